@@ -28,6 +28,7 @@ type Application struct {
 	OwnerIDs          []users.ID
 	Team              users.OwningTeam // that owns the application and its integrations
 	SenderAddresses   map[users.Mode]string
+	SecondKey         bool // it has two keys
 	Categories        []Category
 }
 

@@ -23,6 +23,12 @@ type People interface {
 	ByName(ctx context.Context, name string) (users.User, error)
 }
 
+// MayEdit reports whether the actor may delete the plan or template and give it to a team.
+func (v Version) MayEdit(actor auth.Actor) bool {
+	owns := v.CreatorID != 0 && actor.MayChange(v.CreatorID, v.Team, auth.Openings{})
+	return !actor.ReadOnly && (owns || actor.MayAdminister() == nil)
+}
+
 // Authors decides in whose name a version may be saved, and who may replace it.
 type Authors struct {
 	People People

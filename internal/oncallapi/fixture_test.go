@@ -141,7 +141,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			f.woken.Union(s)
 		}},
 		Calendar: calendar.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent, Holidays: absent, Swaps: absent,
-			Coverage: pgcalendar.NewCoverage(f.db), Imports: shifts, Contacts: pgpeople.NewContacts(f.db, keys, lookups)},
+			Coverage: pgcalendar.NewCoverage(f.db), Imports: shifts, Contacts: pgpeople.NewContacts(f.db, keys, lookups), Sealer: keys},
 	}
 	for _, c := range change {
 		c(&f.deps)

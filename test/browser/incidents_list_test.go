@@ -43,6 +43,10 @@ func keyboard(t *testing.T, b *tab, api *client) {
 	id := api.number("by the keyboard")
 	b.do("the list", chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(chromedp.CSS(rowOf(id)+" .title a")))
 	b.do("help", chromedp.KeyEvent("?"), chromedp.WaitVisible(chromedp.CSS(`#keys[open]`)), chromedp.KeyEvent("\x1b"), chromedp.WaitNotVisible(chromedp.CSS(`#keys`)))
+	b.do("the keys are switched off", chromedp.Click(chromedp.CSS(`.keys-link`)), chromedp.Click(chromedp.CSS(`#keys input[name=keys]`)), chromedp.Reload(),
+		chromedp.WaitVisible(chromedp.CSS(`.keys-link`)), chromedp.KeyEvent("?"), chromedp.WaitNotVisible(chromedp.CSS(`#keys`)))
+	b.do("and on again", chromedp.Click(chromedp.CSS(`.keys-link`)), chromedp.WaitVisible(chromedp.CSS(`#keys[open]`)), chromedp.Click(chromedp.CSS(`#keys input[name=keys]`)),
+		chromedp.KeyEvent("\x1b"), chromedp.WaitNotVisible(chromedp.CSS(`#keys`)))
 	b.do("the first row", chromedp.KeyEvent("j"))
 	require.Equal(t, fmt.Sprintf("incident-%d", id), ask[string](b, `document.activeElement.closest("tr").id`))
 	ask[bool](b, `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }))`) // KeyEvent would type it into the field
@@ -75,7 +79,7 @@ func phoneStory(t *testing.T, b *tab, api *client) {
 
 func openByHand(t *testing.T, b *tab) {
 	b.do("the form", chromedp.Navigate(home+"/incidents/new"), chromedp.WaitVisible(chromedp.CSS(`input[name=plan]`)),
-		chromedp.SendKeys(chromedp.CSS(`input[name=plan]`), "demo-plan"), chromedp.SendKeys(chromedp.CSS(`input[name=title]`), "The lift is stuck"),
+		chromedp.SendKeys(chromedp.CSS(`input[name=plan]`), "demo-plan"), chromedp.SetValue(chromedp.CSS(`input[name=application]`), "demo"), chromedp.SendKeys(chromedp.CSS(`input[name=title]`), "The lift is stuck"),
 		chromedp.Click(chromedp.CSS(`button[value=look]`)), chromedp.WaitVisible(chromedp.CSS(`#foreseen`)))
 	require.Contains(t, b.text(`#foreseen`), "demo by")
 	b.shot("69-open-by-hand")

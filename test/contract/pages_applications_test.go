@@ -154,6 +154,7 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 		}
 	}
 	require.Contains(t, s.submit(owner, "/applications/demo/edit", "etag", before, "variables", "typed", "owners", "ann").is(412).body, "typed")
+	s.savesAgain("/applications/demo/edit", "etag", before, "variables", "host\nmessage", "owners", "ann")
 	require.Contains(t, save(bob, "title_variable", "message").is(403).body, `value="message"`)
 	save(owner, "modes", "drop").follow(owner)
 	require.NotContains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"drop"`, "only administrators change modes")

@@ -269,7 +269,7 @@ func TestStreamsAreRefused(t *testing.T) {
 func TestAnIncidentIsOpenedByHand(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	form := s.do(bob, get, "/incidents/new?plan=pager", nil).is(200).body
+	form := s.do(bob, get, "/incidents/new?plan=pager&application=demo", nil).is(200).body
 	require.Contains(t, form, `<option value="pager">`)
 	require.Contains(t, form, "<bdi>ann</bdi> by ", "who would be paged")
 	require.Contains(t, form, `/plans/pager?application=demo#simulation`)
@@ -277,7 +277,9 @@ func TestAnIncidentIsOpenedByHand(t *testing.T) {
 	require.Contains(t, s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "look")...).is(200).body, `value="Checkout &lt;fails&gt;"`)
 	require.Zero(t, s.number("select count(*) from incidents"), "a look opens nothing")
 	opened := s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "open")...).is(303).header.Get("Location")
-	require.Contains(t, s.do(bob, get, opened, nil).is(200).body, "Checkout &lt;fails&gt;")
+	shown := s.do(bob, get, opened, nil).is(200).body
+	require.Contains(t, shown, "Checkout &lt;fails&gt;")
+	require.Contains(t, shown, `<option value="mailing-list"`, "every role can be paged")
 	require.EqualValues(t, 1, s.number("select count(*) from incident_contexts where severity = 'critical' and context::text like '%since noon%'"))
 
 	require.Contains(t, s.send(bob, "/incidents/new", "plan", "none", "application", "demo", "title", "t", "severity", "error").body, "there is no active plan")

@@ -71,6 +71,20 @@ func (s *server) comes(path, text string) answer {
 	return a
 }
 
+// savesAgain sends a form with an old ETag: it is refused, and the form that comes back can be saved.
+func (s *server) savesAgain(path string, pairs ...string) {
+	s.Helper()
+	refused := s.sends(owner, path, pairs...).is(412).shows("Somebody else has changed this")
+	found := regexp.MustCompile(`name="etag" value="([^"]*)"`).FindStringSubmatch(refused.body)
+	require.NotNil(s, found, refused.what)
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i] == "etag" {
+			pairs[i+1] = html.UnescapeString(found[1])
+		}
+	}
+	s.sends(owner, path, pairs...).is(303)
+}
+
 // wrong requires a refusal that marks the field.
 func (a answer) wrong(field, text string) {
 	a.Helper()
@@ -123,7 +137,7 @@ func TestAnIntegrationIsAddedOnAPage(t *testing.T) {
 	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "resolve_after_seconds", "soon").wrong("resolve_after_seconds", "no period")
 	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "settings.title", "{{").wrong("settings.title", "the expression is wrong")
 	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "settings.labels", "team").wrong("settings.labels", "write a name, = and an expression")
-	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "etag", `"old"`).is(412).shows("Somebody else has changed this")
+	s.savesAgain(at+"/settings", "name", "ci <eu>", "rate_per_minute", "60", "enabled", "true", "etag", `"old"`)
 	s.sends(owner, at+"/settings", "do", "try", "name", "ci", "rate_per_minute", "60", "settings.title", "{{ check.name }}", "settings.labels", "team = {{ tags[0] }}",
 		"payload", `{"check": {"name": "backup"}, "tags": ["db"]}`).is(200).shows("backup", "Label <bdi>team</bdi>", "db")
 	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "resolve_after_seconds", "2h", "close_after_seconds", "0", "settings.labels", "team = {{ tags[0] }}").is(303)
@@ -199,7 +213,7 @@ func TestRulesAreEditedOnAPage(t *testing.T) {
 
 	etag := s.do(owner, get, "/v1/integrations/ci", nil).header.Get("ETag")
 	s.sends(owner, at, append([]string{"etag", etag}, both...)...).is(303)
-	s.sends(owner, at, append([]string{"etag", etag}, both...)...).is(412).shows("Somebody else has changed this")
+	s.savesAgain(at, append([]string{"etag", etag}, both...)...)
 	s.do(owner, get, "/integrations/ci", nil).is(200).shows(`team="db"`, "only mon, tue 18:00 to 08:00 Europe/Berlin")
 	s.do(owner, get, at, nil).is(200).shows("mon tue 18:00-08:00 Europe/Berlin\nsat sun")
 
@@ -254,7 +268,7 @@ func TestHeartbeatsAreKeptOnPages(t *testing.T) {
 	s.exec("update heartbeats set missed_at = clock_timestamp()")
 	s.do(owner, get, "/integrations/jobs", nil).is(200).shows("late")
 	s.sends(owner, one, "every_seconds", "0", "grace_seconds", "1h").wrong("every_seconds", "must be 1 to")
-	s.sends(owner, one, "every_seconds", "12h30m", "grace_seconds", "0").is(303)
+	s.savesAgain(one, "every_seconds", "12h30m", "grace_seconds", "0", "etag", `"old"`)
 	s.do(owner, get, one, nil).is(200).shows(`value="12h30m"`, "switched off")
 	s.sends(bob, one+"/delete").is(403)
 	s.sends(owner, one+"/delete").is(303)
@@ -287,6 +301,15 @@ func TestIntegrationsAreSearchedInTheAPI(t *testing.T) {
 	require.Equal(t, []string{"Alpha", "beta", "délta", "gamma %_", "zabbix"}, seen)
 	for text, want := range map[string]int{"ALP": 1, "%": 1, "_": 1, "other": 1, "demo": 4, "generic": 4, "gener": 0, "DÉL": 1, "none": 0} {
 		require.Len(t, decode[list](s.do(viewer, get, "/v1/integrations?text="+url.QueryEscape(text), nil).is(200)).Items, want, text)
+	}
+	s.exec("insert into integration_activity (integration_id, refused) select id, 1 from integrations where name in ('beta', 'zabbix')")
+	for query, want := range map[string]int{"application=DEMO": 4, "application=none": 0, "refused=true": 2, "refused=false": 5, "refused=true&application=demo": 1} {
+		require.Len(t, decode[list](s.do(viewer, get, "/v1/integrations?"+query, nil).is(200)).Items, want, query)
+	}
+	for _, path := range []string{"/v1/integrations/beta", "/v1/applications/demo", "/v1/plans/pager"} {
+		for as, want := range map[caller]bool{owner: true, admin: true, bob: false, viewer: false} {
+			require.Equal(t, want, decode[m](s.do(as, get, path, nil).is(200))["may_edit"], path)
+		}
 	}
 	found := decode[m](s.do(bob, post, "/v1/integrations/beta/route-test", m{"labels": m{"a": "b"}, "rules": []m{{"match": "a=b", "record_only": true}}}).is(200))
 	require.Equal(t, true, found["record_only"])

@@ -80,8 +80,13 @@ func TestUndoLeavesEditsOfOthers(t *testing.T) {
 	s.do(bob, post, "/v1/events/edit", m{"action": "undo", "added": "all"}).problem(400, "changed")
 	s.do(bob, post, "/v1/events/edit", m{"action": "delete", "id": id}, "If-Match", `"old"`).problem(412, "")
 	forged := moved["changed"].([]any)[0].(m)
-	forged["before"].(m)["schedule_id"] = 4711
-	s.do(bob, post, "/v1/events/edit", moved).problem(409, "")
+	forged["before"].(m)["note"] = "of somebody else"
+	s.do(bob, post, "/v1/events/edit", moved).problem(400, "proof")
+	delete(moved, "proof")
+	s.do(bob, post, "/v1/events/edit", moved).problem(400, "proof")
+	preview := decode[m](s.do(bob, post, "/v1/events/preview", m{"action": "delete", "id": id}).is(200))
+	preview["action"] = "undo"
+	s.do(bob, post, "/v1/events/edit", preview).problem(400, "proof")
 }
 
 func TestConflictsAreShownBeforeAnythingIsStored(t *testing.T) {

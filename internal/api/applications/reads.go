@@ -49,10 +49,13 @@ type wholeApplication struct {
 	ContextTemplate *string         `json:"context_template"` // this one and the next two: of Iris's own pages
 	SummaryTemplate *string         `json:"summary_template"`
 	MobileTemplate  *string         `json:"mobile_template"`
+	HasSecondKey    bool            `json:"has_second_key"`
+	MayEdit         bool            `json:"may_edit"` // the caller
 }
 
-func showWhole(a applications.Application) any {
-	out := wholeApplication{application: showApplication(a), ContextTemplate: a.ContextTemplate, SummaryTemplate: a.SummaryTemplate, MobileTemplate: a.MobileTemplate}
+func showWhole(r *http.Request, a applications.Application) any {
+	out := wholeApplication{application: showApplication(a), HasSecondKey: a.SecondKey, MayEdit: refusal(r, a) == nil,
+		ContextTemplate: a.ContextTemplate, SummaryTemplate: a.SummaryTemplate, MobileTemplate: a.MobileTemplate}
 	if a.SampleContext != nil && json.Valid([]byte(*a.SampleContext)) {
 		out.SampleContext = json.RawMessage(*a.SampleContext)
 	}
@@ -114,7 +117,7 @@ func (a routes) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	routing.ShowTag(w, found.Tag())
-	return routing.Answer(w, http.StatusOK, showWhole(found))
+	return routing.Answer(w, http.StatusOK, showWhole(r, found))
 }
 
 // quota answers with the quota of an application and its use.

@@ -51,7 +51,7 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 	}
 	routing.ShowTag(w, made.Tag())
 	w.Header().Set("Location", "/v1/applications/"+url.PathEscape(made.Name))
-	return routing.Answer(w, http.StatusCreated, showWhole(made))
+	return routing.Answer(w, http.StatusCreated, showWhole(r, made))
 }
 
 // replace replaces the settings of an application. Its owners and administrators may.
@@ -78,7 +78,7 @@ func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	routing.ShowTag(w, now.Tag())
-	return routing.Answer(w, http.StatusOK, showWhole(now))
+	return routing.Answer(w, http.StatusOK, showWhole(r, now))
 }
 
 // remove deletes an application. An application that has variables, template texts, incidents or messages is not deleted: 409.
@@ -102,10 +102,15 @@ func (a routes) owned(r *http.Request) (applications.Application, auth.Actor, er
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return found, actor, err
 	}
-	if refused := actor.Owning(found.ID, found.OwnerIDs, found.Team).MayEditApplication(found.ID); refused != nil {
+	if refused := refusal(r, found); refused != nil {
 		return found, actor, refused
 	}
 	return found, actor, err
+}
+
+// refusal returns why the caller may not change the settings of an application; nil = the caller may.
+func refusal(r *http.Request, a applications.Application) error {
+	return wire.Actor(r.Context()).Owning(a.ID, a.OwnerIDs, a.Team).MayEditApplication(a.ID)
 }
 
 // readSettings reads the new settings of an application. Settings that the body does not have are cleared, except owners, the sample

@@ -82,6 +82,12 @@ type SubscriptionLists interface {
 	OfPerson(ctx context.Context, person users.ID) ([]editing.CalendarSubscription, error)
 }
 
+// Sealer encrypts the proofs of edits. Unseal returns an error for a text that Seal did not return for the same about.
+type Sealer interface {
+	Seal(plain []byte, about string) []byte
+	Unseal(sealed []byte, about string) ([]byte, error)
+}
+
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
 	calendars.Requests
@@ -94,6 +100,7 @@ type Deps struct {
 	Coverage       Coverage
 	Imports        Imports
 	Contacts       Contacts
+	Sealer         Sealer
 	Subscriptions  Subscriptions
 	Subscribed     SubscriptionLists
 	// PrivateCalendars: calendars at http addresses may be subscribed.

@@ -67,6 +67,9 @@ func (a edits) run(w http.ResponseWriter, r *http.Request, rehearse bool) error 
 		}
 	}
 	out, err := a.changesObject(r.Context(), o.Changes)
+	if err == nil && !rehearse {
+		out["proof"], err = a.proof(out)
+	}
 	return routing.Reply(w, http.StatusOK, out, err)
 }
 

@@ -1,7 +1,9 @@
 package calendar
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -31,15 +33,58 @@ type doneShift struct {
 	Covers   oncall.ScheduleID `json:"covers_id"`
 }
 
-// undoing reads an edit that reverses another one. The body has the lists of the answer of that edit.
+// done are the changes in the answer of an edit.
+type done struct {
+	Added   []doneShift `json:"added"`
+	Removed []doneShift `json:"removed"`
+	Changed []struct {
+		Before doneShift `json:"before"`
+		After  doneShift `json:"after"`
+	} `json:"changed"`
+}
+
+// aboutEdit binds a proof to its use.
+const aboutEdit = "edit of shifts"
+
+// digest identifies the changes.
+func (d done) digest() ([]byte, error) {
+	raw, err := json.Marshal(d)
+	sum := sha256.Sum256(raw)
+	return sum[:], err
+}
+
+// proof seals the changes of an answer, so that an undo can only restore what an edit has removed or changed.
+func (a edits) proof(answer map[string]any) ([]byte, error) {
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		return nil, err
+	}
+	var d done
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	digest, err := d.digest()
+	return a.Sealer.Seal(digest, aboutEdit), err
+}
+
+// check returns an Invalid fault unless proof is the proof of the changes.
+func (a edits) check(d done, proof []byte) error {
+	digest, err := d.digest()
+	if err != nil {
+		return err
+	}
+	sealed, err := a.Sealer.Unseal(proof, aboutEdit)
+	if err != nil || !bytes.Equal(sealed, digest) {
+		return fault.Invalidf("proof", "proof does not belong to these changes: send the answer of the edit back unchanged")
+	}
+	return nil
+}
+
+// undoing reads an edit that reverses another one. The body has the lists and the proof of the answer of that edit.
 func (a edits) undoing(ctx context.Context, b jsonbody.Object) (editing.Edit, error) {
 	var done struct {
-		Added   []doneShift `json:"added"`
-		Removed []doneShift `json:"removed"`
-		Changed []struct {
-			Before doneShift `json:"before"`
-			After  doneShift `json:"after"`
-		} `json:"changed"`
+		done
+		Proof []byte `json:"proof"`
 	}
 	if err := json.Unmarshal(b.Raw, &done); err != nil {
 		return editing.Edit{}, fault.Invalidf("changed", "added, removed and changed must be the lists in the answer of an edit: %v", err)
@@ -50,6 +95,9 @@ func (a edits) undoing(ctx context.Context, b jsonbody.Object) (editing.Edit, er
 	}
 	if len(all) == 0 || len(all) > maxUndone {
 		return editing.Edit{}, fault.Invalidf("changed", "an undo names 1 to %d shifts in added, removed and changed", maxUndone)
+	}
+	if err := a.check(done.done, done.Proof); err != nil {
+		return editing.Edit{}, err
 	}
 	team, err := a.ActiveTeam(ctx, all[0].Team)
 	if err != nil {

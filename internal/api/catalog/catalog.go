@@ -124,6 +124,7 @@ type version struct {
 	Creator   string  `json:"creator"`
 	Team      *string `json:"team"` // that owns all versions
 	CreatedAt *string `json:"created_at"`
+	MayEdit   *bool   `json:"may_edit,omitempty"` // the caller may delete it and give it to a team; not in lists
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }

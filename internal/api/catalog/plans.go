@@ -106,12 +106,12 @@ func showCondition(step int, c *escalation.Condition) condition {
 	return out
 }
 
-func showWholePlan(p escalation.PlanSteps) any {
+func showWholePlan(p escalation.PlanSteps, mayEdit bool) any {
 	body := wholePlan{plan: showPlan(p.Plan), Steps: make([][]notification, len(p.Steps)), Fallback: showTarget(p.Fallback), Flood: flood{
 		Count: p.ThresholdCount, WindowSeconds: seconds(p.ThresholdWindow), DigestSeconds: seconds(p.AggregationWindow),
 		UntilQuietSecond: seconds(p.AggregationReset),
 	}}
-	body.Conditions = []condition{}
+	body.MayEdit, body.Conditions = &mayEdit, []condition{}
 	for i, step := range p.Steps {
 		if c := step.When; c != nil {
 			body.Conditions = append(body.Conditions, showCondition(i+1, c))

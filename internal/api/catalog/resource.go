@@ -24,7 +24,7 @@ type resource[V, D any, ID ~int64] struct {
 	members []string // of the body of PUT, besides creator
 	place   func(V) filters.Place
 	row     func(V) any
-	show    func(D) any
+	show    func(found D, mayEdit bool) any
 	head    func(D) (ID, catalog.Version)
 	// name returns the name of a new plan or template without the spaces around it, or an Invalid fault.
 	name func(string) (string, error)
@@ -65,17 +65,17 @@ func (a resource[V, D, ID]) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return a.missing(err)
 	}
-	return a.answer(w, http.StatusOK, found)
+	return a.answer(w, r, http.StatusOK, found)
 }
 
 // answer answers with a version and its tag. An answer 201 has the address of the object.
-func (a resource[V, D, ID]) answer(w http.ResponseWriter, status int, found D) error {
+func (a resource[V, D, ID]) answer(w http.ResponseWriter, r *http.Request, status int, found D) error {
 	id, head := a.head(found)
 	routing.ShowTag(w, tag(id))
 	if status == http.StatusCreated {
 		w.Header().Set("Location", a.path()+"/"+url.PathEscape(head.Name))
 	}
-	return routing.Answer(w, status, a.show(found))
+	return routing.Answer(w, status, a.show(found, head.MayEdit(wire.Actor(r.Context()))))
 }
 
 // create saves the first version. A name that has an active version is a 409.
@@ -134,7 +134,7 @@ func (a resource[V, D, ID]) saveAs(w http.ResponseWriter, r *http.Request, b jso
 		return err
 	}
 	wire.Warn(w, warnings)
-	return a.answer(w, status, saved)
+	return a.answer(w, r, status, saved)
 }
 
 // creator finds the person in whose name a version is saved: the person that the body names, else the caller.
@@ -190,7 +190,7 @@ func (a resource[V, D, ID]) activate(w http.ResponseWriter, r *http.Request) err
 	if wanted, err = a.ByID(ctx, to); err != nil {
 		return err
 	}
-	return a.answer(w, http.StatusOK, wanted)
+	return a.answer(w, r, http.StatusOK, wanted)
 }
 
 // replaceable returns the active version of the name; 0 if there is none. It refuses callers who may not replace that version, and

@@ -44,8 +44,9 @@ func showTemplate(t messages.TemplateVersion) version {
 	return version{ID: int64(t.ID), Name: t.Name, Active: t.Active, Creator: t.Creator, Team: page.OrNull(t.Team.Name), CreatedAt: page.Time(t.CreatedAt)}
 }
 
-func showWholeTemplate(t messages.TemplateDetails) any {
+func showWholeTemplate(t messages.TemplateDetails, mayEdit bool) any {
 	body := wholeTemplate{version: showTemplate(t.TemplateVersion), Content: make([]content, len(t.Texts)), Plans: make([]string, len(t.Plans))}
+	body.MayEdit = &mayEdit
 	for i, c := range t.Texts {
 		body.Content[i] = content{Application: c.Application, Mode: string(c.Mode), Subject: c.Subject, Body: c.Body, EmailHTML: page.OrNull(c.EmailHTML)}
 	}

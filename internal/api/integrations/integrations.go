@@ -104,7 +104,8 @@ type integration struct {
 	Tokens          []token         `json:"tokens"`
 	Secrets         []secret        `json:"secrets"`
 	Activity        activity        `json:"activity"`
-	Token           string          `json:"token,omitempty"` // when it was made
+	MayEdit         *bool           `json:"may_edit,omitempty"` // the caller; not in lists
+	Token           string          `json:"token,omitempty"`    // when it was made
 }
 
 type token struct {
@@ -155,13 +156,18 @@ func shown(i integrations.Integration, made string) integration {
 
 // list answers with integrations by name.
 func (a routes) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r, "team", "text")
+	q, err := page.Read(r, "team", "text", "application", "refused")
 	if err != nil {
 		return err
 	}
 	team, _ := q.Text("team")
 	part, _ := q.Text("text")
-	found, err := a.Integrations.List(r.Context(), integrations.Query{After: q.AfterName(), Part: part, Team: team, Most: q.Size + 1})
+	application, _ := q.Text("application")
+	refused, err := q.Flag("refused", false)
+	if err != nil {
+		return err
+	}
+	found, err := a.Integrations.List(r.Context(), integrations.Query{After: q.AfterName(), Part: part, Team: team, Application: application, Refused: refused, Most: q.Size + 1})
 	if err != nil {
 		return err
 	}
@@ -173,12 +179,23 @@ func (a routes) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, found, "")
+	_, err = a.application(r, found.Application)
+	if err != nil && !fault.Is(err, fault.Forbidden) {
+		return err
+	}
+	return answerWith(w, http.StatusOK, found, "", err == nil)
 }
 
+// answer answers callers who may change the integration.
 func answer(w http.ResponseWriter, status int, i integrations.Integration, made string) error {
+	return answerWith(w, status, i, made, true)
+}
+
+func answerWith(w http.ResponseWriter, status int, i integrations.Integration, made string, mayEdit bool) error {
 	routing.ShowTag(w, i.Tag())
-	return routing.Answer(w, status, shown(i, made))
+	out := shown(i, made)
+	out.MayEdit = &mayEdit
+	return routing.Answer(w, status, out)
 }
 
 // owned is editable for an edit of the integration itself, which may have a condition.

@@ -30,6 +30,9 @@ func (a routes) put(w http.ResponseWriter, r *http.Request) error {
 		return a.create(w, r, b)
 	}
 	if err == nil {
+		_, err = routing.CheckTag(r, found.Tag()) // before the owner: a name in use is refused as such
+	}
+	if err == nil {
 		found, err = a.owned(r)
 	}
 	if err != nil {

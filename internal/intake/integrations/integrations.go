@@ -81,10 +81,12 @@ func CheckSecrets(kind string, secrets []string) error {
 
 // Query selects integrations, by name.
 type Query struct {
-	After string // the name after which the list begins; "" = the first
-	Part  string // of the name, of the application or of its team, or the type; "" = any
-	Team  string // that owns the application; "" = any
-	Most  int
+	After       string // the name after which the list begins; "" = the first
+	Part        string // of the name, of the application or of its team, or the type; "" = any
+	Team        string // that owns the application; "" = any
+	Application string // "" = any
+	Refused     bool   // only those that refused deliveries or whose expressions failed
+	Most        int
 }
 
 // Content is the part of an integration that people edit.

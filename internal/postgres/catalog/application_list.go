@@ -21,6 +21,7 @@ const applicationSelection = `select a.id, a.name, a.created_at, a.context_templ
     array(select u.name from application_owners o join users u on u.id = o.user_id where o.application_id = a.id order by lower(u.name)),
     array(select o.user_id from application_owners o where o.application_id = a.id order by o.user_id),
     coalesce(w.id, 0), coalesce(w.name, ''), coalesce(w.members, '{}'), coalesce(w.managers, '{}'),
+    a.secondary_key_sealed is not null,
     (select coalesce(json_object_agg(d.priority, d.mode), '{}') from application_default_modes d where d.application_id = a.id),
     (select coalesce(json_object_agg(s.mode, s.address), '{}') from application_sender_addresses s where s.application_id = a.id),
     (select coalesce(json_agg(json_build_object('ID', c.id, 'Name', c.name, 'Description', c.description, 'Mode', c.mode) order by c.id), '[]')
@@ -80,7 +81,7 @@ func scanApplication(row pgx.CollectableRow) (applications.Application, error) {
 	var defaults, addresses, categories []byte
 	err := row.Scan(&out.ID, &out.Name, &out.CreatedAt, &out.ContextTemplate, &out.SummaryTemplate, &out.MobileTemplate,
 		&out.SampleContext, &out.TitleVariable, &out.Variables, &out.RequiredVariables, &modes, &out.Owners, &out.OwnerIDs,
-		&out.Team.ID, &out.Team.Name, &out.Team.Members, &out.Team.Managers, &defaults,
+		&out.Team.ID, &out.Team.Name, &out.Team.Members, &out.Team.Managers, &out.SecondKey, &defaults,
 		&addresses, &categories)
 	if err != nil {
 		return out, err

@@ -87,7 +87,8 @@ func (s *Integrations) SetSecrets(ctx context.Context, i integrations.Integratio
 
 // List returns the selected integrations by name, upper case as lower case.
 func (s *Integrations) List(ctx context.Context, q integrations.Query) ([]integrations.Integration, error) {
-	return s.read(ctx, db.IntegrationsParams{After: postgres.Storable(q.After), Part: postgres.Storable(q.Part), Team: postgres.Storable(q.Team), Most: int32(q.Most)})
+	return s.read(ctx, db.IntegrationsParams{After: postgres.Storable(q.After), Part: postgres.Storable(q.Part), Team: postgres.Storable(q.Team),
+		Application: postgres.Storable(q.Application), Refused: q.Refused, Most: int32(q.Most)})
 }
 
 // ByName returns an integration, ignoring case. An unknown name is a NotFound fault.

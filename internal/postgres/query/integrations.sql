@@ -23,6 +23,8 @@ left join integration_activity c on c.integration_id = i.id
 where (sqlc.arg(name)::text = '' or lower(i.name) = lower(sqlc.arg(name)::text))
   and (sqlc.arg(after)::text = '' or (lower(i.name) collate "C") > (lower(sqlc.arg(after)::text) collate "C"))
   and (sqlc.arg(team)::text = '' or lower(o.name) = lower(sqlc.arg(team)::text))
+  and (sqlc.arg(application)::text = '' or lower(a.name) = lower(sqlc.arg(application)::text))
+  and (not sqlc.arg(refused)::boolean or c.refused > 0 or c.failed_expressions > 0)
   and (sqlc.arg(part)::text = '' or strpos(lower(i.name), lower(sqlc.arg(part)::text)) > 0 or strpos(lower(a.name), lower(sqlc.arg(part)::text)) > 0
     or strpos(lower(o.name), lower(sqlc.arg(part)::text)) > 0 or i.type = lower(sqlc.arg(part)::text))
 order by lower(i.name) collate "C"

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -60,6 +61,8 @@ type application struct {
 	ContextTemplate string            `json:"context_template"`
 	SummaryTemplate string            `json:"summary_template"`
 	MobileTemplate  string            `json:"mobile_template"`
+	HasSecondKey    bool              `json:"has_second_key"`
+	MayEdit         bool              `json:"may_edit"` // the reader
 }
 
 // IsRequired reports whether senders should set the variable.
@@ -130,7 +133,6 @@ type showView struct {
 	Plans        []string
 	Integrations []string
 	Figures      []figure
-	SecondKey    bool
 	Teams        []string
 	Roles        []page.Option
 	// Secret is a key that is shown once, and what it is.
@@ -198,8 +200,7 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 		Name string `json:"name"`
 	}
 	var integrations page.Listed[struct {
-		Name        string `json:"name"`
-		Application string `json:"application"`
+		Name string `json:"name"`
 	}]
 	for _, read := range []struct {
 		path string
@@ -207,7 +208,7 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 	}{
 		{page.Path("/v1/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
 		{page.Path("/v0/applications/%s/incident_emails", name), &emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
-		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {"/v1/integrations?limit=500", &integrations},
+		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {"/v1/integrations?" + url.Values{"application": {name}, "limit": {"500"}}.Encode(), &integrations},
 	} {
 		if err := api.Get(read.path, read.into); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
@@ -220,21 +221,10 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 		v.Plans = append(v.Plans, p.Name)
 	}
 	for _, i := range integrations.Items {
-		if i.Application == name {
-			v.Integrations = append(v.Integrations, i.Name)
-		}
+		v.Integrations = append(v.Integrations, i.Name)
 	}
-	v.Teams = api.Teams()
-	v.May = page.Owns(r, v.Teams, v.A.Team, v.A.Owners...)
-	if err := h.figures(r, name, v); err != nil || !v.May {
-		return err
-	}
-	var second struct {
-		Key string `json:"key"`
-	}
-	err := api.Get(page.Path("/v0/applications/%s/secondary", name), &second)
-	v.SecondKey = second.Key != ""
-	return fault.When(err, fault.LogInAgain, nil)
+	v.Teams, v.May = api.Teams(), v.A.MayEdit && !page.Reader(r).ReadOnly
+	return h.figures(r, name, v)
 }
 
 // figures reads the statistics of the last week.

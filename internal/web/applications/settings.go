@@ -109,7 +109,7 @@ func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, a ap
 // save replaces the settings.
 func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 	typed := page.Typed(r)
-	a, _, err := h.settings(r)
+	a, now, err := h.settings(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -129,6 +129,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 	if v.Refusal, ok = h.Pages.Refused(rw, r, err); !ok {
 		return
 	}
+	v.ETag = v.Refusal.Tag(v.ETag, now)
 	v.Refusal.Field, _, _ = strings.Cut(v.Refusal.Field, "[") // a list is one field of the form
 	modes := typed["modes"]
 	if !page.Reader(r).Admin {

@@ -2,6 +2,7 @@ package incidents
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -56,9 +57,21 @@ type incidentPage struct {
 	Typed   url.Values
 }
 
-// pagedRoles are whom a reader can page besides the plan.
-var pagedRoles = []page.Option{{Value: "user", Label: "a person"}, {Value: "oncall-primary", Label: "on call, primary"},
-	{Value: "oncall-secondary", Label: "on call, secondary"}, {Value: "manager", Label: "manager"}, {Value: "team", Label: "everybody in the team"}}
+// roleLabels are texts for roles of targets. Other roles are shown by name.
+var roleLabels = map[string]string{"user": "a person", "oncall-primary": "on call, primary", "oncall-secondary": "on call, secondary", "manager": "manager",
+	"team": "everybody in the team", "mailing-list": "a mailing list"}
+
+// roles reads whom a reader can page besides the plan.
+func (h Handlers) roles(r *http.Request) (out []page.Option, err error) {
+	var all []struct {
+		Name string `json:"name"`
+	}
+	err = h.Pages.API(r).Get("/v0/target_roles", &all)
+	for _, one := range all {
+		out = append(out, page.Option{Value: one.Name, Label: cmp.Or(roleLabels[one.Name], one.Name)})
+	}
+	return out, err
+}
 
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	id, err := incidentID(r)
@@ -84,7 +97,13 @@ func (h Handlers) showIncident(rw http.ResponseWriter, r *http.Request, id incid
 	v.Frame, v.I, v.Live, v.Open = h.Pages.Frame(r, body.I.Title, "incidents"), body.I, live, !body.I.Resolved
 	v.Offer = r.URL.Query().Get("offer") == "acknowledge"
 	v.Undo = body.I.Resolved && h.mayUndo(r, id)
-	v.SnoozeZone, v.Roles, v.Priorities = page.Zone(r).String(), pagedRoles, page.Options("urgent", "high", "medium", "low")
+	v.SnoozeZone, v.Priorities = page.Zone(r).String(), page.Options("urgent", "high", "medium", "low")
+	if v.Open && !v.ReadOnly {
+		if v.Roles, err = h.roles(r); err != nil {
+			h.Pages.Fail(rw, r, err)
+			return
+		}
+	}
 	v.Commented = h.Pages.Sessions.PopBool(r.Context(), "commented")
 	status := http.StatusOK
 	if v.Refusal.Text != "" {

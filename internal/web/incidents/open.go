@@ -19,8 +19,8 @@ type newView struct {
 	page.Refusal
 	Plan, Application, Heading, Text, Severity string
 	Targets                                    []targetView // those that the plan leaves to the incident
-	Plans                                      []string
-	Applications, Severities                   []page.Option
+	Plans, Applications                        []string     // suggestions
+	Roles, Severities                          []page.Option
 	Looked                                     bool // Pages and Notes are those of the typed plan
 	Pages                                      []foreseen
 	Notes                                      []string
@@ -178,31 +178,18 @@ func resized(given []targetView, n int) []targetView {
 	return out
 }
 
-// choices reads the plans and applications. Without an application the first one is chosen, and without a plan the only one.
-func (h Handlers) choices(r *http.Request, v *newView) error {
-	type named struct {
-		Name string `json:"name"`
-	}
-	var plans, applications page.Listed[named]
+// choices reads the roles of targets, and suggests plans and applications. The only plan and the only application are filled in.
+func (h Handlers) choices(r *http.Request, v *newView) (err error) {
 	api := h.Pages.API(r)
-	for path, out := range map[string]any{"/v1/plans?limit=500": &plans, "/v1/applications?limit=500": &applications} {
-		if err := api.Get(path, out); err != nil {
-			return err
-		}
-	}
-	for _, p := range plans.Items {
-		v.Plans = append(v.Plans, p.Name)
-	}
-	for _, a := range applications.Items {
-		v.Applications = append(v.Applications, page.Option{Value: a.Name, Label: a.Name})
-	}
-	if v.Application == "" && len(v.Applications) > 0 {
-		v.Application = v.Applications[0].Value
+	v.Plans, v.Applications = api.Names("/v1/plans"), api.Names("/v1/applications")
+	if v.Application == "" && len(v.Applications) == 1 {
+		v.Application = v.Applications[0]
 	}
 	if v.Plan == "" && len(v.Plans) == 1 {
 		v.Plan = v.Plans[0]
 	}
-	return nil
+	v.Roles, err = h.roles(r)
+	return err
 }
 
 func (h Handlers) showForm(rw http.ResponseWriter, r *http.Request, status int, v newView) {

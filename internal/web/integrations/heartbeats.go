@@ -124,11 +124,6 @@ func (h Handlers) heartbeat(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) showBeat(rw http.ResponseWriter, r *http.Request, i integration, v beatView) {
-	var err error
-	if _, v.May, err = h.payloads(r, i); err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
 	title := "Add a heartbeat"
 	v.Plans = h.Pages.API(r).Names("/v1/plans")
 	if !v.New {
@@ -140,7 +135,7 @@ func (h Handlers) showBeat(rw http.ResponseWriter, r *http.Request, i integratio
 	}
 	v.Severities = severities("that of the integration, else error")
 	v.Frame = h.Pages.Frame(r, title, "integrations")
-	v.May = v.May && !v.ReadOnly
+	v.May = i.MayEdit && !v.ReadOnly
 	h.Pages.Render(rw, r, max(v.Refusal.Status, http.StatusOK), "heartbeat", v)
 }
 
@@ -172,13 +167,17 @@ func (h Handlers) storeBeat(rw http.ResponseWriter, r *http.Request, v beatView)
 	b := &v.B
 	b.Integration, b.Description, b.Plan, b.Severity, b.Enabled = i.Name, typed(r, "description"), typed(r, "plan"), typed(r, "severity"), typed(r, "enabled") != ""
 	v.Every, v.Grace = typed(r, "every_seconds"), typed(r, "grace_seconds")
+	now := ""
+	if !v.New {
+		now, _ = h.Pages.API(r).Read(b.Path(), nil) // if it is gone, the change is refused too
+	}
 	err = h.sendBeat(r, v)
 	if err == nil {
 		h.done(rw, r, b.Href(), "The heartbeat is stored.")
 		return
 	}
 	if refusal, ok := h.Pages.Refused(rw, r, err); ok {
-		v.Refusal = refusal
+		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
 		h.showBeat(rw, r, i, v)
 	}
 }
@@ -197,15 +196,14 @@ func (h Handlers) sendBeat(r *http.Request, v beatView) error {
 		if v.B.Name == "" {
 			return fault.Invalidf("name", "the heartbeat needs a name")
 		}
-		if err := api.Get(v.B.Path(), nil); !fault.Is(err, fault.NotFound) { // PUT would replace it
-			if err == nil {
-				err = fault.Invalidf("name", "there is a heartbeat named %.100q already: choose another name", v.B.Name)
-			}
-			return err
-		}
+		api = api.New()
 	}
-	return api.Send(http.MethodPut, v.B.Path(), map[string]any{"description": v.B.Description, "every_seconds": every, "grace_seconds": grace, "plan": v.B.Plan,
+	err = api.Send(http.MethodPut, v.B.Path(), map[string]any{"description": v.B.Description, "every_seconds": every, "grace_seconds": grace, "plan": v.B.Plan,
 		"severity": v.B.Severity, "enabled": v.B.Enabled}, nil)
+	if v.New {
+		err = nameInUse(err, "a heartbeat", v.B.Name)
+	}
+	return err
 }
 
 // removeHeartbeat deletes a heartbeat.

@@ -85,7 +85,8 @@ type integration struct {
 		CreatedAt time.Time `json:"created_at"`
 	} `json:"secrets"`
 	Activity activity `json:"activity"`
-	Token    string   `json:"token"` // only when it was made
+	MayEdit  bool     `json:"may_edit"` // the reader
+	Token    string   `json:"token"`    // only when it was made
 }
 
 type activity struct {
@@ -247,7 +248,7 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	v := showView{}
 	var err error
 	if v.I, _, err = h.read(r); err == nil {
-		v.Payloads, v.May, err = h.payloads(r, v.I)
+		v.Payloads, err = h.payloads(r, v.I)
 	}
 	if err == nil && v.I.HasHeartbeats() {
 		var found page.Listed[beat]
@@ -265,7 +266,7 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	}
 	v.Settings, v.Setup, v.Now, v.Lost = indented(v.I.Settings), h.setup(v.I, ""), []page.Field{{Name: "now", Value: "true"}}, v.lost()
 	v.Frame = h.Pages.Frame(r, v.I.Name, "integrations")
-	v.May = v.May && !v.ReadOnly
+	v.May = v.I.MayEdit && !v.ReadOnly
 	h.Pages.Render(rw, r, http.StatusOK, "integration", v)
 }
 
@@ -288,16 +289,24 @@ func (h Handlers) read(r *http.Request) (i integration, etag string, err error) 
 	return i, etag, err
 }
 
-// payloads reads the latest deliveries. allowed is false if the reader may not change the integration and so not see them.
-func (h Handlers) payloads(r *http.Request, i integration) (all []payload, allowed bool, err error) {
-	err = h.Pages.API(r).Get(i.Path()+"/payloads", &all)
+// payloads reads the latest deliveries. People who may not change the integration see none.
+func (h Handlers) payloads(r *http.Request, i integration) (all []payload, err error) {
+	if i.MayEdit {
+		err = h.Pages.API(r).Get(i.Path()+"/payloads", &all)
+	}
 	for k := range all {
 		all[k].N = k + 1
 	}
-	if fault.Is(err, fault.Forbidden) {
-		return nil, false, nil
+	return all, err
+}
+
+// editable is read for the pages that change the integration.
+func (h Handlers) editable(r *http.Request) (i integration, etag string, err error) {
+	i, etag, err = h.read(r)
+	if err == nil && !i.MayEdit {
+		err = fault.New(fault.Forbidden, "only administrators and owners of the application "+i.Application+" may change this integration")
 	}
-	return all, true, err
+	return i, etag, err
 }
 
 // tried is what an event or a payload would do now. Refusal says why it cannot be read.

@@ -86,16 +86,16 @@ func (h Handlers) made(r *http.Request, i integration) (made integration, err er
 	if i.Name == "" {
 		return made, fault.Invalidf("name", "the integration needs a name")
 	}
-	api := h.Pages.API(r)
-	switch err := api.Get(i.Path(), &made); { // PUT would replace it
-	case err == nil:
-		return made, fault.Invalidf("name", "there is an integration named %.100q already: choose another name", made.Name)
-	case !fault.Is(err, fault.NotFound):
-		return made, err
+	err = h.Pages.API(r).New().Send(http.MethodPut, i.Path(), map[string]any{"type": i.Type, "application": i.Application, "default_plan": i.Plan, "default_severity": i.Severity}, &made)
+	return made, nameInUse(err, "an integration", i.Name)
+}
+
+// nameInUse turns the refusal of a PUT that only creates into an Invalid fault about the field name.
+func nameInUse(err error, kind, name string) error {
+	if fault.Is(err, fault.Stale) {
+		return fault.Invalidf("name", "there is %s named %.100q already: choose another name", kind, name)
 	}
-	made = integration{}
-	err = api.Send(http.MethodPut, i.Path(), map[string]any{"type": i.Type, "application": i.Application, "default_plan": i.Plan, "default_severity": i.Severity}, &made)
-	return made, err
+	return err
 }
 
 type tokenView struct {
@@ -195,14 +195,10 @@ type settingsView struct {
 
 // settings shows the form with the stored settings. A mapping is tried on the latest delivery.
 func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
-	i, etag, err := h.read(r)
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	payloads, allowed, err := h.payloads(r, i)
-	if err == nil && !allowed {
-		err = fault.New(fault.Forbidden, "only administrators and owners of the application "+i.Application+" may change this integration")
+	i, etag, err := h.editable(r)
+	var payloads []payload
+	if err == nil {
+		payloads, err = h.payloads(r, i)
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -233,7 +229,7 @@ func (h Handlers) showSettings(rw http.ResponseWriter, r *http.Request, v settin
 
 // saveSettings stores the typed settings. With the field do=try nothing is stored: the form is shown with what the payload would do.
 func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
-	i, _, err := h.read(r)
+	i, now, err := h.read(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -269,7 +265,7 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(refusal.Field, "settings.labels") {
 		refusal.Field = "settings.labels"
 	}
-	v.Refusal = refusal
+	v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
 	h.showSettings(rw, r, v)
 }
 

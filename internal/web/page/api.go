@@ -21,6 +21,7 @@ type API struct {
 	r       *http.Request
 	token   string // the CSRF token of the session, which the calendar's APIs want
 	match   string
+	create  bool
 }
 
 // API returns the APIs for the reader of r. Its calls end when r ends.
@@ -49,6 +50,12 @@ func Path(format string, names ...any) string {
 // IfMatch returns an API whose calls change an object only in the state that etag names; another state is a Stale fault.
 func (a API) IfMatch(etag string) API {
 	a.match = etag
+	return a
+}
+
+// New returns an API whose PUTs only create: if there is an object with the name already, they change nothing and return a Stale fault.
+func (a API) New() API {
+	a.create = true
 	return a
 }
 
@@ -105,6 +112,9 @@ func (a API) call(method, path string, in, out any) (http.Header, error) {
 	if a.match != "" {
 		r.Header.Set("If-Match", a.match)
 	}
+	if a.create {
+		r.Header.Set("If-None-Match", "*")
+	}
 	w := &answer{header: http.Header{}, status: http.StatusOK}
 	a.handler.ServeHTTP(w, r)
 	switch {
@@ -136,6 +146,15 @@ type Refusal struct {
 	Status int
 	Field  string // the field that is wrong, in the spelling of the API; "" = none
 	Text   string // "" = there is no error
+}
+
+// Tag returns the ETag that the refused form carries: sent, the one that was sent, or now, the one that was just read, if another person's change
+// refused the form. So the person can compare and save again.
+func (f Refusal) Tag(sent, now string) string {
+	if f.Status == http.StatusPreconditionFailed {
+		return now
+	}
+	return sent
 }
 
 // Refused returns what a form shows about err. If the person cannot correct the error, Refused has answered the request and returns false.

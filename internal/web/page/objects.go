@@ -21,6 +21,7 @@ type Version struct {
 	Creator   string    `json:"creator"`
 	Team      string    `json:"team"`
 	CreatedAt time.Time `json:"created_at"`
+	MayEdit   bool      `json:"may_edit"` // the reader; false in lists
 }
 
 // Head returns the version without its content.
@@ -161,20 +162,6 @@ func (a API) Teams() []string {
 	}
 	_ = a.Get(Path("/v1/users/%s", a.Reader()), &me) // pages only suggest teams, and hide buttons
 	return me.Teams
-}
-
-// Owns reports whether the reader is an administrator, in the team, or one of the people. The API decides; this shows or hides forms.
-func Owns(r *http.Request, teams []string, team string, people ...string) bool {
-	u := Reader(r)
-	return !u.ReadOnly && (u.Admin || team != "" && slices.Contains(teams, team) || slices.Contains(people, u.Name))
-}
-
-// OwnsVersion is Owns for a plan or a template: the team that owns it, else who wrote the version.
-func OwnsVersion(r *http.Request, teams []string, v Version) bool {
-	if v.Team != "" {
-		return Owns(r, teams, v.Team)
-	}
-	return Owns(r, nil, "", v.Creator)
 }
 
 // Change sends a form about an object to an API. It returns what the next page says, and the address of that page; "" = that of the object.

@@ -52,7 +52,7 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Aga
 	api := h.Pages.API(r)
 	view := planView{Again: again, P: p, Teams: api.Teams(), Self: p.Path(), Sim: sim, Assumptions: assumptions(), Facts: p.facts(s), Line: line(p, seconds(s.Delay)),
 		Versions: api.Versions("plans", p.Name, "", page.ShownVersions).Items}
-	view.Owns = page.OwnsVersion(r, view.Teams, p.Version)
+	view.Owns = p.MayEdit && !page.Reader(r).ReadOnly
 	err = api.Get(page.Path("/v1/plans/%s/uses", p.ID), &view.Use)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		h.Pages.Fail(rw, r, err)

@@ -356,17 +356,13 @@ const mostPages = 10
 
 func (h Handlers) refused(r *http.Request) (any, error) {
 	var all []integration
-	query := url.Values{"limit": {"500"}}
+	query := url.Values{"limit": {"500"}, "refused": {"true"}}
 	for range mostPages {
 		var found page.Listed[integration]
 		if err := h.Pages.API(r).Get("/v1/integrations?"+query.Encode(), &found); err != nil {
 			return nil, err
 		}
-		for _, i := range found.Items {
-			if i.Activity.Refused > 0 || i.Activity.Failed > 0 {
-				all = append(all, i)
-			}
-		}
+		all = append(all, found.Items...)
 		if found.Next == "" {
 			break
 		}

@@ -97,7 +97,7 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Aga
 	api := h.Pages.API(r)
 	v := showView{Frame: h.Pages.Frame(r, t.Name, "templates"), Again: again, T: t, Versions: api.Versions("templates", t.Name, "", page.ShownVersions).Items,
 		Teams: api.Teams(), Apps: byApplication(t.Content), Lost: lost(t)}
-	v.Owns = page.OwnsVersion(r, v.Teams, t.Version)
+	v.Owns = t.MayEdit && !page.Reader(r).ReadOnly
 	h.Pages.Render(rw, r, again.Status(), "text", v)
 }
 

@@ -365,18 +365,22 @@ left join integration_activity c on c.integration_id = i.id
 where ($1::text = '' or lower(i.name) = lower($1::text))
   and ($2::text = '' or (lower(i.name) collate "C") > (lower($2::text) collate "C"))
   and ($3::text = '' or lower(o.name) = lower($3::text))
-  and ($4::text = '' or strpos(lower(i.name), lower($4::text)) > 0 or strpos(lower(a.name), lower($4::text)) > 0
-    or strpos(lower(o.name), lower($4::text)) > 0 or i.type = lower($4::text))
+  and ($4::text = '' or lower(a.name) = lower($4::text))
+  and (not $5::boolean or c.refused > 0 or c.failed_expressions > 0)
+  and ($6::text = '' or strpos(lower(i.name), lower($6::text)) > 0 or strpos(lower(a.name), lower($6::text)) > 0
+    or strpos(lower(o.name), lower($6::text)) > 0 or i.type = lower($6::text))
 order by lower(i.name) collate "C"
-limit $5
+limit $7
 `
 
 type IntegrationsParams struct {
-	Name  string
-	After string
-	Team  string
-	Part  string
-	Most  int32
+	Name        string
+	After       string
+	Team        string
+	Application string
+	Refused     bool
+	Part        string
+	Most        int32
 }
 
 type IntegrationsRow struct {
@@ -412,6 +416,8 @@ func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]I
 		arg.Name,
 		arg.After,
 		arg.Team,
+		arg.Application,
+		arg.Refused,
 		arg.Part,
 		arg.Most,
 	)

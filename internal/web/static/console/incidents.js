@@ -57,7 +57,15 @@ const actions = {
   },
   "?": () => keys.showModal(),
 };
+// The sheet has the switch of the keys. Each browser keeps its own, because speech input belongs to one computer.
+const use = keys.querySelector("input[name=keys]");
+try { use.checked = localStorage.getItem("keys") !== "off"; } catch { /* a browser without storage forgets the choice */ }
+use.addEventListener("change", () => {
+  try { localStorage.setItem("keys", use.checked ? "on" : "off"); } catch { /* as above */ }
+});
+
 document.addEventListener("keydown", (e) => {
+  if (!use.checked) return;
   if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.defaultPrevented) return;
   if (e.target.closest("input:not([type=checkbox]), select, textarea, dialog, [contenteditable]")) return;
   if (e.key === "Enter" && e.target !== document.body) return; // the browser presses what has the focus
