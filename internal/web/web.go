@@ -120,7 +120,7 @@ func (w *Web) Routes(r chi.Router) {
 		r.Post("/logout/", w.logout)
 		r.Post("/logout", w.logoutOncall)
 		r.Group(func(r chi.Router) {
-			r.Use(w.requireReader, w.again)
+			r.Use(w.requireReader, w.pages.ReadForm, w.again)
 			w.incidents.Routes(r)
 			w.sections.Routes(r, w.pages)
 			w.account.Routes(r)

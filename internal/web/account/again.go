@@ -16,9 +16,6 @@ import (
 // confirmPassword is the field of the form in which the person confirms the log-in. No other form has it.
 const confirmPassword = "confirm_password"
 
-// maxKept is the largest form that is kept, in bytes.
-const maxKept = 64 << 10
-
 type againView struct {
 	page.Frame
 	Action, Problem string
@@ -33,13 +30,11 @@ const confirmed = "confirmed"
 
 // Again returns a middleware that admits a form if it is not dangerous (auth.NeedsRecentLogin), if the log-in is at most within old (0 = any), or
 // if the form has the reader's password. Otherwise it shows a page that asks for the password or a log-in at one of the providers, and sends the
-// form again. It also shows that page when an API refuses a form for this reason (page.Pages.LogInAgain).
+// form again. The form must be read (page.Pages.ReadForm). It also shows that page when an API refuses a form for this reason (page.Pages.LogInAgain).
 func (a *Account) Again(within time.Duration, providers []signon.Choice) func(http.Handler) http.Handler {
 	g := guard{a, within, providers}
 	a.pages.LogInAgain = func(rw http.ResponseWriter, r *http.Request) {
-		if g.parse(rw, r) {
-			g.askAgain(rw, r, http.StatusForbidden, "")
-		}
+		g.askAgain(rw, r, http.StatusForbidden, "")
 	}
 	return g.middleware
 }
@@ -55,9 +50,6 @@ func (g guard) middleware(next http.Handler) http.Handler {
 		needed := auth.NeedsRecentLogin(r.Method, r.URL.Path) && !wire.LoggedInWithin(r.Context(), g.sessions, g.within)
 		if !needed && (r.Method != http.MethodPost || !r.URL.Query().Has(confirmed)) {
 			next.ServeHTTP(rw, r)
-			return
-		}
-		if !g.parse(rw, r) {
 			return
 		}
 		typed := r.PostForm.Get(confirmPassword)
@@ -85,16 +77,6 @@ func (g guard) middleware(next http.Handler) http.Handler {
 			g.pages.Fail(rw, r, err)
 		}
 	})
-}
-
-// parse reads the form. If it is too large to be kept, parse has answered and returns false.
-func (g guard) parse(rw http.ResponseWriter, r *http.Request) bool {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxKept)
-	if err := r.ParseForm(); err != nil {
-		g.pages.Fail(rw, r, fault.New(fault.TooLarge, "the form is too large"))
-		return false
-	}
-	return true
 }
 
 func (g guard) askAgain(rw http.ResponseWriter, r *http.Request, status int, problem string) {

@@ -23,11 +23,7 @@ type form func(api page.API, name string, typed url.Values) (flash, to string, e
 // submit answers a form: with a redirect, or with the page and the reason of the refusal at the form.
 func (h Handlers) submit(f form) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		typed, ok := h.typed(rw, r)
-		if !ok {
-			return
-		}
-		name := wire.Param(r, "app")
+		name, typed := wire.Param(r, "app"), page.Typed(r)
 		flash, to, err := f(h.Pages.API(r), name, typed)
 		if err != nil {
 			h.refused(rw, r, typed, err)
@@ -39,21 +35,6 @@ func (h Handlers) submit(f form) http.HandlerFunc {
 		h.Pages.Sessions.Put(r.Context(), "flash", flash)
 		http.Redirect(rw, r, to, http.StatusSeeOther)
 	}
-}
-
-// typed returns the values of the form without spaces around them.
-func (h Handlers) typed(rw http.ResponseWriter, r *http.Request) (url.Values, bool) {
-	if err := r.ParseForm(); err != nil {
-		h.Pages.Fail(rw, r, fault.Invalidf("", "the form cannot be read"))
-		return nil, false
-	}
-	out := url.Values{}
-	for name, values := range r.PostForm {
-		for _, value := range values {
-			out.Add(name, strings.TrimSpace(page.Storable(value)))
-		}
-	}
-	return out, true
 }
 
 // refused shows the page of the application again, with what was typed and why it is refused.

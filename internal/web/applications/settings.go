@@ -29,10 +29,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 
 // saveNew makes an application and goes on to its settings. Only administrators may.
 func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
-	typed, ok := h.typed(rw, r)
-	if !ok {
-		return
-	}
+	typed := page.Typed(r)
 	v := newView{Name: typed.Get("name")}
 	var made application
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/applications", map[string]string{"name": v.Name}, &made)
@@ -41,6 +38,7 @@ func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, page.Path("/applications/%s/edit", made.Name), http.StatusSeeOther)
 		return
 	}
+	var ok bool
 	if v.Refusal, ok = h.Pages.Refused(rw, r, err); ok {
 		v.Frame = h.Pages.Frame(r, "New application", "applications")
 		h.Pages.Render(rw, r, v.Refusal.Status, "application-new", v)
@@ -111,10 +109,7 @@ func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, a ap
 
 // save replaces the settings.
 func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
-	typed, ok := h.typed(rw, r)
-	if !ok {
-		return
-	}
+	typed := page.Typed(r)
 	a, _, err := h.settings(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -132,6 +127,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 	v := editView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
 		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context"), ContextTemplate: typed.Get("context_template"),
 		SummaryTemplate: typed.Get("summary_template"), MobileTemplate: typed.Get("mobile_template")}
+	var ok bool
 	if v.Refusal, ok = h.Pages.Refused(rw, r, err); !ok {
 		return
 	}

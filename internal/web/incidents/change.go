@@ -19,16 +19,9 @@ import (
 // is made.
 type work func(ctx context.Context, c incidents.Change) (*incidents.Acknowledged, error)
 
-// maxForm is the largest form, in encoded bytes. It is well above the longest comment.
-const maxForm = 1 << 20
-
 // change changes one incident and redirects to the page that the reader came from. A change that fails is offered again with its values.
 func (h Handlers) change(rw http.ResponseWriter, r *http.Request, do work) {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
 	id, err := incidentID(r)
-	if err == nil && r.ParseForm() != nil {
-		err = fault.Invalidf("", "The form is too long or cannot be read")
-	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return

@@ -246,7 +246,6 @@ func (v *rulesView) edit(step string) bool {
 
 // changeRules does a step in the form, tests the typed rules, or stores them.
 func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
-	_ = r.ParseForm() // a broken form has no values
 	v := typedRules(r)
 	var err error
 	v.I, _, err = h.read(r)
@@ -272,6 +271,8 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 			h.showRules(rw, r, v)
 			return
 		}
+	case do != "save":
+		err = fault.Invalidf("do", "There is no step %.40q of this form", do)
 	default:
 		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, v.I.Path(), body, nil)
 	}

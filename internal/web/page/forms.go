@@ -1,11 +1,60 @@
 package page
 
 import (
+	"errors"
 	"maps"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
 )
+
+// Typed returns the values of the form of r, storable and without spaces around them.
+func Typed(r *http.Request) url.Values {
+	out := url.Values{}
+	for name, values := range r.PostForm {
+		for _, v := range values {
+			out.Add(name, strings.TrimSpace(Storable(v)))
+		}
+	}
+	return out
+}
+
+// maxForm is the largest form of a page, in bytes.
+const maxForm = 1 << 20
+
+// readForm reads the form of a request once, within maxForm. It fails if the body broke off or is no form: its values would be missing.
+func readForm(rw http.ResponseWriter, r *http.Request) error {
+	if r.PostForm != nil {
+		return nil
+	}
+	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
+	err := r.ParseForm()
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return fault.Newf(fault.TooLarge, "The form is larger than %d KB. Nothing was changed: go back and make it shorter", maxForm>>10)
+	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || r.ContentLength != 0 && kind != "application/x-www-form-urlencoded" {
+		return fault.Invalidf("", "The form did not arrive whole. Nothing was changed: go back and send it again")
+	}
+	return nil
+}
+
+// ReadForm is a middleware that reads the form of each POST. A form that cannot be read is refused, so that handlers see all its values.
+func (p *Pages) ReadForm(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			if err := readForm(rw, r); err != nil {
+				p.Fail(rw, r, err)
+				return
+			}
+		}
+		next.ServeHTTP(rw, r)
+	})
+}
 
 // Field is a value of a form that is sent again.
 type Field struct{ Name, Value string }
@@ -21,18 +70,15 @@ func Fields(form url.Values) []Field {
 	return all
 }
 
-// maxKept is the largest form that KeepForm keeps, in bytes.
-const maxKept = 256 << 10
-
 // KeepForm answers a form of somebody whose session has ended: the page keeps what was typed, and the person can send it again after the
-// log-in. It returns false if the request is no form, or if the form is too large.
+// log-in. It returns false if the request is no form.
 func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || IsRefresh(r) {
 		return false
 	}
-	r.Body = http.MaxBytesReader(rw, r.Body, maxKept)
-	if r.ParseForm() != nil {
-		return false
+	if err := readForm(rw, r); err != nil {
+		p.Fail(rw, r, err)
+		return true
 	}
 	p.Render(rw, r, http.StatusUnauthorized, "session-ended", struct {
 		Frame

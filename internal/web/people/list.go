@@ -107,10 +107,7 @@ func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was refused)
 
 // add adds a person.
 func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
-	form, ok := h.form(rw, r)
-	if !ok {
-		return
-	}
+	form := page.Typed(r)
 	contacts := map[string]string{}
 	for _, m := range []users.Mode{users.Email, users.SMS} {
 		if to := form.Get("contacts." + string(m)); to != "" {
@@ -130,10 +127,7 @@ func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
 
 // decide confirms or rejects a held deactivation.
 func (h Handlers) decide(rw http.ResponseWriter, r *http.Request) {
-	form, ok := h.form(rw, r)
-	if !ok {
-		return
-	}
+	form := page.Typed(r)
 	method, path, done := http.MethodDelete, page.Path("/v1/held-deactivations/%s", form.Get("id")), " stays active."
 	if form.Get("decision") == "confirm" {
 		method, path, done = http.MethodPost, path+"/confirm", " is switched off."
@@ -207,10 +201,7 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was refused
 
 // changeTeams creates or deletes a team. Its own settings have its members and administrators.
 func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
-	form, ok := h.form(rw, r)
-	if !ok {
-		return
-	}
+	form := page.Typed(r)
 	api, name, to := h.Pages.API(r), form.Get("name"), "/reachability"
 	var done string
 	var err error
@@ -251,10 +242,7 @@ func (h Handlers) showRoles(rw http.ResponseWriter, r *http.Request, was refused
 }
 
 func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
-	form, ok := h.form(rw, r)
-	if !ok {
-		return
-	}
+	form := page.Typed(r)
 	api, name := h.Pages.API(r), form.Get("name")
 	var done string
 	var err error

@@ -3,14 +3,12 @@
 package people
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -42,8 +40,6 @@ func (h Handlers) Routes(r chi.Router) {
 	r.Post("/on-call-roles", h.changeRoles)
 	r.Post("/held-deactivations", h.decide)
 }
-
-const maxForm = 64 << 10 // bytes
 
 // refused is a form that the API refused, as typed.
 type refused struct {
@@ -90,10 +86,7 @@ func chosen(form url.Values) string { return form.Get("form") }
 // act returns the handler of a form. A refusal shows the page again with what was typed.
 func (h Handlers) act(again show, name func(url.Values) string, do change) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		form, ok := h.form(rw, r)
-		if !ok {
-			return
-		}
+		form := page.Typed(r)
 		user := wire.Param(r, "user")
 		done, to, err := do(h.Pages.API(r), user, form)
 		if to == "" {
@@ -116,26 +109,6 @@ func (h Handlers) finish(rw http.ResponseWriter, r *http.Request, done, to strin
 	}
 	h.Pages.Sessions.Put(r.Context(), "flash", done)
 	http.Redirect(rw, r, to, http.StatusSeeOther)
-}
-
-// form reads a form. If it is too large, form has answered the request and returns false.
-func (h Handlers) form(rw http.ResponseWriter, r *http.Request) (url.Values, bool) {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		kind := fault.Invalid
-		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			kind = fault.TooLarge
-		}
-		h.Pages.Fail(rw, r, fault.New(kind, "the form cannot be read"))
-		return nil, false
-	}
-	out := url.Values{}
-	for name, values := range r.PostForm {
-		for _, v := range values {
-			out.Add(name, strings.TrimSpace(page.Storable(v)))
-		}
-	}
-	return out, true
 }
 
 // query returns the path of an API with parameters; empty ones are left out.

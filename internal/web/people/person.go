@@ -231,10 +231,7 @@ func setContact(api page.API, user string, form url.Values) (done, to string, er
 
 // contact carries out a button of a contact.
 func (h Handlers) contact(rw http.ResponseWriter, r *http.Request) {
-	form, ok := h.form(rw, r)
-	if !ok {
-		return
-	}
+	form := page.Typed(r)
 	api, mode := h.Pages.API(r), wire.Param(r, "mode")
 	user, to := path(r)
 	at := page.Path("/v1/users/%s/contacts/%s", user, mode)

@@ -113,16 +113,8 @@ func (h Handlers) settingsOf(r *http.Request, p plan) (s settings, err error) {
 	return s, err
 }
 
-// maxForm is the largest form, in bytes.
-const maxForm = 1 << 20
-
 // edited answers the form of the editor: it changes the form, checks it, or saves the plan.
 func (h Handlers) edited(rw http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		h.Pages.Fail(rw, r, fault.New(fault.TooLarge, "the form is too large"))
-		return
-	}
 	f := typed(r.PostForm)
 	if chi.URLParam(r, "plan") != "" {
 		f.Plan = page.Storable(wire.Param(r, "plan"))
