@@ -110,7 +110,6 @@ func (w *Web) Routes(r chi.Router) {
 	r.Handle("/static/*", w.pages.Assets)
 	r.Group(func(r chi.Router) {
 		r.Use(w.pages.Stream, headers, http.NewCrossOriginProtection().Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
-		page.Get(r, "/", w.home)
 		page.Get(r, "/login", w.showLogin)
 		w.signOn.Routes(r)
 		w.account.LoginRoutes(r)
@@ -121,6 +120,7 @@ func (w *Web) Routes(r chi.Router) {
 		r.Post("/logout", w.logoutOncall)
 		r.Group(func(r chi.Router) {
 			r.Use(w.requireReader, w.pages.ReadForm, w.again)
+			page.Get(r, "/", w.sections.Home(w.pages))
 			w.incidents.Routes(r)
 			w.sections.Routes(r, w.pages)
 			w.account.Routes(r)
@@ -148,17 +148,4 @@ func headers(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(rw, r)
 	})
-}
-
-// home shows the home page, or redirects to the log-in and from there to the home page.
-func (w *Web) home(rw http.ResponseWriter, r *http.Request) {
-	user, loggedIn, err := w.sessionUser(r)
-	switch {
-	case err != nil:
-		w.pages.Fail(rw, r, err)
-	case loggedIn:
-		w.sections.Home(w.pages)(rw, r.WithContext(page.WithReader(r.Context(), user)))
-	default:
-		toLogin(rw, r)
-	}
 }
