@@ -80,8 +80,7 @@ func (w *Web) sessionFailed(rw http.ResponseWriter, r *http.Request, err error) 
 		return
 	}
 	w.log.Warn("session cannot be read or stored", zap.String("path", wire.LogPath(r)), zap.Error(err))
-	rw.Header().Set("Retry-After", "5")
-	w.pages.Problem(rw, r, page.Frame{Title: "The database cannot be reached"}, http.StatusServiceUnavailable, page.DatabaseUnavailable)
+	w.pages.Unavailable(rw, r, page.Frame{})
 }
 
 // sessionReady is where a log-in in another tab ends (page.Pages.KeepForm).

@@ -13,9 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// confirmPassword is the field of the form in which the person confirms the log-in. No other form has it.
-const confirmPassword = "confirm_password"
-
 type againView struct {
 	page.Frame
 	Action, Problem string
@@ -52,7 +49,7 @@ func (g guard) middleware(next http.Handler) http.Handler {
 			next.ServeHTTP(rw, r)
 			return
 		}
-		typed := r.PostForm.Get(confirmPassword)
+		typed := r.PostForm.Get(page.ConfirmPassword)
 		switch {
 		case typed == "" && needed:
 			g.askAgain(rw, r, http.StatusForbidden, "")
@@ -66,8 +63,8 @@ func (g guard) middleware(next http.Handler) http.Handler {
 		switch {
 		case err == nil && u.ID == reader.ID:
 			wire.ConfirmLogin(r.Context(), g.sessions)
-			r.PostForm.Del(confirmPassword)
-			r.Form.Del(confirmPassword)
+			r.PostForm.Del(page.ConfirmPassword)
+			r.Form.Del(page.ConfirmPassword)
 			next.ServeHTTP(rw, r)
 		case err == nil, fault.Is(err, fault.Unauthenticated):
 			g.askAgain(rw, r, http.StatusForbidden, "The password is wrong.")
@@ -84,7 +81,7 @@ func (g guard) askAgain(rw http.ResponseWriter, r *http.Request, status int, pro
 	query := r.URL.Query()
 	query.Set(confirmed, "")
 	v.Action = r.URL.EscapedPath() + "?" + query.Encode()
-	r.PostForm.Del(confirmPassword)
+	r.PostForm.Del(page.ConfirmPassword)
 	v.Fields = page.Fields(r.PostForm)
 	for _, c := range g.choices {
 		v.Providers = append(v.Providers, provider{c.Label, "/login/sso/" + url.PathEscape(c.Name) + "?again=1&next=" + url.QueryEscape(back(r))})

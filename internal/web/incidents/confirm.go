@@ -12,17 +12,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// confirmation is a page that asks for confirmation, or offers a change again that was not made. Its form keeps the entered values.
-type confirmation struct {
-	page.Frame
-	Problem string
-	Action  string // the form's address
-	Fields  []page.Field
-	Label   string
-	Leave   string // text of the link that leaves without the change
-	Back    string // address of that link
-}
-
 // RefuseChange answers an acknowledgement that came without a session. After the log-in it is offered again; it is not carried out by
 // itself. RefuseChange returns false for any other request: page.Pages.KeepForm keeps the values of other forms.
 func (h Handlers) RefuseChange(rw http.ResponseWriter, r *http.Request) bool {
@@ -52,17 +41,9 @@ func LostChange(next string) string {
 	return fmt.Sprintf("Your session has ended, and incident %s was not changed. After the log-in you can press “Acknowledge” again.", id)
 }
 
-// failChange answers a change that failed. If the change can succeed later, the page offers it again. If a value is wrong or the state of
-// the incident does not permit the change, the page of the incident shows the reason and what was typed.
+// failChange answers a change that failed. If a value is wrong or the state of the incident does not permit the change, the page of the
+// incident shows the reason and what was typed.
 func (h Handlers) failChange(rw http.ResponseWriter, r *http.Request, id incidents.ID, err error) {
-	if fault.Is(err, fault.Unavailable) {
-		rw.Header().Set("Retry-After", "5")
-		h.Pages.Render(rw, r, http.StatusServiceUnavailable, "confirm", confirmation{
-			Frame: h.Pages.Frame(r, "Nothing was changed", "incidents"), Problem: "The database cannot be reached. " + page.DatabaseUnavailable,
-			Action: r.URL.Path, Fields: page.Fields(r.PostForm), Label: "Send it again", Leave: "Back to the incident", Back: fmt.Sprintf("/incidents/%d", id),
-		})
-		return
-	}
 	if !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Conflict) {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -75,7 +56,7 @@ func (h Handlers) failChange(rw http.ResponseWriter, r *http.Request, id inciden
 // confirmTakeover asks the reader before an incident is taken over from the person who acknowledged it.
 func (h Handlers) confirmTakeover(rw http.ResponseWriter, r *http.Request, done incidents.Acknowledged) {
 	r.PostForm.Set("replace", fmt.Sprint(done.OwnedBy))
-	h.Pages.Render(rw, r, http.StatusConflict, "confirm", confirmation{
+	h.Pages.Render(rw, r, http.StatusConflict, "confirm", page.Confirmation{
 		Frame:   h.Pages.Frame(r, done.PreviousOwner+" has acknowledged this incident", "incidents"),
 		Problem: "Nobody is paged for it any more. You can take it over; the timeline will say so.",
 		Action:  r.URL.Path, Fields: page.Fields(r.PostForm), Label: "Take over from " + done.PreviousOwner,

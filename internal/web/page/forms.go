@@ -80,6 +80,7 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 		p.Fail(rw, r, err)
 		return true
 	}
+	r.PostForm.Del(ConfirmPassword)
 	p.Render(rw, r, http.StatusUnauthorized, "session-ended", struct {
 		Frame
 		Action string
@@ -87,3 +88,35 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 	}{Frame{Title: "Your session has ended"}, r.URL.RequestURI(), Fields(r.PostForm)})
 	return true
 }
+
+// ConfirmPassword is the field in which a person confirms the log-in. A form that is kept goes without it.
+const ConfirmPassword = "confirm_password"
+
+// Confirmation is a page that asks for confirmation, or offers a change again that was not made. Its form keeps the entered values.
+type Confirmation struct {
+	Frame
+	Problem string
+	Action  string // the form's address
+	Fields  []Field
+	Label   string
+	Leave   string // text of the link that leaves without the change
+	Back    string // address of that link
+}
+
+// Unavailable answers a request that the database could not serve. A form is kept on the page, so that the person can send it again; only those
+// of the log-in are not, because they have passwords.
+func (p *Pages) Unavailable(rw http.ResponseWriter, r *http.Request, f Frame) {
+	rw.Header().Set("Retry-After", "5")
+	secret := slices.ContainsFunc([]string{"/login", "/logout", "/invitation/", "/account/"}, func(at string) bool { return strings.HasPrefix(r.URL.Path, at) })
+	if r.Method != http.MethodPost || IsRefresh(r) || secret || readForm(rw, r) != nil {
+		f.Title = "The database cannot be reached"
+		p.Problem(rw, r, f, http.StatusServiceUnavailable, "Nothing is lost. Try again in a moment. "+pagingContinues)
+		return
+	}
+	r.PostForm.Del(ConfirmPassword)
+	f.Title = "The server could not store this"
+	p.Render(rw, r, http.StatusServiceUnavailable, "confirm", Confirmation{Frame: f, Action: r.URL.RequestURI(), Fields: Fields(r.PostForm), Label: "Send it again",
+		Problem: "The database cannot be reached. What you entered is kept on this page: send it again in a moment. " + pagingContinues})
+}
+
+const pagingContinues = "Paging continues as soon as the database is back."

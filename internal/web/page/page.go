@@ -168,9 +168,6 @@ func (p *Pages) execute(rw http.ResponseWriter, r *http.Request, name string, da
 	return b.Bytes(), true
 }
 
-// DatabaseUnavailable says what a reader can expect while the database cannot be reached.
-const DatabaseUnavailable = "Nothing is lost. Try again in a moment. Paging continues as soon as the database is back."
-
 // Fail shows an error page that says what the reader can do. Unexpected errors are logged in full.
 func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	status, title, text := http.StatusInternalServerError, "Internal error", "This is a defect of Iris. The server log has the details."
@@ -194,8 +191,8 @@ func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 		status, title, text = http.StatusForbidden, "Not allowed", fault.Public(err)
 	case fault.Unavailable:
 		p.log.Warn("page needs the database", zap.String("path", wire.LogPath(r)), zap.Error(err))
-		rw.Header().Set("Retry-After", "5")
-		status, title, text = http.StatusServiceUnavailable, "The database cannot be reached", DatabaseUnavailable
+		p.Unavailable(rw, r, p.Frame(r, "", ""))
+		return
 	default:
 		p.log.Error("page failed", zap.String("path", wire.LogPath(r)), zap.Error(err))
 	}
