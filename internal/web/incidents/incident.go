@@ -71,7 +71,14 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 
 // showIncident shows the page of an incident. v has what was typed into an action that was refused.
 func (h Handlers) showIncident(rw http.ResponseWriter, r *http.Request, id incidents.ID, v incidentPage) {
-	body, err := h.body(r, id)
+	version, err := h.Version(r.Context(), id)
+	if err == nil && page.Unchanged(r, version) {
+		return
+	}
+	var body bodyView
+	if err == nil {
+		body, err = h.body(r, id)
+	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return

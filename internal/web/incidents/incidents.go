@@ -74,6 +74,8 @@ type Deps struct {
 	Outlooks func(ctx context.Context, ids []incidents.ID) (map[incidents.ID]incidents.Outlook, error)
 	// Steps returns the number of steps of a plan version; 0 = unknown.
 	Steps func(ctx context.Context, planID int64) int
+	// Version returns a text that changes when an incident, its timeline or its messages change.
+	Version func(ctx context.Context, id incidents.ID) (string, error)
 	// Wake notifies the processors of changed buckets. It never blocks.
 	Wake func(buckets.Set)
 }

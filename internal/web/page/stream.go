@@ -128,7 +128,7 @@ func (p *Pages) Stream(next http.Handler) http.Handler {
 
 func (p *Pages) stream(rw http.ResponseWriter, r *http.Request, page http.Handler, known string) {
 	out := events{rw: rw, to: http.NewResponseController(rw)}
-	seen, answer := view(r, page)
+	seen, answer := view(r, page, "")
 	if seen.live == nil {
 		out.end(answer)
 		return
@@ -162,13 +162,16 @@ func (p *Pages) stream(rw http.ResponseWriter, r *http.Request, page http.Handle
 			}
 			continue
 		case <-woken:
-			anyway.Reset(anywayEvery)
 		case <-anyway.C:
+			seen.version = ""
 		}
-		if seen, answer = view(r, page); seen.live == nil {
+		if seen, answer = view(r, page, seen.version); seen.unchanged {
+			continue
+		} else if seen.live == nil {
 			out.end(answer)
 			return
 		}
+		anyway.Reset(anywayEvery)
 		if seen.live.Seen == known {
 			continue
 		}

@@ -49,6 +49,9 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	if i := slices.IndexFunc(tabs, func(t tab) bool { return t.name == r.URL.Query().Get("tab") }); i >= 0 {
 		chosen = tabs[i]
 	}
+	if page.Unchanged(r, chosen.name) {
+		return
+	}
 	data, err := chosen.read(h, r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
