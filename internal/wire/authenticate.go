@@ -234,7 +234,7 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, err
 	}
-	if auth.NeedsRecentLogin(r.Method, r.URL.Path) && !LoggedInWithin(r.Context(), a.sessions, a.again) {
+	if auth.NeedsRecentLogin(r.Method, r.URL.Path, user.Admin) && !LoggedInWithin(r.Context(), a.sessions, a.again) {
 		return auth.Actor{}, auth.Application{}, auth.ErrLogInAgain
 	}
 	actor := auth.Through(app).As(user)

@@ -44,7 +44,7 @@ type guard struct {
 
 func (g guard) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		needed := auth.NeedsRecentLogin(r.Method, r.URL.Path) && !wire.LoggedInWithin(r.Context(), g.sessions, g.within)
+		needed := auth.NeedsRecentLogin(r.Method, r.URL.Path, page.Reader(r).Admin) && !wire.LoggedInWithin(r.Context(), g.sessions, g.within)
 		if !needed && (r.Method != http.MethodPost || !r.URL.Query().Has(confirmed)) {
 			next.ServeHTTP(rw, r)
 			return

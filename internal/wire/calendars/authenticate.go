@@ -140,7 +140,7 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if err != nil {
 		return nobody, auth.Application{}, err
 	}
-	if auth.NeedsRecentLogin(r.Method, r.URL.Path) && !wire.LoggedInWithin(ctx, a.Sessions, a.RecentLogin) {
+	if auth.NeedsRecentLogin(r.Method, r.URL.Path, user.Admin) && !wire.LoggedInWithin(ctx, a.Sessions, a.RecentLogin) {
 		return nobody, auth.Application{}, auth.ErrLogInAgain
 	}
 	actor := auth.Through(app).As(user)
