@@ -216,8 +216,10 @@ func setup(t *testing.T) (*world, *browser) {
 	site, err := New(Deps{
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Escalations: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) { return nil, nil },
-			Version:  func(context.Context, incidents.ID) (string, error) { return fmt.Sprint(w.incident, len(w.entries)), nil },
-			Wake:     func(s buckets.Set) { w.woken.Union(s) }},
+			Version: func(context.Context, incidents.ID) (string, error) {
+				return fmt.Sprint(w.incident, len(w.entries)), nil
+			},
+			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
 				Silences:     sections.SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},

@@ -230,7 +230,7 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if err != nil || !ok {
 		return auth.Actor{}, auth.Application{}, err
 	}
-	app, err := a.applications.ByName(r.Context(), auth.SessionApplication)
+	app, err := SessionApplication(r.Context(), a.applications)
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, err
 	}

@@ -136,7 +136,7 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if token := wire.SessionToken(ctx, a.Sessions); change && (token == "" || !equal(token, r.Header.Get("X-CSRF-TOKEN"))) {
 		return nobody, auth.Application{}, auth.ErrCSRF
 	}
-	app, err := a.Applications.ByName(ctx, auth.SessionApplication)
+	app, err := wire.SessionApplication(ctx, a.Applications)
 	if err != nil {
 		return nobody, auth.Application{}, err
 	}
