@@ -150,7 +150,7 @@ func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User,
 	return 1, nil
 }
 
-func (w *world) ByIncident(context.Context, incidents.ID) ([]messages.Message, error) {
+func (w *world) Newest(context.Context, incidents.ID, int) ([]messages.Message, error) {
 	return []messages.Message{{Target: "ann", Mode: users.SMS, State: messages.Pending, Step: 1,
 		Attempts: []messages.Attempt{{Number: 1, Vendor: "twilio", Outcome: messages.OutcomeUnavailable, Detail: "503 from vendor"}}}}, nil
 }

@@ -33,6 +33,7 @@ type bodyView struct {
 	Next            nextView
 	Earlier, Recent []entryView // of the timeline
 	People          []personView
+	OlderMessages   bool           // there are messages that are not shown
 	Merged          []incidentView // into this one
 	Context         string
 	ReadOnly        bool
@@ -118,10 +119,12 @@ func (h Handlers) body(r *http.Request, id incidents.ID) (bodyView, error) {
 	if err != nil {
 		return bodyView{}, err
 	}
-	sent, err := h.Messages.ByIncident(ctx, id)
+	sent, err := h.Messages.Newest(ctx, id, maxMessages+1)
 	if err != nil {
 		return bodyView{}, err
 	}
+	older := len(sent) > maxMessages
+	sent = sent[max(0, len(sent)-maxMessages):]
 	alerts, err := h.Incidents.Alerts(ctx, id, "", maxAlerts+1)
 	if err != nil {
 		return bodyView{}, err
@@ -134,7 +137,7 @@ func (h Handlers) body(r *http.Request, id incidents.ID) (bodyView, error) {
 	}
 	body := bodyView{I: viewIncident(i), Facts: readFacts(i.Context, i.Title()), Alerts: viewAlerts(alerts), Steps: h.Steps(ctx, i.PlanID),
 		People: byPerson(sent), Context: indented(i.Context), ReadOnly: page.Reader(r).ReadOnly}
-	body.Next = h.next(r, body.I)
+	body.Next, body.OlderMessages = h.next(r, body.I), older
 	for _, child := range children {
 		body.Merged = append(body.Merged, viewIncident(child))
 	}

@@ -56,9 +56,9 @@ type Merges interface {
 	Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 }
 
-// Messages reads the messages of an incident, oldest first.
+// Messages reads the newest messages of an incident, oldest first.
 type Messages interface {
-	ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error)
+	Newest(ctx context.Context, id incidents.ID, most int) ([]messages.Message, error)
 }
 
 // Deps are the parts that the pages work on.
