@@ -27,7 +27,7 @@ type Page struct {
 // visited are the pages that Pages visits. A * stands for the first object to which the list before it has a link.
 var visited = []string{"/", "/incidents", "/incidents?show=all", "/incidents?show=mine", "/incidents/*", "/incidents/new", "/plans", "/plans/*", "/plans/new", "/templates", "/templates/new", "/integrations",
 	"/integrations/new", "/silences", "/silences/new", "/applications", "/applications/*", "/people", "/people/*", "/teams", "/teams/bench-fill-team-1", "/teams/bench-fill-team-1/coverage", "/me", "/messages", "/messages/*", "/statistics",
-	"/system", "/cluster", "/tokens", "/service-tokens", "/sessions", "/audit-log"}
+	"/system", "/tokens", "/service-tokens", "/sessions", "/audit-log"}
 
 // Pages starts servers over a filled database and requests each page of the console as an administrator, one request at a time.
 func Pages(ctx context.Context, o Options, rounds int) ([]Page, error) {

@@ -1,6 +1,6 @@
-// Package web serves the web site: log-in, incidents, plans with their simulation, integrations, silences, tokens, the cluster, and the on-call calendar. This
-// package has the routes, the sessions and the log-in. The packages below it serve the pages; page renders them. The API server
-// mounts the site. Pages work without JavaScript, except those of the calendar.
+// Package web serves the web site: the log-in, the incidents and the sections (package sections). This package has the routes, the sessions and
+// the log-in. The packages below it serve the pages; page renders them. The API server mounts the site. Pages work without JavaScript, except
+// those of the calendar.
 package web
 
 import (

@@ -240,13 +240,13 @@ func TestAStreamEndsWithTheSession(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.join("dora")
-	in := s.stream(s.sessions["dora"], "/cluster")
+	in := s.stream(s.sessions["dora"], "/system")
 	in.next("part")
 	s.do(caller{name: "dora", session: "dora"}, del, "/v1/sessions?user=dora", nil)
 	s.exec("delete from sessions where user_id = (select id from users where name = 'dora')")
 	for e := range in.events {
 		if e[0] == "login" {
-			require.JSONEq(t, `"/login/?next=%2Fcluster"`, e[1])
+			require.JSONEq(t, `"/login/?next=%2Fsystem"`, e[1])
 			return
 		}
 	}

@@ -2,7 +2,6 @@
 package messages
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -25,9 +25,6 @@ func (h Handlers) Routes(r chi.Router) {
 	r.Head("/messages/export", h.export)
 	page.Get(r, "/messages/{message}", h.one)
 }
-
-// ChangeRoutes mounts the forms. There are none.
-func (h Handlers) ChangeRoutes(chi.Router) {}
 
 const (
 	address = "/messages"
@@ -276,10 +273,10 @@ type oneView struct {
 func (h Handlers) one(rw http.ResponseWriter, r *http.Request) {
 	var v oneView
 	id, err := strconv.ParseInt(wire.Param(r, "message"), 10, 64)
-	if err == nil {
+	if err != nil {
+		err = fault.New(fault.NotFound, "no such message")
+	} else {
 		err = h.Pages.API(r).Get(page.Path("/v1/messages/%s", id), &v.message)
-	} else if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) {
-		err = h.Pages.API(r).Get("/v1/messages/0", nil) // the fault of a message that does not exist
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)

@@ -78,8 +78,7 @@ func New(d Deps) (*Site, error) {
 				Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
 			},
 			Operations: sections.OperationParts{
-				Audit:   sections.AuditParts{Read: s.Audit.List},
-				Cluster: sections.ClusterParts{Members: s.Cluster, Queues: s.Queues},
+				Audit: sections.AuditParts{Read: s.Audit.List},
 			},
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
