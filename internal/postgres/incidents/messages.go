@@ -116,15 +116,18 @@ func (s *Messages) Get(ctx context.Context, id messages.ID) (messages.Message, e
 
 // ByIncident returns all messages of an incident with their attempts, oldest first.
 func (s *Messages) ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error) {
-	return s.withAttempts(ctx, "MessagesByIncident",
-		filters.Condition{Field: "incident_id", Op: filters.Eq, Values: []any{int64(id)}}, 0)
+	return s.withAttempts(ctx, "MessagesByIncident", ofIncident(id), 0)
 }
 
 // Newest returns the newest messages of an incident with their attempts, oldest first.
 func (s *Messages) Newest(ctx context.Context, id incidents.ID, most int) ([]messages.Message, error) {
-	out, err := s.withAttempts(ctx, "NewestMessages", filters.Condition{Field: "incident_id", Op: filters.Eq, Values: []any{int64(id)}}, most)
+	out, err := s.withAttempts(ctx, "NewestMessages", ofIncident(id), most)
 	slices.Reverse(out)
 	return out, err
+}
+
+func ofIncident(id incidents.ID) filters.Condition {
+	return filters.Condition{Field: "incident_id", Op: filters.Eq, Values: []any{int64(id)}}
 }
 
 // withAttempts reads messages: the newest ones first with a limit, else by id.

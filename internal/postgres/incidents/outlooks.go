@@ -2,9 +2,6 @@ package incidents
 
 import (
 	"context"
-	"fmt"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -53,13 +50,6 @@ select concat_ws(' ', (select i.xmin from incidents i where i.id = $1), (select 
 }
 
 func (i *Incidents) version(ctx context.Context, sql string, args ...any) (version string, err error) {
-	err = i.db.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error {
-		rows, err := conn.Query(ctx, sql, args...)
-		if err != nil {
-			return fmt.Errorf("read the version of incidents: %w", err)
-		}
-		version, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[string])
-		return err
-	})
+	err = i.db.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error { return conn.QueryRow(ctx, sql, args...).Scan(&version) })
 	return version, err
 }
