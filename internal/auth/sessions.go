@@ -1,6 +1,9 @@
 package auth
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Keys of the values of a web session that its row has too, for lists.
 const (
@@ -21,3 +24,11 @@ type Session struct {
 	ExpiresAt  time.Time
 	Current    bool // the session that asks
 }
+
+type noUseKey struct{}
+
+// WithoutUse returns a context whose requests are no use of their session: the browser sends them by itself while a page is open.
+func WithoutUse(ctx context.Context) context.Context { return context.WithValue(ctx, noUseKey{}, true) }
+
+// IsUse reports whether a request with this context counts as use of its session.
+func IsUse(ctx context.Context) bool { return ctx.Value(noUseKey{}) == nil }

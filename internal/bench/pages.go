@@ -40,7 +40,7 @@ var visited = []string{"/", "/incidents", "/incidents?show=mine", "/incidents?sh
 	"/people", "/people?text=user-2", "/people/bench-fill-user-2", "/people/bench-fill-user-2/preferences", "/people/bench-fill-user-2/reminders", "/reachability", "/invitations",
 	"/messages?application=bench-fill-app-2", "/messages?mode=email&state=sent", "/messages?target=bench-fill-user-2", "/messages", "/messages/*",
 	"/statistics?period=day", "/statistics", "/statistics?period=month", "/statistics?period=quarter", "/statistics?period=month&plan=bench-fill-plan-2",
-	"/system", "/cluster", "/tokens", "/service-tokens", "/sessions", "/account/second-factor", "/audit-log"}
+	"/system", "/tokens", "/service-tokens", "/sessions", "/account/second-factor", "/audit-log"}
 
 // wanted is the status of every page.
 const wanted = http.StatusOK

@@ -68,7 +68,7 @@ func TestPagesNameTheZoneOfTheirTimes(t *testing.T) {
 	_, body := b.get("/login/")
 	require.NotContains(t, body, "Times are in", "there is none on it")
 	b.login()
-	for _, p := range []string{"/incidents", "/cluster", "/plans"} {
+	for _, p := range []string{"/incidents", "/silences", "/plans"} {
 		_, body := b.get(p)
 		require.Contains(t, body, `Times are in <span id="zone-name">UTC</span>`, p)
 		require.Equal(t, 1, strings.Count(body, "<h1"), p)

@@ -60,6 +60,42 @@ func TestFailedCommentKeepsItsText(t *testing.T) {
 	require.NotContains(t, body, "data-done")
 }
 
+func TestFormsAreKeptWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	w.down = true
+	status, body := b.post("/silences?confirmed=", url.Values{"comment": {"new <disks>"}, "confirm_password": {"once more"}})
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, body, "The database cannot be reached. What you entered is kept on this page")
+	require.Contains(t, body, `action="/silences?confirmed="`)
+	require.Contains(t, body, `name="comment" value="new &lt;disks&gt;"`)
+	require.NotContains(t, body, "once more")
+	for _, path := range []string{"/account/second-factor", "/login/"} {
+		_, body = b.post(path, url.Values{"username": {"ann"}, "password": {"entered"}})
+		require.NotContains(t, body, "entered\"", path)
+	}
+	status, body = b.post("/silences", url.Values{"comment": {"x"}}, "HX-Request", "true")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.NotContains(t, body, "Send it again", "the script leaves the form as it is")
+}
+
+func TestAFormThatDidNotArriveWholeIsRefused(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	large := url.Values{"content": {strings.Repeat("x", 1<<20)}}
+	status, body := b.post("/incidents/257/comments", large)
+	require.Equal(t, http.StatusRequestEntityTooLarge, status, "without a session too")
+	require.Contains(t, body, "larger than 1024 KB")
+	b.login()
+	status, _ = b.post("/incidents/257/comments", large)
+	require.Equal(t, http.StatusRequestEntityTooLarge, status)
+	status, body = b.post("/incidents/257/resolve", url.Values{"back": {"/"}}, "Content-Type", "multipart/form-data; boundary=x")
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, body, "did not arrive whole")
+	require.False(t, w.incident.Resolved)
+}
+
 func TestRefusedActionKeepsItsValues(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)

@@ -119,7 +119,7 @@ func TestPagesWithoutTheDatabase(t *testing.T) {
 	w, b := setup(t)
 	b.login()
 	w.down = true
-	for _, path := range []string{"/incidents", "/incidents/257", "/cluster", "/login"} {
+	for _, path := range []string{"/incidents", "/incidents/257", "/silences", "/login"} {
 		status, body := b.get(path)
 		require.Equal(t, http.StatusServiceUnavailable, status, path)
 		require.Contains(t, body, "The database cannot be reached")
@@ -131,7 +131,7 @@ func TestPagesAnswerWithASlashAndToHead(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	b.login()
-	for _, path := range []string{"/incidents/", "/incidents/257/", "/cluster/"} {
+	for _, path := range []string{"/incidents/", "/incidents/257/", "/silences/"} {
 		status, _ := b.get(path)
 		require.Equal(t, http.StatusOK, status, path)
 		resp, err := b.Head(b.base + path)
@@ -205,7 +205,7 @@ func TestPagesHaveNoInlineScriptsOrStyles(t *testing.T) {
 	_, body := b.get("/login")
 	require.NotRegexp(t, inline, body)
 	b.login()
-	for _, path := range []string{"/incidents", "/incidents/257", "/cluster", "/incidents/1"} {
+	for _, path := range []string{"/incidents", "/incidents/257", "/silences", "/incidents/1"} {
 		_, body := b.get(path)
 		require.NotRegexp(t, inline, body, path)
 	}

@@ -12,10 +12,11 @@ import (
 )
 
 // redirectIrisPages redirects from the addresses of Iris's own pages, which are in bookmarks and old messages, to the page for the same
-// purpose. Most pages have the address that they had there.
+// purpose. Most pages have the address that they had there. /cluster was a page of its own.
 func redirectIrisPages(r chi.Router) {
 	for from, to := range map[string]string{
 		"/user":               "/me",
+		"/cluster":            "/system",
 		"/stats":              "/statistics",
 		"/stats/{name}":       "/applications/{name}",
 		"/singlestats/{name}": "/statistics",

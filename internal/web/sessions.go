@@ -34,13 +34,14 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 			}
 			return
 		}
-		shown, err := w.people.Shown(r.Context(), user.ID)
+		ctx := wire.WithSessionUser(r.Context(), user)
+		shown, err := w.people.Shown(ctx, user.ID)
 		if err != nil {
 			w.pages.Fail(rw, r, err)
 			return
 		}
 		user.TimeZone = shown.TimeZone
-		next.ServeHTTP(rw, r.WithContext(page.WithClock(page.WithReader(r.Context(), user), shown.Clock)))
+		next.ServeHTTP(rw, r.WithContext(page.WithClock(page.WithReader(ctx, user), shown.Clock)))
 	})
 }
 

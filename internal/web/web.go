@@ -1,6 +1,6 @@
-// Package web serves the web site: log-in, incidents, plans with their simulation, integrations, silences, tokens, the cluster, and the on-call calendar. This
-// package has the routes, the sessions and the log-in. The packages below it serve the pages; page renders them. The API server
-// mounts the site. Pages work without JavaScript, except those of the calendar.
+// Package web serves the web site: the log-in, the incidents and the sections (package sections). This package has the routes, the sessions and
+// the log-in. The packages below it serve the pages; page renders them. The API server mounts the site. Pages work without JavaScript, except
+// those of the calendar.
 package web
 
 import (
@@ -115,7 +115,6 @@ func (w *Web) Routes(r chi.Router) {
 			w.errors.Write(rw, r, fault.New(fault.Forbidden, "another site sent this request, so it was not carried out: open Iris and do it there"))
 		}))
 		r.Use(w.pages.Stream, headers, sameOrigin.Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
-		page.Get(r, "/", w.home)
 		page.Get(r, "/login", w.showLogin)
 		w.signOn.Routes(r)
 		w.account.LoginRoutes(r)
@@ -126,6 +125,7 @@ func (w *Web) Routes(r chi.Router) {
 		r.Post("/logout", w.logoutOncall)
 		r.Group(func(r chi.Router) {
 			r.Use(w.requireReader, w.pages.ReadForm, w.again)
+			page.Get(r, "/", w.sections.Home(w.pages))
 			w.incidents.Routes(r)
 			w.sections.Routes(r, w.pages)
 			w.account.Routes(r)
@@ -153,17 +153,4 @@ func headers(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(rw, r)
 	})
-}
-
-// home shows the home page, or redirects to the log-in and from there to the home page.
-func (w *Web) home(rw http.ResponseWriter, r *http.Request) {
-	user, loggedIn, err := w.sessionUser(r)
-	switch {
-	case err != nil:
-		w.pages.Fail(rw, r, err)
-	case loggedIn:
-		w.sections.Home(w.pages)(rw, r.WithContext(page.WithReader(r.Context(), user)))
-	default:
-		toLogin(rw, r)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -42,7 +43,6 @@ type world struct {
 	merged   []incidents.Incident // into incident
 	entries  []incidents.Entry
 	alerts   []incidents.Alert
-	view     buckets.View
 	asked    filters.Query
 	woken    buckets.Set
 	ann      users.User
@@ -149,16 +149,10 @@ func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User,
 	return 1, nil
 }
 
-func (w *world) ByIncident(context.Context, incidents.ID) ([]messages.Message, error) {
+func (w *world) Newest(context.Context, incidents.ID, int) ([]messages.Message, error) {
 	return []messages.Message{{Target: "ann", Mode: users.SMS, State: messages.Pending, Step: 1,
 		Attempts: []messages.Attempt{{Number: 1, Vendor: "twilio", Outcome: messages.OutcomeUnavailable, Detail: "503 from vendor"}}}}, nil
 }
-
-func (w *world) Depths(context.Context) ([]messages.QueueDepth, error) {
-	return []messages.QueueDepth{{Mode: users.SMS, Application: "db", Waiting: 3, OldestAge: 2 * time.Minute}}, nil
-}
-
-func (w *world) View(context.Context) (buckets.View, error) { return w.view, nil }
 
 func (w *world) Authenticate(_ context.Context, name, password string) (users.User, error) {
 	if name == "ann" && password == "right" {
@@ -206,23 +200,22 @@ func setup(t *testing.T) (*world, *browser) {
 			Context: json.RawMessage(`{"title":"<script>alert(1)</script> disk full"}`), TitleVariable: "title"},
 		entries: []incidents.Entry{{Kind: incidents.EntryOpened, At: time.Now(), Text: "opened by application db"}},
 	}
-	w.view.Members = []buckets.MemberState{{Member: buckets.Member{ProcessID: "aaaaaaaabbbb", Host: "one"}, StartedAt: time.Now()}}
-	for i := range w.view.Leases {
-		w.view.Leases[i].Owner = "aaaaaaaabbbb"
-	}
 	manager := scs.New()
 	manager.Cookie.Secure = false
 	site, err := New(Deps{
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Escalations: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) { return nil, nil },
-			Wake:     func(s buckets.Set) { w.woken.Union(s) }},
+			Version: func(context.Context, incidents.ID) (string, error) {
+				return fmt.Sprint(w.incident, len(w.entries)), nil
+			},
+			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
 				Silences:     sections.SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
 				Integrations: sections.IntegrationParts{PublicURL: "https://iris.example.com"}},
 			Access: sections.AccessParts{Teams: teams{}, Sessions: sections.SessionParts{Sessions: &w.sessions, People: w},
 				Tokens: sections.TokenParts{Tokens: noTokens{}, Services: sections.ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},
-			Operations: sections.OperationParts{Cluster: sections.ClusterParts{Members: w, Queues: w}, Audit: sections.AuditParts{Read: w.audited.list}},
+			Operations: sections.OperationParts{Audit: sections.AuditParts{Read: w.audited.list}},
 		},
 		APIs: http.NotFoundHandler(),
 		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
@@ -285,7 +278,7 @@ func (b *browser) login() {
 func TestPagesNeedALogin(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
-	for _, path := range []string{"/", "/incidents", "/incidents/257", "/cluster"} {
+	for _, path := range []string{"/", "/incidents", "/incidents/257", "/silences"} {
 		status, body := b.get(path)
 		require.Equal(t, http.StatusOK, status)
 		require.Contains(t, body, `name="password"`, path)
@@ -369,14 +362,6 @@ func TestListFiltersAndCluster(t *testing.T) {
 	_, body = b.get("/incidents?show=mine")
 	require.Contains(t, w.asked.Conditions, filters.Condition{Field: "owner", Op: filters.Eq, Values: []any{w.ann.Name}})
 	require.Contains(t, body, `show=mine" aria-current="page">Mine</a>`)
-
-	status, body = b.get("/cluster")
-	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, body, "256 of 256 owned")
-	require.Contains(t, body, "2 min", "age of the oldest waiting message")
-	w.view.Members[0].Age = time.Minute
-	_, body = b.get("/cluster")
-	require.Contains(t, body, "256 of 256 buckets have no running owner")
 }
 
 func TestUnknownIncidentAndEmptyComment(t *testing.T) {

@@ -230,11 +230,11 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if err != nil || !ok {
 		return auth.Actor{}, auth.Application{}, err
 	}
-	app, err := a.applications.ByName(r.Context(), auth.SessionApplication)
+	app, err := SessionApplication(r.Context(), a.applications)
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, err
 	}
-	if auth.NeedsRecentLogin(r.Method, r.URL.Path) && !LoggedInWithin(r.Context(), a.sessions, a.again) {
+	if auth.NeedsRecentLogin(r.Method, r.URL.Path, user.Admin) && !LoggedInWithin(r.Context(), a.sessions, a.again) {
 		return auth.Actor{}, auth.Application{}, auth.ErrLogInAgain
 	}
 	actor := auth.Through(app).As(user)

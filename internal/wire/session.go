@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"sync"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -100,7 +101,11 @@ func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey stri
 	if name == "" {
 		return users.User{}, false, nil
 	}
-	u, err = people.ByName(ctx, name)
+	if read, ok := ctx.Value(readKey{}).(*read); ok && int64(read.user.ID) == sessions.GetInt64(ctx, auth.SessionUserID) {
+		u = read.user
+	} else {
+		u, err = people.ByName(ctx, name)
+	}
 	if fault.Is(err, fault.NotFound) {
 		return users.User{}, false, nil
 	}
@@ -111,6 +116,37 @@ func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey stri
 		return users.User{}, false, nil
 	}
 	return u, true, nil
+}
+
+type readKey struct{}
+
+// read is what a request has read of its caller.
+type read struct {
+	user users.User
+	mu   sync.Mutex
+	app  auth.Application
+}
+
+// WithSessionUser returns a context for requests in the process. They do not read the person of the session and the application of sessions
+// again, but check them as they check others. u is what SessionUser has just returned. No request from the network has such a context.
+func WithSessionUser(ctx context.Context, u users.User) context.Context {
+	return context.WithValue(ctx, readKey{}, &read{user: u})
+}
+
+// SessionApplication returns the application of requests with a session.
+func SessionApplication(ctx context.Context, apps auth.Applications) (auth.Application, error) {
+	read, ok := ctx.Value(readKey{}).(*read)
+	if !ok {
+		return apps.ByName(ctx, auth.SessionApplication)
+	}
+	read.mu.Lock()
+	defer read.mu.Unlock()
+	if read.app.Name != "" {
+		return read.app, nil
+	}
+	var err error
+	read.app, err = apps.ByName(ctx, auth.SessionApplication)
+	return read.app, err
 }
 
 // SessionToken returns the CSRF token of the session of ctx, which scripts of pages send with changes; "" without a log-in.

@@ -115,9 +115,9 @@ func TestPages(t *testing.T) {
 	require.Regexp(t, `Fri, Jan 1, 2027, 02:01:00.AM`, ask[string](b, `document.querySelector("#simulation table").textContent`))
 	b.shot("6-plan")
 
-	b.do("cluster", chromedp.Navigate(home+"/cluster"), chromedp.WaitVisible(`.buckets`))
+	b.do("members", chromedp.Navigate(home+"/system"), chromedp.WaitVisible(`.buckets`))
 	require.Contains(t, b.text(`main`), "256 of 256 owned")
-	b.shot("7-cluster")
+	b.shot("7-members")
 	b.do("mailbox", chromedp.Navigate(home+"/dev/mailbox"), chromedp.WaitVisible(chromedp.CSS(`article.letter`)))
 	require.Contains(t, b.text(`main`), "disk of db1 is full")
 	b.shot("8-mailbox")

@@ -138,7 +138,7 @@ func (c *client) pages() []layoutPage {
 		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.tabs`},
 		{"filtered", "/incidents?show=all&severity=critical&owner=" + unbroken, `.chips`}, {"open-incident", "/incidents/new?plan=demo-plan", `#foreseen`}, {"keys", "/incidents#keys", `.sheet`},
 		{"offer", fmt.Sprintf("/incidents/%d?offer=acknowledge", incident), `#offer`},
-		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`},
+		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`},
 		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
 		{"silences", "/silences", `td.title`}, {"silence", "/silences/1", `.facts`}, {"silence-form", fmt.Sprintf("/silences/new?incident=%d", incident), `#silence`},
 		{"silence-edit", "/silences/1/edit", `#silence`}, {"no-silence", "/silences?show=over", `.empty`},

@@ -220,17 +220,33 @@ func TestListsAreStreamed(t *testing.T) {
 	require.Nil(t, again.until(func(change) bool { return true }).Frame, "the page had the state already")
 }
 
+func TestThePageOfAnIncidentShowsTheNewestMessages(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	id, _ := s.page("sms")
+	at := fmt.Sprintf("/incidents/%d", id)
+	require.NotContains(t, s.html(owner, at), "All messages of this incident")
+	s.exec(`insert into messages (bucket, incident_id, application_id, plan_id, step, repeat, recipient, user_id, target, priority, class, mode, state, settled_at)
+		select bucket, incident_id, application_id, plan_id, step, n, recipient, user_id, 'newer', priority, class, mode, state, settled_at
+		from messages, generate_series(1, 100) n where incident_id = $1`, id)
+	page := s.html(owner, at)
+	require.Contains(t, page, fmt.Sprintf(`<a href="/messages?incident_id=%d">All messages of this incident</a>`, id))
+	require.Equal(t, 100, strings.Count(page, `<a href="/messages/`))
+	require.NotContains(t, page, "repeat 0")
+	s.do(owner, get, fmt.Sprintf("/messages?incident_id=%d", id), nil).is(http.StatusOK)
+}
+
 func TestAStreamEndsWithTheSession(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.join("dora")
-	in := s.stream(s.sessions["dora"], "/cluster")
+	in := s.stream(s.sessions["dora"], "/system")
 	in.next("part")
 	s.do(caller{name: "dora", session: "dora"}, del, "/v1/sessions?user=dora", nil)
 	s.exec("delete from sessions where user_id = (select id from users where name = 'dora')")
 	for e := range in.events {
 		if e[0] == "login" {
-			require.JSONEq(t, `"/login/?next=%2Fcluster"`, e[1])
+			require.JSONEq(t, `"/login/?next=%2Fsystem"`, e[1])
 			return
 		}
 	}

@@ -27,7 +27,7 @@ func integrationsPages() []right {
 		{get, "/integrations/heartbeat/heartbeats/default", nil, 200, people, has},
 		{post, "/add-integration", formOf("type", "generic", "name", "added", "application", "demo"), 200, owners, func(s *server) { s.exec("delete from integrations where name = 'added'") }},
 		{post, "/integrations/generic/settings", settings, 303, owners, has},
-		{post, "/integrations/generic/rules", formOf("match.1", "a=b", "to.1", "plan", "plan.1", "pager"), 303, owners, has},
+		{post, "/integrations/generic/rules", formOf("do", "save", "match.1", "a=b", "to.1", "plan", "plan.1", "pager"), 303, owners, has},
 		{post, "/integrations/generic/token", formOf("now", "true"), 200, owners, has},
 		{post, "/integrations/generic/token/revoke", formOf("x", ""), 303, owners, func(s *server) {
 			has(s)
@@ -204,16 +204,22 @@ func TestRulesAreEditedOnAPage(t *testing.T) {
 	send("test", "source", "payload", "payload", `{"title": "t", "labels": {"team": "db"}}`).is(200).shows("rule 1 matches")
 	send("test", "source", "payload", "payload", "").is(200).shows("It would be refused")
 
-	s.sends(owner, at, row(1, "team=", "plan", "none")...).wrong("plan.1", "no active plan named none")
-	s.sends(owner, at, row(1, "?", "plan", "pager")...).wrong("match.1", "rule 1: match")
-	s.sends(owner, at, row(1, "", "plan", "")...).wrong("plan.1", "needs either a plan or record_only")
-	s.sends(owner, at, row(1, "", "plan", "pager", "times.1", "someday")...).wrong("times.1", "no day, span or time zone")
-	s.sends(owner, at, row(1, "", "plan", "pager", "targets.1", "team ops")...).wrong("targets.1", "no dynamic steps")
-	s.sends(bob, at, both...).is(403)
+	save := func(typed ...string) answer { return s.sends(owner, at, append([]string{"do", "save"}, typed...)...) }
+	save(row(1, "team=", "plan", "none")...).wrong("plan.1", "no active plan named none")
+	save(row(1, "?", "plan", "pager")...).wrong("match.1", "rule 1: match")
+	save(row(1, "", "plan", "")...).wrong("plan.1", "needs either a plan or record_only")
+	save(row(1, "", "plan", "pager", "times.1", "someday")...).wrong("times.1", "no day, span or time zone")
+	save(row(1, "", "plan", "pager", "targets.1", "team ops")...).wrong("targets.1", "no dynamic steps")
+	s.sends(bob, at, append([]string{"do", "save"}, both...)...).is(403)
 
 	etag := s.do(owner, get, "/v1/integrations/ci", nil).header.Get("ETag")
-	s.sends(owner, at, append([]string{"etag", etag}, both...)...).is(303)
-	s.savesAgain(at, append([]string{"etag", etag}, both...)...)
+	save(append([]string{"etag", etag}, both...)...).is(303)
+	s.savesAgain(at, append([]string{"do", "save", "etag", etag}, both...)...)
+	for _, broken := range []string{"do=save&%", "do=save&x=" + strings.Repeat("x", 2<<20)} {
+		a := s.do(owner, post, at, broken, "Content-Type", "application/x-www-form-urlencoded").shows("Nothing was changed")
+		require.Contains(t, []int{400, 413}, a.status, "a form that cannot be read stores nothing")
+	}
+	s.sends(owner, at).is(400)
 	s.do(owner, get, "/integrations/ci", nil).is(200).shows(`team="db"`, "only mon, tue 18:00 to 08:00 Europe/Berlin")
 	s.do(owner, get, at, nil).is(200).shows("mon tue 18:00-08:00 Europe/Berlin\nsat sun")
 

@@ -104,6 +104,7 @@ func TestRulesAndPreferencesOfAPerson(t *testing.T) {
 	s.post(bob, "/people/bob/quiet", "calls_and_texts_per_day", "many").is(400)
 
 	s.post(bob, "/people/bob/preferences", "form", "times", "time_zone", "Asia/Tokyo", "clock", "12").is(303)
+	require.Contains(t, s.do(bob, get, "/", nil).is(200).body, `data-zone="Asia/Tokyo" data-clock="12"`)
 	page := s.do(bob, get, "/people/bob/preferences", nil).is(200).body
 	require.Contains(t, page, `data-zone="Asia/Tokyo" data-clock="12"`)
 	s.do(bob, get, "/v0/users/settings/bob", nil).says(200, `{"timezone": "Asia/Tokyo"}`)

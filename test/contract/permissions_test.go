@@ -411,7 +411,7 @@ func rights() []right {
 // pages lists the routes for browsers. They accept sessions, but no signatures.
 func pages() []right {
 	var out []right
-	for _, path := range []string{"/incidents", "/incidents/1", "/cluster", "/teams", "/me", "/teams/ops", "/teams/ops/rosters",
+	for _, path := range []string{"/incidents", "/incidents/1", "/teams", "/me", "/teams/ops", "/teams/ops/rosters",
 		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
@@ -425,7 +425,7 @@ func pages() []right {
 	for _, path := range []string{"/silences", "/silences/new", "/silences/1", "/silences/1/edit"} {
 		out = append(out, right{get, path, nil, 200, people, (*server).silence})
 	}
-	for path, moved := range map[string]int{"/user": 302, "/stats": 302, "/stats/demo": 302, "/singlestats/total_incidents": 302, "/validate/jinja": 302, "/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
+	for path, moved := range map[string]int{"/user": 302, "/cluster": 302, "/stats": 302, "/stats/demo": 302, "/singlestats/total_incidents": 302, "/validate/jinja": 302, "/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
 		"/team/ops/subscriptions": 301, "/team/ops/audit": 301} {
 		out = append(out, right{get, path, nil, moved, people, nil})
 	}

@@ -73,8 +73,11 @@ func TestSessionsEndByTime(t *testing.T) {
 	s.do(dora, get, "/v1/incidents", nil).is(200)
 	age("last_used_at", "59 minutes")
 	s.do(dora, get, "/v1/incidents", nil).is(200)
-	age("last_used_at", "61 minutes")
-	s.do(dora, get, "/v1/incidents", nil).is(401)
+	age("last_used_at", "59 minutes")
+	s.do(dora, get, "/incidents", nil, "HX-Request", "true", "X-Seen", "x").is(200)
+	s.stream(s.sessions["dora"], "/incidents").next("part")
+	age("last_used_at", "2 minutes")
+	s.do(dora, get, "/v1/incidents", nil).is(401) // an open page is no use
 
 	c, before, _ := s.logIn("dora")
 	r, err := c.PostForm(s.url+"/login/", map[string][]string{"username": {"dora"}, "password": {password}})
@@ -96,7 +99,7 @@ func TestWhichOperationsNeedARecentLogIn(t *testing.T) {
 	s := newServer(t)
 	var found []string
 	for _, o := range s.api.operations {
-		if auth.NeedsRecentLogin(strings.ToUpper(o.method), o.path) {
+		if auth.NeedsRecentLogin(strings.ToUpper(o.method), o.path, true) {
 			found = append(found, strings.ToUpper(o.method)+" "+o.path)
 		}
 	}
@@ -104,7 +107,7 @@ func TestWhichOperationsNeedARecentLogIn(t *testing.T) {
 		"POST /v1/tokens", "POST /v1/service-tokens", "POST /v1/scim-connections", "PUT /v1/scim-connections/{connection}/token",
 		"POST /v1/scim-connections/{connection}/users", "DELETE /v1/scim-connections/{connection}", "POST /v1/held-deactivations/{deactivation}/confirm",
 		"POST /v1/identities", "POST /v1/invitations", "POST /v1/users", "PUT /v1/users/{user}", "POST /v1/users/{user}/password-link", "DELETE /v1/users/{user}", "DELETE /v1/users/{user}/second-factor",
-		"POST /v1/users/{user}/contacts/{mode}/verify", "DELETE /v1/teams/{team}", "POST /tokens", "POST /service-tokens", "POST /login/command-line",
+		"POST /v1/users/{user}/contacts/{mode}/verify", "PUT /v1/users/{user}/contacts/{mode}", "DELETE /v1/teams/{team}", "POST /tokens", "POST /service-tokens", "POST /login/command-line",
 		"POST /invitations", "POST /invitations/{invitation}/send", "POST /v1/messages/purge", "PUT /v1/system/pauses/{key}", "PUT /v1/applications/{app}/paused",
 	}, found)
 }
@@ -118,6 +121,11 @@ func TestDangerousChangesNeedARecentLogIn(t *testing.T) {
 	require.Contains(t, refused.body, `"type":"urn:iris:problem:log-in-again"`)
 	s.do(admin, del, "/v1/users/bob?force=true", nil).is(403)
 	s.do(bob, get, "/v1/tokens", nil).is(200)
+	s.do(admin, put, "/v1/users/bob/contacts/email", m{"destination": "eve@example.com"}).is(403)
+	s.do(bob, put, "/v1/users/bob/contacts/email", m{"destination": "bob@example.com"}).is(204) // it is not verified
+	asked := s.do(admin, post, "/people/bob/contacts", formOf("mode", "email", "destination", "eve@example.com"), "Content-Type", form).is(403).body
+	require.Contains(t, asked, `name="confirm_password"`)
+	require.Contains(t, asked, `name="destination" value="eve@example.com"`)
 	require.EqualValues(t, 0, s.number("select count(*) from personal_tokens"))
 
 	typed := formOf("name", `my "laptop"`, "scopes", "read", "scopes", "incidents", "days", "30")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -110,18 +111,29 @@ func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Messag
 
 // Get returns one message with its attempts. Unknown: NotFound.
 func (s *Messages) Get(ctx context.Context, id messages.ID) (messages.Message, error) {
-	m, err := postgres.First(s.withAttempts(ctx, "MessageGet", filters.Condition{Field: "id", Op: filters.Eq, Values: []any{int64(id)}}))
+	m, err := postgres.First(s.withAttempts(ctx, "MessageGet", filters.Condition{Field: "id", Op: filters.Eq, Values: []any{int64(id)}}, 0))
 	return m, postgres.Named(err, "no such message")
 }
 
 // ByIncident returns all messages of an incident with their attempts, oldest first.
 func (s *Messages) ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error) {
-	return s.withAttempts(ctx, "MessagesByIncident",
-		filters.Condition{Field: "incident_id", Op: filters.Eq, Values: []any{int64(id)}})
+	return s.withAttempts(ctx, "MessagesByIncident", ofIncident(id), 0)
 }
 
-func (s *Messages) withAttempts(ctx context.Context, name string, cond filters.Condition) ([]messages.Message, error) {
-	found, err := s.read(ctx, name, every, filters.Query{Conditions: []filters.Condition{cond}})
+// Newest returns the newest messages of an incident with their attempts, oldest first.
+func (s *Messages) Newest(ctx context.Context, id incidents.ID, most int) ([]messages.Message, error) {
+	out, err := s.withAttempts(ctx, "NewestMessages", ofIncident(id), most)
+	slices.Reverse(out)
+	return out, err
+}
+
+func ofIncident(id incidents.ID) filters.Condition {
+	return filters.Condition{Field: "incident_id", Op: filters.Eq, Values: []any{int64(id)}}
+}
+
+// withAttempts reads messages: the newest ones first with a limit, else by id.
+func (s *Messages) withAttempts(ctx context.Context, name string, cond filters.Condition, limit int) ([]messages.Message, error) {
+	found, err := s.read(ctx, name, every, filters.Query{Conditions: []filters.Condition{cond}, Limit: limit})
 	if err != nil {
 		return nil, err
 	}

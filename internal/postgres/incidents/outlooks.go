@@ -2,9 +2,6 @@ package incidents
 
 import (
 	"context"
-	"fmt"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -37,17 +34,22 @@ func (i *Incidents) Outlooks(ctx context.Context, ids []incidents.ID) (map[incid
 // Version returns a text that changes at most a moment after something changed that pages of incidents show: incidents, their timelines, and
 // messages with their receipts. A change that is not committed may already have another version. It reads three sequences and the end of
 // an index.
-func (i *Incidents) Version(ctx context.Context) (version string, err error) {
-	err = i.db.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error {
-		rows, err := conn.Query(ctx, `-- name: LiveVersion :one
+func (i *Incidents) Version(ctx context.Context) (string, error) {
+	return i.version(ctx, `-- name: LiveVersion :one
 select concat_ws(' ', (select last_value + is_called::int from incidents_id_seq), (select last_value + is_called::int from timeline_entries_id_seq),
     (select last_value + is_called::int from receipts_id_seq),
     (select max(settled_at) from messages where settled_at is not null))`)
-		if err != nil {
-			return fmt.Errorf("read the version of incidents: %w", err)
-		}
-		version, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[string])
-		return err
-	})
+}
+
+// VersionOf is Version for the page of one incident. What other incidents and plans change on it is not covered.
+func (i *Incidents) VersionOf(ctx context.Context, id incidents.ID) (string, error) {
+	return i.version(ctx, `-- name: LiveVersionOf :one
+select concat_ws(' ', (select i.xmin from incidents i where i.id = $1), (select max(e.id) from timeline_entries e where e.incident_id = $1),
+    (select concat(count(*), ' ', sum(m.xmin::text::bigint)) from messages m where m.incident_id = $1),
+    (select max(r.id) from receipts r join messages m on m.id = r.message_id where m.incident_id = $1))`, int64(id))
+}
+
+func (i *Incidents) version(ctx context.Context, sql string, args ...any) (version string, err error) {
+	err = i.db.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error { return conn.QueryRow(ctx, sql, args...).Scan(&version) })
 	return version, err
 }

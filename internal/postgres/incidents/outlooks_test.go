@@ -55,8 +55,18 @@ func TestOutlooks(t *testing.T) {
 
 	before, err := store.Version(t.Context())
 	require.NoError(t, err)
+	of := func(id domain.ID) string {
+		v, err := store.VersionOf(t.Context(), id)
+		require.NoError(t, err)
+		return v
+	}
+	first, third := of(1), of(3)
 	exec("insert into timeline_entries (incident_id, kind, text) values (1, 'comment', 'x')")
 	after, err := store.Version(t.Context())
 	require.NoError(t, err)
 	require.NotEqual(t, before, after)
+	require.NotEqual(t, first, of(1))
+	require.Equal(t, third, of(3), "another incident")
+	exec("update messages set available_at = now() where incident_id = 3")
+	require.NotEqual(t, third, of(3))
 }

@@ -93,7 +93,8 @@ const (
 // pendingLife is how long a person has between the password and the end of the log-in.
 const pendingLife = 10 * time.Minute
 
-const maxForm = 16 << 10 // bytes
+// maxForm is the largest form of somebody who has not logged in, in bytes.
+const maxForm = 16 << 10
 
 // byPassword says how a session began.
 const byPassword = "password"

@@ -13,12 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// confirmPassword is the field of the form in which the person confirms the log-in. No other form has it.
-const confirmPassword = "confirm_password"
-
-// maxKept is the largest form that is kept, in bytes.
-const maxKept = 64 << 10
-
 type againView struct {
 	page.Frame
 	Action, Problem string
@@ -33,13 +27,11 @@ const confirmed = "confirmed"
 
 // Again returns a middleware that admits a form if it is not dangerous (auth.NeedsRecentLogin), if the log-in is at most within old (0 = any), or
 // if the form has the reader's password. Otherwise it shows a page that asks for the password or a log-in at one of the providers, and sends the
-// form again. It also shows that page when an API refuses a form for this reason (page.Pages.LogInAgain).
+// form again. The form must be read (page.Pages.ReadForm). It also shows that page when an API refuses a form for this reason (page.Pages.LogInAgain).
 func (a *Account) Again(within time.Duration, providers []signon.Choice) func(http.Handler) http.Handler {
 	g := guard{a, within, providers}
 	a.pages.LogInAgain = func(rw http.ResponseWriter, r *http.Request) {
-		if g.parse(rw, r) {
-			g.askAgain(rw, r, http.StatusForbidden, "")
-		}
+		g.askAgain(rw, r, http.StatusForbidden, "")
 	}
 	return g.middleware
 }
@@ -52,15 +44,12 @@ type guard struct {
 
 func (g guard) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		needed := auth.NeedsRecentLogin(r.Method, r.URL.Path) && !wire.LoggedInWithin(r.Context(), g.sessions, g.within)
+		needed := auth.NeedsRecentLogin(r.Method, r.URL.Path, page.Reader(r).Admin) && !wire.LoggedInWithin(r.Context(), g.sessions, g.within)
 		if !needed && (r.Method != http.MethodPost || !r.URL.Query().Has(confirmed)) {
 			next.ServeHTTP(rw, r)
 			return
 		}
-		if !g.parse(rw, r) {
-			return
-		}
-		typed := r.PostForm.Get(confirmPassword)
+		typed := r.PostForm.Get(page.ConfirmPassword)
 		switch {
 		case typed == "" && needed:
 			g.askAgain(rw, r, http.StatusForbidden, "")
@@ -74,8 +63,8 @@ func (g guard) middleware(next http.Handler) http.Handler {
 		switch {
 		case err == nil && u.ID == reader.ID:
 			wire.ConfirmLogin(r.Context(), g.sessions)
-			r.PostForm.Del(confirmPassword)
-			r.Form.Del(confirmPassword)
+			r.PostForm.Del(page.ConfirmPassword)
+			r.Form.Del(page.ConfirmPassword)
 			next.ServeHTTP(rw, r)
 		case err == nil, fault.Is(err, fault.Unauthenticated):
 			g.askAgain(rw, r, http.StatusForbidden, "The password is wrong.")
@@ -87,22 +76,12 @@ func (g guard) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// parse reads the form. If it is too large to be kept, parse has answered and returns false.
-func (g guard) parse(rw http.ResponseWriter, r *http.Request) bool {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxKept)
-	if err := r.ParseForm(); err != nil {
-		g.pages.Fail(rw, r, fault.New(fault.TooLarge, "the form is too large"))
-		return false
-	}
-	return true
-}
-
 func (g guard) askAgain(rw http.ResponseWriter, r *http.Request, status int, problem string) {
 	v := againView{Frame: g.pages.Frame(r, "Confirm that it is you", ""), Problem: problem}
 	query := r.URL.Query()
 	query.Set(confirmed, "")
 	v.Action = r.URL.EscapedPath() + "?" + query.Encode()
-	r.PostForm.Del(confirmPassword)
+	r.PostForm.Del(page.ConfirmPassword)
 	v.Fields = page.Fields(r.PostForm)
 	for _, c := range g.choices {
 		v.Providers = append(v.Providers, provider{c.Label, "/login/sso/" + url.PathEscape(c.Name) + "?again=1&next=" + url.QueryEscape(back(r))})

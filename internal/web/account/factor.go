@@ -36,7 +36,6 @@ func (a *Account) renderState(rw http.ResponseWriter, r *http.Request, status in
 
 // confirmed checks the password of the reader. If it is wrong, it has answered.
 func (a *Account) confirmed(rw http.ResponseWriter, r *http.Request) (users.User, bool) {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
 	reader := page.Reader(r)
 	u, err := a.people.Authenticate(r.Context(), reader.Name, r.PostFormValue("password"))
 	if err == nil && u.ID != reader.ID {
@@ -119,7 +118,6 @@ func (a *Account) showSetUp(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (a *Account) confirm(rw http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
 	u := page.Reader(r)
 	codes, err := a.store(r, u)
 	a.finish(rw, r, u, codes, err, "/account/second-factor", setUpView{To: "/account/second-factor/set-up"})

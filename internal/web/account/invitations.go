@@ -56,7 +56,6 @@ func (a *Account) renderInvitations(rw http.ResponseWriter, r *http.Request, sta
 }
 
 func (a *Account) invite(rw http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
 	if !a.administrator(rw, r) {
 		return
 	}

@@ -34,6 +34,7 @@ type bodyView struct {
 	Next            nextView
 	Earlier, Recent []entryView // of the timeline
 	People          []personView
+	OlderMessages   bool           // there are messages that are not shown
 	Merged          []incidentView // into this one
 	Context         string
 	ReadOnly        bool
@@ -84,7 +85,14 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 
 // showIncident shows the page of an incident. v has what was typed into an action that was refused.
 func (h Handlers) showIncident(rw http.ResponseWriter, r *http.Request, id incidents.ID, v incidentPage) {
-	body, err := h.body(r, id)
+	version, err := h.Version(r.Context(), id)
+	if err == nil && page.Unchanged(r, version) {
+		return
+	}
+	var body bodyView
+	if err == nil {
+		body, err = h.body(r, id)
+	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -130,10 +138,12 @@ func (h Handlers) body(r *http.Request, id incidents.ID) (bodyView, error) {
 	if err != nil {
 		return bodyView{}, err
 	}
-	sent, err := h.Messages.ByIncident(ctx, id)
+	sent, err := h.Messages.Newest(ctx, id, maxMessages+1)
 	if err != nil {
 		return bodyView{}, err
 	}
+	older := len(sent) > maxMessages
+	sent = sent[max(0, len(sent)-maxMessages):]
 	alerts, err := h.Incidents.Alerts(ctx, id, "", maxAlerts+1)
 	if err != nil {
 		return bodyView{}, err
@@ -146,7 +156,7 @@ func (h Handlers) body(r *http.Request, id incidents.ID) (bodyView, error) {
 	}
 	body := bodyView{I: viewIncident(i), Facts: readFacts(i.Context, i.Title()), Alerts: viewAlerts(alerts), Steps: h.Steps(ctx, i.PlanID),
 		People: byPerson(sent), Context: indented(i.Context), ReadOnly: page.Reader(r).ReadOnly}
-	body.Next = h.next(r, body.I)
+	body.Next, body.OlderMessages = h.next(r, body.I), older
 	for _, child := range children {
 		body.Merged = append(body.Merged, viewIncident(child))
 	}

@@ -56,9 +56,9 @@ type Merges interface {
 	Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 }
 
-// Messages reads the messages of an incident, oldest first.
+// Messages reads the newest messages of an incident, oldest first.
 type Messages interface {
-	ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error)
+	Newest(ctx context.Context, id incidents.ID, most int) ([]messages.Message, error)
 }
 
 // Deps are the parts that the pages work on.
@@ -74,6 +74,8 @@ type Deps struct {
 	Outlooks func(ctx context.Context, ids []incidents.ID) (map[incidents.ID]incidents.Outlook, error)
 	// Steps returns the number of steps of a plan version; 0 = unknown.
 	Steps func(ctx context.Context, planID int64) int
+	// Version returns a text that changes when an incident, its timeline or its messages change.
+	Version func(ctx context.Context, id incidents.ID) (string, error)
 	// Wake notifies the processors of changed buckets. It never blocks.
 	Wake func(buckets.Set)
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
+// maxMessages is how many messages the page of an incident shows. The list of messages has all.
+const maxMessages = 100
+
 // maxBody is how much of the text of a message is shown, in characters. The page of the message has all of it.
 const maxBody = 2000
 

@@ -278,6 +278,8 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 			h.showRules(rw, r, v)
 			return
 		}
+	case do != "save":
+		err = fault.Invalidf("do", "There is no step %.40q of this form", do)
 	default:
 		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, v.I.Path(), body, nil)
 	}

@@ -2,7 +2,6 @@
 package messages
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -309,10 +309,10 @@ func (h Handlers) resend(rw http.ResponseWriter, r *http.Request) {
 func (h Handlers) showOne(rw http.ResponseWriter, r *http.Request, refusal page.Refusal) {
 	v := oneView{Refusal: refusal}
 	id, err := strconv.ParseInt(wire.Param(r, "message"), 10, 64)
-	if err == nil {
+	if err != nil {
+		err = fault.New(fault.NotFound, "no such message")
+	} else {
 		err = h.Pages.API(r).Get(page.Path("/v1/messages/%s", id), &v.message)
-	} else if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) {
-		err = h.Pages.API(r).Get("/v1/messages/0", nil) // the fault of a message that does not exist
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)

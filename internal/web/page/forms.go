@@ -80,6 +80,7 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 		p.Fail(rw, r, err)
 		return true
 	}
+	r.PostForm.Del(ConfirmPassword)
 	p.Render(rw, r, http.StatusUnauthorized, "session-ended", struct {
 		Frame
 		Action string
@@ -87,6 +88,9 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 	}{Frame{Title: "Your session has ended"}, r.URL.RequestURI(), Fields(r.PostForm)})
 	return true
 }
+
+// ConfirmPassword is the field in which a person confirms the log-in. A form that is kept goes without it.
+const ConfirmPassword = "confirm_password"
 
 // Offer is a page with a form that sends a change again.
 type Offer struct {
@@ -105,6 +109,7 @@ func (p *Pages) offerAgain(rw http.ResponseWriter, r *http.Request, f Frame, sta
 	if r.Method != http.MethodPost || IsRefresh(r) || readForm(rw, r) != nil {
 		return false
 	}
+	r.PostForm.Del(ConfirmPassword)
 	for name := range r.PostForm {
 		if strings.Contains(name, "password") || strings.Contains(name, "secret") {
 			return false

@@ -72,8 +72,22 @@ type seenKey struct{}
 
 // seen is where Live leaves the part of a stream's page.
 type seen struct {
-	live   *Live // nil = the page has no such part, or it could not be shown
-	person string
+	live      *Live // nil = the page has no such part, or it could not be shown
+	person    string
+	version   string // see Unchanged
+	unchanged bool
+}
+
+// Unchanged reports whether a stream has seen the page at this version. Then the page need not be read and rendered, and must return. A version
+// may leave out rare changes: now and then Unchanged is false although the version is the same. A version that is constant makes a page change
+// only then, which is for pages that are slow to read or do not depend on Pages.Version.
+func Unchanged(r *http.Request, version string) bool {
+	s, streamed := r.Context().Value(seenKey{}).(*seen)
+	if !streamed {
+		return false
+	}
+	s.unchanged, s.version = s.version == version, version
+	return s.unchanged
 }
 
 // part is a live part as the browser knows it: a frame and the rows in it. A part without rows is only a frame.
@@ -132,9 +146,9 @@ func (p part) since(before part, hash string) update {
 }
 
 // view requests the page of a stream as a refresh of the browser does, in the process. So the session, the rights and the page are looked at
-// again each time.
-func view(r *http.Request, page http.Handler) (seen, *answer) {
-	var s seen
+// again each time. version is what the stream has seen (Unchanged); "" = the page is rendered.
+func view(r *http.Request, page http.Handler, version string) (seen, *answer) {
+	s := seen{version: version}
 	again := r.Clone(context.WithValue(r.Context(), seenKey{}, &s))
 	again.Header.Set("HX-Request", "true")
 	again.Header.Del("Accept")

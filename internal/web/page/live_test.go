@@ -1,6 +1,8 @@
 package page
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,4 +51,27 @@ func TestAPersonHasFewStreams(t *testing.T) {
 	s.leave(last)
 	_, ok = s.join("ann")
 	require.True(t, ok)
+}
+
+func TestAStreamReadsAnUnchangedPageOnlyNowAndThen(t *testing.T) {
+	t.Parallel()
+	reads, version := 0, "1"
+	page := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if Unchanged(r, version) {
+			return
+		}
+		reads++
+		r.Context().Value(seenKey{}).(*seen).live = &Live{}
+	})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	first, _ := view(r, page, "")
+	again, _ := view(r, page, first.version)
+	require.True(t, again.unchanged)
+	require.Equal(t, 1, reads)
+	_, _ = view(r, page, "") // now and then
+	require.Equal(t, 2, reads)
+	version = "2"
+	changed, _ := view(r, page, first.version)
+	require.False(t, changed.unchanged)
+	require.False(t, Unchanged(r, version), "a request of the browser is always answered")
 }

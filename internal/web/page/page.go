@@ -138,6 +138,9 @@ func Get(r chi.Router, path string, h http.HandlerFunc) {
 	}
 }
 
+// Mailbox reports whether there is the mailbox of `iris dev`.
+func (p *Pages) Mailbox() bool { return p.mailbox }
+
 // Frame returns the frame of a page for the reader. It consumes the session's flash message.
 func (p *Pages) Frame(r *http.Request, title, section string) Frame {
 	u := Reader(r)

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/auth"
 )
 
 const (
@@ -111,10 +113,15 @@ func (p *Pages) Run(ctx context.Context) error {
 // be outside of the middleware that loads sessions. The parameter seen is the hash of the part that the browser shows.
 //
 // An event "part" changes the part, and an event "login" says that the session has ended, with the address of the log-in. The stream ends when
-// the page cannot be shown; the browser then requests the page, which says why.
+// the page cannot be shown; the browser then requests the page, which says why. A stream and a refresh are no use of the session, which ends at
+// an open page too.
 func (p *Pages) Stream(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet || r.Header.Get("Accept") != "text/event-stream" {
+		streamed := r.Header.Get("Accept") == "text/event-stream"
+		if r.Method == http.MethodGet && (streamed || r.Header.Get("X-Seen") != "") {
+			r = r.WithContext(auth.WithoutUse(r.Context()))
+		}
+		if r.Method != http.MethodGet || !streamed {
 			next.ServeHTTP(rw, r)
 			return
 		}
@@ -128,7 +135,7 @@ func (p *Pages) Stream(next http.Handler) http.Handler {
 
 func (p *Pages) stream(rw http.ResponseWriter, r *http.Request, page http.Handler, known string) {
 	out := events{rw: rw, to: http.NewResponseController(rw)}
-	seen, answer := view(r, page)
+	seen, answer := view(r, page, "")
 	if seen.live == nil {
 		out.end(answer)
 		return
@@ -162,13 +169,16 @@ func (p *Pages) stream(rw http.ResponseWriter, r *http.Request, page http.Handle
 			}
 			continue
 		case <-woken:
-			anyway.Reset(anywayEvery)
 		case <-anyway.C:
+			seen.version = ""
 		}
-		if seen, answer = view(r, page); seen.live == nil {
+		if seen, answer = view(r, page, seen.version); seen.unchanged {
+			continue
+		} else if seen.live == nil {
 			out.end(answer)
 			return
 		}
+		anyway.Reset(anywayEvery)
 		if seen.live.Seen == known {
 			continue
 		}

@@ -305,7 +305,7 @@ func (h Handlers) test(rw http.ResponseWriter, r *http.Request, notification str
 		h.Pages.Fail(rw, r, err)
 		return page.Live{}, false
 	}
-	return h.Pages.Live(rw, r, "test-message", testView{found.Items, h.Pages.Frame(r, "", "").Mailbox})
+	return h.Pages.Live(rw, r, "test-message", testView{found.Items, h.Pages.Mailbox()})
 }
 
 // changeAccount changes the account of a person, for administrators.

@@ -30,8 +30,6 @@ type (
 	ServiceTokens = access.ServiceTokens
 	// OperationParts are what the pages for operators work on.
 	OperationParts = operations.Deps
-	// ClusterParts are what the page of the cluster works on.
-	ClusterParts = operations.ClusterParts
 	// AuditParts are what the page of the audit log works on.
 	AuditParts = operations.AuditParts
 )

@@ -104,8 +104,8 @@ document.addEventListener("keydown", (e) => {
   }
 });
 
-// A form is sent once: a second press on a slow connection does nothing.
-document.addEventListener("submit", (e) => {
+// A form is sent once: a second press on a slow connection does nothing. This runs after the scripts of pages, which send some forms themselves.
+addEventListener("submit", (e) => {
   const form = e.target;
   if (e.defaultPrevented || form.method !== "post" || form.target) return;
   if (form.dataset.sending) return e.preventDefault();

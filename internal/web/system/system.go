@@ -54,6 +54,9 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, name string, r
 	if i := slices.IndexFunc(tabs, func(t tab) bool { return t.name == name }); i >= 0 {
 		chosen = tabs[i]
 	}
+	if page.Unchanged(r, chosen.name) {
+		return
+	}
 	data, err := chosen.read(h, r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)

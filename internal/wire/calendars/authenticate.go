@@ -136,11 +136,11 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if token := wire.SessionToken(ctx, a.Sessions); change && (token == "" || !equal(token, r.Header.Get("X-CSRF-TOKEN"))) {
 		return nobody, auth.Application{}, auth.ErrCSRF
 	}
-	app, err := a.Applications.ByName(ctx, auth.SessionApplication)
+	app, err := wire.SessionApplication(ctx, a.Applications)
 	if err != nil {
 		return nobody, auth.Application{}, err
 	}
-	if auth.NeedsRecentLogin(r.Method, r.URL.Path) && !wire.LoggedInWithin(ctx, a.Sessions, a.RecentLogin) {
+	if auth.NeedsRecentLogin(r.Method, r.URL.Path, user.Admin) && !wire.LoggedInWithin(ctx, a.Sessions, a.RecentLogin) {
 		return nobody, auth.Application{}, auth.ErrLogInAgain
 	}
 	actor := auth.Through(app).As(user)

@@ -66,7 +66,7 @@ func New(d Deps) (*Site, error) {
 	}
 	hide := s.Silences(d.Wake, d.Log)
 	pages, err := web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Escalations: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Wake: d.Wake},
+		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Escalations: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
 				Integrations: sections.IntegrationParts{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
@@ -78,8 +78,7 @@ func New(d Deps) (*Site, error) {
 				Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
 			},
 			Operations: sections.OperationParts{
-				Audit:   sections.AuditParts{Read: s.Audit.List},
-				Cluster: sections.ClusterParts{Members: s.Cluster, Queues: s.Queues},
+				Audit: sections.AuditParts{Read: s.Audit.List},
 			},
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),

@@ -5,7 +5,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/web/auditlog"
-	"github.com/iris-oncall/iris/internal/web/cluster"
 	"github.com/iris-oncall/iris/internal/web/components"
 	"github.com/iris-oncall/iris/internal/web/messages"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -13,17 +12,12 @@ import (
 	"github.com/iris-oncall/iris/internal/web/system"
 )
 
-type (
-	// ClusterParts are what the page of the cluster works on.
-	ClusterParts = cluster.Deps
-	// AuditParts are what the page of the audit log works on.
-	AuditParts = auditlog.Deps
-)
+// AuditParts are what the page of the audit log works on.
+type AuditParts = auditlog.Deps
 
 // Deps are the parts that the pages work on, besides the APIs.
 type Deps struct {
-	Cluster ClusterParts
-	Audit   AuditParts
+	Audit AuditParts
 }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
@@ -31,13 +25,11 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 	messages.Handlers{Pages: p}.Routes(r)
 	statistics.Handlers{Pages: p}.Routes(r)
 	system.Handlers{Pages: p}.Routes(r)
-	cluster.Handlers{Deps: d.Cluster, Pages: p}.Routes(r)
 	auditlog.Handlers{Deps: d.Audit, Pages: p}.Routes(r)
 	components.Handlers{Pages: p}.Routes(r)
 }
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
-	messages.Handlers{Pages: p}.ChangeRoutes(r)
 	system.Handlers{Pages: p}.ChangeRoutes(r)
 }
