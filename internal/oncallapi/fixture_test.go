@@ -123,6 +123,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	rosters, people, names := pgpeople.NewRosters(teams), pgpeople.NewOncallPeople(f.db), pgcalendar.NewRolesAndServices(f.db)
 	notices, shifts, schedules := notifications.NewNotices(f.db, keys), pgcalendar.NewShifts(f.db), pgcalendar.NewSchedules(f.db)
 	plans, lookups, absent := catalog.NewPlans(f.db), notifications.New(f.db), pgcalendar.NewRequests(f.db)
+	subscriptions := pgcalendar.NewSubscriptions(f.db, keys)
 	live, modes := pgcalendar.NewCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}
 	problems := wire.NewErrors(log)
 	f.deps = deps{
@@ -141,7 +142,8 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			f.woken.Union(s)
 		}},
 		Calendar: calendar.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent, Holidays: absent, Swaps: absent,
-			Coverage: pgcalendar.NewCoverage(f.db), Imports: shifts, Contacts: pgpeople.NewContacts(f.db, keys, lookups), Sealer: keys},
+			Coverage: pgcalendar.NewCoverage(f.db), Imports: shifts, Contacts: pgpeople.NewContacts(f.db, keys, lookups), Sealer: keys,
+			Subscriptions: subscriptions, Subscribed: subscriptions},
 	}
 	for _, c := range change {
 		c(&f.deps)

@@ -67,7 +67,7 @@ func TestFormsAreKeptWhileTheDatabaseIsAway(t *testing.T) {
 	w.down = true
 	status, body := b.post("/silences?confirmed=", url.Values{"comment": {"new <disks>"}, "confirm_password": {"once more"}})
 	require.Equal(t, http.StatusServiceUnavailable, status)
-	require.Contains(t, body, "The database cannot be reached. What you entered is kept on this page")
+	require.Contains(t, body, "What you entered is kept on this page")
 	require.Contains(t, body, `action="/silences?confirmed="`)
 	require.Contains(t, body, `name="comment" value="new &lt;disks&gt;"`)
 	require.NotContains(t, body, "once more")
@@ -83,10 +83,10 @@ func TestFormsAreKeptWhileTheDatabaseIsAway(t *testing.T) {
 func TestAFormThatDidNotArriveWholeIsRefused(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
-	large := url.Values{"content": {strings.Repeat("x", 1<<20)}}
+	large := url.Values{"content": {strings.Repeat("x", 4<<20)}}
 	status, body := b.post("/incidents/257/comments", large)
 	require.Equal(t, http.StatusRequestEntityTooLarge, status, "without a session too")
-	require.Contains(t, body, "larger than 1024 KB")
+	require.Contains(t, body, "larger than 4096 KB")
 	b.login()
 	status, _ = b.post("/incidents/257/comments", large)
 	require.Equal(t, http.StatusRequestEntityTooLarge, status)

@@ -217,7 +217,14 @@ func setup(t *testing.T) (*world, *browser) {
 				Tokens: sections.TokenParts{Tokens: noTokens{}, Services: sections.ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},
 			Operations: sections.OperationParts{Audit: sections.AuditParts{Read: w.audited.list}},
 		},
-		APIs: http.NotFoundHandler(),
+		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v0/target_roles" {
+				http.NotFound(rw, r)
+				return
+			}
+			rw.Header().Set("Content-Type", "application/json")
+			_, _ = rw.Write([]byte(`[{"name": "user"}, {"name": "team"}, {"name": "oncall-primary"}]`))
+		}),
 		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},

@@ -215,7 +215,7 @@ func TestRulesAreEditedOnAPage(t *testing.T) {
 	etag := s.do(owner, get, "/v1/integrations/ci", nil).header.Get("ETag")
 	save(append([]string{"etag", etag}, both...)...).is(303)
 	s.savesAgain(at, append([]string{"do", "save", "etag", etag}, both...)...)
-	for _, broken := range []string{"do=save&%", "do=save&x=" + strings.Repeat("x", 2<<20)} {
+	for _, broken := range []string{"do=save&%", "do=save&x=" + strings.Repeat("x", 5<<20)} {
 		a := s.do(owner, post, at, broken, "Content-Type", "application/x-www-form-urlencoded").shows("Nothing was changed")
 		require.Contains(t, []int{400, 413}, a.status, "a form that cannot be read stores nothing")
 	}

@@ -119,7 +119,7 @@ func (p *Pages) offerAgain(rw http.ResponseWriter, r *http.Request, f Frame, sta
 	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host && strings.HasPrefix(from.Path, "/") {
 		back = from.RequestURI()
 	}
-	p.Render(rw, r, status, "confirm", Offer{Frame: f, Problem: text + " What you sent is kept on this page.", Action: r.URL.RequestURI(),
+	p.Render(rw, r, status, "confirm", Offer{Frame: f, Problem: text + " What you entered is kept on this page.", Action: r.URL.RequestURI(),
 		Fields: Fields(r.PostForm), Label: "Send it again", Leave: "Leave it as it is", Back: back})
 	return true
 }

@@ -31,5 +31,6 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
+	messages.Handlers{Pages: p}.ChangeRoutes(r)
 	system.Handlers{Pages: p}.ChangeRoutes(r)
 }
