@@ -31,7 +31,7 @@ const (
 	maxOwnImports       = 10
 )
 
-// ownImports are the budgets of imports that differ. Composition roots import less than 25 packages, and each area of postgres
+// ownImports are the budgets of imports that differ. Composition roots import at most 24 or 25 packages, and each area of postgres
 // counts for them.
 var ownImports = map[string]int{"internal/app/apiserver": 24, "internal/app/processor": 24, "internal/app/server": 25, "cmd/iris": 12}
 
