@@ -92,7 +92,7 @@ func TestNoPageHasAnErrorWithoutStyle(t *testing.T) {
 	s.browse(bob, http.MethodDelete, "/incidents", "").styled(405)
 	s.browse(bob, http.MethodPut, "/", "").styled(405)
 	s.browse(bob, post, "/plans", "").styled(405)
-	large := "content=" + strings.Repeat("x", 3<<20)
+	large := "content=" + strings.Repeat("x", 5<<20)
 	for _, path := range []string{"/incidents/" + incident + "/comments", "/incidents/bulk", "/incidents/new", "/plans/new", "/templates/new", "/silences", "/add-integration",
 		"/people/bob/contacts", "/tokens"} {
 		s.browse(bob, post, path, large).styled(413)

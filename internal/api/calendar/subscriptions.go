@@ -21,10 +21,10 @@ func (a subscriptions) routes() []routing.Route {
 		routing.Get("/v1/teams/{team}/calendar-subscriptions", routing.Read, a.listOfTeam),
 		routing.Post("/v1/teams/{team}/calendar-subscriptions", routing.Write, a.addToTeam),
 		routing.Get("/v1/users/{user}/calendar-subscriptions", routing.Self, a.listOfPerson),
-		routing.Post("/v1/users/{user}/calendar-subscriptions", routing.Self, a.addToPerson),
-		routing.Put("/v1/calendar-subscriptions/{id}", routing.Self, a.change),
-		routing.Delete("/v1/calendar-subscriptions/{id}", routing.Self, a.remove),
-		routing.Post("/v1/calendar-subscriptions/{id}/refresh", routing.Self, a.refresh),
+		routing.Post("/v1/users/{user}/calendar-subscriptions", routing.Write, a.addToPerson),
+		routing.Put("/v1/calendar-subscriptions/{id}", routing.Write, a.change),
+		routing.Delete("/v1/calendar-subscriptions/{id}", routing.Write, a.remove),
+		routing.Post("/v1/calendar-subscriptions/{id}/refresh", routing.Write, a.refresh),
 	}
 }
 

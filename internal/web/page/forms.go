@@ -76,9 +76,12 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || IsRefresh(r) {
 		return false
 	}
-	if err := readForm(rw, r); err != nil {
+	switch err := readForm(rw, r); fault.KindOf(err) {
+	case fault.TooLarge:
 		p.Fail(rw, r, err)
 		return true
+	case fault.Invalid:
+		return false
 	}
 	r.PostForm.Del(ConfirmPassword)
 	p.Render(rw, r, http.StatusUnauthorized, "session-ended", struct {
