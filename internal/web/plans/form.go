@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -259,6 +260,8 @@ func formOf(p plan, s settings) form {
 		set("tracking.destination", t.Destination)
 		set("tracking.templates", string(t.Templates))
 	}
+	opened, _ := json.Marshal(common{s, p.Fallback}) // both were read from JSON
+	set("opened", string(opened))
 	f := form{values: v, Base: strconv.FormatInt(p.ID, 10)}
 	for i, step := range p.Steps {
 		s := stepForm{}
@@ -434,6 +437,26 @@ func (f form) settings(r *reader) settings {
 		}
 	}
 	return s
+}
+
+// opened returns what held for all versions when the form was opened. Without it, that is what holds now.
+func (f form) opened(now common) common {
+	var c common
+	if json.Unmarshal([]byte(f.Value("opened")), &c) != nil {
+		return now
+	}
+	return c
+}
+
+// over returns the settings now with those members of s that differ from opened.
+func (s settings) over(opened, now settings) settings {
+	to := reflect.ValueOf(&now).Elem()
+	for i := range to.NumField() {
+		if typed := reflect.ValueOf(s).Field(i); !reflect.DeepEqual(typed.Interface(), reflect.ValueOf(opened).Field(i).Interface()) {
+			to.Field(i).Set(typed)
+		}
+	}
+	return now
 }
 
 // fallback returns the typed fallback; nil = none.
