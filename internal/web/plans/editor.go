@@ -350,7 +350,9 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 		return
 	}
 	view.Frame = h.Pages.Frame(r, title, "plans")
-	view.Modules = []string{"plan.js"}
+	if !view.ReadOnly { // the API previews drafts only for people who may write
+		view.Modules = []string{"plan.js"}
+	}
 	h.Pages.Render(rw, r, cmp.Or(status, http.StatusOK), "plan-edit", view)
 }
 
