@@ -45,6 +45,8 @@ func TestPlanIsMadeInTheEditor(t *testing.T) {
 	s := newServer(t)
 	page := s.do(bob, get, "/plans/new", nil).is(200).body
 	require.Contains(t, page, `name="steps[0][0].target.name"`)
+	require.Regexp(t, `<select name="team"[^>]*>\s*<option value="" selected>no team: only you</option>\s*<option value="ops">ops</option>\s*</select>`, page, "the teams of the reader")
+	require.Contains(t, s.do(admin, get, "/plans/new", nil).is(200).body, `name="team" type="text"`, "an administrator may choose any team")
 	// The form without JavaScript: each button answers with the whole page and keeps what was typed.
 	page = s.form(bob, "/plans/new", do(typedPlan(), "add-step")).is(200).body
 	require.Contains(t, page, `name="steps[2][0].priority"`)

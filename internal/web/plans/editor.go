@@ -29,7 +29,9 @@ type editorView struct {
 	Roles       []role
 	Modes       []page.Option
 	Priorities  []page.Option
-	Teams       []page.Option
+	Teams       []string      // suggestions
+	Owners      []page.Option // the teams of the reader
+	AnyTeam     bool          // the reader may choose any team
 	Templates   []string
 	Yes         []page.Option
 	Days        []string
@@ -73,6 +75,9 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 		f.Base = ""
 		f.values.Set("opened", opened)
 		f.values.Set("name", "copy of "+p.Name)
+		if !page.Owns(r, h.Pages.API(r).Teams(), p.Team) {
+			f.values.Del("team")
+		}
 	} else if team := r.URL.Query().Get("team"); team != "" {
 		f.values.Set("team", page.Storable(team))
 	} else if len(h.Pages.API(r).Names("/v1/teams")) == 0 { // nobody can be on call yet: the first plan pages its author
@@ -344,7 +349,16 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 			view.Modes = append(view.Modes, page.Option{Value: string(m), Label: string(m)})
 		}
 	}
-	view.Teams = append([]page.Option{{Value: "", Label: "no team: only you"}}, h.teamsOf(r, f.Value("team"))...)
+	view.Teams = h.Pages.API(r).Teams()
+	if page.Reader(r).Admin { // who may choose any team
+		view.Teams = h.Pages.API(r).Names("/v1/teams")
+	}
+	view.Owners = page.Options(view.Teams...)
+	if team := f.Value("team"); team != "" && !slices.Contains(view.Teams, team) {
+		view.Owners = append(view.Owners, page.Option{Value: team, Label: team})
+	}
+	view.Owners = append([]page.Option{{Value: "", Label: "no team: only you"}}, view.Owners...)
+	view.AnyTeam = page.Reader(r).Admin
 	if page.IsRefresh(r) {
 		h.Pages.Render(rw, r, http.StatusOK, "plan-editor", view)
 		return
@@ -354,13 +368,4 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 		view.Modules = []string{"plan.js"}
 	}
 	h.Pages.Render(rw, r, cmp.Or(status, http.StatusOK), "plan-edit", view)
-}
-
-// teamsOf returns the teams that can own a new plan. chosen is among them.
-func (h Handlers) teamsOf(r *http.Request, chosen string) []page.Option {
-	names := h.Pages.API(r).Names("/v1/teams")
-	if chosen != "" && !slices.Contains(names, chosen) {
-		names = append(names, chosen)
-	}
-	return page.Options(names...)
 }
