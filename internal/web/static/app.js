@@ -119,6 +119,12 @@ function unlock(form) {
 }
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sending]").forEach(unlock)); // after Back
 
+// Leaving a page with changes in a form with data-guard asks first.
+let unsaved = false;
+document.addEventListener("input", (e) => { unsaved ||= Boolean(e.target.closest?.("form[data-guard]")); });
+document.addEventListener("submit", (e) => { unsaved &&= e.defaultPrevented || Boolean(e.submitter?.formTarget); });
+addEventListener("beforeunload", (e) => { if (unsaved) e.preventDefault(); });
+
 // Without a connection every page says so. Forms keep what was typed.
 let offline = null;
 addEventListener("offline", () => {
