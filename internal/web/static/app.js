@@ -61,6 +61,25 @@ document.addEventListener("DOMContentLoaded", () => {
 for (const event of ["htmx:afterSwap", "iris:updated"]) document.addEventListener(event, () => show(document));
 setInterval(() => show(document), 1000);
 
+// A new part with data-said is announced to screen readers by that text, not by its content.
+const said = new WeakSet();
+let speaker = null;
+function announce() {
+  for (const part of document.querySelectorAll("[data-said]")) {
+    if (said.has(part)) continue;
+    said.add(part);
+    if (!speaker) {
+      speaker = document.createElement("p");
+      speaker.className = "unseen";
+      speaker.setAttribute("role", "status");
+      document.querySelector("main").append(speaker);
+    }
+    setTimeout(() => { speaker.textContent = part.dataset.said; }, 100); // screen readers see a change of an element that was there
+  }
+}
+document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-said]").forEach((part) => said.add(part))); // no news
+document.addEventListener("htmx:afterSwap", announce);
+
 // drafts runs a function on the storage for drafts: an unsent comment survives the end of the session and a reload.
 function drafts(run) {
   try {
