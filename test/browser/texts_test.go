@@ -40,6 +40,7 @@ func TestATemplateIsEditedAndPages(t *testing.T) {
 	b.until("the subject", `document.querySelector("#mode-email .preview strong")?.textContent.includes("Paged: first disk")`)
 	b.shot("80-template-edit")
 	require.Zero(t, ask[float64](b, `document.querySelector("#mode-email iframe").sandbox.length`), "the frame has no rights")
+	require.True(t, ask[bool](b, `document.querySelector("#mode-email [data-frame]").hidden`), "the script fills the frame")
 	b.do("save", chromedp.Click(`.foot button.primary`), chromedp.WaitVisible(`.flash[role=status]`))
 	require.Contains(t, b.text(`.flash[role=status]`), "Saved as version")
 	fire(t, "second disk")

@@ -126,7 +126,7 @@ document.addEventListener("keydown", (e) => {
 // A form is sent once: a second press on a slow connection does nothing.
 document.addEventListener("submit", (e) => {
   const form = e.target;
-  if (e.defaultPrevented || form.method !== "post" || form.target) return;
+  if (e.defaultPrevented || form.method !== "post" || form.target || e.submitter?.formTarget) return;
   if (form.dataset.sending) return e.preventDefault();
   form.dataset.sending = "yes";
   e.submitter?.setAttribute("aria-busy", "true");
