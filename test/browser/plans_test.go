@@ -62,6 +62,31 @@ func TestAPlanIsBuiltAndItsPreviewIsWhatIsPaged(t *testing.T) {
 	require.Eventually(t, func() bool { return slices.Equal(foreseen, pagedAbout(t, "the disk is full")) }, 40*time.Second, 200*time.Millisecond)
 }
 
+// What is typed while the server answers a change of the form stays, and so does the focus.
+func TestTypingInTheEditorIsKept(t *testing.T) {
+	startDev(t)
+	b := openTab(t)
+	b.logIn("demo", "demo")
+	b.do("the editor", chromedp.Navigate(home+"/plans/new"), chromedp.WaitVisible(`#editor`))
+	ask[bool](b, `(() => {
+		const fields = document.getElementById("editor").elements, role = fields.namedItem("steps[0][0].target.role"), text = fields.namedItem("description");
+		role.value = "incident";
+		role.dispatchEvent(new Event("change", { bubbles: true }));
+		text.focus();
+		text.value = "typed meanwhile";
+		text.setSelectionRange(5, 5);
+		text.dispatchEvent(new Event("input", { bubbles: true }));
+		return true;
+	})()`)
+	b.do("the other field", chromedp.WaitVisible(`[name="steps[0][0].dynamic_index"]`))
+	require.Equal(t, "description typed meanwhile 5", ask[string](b, `((e) => [e.name, e.value, e.selectionStart].join(" "))(document.activeElement)`))
+	require.True(t, ask[bool](b, `(() => { const add = document.querySelector("button[value=add-step]"); add.click(); return document.getElementById("editor").inert; })()`), "no typing is lost")
+	b.do("the new step", chromedp.WaitVisible(`[data-number="2"]`))
+	require.False(t, ask[bool](b, `document.getElementById("editor").inert`))
+	b.typeIn("steps[0][0].target.role", "user")
+	b.do("back again", chromedp.WaitVisible(`[name="steps[0][0].target.name"]`))
+}
+
 // pagedAbout returns who got a message about something in the mailbox, and by which mode, in the order of the messages.
 func pagedAbout(t *testing.T, about string) []string {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -199,6 +200,13 @@ func TestImportedCalendars(t *testing.T) {
 		require.Less(t, a.status, 300, a.body)
 		require.Equal(t, before+2, s.number("select count(*) from shifts"), "the same calendar again changes nothing")
 	}
+	s.do(owner, post, "/v1/teams/ops/unavailability", m{"start": at.Unix(), "end": at.Add(time.Hour).Unix()}).is(201)
+	shorter := strings.Replace(calendar, "DTEND:"+at.Add(2*time.Hour).Format("20060102T150405Z"), "DTEND:"+at.Add(time.Hour).Format("20060102T150405Z"), 1)
+	moved := decode[m](s.do(owner, post, path+"&preview=true", shorter).is(200))
+	require.Len(t, moved["changed"], 1, moved)
+	changed := moved["changed"].([]any)[0].(m)
+	require.EqualValues(t, 3600, changed["before"].(m)["end"].(float64)-changed["after"].(m)["end"].(float64))
+	require.Len(t, moved["conflicts"], 1, "ann is unavailable in the changed shift")
 	s.do(owner, post, path, "nonsense").is(400)
 	s.do(bob, post, path, calendar).problem(403, "")
 }

@@ -63,10 +63,14 @@ func TestMailsAreShownInASandbox(t *testing.T) {
 	s.exec(`update message_contents set email_html = '<p>down</p><script>alert(1)</script>"><img src="https://evil.example/x">' where message_id = $1`, message)
 	a := s.do(bob, get, fmt.Sprintf("/messages/%d", message), nil).is(http.StatusOK)
 	require.Contains(t, a.body, `<iframe class="mail" sandbox="" referrerpolicy="no-referrer"`)
-	require.Contains(t, a.body, "srcdoc=\"&lt;p&gt;down")
 	require.NotContains(t, a.body, "<script>alert")
 	require.NotContains(t, a.body, `<img src="https://evil`)
-	require.Contains(t, a.header.Get("Content-Security-Policy"), "default-src 'none'")
+	require.Contains(t, a.body, fmt.Sprintf(`src="/messages/%d/html"`, message))
+	require.Contains(t, a.header.Get("Content-Security-Policy"), "frame-src 'self'")
+	mail := s.do(bob, get, fmt.Sprintf("/messages/%d/html", message), nil).is(http.StatusOK)
+	require.Contains(t, mail.body, "<p>down</p>")
+	require.Equal(t, "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'", mail.header.Get("Content-Security-Policy"))
+	s.do(bob, get, "/messages/none/html", nil).is(http.StatusNotFound)
 }
 
 // Operators see what went wrong, and administrators the configuration, without a secret.

@@ -53,7 +53,7 @@ func demoAgain(s *server) { s.exec("update applications set name = 'demo' where 
 
 // quotaForm returns the form of a quota with other values for some fields.
 func quotaForm(pairs ...string) string {
-	all := []string{"soft_quota_threshold", "5", "soft_quota_duration", "1", "hard_quota_threshold", "10", "hard_quota_duration", "2", "plan_name", "pager", "target_name", "ann", "wait_time", "3"}
+	all := []string{"soft_quota_threshold", "5", "soft_quota_duration", "90s", "hard_quota_threshold", "10", "hard_quota_duration", "2m", "plan_name", "pager", "target_name", "ann", "wait_time", "3m"}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		for j := 0; j < len(all); j += 2 {
 			if all[j] == pairs[i] {
@@ -161,7 +161,9 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	save(admin, "modes", "email", "modes", "drop", "mode.low", "drop").follow(admin)
 	require.Contains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"low":"drop"`)
 
-	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm(), "Content-Type", form).follow(owner).body, "10 messages in 2 min")
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm(), "Content-Type", form).follow(owner).body, "10 messages in 2m:")
+	require.EqualValues(t, 90, decode[m](s.do(bob, get, "/v1/applications/demo/quota", nil).is(200))["soft_seconds"])
+	require.Regexp(t, `name="soft_quota_duration"[^>]*value="1m30s"`, s.do(owner, get, at, nil).body, "no second is lost")
 	s.exec(`insert into sliding_counts (key, state) select 'quota:' || id, jsonb_build_object('w', jsonb_build_object('e', jsonb_build_array(
 		jsonb_build_object('t', floor(extract(epoch from clock_timestamp() - interval '90 s') * 1000), 'n', 4), jsonb_build_object('t', floor(extract(epoch from clock_timestamp()) * 1000), 'n', 2))))
 		from applications where name = 'demo'`)
@@ -172,7 +174,7 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	bad := s.do(owner, post, at+"/quota", quotaForm("hard_quota_threshold", "3"), "Content-Type", form).is(400)
 	require.Contains(t, bad.body, "Hard threshold must be bigger")
 	require.Regexp(t, `name="hard_quota_threshold"[^>]*value="3"[^>]*aria-invalid="true"`, bad.body)
-	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("wait_time", "soon"), "Content-Type", form).is(400).body, "must be a whole number")
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("wait_time", "soon"), "Content-Type", form).is(400).body, "is no period")
 	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("plan_name", "none"), "Content-Type", form).is(400).body, `value="none"`)
 	require.Contains(t, s.submit(owner, at+"/quota/remove").follow(owner).body, "no quota of its own")
 

@@ -6,6 +6,7 @@ func messagesPages() []right {
 		{get, "/v1/statistics?unit=hour", nil, 200, known, nil},
 		{get, "/messages", nil, 200, people, nil},
 		{get, "/messages/1", nil, 200, people, nil},
+		{get, "/messages/1/html", nil, 200, people, nil},
 		{get, "/messages/export", nil, 200, people, nil},
 		{get, "/statistics", nil, 200, people, nil},
 		{get, "/statistics/export?chart=incidents", nil, 200, people, nil},

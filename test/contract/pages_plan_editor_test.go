@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"html"
 	"net/url"
 	"regexp"
 	"slices"
@@ -44,6 +45,8 @@ func TestPlanIsMadeInTheEditor(t *testing.T) {
 	s := newServer(t)
 	page := s.do(bob, get, "/plans/new", nil).is(200).body
 	require.Contains(t, page, `name="steps[0][0].target.name"`)
+	require.Regexp(t, `<select name="team"[^>]*>\s*<option value="" selected>no team: only you</option>\s*<option value="ops">ops</option>\s*</select>`, page, "the teams of the reader")
+	require.Contains(t, s.do(admin, get, "/plans/new", nil).is(200).body, `name="team" type="text"`, "an administrator may choose any team")
 	// The form without JavaScript: each button answers with the whole page and keeps what was typed.
 	page = s.form(bob, "/plans/new", do(typedPlan(), "add-step")).is(200).body
 	require.Contains(t, page, `name="steps[2][0].priority"`)
@@ -138,6 +141,43 @@ func TestPlanIsChangedInTheEditor(t *testing.T) {
 	require.Contains(t, s.do(viewer, get, "/plans/night/edit", nil).is(200).body, "You may only read")
 	s.form(viewer, "/plans/night/edit", do(typedPlan("base", first), "save")).is(403)
 	require.Contains(t, s.do(bob, get, "/plans/new?from=night", nil).is(200).body, `value="copy of night"`)
+}
+
+var openedField = regexp.MustCompile(`name="opened" value="([^"]*)"`)
+
+func TestSettingsThatOthersChangedStay(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.form(bob, "/plans/new", do(typedPlan("repeat", "1"), "save")).is(303)
+	opened := html.UnescapeString(openedField.FindStringSubmatch(s.do(bob, get, "/plans/night/edit", nil).is(200).body)[1])
+	set := decode[m](s.do(bob, get, "/v1/plans/night/settings", nil).is(200))
+	set["delay_seconds"], set["repeat"] = 120, 3
+	s.do(bob, put, "/v1/plans/night/settings", set).is(200)
+	s.do(bob, put, "/v1/plans/night/fallback", m{"role": "user", "target": "bob"}).is(200)
+	s.form(bob, "/plans/night/edit", do(typedPlan("opened", opened, "repeat", "2"), "save")).is(303)
+	now := decode[m](s.do(bob, get, "/v1/plans/night/settings", nil).is(200))
+	require.EqualValues(t, 120, now["delay_seconds"], "somebody else set it, and the form did not change it")
+	require.EqualValues(t, 2, now["repeat"], "the form changed it")
+	require.Equal(t, m{"role": "user", "name": "bob"}, decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["fallback"])
+}
+
+func TestPlanThatIsStoredInPartIsSavedAgain(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	// The person of the fallback is switched off between the check and the last request.
+	s.exec(`create function switch_off() returns trigger language plpgsql as $$ begin update users set active = false where name = 'root'; return null; end $$;
+		create trigger switch_off after insert on plans execute function switch_off()`)
+	typed := typedPlan("repeat", "7", "fallback.role", "user", "fallback.name", "root")
+	page := s.form(bob, "/plans/new", do(typed, "save")).is(400).body
+	first := s.text("select max(id)::text from plans")
+	require.Contains(t, page, "The steps are stored, as version "+first+". Not stored: the fallback.")
+	require.Contains(t, page, `action="/plans/night/edit"`, "the form goes on with the plan that is stored")
+	require.Contains(t, page, `name="base" value="`+first+`"`)
+	require.EqualValues(t, 7, decode[m](s.do(bob, get, "/v1/plans/night/settings", nil).is(200))["repeat"])
+	s.exec("drop trigger switch_off on plans; update users set active = true where name = 'root'")
+	typed.Set("base", first)
+	s.form(bob, "/plans/night/edit", do(typed, "save")).is(303)
+	require.Equal(t, m{"role": "user", "name": "root"}, decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["fallback"])
 }
 
 func TestPlanIsPausedTestedAndRetired(t *testing.T) {

@@ -20,6 +20,7 @@ func textsPages() []right {
 	return append(out,
 		right{post, "/templates/new", formOf(append([]string{"name", "new words"}, text...)...), 303, "11111ooo3", func(s *server) { s.exec("delete from template_active where name_key = 'new words'") }},
 		right{post, "/templates/preview", formOf(append([]string{"mode", "email"}, text...)...), 200, "11111ooo3", nil},
+		right{post, "/templates/preview/html", formOf(text...), 200, "11111ooo3", nil},
 		right{post, "/templates/spare/edit", formOf(append([]string{"base", ""}, text...)...), 303, "11111ooo3", nil},
 		right{post, "/templates/{spare template}/activate", nil, 303, "11111ooo3", spareOfBob},
 		right{post, "/templates/spare/owner", formOf("team", ""), 303, "11111o3o3", spareOfBob},
@@ -159,11 +160,13 @@ func TestTheEditorShowsPreviews(t *testing.T) {
 		"sms.body", "{{ host }}: {{ message }}", "slack.body", `{"blocks": [{"type": "header", "text": {"type": "plain_text", "text": "{{ host }} down"}}, {"type": "divider"}]}`,
 		"call.body", "{{ hots.x }}")
 	require.Contains(t, all.is(200).body, "web7: slow", "the real incident")
-	require.Contains(t, all.body, "<iframe sandbox ")
-	require.Contains(t, all.body, "default-src &#39;none&#39;; style-src", "the frame may load nothing")
+	require.Contains(t, all.body, `<iframe name="mail" sandbox `)
 	require.Contains(t, all.body, `<div class="header" dir="auto">web7 down</div>`)
 	require.Contains(t, all.body, "Body, line 1, column 4")
-	require.Contains(t, all.header.Get("Content-Security-Policy"), "script-src 'self'")
+	require.Contains(t, all.header.Get("Content-Security-Policy"), "style-src 'self';")
+	mail := s.submit(owner, "/templates/preview/html", "application", "demo", "incident", fmt.Sprint(id), "email.email_html", `<b style="color:red">{{ host }}</b>`)
+	require.Contains(t, mail.is(200).body, `<b style="color:red">web7</b>`)
+	require.Contains(t, mail.header.Get("Content-Security-Policy"), "sandbox; default-src 'none'", "the frame may load nothing")
 
 	part := s.submit(owner, "/templates/preview", "mode", "sms", "application", "demo", "sample", fmt.Sprintf("incident:%d", id), "sms.body", "{{ host }} <b>")
 	require.Contains(t, part.is(200).body, "web7 &lt;b&gt;")

@@ -128,24 +128,19 @@ func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string
 
 // answerImport answers with the changes of an import, or of its preview.
 func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editing.CalendarImport, unmatched []editing.UnmatchedEvent, preview bool) error {
-	after := make([]oncall.Shift, len(plan.Update))
-	for i, u := range plan.Update {
-		after[i] = u.After
-	}
-	out := map[string]any{"preview": preview, "unmatched": unmatched, "kept": len(plan.Kept)}
-	for name, shifts := range map[string][]oncall.Shift{"added": plan.Add, "changed": after, "removed": plan.Delete} {
-		shifts = slices.Clone(shifts)
-		if preview && name == "added" {
-			for i := range shifts {
-				shifts[i].ID = 0 // the preview was rolled back, so its numbers mean nothing
-			}
+	changes := plan.Changes
+	if preview {
+		changes.Add = slices.Clone(changes.Add)
+		for i := range changes.Add {
+			changes.Add[i].ID = 0 // the preview was rolled back, so its numbers mean nothing
 		}
-		oncall.SortShifts(shifts)
-		rows, err := a.Named(r.Context(), shifts)
-		if err != nil {
-			return err
-		}
-		out[name] = calendars.EventObjects(rows, calendars.EventFields)
 	}
+	oncall.SortShifts(changes.Add)
+	oncall.SortShifts(changes.Delete)
+	out, err := edits{a.Deps}.changesObject(r.Context(), changes)
+	if err != nil {
+		return err
+	}
+	out["preview"], out["unmatched"], out["kept"] = preview, unmatched, len(plan.Kept)
 	return routing.Answer(w, http.StatusOK, out)
 }

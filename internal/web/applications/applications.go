@@ -166,8 +166,13 @@ func (v showView) AddressRows() (out []address) {
 	return append(out, make([]address, moreRows)...)
 }
 
-// Minutes is a duration of the quota in minutes.
-func (q quota) Minutes(seconds int) int { return seconds / 60 }
+// Period is a duration of the quota as people type it; "" = there is no quota.
+func (q quota) Period(seconds int) string {
+	if q.Hard == 0 {
+		return ""
+	}
+	return page.Period(int64(seconds))
+}
 
 // show shows an application.
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) { h.render(rw, r, page.Again{}) }

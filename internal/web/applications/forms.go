@@ -70,16 +70,19 @@ func number(typed url.Values, field, label string) (int, error) {
 
 func setQuota(api page.API, o page.Version, typed url.Values) (string, string, error) {
 	in := map[string]any{"plan_name": typed.Get("plan_name"), "target_name": typed.Get("target_name")}
-	for _, f := range []struct {
-		field, label string
-		unit         int
-	}{{"soft_quota_threshold", "Warn from", 1}, {"soft_quota_duration", "Minutes of the warning", 60}, {"hard_quota_threshold", "Drop from", 1},
-		{"hard_quota_duration", "Minutes of the limit", 60}, {"wait_time", "Minutes between incidents", 60}} {
-		n, err := number(typed, f.field, f.label)
+	for field, label := range map[string]string{"soft_quota_threshold": "Warn from", "hard_quota_threshold": "Drop from"} {
+		n, err := number(typed, field, label)
 		if err != nil {
 			return "", "", err
 		}
-		in[f.field] = n * f.unit
+		in[field] = n
+	}
+	for _, field := range []string{"soft_quota_duration", "hard_quota_duration", "wait_time"} {
+		n, err := page.Seconds(field, typed.Get(field))
+		if err != nil {
+			return "", "", err
+		}
+		in[field] = n
 	}
 	return "The quota is saved.", "", api.Send(http.MethodPost, page.Path("/v0/applications/%s/quota", o.Name), in, nil)
 }

@@ -57,10 +57,10 @@ func (b beat) Health() health {
 }
 
 // EveryText and GraceText are the periods in words.
-func (b beat) EveryText() string { return period(&b.Every) }
+func (b beat) EveryText() string { return page.Period(int64(b.Every)) }
 
 // GraceText is how much later a ping may come.
-func (b beat) GraceText() string { return period(&b.Grace) }
+func (b beat) GraceText() string { return page.Period(int64(b.Grace)) }
 
 type beatsView struct {
 	page.Frame
@@ -183,11 +183,11 @@ func (h Handlers) storeBeat(rw http.ResponseWriter, r *http.Request, v beatView)
 }
 
 func (h Handlers) sendBeat(r *http.Request, v beatView) error {
-	every, err := seconds("every_seconds", v.Every)
+	every, err := page.Seconds("every_seconds", v.Every)
 	if err != nil {
 		return err
 	}
-	grace, err := seconds("grace_seconds", v.Grace)
+	grace, err := page.Seconds("grace_seconds", v.Grace)
 	if err != nil {
 		return err
 	}

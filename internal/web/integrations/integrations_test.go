@@ -75,17 +75,6 @@ func TestTheFieldOfARefusal(t *testing.T) {
 	}
 }
 
-func TestPeriods(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{0: "0", 90: "1m30s", 3600: "1h", 7260: "2h1m", 300: "5m", 86400: "24h"} {
-		require.Equal(t, want, period(&n))
-		back, err := seconds("f", want)
-		require.NoError(t, err)
-		require.EqualValues(t, n, back)
-	}
-	require.Empty(t, period(nil))
-}
-
 // Each type is offered with a set-up that has its address and the token.
 func TestEveryTypeHasASetup(t *testing.T) {
 	t.Parallel()

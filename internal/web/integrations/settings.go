@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/expressions"
@@ -204,7 +203,10 @@ func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := settingsView{I: i, ETag: etag, Rate: strconv.Itoa(i.Rate), Resolve: period(&i.ResolveAfter), Close: period(i.CloseAfter)}
+	v := settingsView{I: i, ETag: etag, Rate: strconv.Itoa(i.Rate), Resolve: page.Period(int64(i.ResolveAfter))}
+	if i.CloseAfter != nil {
+		v.Close = page.Period(int64(*i.CloseAfter))
+	}
 	v.X, _ = expressions.Parse(i.Settings)
 	for _, name := range slices.Sorted(maps.Keys(v.X.Labels)) {
 		v.Labels += name + " = " + v.X.Labels[name] + "\n"
@@ -277,12 +279,12 @@ func (v *settingsView) content(i integration) (map[string]any, error) {
 	if body["rate_per_minute"], err = strconv.Atoi(v.Rate); err != nil {
 		return nil, fault.Invalidf("rate_per_minute", "%.20q is no whole number", v.Rate)
 	}
-	if body["resolve_after_seconds"], err = seconds("resolve_after_seconds", v.Resolve); err != nil {
+	if body["resolve_after_seconds"], err = page.Seconds("resolve_after_seconds", v.Resolve); err != nil {
 		return nil, err
 	}
 	delete(body, "close_after_seconds")
 	if v.Close != "" {
-		if body["close_after_seconds"], err = seconds("close_after_seconds", v.Close); err != nil {
+		if body["close_after_seconds"], err = page.Seconds("close_after_seconds", v.Close); err != nil {
 			return nil, err
 		}
 	}
@@ -324,35 +326,6 @@ func lines(text string) (out []string) {
 		}
 	}
 	return out
-}
-
-// seconds reads a typed period such as 2h; "" and 0 = none.
-func seconds(field, text string) (int64, error) {
-	if text == "" || text == "0" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, fault.Invalidf(field, "%.40q is no period: write one such as 30m or 2h", text)
-	}
-	return int64(d / time.Second), nil
-}
-
-// period is the text that seconds reads; "" = nil.
-func period(n *int) string {
-	if n == nil {
-		return ""
-	}
-	text := (time.Duration(*n) * time.Second).String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	if text == "0s" {
-		return "0"
-	}
-	return text
 }
 
 // indented formats the settings of a decoder; "" = there are none.

@@ -26,6 +26,7 @@ func (h Handlers) Routes(r chi.Router) {
 	r.Get("/messages/export", h.export)
 	r.Head("/messages/export", h.export)
 	page.Get(r, "/messages/{message}", h.one)
+	page.Get(r, "/messages/{message}/html", h.html)
 }
 
 // ChangeRoutes mounts the forms.
@@ -283,7 +284,6 @@ type oneView struct {
 	page.Frame
 	message
 	Why     []string // why this person gets it, and why by this mode
-	Doc     string   // the HTML of an e-mail, for a sandboxed frame
 	Again   bool     // the reader may send it again
 	Refusal page.Refusal
 }
@@ -306,19 +306,32 @@ func (h Handlers) resend(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, page.Path(address+"/%s", made.ID), http.StatusSeeOther)
 }
 
-func (h Handlers) showOne(rw http.ResponseWriter, r *http.Request, refusal page.Refusal) {
-	v := oneView{Refusal: refusal}
+// read reads the message of the address.
+func (h Handlers) read(r *http.Request) (m message, err error) {
 	id, err := strconv.ParseInt(wire.Param(r, "message"), 10, 64)
 	if err != nil {
-		err = fault.New(fault.NotFound, "no such message")
-	} else {
-		err = h.Pages.API(r).Get(page.Path("/v1/messages/%s", id), &v.message)
+		return m, fault.New(fault.NotFound, "no such message")
 	}
+	return m, h.Pages.API(r).Get(page.Path("/v1/messages/%s", id), &m)
+}
+
+// html answers with the HTML of an e-mail as it was sent, for the frame on the page of the message.
+func (h Handlers) html(rw http.ResponseWriter, r *http.Request) {
+	m, err := h.read(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v.Why, v.Doc = why(v.message), v.EmailHTML
+	page.Mail(rw, m.EmailHTML)
+}
+
+func (h Handlers) showOne(rw http.ResponseWriter, r *http.Request, refusal page.Refusal) {
+	m, err := h.read(r)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	v := oneView{Refusal: refusal, message: m, Why: why(m)}
 	v.Frame = h.Pages.Frame(r, "Message "+strconv.FormatInt(v.ID, 10), "messages")
 	v.Again = v.Admin && slices.Contains([]string{"sent", "delivered", "failed", "cancelled", "dropped"}, v.State)
 	h.Pages.Render(rw, r, refusal.Status, "message", v)

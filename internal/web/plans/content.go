@@ -62,7 +62,15 @@ type (
 		NotifyOwner    string          `json:"notify_owner"`
 		ResolvedNotice map[string]bool `json:"resolved_notice"`
 	}
+	// common holds for all versions of a plan.
+	common struct {
+		Settings settings `json:"settings"`
+		Fallback *target  `json:"fallback"`
+	}
 )
+
+// standard are the settings of a new plan.
+func standard() settings { return settings{RepageAfter: 3600, ResolvedNotice: map[string]bool{}} }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 

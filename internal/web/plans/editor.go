@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -30,7 +29,9 @@ type editorView struct {
 	Roles       []role
 	Modes       []page.Option
 	Priorities  []page.Option
-	Teams       []page.Option
+	Teams       []string      // suggestions
+	Owners      []page.Option // the teams of the reader
+	AnyTeam     bool          // the reader may choose any team
 	Templates   []string
 	Yes         []page.Option
 	Days        []string
@@ -56,7 +57,9 @@ type role struct{ Name, Kind, Label string }
 
 // create shows the editor for a new plan. ?from=NAME copies a plan.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
-	f := form{values: url.Values{"repage_after_seconds": {"1h"}}}.change("add-step")
+	f := formOf(plan{}, standard())
+	f.Base = ""
+	f = f.change("add-step")
 	if from := r.URL.Query().Get("from"); from != "" {
 		p, err := h.named(r, from)
 		var s settings
@@ -67,9 +70,14 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 			h.Pages.Fail(rw, r, err)
 			return
 		}
+		opened := f.values.Get("opened")
 		f = formOf(p, s)
 		f.Base = ""
+		f.values.Set("opened", opened)
 		f.values.Set("name", "copy of "+p.Name)
+		if !page.Owns(r, h.Pages.API(r).Teams(), p.Team) {
+			f.values.Del("team")
+		}
 	} else if team := r.URL.Query().Get("team"); team != "" {
 		f.values.Set("team", page.Storable(team))
 	} else if len(h.Pages.API(r).Names("/v1/teams")) == 0 { // nobody can be on call yet: the first plan pages its author
@@ -110,7 +118,7 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 func (h Handlers) settingsOf(r *http.Request, p plan) (s settings, err error) {
 	err = h.Pages.API(r).Get(page.Path("/v1/plans/%s/settings", p.Name), &s)
 	if fault.Is(err, fault.NotFound) {
-		return settings{RepageAfter: 3600}, nil
+		return standard(), nil
 	}
 	return s, err
 }
@@ -232,7 +240,8 @@ func text(err error) string {
 	return fault.Public(err)
 }
 
-// save stores the typed plan, and then the settings and the fallback if they changed. Everything is checked before.
+// save stores the typed plan, and then the settings and the fallback if the person changed them. Everything is checked before. If only a part
+// could be stored, the form goes on from there.
 func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 	d, err := h.check(r, f)
 	if err == nil && d.Refusal.Text != "" {
@@ -244,6 +253,13 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 		saved, err = h.store(r, f)
 	}
 	if err == nil {
+		var missing string
+		if missing, err = h.storeRest(r, f, saved); err != nil {
+			f.Plan, f.Base = saved.Name, strconv.FormatInt(saved.ID, 10)
+			h.editor(rw, r, wire.Status(err), f, refused(page.Refusal{Status: wire.Status(err), Field: fault.FieldOf(err),
+				Text: "The steps are stored, as version " + f.Base + ". Not stored: " + missing + ". Save again. The reason: " + fault.Public(err)}))
+			return
+		}
 		h.Pages.Done(rw, r, saved.Path(), "The plan is saved. Version "+strconv.FormatInt(saved.ID, 10)+" is the active one.")
 		return
 	}
@@ -260,44 +276,45 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 	h.editor(rw, r, refusal.Status, f, refused(refusal))
 }
 
-// store sends the plan to /v1.
+// store sends the steps and what belongs to a version to /v1.
 func (h Handlers) store(r *http.Request, f form) (saved plan, err error) {
-	read := &reader{}
-	body, s, fallback := f.content(read), f.settings(read), f.fallback(read)
-	api, before, standard := h.Pages.API(r), (*target)(nil), settings{RepageAfter: 3600, ResolvedNotice: map[string]bool{}}
+	body, api := f.content(&reader{}), h.Pages.API(r)
 	if f.Plan != "" {
-		var now plan
-		if err := api.Get(page.Path("/v1/plans/%s", f.Plan), &now); err != nil {
-			return saved, err
-		}
-		before = now.Fallback
-		if standard, err = h.settingsOf(r, now); err != nil {
-			return saved, err
-		}
 		if f.Base != "" {
 			api = api.IfMatch(strconv.Quote(f.Base))
 		}
-		err = api.Send(http.MethodPut, page.Path("/v1/plans/%s", f.Plan), body, &saved)
-	} else {
-		body["name"] = f.Value("name")
-		if team := f.Value("team"); team != "" {
-			body["team"] = team
+		return saved, api.Send(http.MethodPut, page.Path("/v1/plans/%s", f.Plan), body, &saved)
+	}
+	body["name"] = f.Value("name")
+	if team := f.Value("team"); team != "" {
+		body["team"] = team
+	}
+	return saved, api.Send(http.MethodPost, "/v1/plans", body, &saved)
+}
+
+// storeRest sends the settings and the fallback to /v1, as far as the person changed them: the rest stays as others may have set it meanwhile.
+// With an error, missing says what is not stored.
+func (h Handlers) storeRest(r *http.Request, f form, saved plan) (missing string, err error) {
+	read, api := &reader{}, h.Pages.API(r)
+	typed, fallback := f.settings(read), f.fallback(read)
+	now, err := h.settingsOf(r, saved)
+	if err != nil {
+		return "the settings and the fallback", err
+	}
+	opened := f.opened(common{now, saved.Fallback})
+	if changed := typed.over(opened.Settings, now); !reflect.DeepEqual(changed, now) {
+		if err := api.Send(http.MethodPut, page.Path("/v1/plans/%s/settings", saved.Name), changed, nil); err != nil {
+			return "the settings and the fallback", err
 		}
-		err = api.Send(http.MethodPost, "/v1/plans", body, &saved)
 	}
-	api = h.Pages.API(r)
-	if err == nil && !reflect.DeepEqual(s, standard) {
-		err = api.Send(http.MethodPut, page.Path("/v1/plans/%s/settings", saved.Name), s, nil)
+	if reflect.DeepEqual(fallback, opened.Fallback) || reflect.DeepEqual(fallback, saved.Fallback) {
+		return "", nil
 	}
-	if err == nil && !reflect.DeepEqual(fallback, before) {
-		path := page.Path("/v1/plans/%s/fallback", saved.Name)
-		if fallback == nil {
-			err = api.Send(http.MethodDelete, path, nil, nil)
-		} else {
-			err = api.Send(http.MethodPut, path, values{"role": fallback.Role, "target": fallback.Name}, nil)
-		}
+	path := page.Path("/v1/plans/%s/fallback", saved.Name)
+	if fallback == nil {
+		return "the fallback", api.Send(http.MethodDelete, path, nil, nil)
 	}
-	return saved, err
+	return "the fallback", api.Send(http.MethodPut, path, values{"role": fallback.Role, "target": fallback.Name}, nil)
 }
 
 // editor renders the editor, or its part for the script.
@@ -332,21 +349,23 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 			view.Modes = append(view.Modes, page.Option{Value: string(m), Label: string(m)})
 		}
 	}
-	view.Teams = append([]page.Option{{Value: "", Label: "no team: only you"}}, h.teamsOf(r, f.Value("team"))...)
+	view.Teams = h.Pages.API(r).Teams()
+	if page.Reader(r).Admin { // who may choose any team
+		view.Teams = h.Pages.API(r).Names("/v1/teams")
+	}
+	view.Owners = page.Options(view.Teams...)
+	if team := f.Value("team"); team != "" && !slices.Contains(view.Teams, team) {
+		view.Owners = append(view.Owners, page.Option{Value: team, Label: team})
+	}
+	view.Owners = append([]page.Option{{Value: "", Label: "no team: only you"}}, view.Owners...)
+	view.AnyTeam = page.Reader(r).Admin
 	if page.IsRefresh(r) {
 		h.Pages.Render(rw, r, http.StatusOK, "plan-editor", view)
 		return
 	}
 	view.Frame = h.Pages.Frame(r, title, "plans")
-	view.Modules = []string{"plan.js"}
-	h.Pages.Render(rw, r, cmp.Or(status, http.StatusOK), "plan-edit", view)
-}
-
-// teamsOf returns the teams that can own a new plan. chosen is among them.
-func (h Handlers) teamsOf(r *http.Request, chosen string) []page.Option {
-	names := h.Pages.API(r).Names("/v1/teams")
-	if chosen != "" && !slices.Contains(names, chosen) {
-		names = append(names, chosen)
+	if !view.ReadOnly { // the API previews drafts only for people who may write
+		view.Modules = []string{"plan.js"}
 	}
-	return page.Options(names...)
+	h.Pages.Render(rw, r, cmp.Or(status, http.StatusOK), "plan-edit", view)
 }

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -259,6 +260,8 @@ func formOf(p plan, s settings) form {
 		set("tracking.destination", t.Destination)
 		set("tracking.templates", string(t.Templates))
 	}
+	opened, _ := json.Marshal(common{s, p.Fallback}) // both were read from JSON
+	set("opened", string(opened))
 	f := form{values: v, Base: strconv.FormatInt(p.ID, 10)}
 	for i, step := range p.Steps {
 		s := stepForm{}
@@ -308,14 +311,7 @@ func period(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	text := seconds(n).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return page.Period(n)
 }
 
 // reader reads typed values and keeps the first problem.
@@ -327,25 +323,12 @@ func (r *reader) wrong(field, format string, args ...any) {
 	}
 }
 
-// period reads a time such as 5m, 1h 30m or 90 (seconds); "" = 0.
 func (r *reader) period(field, text string) int64 {
-	text = strings.ReplaceAll(strings.ReplaceAll(text, " ", ""), "min", "m")
-	if text == "" {
-		return 0
+	n, err := page.Seconds(field, text)
+	if err != nil {
+		r.wrong(field, "%s", fault.Public(err))
 	}
-	if n, err := strconv.ParseInt(text, 10, 32); err == nil && n >= 0 {
-		return n
-	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseInt(days, 10, 16); err == nil && n >= 0 {
-			return n * 86400
-		}
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		r.wrong(field, "%.40q is not a time: write it as 30s, 5m or 1h30m", text)
-	}
-	return int64(d / time.Second)
+	return n
 }
 
 func (r *reader) number(field, text string) int {
@@ -434,6 +417,26 @@ func (f form) settings(r *reader) settings {
 		}
 	}
 	return s
+}
+
+// opened returns what held for all versions when the form was opened. Without it, that is what holds now.
+func (f form) opened(now common) common {
+	var c common
+	if json.Unmarshal([]byte(f.Value("opened")), &c) != nil {
+		return now
+	}
+	return c
+}
+
+// over returns the settings now with those members of s that differ from opened.
+func (s settings) over(opened, now settings) settings {
+	to := reflect.ValueOf(&now).Elem()
+	for i := range to.NumField() {
+		if typed := reflect.ValueOf(s).Field(i); !reflect.DeepEqual(typed.Interface(), reflect.ValueOf(opened).Field(i).Interface()) {
+			to.Field(i).Set(typed)
+		}
+	}
+	return now
 }
 
 // fallback returns the typed fallback; nil = none.

@@ -61,6 +61,25 @@ document.addEventListener("DOMContentLoaded", () => {
 for (const event of ["htmx:afterSwap", "iris:updated"]) document.addEventListener(event, () => show(document));
 setInterval(() => show(document), 1000);
 
+// A new part with data-said is announced to screen readers by that text, not by its content.
+const said = new WeakSet();
+let speaker = null;
+function announce() {
+  for (const part of document.querySelectorAll("[data-said]")) {
+    if (said.has(part)) continue;
+    said.add(part);
+    if (!speaker) {
+      speaker = document.createElement("p");
+      speaker.className = "unseen";
+      speaker.setAttribute("role", "status");
+      document.querySelector("main").append(speaker);
+    }
+    setTimeout(() => { speaker.textContent = part.dataset.said; }, 100); // screen readers see a change of an element that was there
+  }
+}
+document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-said]").forEach((part) => said.add(part))); // no news
+document.addEventListener("htmx:afterSwap", announce);
+
 // drafts runs a function on the storage for drafts: an unsent comment survives the end of the session and a reload.
 function drafts(run) {
   try {
@@ -107,7 +126,7 @@ document.addEventListener("keydown", (e) => {
 // A form is sent once: a second press on a slow connection does nothing. This runs after the scripts of pages, which send some forms themselves.
 addEventListener("submit", (e) => {
   const form = e.target;
-  if (e.defaultPrevented || form.method !== "post" || form.target) return;
+  if (e.defaultPrevented || form.method !== "post" || form.target || e.submitter?.formTarget) return;
   if (form.dataset.sending) return e.preventDefault();
   form.dataset.sending = "yes";
   e.submitter?.setAttribute("aria-busy", "true");
@@ -118,6 +137,12 @@ function unlock(form) {
   for (const button of form.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
 }
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sending]").forEach(unlock)); // after Back
+
+// Leaving a page with changes in a form with data-guard asks first.
+let unsaved = false;
+document.addEventListener("input", (e) => { unsaved ||= Boolean(e.target.closest?.("form[data-guard]")); });
+document.addEventListener("submit", (e) => { unsaved &&= e.defaultPrevented || Boolean(e.submitter?.formTarget); });
+addEventListener("beforeunload", (e) => { if (unsaved) e.preventDefault(); });
 
 // Without a connection every page says so. Forms keep what was typed.
 let offline = null;

@@ -3,8 +3,6 @@ package texts
 import (
 	"encoding/json"
 	"fmt"
-	"html"
-	"html/template"
 	"regexp"
 	"strings"
 )
@@ -86,16 +84,6 @@ func (p preview) of(c content) preview {
 
 // wordsIn10Seconds is how fast a voice speaks.
 const wordsIn10Seconds = 25
-
-// framePolicy lets an e-mail in its frame load nothing: no scripts, no images from elsewhere.
-const framePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-
-// Frame is the attribute of the frame with the HTML of an e-mail. The frame has no rights and loads nothing.
-func (p preview) Frame() template.HTMLAttr {
-	doc := `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="` + framePolicy + `">` +
-		`<style>body{font:15px/1.5 system-ui,sans-serif;margin:12px;color:#1b2430;background:#fff;overflow-wrap:anywhere}</style>` + p.EmailHTML
-	return template.HTMLAttr(`srcdoc="` + html.EscapeString(doc) + `"`) //nolint:gosec // escaped, and the frame is a sandbox
-}
 
 // Variables is the context as the page shows it.
 func (p preview) Variables() string {

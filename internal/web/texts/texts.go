@@ -30,6 +30,7 @@ func (h Handlers) Routes(r chi.Router) {
 func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/templates/new", h.saveNew)
 	r.Post("/templates/preview", h.preview)
+	r.Post("/templates/preview/html", h.mail)
 	r.Post("/templates/{template}/edit", h.save)
 	for name, change := range map[string]page.Change{"activate": page.Activate("templates"), "owner": page.Give("templates"), "delete": remove} {
 		r.Post("/templates/{template}/"+name, h.Pages.Submit("templates", "template", h.render, change))

@@ -50,26 +50,68 @@ async function check() {
   }
 }
 
-async function change(what, from) {
+// fields returns the fields of a form by their name, and their number among those with the same name.
+function fields(form) {
+  const all = new Map(), counts = {};
+  for (const e of form.elements) {
+    if (e.name) all.set(e.name + " " + (e.name === "do" ? e.value : (counts[e.name] = (counts[e.name] ?? 0) + 1)), e);
+  }
+  return all;
+}
+
+const state = (e) => (e.type === "checkbox" ? e.checked : e.value);
+
+// keep takes over into part what was typed in form after it was sent, and the focus.
+function keep(form, sent, part) {
+  const to = fields(part);
+  let focused;
+  for (const [key, e] of fields(form)) {
+    const same = to.get(key);
+    if (!same) continue;
+    if (sent.has(key) && sent.get(key) !== state(e)) same[e.type === "checkbox" ? "checked" : "value"] = state(e);
+    if (e === document.activeElement) focused = [same, e.selectionStart, e.selectionEnd];
+  }
+  return () => {
+    if (!focused) return;
+    const [e, start, end] = focused;
+    e.focus({ preventScroll: true });
+    if (typeof start === "number") e.setSelectionRange(start, end);
+  };
+}
+
+// change carries out a button. Until the answer is there, the form takes no input, because its fields get other names; a preview changes none,
+// so typing goes on. A later change makes an earlier one out of date.
+let changes = 0;
+async function change(what) {
+  const sending = document.getElementById("editor");
+  if (sending.inert) return;
+  const number = ++changes, sent = new Map([...fields(sending)].map(([key, e]) => [key, state(e)]));
   asked++;
   clearTimeout(waiting);
+  const answer = send(what);
+  sending.inert = what !== "preview";
+  sending.setAttribute("aria-busy", "true");
   try {
-    const part = await send(what), settings = document.querySelector("#editor details.card")?.open;
-    const form = document.getElementById("editor");
+    const part = await answer, form = document.getElementById("editor");
+    if (number !== changes) return;
+    const refocus = what === "preview" && keep(form, sent, part), settings = form.querySelector("details.card")?.open;
     form.replaceWith(part);
     part.querySelector("details.card").open ||= settings;
     mark();
     document.dispatchEvent(new Event("htmx:afterSwap"));
-    focus(part, what, from);
+    if (refocus) refocus();
+    else focus(part, what);
   } catch {
+    if (number !== changes) return;
+    sending.inert = false;
+    sending.removeAttribute("aria-busy");
     say("The form could not be changed: the server did not answer, or your session has ended. What you typed is still here.");
   }
 }
 
 // focus moves the focus to what a button added, or near to what it removed.
-function focus(form, what, from) {
+function focus(form, what) {
   const [verb, step] = what.split(":"), steps = [...form.querySelectorAll(".step")];
-  if (verb === "preview") return form.querySelector("#preview button").focus({ preventScroll: true });
   const number = verb === "add-step" ? steps.length - 1 : Number(step) + (verb === "up" ? -1 : verb === "down" ? 1 : 0);
   const at = steps[Math.min(number, steps.length - 1)];
   if (verb === "add-step" || verb === "add") [...at.querySelectorAll(".row-form")].at(-1)?.querySelector("select").focus();
@@ -80,7 +122,7 @@ document.addEventListener("submit", (e) => {
   const button = e.submitter;
   if (e.target.id !== "editor" || !button || button.value === "save") return;
   e.preventDefault();
-  change(button.value, button);
+  change(button.value);
 });
 
 document.addEventListener("input", (e) => {
@@ -94,10 +136,10 @@ document.addEventListener("input", (e) => {
 document.addEventListener("change", (e) => {
   const name = e.target.name || "";
   if (!e.target.closest?.("#editor")) return;
-  const dynamic = name.endsWith(".target.role") && (e.target.value === "incident") !== (e.target.dataset.was === "incident");
-  e.target.dataset.was = e.target.value;
+  const shown = name.endsWith(".target.role") && e.target.querySelector("option[selected]")?.value; // the role whose fields are there
+  const dynamic = name.endsWith(".target.role") && (e.target.value === "incident") !== (shown === "incident");
   if (!dynamic && !name.endsWith(".when") && !name.endsWith(".dynamic_index")) return;
-  change("preview").then(() => document.getElementById("editor").elements.namedItem(name)?.focus?.());
+  change("preview");
 });
 
 // suggest offers names of people, teams or lists that fit the role of the row.
@@ -116,5 +158,4 @@ async function suggest(input) {
   }
 }
 
-for (const select of document.querySelectorAll("#editor select")) select.dataset.was = select.value;
 if (document.querySelector("#editor input[name=name][type=hidden]")) check();

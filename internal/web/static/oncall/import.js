@@ -80,7 +80,7 @@ function outcome(found, zone) {
   return [
     h("p", {}, parts.length ? "Shifts: " + parts.join(", ") + ". Times in " + label(zone) + "." : "This file makes no shifts."),
     showChanges(
-      { added: found.added.slice(0, shown), removed: found.removed.slice(0, shown), changed: found.changed.slice(0, shown).map((s) => ({ before: s, after: s })) },
+      { added: found.added.slice(0, shown), removed: found.removed.slice(0, shown), changed: found.changed.slice(0, shown), conflicts: found.conflicts },
       zone,
     ),
     found.unmatched.length > 0 &&

@@ -13,6 +13,7 @@ import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
 let teams, upcoming, current, zone, requests, conflicts, shifts, absences;
+let unknown = []; // teams whose conflicts could not be read
 
 ready(async () => {
   zone = zoneSwitch(page, draw);
@@ -31,11 +32,12 @@ async function load() {
   draw();
 }
 
-// myConflicts returns the numbers of the reader's shifts during an unavailability.
+// myConflicts returns the numbers of the reader's shifts during an unavailability, and sets unknown.
 async function myConflicts(now) {
   const end = Math.max(now + 86400, ...upcoming.map((s) => s.end), ...current.map((s) => s.end));
-  const found = await Promise.all(teams.map((t) => v1.get(path`/teams/${t}/conflicts` + query({ start: now, end })).catch(() => [])));
-  return new Set(found.flat().map((c) => c.event_id));
+  const found = await Promise.allSettled(teams.map((t) => v1.get(path`/teams/${t}/conflicts` + query({ start: now, end }))));
+  unknown = teams.filter((_, i) => found[i].status === "rejected");
+  return new Set(found.flatMap((f) => f.value || []).map((c) => c.event_id));
 }
 
 function draw() {
@@ -101,6 +103,13 @@ function calendarsCard() {
 function shiftCards() {
   const z = zone.zone();
   return [
+    unknown.length > 0 &&
+      h(
+        "div",
+        { class: "flash bad", role: "status" },
+        "Iris could not read in which of your shifts you are unavailable. Load the page again. Teams: ",
+        unknown.map((t, i) => [i > 0 && ", ", bdi(t)]),
+      ),
     card(
       "Now",
       current.length
