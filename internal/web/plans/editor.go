@@ -75,7 +75,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 		f.Base = ""
 		f.values.Set("opened", opened)
 		f.values.Set("name", "copy of "+p.Name)
-		if !page.Owns(r, h.Pages.API(r).Teams(), p.Team) {
+		if !page.Reader(r).Admin && !slices.Contains(h.Pages.API(r).Teams(), p.Team) {
 			f.values.Del("team")
 		}
 	} else if team := r.URL.Query().Get("team"); team != "" {
