@@ -4,6 +4,14 @@
 alter table statistics_incidents add column resolve_seconds float8[] not null default '{}';
 comment on column statistics_incidents.resolve_seconds is 'from opening to the resolve, of each resolved incident; empty in days';
 
+-- The release before counts without these counts while both run. A queue of hours would be taken by it, so the rows themselves say it.
+alter table statistics_incidents add column whole boolean not null default false;
+alter table statistics_messages add column whole boolean not null default false;
+comment on column statistics_incidents.whole is 'false = counted by a release before migration 0212, without resolve_seconds, attempts and pages: the hour is counted again';
+comment on column statistics_messages.whole is 'as in statistics_incidents';
+create index statistics_incidents_part on statistics_incidents (at) where not whole;
+create index statistics_messages_part on statistics_messages (at) where not whole;
+
 create table statistics_attempts (
     at             timestamptz not null,
     application_id bigint not null,
@@ -113,9 +121,6 @@ create trigger incidents_recounted after update of owner_id, updated_at, resolve
         and (old.owner_id is distinct from new.owner_id or old.updated_at <> new.updated_at or old.resolved is distinct from new.resolved))
     execute function recount_incident();
 
--- The hours of seven weeks are counted again, for the new counts.
-insert into statistics_changes (at)
-select h from statistics_progress p, generate_series(p.days_to + interval '1 hour', p.counted_to, interval '1 hour') h;
 insert into schema_compatibility (version, oldest) values (212, 193);
 
 -- +goose Down
@@ -127,4 +132,5 @@ create trigger incidents_recounted after update of owner_id, updated_at on incid
     execute function recount_incident();
 drop function counted_pages, counted_attempts, counted_messages, counted_incidents;
 drop table statistics_pages, statistics_attempts;
-alter table statistics_incidents drop column resolve_seconds;
+alter table statistics_incidents drop column resolve_seconds, drop column whole;
+alter table statistics_messages drop column whole;

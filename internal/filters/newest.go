@@ -50,27 +50,45 @@ const (
 	lastPeriod   = 4 * 365 * 24 * time.Hour
 	// searchFor is how long Search goes on with further periods.
 	searchFor = time.Second
+	// quickly is how long Find waits for one statement.
+	quickly = 300 * time.Millisecond
 	// Margin is how long before the end of its context storage ends a read by itself.
 	Margin = 50 * time.Millisecond
 )
+
+// Find is Page, which indexes make fast for most conditions, or Search if that takes too long.
+func (read Reader[T]) Find(ctx context.Context, q Query, place func(T) Place) (rows []T, next *Place, err error) {
+	limited, cancel := context.WithTimeout(ctx, quickly)
+	defer cancel()
+	begun := time.Now()
+	if rows, next, err = read.Page(limited, q, place); err == nil || ctx.Err() != nil || time.Since(begun) < quickly-2*Margin {
+		return rows, next, err
+	}
+	return read.Search(ctx, q, place)
+}
 
 // Search is Page for a list with very many rows, whose field "created" is the time of their Place. Conditions that few rows meet can
 // make storage read all rows. So Search reads period after period, back in time, for about a second. A page may then have fewer rows
 // than q.Limit, or none, and a next page all the same.
 func (read Reader[T]) Search(ctx context.Context, q Query, place func(T) Place) (rows []T, next *Place, err error) {
+	return read.SearchFor(ctx, searchFor, q, place)
+}
+
+// SearchFor is Search that begins no period which probably ends later than usual after its begin. It reads at least one period.
+func (read Reader[T]) SearchFor(ctx context.Context, usual time.Duration, q Query, place func(T) Place) (rows []T, next *Place, err error) {
 	if len(q.Conditions) == 0 {
 		return read.Page(ctx, q, place)
 	}
-	from, size := time.Now(), q.Limit
+	begun, from, size := time.Now(), time.Now(), q.Limit
 	if q.After != nil {
 		from = q.After.At
 	}
-	end := time.Now().Add(searchFor)
+	end := begun.Add(searchFor)
 	limited, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	within := ctx // the first period is read whatever it takes, so that every page comes closer to the end
 	for period := firstPeriod; ; period *= periodGrowth {
-		since := from.Add(-period).Truncate(time.Second)
+		since, periodBegun := from.Add(-period).Truncate(time.Second), time.Now()
 		part := q
 		part.Limit = size - len(rows)
 		if period <= lastPeriod {
@@ -88,7 +106,8 @@ func (read Reader[T]) Search(ctx context.Context, q Query, place func(T) Place) 
 			return rows, more, nil
 		}
 		from, q.After, within = since, &Place{At: since}, limited
-		if len(rows) == size || time.Until(end) <= Margin {
+		late := usual < searchFor && time.Since(begun)+periodGrowth*time.Since(periodBegun) > usual
+		if len(rows) == size || time.Until(end) <= Margin || late {
 			return rows, q.After, nil
 		}
 	}

@@ -70,7 +70,7 @@ func title(i incidents.Incident) *string {
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return page.List[incidents.Incident]{
 		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner", "integration", "target"}, More: []string{"state", "merged_into", "severity"}, Further: further,
-		Endless: true, Show: func(i incidents.Incident) any { return show(i) },
+		Endless: true, Indexed: true, Show: func(i incidents.Incident) any { return show(i) },
 		Place: func(i incidents.Incident) filters.Place { return filters.Place{At: i.CreatedAt, ID: int64(i.ID)} },
 	}.Answer(w, r)
 }

@@ -174,8 +174,10 @@ type List[T any] struct {
 	Texts []string // parameters that are equality conditions
 	// Entries: the rows are the member entries of the answer, not items.
 	Entries bool
-	// Endless: there may be so many rows that a condition which few rows meet is searched for about a second only, see filters.Search.
+	// Endless: there may be so many rows that a condition which few rows meet is searched for about a second only, see filters.Reader.Search.
 	Endless bool
+	// Indexed: most conditions of an Endless list have an index, so that one statement is tried first, see filters.Reader.Find.
+	Indexed bool
 	// Further reads further parameters, which More names; nil = there are none.
 	More    []string
 	Further func(q Query, to *filters.Query) error
@@ -248,6 +250,9 @@ func (l List[T]) Answer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if l.Endless {
+		if l.Indexed {
+			return l.answer(w, r, q, query, l.Read.Find)
+		}
 		return l.answer(w, r, q, query, l.Read.Search)
 	}
 	return l.answer(w, r, q, query, l.Read.Page)

@@ -150,6 +150,41 @@ func TestLateResolvesAreCounted(t *testing.T) {
 	require.EqualValues(t, 1, f.Plans[0].Resolved)
 }
 
+// The release before counts hours without the times of resolves, and takes the queue of changed hours, until the last of its processes has ended.
+func TestHoursOfTheReleaseBeforeAreCountedAgain(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	exec := func(statements ...string) {
+		for _, sql := range statements {
+			_, err := d.Pool().Exec(t.Context(), sql)
+			require.NoError(t, err)
+		}
+	}
+	exec(`insert into users (name) values ('ann')`, `insert into applications (name) values ('demo')`,
+		`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0)`,
+		`insert into incidents (plan_id, application_id, created_at, updated_at, active, resolved) select 1, id, now() - interval '3 days', now() - interval '3 days' + interval '2 hours', false, true
+			from applications where name = 'demo'`,
+		`insert into messages (bucket, application_id, mode, state, attempt, settled_at, created_at, target, class, purpose, incident_id, plan_id, user_id, recipient)
+			select 0, a.id, 'sms', 'sent', 1, now() - interval '2 days', now() - interval '2 days', 'ann', 1, 'primary', i.id, 1, 1, 'user:1' from applications a, incidents i where a.name = 'demo'`)
+	s := statistics.New(d)
+	require.NoError(t, s.Count(t.Context(), 0))
+	exec(`delete from statistics_changes`, `delete from statistics_attempts`, `delete from statistics_pages`, // as the release before counts both hours
+		`create temporary table i as select at, application_id, plan_id, incidents, claimed, claim_seconds from statistics_incidents`,
+		`create temporary table m as select at, application_id, mode, sent, delivered, failed, tried from statistics_messages`)
+	exec(`delete from statistics_incidents`, `delete from statistics_messages`,
+		`insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds) select * from i`,
+		`insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried) select * from m`)
+	require.NoError(t, s.Count(t.Context(), 0))
+	f, err := s.Figures(t.Context(), applications.FigureQuery{From: time.Now().Add(-7 * 24 * time.Hour), To: time.Now(), Unit: applications.ByMonth, Zone: "Europe/Berlin"})
+	require.NoError(t, err)
+	require.InEpsilon(t, 7200, f.Plans[0].ResolveMedian, 0.035)
+	var pages, parts int
+	require.NoError(t, d.Pool().QueryRow(t.Context(), `select (select count(*) from statistics_pages),
+		(select count(*) from statistics_incidents where not whole) + (select count(*) from statistics_messages where not whole)`).Scan(&pages, &parts))
+	require.Equal(t, 1, pages)
+	require.Zero(t, parts)
+}
+
 // BenchmarkFigures has the counts of 3,000,000 incidents of 396 days: 7,600 incidents and 23,000 messages a day.
 func BenchmarkFigures(b *testing.B) {
 	d := pgtest.New(b)

@@ -42,6 +42,7 @@ type rowsView struct {
 	Rows     []rowView
 	Older    string    // address of the next rows; "" = there are none
 	Since    time.Time // with Older: the incidents opened before are not shown
+	Partly   bool      // with Older: the search ended before the page was full
 	Empty    string    // text for a list without rows
 	Self     string    // address of this list
 	Filtered bool
@@ -204,6 +205,7 @@ func (h Handlers) rows(r *http.Request, s selection, f filter) (rowsView, error)
 	}
 	if next != nil {
 		rows.Older, rows.Since = listPath(v, "after", next.String()), next.At
+		rows.Partly = len(found) < page.ListLength
 	}
 	for _, i := range found {
 		rows.Rows = append(rows.Rows, viewRow(i, outlooks[i.ID]))
@@ -211,21 +213,18 @@ func (h Handlers) rows(r *http.Request, s selection, f filter) (rowsView, error)
 	return rows, nil
 }
 
-// quickly is how long a page of the list may take in one statement.
-const quickly = 300 * time.Millisecond
+// shortly is how long the first page of a search in texts takes. Further pages search for a second each.
+const shortly = 40 * time.Millisecond
 
-// find reads a page of the list in one statement, which indexes make fast. If that takes too long, and for a search in texts, it reads period
-// after period: see filters.Reader.Search.
-func (h Handlers) find(ctx context.Context, q filters.Query, slow bool) ([]incidents.Incident, *filters.Place, error) {
+// find reads a page of the list. No index helps a search in texts, so it reads period after period: see filters.Reader.Search.
+func (h Handlers) find(ctx context.Context, q filters.Query, texts bool) ([]incidents.Incident, *filters.Place, error) {
 	read := filters.Reader[incidents.Incident](h.Incidents.List)
 	place := func(i incidents.Incident) filters.Place { return filters.Place{At: i.CreatedAt, ID: int64(i.ID)} }
-	if !slow {
-		limited, cancel := context.WithTimeout(ctx, quickly)
-		defer cancel()
-		begun := time.Now()
-		if found, next, err := read.Page(limited, q, place); err == nil || time.Since(begun) < quickly-2*filters.Margin {
-			return found, next, err
-		}
+	switch {
+	case !texts:
+		return read.Find(ctx, q, place)
+	case q.After == nil:
+		return read.SearchFor(ctx, shortly, q, place)
 	}
 	return read.Search(ctx, q, place)
 }

@@ -1271,6 +1271,8 @@ type StatisticsIncident struct {
 	ClaimSeconds []float64
 	// from opening to the resolve, of each resolved incident; empty in days
 	ResolveSeconds []float64
+	// false = counted by a release before migration 0212, without resolve_seconds, attempts and pages: the hour is counted again
+	Whole bool
 }
 
 // messages by hour in which they settled; by day when they are older than seven weeks
@@ -1282,6 +1284,8 @@ type StatisticsMessage struct {
 	Delivered     int32
 	Failed        int32
 	Tried         int32
+	// as in statistics_incidents
+	Whole bool
 }
 
 // sent messages of incidents by hour and person; by day when they are older than seven weeks

@@ -188,8 +188,8 @@ const countIncidents = `-- name: CountIncidents :exec
 with gone as (
     delete from statistics_incidents s where s.at > $1::timestamptz and s.at <= $2::timestamptz
 )
-insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds, resolve_seconds)
-select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
+insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds, resolve_seconds, whole)
+select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds, true
 from counted_incidents($1::timestamptz, $2::timestamptz, $3::int) c
 `
 
@@ -209,8 +209,8 @@ const countMessages = `-- name: CountMessages :exec
 with gone as (
     delete from statistics_messages s where s.at > $1::timestamptz and s.at <= $2::timestamptz
 )
-insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried)
-select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed, c.tried
+insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried, whole)
+select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed, c.tried, true
 from counted_messages($1::timestamptz, $2::timestamptz, $3::int) c
 `
 
@@ -749,14 +749,19 @@ func (q *Queries) StatisticsSnapshot(ctx context.Context, hour time.Time) (json.
 
 const takeChangedHours = `-- name: TakeChangedHours :many
 with due as materialized (
-    select distinct c.at from statistics_changes c where c.due_at <= clock_timestamp() order by c.at limit 24
+    select c.at from statistics_changes c where c.due_at <= clock_timestamp()
+    union
+    select i.at from statistics_incidents i where not i.whole and i.at > (select p.days_to - interval '7 days' from statistics_progress p)
+    union
+    select m.at from statistics_messages m where not m.whole and m.at > (select p.days_to - interval '7 days' from statistics_progress p)
+    order by at limit 24
 ), gone as (
     delete from statistics_changes c using due d where c.at = d.at and c.due_at <= clock_timestamp()
 )
 select d.at from due d order by d.at
 `
 
-// Takes some of the changed hours.
+// Takes some of the changed hours, and of the hours and recent days that the release before has counted.
 func (q *Queries) TakeChangedHours(ctx context.Context) ([]time.Time, error) {
 	rows, err := q.db.Query(ctx, takeChangedHours)
 	if err != nil {
