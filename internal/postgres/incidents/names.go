@@ -24,8 +24,8 @@ const targetUser = "target_user_id"
 // and whether few or many rows of a list match. A name may belong to several versions of a plan.
 func withIDs(ctx context.Context, d *postgres.DB, q filters.Query) (filters.Query, error) {
 	given := q.Conditions
-	q.Conditions = make([]filters.Condition, len(given), len(given)+1)
-	for i, c := range given {
+	q.Conditions = make([]filters.Condition, 0, len(given)+1)
+	for _, c := range given {
 		if c.Field == "target" && c.Op == filters.Eq { // messages have an index by person, and none by target
 			ids, err := named(ctx, d, "users", c)
 			if err != nil {
@@ -47,34 +47,20 @@ func withIDs(ctx context.Context, d *postgres.DB, q filters.Query) (filters.Quer
 			if err != nil {
 				return q, err
 			}
-			c = filters.Condition{Field: c.Field + "_id", Op: filters.In, Values: ids}
-			if len(ids) == 1 {
-				c.Op = filters.Eq
-			}
+			c = filters.Condition{Field: c.Field + "_id", Op: map[bool]filters.Op{true: filters.Eq, false: filters.In}[len(ids) == 1], Values: ids}
 		}
-		q.Conditions[i] = c
+		q.Conditions = append(q.Conditions, c)
 	}
 	return q, nil
 }
 
 // named returns the ids of the rows of a table whose names meet a condition.
-func named(ctx context.Context, d *postgres.DB, table string, c filters.Condition) (ids []any, err error) {
+func named(ctx context.Context, d *postgres.DB, table string, c filters.Condition) ([]any, error) {
 	l := postgres.NewListQuery("FindNames", "select x.id from "+table+" x where true")
 	column := map[string]postgres.Column{c.Field: {Expr: "x.name", Kind: filters.Text}}
 	if err := l.Filter(filters.Query{Conditions: []filters.Condition{c}}, column); err != nil {
 		return nil, err
 	}
-	err = d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error {
-		rows, err := conn.Query(ctx, l.SQL.String(), l.Args...)
-		if err != nil {
-			return err
-		}
-		found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-		ids = make([]any, len(found))
-		for i, id := range found {
-			ids[i] = id
-		}
-		return err
-	})
-	return ids, err
+	found, err := postgres.List(ctx, d, l.SQL.String(), l.Args, pgx.RowTo[int64])
+	return postgres.Convert(found, func(id int64) any { return id }), err
 }

@@ -3,6 +3,8 @@ package incidents
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -32,8 +34,7 @@ func (i *Incidents) Outlooks(ctx context.Context, ids []incidents.ID) (map[incid
 }
 
 // Version returns a text that changes at most a moment after something changed that pages of incidents show: incidents, their timelines, and
-// messages with their receipts. A change that is not committed may already have another version. It reads three sequences and the end of
-// an index.
+// messages with their receipts. A change that is not committed may already have another version. It reads three sequences and an index.
 func (i *Incidents) Version(ctx context.Context) (string, error) {
 	return i.version(ctx, `-- name: LiveVersion :one
 select concat_ws(' ', (select last_value + is_called::int from incidents_id_seq), (select last_value + is_called::int from timeline_entries_id_seq),
@@ -49,7 +50,6 @@ select concat_ws(' ', (select i.xmin from incidents i where i.id = $1), (select 
     (select max(r.id) from receipts r join messages m on m.id = r.message_id where m.incident_id = $1))`, int64(id))
 }
 
-func (i *Incidents) version(ctx context.Context, sql string, args ...any) (version string, err error) {
-	err = i.db.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error { return conn.QueryRow(ctx, sql, args...).Scan(&version) })
-	return version, err
+func (i *Incidents) version(ctx context.Context, sql string, args ...any) (string, error) {
+	return postgres.First(postgres.List(ctx, i.db, sql, args, pgx.RowTo[string]))
 }
