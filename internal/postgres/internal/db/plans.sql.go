@@ -465,8 +465,10 @@ func (q *Queries) PlanNotifications(ctx context.Context, planID int64) ([]PlanNo
 const planUses = `-- name: PlanUses :many
 with escalating as materialized (select i.plan_id, count(*) as n from incidents i where i.active group by i.plan_id)
 select p.id, p.paused, (p.fallback_target_id is not null)::bool as has_fallback,
-    coalesce((select max(r.at) from plans v cross join lateral (select max(i.created_at) as at from incidents i where i.plan_id = v.id) r
-        where lower(v.name) = lower(p.name)), 'epoch')::timestamptz as used_at,
+    coalesce((select max(r.created_at) from plans v
+        cross join lateral (select i.plan_id, i.created_at from incidents i where (i.plan_id, i.created_at) <= (v.id, 'infinity'::timestamptz)
+            order by i.plan_id desc, i.created_at desc limit 1) r
+        where r.plan_id = v.id and lower(v.name) = lower(p.name)), 'epoch')::timestamptz as used_at,
     coalesce((select sum(e.n) from plans v join escalating e on e.plan_id = v.id where lower(v.name) = lower(p.name)), 0)::int as escalating,
     coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0)::int as steps,
     array(select distinct n.template from plan_notifications n where n.plan_id = p.id
@@ -499,6 +501,7 @@ type PlanUsesRow struct {
 
 // How plans are used, by the number of a version. Incidents count for all versions of its name. Targets and templates that no longer exist are
 // those of the version. An on-call role is empty if the team has no shift of the role now. Escalating incidents are counted once for all plans.
+// A comparison with plan_id alone would let the planner read the newest incidents of all plans until it finds one of the plan.
 func (q *Queries) PlanUses(ctx context.Context, ids []int64) ([]PlanUsesRow, error) {
 	rows, err := q.db.Query(ctx, planUses, ids)
 	if err != nil {
