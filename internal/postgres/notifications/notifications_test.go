@@ -89,9 +89,9 @@ func TestMessagesAreReadFromQueueAndHistory(t *testing.T) {
 			select id, 'ann@example.com', '[demo] s', 'body' from messages where mode = 'email';
 		insert into attempts (message_id, attempt, mode, vendor, destination, process_id, outcome, finished_at)
 			select id, 1, mode, 'smtp', 'ann@example.com', 'p', 'sent', clock_timestamp() from messages where mode = 'email';
-		insert into message_history (id, created_at, bucket, application_id, reopen_count, step, position, repeat, recipient, purpose,
+		insert into message_history (id, created_at, bucket, application_id, reopen_count, step, position, repeat, recipient, user_id, purpose,
 			target, class, mode, state, attempt, mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
-			select 1000, now() - interval '1 day', 0, application_id, 0, 0, 0, 0, 'user:1', 'fallback', 'ann', 2, 'sms', 'failed', 1, true, now(),
+			select 1000, now() - interval '1 day', 0, application_id, 0, 0, 0, 0, recipient, user_id, 'fallback', 'ann', 2, 'sms', 'failed', 1, true, now(),
 			'+1', '100% of it', 'old', '', '', (select jsonb_agg(to_jsonb(a)) from attempts a) from messages where mode = 'email';
 		insert into message_history (id, created_at, bucket, application_id, reopen_count, step, position, repeat, recipient, purpose,
 			target, class, mode, state, attempt, mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
