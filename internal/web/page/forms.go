@@ -80,8 +80,9 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 	case fault.TooLarge:
 		p.Fail(rw, r, err)
 		return true
-	case fault.Invalid:
-		return false
+	case fault.Invalid: // what arrived of it cannot be offered again
+		p.Problem(rw, r, Frame{Title: "Your session has ended"}, http.StatusUnauthorized, "Nothing was changed. Log in, go back, and send the form again.")
+		return true
 	}
 	r.PostForm.Del(ConfirmPassword)
 	p.Render(rw, r, http.StatusUnauthorized, "session-ended", struct {
