@@ -114,6 +114,11 @@ func TestOperatorsChangeTheRunningSystem(t *testing.T) {
 	s.do(admin, post, "/v1/messages/purge", m{"application": "nothing", "reason": "stale"}).is(400)
 	require.Contains(t, s.do(admin, post, "/v1/messages/purge", m{"incident_id": incident, "reason": "stale"}).is(200).body, `"dropped":2`)
 	require.Contains(t, s.do(bob, get, fmt.Sprintf("/incidents/%d", incident), nil).is(200).body, "was dropped: stale")
+	s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201)
+	require.Equal(t, 400, s.sends(admin, "/system/purge", "incident_id", fmt.Sprint(incident, "x"), "mode", "sms", "reason", "stale").status, "not all messages by SMS")
+	require.Equal(t, 400, s.sends(admin, "/system/purge", "minutes", "x", "mode", "sms", "reason", "stale").status)
+	s.sends(admin, "/system/purge", "incident_id", fmt.Sprint(incident), "minutes", "0", "reason", "stale").is(303)
+	require.Zero(t, s.number("select count(*) from messages where state = 'pending'"))
 
 	s.do(admin, put, "/v1/system/pauses/account:twilio%2Fmain", m{"seconds": 600, "reason": "<b>they move</b>"}).is(200)
 	s.do(admin, put, "/v1/system/pauses/twilio", m{"seconds": 600, "reason": "x"}).is(400)

@@ -124,11 +124,16 @@ func (h Handlers) purge(rw http.ResponseWriter, r *http.Request) {
 			body[name] = text
 		}
 	}
-	if n, err := strconv.ParseInt(r.PostFormValue("incident_id"), 10, 64); err == nil {
-		body["incident_id"] = n
-	}
-	if n, err := strconv.Atoi(r.PostFormValue("minutes")); err == nil {
-		body["older_than_seconds"] = 60 * n
+	for _, f := range []struct {
+		field, member string
+		unit          int64
+	}{{"incident_id", "incident_id", 1}, {"minutes", "older_than_seconds", 60}} {
+		text := strings.TrimSpace(r.PostFormValue(f.field))
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			body[f.member] = f.unit * n
+		} else if text != "" {
+			body[f.member] = text // the API says what is wrong with it
+		}
 	}
 	var out struct{ Dropped int }
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/messages/purge", body, &out)
