@@ -205,7 +205,7 @@ func TestImportedCalendars(t *testing.T) {
 	moved := decode[m](s.do(owner, post, path+"&preview=true", shorter).is(200))
 	require.Len(t, moved["changed"], 1, moved)
 	changed := moved["changed"].([]any)[0].(m)
-	require.EqualValues(t, 3600, changed["before"].(m)["end"].(float64)-changed["after"].(m)["end"].(float64))
+	require.InDelta(t, 3600, changed["before"].(m)["end"].(float64)-changed["after"].(m)["end"].(float64), 0)
 	require.Len(t, moved["conflicts"], 1, "ann is unavailable in the changed shift")
 	s.do(owner, post, path, "nonsense").is(400)
 	s.do(bob, post, path, calendar).problem(403, "")

@@ -137,7 +137,7 @@ func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editi
 	}
 	oncall.SortShifts(changes.Add)
 	oncall.SortShifts(changes.Delete)
-	out, err := edits{a.Deps}.changesObject(r.Context(), changes)
+	out, err := edits(a).changesObject(r.Context(), changes)
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func (a subscriptions) addToTeam(w http.ResponseWriter, r *http.Request) error {
 		if b.Given("role") {
 			return fault.Invalidf("role", "holidays have no role: leave it out")
 		}
-		if err := (holidays{a.Deps}).ownHolidays(r.Context(), t); err != nil {
+		if err := holidays(a).ownHolidays(r.Context(), t); err != nil {
 			return err
 		}
 	default:

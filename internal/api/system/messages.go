@@ -57,7 +57,7 @@ func readPurge(b jsonbody.Object) (f overview.Purge, err error) {
 	if err != nil {
 		return f, err
 	}
-	known := false
+	var known bool
 	if f.Mode, known = users.ParseMode(mode); mode != "" && !known {
 		return f, fault.Invalidf("mode", "there is no mode %.40q", mode)
 	}

@@ -66,7 +66,7 @@ func (r *Reader) Pass(ctx context.Context) error {
 // read reads one calendar and stores the result, or why it failed.
 func (r *Reader) read(ctx context.Context, d calendar.DueSubscription) error {
 	a, err := r.fetch(ctx, d.URL, d.ETag, d.LastModified)
-	out := calendar.CalendarRead{Whole: a.text != nil, ETag: a.etag, LastModified: a.lastModified}
+	out := calendar.Reading{Whole: a.text != nil, ETag: a.etag, LastModified: a.lastModified}
 	if err == nil && out.Whole {
 		out.Events, out.LeftOut, err = r.apply(ctx, d, a.text)
 	}

@@ -151,8 +151,8 @@ func (s *Subscriptions) Claim(ctx context.Context, most int, hold time.Duration)
 	return out, nil
 }
 
-// CalendarRead is what a reading found. Whole is false if the calendar has not changed.
-type CalendarRead struct {
+// Reading is what a reading found. Whole is false if the calendar has not changed.
+type Reading struct {
 	Whole              bool
 	ETag, LastModified string
 	Events             int
@@ -160,7 +160,7 @@ type CalendarRead struct {
 }
 
 // Done stores the success of a reading. It does nothing if somebody changed the subscription meanwhile.
-func (s *Subscriptions) Done(ctx context.Context, d DueSubscription, r CalendarRead) error {
+func (s *Subscriptions) Done(ctx context.Context, d DueSubscription, r Reading) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		_, err := q.CalendarSubscriptionRead(ctx, db.CalendarSubscriptionReadParams{ID: d.ID, Claims: d.claims, PauseSeconds: editing.ReadEvery.Seconds(), Whole: r.Whole,
 			Etag: postgres.Storable(r.ETag), LastModified: postgres.Storable(r.LastModified), Events: int32(r.Events),
