@@ -79,8 +79,8 @@ func phoneStory(t *testing.T, b *tab, api *client) {
 
 func openByHand(t *testing.T, b *tab) {
 	b.do("the form", chromedp.Navigate(home+"/incidents/new"), chromedp.WaitVisible(chromedp.CSS(`input[name=plan]`)),
-		chromedp.SendKeys(chromedp.CSS(`input[name=plan]`), "demo-plan"), chromedp.SetValue(chromedp.CSS(`input[name=application]`), "demo"), chromedp.SendKeys(chromedp.CSS(`input[name=title]`), "The lift is stuck"),
-		chromedp.Click(chromedp.CSS(`button[value=look]`)), chromedp.WaitVisible(chromedp.CSS(`#foreseen`)))
+		chromedp.SetValue(chromedp.CSS(`input[name=plan]`), "demo-plan"), chromedp.SetValue(chromedp.CSS(`input[name=application]`), "demo"), chromedp.SendKeys(chromedp.CSS(`input[name=title]`), "The lift is stuck"),
+		chromedp.Click(chromedp.CSS(`button[value=look]`)), chromedp.WaitVisible(chromedp.CSS(`#foreseen`)), settled)
 	require.Contains(t, b.text(`#foreseen`), "demo by")
 	b.shot("69-open-by-hand")
 	b.do("open it", chromedp.Click(chromedp.CSS(`button[value=open]`)), chromedp.WaitVisible(chromedp.CSS(`.timeline`)))

@@ -261,7 +261,8 @@ func TestLayout(t *testing.T) {
 }
 
 // notHere are pages that TestLayout does not open: their state is that of a log-in that is not complete, or they are no pages of the console.
-var notHere = []string{"/docs", "/openapi.json", "/login/second-factor", "/login/second-factor/set-up", "/account/second-factor/set-up", "/login/sso/{provider}/callback"}
+var notHere = []string{"/docs", "/openapi.json", "/login/second-factor", "/login/second-factor/set-up", "/account/second-factor/set-up", "/login/sso/{provider}/callback",
+	"/messages/{message}/html"} // the last is shown in a frame of its page
 
 // everyPage requires that each page of the API's description that answers with HTML is in the list.
 func everyPage(t *testing.T, pages []layoutPage) {
@@ -382,6 +383,8 @@ func TestTimeZones(t *testing.T) {
 		"the clock of texts is that of the browser's own fields")
 	require.Regexp(t, `^Times in Asia/Kathmandu`, b.text(`#zone-name`), "the reader's zone comes first")
 	api.call(http.MethodPut, "/v1/users/demo/settings", object{"time_zone": "Asia/Kathmandu", "clock": "24"}, nil)
+	api.call(http.MethodPost, "/api/v0/events", object{"team": "demo", "role": "primary", "user": "demo", "start": time.Now().Unix() - 3600,
+		"end": time.Now().Truncate(24*time.Hour).Unix() + 3*86400 + 9*3600}, nil)
 	b.do("with a clock of 24 hours", chromedp.Reload(), chromedp.WaitVisible(`.now .holder`))
 	require.NotRegexp(t, `[AP]M\b`, b.text(`.now`))
 	require.Regexp(t, `until \w+, \w+ \d+, \d\d:45 `, b.text(`.now .holder`), "hand-offs are at 9:00 UTC")
