@@ -343,7 +343,7 @@ func TestTeamCalendar(t *testing.T) {
 	})
 	t.Run("a week on any day", func(t *testing.T) {
 		b := b.in(t)
-		b.do("by week", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`))
+		b.do("by week", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`#oncall:not([aria-busy])`), chromedp.WaitVisible(`.ec-event`), settled, chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`))
 		b.shot("73-week")
 		today := time.Now().In(teamZone(t, b)).Format(time.DateOnly)
 		days := ask[[]string](b, `[...document.querySelectorAll(".ec-header time[datetime]")].map((e) => e.dateTime.slice(0, 10))`)
