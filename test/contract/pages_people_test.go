@@ -75,6 +75,7 @@ func TestContactsOfAPerson(t *testing.T) {
 	require.Equal(t, int64(1), s.number("select count(*) from messages where mode = 'sms' and literal = '+15552220002' and target = 'bob'"))
 	require.Contains(t, s.post(bob, "/people/bob/contacts/sms/test").is(429).body, "try again later")
 	s.post(owner, "/people/bob/contacts/email/test").is(403)
+	require.Negative(t, s.number("select max(id) from contact_codes"), "the release before takes the highest number as the newest code")
 	s.post(bob, "/people/bob/contacts/fax/test").is(400)
 	s.post(bob, "/people/bob/contacts/sms/explode").is(404)
 	s.post(bob, "/people/bob/contacts/call/code").is(303)

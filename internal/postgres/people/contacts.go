@@ -149,7 +149,7 @@ func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User
 		if err := auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: audit.TestMessageSent, Object: "user " + u.Name, Detail: string(mode)}); err != nil {
 			return err
 		}
-		return q.AddContactCode(ctx, db.AddContactCodeParams{UserID: int64(u.ID), Mode: string(mode), Destination: destination, CodeHash: []byte{}})
+		return q.AddContactTest(ctx, db.AddContactTestParams{UserID: int64(u.ID), Mode: string(mode), Destination: destination})
 	})
 	if err != nil {
 		return 0, err
