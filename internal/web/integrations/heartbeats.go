@@ -173,7 +173,7 @@ func (h Handlers) storeBeat(rw http.ResponseWriter, r *http.Request, v beatView)
 	}
 	err = h.sendBeat(r, v)
 	if err == nil {
-		h.done(rw, r, b.Href(), "The heartbeat is stored.")
+		h.Pages.Done(rw, r, b.Href(), "The heartbeat is stored.")
 		return
 	}
 	if refusal, ok := h.Pages.Refused(rw, r, err); ok {

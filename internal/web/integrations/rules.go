@@ -284,7 +284,7 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, v.I.Path(), body, nil)
 	}
 	if err == nil {
-		h.done(rw, r, v.I.Href()+"/rules", "The rules are stored. They hold for the next delivery.")
+		h.Pages.Done(rw, r, v.I.Href()+"/rules", "The rules are stored. They hold for the next delivery.")
 		return
 	}
 	refusal, ok := h.Pages.Refused(rw, r, err)

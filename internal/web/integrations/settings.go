@@ -156,12 +156,7 @@ func (h Handlers) act(rw http.ResponseWriter, r *http.Request, method, part stri
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.done(rw, r, i.Href(), text)
-}
-
-func (h Handlers) done(rw http.ResponseWriter, r *http.Request, to, text string) {
-	h.Pages.Sessions.Put(r.Context(), "flash", text)
-	http.Redirect(rw, r, to, http.StatusSeeOther)
+	h.Pages.Done(rw, r, i.Href(), text)
 }
 
 // remove deletes the integration.
@@ -171,7 +166,7 @@ func (h Handlers) remove(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.done(rw, r, "/integrations", fmt.Sprintf("The integration %s is deleted. Deliveries with its tokens are refused from now on; its incidents stay.", i.Name))
+	h.Pages.Done(rw, r, "/integrations", fmt.Sprintf("The integration %s is deleted. Deliveries with its tokens are refused from now on; its incidents stay.", i.Name))
 }
 
 // settingsView has the typed values as texts, so that a refused form keeps them.
@@ -257,7 +252,7 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, i.Path(), body, &v.I)
 	}
 	if err == nil {
-		h.done(rw, r, v.I.Href(), "The settings are stored. They hold for the next delivery.")
+		h.Pages.Done(rw, r, v.I.Href(), "The settings are stored. They hold for the next delivery.")
 		return
 	}
 	refusal, ok := h.Pages.Refused(rw, r, err)

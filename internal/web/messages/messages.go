@@ -302,8 +302,7 @@ func (h Handlers) resend(rw http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	h.Pages.Sessions.Put(r.Context(), "flash", "The message is sent again, as this message.")
-	http.Redirect(rw, r, page.Path(address+"/%s", made.ID), http.StatusSeeOther)
+	h.Pages.Done(rw, r, page.Path(address+"/%s", made.ID), "The message is sent again, as this message.")
 }
 
 // read reads the message of the address.

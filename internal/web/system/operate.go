@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,7 @@ func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsVi
 			f.Pausable = append(f.Pausable, page.Option{Value: "mode:" + mode, Label: "all " + mode})
 		}
 		for _, a := range v.Items {
-			if o := (page.Option{Value: "account:" + a.Vendor + "/" + a.Account, Label: strings.TrimSuffix(a.Vendor+"/"+a.Account, "/")}); !has(f.Pausable, o) {
+			if o := (page.Option{Value: "account:" + a.Vendor + "/" + a.Account, Label: strings.TrimSuffix(a.Vendor+"/"+a.Account, "/")}); !slices.Contains(f.Pausable, o) {
 				f.Pausable = append(f.Pausable, o)
 			}
 		}
@@ -59,15 +60,6 @@ func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsVi
 		f.Applications = h.Pages.API(r).Names("/v1/applications")
 	}
 	return f
-}
-
-func has(all []page.Option, o page.Option) bool {
-	for _, one := range all {
-		if one == o {
-			return true
-		}
-	}
-	return false
 }
 
 // done tells the reader what a form did, or shows the tab again with what is wrong.
@@ -82,8 +74,7 @@ func (h Handlers) done(rw http.ResponseWriter, r *http.Request, tab, text string
 		h.render(rw, again, tab, refusal)
 		return
 	}
-	h.Pages.Sessions.Put(r.Context(), "flash", text)
-	http.Redirect(rw, r, address+"?tab="+tab, http.StatusSeeOther)
+	h.Pages.Done(rw, r, address+"?tab="+tab, text)
 }
 
 func (h Handlers) drain(rw http.ResponseWriter, r *http.Request) {

@@ -196,8 +196,7 @@ func (h Handlers) revoked(rw http.ResponseWriter, r *http.Request, list string, 
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Sessions.Put(r.Context(), "flash", "The token is revoked. Every process refuses it from the next request on.")
-	http.Redirect(rw, r, list, http.StatusSeeOther)
+	h.Pages.Done(rw, r, list, "The token is revoked. Every process refuses it from the next request on.")
 }
 
 // typed returns the content that the reader typed. Without a life, as where the installation allows less than a day, the usual one is
