@@ -55,7 +55,7 @@ func (h Handlers) changeTicked(r *http.Request) (string, error) {
 	var until time.Time
 	if verb == "snooze" {
 		var err error
-		if until, err = snoozeEnd(typed(r, "for"), "", time.Now().In(page.Zone(r))); err != nil {
+		if until, err = snoozeEnd(r.PostFormValue("for"), "", time.Now().In(page.Zone(r))); err != nil {
 			return "", err
 		}
 	}
