@@ -64,7 +64,6 @@ type attempt struct {
 	Vendor, Account, Mode, Outcome, Detail, Receipt string
 	InDoubt                                         bool      `json:"in_doubt"`
 	StartedAt                                       time.Time `json:"started_at"`
-	FinishedAt                                      time.Time `json:"finished_at"`
 	VendorID                                        string    `json:"vendor_message_id"`
 }
 
