@@ -1,4 +1,4 @@
-// Package humanize formats values as text for people: numbers with a noun, durations, and the suggestion for a misspelt name.
+// Package humanize formats values as text for people: numbers with a noun, sentences, durations, and shortened texts.
 // Any package may call it; it imports nothing of Iris.
 package humanize
 
@@ -25,6 +25,14 @@ func Sentence(text string) string {
 		return ""
 	}
 	return string(unicode.ToUpper(first)) + text[size:] + "."
+}
+
+// Shorten returns the first characters of text, most at most. A shortened text ends in an ellipsis.
+func Shorten(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
 }
 
 // Duration formats a duration in whole seconds: "1 h 30 min", "1 min 30 s". A duration below a second is in milliseconds,

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/iris-oncall/iris/internal/humanize"
 )
 
 // maxTitle is the length of a title in characters.
@@ -27,7 +29,7 @@ func (i Incident) Title() string {
 	}
 	for _, s := range append(found, i.Plan+" from "+i.Application) {
 		if s = strings.Join(strings.Fields(s), " "); s != "" {
-			return cut(s)
+			return humanize.Shorten(s, maxTitle)
 		}
 	}
 	return ""
@@ -75,11 +77,4 @@ func groupTitles(context json.RawMessage) []string {
 		out = append(out, name+more)
 	}
 	return out
-}
-
-func cut(s string) string {
-	if r := []rune(s); len(r) > maxTitle {
-		return string(r[:maxTitle-1]) + "…"
-	}
-	return s
 }

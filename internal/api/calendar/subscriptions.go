@@ -28,18 +28,11 @@ func (a subscriptions) routes() []routing.Route {
 	}
 }
 
-func orNull(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
-}
-
 func instantOrNull(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
 	}
-	return orNull(t.Unix())
+	return calendars.OrNull(t.Unix())
 }
 
 // subscriptionObject returns a subscription on the wire. It never has the URL.

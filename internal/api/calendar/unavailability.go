@@ -23,7 +23,7 @@ func absenceObject(s scheduling.StoredAbsence) map[string]any {
 	start := s.Start.In(s.Zone)
 	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
 		"timezone": s.Zone.String(), "rule": calendars.OrNull(s.Rule), "note": calendars.OrNull(s.Reason), "set_by": calendars.OrNull(s.SetBy),
-		"subscription": orNull(s.Subscription),
+		"subscription": calendars.OrNull(s.Subscription),
 		"scope":        map[bool]string{true: "person", false: "team"}[s.TeamID == 0]}
 }
 

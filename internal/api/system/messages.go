@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -77,13 +76,8 @@ func readPurge(b jsonbody.Object) (f overview.Purge, err error) {
 	if f.Application == "" && f.Mode == "" && f.IncidentID == 0 && !f.OutOfBand {
 		return f, fault.Invalidf("application", "give an application, a mode, an incident or out_of_band: the messages of all are not dropped at once")
 	}
-	if f.Why, err = b.Required("reason"); err != nil {
-		return f, err
-	}
-	if f.Why = strings.TrimSpace(f.Why); f.Why == "" || len(f.Why) > 500 {
-		return f, fault.Invalidf("reason", "give a reason of at most 500 bytes: it is shown on the timelines of the incidents")
-	}
-	return f, nil
+	f.Why, err = reason(b, "it is shown on the timelines of the incidents")
+	return f, err
 }
 
 // resend makes a message again.

@@ -111,20 +111,23 @@ func (d Deps) pause(w http.ResponseWriter, r *http.Request) error {
 	if seconds == 0 {
 		return fault.Invalidf("seconds", "give the seconds of the pause, from 1 to %d", longestPause/time.Second)
 	}
-	reason, err := b.Required("reason")
-	if err == nil && strings.TrimSpace(reason) == "" {
-		err = fault.Invalidf("reason", "give a reason: others see it while the pause lasts")
-	}
-	if err == nil && len(reason) > 500 {
-		err = fault.Invalidf("reason", "reason must have at most 500 bytes")
-	}
+	why, err := reason(b, "others see it while the pause lasts")
 	if err != nil {
 		return err
 	}
-	if err := d.Pauses.Pause(r.Context(), key, time.Duration(seconds)*time.Second, reason); err != nil {
+	if err := d.Pauses.Pause(r.Context(), key, time.Duration(seconds)*time.Second, why); err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusOK, pause{key, float64(seconds), reason})
+	return routing.Answer(w, http.StatusOK, pause{key, float64(seconds), why})
+}
+
+// reason reads why a change is made. use says what the text is for.
+func reason(b jsonbody.Object, use string) (string, error) {
+	text, err := b.Required("reason")
+	if text = strings.TrimSpace(text); err == nil && (text == "" || len(text) > 500) {
+		err = fault.Invalidf("reason", "give a reason of at most 500 bytes: %s", use)
+	}
+	return text, err
 }
 
 // checkKey refuses a key that is neither a mode nor an account.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
 )
@@ -45,7 +46,7 @@ func group(m members, body []byte) intake.Event {
 	if len(alerts) > 1 {
 		own = members{} // says nothing about the others
 	}
-	e.Title = cut(firstOf(annotations["summary"], annotations["title"], annotations["message"], own.text("summary", "title", "message"),
+	e.Title = humanize.Shorten(firstOf(annotations["summary"], annotations["title"], annotations["message"], own.text("summary", "title", "message"),
 		strings.TrimSpace(firstOf(labels["alertname"], common["alertname"], ownLabels.text("alertname"))+" "+others(labels))), maxSummary)
 	e.Summary = firstOf(annotations["description"], annotations["message"], own.text("description", "message"))
 	e.StartsAt, e.EndsAt = instant(first.text("startsAt")), instant(first.text("endsAt"))

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -15,7 +16,7 @@ func Datadog(r intake.Request) ([]intake.Event, error) {
 		return nil, err
 	}
 	m = m.expanded()
-	e := intake.Event{Status: intake.Firing, Key: m.text("cycle_key"), Title: cut(m.text("title"), maxSummary), Summary: m.text("text"),
+	e := intake.Event{Status: intake.Firing, Key: m.text("cycle_key"), Title: humanize.Shorten(m.text("title"), maxSummary), Summary: m.text("text"),
 		Labels: pick(m, "scope", "hostname"), StartsAt: epoch(m.text("date")), Context: r.Body}
 	if e.Key == "" && m.text("monitor_id") != "" {
 		e.Key = m.text("monitor_id") + "/" + m.text("scope")

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/expressions"
 )
@@ -67,7 +68,7 @@ func Email(r intake.Request) ([]intake.Event, error) {
 		state = status(found.Status)
 	}
 	e := intake.Event{
-		Status: state, Title: cut(firstOf(found.Title, subject, "Mail from "+seen.Sender), maxSummary), Summary: firstOf(found.Summary, body),
+		Status: state, Title: humanize.Shorten(firstOf(found.Title, subject, "Mail from "+seen.Sender), maxSummary), Summary: firstOf(found.Summary, body),
 		Severity: severity(found.Severity), Labels: map[string]string{}, Context: context, Links: addLink(nil, found.Link, "Source"), Failures: found.Failures,
 		Key: ShortKey(firstOf(found.Key, storable(r.Query(KeyParameter)), storable(thread(m.Header)), strings.ToLower(bare))),
 	}
@@ -130,7 +131,7 @@ func mailHeaders(h mail.Header) map[string]string {
 	}
 	slices.Sort(names)
 	for _, name := range names[:min(len(names), maxMailHeaders)] {
-		out[strings.ToLower(name)] = cut(decodedWords(h[name][0]), maxHeaderText)
+		out[strings.ToLower(name)] = humanize.Shorten(decodedWords(h[name][0]), maxHeaderText)
 	}
 	return out
 }
@@ -204,7 +205,7 @@ type mailTexts struct{ plain, html string }
 
 // text returns the plain text, or else the text of the HTML.
 func (t mailTexts) text() string {
-	return strings.TrimSpace(strings.ReplaceAll(cut(cmp.Or(strings.TrimSpace(t.plain), withoutTags(t.html)), maxMailText), "\r\n", "\n"))
+	return strings.TrimSpace(strings.ReplaceAll(humanize.Shorten(cmp.Or(strings.TrimSpace(t.plain), withoutTags(t.html)), maxMailText), "\r\n", "\n"))
 }
 
 // partBudget bounds the parts of a mail that are read.

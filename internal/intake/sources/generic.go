@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/expressions"
 )
@@ -54,7 +55,7 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 		return out, nil
 	default:
 		title, rest, _ := strings.Cut(body, "\n")
-		return []intake.Event{{Status: intake.Firing, Title: cut(title, maxSummary), Summary: strings.TrimSpace(rest)}}, nil
+		return []intake.Event{{Status: intake.Firing, Title: humanize.Shorten(title, maxSummary), Summary: strings.TrimSpace(rest)}}, nil
 	}
 }
 
@@ -87,7 +88,7 @@ func generic(m members, body []byte, x expressions.Expressions) intake.Event {
 	}
 	e := intake.Event{
 		Status:   status(firstOf(found.Status, m.text("status", "state", "action", "event_action"))),
-		Title:    cut(firstOf(found.Title, m.text("title", "summary", "subject", "name", "text", "message")), maxSummary),
+		Title:    humanize.Shorten(firstOf(found.Title, m.text("title", "summary", "subject", "name", "text", "message")), maxSummary),
 		Summary:  firstOf(found.Summary, m.text("description", "message", "details", "text", "body")),
 		Severity: severity(firstOf(found.Severity, m.text("severity", "level", "priority"))),
 		Labels:   m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time", "date")), Context: body, Failures: found.Failures,

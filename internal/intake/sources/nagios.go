@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -33,7 +34,7 @@ func Nagios(r intake.Request) ([]intake.Event, error) {
 	if state != "" {
 		e.Title += " is " + state
 	}
-	e.Title = cut(e.Title, maxSummary)
+	e.Title = humanize.Shorten(e.Title, maxSummary)
 	switch kind := strings.ToUpper(m.text("type")); {
 	case kind == "RECOVERY":
 		e.Status = intake.Resolved

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -22,7 +23,7 @@ func Opsgenie(r intake.Request) ([]intake.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := intake.Event{Status: intake.Firing, Key: ShortKey(m.text("alias")), Title: cut(m.text("message"), maxMessage),
+	e := intake.Event{Status: intake.Firing, Key: ShortKey(m.text("alias")), Title: humanize.Shorten(m.text("message"), maxMessage),
 		Summary: m.text("description"), Severity: opsgenieSeverity(m.text("priority")), Context: r.Body}
 	if e.Title == "" {
 		return nil, fault.Invalidf("message", "message is missing")

@@ -2,9 +2,9 @@ package sources
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -21,7 +21,7 @@ func PagerDuty(r intake.Request) ([]intake.Event, error) {
 		return nil, err
 	}
 	payload := m.within("payload")
-	e := intake.Event{Key: m.text("dedup_key"), Title: cut(payload.text("summary"), maxSummary), Severity: severity(payload.text("severity")),
+	e := intake.Event{Key: m.text("dedup_key"), Title: humanize.Shorten(payload.text("summary"), maxSummary), Severity: severity(payload.text("severity")),
 		StartsAt: instant(payload.text("timestamp")), Context: r.Body}
 	if err := checkEvent(&e, m, "event_action", "dedup_key"); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func PagerDutyV1(r intake.Request) ([]intake.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := intake.Event{Key: m.text("incident_key"), Title: cut(m.text("description"), maxSummary), Context: r.Body}
+	e := intake.Event{Key: m.text("incident_key"), Title: humanize.Shorten(m.text("description"), maxSummary), Context: r.Body}
 	if err := checkEvent(&e, m, "event_type", "incident_key"); err != nil {
 		return nil, err
 	}
@@ -131,12 +131,4 @@ func addImage(images []intake.Image, m members) []intake.Image {
 		link = ""
 	}
 	return append(images, intake.Image{URL: src, Alt: m.text("alt"), Link: link})
-}
-
-// cut returns at most n characters.
-func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -30,7 +31,7 @@ func Sentry(r intake.Request) ([]intake.Event, error) {
 	if e.Status == "" {
 		return nil, nil // says nothing about an alert
 	}
-	e.Key, e.Title, e.Context = ShortKey(e.Key), cut(e.Title, maxSummary), r.Body
+	e.Key, e.Title, e.Context = ShortKey(e.Key), humanize.Shorten(e.Title, maxSummary), r.Body
 	return []intake.Event{e}, nil
 }
 

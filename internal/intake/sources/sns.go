@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -44,7 +45,7 @@ func snsMessage(r intake.Request, subject, id string) ([]intake.Event, error) {
 				e.Title, e.Summary = "", string(r.Body)
 			}
 		}
-		e.Title = firstOf(e.Title, cut(subject, maxSummary))
+		e.Title = firstOf(e.Title, humanize.Shorten(subject, maxSummary))
 	}
 	return events, err
 }
@@ -52,7 +53,7 @@ func snsMessage(r intake.Request, subject, id string) ([]intake.Event, error) {
 // cloudWatch decodes an alarm. Insufficient data says nothing about the alarm.
 func cloudWatch(m members, body []byte) []intake.Event {
 	trigger := m.within("Trigger")
-	e := intake.Event{Status: intake.Firing, Key: ShortKey(m.text("AlarmArn", "AlarmName")), Title: cut(m.text("AlarmName"), maxSummary),
+	e := intake.Event{Status: intake.Firing, Key: ShortKey(m.text("AlarmArn", "AlarmName")), Title: humanize.Shorten(m.text("AlarmName"), maxSummary),
 		Summary: firstOf(m.text("AlarmDescription"), m.text("NewStateReason")), StartsAt: instant(m.text("StateChangeTime")), Context: body,
 		Labels: map[string]string{}, Annotations: pick(m, "NewStateReason")}
 	for _, l := range [][2]string{{"account", m.text("AWSAccountId")}, {"region", m.text("Region")}, {"metric", trigger.text("MetricName")}, {"namespace", trigger.text("Namespace")}} {

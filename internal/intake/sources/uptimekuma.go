@@ -2,6 +2,7 @@ package sources
 
 import (
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -17,13 +18,13 @@ func UptimeKuma(r intake.Request) ([]intake.Event, error) {
 		if text == "" {
 			return nil, fault.Invalidf("msg", "msg, heartbeat and monitor are missing: use the preset payload of the webhook")
 		}
-		return []intake.Event{{Status: intake.Firing, Key: hashed(text), Title: cut(text, maxSummary), Severity: intake.Info, Context: r.Body}}, nil
+		return []intake.Event{{Status: intake.Firing, Key: hashed(text), Title: humanize.Shorten(text, maxSummary), Severity: intake.Info, Context: r.Body}}, nil
 	}
 	id := firstOf(monitor.text("id"), heartbeat.text("monitorID"))
 	if id == "" {
 		return nil, fault.Invalidf("monitor.id", "monitor.id is missing")
 	}
-	e := intake.Event{Status: intake.Firing, Key: ShortKey(id), Title: cut(monitor.text("pathName", "name"), maxSummary), Summary: text,
+	e := intake.Event{Status: intake.Firing, Key: ShortKey(id), Title: humanize.Shorten(monitor.text("pathName", "name"), maxSummary), Summary: text,
 		Severity: intake.Critical, Labels: pick(monitor, "name", "type", "hostname"), StartsAt: instant(heartbeat.text("time") + "Z"), Context: r.Body}
 	switch heartbeat.text("status") {
 	case "1":

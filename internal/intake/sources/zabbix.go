@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -25,7 +26,7 @@ func Zabbix(r intake.Request) ([]intake.Event, error) {
 	if id == "" {
 		return nil, fault.Invalidf("event_id", "event_id is missing: send {EVENT.ID}")
 	}
-	e := intake.Event{Status: intake.Firing, Key: ShortKey(id), Title: cut(m.text("name"), maxSummary), Summary: m.text("message", "opdata"),
+	e := intake.Event{Status: intake.Firing, Key: ShortKey(id), Title: humanize.Shorten(m.text("name"), maxSummary), Summary: m.text("message", "opdata"),
 		Severity: zabbixSeverities[m.text("nseverity")], Labels: pick(m, "host"), Context: r.Body}
 	switch {
 	case m.text("value") == "0":

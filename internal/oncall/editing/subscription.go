@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/ical"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
@@ -128,16 +129,9 @@ func LeftOut(unmatched []UnmatchedEvent) []string {
 		if name == "" {
 			name = u.UID
 		}
-		out = append(out, shortened(name)+": "+shortened(u.Why))
+		out = append(out, humanize.Shorten(name, 200)+": "+humanize.Shorten(u.Why, 200))
 	}
 	return out
-}
-
-func shortened(text string) string {
-	if all := []rune(text); len(all) > 200 {
-		return string(all[:199]) + "…"
-	}
-	return text
 }
 
 const (

@@ -59,16 +59,16 @@ func (a *Account) invite(rw http.ResponseWriter, r *http.Request) {
 	if !a.administrator(rw, r) {
 		return
 	}
-	field := func(name string) string { return page.Storable(strings.TrimSpace(r.PostFormValue(name))) }
-	i := accounts.Invitation{Name: field("name"), FullName: field("full_name"), Email: field("email"), Role: field("role"), InvitedBy: page.Reader(r).Name}
-	for team := range strings.SplitSeq(field("teams"), ",") {
+	form := page.Typed(r)
+	i := accounts.Invitation{Name: form.Get("name"), FullName: form.Get("full_name"), Email: form.Get("email"), Role: form.Get("role"), InvitedBy: page.Reader(r).Name}
+	for team := range strings.SplitSeq(form.Get("teams"), ",") {
 		if team = strings.TrimSpace(team); team != "" {
 			i.Teams = append(i.Teams, team)
 		}
 	}
 	made, err := a.Invitations.Invite(r.Context(), i)
 	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Conflict) {
-		a.renderInvitations(rw, r, http.StatusUnprocessableEntity, invitationsView{Typed: i, Teams: field("teams"), Problem: humanize.Sentence(fault.Public(err))})
+		a.renderInvitations(rw, r, http.StatusUnprocessableEntity, invitationsView{Typed: i, Teams: form.Get("teams"), Problem: humanize.Sentence(fault.Public(err))})
 		return
 	}
 	a.toInvitations(rw, r, "The invitation of "+made.Name+" is on its way.", err)

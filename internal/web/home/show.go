@@ -22,7 +22,7 @@ type incidentRow struct {
 const maxTitle = 160
 
 func row(i incident, mine bool) incidentRow {
-	i.Title = shortened(i.Title, maxTitle)
+	i.Title = humanize.Shorten(i.Title, maxTitle)
 	text := i.State
 	switch {
 	case mine && i.State == "acknowledged":
@@ -242,7 +242,7 @@ func (d *data) senderWarnings() []page.Warning {
 		}
 		text := fmt.Sprintf("Integration %s refused alerts %s ago", s.Name, humanize.Age(d.now.Sub(*at)))
 		if s.Activity.LastRefusal != "" {
-			text += ": " + strings.TrimSuffix(shortened(s.Activity.LastRefusal, 160), ".")
+			text += ": " + strings.TrimSuffix(humanize.Shorten(s.Activity.LastRefusal, 160), ".")
 		}
 		out = append(out, page.Warning{Text: text + ".", Href: page.Path("/integrations/%s", s.Name), Action: "See what was sent"})
 	}
@@ -260,7 +260,7 @@ func (d *data) vendorWarnings() []page.Warning {
 		}
 	}
 	for _, p := range d.vendors.Pauses[:min(len(d.vendors.Pauses), maxWarnings)] {
-		out = append(out, page.Warning{Text: fmt.Sprintf("%s is paused: %s.", p.Key, strings.TrimSuffix(shortened(p.Reason, 160), ".")), Href: "/system?tab=vendors", Action: "See the vendors"})
+		out = append(out, page.Warning{Text: fmt.Sprintf("%s is paused: %s.", p.Key, strings.TrimSuffix(humanize.Shorten(p.Reason, 160), ".")), Href: "/system?tab=vendors", Action: "See the vendors"})
 	}
 	lost := 0
 	for _, m := range d.sent {
@@ -273,13 +273,6 @@ func (d *data) vendorWarnings() []page.Warning {
 		}
 	}
 	return out
-}
-
-func shortened(s string, length int) string {
-	if r := []rune(s); len(r) > length {
-		return string(r[:length-1]) + "…"
-	}
-	return s
 }
 
 // firstSteps are what a newcomer does.

@@ -29,20 +29,11 @@ func (h Handlers) bulk(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Sessions.Put(r.Context(), "flash", text)
-	back := backToList(r)
-	if back == "" {
+	back := r.PostFormValue("back")
+	if !goesBack(back) {
 		back = "/incidents"
 	}
-	http.Redirect(rw, r, back, http.StatusSeeOther)
-}
-
-// backToList returns the address of the list that the reader came from; "" = the reader came from elsewhere.
-func backToList(r *http.Request) string {
-	if back := r.PostFormValue("back"); back == "/incidents" || strings.HasPrefix(back, "/incidents?") {
-		return back
-	}
-	return ""
+	h.Pages.Done(rw, r, back, text)
 }
 
 func (h Handlers) changeTicked(r *http.Request) (string, error) {
@@ -64,7 +55,7 @@ func (h Handlers) changeTicked(r *http.Request) (string, error) {
 	var until time.Time
 	if verb == "snooze" {
 		var err error
-		if until, err = snoozeEnd(typed(r, "for"), "", time.Now().In(page.Zone(r))); err != nil {
+		if until, err = snoozeEnd(r.PostFormValue("for"), "", time.Now().In(page.Zone(r))); err != nil {
 			return "", err
 		}
 	}

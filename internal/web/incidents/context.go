@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 )
 
@@ -122,7 +123,7 @@ func (f *facts) label(o object) {
 			f.More++
 			continue
 		}
-		f.Labels = append(f.Labels, label{shortened(name, maxName), shortened(value, maxValue)})
+		f.Labels = append(f.Labels, label{humanize.Shorten(name, maxName), humanize.Shorten(value, maxValue)})
 	}
 }
 
@@ -138,7 +139,7 @@ func (f *facts) link(text, value string) {
 	if to == "" || slices.ContainsFunc(f.Links, func(l link) bool { return l.URL == to }) {
 		return
 	}
-	f.Links = append(f.Links, link{shortened(cmp.Or(text, to), maxName), to})
+	f.Links = append(f.Links, link{humanize.Shorten(cmp.Or(text, to), maxName), to})
 }
 
 func (f *facts) listedLinks(raw json.RawMessage, names ...string) {
@@ -207,7 +208,7 @@ func summary(title string, in []object) string {
 		for _, o := range in {
 			s := o.text(name)
 			if s != "" && address(s) == "" && !strings.HasPrefix(strings.Join(strings.Fields(s), " "), strings.TrimSuffix(title, "…")) {
-				return shortened(s, maxText)
+				return humanize.Shorten(s, maxText)
 			}
 		}
 	}
@@ -256,11 +257,11 @@ func viewAlerts(all []incidents.Alert) alertsView {
 	for i, a := range all {
 		var notes object
 		_ = json.Unmarshal(a.Annotations, &notes)
-		row := alertView{Firing: a.Firing, Text: shortened(cmp.Or(notes.text("summary"), notes.text("title"), notes.text("description"), labels[i].text("alertname")), maxValue)}
+		row := alertView{Firing: a.Firing, Text: humanize.Shorten(cmp.Or(notes.text("summary"), notes.text("title"), notes.text("description"), labels[i].text("alertname")), maxValue)}
 		for _, name := range labels[i].names() {
 			value := labels[i].text(name)
 			if shared[label{name, value}] < len(all) && len(row.Labels) < maxAlertLabels {
-				row.Labels = append(row.Labels, label{shortened(name, maxName), shortened(value, maxAlertLabel)})
+				row.Labels = append(row.Labels, label{humanize.Shorten(name, maxName), humanize.Shorten(value, maxAlertLabel)})
 			}
 		}
 		if !a.Firing {

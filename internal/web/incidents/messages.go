@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -67,7 +68,7 @@ const maxDetail = 120
 
 func viewMessage(m messages.Message) messageView {
 	v := messageView{ID: m.ID, Mode: string(m.Mode), State: string(m.State), StateText: stateText(m.State), Step: m.Step, Repeat: m.Repeat,
-		Subject: shortened(m.Subject, maxDetail), Body: shortened(m.Body, maxBody), At: m.CreatedAt}
+		Subject: humanize.Shorten(m.Subject, maxDetail), Body: humanize.Shorten(m.Body, maxBody), At: m.CreatedAt}
 	if !m.SentAt.IsZero() {
 		v.At = m.SentAt
 	}
@@ -87,16 +88,8 @@ func viewMessage(m messages.Message) messageView {
 			v.Detail += ", in doubt"
 		}
 		if last.Outcome != messages.OutcomeSent && last.Detail != "" {
-			v.Detail += ": " + shortened(last.Detail, maxDetail)
+			v.Detail += ": " + humanize.Shorten(last.Detail, maxDetail)
 		}
 	}
 	return v
-}
-
-func shortened(s string, length int) string {
-	r := []rune(s)
-	if len(r) <= length {
-		return s
-	}
-	return string(r[:length-1]) + "…"
 }

@@ -76,10 +76,11 @@ func (h Handlers) blank(rw http.ResponseWriter, r *http.Request) {
 
 // open opens the incident, or shows first who would be paged.
 func (h Handlers) open(rw http.ResponseWriter, r *http.Request) {
-	v := newView{Plan: typed(r, "plan"), Application: typed(r, "application"), Heading: typed(r, "title"), Text: typed(r, "summary"), Severity: typed(r, "severity")}
-	roles, names := r.PostForm["role"], r.PostForm["target"]
+	form := page.Typed(r)
+	v := newView{Plan: form.Get("plan"), Application: form.Get("application"), Heading: form.Get("title"), Text: form.Get("summary"), Severity: form.Get("severity")}
+	roles, names := form["role"], form["target"]
 	for k := range min(len(roles), len(names)) {
-		v.Targets = append(v.Targets, targetView{page.Storable(roles[k]), page.Storable(strings.TrimSpace(names[k]))})
+		v.Targets = append(v.Targets, targetView{roles[k], names[k]})
 	}
 	if err := h.choices(r, &v); err != nil {
 		h.Pages.Fail(rw, r, err)

@@ -15,22 +15,24 @@ import (
 // page pages the typed target.
 func (h Handlers) page(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, plain(func(ctx context.Context, c incidents.Change) error {
-		target := incidents.Target{Role: typed(r, "role"), Name: typed(r, "name")}
-		return h.Responders.PageAlso(ctx, c, incidents.AddedPage{Targets: []incidents.Target{target}, Priority: typed(r, "priority")})
+		form := page.Typed(r)
+		target := incidents.Target{Role: form.Get("role"), Name: form.Get("name")}
+		return h.Responders.PageAlso(ctx, c, incidents.AddedPage{Targets: []incidents.Target{target}, Priority: form.Get("priority")})
 	}))
 }
 
 // reassign gives the incident another owner.
 func (h Handlers) reassign(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, plain(func(ctx context.Context, c incidents.Change) error {
-		return h.Responders.Reassign(ctx, c, typed(r, "owner"))
+		return h.Responders.Reassign(ctx, c, page.Typed(r).Get("owner"))
 	}))
 }
 
 // snooze ends the escalation until the chosen instant.
 func (h Handlers) snooze(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-		until, err := snoozeEnd(typed(r, "for"), typed(r, "until"), time.Now().In(page.Zone(r)))
+		form := page.Typed(r)
+		until, err := snoozeEnd(form.Get("for"), form.Get("until"), time.Now().In(page.Zone(r)))
 		if err != nil {
 			return nil, err
 		}
@@ -41,11 +43,12 @@ func (h Handlers) snooze(rw http.ResponseWriter, r *http.Request) {
 // merge makes the typed incident stand for this one.
 func (h Handlers) merge(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-		into, err := strconv.ParseInt(strings.TrimPrefix(typed(r, "into"), "#"), 10, 64)
+		form := page.Typed(r)
+		into, err := strconv.ParseInt(strings.TrimPrefix(form.Get("into"), "#"), 10, 64)
 		if err != nil {
 			return nil, fault.Invalidf("into", "Enter the number of the incident that stands for this one")
 		}
-		return h.Merges.Merge(ctx, c, incidents.ID(into), typed(r, "comment"))
+		return h.Merges.Merge(ctx, c, incidents.ID(into), form.Get("comment"))
 	}))
 }
 
@@ -73,9 +76,4 @@ func snoozeEnd(choice, at string, now time.Time) (time.Time, error) {
 		return now, fault.Invalidf("for", "Choose how long the snooze lasts")
 	}
 	return now.Add(d), nil
-}
-
-// typed returns a field of a form.
-func typed(r *http.Request, name string) string {
-	return page.Storable(strings.TrimSpace(r.PostFormValue(name)))
 }

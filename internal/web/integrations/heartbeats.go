@@ -150,12 +150,12 @@ func (h Handlers) ping(i integration, name string) string {
 
 // addHeartbeat adds a heartbeat.
 func (h Handlers) addHeartbeat(rw http.ResponseWriter, r *http.Request) {
-	h.storeBeat(rw, r, beatView{New: true, B: beat{Name: typed(r, "name")}})
+	h.storeBeat(rw, r, beatView{New: true, B: beat{Name: page.Typed(r).Get("name")}})
 }
 
 // saveHeartbeat stores the typed settings of a heartbeat.
 func (h Handlers) saveHeartbeat(rw http.ResponseWriter, r *http.Request) {
-	h.storeBeat(rw, r, beatView{ETag: typed(r, "etag"), B: beat{Name: wire.Param(r, "heartbeat")}})
+	h.storeBeat(rw, r, beatView{ETag: page.Typed(r).Get("etag"), B: beat{Name: wire.Param(r, "heartbeat")}})
 }
 
 func (h Handlers) storeBeat(rw http.ResponseWriter, r *http.Request, v beatView) {
@@ -164,16 +164,16 @@ func (h Handlers) storeBeat(rw http.ResponseWriter, r *http.Request, v beatView)
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	b := &v.B
-	b.Integration, b.Description, b.Plan, b.Severity, b.Enabled = i.Name, typed(r, "description"), typed(r, "plan"), typed(r, "severity"), typed(r, "enabled") != ""
-	v.Every, v.Grace = typed(r, "every_seconds"), typed(r, "grace_seconds")
+	b, form := &v.B, page.Typed(r)
+	b.Integration, b.Description, b.Plan, b.Severity, b.Enabled = i.Name, form.Get("description"), form.Get("plan"), form.Get("severity"), form.Get("enabled") != ""
+	v.Every, v.Grace = form.Get("every_seconds"), form.Get("grace_seconds")
 	now := ""
 	if !v.New {
 		now, _ = h.Pages.API(r).Read(b.Path(), nil) // if it is gone, the change is refused too
 	}
 	err = h.sendBeat(r, v)
 	if err == nil {
-		h.done(rw, r, b.Href(), "The heartbeat is stored.")
+		h.Pages.Done(rw, r, b.Href(), "The heartbeat is stored.")
 		return
 	}
 	if refusal, ok := h.Pages.Refused(rw, r, err); ok {

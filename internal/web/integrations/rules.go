@@ -215,14 +215,15 @@ const maxRows = 250
 
 // typedRules returns the typed rules and test.
 func typedRules(r *http.Request) rulesView {
-	v := rulesView{ETag: typed(r, "etag"), Source: typed(r, "source"), Payload: r.PostFormValue("payload"), Labels: r.PostFormValue("labels"),
-		EventTitle: typed(r, "title"), EventSeverity: typed(r, "severity"), Changed: typed(r, "changed") != ""}
+	form := page.Typed(r)
+	v := rulesView{ETag: form.Get("etag"), Source: form.Get("source"), Payload: r.PostFormValue("payload"), Labels: r.PostFormValue("labels"),
+		EventTitle: form.Get("title"), EventSeverity: form.Get("severity"), Changed: form.Get("changed") != ""}
 	for n := 1; n <= maxRows; n++ {
 		row := ruleRow{N: n}
-		if _, there := r.PostForm[row.Name("to")]; !there {
+		if !form.Has(row.Name("to")) {
 			break
 		}
-		row.Match, row.To, row.Plan = typed(r, row.Name("match")), typed(r, row.Name("to")), typed(r, row.Name("plan"))
+		row.Match, row.To, row.Plan = form.Get(row.Name("match")), form.Get(row.Name("to")), form.Get(row.Name("plan"))
 		row.Targets, row.Times = r.PostFormValue(row.Name("targets")), r.PostFormValue(row.Name("times"))
 		v.Rows = append(v.Rows, row)
 	}
@@ -263,7 +264,7 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	do := typed(r, "do")
+	do := page.Typed(r).Get("do")
 	if v.edit(do) {
 		h.showRules(rw, r, v)
 		return
@@ -284,7 +285,7 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, v.I.Path(), body, nil)
 	}
 	if err == nil {
-		h.done(rw, r, v.I.Href()+"/rules", "The rules are stored. They hold for the next delivery.")
+		h.Pages.Done(rw, r, v.I.Href()+"/rules", "The rules are stored. They hold for the next delivery.")
 		return
 	}
 	refusal, ok := h.Pages.Refused(rw, r, err)

@@ -18,11 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// typed returns a value of the form of a request.
-func typed(r *http.Request, name string) string {
-	return page.Storable(strings.TrimSpace(r.PostFormValue(name)))
-}
-
 // number reads a number; 0 = it is none.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
@@ -69,7 +64,8 @@ func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integration
 
 // create adds an integration and shows its token, once.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
-	i := integration{Type: typed(r, "type"), Name: typed(r, "name"), Application: typed(r, "application"), Plan: typed(r, "default_plan"), Severity: typed(r, "default_severity")}
+	form := page.Typed(r)
+	i := integration{Type: form.Get("type"), Name: form.Get("name"), Application: form.Get("application"), Plan: form.Get("default_plan"), Severity: form.Get("default_severity")}
 	made, err := h.made(r, i)
 	if err != nil {
 		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
@@ -117,7 +113,7 @@ func (h Handlers) addToken(rw http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = api.Send(http.MethodPut, i.Path()+"/token", nil, &i)
 	}
-	if err == nil && typed(r, "now") != "" {
+	if err == nil && page.Typed(r).Get("now") != "" {
 		if err = api.Send(http.MethodDelete, i.Path()+"/token", nil, nil); err == nil {
 			i.Tokens = i.Tokens[len(i.Tokens)-1:]
 		}
@@ -156,12 +152,7 @@ func (h Handlers) act(rw http.ResponseWriter, r *http.Request, method, part stri
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.done(rw, r, i.Href(), text)
-}
-
-func (h Handlers) done(rw http.ResponseWriter, r *http.Request, to, text string) {
-	h.Pages.Sessions.Put(r.Context(), "flash", text)
-	http.Redirect(rw, r, to, http.StatusSeeOther)
+	h.Pages.Done(rw, r, i.Href(), text)
 }
 
 // remove deletes the integration.
@@ -171,7 +162,7 @@ func (h Handlers) remove(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.done(rw, r, "/integrations", fmt.Sprintf("The integration %s is deleted. Deliveries with its tokens are refused from now on; its incidents stay.", i.Name))
+	h.Pages.Done(rw, r, "/integrations", fmt.Sprintf("The integration %s is deleted. Deliveries with its tokens are refused from now on; its incidents stay.", i.Name))
 }
 
 // settingsView has the typed values as texts, so that a refused form keeps them.
@@ -236,15 +227,16 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := settingsView{I: i, ETag: typed(r, "etag"), Rate: typed(r, "rate_per_minute"), Resolve: typed(r, "resolve_after_seconds"),
-		Close: typed(r, "close_after_seconds"), Labels: r.PostFormValue("settings.labels"), Topics: r.PostFormValue("topics"), Payload: r.PostFormValue("payload")}
-	v.I.Name, v.I.Plan, v.I.Severity, v.I.Enabled = typed(r, "name"), typed(r, "default_plan"), typed(r, "default_severity"), typed(r, "enabled") != ""
-	v.X = expressions.Expressions{Key: typed(r, "settings.key"), Title: typed(r, "settings.title"), Summary: typed(r, "settings.summary"),
-		Status: typed(r, "settings.status"), Severity: typed(r, "settings.severity"), Link: typed(r, "settings.link")}
-	v.S = signatures.Settings{SignatureHeader: typed(r, "signature_header"), TimestampHeader: typed(r, "timestamp_header"), Unsigned: typed(r, "unsigned") != ""}
+	form := page.Typed(r)
+	v := settingsView{I: i, ETag: form.Get("etag"), Rate: form.Get("rate_per_minute"), Resolve: form.Get("resolve_after_seconds"),
+		Close: form.Get("close_after_seconds"), Labels: r.PostFormValue("settings.labels"), Topics: r.PostFormValue("topics"), Payload: r.PostFormValue("payload")}
+	v.I.Name, v.I.Plan, v.I.Severity, v.I.Enabled = form.Get("name"), form.Get("default_plan"), form.Get("default_severity"), form.Get("enabled") != ""
+	v.X = expressions.Expressions{Key: form.Get("settings.key"), Title: form.Get("settings.title"), Summary: form.Get("settings.summary"),
+		Status: form.Get("settings.status"), Severity: form.Get("settings.severity"), Link: form.Get("settings.link")}
+	v.S = signatures.Settings{SignatureHeader: form.Get("signature_header"), TimestampHeader: form.Get("timestamp_header"), Unsigned: form.Get("unsigned") != ""}
 	body, err := v.content(i)
 	switch {
-	case typed(r, "do") == "try":
+	case form.Get("do") == "try":
 		v.Tried = &tried{Refusal: fault.Public(err)}
 		if err == nil {
 			*v.Tried, err = h.try(r, i, map[string]any{"payload": v.Payload, "settings": body["settings"]})
@@ -257,7 +249,7 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, i.Path(), body, &v.I)
 	}
 	if err == nil {
-		h.done(rw, r, v.I.Href(), "The settings are stored. They hold for the next delivery.")
+		h.Pages.Done(rw, r, v.I.Href(), "The settings are stored. They hold for the next delivery.")
 		return
 	}
 	refusal, ok := h.Pages.Refused(rw, r, err)

@@ -64,7 +64,6 @@ type attempt struct {
 	Vendor, Account, Mode, Outcome, Detail, Receipt string
 	InDoubt                                         bool      `json:"in_doubt"`
 	StartedAt                                       time.Time `json:"started_at"`
-	FinishedAt                                      time.Time `json:"finished_at"`
 	VendorID                                        string    `json:"vendor_message_id"`
 }
 
@@ -302,8 +301,7 @@ func (h Handlers) resend(rw http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	h.Pages.Sessions.Put(r.Context(), "flash", "The message is sent again, as this message.")
-	http.Redirect(rw, r, page.Path(address+"/%s", made.ID), http.StatusSeeOther)
+	h.Pages.Done(rw, r, page.Path(address+"/%s", made.ID), "The message is sent again, as this message.")
 }
 
 // read reads the message of the address.

@@ -184,7 +184,7 @@ func (a Again) Problem(form string) Refusal {
 
 // Value is the value of a field: what was typed if the form was refused, else what is stored. Zero is empty.
 func (a Again) Value(form, field string, stored any) string {
-	if a.Form == form && a.Form != "" {
+	if a.Problem(form).Text != "" && a.Typed.Has(field) {
 		return a.Typed.Get(field)
 	}
 	if n, ok := stored.(int); ok && n == 0 {

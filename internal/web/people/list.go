@@ -56,7 +56,7 @@ type held struct {
 
 type listView struct {
 	page.Frame
-	refused
+	page.Again
 	Tabs                        []page.Tab
 	Rows                        []person
 	More                        string
@@ -73,11 +73,11 @@ func roleOptions() []page.Option {
 func (v listView) RoleChoices() []page.Option { return roleOptions() }
 
 // list shows people by name, with a search and filters in the address.
-func (h Handlers) list(rw http.ResponseWriter, r *http.Request) { h.showList(rw, r, refused{}) }
+func (h Handlers) list(rw http.ResponseWriter, r *http.Request) { h.showList(rw, r, page.Again{}) }
 
-func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was refused) {
+func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Again) {
 	api, q := h.Pages.API(r), r.URL.Query()
-	v := listView{Frame: h.Pages.Frame(r, "People", "people"), refused: was, Q: page.Storable(q.Get("q")), Role: q.Get("role"), State: q.Get("state"),
+	v := listView{Frame: h.Pages.Frame(r, "People", "people"), Again: was, Q: page.Storable(q.Get("q")), Role: q.Get("role"), State: q.Get("state"),
 		Team: page.Storable(q.Get("team")), Lacks: q.Get("without")}
 	v.Tabs = peopleTabs(v.Frame, "/people")
 	v.Roles = append([]page.Option{{Label: "any role"}}, roleOptions()...)
@@ -102,7 +102,7 @@ func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was refused)
 	if found.Next != "" {
 		v.More = query("/people", "q", v.Q, "role", v.Role, "state", v.State, "team", v.Team, "without", v.Lacks, "cursor", found.Next)
 	}
-	h.Pages.Render(rw, r, was.status(), "people", v)
+	h.Pages.Render(rw, r, was.Status(), "people", v)
 }
 
 // add adds a person.
@@ -121,7 +121,7 @@ func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/users", map[string]any{"name": name, "full_name": form.Get("full_name"), "contacts": contacts,
 		"admin": form.Get("role") == users.RoleAdmin, "read_only": form.Get("role") == users.RoleReadOnly}, nil)
 	h.finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
-		h.showList(rw, r, refused{"add", form, refusal})
+		h.showList(rw, r, page.Again{Form: "add", Typed: form, Refusal: refusal})
 	})
 }
 
@@ -133,7 +133,7 @@ func (h Handlers) decide(rw http.ResponseWriter, r *http.Request) {
 		method, path, done = http.MethodPost, path+"/confirm", " is switched off."
 	}
 	err := h.Pages.API(r).Send(method, path, nil, nil)
-	h.finish(rw, r, form.Get("user")+done, "/people", err, func(refusal page.Refusal) { h.showList(rw, r, refused{"held", form, refusal}) })
+	h.finish(rw, r, form.Get("user")+done, "/people", err, func(refusal page.Refusal) { h.showList(rw, r, page.Again{Form: "held", Typed: form, Refusal: refusal}) })
 }
 
 // reach is how many people of a team can be reached.
@@ -147,7 +147,7 @@ type reach struct {
 
 type reachView struct {
 	page.Frame
-	refused
+	page.Again
 	Tabs  []page.Tab
 	All   reach
 	Teams []reach
@@ -163,11 +163,11 @@ func (v reachView) People(team, without string) string {
 
 // reachability shows who can be reached, of everybody and by team.
 func (h Handlers) reachability(rw http.ResponseWriter, r *http.Request) {
-	h.showReach(rw, r, refused{})
+	h.showReach(rw, r, page.Again{})
 }
 
-func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was refused) {
-	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), refused: was, Modes: users.Modes[:len(users.Modes)-1], Zone: page.Zone(r).String()}
+func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Again) {
+	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.Modes[:len(users.Modes)-1], Zone: page.Zone(r).String()}
 	v.Tabs = peopleTabs(v.Frame, "/reachability")
 	var found []reach
 	var names page.Listed[struct {
@@ -196,7 +196,7 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was refused
 			v.Empty = append(v.Empty, t.Name)
 		}
 	}
-	h.Pages.Render(rw, r, was.status(), "reachability", v)
+	h.Pages.Render(rw, r, was.Status(), "reachability", v)
 }
 
 // changeTeams creates or deletes a team. Its own settings have its members and administrators.
@@ -212,21 +212,23 @@ func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
 		done, to = "The team "+name+" is created. Add its members and rosters.", page.Path("/teams/%s/settings", name)
 		err = api.Send(http.MethodPost, "/api/v0/teams", map[string]any{"name": url.QueryEscape(name), "scheduling_timezone": form.Get("scheduling_timezone")}, nil)
 	}
-	h.finish(rw, r, done, to, err, func(refusal page.Refusal) { h.showReach(rw, r, refused{form.Get("form"), form, refusal}) })
+	h.finish(rw, r, done, to, err, func(refusal page.Refusal) {
+		h.showReach(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})
+	})
 }
 
 type rolesView struct {
 	page.Frame
-	refused
+	page.Again
 	Tabs []page.Tab
 	Rows []string
 }
 
 // roles shows the names of on-call roles.
-func (h Handlers) roles(rw http.ResponseWriter, r *http.Request) { h.showRoles(rw, r, refused{}) }
+func (h Handlers) roles(rw http.ResponseWriter, r *http.Request) { h.showRoles(rw, r, page.Again{}) }
 
-func (h Handlers) showRoles(rw http.ResponseWriter, r *http.Request, was refused) {
-	v := rolesView{Frame: h.Pages.Frame(r, "On-call roles", "people"), refused: was}
+func (h Handlers) showRoles(rw http.ResponseWriter, r *http.Request, was page.Again) {
+	v := rolesView{Frame: h.Pages.Frame(r, "On-call roles", "people"), Again: was}
 	v.Tabs = peopleTabs(v.Frame, "/on-call-roles")
 	var found []struct {
 		Name string `json:"name"`
@@ -238,7 +240,7 @@ func (h Handlers) showRoles(rw http.ResponseWriter, r *http.Request, was refused
 	for _, f := range found {
 		v.Rows = append(v.Rows, f.Name)
 	}
-	h.Pages.Render(rw, r, was.status(), "on-call-roles", v)
+	h.Pages.Render(rw, r, was.Status(), "on-call-roles", v)
 }
 
 func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
@@ -251,7 +253,9 @@ func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
 	} else {
 		done, err = "The role "+name+" is added.", api.Send(http.MethodPost, "/api/v0/roles", map[string]string{"name": name}, nil)
 	}
-	h.finish(rw, r, done, "/on-call-roles", err, func(refusal page.Refusal) { h.showRoles(rw, r, refused{form.Get("form"), form, refusal}) })
+	h.finish(rw, r, done, "/on-call-roles", err, func(refusal page.Refusal) {
+		h.showRoles(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})
+	})
 }
 
 // path returns the person of the path and the address of the person's page.

@@ -41,42 +41,11 @@ func (h Handlers) Routes(r chi.Router) {
 	r.Post("/held-deactivations", h.decide)
 }
 
-// refused is a form that the API refused, as typed.
-type refused struct {
-	Form    string
-	Typed   url.Values
-	Refusal page.Refusal
-}
-
-// Value returns what was typed into a field of the form, or the stored value.
-func (f refused) Value(form, field, stored string) string {
-	if f.Form == form && f.Refusal.Text != "" && f.Typed.Has(field) {
-		return f.Typed.Get(field)
-	}
-	return stored
-}
-
-// Problem returns the refusal of a form.
-func (f refused) Problem(form string) page.Refusal {
-	if f.Form != form {
-		return page.Refusal{}
-	}
-	return f.Refusal
-}
-
-// status is the status of the page around the form.
-func (f refused) status() int {
-	if f.Refusal.Text == "" {
-		return http.StatusOK
-	}
-	return f.Refusal.Status
-}
-
 // change carries out a form about a person. It returns the text of the success, and where the browser goes on to; "" = the page of the form.
 type change func(api page.API, user string, form url.Values) (done, to string, err error)
 
 // show renders the page of a form.
-type show func(rw http.ResponseWriter, r *http.Request, was refused)
+type show func(rw http.ResponseWriter, r *http.Request, was page.Again)
 
 func fixed(form string) func(url.Values) string { return func(url.Values) string { return form } }
 
@@ -95,7 +64,7 @@ func (h Handlers) act(again show, name func(url.Values) string, do change) http.
 				to = strings.TrimSuffix(to, part)
 			}
 		}
-		h.finish(rw, r, done, to, err, func(refusal page.Refusal) { again(rw, r, refused{Form: name(form), Typed: form, Refusal: refusal}) })
+		h.finish(rw, r, done, to, err, func(refusal page.Refusal) { again(rw, r, page.Again{Form: name(form), Typed: form, Refusal: refusal}) })
 	}
 }
 

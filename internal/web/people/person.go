@@ -46,7 +46,7 @@ type device struct {
 // personView is the page of a person. Its forms are shown to those who may change the person's settings.
 type personView struct {
 	page.Frame
-	refused
+	page.Again
 	Person   person
 	Own      bool // the reader is the person
 	Mine     bool // the reader may change the settings of the person
@@ -117,9 +117,9 @@ func (h Handlers) own(rw http.ResponseWriter, r *http.Request, title string) (pe
 	return v, ok
 }
 
-func (h Handlers) person(rw http.ResponseWriter, r *http.Request) { h.showPerson(rw, r, refused{}) }
+func (h Handlers) person(rw http.ResponseWriter, r *http.Request) { h.showPerson(rw, r, page.Again{}) }
 
-func (h Handlers) showPerson(rw http.ResponseWriter, r *http.Request, was refused) {
+func (h Handlers) showPerson(rw http.ResponseWriter, r *http.Request, was page.Again) {
 	if id := r.URL.Query().Get("test"); id != "" && page.IsRefresh(r) {
 		h.test(rw, r, id)
 		return
@@ -128,7 +128,7 @@ func (h Handlers) showPerson(rw http.ResponseWriter, r *http.Request, was refuse
 	if !ok {
 		return
 	}
-	v.refused, v.Tabs, v.Roles = was, accountTabs(v.Person.Name, "", v.Own), roleOptions()
+	v.Again, v.Tabs, v.Roles = was, accountTabs(v.Person.Name, "", v.Own), roleOptions()
 	api, name := h.Pages.API(r), v.Person.Name
 	err := api.Get(page.Path("/api/v0/users/%s/upcoming?limit=10", name), &v.Shifts)
 	if err == nil && v.Mine {
@@ -145,7 +145,7 @@ func (h Handlers) showPerson(rw http.ResponseWriter, r *http.Request, was refuse
 			return
 		}
 	}
-	h.Pages.Render(rw, r, was.status(), "person", v)
+	h.Pages.Render(rw, r, was.Status(), "person", v)
 }
 
 // readContacts reads the contacts of somebody else, which the on-call API shows.
@@ -181,7 +181,7 @@ func (v *personView) readRules(api page.API) error {
 	for _, c := range v.Contacts {
 		contacts[c.Mode] = c.Destination
 	}
-	v.Summary, v.Rules, v.Modes = summary(rules.Rules, contacts, defaults), ruleRows(rules.Rules, defaults, v.refused), append([]page.Option{{Label: "none"}}, modeOptions(false)...)
+	v.Summary, v.Rules, v.Modes = summary(rules.Rules, contacts, defaults), ruleRows(rules.Rules, defaults, v.Again), append([]page.Option{{Label: "none"}}, modeOptions(false)...)
 	if contacts[users.SMS] == "" && contacts[users.Call] == "" {
 		v.Missing = append(v.Missing, page.Option{Value: "phone", Label: "phone: calls and SMS"})
 	}
@@ -255,7 +255,9 @@ func (h Handlers) contact(rw http.ResponseWriter, r *http.Request) {
 	default:
 		err = fault.New(fault.NotFound, "there is no such action")
 	}
-	h.finish(rw, r, done, to, err, func(refusal page.Refusal) { h.showPerson(rw, r, refused{"contact-" + mode, form, refusal}) })
+	h.finish(rw, r, done, to, err, func(refusal page.Refusal) {
+		h.showPerson(rw, r, page.Again{Form: "contact-" + mode, Typed: form, Refusal: refusal})
+	})
 }
 
 // sent is a message of /v1.

@@ -57,15 +57,15 @@ type preferencesView struct {
 }
 
 func (h Handlers) preferences(rw http.ResponseWriter, r *http.Request) {
-	h.showPreferences(rw, r, refused{})
+	h.showPreferences(rw, r, page.Again{})
 }
 
-func (h Handlers) showPreferences(rw http.ResponseWriter, r *http.Request, was refused) {
+func (h Handlers) showPreferences(rw http.ResponseWriter, r *http.Request, was page.Again) {
 	p, ok := h.own(rw, r, "Preferences")
 	if !ok {
 		return
 	}
-	p.refused, p.Tabs = was, accountTabs(p.Person.Name, "/preferences", p.Own)
+	p.Again, p.Tabs = was, accountTabs(p.Person.Name, "/preferences", p.Own)
 	v := preferencesView{personView: p, Priorities: users.Priorities, WithDrop: append([]page.Option{{Value: "default", Label: "no choice"}}, modeOptions(true)...),
 		Clocks: []page.Option{{Label: "as the browser does"}, {Value: "24", Label: "24 hours: 18:30"}, {Value: "12", Label: "12 hours: 6:30 PM"}}}
 	v.Modes = modeOptions(false)
@@ -73,7 +73,7 @@ func (h Handlers) showPreferences(rw http.ResponseWriter, r *http.Request, was r
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Render(rw, r, was.status(), "preferences", v)
+	h.Pages.Render(rw, r, was.Status(), "preferences", v)
 }
 
 func (v *preferencesView) read(api page.API) error {

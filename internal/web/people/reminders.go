@@ -72,22 +72,22 @@ type remindersView struct {
 }
 
 func (h Handlers) reminders(rw http.ResponseWriter, r *http.Request) {
-	h.showReminders(rw, r, refused{})
+	h.showReminders(rw, r, page.Again{})
 }
 
-func (h Handlers) showReminders(rw http.ResponseWriter, r *http.Request, was refused) {
+func (h Handlers) showReminders(rw http.ResponseWriter, r *http.Request, was page.Again) {
 	p, ok := h.own(rw, r, "Reminders and calendars")
 	if !ok {
 		return
 	}
-	p.refused, p.Tabs = was, accountTabs(p.Person.Name, "/reminders", p.Own)
+	p.Again, p.Tabs = was, accountTabs(p.Person.Name, "/reminders", p.Own)
 	v := remindersView{personView: p, Kinds: noticeTypes, Units: []page.Option{{Value: "60", Label: "minutes"}, {Value: "3600", Label: "hours"}, {Value: "86400", Label: "days"}},
 		Origin: h.PublicURL + "/api/v0/ical/"}
 	if err := v.read(h.Pages.API(r)); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Render(rw, r, was.status(), "reminders", v)
+	h.Pages.Render(rw, r, was.Status(), "reminders", v)
 }
 
 func (v *remindersView) read(api page.API) error {

@@ -97,7 +97,7 @@ type followUpRow struct{ ModeField, Mode, DelayField, Minutes string }
 // spareFollowUps are the empty rows of the form for further follow-ups.
 const spareFollowUps = 2
 
-func ruleRows(rules []rule, defaults map[users.Priority]users.Mode, was refused) []ruleRow {
+func ruleRows(rules []rule, defaults map[users.Priority]users.Mode, was page.Again) []ruleRow {
 	var out []ruleRow
 	for i, r := range rules {
 		row := ruleRow{Priority: r.Priority, Field: fmt.Sprintf("rules[%d].mode", i), Options: []page.Option{{Label: "default: " + modeTexts[defaults[r.Priority]]}}}

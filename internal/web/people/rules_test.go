@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 func TestSummary(t *testing.T) {
@@ -32,11 +33,11 @@ func TestSummary(t *testing.T) {
 
 func TestAnswersOfAFormStay(t *testing.T) {
 	t.Parallel()
-	was := refused{Form: "contact", Typed: map[string][]string{"destination": {"12"}}}
+	was := page.Again{Form: "contact", Typed: map[string][]string{"destination": {"12"}}}
 	require.Equal(t, "stored", was.Value("contact", "destination", "stored"), "nothing was refused")
 	was.Refusal.Text, was.Refusal.Status = "wrong", 400
 	require.Equal(t, "12", was.Value("contact", "destination", "stored"))
 	require.Equal(t, "stored", was.Value("rules", "destination", "stored"))
 	require.Empty(t, was.Problem("rules").Text)
-	require.Equal(t, 400, was.status())
+	require.Equal(t, 400, was.Status())
 }

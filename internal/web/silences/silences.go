@@ -235,8 +235,7 @@ func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Sessions.Put(r.Context(), "flash", fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", id))
-	http.Redirect(rw, r, back(r, id), http.StatusSeeOther)
+	h.Pages.Done(rw, r, back(r, id), fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", id))
 }
 
 // extend makes a silence that does not repeat last longer, by the period in the field for.
@@ -257,8 +256,7 @@ func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Sessions.Put(r.Context(), "flash", fmt.Sprintf("Silence %d lasts longer now.", s.ID))
-	http.Redirect(rw, r, back(r, s.ID), http.StatusSeeOther)
+	h.Pages.Done(rw, r, back(r, s.ID), fmt.Sprintf("Silence %d lasts longer now.", s.ID))
 }
 
 // back returns the address that a button leads to: the list that it is on, else the page of the silence.

@@ -27,7 +27,6 @@ const address = "/statistics"
 
 // figures is the answer of the API.
 type figures struct {
-	CountedTo time.Time `json:"counted_to"`
 	HoursFrom time.Time `json:"hours_from"`
 	Counting  bool
 	Incidents []incidentFigure

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,7 @@ func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsVi
 	f := formsView{Refusal: refusal, Typed: url.Values{}, Modes: append([]page.Option{{Label: "any mode"}}, page.Options(modes...)...),
 		Minutes: []page.Option{{Value: "15", Label: "15 minutes"}, {Value: "60", Label: "1 hour"}, {Value: "240", Label: "4 hours"}, {Value: "1440", Label: "24 hours"}}}
 	if refusal.Text != "" {
-		f.Typed = r.PostForm
+		f.Typed = page.Typed(r)
 	}
 	switch v := data.(type) {
 	case vendorsView:
@@ -50,7 +51,7 @@ func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsVi
 			f.Pausable = append(f.Pausable, page.Option{Value: "mode:" + mode, Label: "all " + mode})
 		}
 		for _, a := range v.Items {
-			if o := (page.Option{Value: "account:" + a.Vendor + "/" + a.Account, Label: strings.TrimSuffix(a.Vendor+"/"+a.Account, "/")}); !has(f.Pausable, o) {
+			if o := (page.Option{Value: "account:" + a.Vendor + "/" + a.Account, Label: strings.TrimSuffix(a.Vendor+"/"+a.Account, "/")}); !slices.Contains(f.Pausable, o) {
 				f.Pausable = append(f.Pausable, o)
 			}
 		}
@@ -59,15 +60,6 @@ func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsVi
 		f.Applications = h.Pages.API(r).Names("/v1/applications")
 	}
 	return f
-}
-
-func has(all []page.Option, o page.Option) bool {
-	for _, one := range all {
-		if one == o {
-			return true
-		}
-	}
-	return false
 }
 
 // done tells the reader what a form did, or shows the tab again with what is wrong.
@@ -82,8 +74,7 @@ func (h Handlers) done(rw http.ResponseWriter, r *http.Request, tab, text string
 		h.render(rw, again, tab, refusal)
 		return
 	}
-	h.Pages.Sessions.Put(r.Context(), "flash", text)
-	http.Redirect(rw, r, address+"?tab="+tab, http.StatusSeeOther)
+	h.Pages.Done(rw, r, address+"?tab="+tab, text)
 }
 
 func (h Handlers) drain(rw http.ResponseWriter, r *http.Request) {
@@ -97,19 +88,21 @@ func (h Handlers) drain(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) pause(rw http.ResponseWriter, r *http.Request) {
-	minutes, _ := strconv.Atoi(r.PostFormValue("minutes")) // the API refuses 0
-	key := page.Storable(r.PostFormValue("key"))
-	body := map[string]any{"seconds": 60 * minutes, "reason": page.Storable(r.PostFormValue("reason"))}
+	form := page.Typed(r)
+	minutes, _ := strconv.Atoi(form.Get("minutes")) // the API refuses 0
+	key := form.Get("key")
+	body := map[string]any{"seconds": 60 * minutes, "reason": form.Get("reason")}
 	h.done(rw, r, "vendors", key+" is paused.", h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/system/pauses/%s", key), body, nil))
 }
 
 func (h Handlers) endPause(rw http.ResponseWriter, r *http.Request) {
-	key := page.Storable(r.PostFormValue("key"))
+	key := page.Typed(r).Get("key")
 	h.done(rw, r, "vendors", key+" is used again.", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/system/pauses/%s", key), nil, nil))
 }
 
 func (h Handlers) pauseApplication(rw http.ResponseWriter, r *http.Request) {
-	paused, name := r.PostFormValue("paused") == "true", page.Storable(strings.TrimSpace(r.PostFormValue("application")))
+	form := page.Typed(r)
+	paused, name := form.Get("paused") == "true", form.Get("application")
 	text := "Application " + name + " goes on."
 	if paused {
 		text = "Application " + name + " is paused: its incidents and messages wait."
@@ -118,9 +111,10 @@ func (h Handlers) pauseApplication(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) purge(rw http.ResponseWriter, r *http.Request) {
-	body := map[string]any{"reason": page.Storable(r.PostFormValue("reason")), "out_of_band": r.PostFormValue("out_of_band") == "true"}
+	form := page.Typed(r)
+	body := map[string]any{"reason": form.Get("reason"), "out_of_band": form.Get("out_of_band") == "true"}
 	for _, name := range []string{"application", "mode"} {
-		if text := page.Storable(strings.TrimSpace(r.PostFormValue(name))); text != "" {
+		if text := form.Get(name); text != "" {
 			body[name] = text
 		}
 	}
@@ -128,7 +122,7 @@ func (h Handlers) purge(rw http.ResponseWriter, r *http.Request) {
 		field, member string
 		unit          int64
 	}{{"incident_id", "incident_id", 1}, {"minutes", "older_than_seconds", 60}} {
-		text := strings.TrimSpace(r.PostFormValue(f.field))
+		text := form.Get(f.field)
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			body[f.member] = f.unit * n
 		} else if text != "" {

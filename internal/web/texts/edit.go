@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -169,22 +170,13 @@ func (h Handlers) samples(r *http.Request, application string) ([]page.Option, e
 			return nil, err
 		}
 		for _, i := range found.Items {
-			out = append(out, page.Option{Value: fmt.Sprintf("incident:%d", i.ID), Label: fmt.Sprintf("Incident %d: %s", i.ID, short(i.Title))})
+			out = append(out, page.Option{Value: fmt.Sprintf("incident:%d", i.ID), Label: fmt.Sprintf("Incident %d: %s", i.ID, humanize.Shorten(i.Title, 60))})
 		}
 	}
 	for _, s := range sources.Samples() {
 		out = append(out, page.Option{Value: "source:" + s, Label: "Alert of " + strings.ReplaceAll(s, "_", " ")})
 	}
 	return out, nil
-}
-
-// short cuts a title for a choice.
-func short(title string) string {
-	const most = 60
-	if r := []rune(title); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return title
 }
 
 // saveNew stores a new template, or previews it.

@@ -160,7 +160,7 @@ func (h Handlers) listServices(rw http.ResponseWriter, r *http.Request) {
 // createService stores a service token and shows its secret.
 func (h Handlers) createService(rw http.ResponseWriter, r *http.Request) {
 	c, err := typed(r, h.Services.Most)
-	v := listView{Typed: c, Team: page.Storable(strings.TrimSpace(r.PostFormValue("team")))}
+	v := listView{Typed: c, Team: page.Typed(r).Get("team")}
 	if err == nil {
 		_, v.Secret, err = h.Services.Create(r.Context(), actor(r), v.Team, c)
 	}
@@ -196,14 +196,13 @@ func (h Handlers) revoked(rw http.ResponseWriter, r *http.Request, list string, 
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Sessions.Put(r.Context(), "flash", "The token is revoked. Every process refuses it from the next request on.")
-	http.Redirect(rw, r, list, http.StatusSeeOther)
+	h.Pages.Done(rw, r, list, "The token is revoked. Every process refuses it from the next request on.")
 }
 
 // typed returns the content that the reader typed. Without a life, as where the installation allows less than a day, the usual one is
 // taken.
 func typed(r *http.Request, most time.Duration) (c tokens.Content, err error) {
-	c.Name, c.Life = page.Storable(strings.TrimSpace(r.PostFormValue("name"))), tokens.UsualLife(most)
+	c.Name, c.Life = page.Typed(r).Get("name"), tokens.UsualLife(most)
 	if text := r.PostFormValue("days"); text != "" {
 		days, err := strconv.Atoi(text)
 		if err != nil || days < 1 || days > int(tokens.MaxLife/day) {

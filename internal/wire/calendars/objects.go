@@ -46,12 +46,12 @@ func EventObjects(rows []oncall.ShiftRow, asked []string) []map[string]any {
 	return out
 }
 
-// OrNull returns nil for an empty text.
-func OrNull(s string) *string {
-	if s == "" {
+// OrNull returns nil for the zero value.
+func OrNull[T comparable](v T) *T {
+	if v == *new(T) {
 		return nil
 	}
-	return &s
+	return &v
 }
 
 // Bool01 returns a boolean on Oncall's wire: 0 or 1.
