@@ -66,8 +66,8 @@ func (r *Reader) Pass(ctx context.Context) error {
 // read reads one calendar and stores the result, or why it failed.
 func (r *Reader) read(ctx context.Context, d calendar.DueSubscription) error {
 	a, err := r.fetch(ctx, d.URL, d.ETag, d.LastModified)
-	out := calendar.Reading{Whole: a.text != nil, ETag: a.etag, LastModified: a.lastModified}
-	if err == nil && out.Whole {
+	out := calendar.Reading{Changed: a.text != nil, ETag: a.etag, LastModified: a.lastModified}
+	if err == nil && out.Changed {
 		out.Events, out.LeftOut, err = r.apply(ctx, d, a.text)
 	}
 	switch {
@@ -84,7 +84,7 @@ func (r *Reader) read(ctx context.Context, d calendar.DueSubscription) error {
 	return r.subscriptions.Failed(ctx, d, fault.Public(err))
 }
 
-// apply stores what a calendar says. It returns how many events it used, and those that it left out.
+// apply stores the shifts, holidays or unavailability of a calendar. It returns how many it stored, and the events that it left out, with the reasons.
 func (r *Reader) apply(ctx context.Context, d calendar.DueSubscription, text []byte) (int, []string, error) {
 	now := time.Now()
 	by := oncall.By{Owner: "calendar subscription"}
@@ -113,7 +113,7 @@ func (r *Reader) apply(ctx context.Context, d calendar.DueSubscription, text []b
 	return len(busy), left, r.subscriptions.SetBusy(ctx, d, busy)
 }
 
-// shiftsOf stores the shifts of a calendar. Shifts that were changed by hand stay.
+// shiftsOf stores the shifts of a calendar. It does not change shifts that were edited by hand.
 func (r *Reader) shiftsOf(ctx context.Context, d calendar.DueSubscription, text []byte, now time.Time, by oncall.By) (int, []string, error) {
 	candidates, err := r.subscriptions.Candidates(ctx, d.TeamID)
 	if err != nil {

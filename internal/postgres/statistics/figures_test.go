@@ -180,7 +180,7 @@ func TestHoursOfTheReleaseBeforeAreCountedAgain(t *testing.T) {
 	require.InEpsilon(t, 7200, f.Plans[0].ResolveMedian, 0.035)
 	var pages, parts int
 	require.NoError(t, d.Pool().QueryRow(t.Context(), `select (select count(*) from statistics_pages),
-		(select count(*) from statistics_incidents where not whole) + (select count(*) from statistics_messages where not whole)`).Scan(&pages, &parts))
+		(select count(*) from statistics_incidents where not complete) + (select count(*) from statistics_messages where not complete)`).Scan(&pages, &parts))
 	require.Equal(t, 1, pages)
 	require.Zero(t, parts)
 }
