@@ -196,7 +196,7 @@ func TestSubscribedShiftsAndHolidays(t *testing.T) {
 	s.do(bob, post, list, m{"url": f.URL, "kind": "shifts", "role": "primary"}).problem(403, "")
 	id := decode[subscription](s.do(owner, post, list, m{"url": f.URL, "kind": "shifts", "role": "Primary"}).is(201)).ID
 	found := s.readAs(owner, list, id, func(c subscription) bool { return c.State == "current" && c.Events == 3 })
-	require.Equal(t, []string{"nobody knows: nobody, or more than one, is called so"}, found.LeftOut)
+	require.Equal(t, []string{"nobody knows: no person of the team, or more than one, has this name"}, found.LeftOut)
 	shifts := func() int64 { return s.number("select count(*) from shifts where starts_at > now()") }
 	require.EqualValues(t, 3, shifts())
 

@@ -1,5 +1,5 @@
 // Package calendars reads subscribed calendars of other programs when they are due, and stores their shifts, holidays and
-// unavailability. A processor runs it; each subscription is claimed by one process. URLs come from people, so that only public addresses
+// unavailability. The processors run it; each subscription is claimed by one process. People enter the URLs, so only public addresses
 // are read unless the configuration allows others. A URL is never logged.
 package calendars
 
@@ -23,10 +23,10 @@ import (
 const (
 	// Every is the interval between searches for due subscriptions.
 	Every = 2 * time.Second
-	// atOnce is how many calendars are read at the same time. A server that hangs delays only the others of its pass.
+	// atOnce is how many calendars are read at the same time. A server that does not answer delays only the calendars of the same pass.
 	atOnce  = 8
 	timeout = 15 * time.Second
-	// hold is how long a claim lasts; longer than the redirects of a calendar can take.
+	// hold is how long a claim lasts. It is longer than a request with all its redirects can take.
 	hold = 5 * time.Minute
 	// busySince is how long past unavailability is kept.
 	busySince = 24 * time.Hour

@@ -81,7 +81,7 @@ where s.id = @subscription_id and not exists (
 -- name: NameBusyTimes :exec
 update unavailabilities set note = @note where subscription_id = @subscription_id;
 
--- The people of a team to whom events may give shifts.
+-- The people of a team who can get shifts from events.
 -- name: EventCandidates :many
 select u.id, u.name, u.full_name, coalesce(c.destination, '')::text as email
 from team_members m

@@ -164,7 +164,7 @@ insert into statistics_pages (at, user_id, application_id, plan_id, pages, inter
 select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
 from counted_pages(sqlc.arg(after)::timestamptz, sqlc.arg(until)::timestamptz, sqlc.arg(part_seconds)::int) c;
 
--- The counts of a period: packed days, and rows of days that are not packed. Hours after those that are counted are read from incidents and
+-- The counts of a period: packed days, and rows of days that are not packed. Hours that are not counted yet are read from incidents and
 -- messages, at most two hours.
 -- name: PeriodCounts :many
 with now as materialized (

@@ -578,7 +578,7 @@ type Limit struct {
 	// longest lead of the processes that reserved in the last 10 s
 	LeadUs int64
 	LeadAt time.Time
-	// between two slots, as the latest process has it
+	// microseconds between two slots, as the process that used the limit last is configured
 	IntervalUs   int64
 	MinuteAt     time.Time
 	MinuteUsed   int32

@@ -290,7 +290,7 @@ type EventCandidatesRow struct {
 	Email    string
 }
 
-// The people of a team to whom events may give shifts.
+// The people of a team who can get shifts from events.
 func (q *Queries) EventCandidates(ctx context.Context, teamID int64) ([]EventCandidatesRow, error) {
 	rows, err := q.db.Query(ctx, eventCandidates, teamID)
 	if err != nil {

@@ -545,7 +545,7 @@ type PeriodCountsRow struct {
 	ResolveSeconds []float64
 }
 
-// The counts of a period: packed days, and rows of days that are not packed. Hours after those that are counted are read from incidents and
+// The counts of a period: packed days, and rows of days that are not packed. Hours that are not counted yet are read from incidents and
 // messages, at most two hours.
 func (q *Queries) PeriodCounts(ctx context.Context, arg PeriodCountsParams) ([]PeriodCountsRow, error) {
 	rows, err := q.db.Query(ctx, periodCounts, arg.After, arg.Until)
