@@ -1,5 +1,5 @@
-// Package system answers /v1/system: what operators need to see of the members, queues, limits and vendors, and the configuration, and
-// what they change of the running system: drains and pauses. api mounts its routes.
+// Package system answers /v1/system. Operators read the members, queues, limits, vendors and the configuration there, and drain members,
+// and pause modes, accounts and applications. api mounts its routes.
 package system
 
 import (

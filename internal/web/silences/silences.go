@@ -261,7 +261,7 @@ func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, back(r, s.ID), http.StatusSeeOther)
 }
 
-// back returns the address that a button leads to: the list that it is on, else the page of the silence.
+// back returns the address after a button was pressed: the list that has the button, otherwise the page of the silence.
 func back(r *http.Request, id silences.ID) string {
 	if show := r.PostFormValue("back"); show == "active" || show == "planned" {
 		return "/silences?show=" + show

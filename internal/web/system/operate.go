@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// ChangeRoutes mounts the forms. The APIs refuse people who are no administrators.
+// ChangeRoutes mounts the forms. The APIs refuse people who are not administrators.
 func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/system/members/{process}/draining", h.drain)
 	r.Post("/system/pauses", h.pause)
@@ -70,7 +70,7 @@ func has(all []page.Option, o page.Option) bool {
 	return false
 }
 
-// done tells the reader what a form did, or shows the tab again with what is wrong.
+// done shows the reader the result of a form, or the tab again with the reason of the refusal.
 func (h Handlers) done(rw http.ResponseWriter, r *http.Request, tab, text string, err error) {
 	if err != nil {
 		refusal, ok := h.Pages.Refused(rw, r, err)
@@ -105,12 +105,12 @@ func (h Handlers) pause(rw http.ResponseWriter, r *http.Request) {
 
 func (h Handlers) endPause(rw http.ResponseWriter, r *http.Request) {
 	key := page.Storable(r.PostFormValue("key"))
-	h.done(rw, r, "vendors", key+" is used again.", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/system/pauses/%s", key), nil, nil))
+	h.done(rw, r, "vendors", key+" is resumed.", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/system/pauses/%s", key), nil, nil))
 }
 
 func (h Handlers) pauseApplication(rw http.ResponseWriter, r *http.Request) {
 	paused, name := r.PostFormValue("paused") == "true", page.Storable(strings.TrimSpace(r.PostFormValue("application")))
-	text := "Application " + name + " goes on."
+	text := "Application " + name + " is resumed."
 	if paused {
 		text = "Application " + name + " is paused: its incidents and messages wait."
 	}
