@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// work makes a change of one incident. It returns the person who has acknowledged the incident if it is to be asked first; nil = the change
-// is made.
+// work makes a change of one incident. If another person has acknowledged the incident and the reader must confirm the change first, it returns
+// that acknowledgement and changes nothing; nil = the change was made.
 type work func(ctx context.Context, c incidents.Change) (*incidents.Acknowledged, error)
 
 // change changes one incident and redirects to the page that the reader came from. A change that fails is offered again with its values.
