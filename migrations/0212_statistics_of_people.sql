@@ -4,13 +4,14 @@
 alter table statistics_incidents add column resolve_seconds float8[] not null default '{}';
 comment on column statistics_incidents.resolve_seconds is 'from opening to the resolve, of each resolved incident; empty in days';
 
--- The release before counts without these counts while both run. A queue of hours would be taken by it, so the rows themselves say it.
-alter table statistics_incidents add column whole boolean not null default false;
-alter table statistics_messages add column whole boolean not null default false;
-comment on column statistics_incidents.whole is 'false = counted by a release before migration 0212, without resolve_seconds, attempts and pages: the hour is counted again';
-comment on column statistics_messages.whole is 'as in statistics_incidents';
-create index statistics_incidents_part on statistics_incidents (at) where not whole;
-create index statistics_messages_part on statistics_messages (at) where not whole;
+-- During a rolling upgrade, the previous release writes rows without the new counts. This column marks them, so that the hours are counted again.
+-- The queue statistics_changes cannot mark them, because the previous release takes its entries.
+alter table statistics_incidents add column complete boolean not null default false;
+alter table statistics_messages add column complete boolean not null default false;
+comment on column statistics_incidents.complete is 'false = counted by a release before migration 0212, without resolve_seconds, attempts and pages; the hour is then counted again';
+comment on column statistics_messages.complete is 'as in statistics_incidents';
+create index statistics_incidents_part on statistics_incidents (at) where not complete;
+create index statistics_messages_part on statistics_messages (at) where not complete;
 
 create table statistics_attempts (
     at             timestamptz not null,
@@ -132,5 +133,5 @@ create trigger incidents_recounted after update of owner_id, updated_at on incid
     execute function recount_incident();
 drop function counted_pages, counted_attempts, counted_messages, counted_incidents;
 drop table statistics_pages, statistics_attempts;
-alter table statistics_incidents drop column resolve_seconds, drop column whole;
-alter table statistics_messages drop column whole;
+alter table statistics_incidents drop column resolve_seconds, drop column complete;
+alter table statistics_messages drop column complete;

@@ -11,7 +11,7 @@ alter table statistics_days alter column body set storage external;
 comment on table statistics_days is 'the rows of statistics_rows of a day (UTC), packed; without its row, the day is read from statistics_rows';
 comment on column statistics_days.body is 'written and read by internal/postgres/statistics';
 
--- All counts in one shape.
+-- One view of all counts. Each kind of count has the same columns.
 create view statistics_rows as
     select 'incidents'::text as kind, at, 0::bigint as user_id, application_id, coalesce(plan_id, 0) as plan_id, ''::text as mode, ''::text as vendor, ''::text as account,
         incidents as first, claimed as second, 0 as third, claim_seconds, resolve_seconds from statistics_incidents
@@ -26,7 +26,7 @@ create function statistics_day(t timestamptz) returns timestamptz language sql i
     select date_bin('1 day', t - interval '1 microsecond', '2000-01-01 00:00+00')
 $$;
 
--- A day whose counts change is packed again. This also holds for counts of the release before, which does not know packed days.
+-- When counts of a day change, the day is packed again. The trigger also covers the previous release, which has no packed days.
 -- +goose StatementBegin
 create function unpack_statistics_day() returns trigger language plpgsql as $$
 begin
@@ -44,7 +44,7 @@ create trigger statistics_attempts_gone after delete on statistics_attempts refe
 create trigger statistics_pages_added after insert on statistics_pages referencing new table as changed for each statement execute function unpack_statistics_day('pages');
 create trigger statistics_pages_gone after delete on statistics_pages referencing old table as changed for each statement execute function unpack_statistics_day('pages');
 
--- The past messages of a person.
+-- For lists of the past messages of a person.
 create index message_history_user on message_history (user_id, created_at desc, id desc) where user_id is not null;
 insert into schema_compatibility (version, oldest) values (214, 193);
 

@@ -16,7 +16,7 @@ create table calendar_subscriptions (
     next_read_at  timestamptz not null default clock_timestamp(),
     claims        bigint not null default 0,
     read_at       timestamptz,
-    whole_read_at timestamptz,
+    full_read_at  timestamptz,
     etag          text not null default '',
     last_modified text not null default '',
     failures      integer not null default 0,
@@ -28,7 +28,7 @@ create table calendar_subscriptions (
 );
 comment on column calendar_subscriptions.url_sealed is 'encrypted; many calendars have a key in their URL';
 comment on column calendar_subscriptions.claims is 'counts claims and changes: the result of a reading is stored only if nothing happened since';
-comment on column calendar_subscriptions.whole_read_at is 'the last reading without a condition; a calendar that does not change is read again each day, because its recurring events go on';
+comment on column calendar_subscriptions.full_read_at is 'the last full reading, without If-None-Match or If-Modified-Since; an unchanged calendar is read in full once a day, because its recurring events get new occurrences';
 create index calendar_subscriptions_next on calendar_subscriptions (next_read_at);
 create index calendar_subscriptions_user on calendar_subscriptions (user_id) where user_id is not null;
 create index calendar_subscriptions_team on calendar_subscriptions (team_id) where team_id is not null;

@@ -1,13 +1,13 @@
 -- +goose Up
 
--- Which process took buckets from which, for operators. A release leaves last_owner, so that the next owner is recorded with it.
+-- Which process took buckets from which, for operators. When a process releases a bucket, last_owner keeps its id for the next hand-over.
 alter table bucket_leases add column last_owner text;
 create table handovers (
     id         bigint primary key generated always as identity,
     at         timestamptz not null default clock_timestamp(),
     owner      text not null,           -- members.process_id
     host       text not null,           -- of the owner
-    previous   text not null,           -- members.process_id; '' = nobody had these buckets before
+    previous   text not null,           -- members.process_id; '' = the buckets had no owner before
     taken_over boolean not null,        -- the previous owner had stopped without a release
     buckets    smallint[] not null
 );
@@ -20,9 +20,9 @@ alter table limits
     add column minute_at     timestamptz not null default '-infinity',
     add column minute_used   int not null default 0,
     add column minute_before int not null default 0;
-comment on column limits.interval_us is 'between two slots, as the latest process has it';
+comment on column limits.interval_us is 'microseconds between two slots, as the process that used the limit last is configured';
 
--- As before, and it counts the granted slots.
+-- The same function as before, which now also counts the granted slots.
 -- +goose StatementBegin
 create or replace function draw_slots(limit_key text, slot_us bigint, burst int, offsets bigint[], instants timestamptz[], tolerance bigint,
     only_within bigint, lead bigint)

@@ -10,7 +10,7 @@ import (
 // ErrLogInAgain is the refusal of a dangerous request in a session whose log-in is too old. After a further log-in it is admitted.
 var ErrLogInAgain = fault.New(fault.LogInAgain, "This needs a recent log-in: log in again, then repeat it")
 
-// dangerous are changes after which somebody could keep access, take over an account, delete much or stop pages. In a browser's session they need a recent
+// dangerous lists the changes with which somebody could keep access, take over an account, delete much or stop pages. In a browser's session they need a recent
 // log-in, so that an open screen or a stolen cookie is not enough. A segment * stands for any segment.
 var dangerous = [...]struct{ method, path string }{
 	{http.MethodPost, "/v1/tokens"},
@@ -39,7 +39,7 @@ var dangerous = [...]struct{ method, path string }{
 	{http.MethodPost, "/invitations/*/send"},
 }
 
-// contact is where contacts are set. Those that an administrator sets count as verified.
+// contact is the path of a contact. A contact that an administrator sets counts as verified.
 const contact = "/v1/users/*/contacts/*"
 
 // NeedsRecentLogin reports whether a request in a session needs a recent log-in. path is decoded. admin: the person is an administrator.

@@ -25,10 +25,13 @@ type Session struct {
 	Current    bool // the session that asks
 }
 
-type noUseKey struct{}
+type backgroundKey struct{}
 
-// WithoutUse returns a context whose requests are no use of their session: the browser sends them by itself while a page is open.
-func WithoutUse(ctx context.Context) context.Context { return context.WithValue(ctx, noUseKey{}, true) }
+// WithBackground returns a context for requests that the browser sends by itself while a page is open. They do not extend the session: it
+// ends after the idle time although the page is open.
+func WithBackground(ctx context.Context) context.Context {
+	return context.WithValue(ctx, backgroundKey{}, true)
+}
 
-// IsUse reports whether a request with this context counts as use of its session.
-func IsUse(ctx context.Context) bool { return ctx.Value(noUseKey{}) == nil }
+// IsBackground reports whether WithBackground has marked the request of this context.
+func IsBackground(ctx context.Context) bool { return ctx.Value(backgroundKey{}) != nil }

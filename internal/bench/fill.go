@@ -50,7 +50,7 @@ func fill(ctx context.Context, d *postgres.DB, share float64, out io.Writer) err
 // longestRipening bounds how long ripen takes.
 const longestRipening = 15 * time.Minute
 
-// ripen does what an installation has done that got its data over months: the tables are vacuumed, and the statistics counted.
+// ripen brings the filled database into the state of an installation that is months old: it vacuums the tables and counts the statistics.
 func ripen(ctx context.Context, d *postgres.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, longestRipening)
 	defer cancel()

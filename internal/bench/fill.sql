@@ -1,6 +1,6 @@
 -- Fills a database with the size that docs/performance.md measures at. "SCALE" is a share of the full size: 1 makes 3,000,000 past incidents,
 -- 6,000,000 past messages, 500,000 sleeping incidents, 1,000 applications, plans and teams, and 5,000 people. Past rows are 180 days old at most, and
--- stored in the order of their time, as they come to be.
+-- stored in the order of their time, as in a real installation.
 set statement_timeout = 0;
 set synchronous_commit = off;
 

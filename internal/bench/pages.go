@@ -25,7 +25,7 @@ type Page struct {
 	Bytes int
 }
 
-// visited are the pages that Pages visits. A * stands for the first object to which the list before it has a link. Names that begin with
+// visited lists the pages that Pages requests. A * stands for the first object that is linked in the list before it. Names that begin with
 // bench-fill are those of fill.sql.
 var visited = []string{"/", "/incidents", "/incidents?show=mine", "/incidents?show=teams", "/incidents?show=escalating", "/incidents?show=acknowledged", "/incidents?show=resolved",
 	"/incidents?show=all&application=bench-fill-app-2", "/incidents?show=all&plan=bench-fill-plan-2", "/incidents?show=all&owner=bench-fill-user-2", "/incidents?show=all&severity=critical",
@@ -42,7 +42,7 @@ var visited = []string{"/", "/incidents", "/incidents?show=mine", "/incidents?sh
 	"/statistics?period=day", "/statistics", "/statistics?period=month", "/statistics?period=quarter", "/statistics?period=month&plan=bench-fill-plan-2",
 	"/system", "/tokens", "/service-tokens", "/sessions", "/account/second-factor", "/audit-log"}
 
-// wanted is the status of every page.
+// wanted is the expected status of every page.
 const wanted = http.StatusOK
 
 // Pages starts servers over a filled database and requests each page of the console as an administrator, one request at a time. It returns
@@ -178,7 +178,7 @@ func (v *visitor) files(ctx context.Context, address string, all map[string]bool
 // PrintPages prints the figures as a table.
 func PrintPages(out io.Writer, pages []Page) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "status\tp50 ms\tp95 ms\tkB\tkB in all\t  page")
+	fmt.Fprintln(w, "status\tp50 ms\tp95 ms\tkB\ttotal kB\t  page")
 	for _, p := range pages {
 		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%d\t%d\t  %s\n", p.Status, float64(p.P50.Microseconds())/1000, float64(p.P95.Microseconds())/1000, p.HTML/1000, p.Bytes/1000, p.Path)
 	}

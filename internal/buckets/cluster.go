@@ -105,7 +105,7 @@ func (l Limits) alive(m MemberState, suspects map[string]bool) (bool, time.Durat
 	return m.Age < limit, limit - m.Age
 }
 
-// MayDrain returns a Conflict fault if no other live member would own the buckets of a member that drains, and a NotFound fault if there is
+// MayDrain returns a Conflict fault if no other live member could own the buckets of the member, and a NotFound fault if there is
 // no such member.
 func MayDrain(members []MemberState, processID string) error {
 	found, others := false, false

@@ -23,7 +23,7 @@ type People interface {
 	ByName(ctx context.Context, name string) (users.User, error)
 }
 
-// MayEdit reports whether the actor may delete the plan or template and give it to a team.
+// MayEdit reports whether the actor may delete the plan or template, or give it to a team.
 func (v Version) MayEdit(actor auth.Actor) bool {
 	owns := v.CreatorID != 0 && actor.MayChange(v.CreatorID, v.Team, auth.Openings{})
 	return !actor.ReadOnly && (owns || actor.MayAdminister() == nil)

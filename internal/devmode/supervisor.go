@@ -213,7 +213,7 @@ func (s *Supervisor) checkServers(cfg *config.Config) error {
 	return check(env.api, func(c *config.Config) error { _, err := c.API(); return err })
 }
 
-// prepare migrates the database and writes the demo data, or without demo data the first user. own: dev mode runs the database.
+// prepare migrates the database and writes the demo data, or only the first user if demo data is off. own: dev mode runs the database.
 func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) error {
 	if !own {
 		if err := refuseInUse(ctx, func() (database.Use, error) { return database.FindUse(ctx, c) }); err != nil {
@@ -227,7 +227,7 @@ func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) err
 		return fmt.Errorf("%w (data in %s; --fresh deletes it, --state-dir uses another directory)", err, s.opt.StateDir)
 	}
 	if s.opt.NoDemo && !own {
-		return nil // a user with a known password has no place in a database that others may use
+		return nil // never add a user with a known password to a database that others may use
 	}
 	db, in, err := database.Connect(ctx, c)
 	if err != nil {

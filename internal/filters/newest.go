@@ -56,7 +56,7 @@ const (
 	Margin = 50 * time.Millisecond
 )
 
-// Find is Page, which indexes make fast for most conditions, or Search if that takes too long.
+// Find tries Page first, which is fast for conditions with an index. If that takes too long, it calls Search.
 func (read Reader[T]) Find(ctx context.Context, q Query, place func(T) Place) (rows []T, next *Place, err error) {
 	limited, cancel := context.WithTimeout(ctx, quickly)
 	defer cancel()
@@ -74,7 +74,7 @@ func (read Reader[T]) Search(ctx context.Context, q Query, place func(T) Place) 
 	return read.SearchFor(ctx, searchFor, q, place)
 }
 
-// SearchFor is Search that begins no period which probably ends later than usual after its begin. It reads at least one period.
+// SearchFor is Search with a shorter time: it begins a period only if it expects to finish within usual. It always reads one period.
 func (read Reader[T]) SearchFor(ctx context.Context, usual time.Duration, q Query, place func(T) Place) (rows []T, next *Place, err error) {
 	if len(q.Conditions) == 0 {
 		return read.Page(ctx, q, place)

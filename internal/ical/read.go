@@ -34,7 +34,7 @@ type Event struct {
 	Summary    string
 	People     []Person // attendees who did not decline
 	WholeDays  bool     // it has dates without times of day
-	Free       bool     // it does not block the time of its owner (TRANSP:TRANSPARENT)
+	Free       bool     // the owner is available during it (TRANSP:TRANSPARENT)
 }
 
 // Problem is an event that could not be read.

@@ -19,18 +19,18 @@ type Pause struct {
 	Reason string
 }
 
-// LimitUse is how much of a rate limit is used, and how far ahead its calls are planned.
+// LimitUse says how much of a rate limit is used, and how far ahead its calls are planned.
 type LimitUse struct {
 	Key             string
 	Ahead           time.Duration // 0 = the next call starts at once
 	Used, PerMinute float64       // calls of the last minute, and how many a minute allows
 }
 
-// Handover is buckets that a process took from another one.
+// Handover records that a process took buckets from another one.
 type Handover struct {
 	At                     time.Time
 	Owner, Host            string
-	Previous, PreviousHost string // "" = nobody had them before
+	Previous, PreviousHost string // "" = the buckets had no owner before
 	TakenOver              bool   // the previous owner had stopped without a release
 	Buckets                []int
 }

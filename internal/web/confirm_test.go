@@ -60,7 +60,7 @@ func TestFailedCommentKeepsItsText(t *testing.T) {
 	require.NotContains(t, body, "data-done")
 }
 
-func TestFormsAreKeptWhileTheDatabaseIsAway(t *testing.T) {
+func TestFormsAreKeptWhileTheDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	b.login()
@@ -80,7 +80,7 @@ func TestFormsAreKeptWhileTheDatabaseIsAway(t *testing.T) {
 	require.NotContains(t, body, "Send it again", "the script leaves the form as it is")
 }
 
-func TestAFormThatDidNotArriveWholeIsRefused(t *testing.T) {
+func TestAnIncompleteFormIsRefused(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	large := url.Values{"content": {strings.Repeat("x", 4<<20)}}
@@ -92,7 +92,7 @@ func TestAFormThatDidNotArriveWholeIsRefused(t *testing.T) {
 	require.Equal(t, http.StatusRequestEntityTooLarge, status)
 	status, body = b.post("/incidents/257/resolve", url.Values{"back": {"/"}}, "Content-Type", "multipart/form-data; boundary=x")
 	require.Equal(t, http.StatusBadRequest, status)
-	require.Contains(t, body, "did not arrive whole")
+	require.Contains(t, body, "did not arrive completely")
 	require.False(t, w.incident.Resolved)
 }
 
@@ -137,7 +137,7 @@ func TestResolveCanBeUndone(t *testing.T) {
 	w.incident.Active, w.incident.Owner = false, "ann"
 	b.post("/incidents/257/resolve", nil)
 	b.post("/incidents/257/unresolve", nil)
-	require.False(t, w.incident.Active, "its owner has it again")
+	require.False(t, w.incident.Active, "it has its owner again")
 }
 
 func TestTakingOverAnIncidentNeedsConfirmation(t *testing.T) {

@@ -59,7 +59,7 @@ func (w *Web) renderLogin(rw http.ResponseWriter, r *http.Request, status int, v
 const maxLogin = 16 << 10
 
 // login answers as Iris does (docs/reference/people.md 1): with a redirect to the next page, or back to the form with a message. Without a
-// next page it is the list of incidents, as in Iris. The form of the log-in page names the home page.
+// next page it redirects to the list of incidents, as Iris does. The form of the log-in page has the home page as the next page.
 func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxLogin)
 	next := r.URL.Query().Get("next")

@@ -120,15 +120,15 @@ func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey stri
 
 type readKey struct{}
 
-// read is what a request has read of its caller.
+// read is what has been read about the caller of a request.
 type read struct {
 	user users.User
 	mu   sync.Mutex
 	app  auth.Application
 }
 
-// WithSessionUser returns a context for requests in the process. They do not read the person of the session and the application of sessions
-// again, but check them as they check others. u is what SessionUser has just returned. No request from the network has such a context.
+// WithSessionUser returns a context for requests within the process. They use u, which SessionUser has just returned, and read the
+// application of sessions only once. All checks are the same as for other requests. No request from the network has such a context.
 func WithSessionUser(ctx context.Context, u users.User) context.Context {
 	return context.WithValue(ctx, readKey{}, &read{user: u})
 }

@@ -69,7 +69,7 @@ func (b *tab) axe() []string {
 const violations = `window.violations = (where) => axe.run(where, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
 	.then((r) => r.violations.filter((v) => v.id !== "aria-allowed-role" || v.nodes.some((n) => !n.html.includes("ec-event"))).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ")).join(" | ")));true`
 
-// openAll opens what lies in the text of the page: the first 12, because rows of a list are alike. openings opens, one after the other, what lies over the page or closes another one: dialogs,
+// openAll opens the first 12 details in the text of the page; more are not needed, because rows of a list are alike. openings opens, one after the other, what lies over the page or closes another one: dialogs,
 // popovers, menus (on one page, because all have the same) and confirmations. It returns what is wider than the window, and axe-core's violations.
 const (
 	openAll  = `[...document.querySelectorAll("main details:not([name], .menu, .sure)")].slice(0, 12).forEach((e) => (e.open = true)), true`
@@ -260,7 +260,7 @@ func TestLayout(t *testing.T) {
 	})
 }
 
-// notHere are pages that TestLayout does not open: their state is that of a log-in that is not complete, or they are no pages of the console.
+// notHere lists pages that TestLayout does not open: they need a log-in that is not complete, or are not pages of the console.
 var notHere = []string{"/docs", "/openapi.json", "/login/second-factor", "/login/second-factor/set-up", "/account/second-factor/set-up", "/login/sso/{provider}/callback",
 	"/messages/{message}/html"} // the last is shown in a frame of its page
 

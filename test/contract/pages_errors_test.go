@@ -39,7 +39,7 @@ func (s *server) browse(as caller, method, path, body string, header ...string) 
 	return answer{s, method + " " + path, resp.StatusCode, resp.Header, string(text)}
 }
 
-// styled requires a page with a heading, a style and a way on.
+// styled requires a page with a heading, a style and a link or button.
 func (a answer) styled(status int) answer {
 	a.Helper()
 	require.Equal(a, status, a.status, "%s: %.300s", a.what, a.body)
@@ -118,7 +118,7 @@ func TestThrottledLogInHasAPage(t *testing.T) {
 	require.Fail(t, "no log-in was throttled")
 }
 
-// While the database is away, each page says so, and a change is offered again with its values.
+// While the database is unavailable, each page says so, and a change is offered again with its values.
 func TestAChangeDuringAFailureIsOfferedAgain(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

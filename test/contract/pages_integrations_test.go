@@ -331,7 +331,7 @@ func TestIntegrationsAreFilteredByHealth(t *testing.T) {
 	}
 	s.do(owner, put, "/v1/integrations/off", m{"type": "generic", "application": "demo", "default_plan": "pager", "enabled": false}).is(201)
 	page := s.html(viewer, "/integrations?health=attention")
-	require.Contains(t, page, `href="/integrations/off"`, "it is found behind the first page")
+	require.Contains(t, page, `href="/integrations/off"`, "it is found after the first page of the API")
 	require.NotContains(t, page, `href="/integrations/a00"`)
 	require.Contains(t, page, `<option value="attention" selected>`)
 	require.Contains(t, s.html(viewer, "/integrations?health=silent"), "/integrations?after=", "the next rows")

@@ -171,7 +171,7 @@ func TestPlanThatIsStoredInPartIsSavedAgain(t *testing.T) {
 	page := s.form(bob, "/plans/new", do(typed, "save")).is(400).body
 	first := s.text("select max(id)::text from plans")
 	require.Contains(t, page, "The steps are stored, as version "+first+". Not stored: the fallback.")
-	require.Contains(t, page, `action="/plans/night/edit"`, "the form goes on with the plan that is stored")
+	require.Contains(t, page, `action="/plans/night/edit"`, "the form continues with the stored plan")
 	require.Contains(t, page, `name="base" value="`+first+`"`)
 	require.EqualValues(t, 7, decode[m](s.do(bob, get, "/v1/plans/night/settings", nil).is(200))["repeat"])
 	s.exec("drop trigger switch_off on plans; update users set active = true where name = 'root'")
@@ -210,7 +210,7 @@ func TestPlanIsPausedTestedAndRetired(t *testing.T) {
 	s.form(bob, "/plans/night/test", url.Values{"application": {"none"}}).is(400)
 	require.Zero(t, s.number("select count(*) from incidents"))
 
-	// The page gives the plan to a team, and has links to what else there is about it.
+	// The page gives the plan to a team, and has links to related pages.
 	page := s.do(bob, get, "/plans/night", nil).is(200).body
 	require.Contains(t, page, `href="/silences/new?plan=night"`)
 	require.NotContains(t, page, "/audit-log?", "administrators read it")

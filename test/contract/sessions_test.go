@@ -77,7 +77,7 @@ func TestSessionsEndByTime(t *testing.T) {
 	s.do(dora, get, "/incidents", nil, "HX-Request", "true", "X-Seen", "x").is(200)
 	s.stream(s.sessions["dora"], "/incidents").next("part")
 	age("last_used_at", "2 minutes")
-	s.do(dora, get, "/v1/incidents", nil).is(401) // an open page is no use
+	s.do(dora, get, "/v1/incidents", nil).is(401) // an open page does not extend the session
 
 	c, before, _ := s.logIn("dora")
 	r, err := c.PostForm(s.url+"/login/", map[string][]string{"username": {"dora"}, "password": {password}})

@@ -74,7 +74,7 @@ func icalEvent(uid, summary string, lines ...string) string {
 	return "BEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\nSUMMARY:" + summary + "\r\n" + strings.Join(lines, "\r\n") + "\r\nEND:VEVENT\r\n"
 }
 
-// whole is an event of whole days that begins in some days.
+// whole returns an all-day event that begins in some days.
 func whole(uid string, in, days int, more ...string) string {
 	from := time.Now().UTC().AddDate(0, 0, in)
 	return icalEvent(uid, "away", append([]string{"DTSTART;VALUE=DATE:" + from.Format("20060102"), "DTEND;VALUE=DATE:" + from.AddDate(0, 0, days).Format("20060102")}, more...)...)
@@ -91,7 +91,7 @@ type subscription struct {
 	LeftOut  []string `json:"left_out"`
 }
 
-// readAs reads the subscription again, and waits until the condition holds.
+// readAs has the subscription read again, and waits until the condition holds.
 func (s *server) readAs(by caller, list string, id int64, until func(subscription) bool) (out subscription) {
 	s.Helper()
 	s.do(by, post, fmt.Sprintf("/v1/calendar-subscriptions/%d/refresh", id), nil).is(202)
@@ -196,7 +196,7 @@ func TestSubscribedShiftsAndHolidays(t *testing.T) {
 	s.do(bob, post, list, m{"url": f.URL, "kind": "shifts", "role": "primary"}).problem(403, "")
 	id := decode[subscription](s.do(owner, post, list, m{"url": f.URL, "kind": "shifts", "role": "Primary"}).is(201)).ID
 	found := s.readAs(owner, list, id, func(c subscription) bool { return c.State == "current" && c.Events == 3 })
-	require.Equal(t, []string{"nobody knows: nobody, or more than one, is called so"}, found.LeftOut)
+	require.Equal(t, []string{"nobody knows: no person of the team, or more than one, has this name"}, found.LeftOut)
 	shifts := func() int64 { return s.number("select count(*) from shifts where starts_at > now()") }
 	require.EqualValues(t, 3, shifts())
 

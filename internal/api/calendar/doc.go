@@ -82,7 +82,7 @@ type SubscriptionLists interface {
 	OfPerson(ctx context.Context, person users.ID) ([]editing.CalendarSubscription, error)
 }
 
-// Sealer encrypts the proofs of edits. Unseal returns an error for a text that Seal did not return for the same about.
+// Sealer encrypts the proofs of edits. Unseal returns an error unless Seal returned the text for the same value of about.
 type Sealer interface {
 	Seal(plain []byte, about string) []byte
 	Unseal(sealed []byte, about string) ([]byte, error)
@@ -103,7 +103,7 @@ type Deps struct {
 	Sealer         Sealer
 	Subscriptions  Subscriptions
 	Subscribed     SubscriptionLists
-	// PrivateCalendars: calendars at http addresses may be subscribed.
+	// PrivateCalendars allows subscriptions of calendars at http addresses.
 	PrivateCalendars bool `optional:"true"`
 }
 

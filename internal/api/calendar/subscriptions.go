@@ -156,7 +156,7 @@ func (a subscriptions) addToPerson(w http.ResponseWriter, r *http.Request) error
 
 func (a subscriptions) add(w http.ResponseWriter, r *http.Request, s editing.CalendarSubscription, b jsonbody.Object, known []editing.CalendarSubscription) error {
 	if len(known) >= editing.MaxSubscriptions {
-		return fault.Newf(fault.Conflict, "there are %d subscriptions, which is the most: remove one first", len(known))
+		return fault.Newf(fault.Conflict, "there are already %d subscriptions, and no more are allowed: remove one first", len(known))
 	}
 	if _, err := b.Required("url"); err != nil {
 		return err

@@ -193,7 +193,7 @@ func (a unavailability) dropAbsence(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	if s.Subscription != 0 {
-		return fault.Newf(fault.Conflict, "unavailability %d comes from a subscribed calendar: change it there, or remove the subscription", id)
+		return fault.Newf(fault.Conflict, "unavailability %d comes from a subscribed calendar: change it in that calendar, or remove the subscription", id)
 	}
 	return routing.Done(w, http.StatusNoContent, a.Unavailability.DropAbsence(ctx, id))
 }

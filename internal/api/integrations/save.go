@@ -30,7 +30,7 @@ func (a routes) put(w http.ResponseWriter, r *http.Request) error {
 		return a.create(w, r, b)
 	}
 	if err == nil {
-		_, err = routing.CheckTag(r, found.Tag()) // before the owner: a name in use is refused as such
+		_, err = routing.CheckTag(r, found.Tag()) // before the check of the owner, so that a name in use is refused with 412
 	}
 	if err == nil {
 		found, err = a.owned(r)

@@ -174,9 +174,9 @@ type List[T any] struct {
 	Texts []string // parameters that are equality conditions
 	// Entries: the rows are the member entries of the answer, not items.
 	Entries bool
-	// Endless: there may be so many rows that a condition which few rows meet is searched for about a second only, see filters.Reader.Search.
+	// Endless: the list can have so many rows that a search for a rare condition stops after about a second, see filters.Reader.Search.
 	Endless bool
-	// Indexed: most conditions of an Endless list have an index, so that one statement is tried first, see filters.Reader.Find.
+	// Indexed: most conditions of an Endless list have an index, so one statement without a period is tried first, see filters.Reader.Find.
 	Indexed bool
 	// Further reads further parameters, which More names; nil = there are none.
 	More    []string

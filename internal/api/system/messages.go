@@ -74,7 +74,7 @@ func readPurge(b jsonbody.Object) (f overview.Purge, err error) {
 	}
 	f.OlderThan = time.Duration(seconds) * time.Second
 	if f.Application == "" && f.Mode == "" && f.IncidentID == 0 && !f.OutOfBand {
-		return f, fault.Invalidf("application", "give an application, a mode, an incident or out_of_band: the messages of all are not dropped at once")
+		return f, fault.Invalidf("application", "give at least one of application, mode, incident_id and out_of_band: all waiting messages cannot be dropped together")
 	}
 	f.Why, err = reason(b, "it is shown on the timelines of the incidents")
 	return f, err

@@ -13,11 +13,11 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// longestPause is how long a pause of an operator lasts at most, so that a forgotten one ends.
+// longestPause bounds pauses of operators, so that a forgotten pause ends.
 const longestPause = 24 * time.Hour
 
-// Drains makes members release their buckets, or own buckets again. A member that does not exist is a NotFound fault; the last member that
-// could own buckets is a Conflict fault.
+// Drains makes members release their buckets, or own buckets again. It returns a NotFound fault for a member that does not exist, and a
+// Conflict fault for the last member that could own buckets.
 type Drains interface {
 	SetDraining(ctx context.Context, processID string, draining bool) error
 }
@@ -28,7 +28,7 @@ type Pauses interface {
 	EndPause(ctx context.Context, key string) error
 }
 
-// Applications pauses applications by name, or lets them go on. A name that does not exist is a NotFound fault. by is the actor of the
+// Applications pauses or resumes applications by name. A name that does not exist is a NotFound fault. by is the actor of the
 // audit log.
 type Applications interface {
 	SetPaused(ctx context.Context, name string, paused bool, by string) error

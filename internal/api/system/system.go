@@ -1,5 +1,5 @@
-// Package system answers /v1/system: what operators need to see of the members, queues, limits and vendors, and the configuration, and
-// what they change of the running system: drains, pauses, purges and messages that are sent again. api mounts its routes.
+// Package system answers /v1/system. Operators read the members, queues, limits, vendors and the configuration there. They drain members, pause
+// modes, accounts and applications, drop waiting messages, and send messages again. api mounts its routes.
 package system
 
 import (

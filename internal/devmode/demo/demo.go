@@ -96,7 +96,8 @@ func templateDraft() messages.NewTemplate {
 	}}
 }
 
-// SeedUser adds the demo user without contacts, who makes everything else in the pages. It changes nothing if the user exists.
+// SeedUser adds only the demo user, without contacts, so that a newcomer can add everything else in the console. It changes nothing if the
+// user exists.
 func SeedUser(ctx context.Context, o *operator.Operator) error {
 	u := people()[0]
 	u.Contacts, u.Modes = nil, nil

@@ -17,11 +17,11 @@ type Next struct {
 	Step  int
 	Pages []SimulatedPage // that are made at At; empty if the plan ends
 	Ends  bool            // the plan ends at At
-	// Paused: the plan or the application is paused, so that nothing happens.
+	// Paused: nothing happens, because the plan or the application is paused.
 	Paused bool
 }
 
-// maxAhead bounds how often Next decides. Decisions without pages are few: a step that nobody can be paged in is over at once.
+// maxAhead bounds how many decisions Next takes. Few of them make no page: a step without anybody who can be paged ends immediately.
 const maxAhead = 100
 
 // Next returns what happens next to an incident if nobody does anything. Messages that are being sent count as sent. It returns a NotFound
@@ -53,7 +53,7 @@ func (s *simulation) next(ctx context.Context, due escalation.Due) (Next, error)
 	for range maxAhead {
 		w, err := s.decider.Decide(ctx, due, f)
 		if err != nil {
-			return Next{}, tooSlow(fmt.Errorf("foresee: %w", err))
+			return Next{}, tooSlow(fmt.Errorf("simulate the next page: %w", err))
 		}
 		next, err := s.carryOut(ctx, w)
 		if err != nil {

@@ -238,7 +238,7 @@ func TestSimulateFailsIfACalendarDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// waiting is an incident that a simulator foresees.
+// waiting is an incident whose next pages a simulator computes.
 type waiting escalation.Due
 
 func (w waiting) Ahead(context.Context, incidents.ID) (escalation.Due, error) {

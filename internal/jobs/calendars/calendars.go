@@ -1,5 +1,5 @@
 // Package calendars reads subscribed calendars of other programs when they are due, and stores their shifts, holidays and
-// unavailability. A processor runs it; each subscription is claimed by one process. URLs come from people, so that only public addresses
+// unavailability. The processors run it; each subscription is claimed by one process. People enter the URLs, so only public addresses
 // are read unless the configuration allows others. A URL is never logged.
 package calendars
 
@@ -23,10 +23,10 @@ import (
 const (
 	// Every is the interval between searches for due subscriptions.
 	Every = 2 * time.Second
-	// atOnce is how many calendars are read at the same time. A server that hangs delays only the others of its pass.
+	// atOnce is how many calendars are read at the same time. A server that does not answer delays only the calendars of the same pass.
 	atOnce  = 8
 	timeout = 15 * time.Second
-	// hold is how long a claim lasts; longer than the redirects of a calendar can take.
+	// hold is how long a claim lasts. It is longer than a request with all its redirects can take.
 	hold = 5 * time.Minute
 	// busySince is how long past unavailability is kept.
 	busySince = 24 * time.Hour
@@ -66,8 +66,8 @@ func (r *Reader) Pass(ctx context.Context) error {
 // read reads one calendar and stores the result, or why it failed.
 func (r *Reader) read(ctx context.Context, d calendar.DueSubscription) error {
 	a, err := r.fetch(ctx, d.URL, d.ETag, d.LastModified)
-	out := calendar.Reading{Whole: a.text != nil, ETag: a.etag, LastModified: a.lastModified}
-	if err == nil && out.Whole {
+	out := calendar.Reading{Changed: a.text != nil, ETag: a.etag, LastModified: a.lastModified}
+	if err == nil && out.Changed {
 		out.Events, out.LeftOut, err = r.apply(ctx, d, a.text)
 	}
 	switch {
@@ -84,7 +84,7 @@ func (r *Reader) read(ctx context.Context, d calendar.DueSubscription) error {
 	return r.subscriptions.Failed(ctx, d, fault.Public(err))
 }
 
-// apply stores what a calendar says. It returns how many events it used, and those that it left out.
+// apply stores the shifts, holidays or unavailability of a calendar. It returns how many it stored, and the events that it left out, with the reasons.
 func (r *Reader) apply(ctx context.Context, d calendar.DueSubscription, text []byte) (int, []string, error) {
 	now := time.Now()
 	by := oncall.By{Owner: "calendar subscription"}
@@ -113,7 +113,7 @@ func (r *Reader) apply(ctx context.Context, d calendar.DueSubscription, text []b
 	return len(busy), left, r.subscriptions.SetBusy(ctx, d, busy)
 }
 
-// shiftsOf stores the shifts of a calendar. Shifts that were changed by hand stay.
+// shiftsOf stores the shifts of a calendar. It does not change shifts that were edited by hand.
 func (r *Reader) shiftsOf(ctx context.Context, d calendar.DueSubscription, text []byte, now time.Time, by oncall.By) (int, []string, error) {
 	candidates, err := r.subscriptions.Candidates(ctx, d.TeamID)
 	if err != nil {

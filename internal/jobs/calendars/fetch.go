@@ -23,7 +23,7 @@ type answer struct {
 	etag, lastModified string
 }
 
-// problem returns a failure with a text for the person who subscribed. It never has the URL.
+// problem returns a fault with a text for the person who subscribed. The text never has the URL.
 func problem(format string, args ...any) error { return fault.Newf(fault.Unavailable, format, args...) }
 
 // fetch gets a calendar. etag and lastModified are those of the last answer.

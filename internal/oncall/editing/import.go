@@ -208,7 +208,7 @@ type ExternalCalendar struct {
 	Since  time.Time // the beginning of the range that was read
 	UIDs   []string  // of all its events
 	Wanted []OccurrenceShift
-	// Subscription is the subscription that read the calendar; 0 = a file. Shifts of its earlier readings that the calendar no longer has
-	// are missing too.
+	// Subscription is the subscription that read the calendar; 0 = a file. Shifts of its earlier readings count as missing too, if the calendar
+	// no longer has them.
 	Subscription int64
 }

@@ -45,7 +45,7 @@ func ReadHolidays(raw []byte) ([]scheduling.Holiday, error) {
 			}
 		}
 		if len(out) > maxHolidays {
-			return nil, fault.Invalidf("body", "a holiday calendar has at most %d days; event %d, %s, is beyond: leave some out, or end what recurs with UNTIL",
+			return nil, fault.Invalidf("body", "a holiday calendar has at most %d days; event %d, %s, exceeds that: leave some out, or end recurring events with UNTIL",
 				maxHolidays, i+1, called(e))
 		}
 	}
@@ -64,7 +64,7 @@ func summaryOf(e *ics.VEvent) string {
 	return ""
 }
 
-// called names an event in faults, so that people find it in the file.
+// called returns the name of an event for faults, so that people find the event in the file.
 func called(e *ics.VEvent) string {
 	if name := summaryOf(e); name != "" {
 		return fmt.Sprintf("%.60q", name)
@@ -83,7 +83,7 @@ func holidayOf(e *ics.VEvent) ([]oncall.Date, error) {
 	}
 	length := end - first
 	if length > maxHoliday {
-		return nil, fault.Invalidf("body", "it covers %d days, the most is %d: give a longer holiday as several events", length, maxHoliday)
+		return nil, fault.Invalidf("body", "it covers %d days, at most %d are allowed: give a longer holiday as several events", length, maxHoliday)
 	}
 	starts := []oncall.Date{first}
 	if p := e.GetProperty(ics.ComponentPropertyRrule); p != nil {

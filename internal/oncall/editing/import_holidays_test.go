@@ -18,5 +18,5 @@ func TestALongHolidayIsRefusedNotShortened(t *testing.T) {
 	require.Len(t, days, 60)
 	_, err = ReadHolidays(fmt.Appendf(nil, calendar, "20270303"))
 	require.True(t, fault.Is(err, fault.Invalid))
-	require.ErrorContains(t, err, `event 1 of the calendar, "Summer": it covers 61 days, the most is 60`)
+	require.ErrorContains(t, err, `event 1 of the calendar, "Summer": it covers 61 days, at most 60 are allowed`)
 }

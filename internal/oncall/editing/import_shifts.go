@@ -19,7 +19,7 @@ func ReadShifts(c *ExternalCalendar, raw []byte, candidates []Candidate, zone *t
 	return unmatched, nil
 }
 
-// UnmatchedEvent is an event of which no shift was made, or not for all of its people.
+// UnmatchedEvent is an event that got no shift, or no shift for some of its people. Why is the reason.
 type UnmatchedEvent struct {
 	UID     string   `json:"uid"`
 	Summary string   `json:"summary"`
@@ -45,7 +45,7 @@ func occurrences(candidates []Candidate, read ical.Calendar) (wanted []Occurrenc
 		}
 		if len(unknown) > 0 && !reported[e.UID] {
 			reported[e.UID] = true
-			unmatched = append(unmatched, UnmatchedEvent{e.UID, e.Summary, unknown, "nobody, or more than one, is called so"})
+			unmatched = append(unmatched, UnmatchedEvent{e.UID, e.Summary, unknown, "no person of the team, or more than one, has this name"})
 		}
 	}
 	return wanted, unmatched

@@ -52,7 +52,7 @@ const (
 	maxName          = 100
 	// MaxCalendar is the largest calendar that is read, in bytes.
 	MaxCalendar = 4 << 20
-	// maxBusy is the largest number of unavailabilities that one calendar makes.
+	// maxBusy is the largest number of unavailabilities from one calendar.
 	maxBusy = 500
 	// ReadAhead is how far ahead events are read.
 	ReadAhead = 366 * 24 * time.Hour
@@ -112,7 +112,7 @@ func ReadBusy(raw []byte, zone *time.Location, from, until time.Time, wholeDays 
 		out = append(out, oncall.Span{Start: e.Start, End: e.End})
 	}
 	if len(out) > maxBusy {
-		return nil, nil, fault.Invalidf("body", "the calendar has more than %d busy times within a year: let only events of whole days count, or subscribe to a calendar that has absences only", maxBusy)
+		return nil, nil, fault.Invalidf("body", "the calendar has more than %d busy times within a year: count only all-day events, or subscribe to a calendar that has only absences", maxBusy)
 	}
 	_, unmatched := occurrences(nil, ical.Calendar{Problems: read.Problems})
 	return out, LeftOut(unmatched), nil

@@ -38,14 +38,14 @@ func (s *Sessions) WithIdle(idle time.Duration) *Sessions { return &Sessions{s.d
 
 func (s *Sessions) idleSeconds() int64 { return int64(s.idle / time.Second) }
 
-// FindCtx implements scs.CtxStore. It records the use of the session at most once a minute, unless
-// the request is no use (auth.WithoutUse).
+// FindCtx implements scs.CtxStore. It records the use of the session at most once a minute, except
+// for background requests (auth.WithBackground).
 func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
 	found, err := postgres.Query(ctx, s.db, (*db.Queries).FindSession, db.FindSessionParams{Token: HashToken(token), IdleSeconds: s.idleSeconds()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false, nil
 	}
-	if err == nil && found.Unrecorded && auth.IsUse(ctx) {
+	if err == nil && found.Unrecorded && !auth.IsBackground(ctx) {
 		err = postgres.Exec(ctx, s.db, (*db.Queries).RecordSessionUse, HashToken(token))
 	}
 	return found.Data, err == nil, err

@@ -84,7 +84,7 @@ func (s *Subscriptions) Save(ctx context.Context, c editing.CalendarSubscription
 	})
 }
 
-// Drop removes a subscription and the unavailability that it made. The caller has removed its shifts and holidays.
+// Drop removes a subscription and the unavailability that came from it. The caller has removed its shifts and holidays.
 func (s *Subscriptions) Drop(ctx context.Context, c editing.CalendarSubscription, by oncall.By) error {
 	return s.change(ctx, c, audit.CalendarUnsubscribed, by, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.UnsubscribeCalendar(ctx, c.ID))
@@ -120,12 +120,12 @@ type DueSubscription struct {
 	editing.CalendarSubscription
 	URL                string         // "" = it cannot be decrypted
 	Zone               *time.Location // of the team or person
-	ETag, LastModified string         // of the last answer; "" = it must be read as a whole
+	ETag, LastModified string         // of the last answer; "" = request the calendar without a condition
 	claims             int64
 }
 
-// Claim returns up to most subscriptions that are due. No other process gets them until hold has passed. A calendar that was read as a
-// whole a day ago is read so again.
+// Claim returns up to most subscriptions that are due. No other process gets them until hold has passed. If the last full reading of a
+// calendar is a day ago, it is read in full again.
 func (s *Subscriptions) Claim(ctx context.Context, most int, hold time.Duration) ([]DueSubscription, error) {
 	ids, err := postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]int64, error) {
 		return q.ClaimCalendarSubscriptions(ctx, db.ClaimCalendarSubscriptionsParams{Most: int32(most), HoldSeconds: hold.Seconds()})
@@ -143,7 +143,7 @@ func (s *Subscriptions) Claim(ctx context.Context, most int, hold time.Duration)
 		if url, err := s.keys.Unseal(r.UrlSealed, ownerOf(d.CalendarSubscription)); err == nil {
 			d.URL = string(url)
 		}
-		if r.WholeReadAt != nil && time.Since(*r.WholeReadAt) < 24*time.Hour {
+		if r.FullReadAt != nil && time.Since(*r.FullReadAt) < 24*time.Hour {
 			d.ETag, d.LastModified = r.Etag, r.LastModified
 		}
 		out = append(out, d)
@@ -151,9 +151,9 @@ func (s *Subscriptions) Claim(ctx context.Context, most int, hold time.Duration)
 	return out, nil
 }
 
-// Reading is what a reading found. Whole is false if the calendar has not changed.
+// Reading is the result of a successful reading. If Changed is false, the calendar was not sent again (304), and Done ignores the other fields.
 type Reading struct {
-	Whole              bool
+	Changed            bool
 	ETag, LastModified string
 	Events             int
 	LeftOut            []string
@@ -162,7 +162,7 @@ type Reading struct {
 // Done stores the success of a reading. It does nothing if somebody changed the subscription meanwhile.
 func (s *Subscriptions) Done(ctx context.Context, d DueSubscription, r Reading) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		_, err := q.CalendarSubscriptionRead(ctx, db.CalendarSubscriptionReadParams{ID: d.ID, Claims: d.claims, PauseSeconds: editing.ReadEvery.Seconds(), Whole: r.Whole,
+		_, err := q.CalendarSubscriptionRead(ctx, db.CalendarSubscriptionReadParams{ID: d.ID, Claims: d.claims, PauseSeconds: editing.ReadEvery.Seconds(), Changed: r.Changed,
 			Etag: postgres.Storable(r.ETag), LastModified: postgres.Storable(r.LastModified), Events: int32(r.Events),
 			LeftOut: postgres.NonNil(postgres.Convert(r.LeftOut, postgres.Storable))})
 		return err
@@ -178,7 +178,7 @@ func (s *Subscriptions) Failed(ctx context.Context, d DueSubscription, problem s
 	})
 }
 
-// SetBusy replaces the unavailability that a subscription made. It is a Conflict fault if somebody changed the subscription meanwhile.
+// SetBusy replaces the unavailability that came from a subscription. It is a Conflict fault if somebody changed the subscription meanwhile.
 func (s *Subscriptions) SetBusy(ctx context.Context, d DueSubscription, busy []oncall.Span) error {
 	starts, ends := make([]time.Time, len(busy)), make([]time.Time, len(busy))
 	for i, b := range busy {
@@ -195,7 +195,7 @@ func (s *Subscriptions) SetBusy(ctx context.Context, d DueSubscription, busy []o
 	})
 }
 
-// Candidates returns the people of a team to whom events may give shifts.
+// Candidates returns the people of a team who can get shifts from events.
 func (s *Subscriptions) Candidates(ctx context.Context, team int64) ([]editing.Candidate, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).EventCandidates, team)
 	return postgres.Convert(rows, func(r db.EventCandidatesRow) editing.Candidate {

@@ -64,7 +64,7 @@ func (a *Applications) SetCategories(ctx context.Context, id int64, all []applic
 func (a *Applications) Quota(ctx context.Context, id int64) (applications.Quota, error) {
 	r, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationQuota, id)
 	var used messages.Usage
-	_ = json.Unmarshal(r.Usage, &used) // unreadable counts begin again
+	_ = json.Unmarshal(r.Usage, &used) // if the counts cannot be read, they begin at zero
 	return applications.Quota{HardUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.HardSeconds)), SoftUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.SoftSeconds)), Application: r.Application, HardThreshold: int(r.HardThreshold), SoftThreshold: int(r.SoftThreshold),
 		HardDuration: postgres.FromSeconds(r.HardSeconds), SoftDuration: postgres.FromSeconds(r.SoftSeconds), Plan: r.Plan, Target: r.Target,
 		TargetKind: r.TargetKind, WaitAfterwards: postgres.FromSeconds(r.WaitSeconds)}, err

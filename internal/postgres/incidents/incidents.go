@@ -73,7 +73,7 @@ var incidentColumns = map[string]postgres.Column{
 	"error":          {Expr: "(c.severity = 'error')", Kind: filters.Bool},
 	"warning":        {Expr: "(c.severity = 'warning')", Kind: filters.Bool},
 	"info":           {Expr: "(c.severity = 'info')", Kind: filters.Bool},
-	// Not c.context: the planner believes that few contexts match, and would read all of them for each period of a search.
+	// Not c.context: the planner expects few matches, and would read all contexts for each period of a search.
 	"context":      {Expr: "(select t.context::text from incident_contexts t where t.incident_id = i.id)", Kind: filters.Text},
 	"owner_id":     {Expr: "i.owner_id", Kind: filters.Int},
 	"current_step": {Expr: "i.current_step", Kind: filters.Int},

@@ -42,7 +42,7 @@ select concat_ws(' ', (select last_value + is_called::int from incidents_id_seq)
     (select max(settled_at) from messages where settled_at is not null))`)
 }
 
-// VersionOf is Version for the page of one incident. What other incidents and plans change on it is not covered.
+// VersionOf is Version for the page of one incident. It does not cover changes of the page that come from other incidents and from plans.
 func (i *Incidents) VersionOf(ctx context.Context, id incidents.ID) (string, error) {
 	return i.version(ctx, `-- name: LiveVersionOf :one
 select concat_ws(' ', (select i.xmin from incidents i where i.id = $1), (select max(e.id) from timeline_entries e where e.incident_id = $1),

@@ -24,7 +24,7 @@ type Operations struct{ db *postgres.DB }
 // New returns the adapter over d.
 func New(d *postgres.DB) *Operations { return &Operations{d} }
 
-// SetDraining makes a member release its buckets, or allows it to own buckets again. The refusals are those of buckets.MayDrain.
+// SetDraining makes a member release its buckets, or allows it to own buckets again. It returns the faults of buckets.MayDrain.
 func (o *Operations) SetDraining(ctx context.Context, processID string, draining bool) error {
 	processID = postgres.Storable(processID)
 	err := o.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -86,7 +86,7 @@ func (o *Operations) EndPause(ctx context.Context, key string) error {
 	})
 }
 
-// SetPaused pauses an application, so that its incidents and messages wait, or lets it go on. An unknown name is a NotFound fault; by is the
+// SetPaused pauses an application, so that its incidents and messages wait, or resumes it. An unknown name is a NotFound fault; by is the
 // actor of the audit log.
 func (o *Operations) SetPaused(ctx context.Context, name string, paused bool, by string) error {
 	e := audit.Entry{Actor: by, Action: audit.ApplicationPaused}

@@ -90,7 +90,7 @@ returning l.bucket;
 -- name: SetMemberDraining :execrows
 update members set draining = sqlc.arg(draining) where process_id = sqlc.arg(process_id);
 
--- Keeps other drains waiting, so that each of them sees the members that the others left.
+-- Drains run one after the other, so that each of them sees the drains before it.
 -- name: LockMembers :exec
 select from members order by process_id for no key update;
 

@@ -3,7 +3,7 @@
 -- name: CalendarsSubscribed :many
 select s.id, s.kind, coalesce(s.team_id, 0)::bigint as team_id, coalesce(t.name, '')::text as team, coalesce(s.user_id, 0)::bigint as user_id,
     coalesce(u.name, '')::text as user_name, coalesce(r.name, '')::text as role, s.name, s.host, s.whole_days, s.created_by, s.created_at,
-    s.next_read_at, s.read_at, s.failures, s.problem, s.events, s.left_out, s.url_sealed, s.claims, s.etag, s.last_modified, s.whole_read_at,
+    s.next_read_at, s.read_at, s.failures, s.problem, s.events, s.left_out, s.url_sealed, s.claims, s.etag, s.last_modified, s.full_read_at,
     coalesce(t.time_zone, u.time_zone, 'UTC')::text as time_zone
 from calendar_subscriptions s
 left join teams t on t.id = s.team_id
@@ -51,9 +51,9 @@ returning s.id;
 -- name: CalendarSubscriptionRead :execrows
 update calendar_subscriptions
 set read_at = clock_timestamp(), failures = 0, problem = '', next_read_at = clock_timestamp() + sqlc.arg(pause_seconds)::float8 * interval '1 second',
-    whole_read_at = case when @whole::boolean then clock_timestamp() else whole_read_at end,
-    etag = case when @whole::boolean then @etag else etag end, last_modified = case when @whole::boolean then @last_modified else last_modified end,
-    events = case when @whole::boolean then @events else events end, left_out = case when @whole::boolean then @left_out else left_out end
+    full_read_at = case when @changed::boolean then clock_timestamp() else full_read_at end,
+    etag = case when @changed::boolean then @etag else etag end, last_modified = case when @changed::boolean then @last_modified else last_modified end,
+    events = case when @changed::boolean then @events else events end, left_out = case when @changed::boolean then @left_out else left_out end
 where id = @id and claims = @claims;
 
 -- name: CalendarSubscriptionFailed :execrows
@@ -81,7 +81,7 @@ where s.id = @subscription_id and not exists (
 -- name: NameBusyTimes :exec
 update unavailabilities set note = @note where subscription_id = @subscription_id;
 
--- The people of a team to whom events may give shifts.
+-- The people of a team who can get shifts from events.
 -- name: EventCandidates :many
 select u.id, u.name, u.full_name, coalesce(c.destination, '')::text as email
 from team_members m

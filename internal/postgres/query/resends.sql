@@ -13,7 +13,7 @@ from (
 join applications a on a.id = m.application_id
 limit 1;
 
--- Makes a message of an incident again. It counts as an added page that was made, whose number makes its position unique.
+-- Makes a message of an incident again. The incident counts it as an added page, whose number makes the position of the message unique.
 -- name: ResendPage :one
 with asked as (
     insert into added_pages (incident_id, number, kind, targets, priority, actor, stopped, made_at)
@@ -47,7 +47,7 @@ select c.bucket, c.id, sqlc.arg(application_id)::bigint, sqlc.arg(recipient)::te
 from copied c
 returning id, bucket;
 
--- Links a message and the message that it was made again as, and tells the incident's timeline.
+-- Links a message and its copy, and adds an entry to the timeline of the incident.
 -- name: NoteResend :exec
 with noted as (
     insert into timeline_entries (incident_id, kind, actor, text)

@@ -114,14 +114,14 @@ insert into statistics_changes (due_at, at)
 select sqlc.arg(at)::timestamptz + interval '10 minutes', sqlc.arg(at)::timestamptz
 where clock_timestamp() < sqlc.arg(at)::timestamptz + interval '10 minutes';
 
--- Takes some of the changed hours, and of the hours and recent days that the release before has counted.
+-- Takes some of the changed hours, and some hours and recent days that the previous release has counted.
 -- name: TakeChangedHours :many
 with due as materialized (
     select c.at from statistics_changes c where c.due_at <= clock_timestamp()
     union
-    select i.at from statistics_incidents i where not i.whole and i.at > (select p.days_to - interval '7 days' from statistics_progress p)
+    select i.at from statistics_incidents i where not i.complete and i.at > (select p.days_to - interval '7 days' from statistics_progress p)
     union
-    select m.at from statistics_messages m where not m.whole and m.at > (select p.days_to - interval '7 days' from statistics_progress p)
+    select m.at from statistics_messages m where not m.complete and m.at > (select p.days_to - interval '7 days' from statistics_progress p)
     order by at limit 24
 ), gone as (
     delete from statistics_changes c using due d where c.at = d.at and c.due_at <= clock_timestamp()
@@ -133,7 +133,7 @@ select d.at from due d order by d.at;
 with gone as (
     delete from statistics_incidents s where s.at > sqlc.arg(after)::timestamptz and s.at <= sqlc.arg(until)::timestamptz
 )
-insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds, resolve_seconds, whole)
+insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds, resolve_seconds, complete)
 select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds, true
 from counted_incidents(sqlc.arg(after)::timestamptz, sqlc.arg(until)::timestamptz, sqlc.arg(part_seconds)::int) c;
 
@@ -142,7 +142,7 @@ from counted_incidents(sqlc.arg(after)::timestamptz, sqlc.arg(until)::timestampt
 with gone as (
     delete from statistics_messages s where s.at > sqlc.arg(after)::timestamptz and s.at <= sqlc.arg(until)::timestamptz
 )
-insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried, whole)
+insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried, complete)
 select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed, c.tried, true
 from counted_messages(sqlc.arg(after)::timestamptz, sqlc.arg(until)::timestamptz, sqlc.arg(part_seconds)::int) c;
 
@@ -164,7 +164,7 @@ insert into statistics_pages (at, user_id, application_id, plan_id, pages, inter
 select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
 from counted_pages(sqlc.arg(after)::timestamptz, sqlc.arg(until)::timestamptz, sqlc.arg(part_seconds)::int) c;
 
--- The counts of a period: packed days, and rows of days that are not packed. Hours after those that are counted are read from incidents and
+-- The counts of a period: packed days, and rows of days that are not packed. Hours that are not counted yet are read from incidents and
 -- messages, at most two hours.
 -- name: PeriodCounts :many
 with now as materialized (

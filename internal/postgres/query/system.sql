@@ -23,8 +23,8 @@ where c.outcome is not null and c.outcome <> 'cancelled'
 group by 1, 2, 3
 order by 1, 2, 3;
 
--- How many calls of each limit were planned in the last minute, how many it allows, and how far ahead they are planned. The calls of the
--- minute before the current one count by the part of it that is less than a minute ago. A limit without calls in the last hour is left out.
+-- For each limit: the calls planned in the last minute, how many it allows, and how far ahead calls are planned. The calls of the
+-- previous minute are weighted by the part of it that is in the last 60 seconds. A limit without calls in the last hour is left out.
 -- name: LimitUses :many
 select l.key, greatest(0, extract(epoch from l.next_at - now.at))::float8 as ahead_seconds, l.next_at,
     coalesce(60000000.0 / nullif(l.interval_us, 0), 0)::float8 as per_minute,

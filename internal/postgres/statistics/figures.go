@@ -16,7 +16,7 @@ import (
 
 // Limits of the rows of figures.
 const (
-	mostPlaces = 2000 // of a time axis
+	mostPlaces = 2000 // points of a time axis
 	mostNames  = 100  // of plans, teams and people
 )
 
@@ -62,7 +62,7 @@ type group struct {
 	day   time.Time
 	key   key
 	hours []byte // packed
-	whole bool   // the period has all of them
+	whole bool   // all hours of the day are in the period
 }
 
 // groups yields the groups of packed days, and one group for each row of the other days.
@@ -87,14 +87,14 @@ func groups(rows []db.PeriodCountsRow, yield func(group)) error {
 	return nil
 }
 
-// scope has the names of what is counted, and what the filters of a query select.
+// scope has the names of applications, plans, teams and people, and those that the filters of a query select.
 type scope struct {
 	zone         *time.Location
 	applications map[int64]db.PeriodApplicationsRow
 	teams        map[int64]db.PeriodTeamsRow
 	plans        map[int64]db.PeriodPlansRow
 	people       map[int64]person
-	plan, team   bool // there is a filter by it
+	plan, team   bool // the query filters by it
 }
 
 type person struct {

@@ -118,7 +118,7 @@ func TestFigures(t *testing.T) {
 	require.Len(t, f.Plans, 1)
 }
 
-// approximate requires that the times of a figure are the given ones within 3.5 %, and sets them to -1.
+// approximate requires that the times of a figure are within 3.5 % of the given ones, and sets them to -1.
 func approximate(t *testing.T, want []float64, f *applications.IncidentFigure) {
 	t.Helper()
 	for i, got := range []*float64{&f.AcknowledgeMedian, &f.AcknowledgeP90, &f.ResolveMedian, &f.ResolveP90} {
@@ -150,7 +150,7 @@ func TestLateResolvesAreCounted(t *testing.T) {
 	require.EqualValues(t, 1, f.Plans[0].Resolved)
 }
 
-// The release before counts hours without the times of resolves, and takes the queue of changed hours, until the last of its processes has ended.
+// During a rolling upgrade, the previous release counts hours without the times of resolves, and takes entries from the queue of changed hours.
 func TestHoursOfTheReleaseBeforeAreCountedAgain(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
@@ -168,7 +168,7 @@ func TestHoursOfTheReleaseBeforeAreCountedAgain(t *testing.T) {
 			select 0, a.id, 'sms', 'sent', 1, now() - interval '2 days', now() - interval '2 days', 'ann', 1, 'primary', i.id, 1, 1, 'user:1' from applications a, incidents i where a.name = 'demo'`)
 	s := statistics.New(d)
 	require.NoError(t, s.Count(t.Context(), 0))
-	exec(`delete from statistics_changes`, `delete from statistics_attempts`, `delete from statistics_pages`, // as the release before counts both hours
+	exec(`delete from statistics_changes`, `delete from statistics_attempts`, `delete from statistics_pages`, // as the previous release counts both hours
 		`create temporary table i as select at, application_id, plan_id, incidents, claimed, claim_seconds from statistics_incidents`,
 		`create temporary table m as select at, application_id, mode, sent, delivered, failed, tried from statistics_messages`)
 	exec(`delete from statistics_incidents`, `delete from statistics_messages`,
@@ -180,7 +180,7 @@ func TestHoursOfTheReleaseBeforeAreCountedAgain(t *testing.T) {
 	require.InEpsilon(t, 7200, f.Plans[0].ResolveMedian, 0.035)
 	var pages, parts int
 	require.NoError(t, d.Pool().QueryRow(t.Context(), `select (select count(*) from statistics_pages),
-		(select count(*) from statistics_incidents where not whole) + (select count(*) from statistics_messages where not whole)`).Scan(&pages, &parts))
+		(select count(*) from statistics_incidents where not complete) + (select count(*) from statistics_messages where not complete)`).Scan(&pages, &parts))
 	require.Equal(t, 1, pages)
 	require.Zero(t, parts)
 }

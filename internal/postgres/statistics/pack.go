@@ -12,25 +12,25 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// A packed day is a list of groups. A group has the bytes of its key and of its hours, each after its length. Numbers are unsigned varints.
+// A packed day is a list of groups. A group is its key and then its hours, each as a length and the bytes. Numbers are unsigned varints.
 // A key has the numbers of the user, the application and the plan (0 = none), and the texts mode, vendor and account. An hour has its number in
 // the day from 1 to 24 (a count of a whole day has 24), three counts, and two lists of durations of a byte each.
 
-// key says of what counts are.
+// key is the object of the counts.
 type key struct {
 	user, application, plan int64
 	mode, vendor, account   string
 }
 
-// hour has the counts of an hour: incidents and those acknowledged; messages sent, delivered and failed; calls and failed ones; or pages and
-// interruptions.
+// hour has the counts of an hour. They depend on the kind of the group: incidents and acknowledged incidents; sent, delivered and failed
+// messages; calls and failed calls; or pages and interruptions.
 type hour struct {
 	number           int
 	counts           [3]int64
 	claims, resolves []byte // each an applications.Duration
 }
 
-var errPacked = errors.New("the counts of a packed day are damaged: delete its row from statistics_days, and it is packed again")
+var errPacked = errors.New("the counts of a packed day are damaged: delete its row from statistics_days, then it is packed again")
 
 func appendKey(b []byte, k key) []byte {
 	for _, n := range []int64{k.user, k.application, k.plan} {
@@ -120,7 +120,7 @@ func packed(rows []db.CountsOfDayRow, day time.Time) []byte {
 	return append([]byte{}, body...)
 }
 
-// Pack packs the counts of days that are not packed, the newest first, a day in a transaction. It rests after each day, rest times as long
+// Pack packs the counts of days that are not packed, newest first, each day in its own transaction. After each day it pauses, rest times as long
 // as the day took. Figures of a day that is not packed are the same, but take longer. Several processes may call it; they take turns.
 func (s *Counts) Pack(ctx context.Context, rest int) error {
 	for {
@@ -137,7 +137,7 @@ func (s *Counts) Pack(ctx context.Context, rest int) error {
 	}
 }
 
-// packDay packs what the newest day lacks. done reports whether all days are packed.
+// packDay packs the missing kinds of counts of the newest day that is not packed. done reports whether all days are packed.
 func packDay(ctx context.Context, q *db.Queries) (done bool, err error) {
 	if err := lockStatistics(ctx, q); err != nil {
 		return false, err

@@ -10,7 +10,7 @@ import (
 type totals struct {
 	query  applications.FigureQuery
 	in     *scope
-	daysTo time.Time // before it only days are known, no hours
+	daysTo time.Time // before it, counts are by day, not by hour
 	places map[time.Time]*[25]place
 	clocks map[dayIn]*[25]clock
 
@@ -35,13 +35,13 @@ type sending struct {
 	mode, vendor, account string
 }
 
-// place is where an hour is on the time axis.
+// place is the position of an hour on the time axis.
 type place struct {
-	in bool // the period has the hour
+	in bool // the hour is in the period
 	at int64
 }
 
-// clock is an hour on the clock of a person.
+// clock is an hour in the time zone of a person.
 type clock struct {
 	hour             int
 	weekend, outside bool
@@ -58,7 +58,7 @@ func newTotals(f applications.FigureQuery, in *scope, daysTo time.Time) *totals 
 		messages: map[sending]*applications.MessageFigure{}, vendors: map[sending]*applications.VendorFigure{}, people: map[int64]*applications.PageFigure{}}
 }
 
-// of returns the value of a key, which is new at first.
+// of returns the value of a key, and adds a new one if there is none.
 func of[K comparable, V any](m map[K]*V, k K) *V {
 	v := m[k]
 	if v == nil {

@@ -1,5 +1,5 @@
-// Package home serves the home page: what needs the reader now. The web site mounts it. The page reads the APIs as the reader. A part that
-// cannot be read is left out, and the page says so: the rest is what somebody needs who was just woken.
+// Package home serves the home page, which shows what needs the attention of the reader. The web site mounts it. The page calls the APIs
+// as the reader. If a part cannot be read, the page says so and shows the other parts.
 package home
 
 import (
@@ -50,8 +50,8 @@ func (h Handlers) Show(rw http.ResponseWriter, r *http.Request) {
 // parallel is how many reads of a page run at the same time. More would take too many connections of the database from other requests.
 const parallel = 4
 
-// together runs reads at the same time. It returns the error of one that the whole page depends on: the database is away, or the session
-// is over. Other errors leave out the part, whose name is returned.
+// together runs reads at the same time. It returns an error if the database is unavailable or the session has ended. After other errors it
+// returns the names of the parts that are missing.
 func together(reads map[string]func() error) (missing []string, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup

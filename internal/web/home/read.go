@@ -142,7 +142,7 @@ type plan struct {
 	Team    string `json:"team"`
 }
 
-// read reads everything for the reader of r, in two rounds: what needs no team, then what the teams need.
+// read reads everything for the reader of r, in two rounds: first what does not depend on the teams, then the data of the teams.
 func (h Handlers) read(r *http.Request) (*data, error) {
 	d, me, api := &data{now: time.Now()}, page.Reader(r), h.Pages.API(r)
 	reads := map[string]func() error{

@@ -70,7 +70,7 @@ type teamView struct {
 type roleView struct {
 	Role   string
 	People []string
-	Until  time.Time // zero = there is no hand-off in sight
+	Until  time.Time // zero = the next hand-off is not known
 	Then   string    // who takes over; "" = nobody
 }
 
@@ -93,14 +93,14 @@ func viewTeams(found []onCall) []teamView {
 	return teams
 }
 
-// shiftView is a shift of the reader: one that runs until End, or one that begins at Start.
+// shiftView is a shift of the reader: a current shift with End, or a future one with Start.
 type shiftView struct {
 	Team, Href, Role string
 	Now              bool
 	Start, End       time.Time
 }
 
-// viewShifts returns the shifts that run now, by the calendars of the teams, and then the next ones.
+// viewShifts returns the current shifts from the calendars of the teams, and then the next ones.
 func viewShifts(next []shift, teams []onCall, name string, now time.Time) []shiftView {
 	var out []shiftView
 	for _, t := range teams {
@@ -131,7 +131,7 @@ var phoneModes = []string{"call", "sms"}
 // maxWarnings is how many warnings of a kind are shown.
 const maxWarnings = 5
 
-// warnings returns what needs attention, with what to do about it: first what keeps a page from the reader.
+// warnings returns the warnings with links to a remedy. Those about pages that cannot reach the reader come first.
 func (d *data) warnings(name string, zone *time.Location) []page.Warning {
 	all := d.contactWarnings(name)
 	all = append(all, d.teamWarnings(zone)...)
@@ -171,7 +171,7 @@ func (d *data) contactWarnings(name string) []page.Warning {
 			lacks(r.Priority, mode)
 		}
 	}
-	for _, u := range d.usual { // a person chose nothing here: only a missing phone number is worth a warning
+	for _, u := range d.usual { // the person has no rule for the priority: warn only about a missing phone number
 		if !chosen[u.Name] && slices.Contains(phoneModes, u.Mode) {
 			lacks(u.Name, u.Mode)
 		}
@@ -255,7 +255,7 @@ func (d *data) vendorWarnings() []page.Warning {
 	var out []page.Warning
 	for _, v := range d.vendors.Items {
 		if v.LastFailedAt.After(v.LastSentAt) && len(out) < maxWarnings {
-			out = append(out, page.Warning{Text: fmt.Sprintf("The vendor %s fails: %d of its %s of the last hour by %s failed, also the latest.",
+			out = append(out, page.Warning{Text: fmt.Sprintf("The vendor %s fails: %d of its %s in the last hour by %s failed, and so did the latest one.",
 				strings.TrimSuffix(v.Vendor+"/"+v.Account, "/"), v.Failed, humanize.Count(v.Calls, "call", "calls"), v.Mode), Href: "/system?tab=vendors", Action: "See the vendors"})
 		}
 	}
@@ -277,7 +277,7 @@ func (d *data) vendorWarnings() []page.Warning {
 
 // firstSteps are what a newcomer does.
 type firstSteps struct {
-	Contact, Plan, Alert    bool   // what is done
+	Contact, Plan, Alert    bool   // whether the step is done
 	Contacts, Planned, Open string // addresses of pages
 	Connect                 string // address of the form of an integration; "" = there is one that can receive the test alert
 	Contacted, Send         string // commands

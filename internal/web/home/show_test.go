@@ -72,7 +72,7 @@ func TestWarnings(t *testing.T) {
 	d.rules = []rule{{Priority: "urgent", Mode: "sms"}}
 	require.Empty(t, d.warnings("ann", time.UTC))
 	require.Equal(t, []string{"You have no contact: no page can reach you."}, texts((&data{rules: rules}).warnings("ann", time.UTC)))
-	require.Empty(t, (&data{missing: "your contacts"}).warnings("ann", time.UTC), "what could not be read is no reason for a warning")
+	require.Empty(t, (&data{missing: "your contacts"}).warnings("ann", time.UTC), "no warning about data that could not be read")
 
 	d = data{now: now, contact: []contact{{Mode: "call", Destination: "+1"}}, onCall: read[[]onCall](t, `[{"team":"db","roles":[
 		{"role":"primary","people":[],"gaps":[{"start":1795521600,"end":1795525200},{"start":1795600000,"end":1795610000}]},
@@ -92,7 +92,7 @@ func TestWarnings(t *testing.T) {
 	d.sent = []message{{State: "failed", IncidentID: 7, Target: "bob"}, {State: "sent"}, {State: "failed"}}
 	d.vendors.Items = []vendor{{Vendor: "twilio", Account: "main", Mode: "sms", Calls: 3, Failed: 2, LastFailedAt: now, LastSentAt: recent}, {Vendor: "smtp", Calls: 3, Failed: 2, LastFailedAt: recent, LastSentAt: now}}
 	d.vendors.Pauses = []pause{{"mode:call", "the vendor moves."}}
-	require.Equal(t, []string{"The vendor twilio/main fails: 2 of its 3 calls of the last hour by sms failed, also the latest.", "mode:call is paused: the vendor moves.",
+	require.Equal(t, []string{"The vendor twilio/main fails: 2 of its 3 calls in the last hour by sms failed, and so did the latest one.", "mode:call is paused: the vendor moves.",
 		"A page of incident 7 did not reach bob."}, texts(d.vendorWarnings()))
 }
 

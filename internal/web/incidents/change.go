@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// work makes a change of one incident. It returns the person who has acknowledged the incident if it is to be asked first; nil = the change
-// is made.
+// work makes a change of one incident. If another person has acknowledged the incident and the reader must confirm the change first, it returns
+// that acknowledgement and changes nothing; nil = the change was made.
 type work func(ctx context.Context, c incidents.Change) (*incidents.Acknowledged, error)
 
 // change changes one incident and redirects to the page that the reader came from. A change that fails is offered again with its values.
@@ -95,7 +95,7 @@ const undoTime = 10 * time.Minute
 // resolvedKey is the session key of the last resolve of the reader: the number of the incident and the time.
 const resolvedKey = "resolved"
 
-// resolve resolves an incident. The reader can undo it for some time.
+// resolve resolves an incident. The reader can undo it within undoTime.
 func (h Handlers) resolve(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 		done, err := h.Transitions.Resolve(ctx, c, true)
@@ -106,7 +106,7 @@ func (h Handlers) resolve(rw http.ResponseWriter, r *http.Request) {
 	}))
 }
 
-// mayUndo reports whether the reader has resolved the incident a short time ago.
+// mayUndo reports whether the reader has resolved the incident within undoTime.
 func (h Handlers) mayUndo(r *http.Request, id incidents.ID) bool {
 	number, at, _ := strings.Cut(h.Pages.Sessions.GetString(r.Context(), resolvedKey), " ")
 	unix, err := strconv.ParseInt(at, 10, 64)

@@ -110,7 +110,7 @@ func firstObject(all ...object) object {
 	return nil
 }
 
-// known are the members that the page shows elsewhere.
+// known lists the members that the page shows elsewhere.
 var known = []string{"title", "summary", "severity", "integration", "description", "message", "links", "images", "labels"}
 
 func (f *facts) label(o object) {
@@ -172,7 +172,7 @@ func address(s string) string {
 	return s
 }
 
-// words makes a text of the name of a member: "runbook_url" and "runbookURL" become "Runbook".
+// words turns the name of a member into a label: "runbook_url" and "runbookURL" become "Runbook".
 func words(name string) string {
 	name = strings.Trim(strings.NewReplacer("_", " ", "-", " ", "URL", "", "Url", "").Replace(name), " ")
 	for _, end := range []string{" url", " link", " uri"} {
@@ -191,7 +191,7 @@ func words(name string) string {
 	return string(r)
 }
 
-// rank orders links: what helps first.
+// rank orders links, the most useful first.
 func rank(l link) int {
 	text := strings.ToLower(l.Text)
 	for i, word := range []string{"runbook", "playbook", "dashboard", "panel", "source"} {
@@ -235,7 +235,7 @@ type alertsView struct {
 // shownAlerts is how many alerts are not folded.
 const shownAlerts = 5
 
-// viewAlerts returns firing alerts first. One alert says nothing that the facts do not say.
+// viewAlerts returns firing alerts first. It returns nothing for a single alert, because the facts show it already.
 func viewAlerts(all []incidents.Alert) alertsView {
 	v := alertsView{Cut: len(all) > maxAlerts}
 	all = all[:min(len(all), maxAlerts)]

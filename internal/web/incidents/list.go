@@ -213,7 +213,7 @@ func (h Handlers) rows(r *http.Request, s selection, f filter) (rowsView, error)
 	return rows, nil
 }
 
-// shortly is how long the first page of a search in texts takes. Further pages search for a second each.
+// shortly is how long the first page of a search in texts searches. Further pages search for a second each.
 const shortly = 40 * time.Millisecond
 
 // find reads a page of the list. No index helps a search in texts, so it reads period after period: see filters.Reader.Search.

@@ -29,7 +29,7 @@ type personView struct {
 	Messages         []messageView
 }
 
-// progress orders the states of messages: what a responder wants to know of a person is the best that was reached.
+// progress orders the states of messages, so that a person is shown with the best state of their messages.
 var progress = map[messages.State]int{messages.Delivered: 6, messages.Sent: 5, messages.Sending: 4, messages.Taken: 4, messages.Pending: 3,
 	messages.Aggregated: 2, messages.Failed: 1}
 

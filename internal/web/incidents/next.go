@@ -13,7 +13,7 @@ import (
 
 // nextView is what happens next if nobody does anything.
 type nextView struct {
-	Text string    // "" = nothing is known to come
+	Text string    // "" = nothing happens next
 	At   time.Time // zero = at an unknown time
 }
 
@@ -29,7 +29,7 @@ type nextAnswer struct {
 	Paused bool `json:"paused"`
 }
 
-// next returns what comes next. If it cannot be foreseen now, the page goes without it.
+// next returns what comes next. If that cannot be read now, the page does not show it.
 func (h Handlers) next(r *http.Request, i incidentView) nextView {
 	switch i.Incident.State() {
 	case incidents.StateSnoozed:

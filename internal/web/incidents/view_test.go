@@ -61,7 +61,7 @@ func TestFactsAreBounded(t *testing.T) {
 func TestAlertsOfAGroup(t *testing.T) {
 	t.Parallel()
 	one := incidents.Alert{Firing: true, Labels: json.RawMessage(`{"alertname":"Disk","host":"a"}`)}
-	require.Zero(t, viewAlerts([]incidents.Alert{one}).Count, "the facts say the same")
+	require.Zero(t, viewAlerts([]incidents.Alert{one}).Count, "the facts show the only alert")
 	many := []incidents.Alert{{Labels: json.RawMessage(`{"alertname":"Disk","host":"gone"}`)}}
 	for i := range 6 {
 		many = append(many, incidents.Alert{Firing: true, StartsAt: time.Unix(int64(i), 0), Labels: json.RawMessage(fmt.Sprintf(`{"alertname":"Disk","host":"h%d"}`, i)),
@@ -72,7 +72,7 @@ func TestAlertsOfAGroup(t *testing.T) {
 	require.Equal(t, 1, v.Resolved)
 	require.Len(t, v.First, shownAlerts)
 	require.Len(t, v.Rest, 2)
-	require.Equal(t, alertView{Firing: true, Text: "disk of h5", Labels: []label{{"host", "h5"}}}, v.First[0], "the newest that fires, with what distinguishes it")
+	require.Equal(t, alertView{Firing: true, Text: "disk of h5", Labels: []label{{"host", "h5"}}}, v.First[0], "the newest firing alert, with the labels that others do not have")
 	require.False(t, v.Rest[1].Firing)
 	require.False(t, v.Cut)
 	require.True(t, viewAlerts(make([]incidents.Alert, maxAlerts+1)).Cut)
@@ -86,7 +86,7 @@ func TestMessagesByPerson(t *testing.T) {
 	})
 	require.Len(t, people, 2)
 	require.Equal(t, "ann", people[0].Target)
-	require.Equal(t, "delivered by sms", people[0].StateText, "the best that was reached")
+	require.Equal(t, "delivered by sms", people[0].StateText, "the best state of the messages")
 	require.Len(t, people[0].Messages, 3)
 	require.Len(t, []rune(people[0].Messages[1].Body), maxBody)
 	require.Equal(t, "waiting by sms", people[1].StateText)

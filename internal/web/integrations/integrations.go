@@ -118,7 +118,7 @@ func (i integration) HasHeartbeats() bool { return slices.Contains(heartbeats.Ty
 // HasSecrets reports whether the integration can check signatures.
 func (i integration) HasSecrets() bool { return slices.Contains(signatures.Types(), i.Type) }
 
-// health is a state of an integration with the kind of its chip. Group is the filter of the list that has it.
+// health is a state of an integration with the kind of its chip. Group is the value of the list filter that selects it.
 type health struct{ Text, Kind, Group string }
 
 // The filters of the list by health.
@@ -169,7 +169,7 @@ type listView struct {
 	Healths []page.Option
 }
 
-// maxReads is how many pages of the API one page of the list reads to find rows of a health.
+// maxReads is how many pages of the API one page of the list reads to find integrations with the chosen health.
 const maxReads = 10
 
 func tabs(current string) []page.Tab {

@@ -150,7 +150,7 @@ type rulesView struct {
 	Tried           *tried
 }
 
-// Parts selects what a test changes besides its result. The fields stay, so nothing that is typed meanwhile is lost.
+// Parts selects the elements that a test replaces besides its result. It keeps the fields, so that nothing typed meanwhile is lost.
 func (v rulesView) Parts() string {
 	parts := "#rules-state"
 	for _, row := range v.Rows {

@@ -148,8 +148,8 @@ type Refusal struct {
 	Text   string // "" = there is no error
 }
 
-// Tag returns the ETag that the refused form carries: sent, the one that was sent, or now, the one that was just read, if another person's change
-// refused the form. So the person can compare and save again.
+// Tag returns the ETag for a refused form. It is now, the ETag that was just read, if the form was refused because of another person's change,
+// so that the person can compare and save again. Otherwise it is sent, the ETag of the form.
 func (f Refusal) Tag(sent, now string) string {
 	if f.Status == http.StatusPreconditionFailed {
 		return now

@@ -18,8 +18,8 @@ const diffContext = 3
 // maxCompared is how many lines of each text are compared one by one. The time grows with their product.
 const maxCompared = 2000
 
-// Diff compares two texts line by line. Equal texts have no difference: nil. If the changed part is too long to compare, it is removed and added
-// as a whole, and the first line says so.
+// Diff compares two texts line by line. Equal texts have no difference: nil. If the changed part is too long to compare, all its old lines are
+// removed and all its new lines are added, and the first line says so.
 func Diff(before, after string) []DiffLine {
 	if before == after {
 		return nil

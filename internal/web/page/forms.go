@@ -26,7 +26,7 @@ func Typed(r *http.Request) url.Values {
 // maxForm is the largest form of a page, in bytes.
 const maxForm = 4 << 20
 
-// readForm reads the form of a request once, within maxForm. It fails if the body broke off or is no form: its values would be missing.
+// readForm reads the form of a request once, within maxForm. It returns an error if the body is incomplete or not a form.
 func readForm(rw http.ResponseWriter, r *http.Request) error {
 	if r.PostForm != nil {
 		return nil
@@ -38,7 +38,7 @@ func readForm(rw http.ResponseWriter, r *http.Request) error {
 	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || r.ContentLength != 0 && kind != "application/x-www-form-urlencoded" {
-		return fault.Invalidf("", "The form did not arrive whole. Nothing was changed: go back and send it again")
+		return fault.Invalidf("", "The form did not arrive completely. Nothing was changed: go back and send it again")
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 	case fault.TooLarge:
 		p.Fail(rw, r, err)
 		return true
-	case fault.Invalid: // what arrived of it cannot be offered again
+	case fault.Invalid: // the form is incomplete: it cannot be sent again
 		p.Problem(rw, r, Frame{Title: "Your session has ended"}, http.StatusUnauthorized, "Nothing was changed. Log in, go back, and send the form again.")
 		return true
 	}
@@ -93,7 +93,7 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// ConfirmPassword is the field in which a person confirms the log-in. A form that is kept goes without it.
+// ConfirmPassword is the field in which a person confirms the log-in. A kept form does not have it.
 const ConfirmPassword = "confirm_password"
 
 // Offer is a page with a form that sends a change again.
@@ -107,7 +107,7 @@ type Offer struct {
 	Back    string // address of that link
 }
 
-// offerAgain answers a form that failed for a reason that passes: the page keeps what was typed, and the person sends it again. It returns
+// offerAgain answers a form that failed for a temporary reason: the page keeps what was typed, and the person sends it again. It returns
 // false if the request is no form, or one that is too large or has a password.
 func (p *Pages) offerAgain(rw http.ResponseWriter, r *http.Request, f Frame, status int, text string) bool {
 	if r.Method != http.MethodPost || IsRefresh(r) || readForm(rw, r) != nil {

@@ -78,9 +78,9 @@ type seen struct {
 	unchanged bool
 }
 
-// Unchanged reports whether a stream has seen the page at this version. Then the page need not be read and rendered, and must return. A version
-// may leave out rare changes: now and then Unchanged is false although the version is the same. A version that is constant makes a page change
-// only then, which is for pages that are slow to read or do not depend on Pages.Version.
+// Unchanged reports whether a stream has sent the page at this version already. Then the handler must return without reading and rendering the
+// page. A version need not cover rare changes, because Unchanged is false from time to time although the version is the same. A page that is
+// slow to read, or does not depend on Pages.Version, can use a constant version: it is then rendered only at those times.
 func Unchanged(r *http.Request, version string) bool {
 	s, streamed := r.Context().Value(seenKey{}).(*seen)
 	if !streamed {
@@ -146,7 +146,7 @@ func (p part) since(before part, hash string) update {
 }
 
 // view requests the page of a stream as a refresh of the browser does, in the process. So the session, the rights and the page are looked at
-// again each time. version is what the stream has seen (Unchanged); "" = the page is rendered.
+// again each time. version is the version that the stream has sent (Unchanged); "" = always render the page.
 func view(r *http.Request, page http.Handler, version string) (seen, *answer) {
 	s := seen{version: version}
 	again := r.Clone(context.WithValue(r.Context(), seenKey{}, &s))

@@ -53,7 +53,7 @@ func TestAPersonHasFewStreams(t *testing.T) {
 	require.True(t, ok)
 }
 
-func TestAStreamReadsAnUnchangedPageOnlyNowAndThen(t *testing.T) {
+func TestAStreamReadsAnUnchangedPageOnlyFromTimeToTime(t *testing.T) {
 	t.Parallel()
 	reads, version := 0, "1"
 	page := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,7 @@ func TestAStreamReadsAnUnchangedPageOnlyNowAndThen(t *testing.T) {
 	again, _ := view(r, page, first.version)
 	require.True(t, again.unchanged)
 	require.Equal(t, 1, reads)
-	_, _ = view(r, page, "") // now and then
+	_, _ = view(r, page, "") // from time to time
 	require.Equal(t, 2, reads)
 	version = "2"
 	changed, _ := view(r, page, first.version)

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Version is what plans, templates and applications have in common in /v1. Applications have a name and a team only.
+// Version has the fields that plans, templates and applications share in /v1. Applications have a name and a team only.
 type Version struct {
 	ID        int64     `json:"id"`
 	Name      string    `json:"name"`
@@ -37,8 +37,9 @@ type Index[T any] struct {
 	Next         string // address of the next page; "" = there is none
 }
 
-// ReadIndex reads the list /v1/section as the address of r asks: name, a part of the name; team; show, mine or all; cursor. The parameter of the
-// API that selects the objects of the reader is mine, with its value. Without a choice, those are shown if there are any, otherwise all.
+// ReadIndex reads the list /v1/section as the address of r asks: name, a part of the name; team; show, mine or all; cursor. mine and value
+// are the parameter of the API that selects the objects of the reader, and its value. If the address has no parameters, the page shows the
+// objects of the reader, or all if there are none.
 func ReadIndex[T any](p *Pages, r *http.Request, title, section, mine, value string) (v Index[T], err error) {
 	q := r.URL.Query()
 	text := func(name string) string { return strings.TrimSpace(Storable(q.Get(name))) }
@@ -96,7 +97,7 @@ func (a API) Versions(section, name, cursor string, limit int) (found Listed[Ver
 	if cursor != "" {
 		q.Set("cursor", cursor)
 	}
-	_ = a.Get("/v1/"+section+"?"+q.Encode(), &found) // a page works without the other versions
+	_ = a.Get("/v1/"+section+"?"+q.Encode(), &found) // the page can do without the other versions
 	return found
 }
 
@@ -164,10 +165,11 @@ func (a API) Teams() []string {
 	return me.Teams
 }
 
-// Change sends a form about an object to an API. It returns what the next page says, and the address of that page; "" = that of the object.
+// Change sends a form about an object to an API. It returns the message for the next page, and the address of that page; "" = the page of
+// the object.
 type Change func(api API, o Version, typed url.Values) (done, to string, err error)
 
-// Again is a refused form, which its page shows again.
+// Again is a refused form that the page of the object shows again.
 type Again struct {
 	Form    string // name of the form; "" = none was refused
 	Typed   url.Values
@@ -182,7 +184,7 @@ func (a Again) Problem(form string) Refusal {
 	return Refusal{}
 }
 
-// Value is the value of a field: what was typed if the form was refused, else what is stored. Zero is empty.
+// Value is the value of a field: the typed value if the form was refused, otherwise the stored one. A zero value becomes "".
 func (a Again) Value(form, field string, stored any) string {
 	if a.Problem(form).Text != "" && a.Typed.Has(field) {
 		return a.Typed.Get(field)

@@ -174,7 +174,7 @@ func (p *Pages) execute(rw http.ResponseWriter, r *http.Request, name string, da
 // DatabaseUnavailable says what a reader can expect while the database cannot be reached.
 const DatabaseUnavailable = "Nothing is lost. Try again in a moment. Paging continues as soon as the database is back."
 
-// Fail shows an error page that says what the reader can do. A form that failed for a reason that passes is offered again. Unexpected errors are
+// Fail shows an error page that says what the reader can do. A form that failed for a temporary reason can be sent again. Unexpected errors are
 // logged in full.
 func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	status, title, text := http.StatusInternalServerError, "Internal error", "This is a defect of Iris. The server log has the details."

@@ -113,13 +113,13 @@ func (p *Pages) Run(ctx context.Context) error {
 // be outside of the middleware that loads sessions. The parameter seen is the hash of the part that the browser shows.
 //
 // An event "part" changes the part, and an event "login" says that the session has ended, with the address of the log-in. The stream ends when
-// the page cannot be shown; the browser then requests the page, which says why. A stream and a refresh are no use of the session, which ends at
-// an open page too.
+// the page cannot be shown; the browser then requests the page, which says why. A stream and a refresh do not extend the session: it ends
+// after the idle time although a page is open.
 func (p *Pages) Stream(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		streamed := r.Header.Get("Accept") == "text/event-stream"
 		if r.Method == http.MethodGet && (streamed || r.Header.Get("X-Seen") != "") {
-			r = r.WithContext(auth.WithoutUse(r.Context()))
+			r = r.WithContext(auth.WithBackground(r.Context()))
 		}
 		if r.Method != http.MethodGet || !streamed {
 			next.ServeHTTP(rw, r)

@@ -16,11 +16,11 @@ import (
 
 type values map[string]any
 
-// pause pauses a plan, or lets it go on.
+// pause pauses or resumes a plan.
 func pause(api page.API, o page.Version, typed url.Values) (string, string, error) {
-	paused, done := typed.Get("paused") == "true", "The plan goes on: its incidents page people again."
+	paused, done := typed.Get("paused") == "true", "The plan is resumed: its incidents page people again."
 	if paused {
-		done = "The plan is paused: it pages nobody until it goes on."
+		done = "The plan is paused: it pages nobody until somebody resumes it."
 	}
 	return done, "", api.Send(http.MethodPut, page.Path("/v1/plans/%s/paused", o.Name), values{"paused": paused}, nil)
 }
@@ -95,7 +95,7 @@ func (h Handlers) renderTest(rw http.ResponseWriter, r *http.Request, again page
 }
 
 // test sends the first notification of each priority of the first step to the reader, and to nobody else, in the mode that the engine would choose
-// for the application that was typed. The text is that of the template with the sample context of the application.
+// for the typed application. The text is rendered from the template with the sample context of that application.
 func test(api page.API, o page.Version, typed url.Values) (string, string, error) {
 	p, err := page.Find[plan](api, "plans", fmt.Sprint(o.ID))
 	for _, n := range p.trials() {
@@ -115,16 +115,16 @@ func trial(api page.API, p plan, n notification, application string) error {
 	}
 	draft := values{"name": "test", "application": application, "assume": "no-ack",
 		"steps": [][]values{{{"target": target{"user", api.Reader()}, "priority": n.Priority, "template": n.Template, "wait_seconds": 60}}}}
-	var foreseen struct {
+	var preview struct {
 		Simulation simulation.Report `json:"simulation"`
 	}
-	if err := api.Send(http.MethodPost, "/v1/plans/preview", draft, &foreseen); err != nil {
+	if err := api.Send(http.MethodPost, "/v1/plans/preview", draft, &preview); err != nil {
 		return err
 	}
-	if len(foreseen.Simulation.Pages) == 0 {
+	if len(preview.Simulation.Pages) == 0 {
 		return api.Send(http.MethodPost, "/v1/notifications", message, nil)
 	}
-	mode := foreseen.Simulation.Pages[0].Mode
+	mode := preview.Simulation.Pages[0].Mode
 	var source, rendered wording
 	for _, t := range textsOf(api, n.Template) {
 		if t.Mode == mode && strings.EqualFold(t.Application, application) {
@@ -147,10 +147,11 @@ func trial(api page.API, p plan, n notification, application string) error {
 	return api.Send(http.MethodPost, "/v1/notifications", message, nil)
 }
 
-// answer is a line of a preview that says how to acknowledge the example incident, or where it is.
+// answer matches a line of a preview that says how to acknowledge the example incident, or has its address.
 var answer = regexp.MustCompile(`/a/preview|/incidents/1$|(?i:reply "1 claim")`)
 
-// withoutAnswers removes from a preview what people could answer to: its example has the number 1, as a real message may have.
+// withoutAnswers removes the links and numbers of the example incident from a preview, so that an answer to the test cannot acknowledge the
+// real incident 1.
 func withoutAnswers(text string) string {
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), answer.MatchString)
 	return strings.TrimSpace(exampleNumber.ReplaceAllString(strings.Join(lines, "\n"), ""))

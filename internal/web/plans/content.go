@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/humanize"
 )
 
-// builtIn stands for the template of a notification that has none.
+// builtIn is shown instead of a template for a notification without one.
 const builtIn = "none (built-in text)"
 
 // The content of a plan as bodies of /v1 have it.
@@ -62,7 +62,7 @@ type (
 		NotifyOwner    string          `json:"notify_owner"`
 		ResolvedNotice map[string]bool `json:"resolved_notice"`
 	}
-	// common holds for all versions of a plan.
+	// common has the values that all versions of a plan share.
 	common struct {
 		Settings settings `json:"settings"`
 		Fallback *target  `json:"fallback"`

@@ -240,8 +240,8 @@ func text(err error) string {
 	return fault.Public(err)
 }
 
-// save stores the typed plan, and then the settings and the fallback if the person changed them. Everything is checked before. If only a part
-// could be stored, the form goes on from there.
+// save checks everything, then stores the typed plan, and then the settings and the fallback if the person changed them. If only a part
+// could be stored, the form keeps the rest, and the person can save again.
 func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 	d, err := h.check(r, f)
 	if err == nil && d.Refusal.Text != "" {
@@ -292,8 +292,8 @@ func (h Handlers) store(r *http.Request, f form) (saved plan, err error) {
 	return saved, api.Send(http.MethodPost, "/v1/plans", body, &saved)
 }
 
-// storeRest sends the settings and the fallback to /v1, as far as the person changed them: the rest stays as others may have set it meanwhile.
-// With an error, missing says what is not stored.
+// storeRest sends the settings and the fallback to /v1, but only what the person changed, so that it does not overwrite changes of other
+// people. With an error, missing says what is not stored.
 func (h Handlers) storeRest(r *http.Request, f form, saved plan) (missing string, err error) {
 	read, api := &reader{}, h.Pages.API(r)
 	typed, fallback := f.settings(read), f.fallback(read)

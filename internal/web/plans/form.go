@@ -419,7 +419,7 @@ func (f form) settings(r *reader) settings {
 	return s
 }
 
-// opened returns what held for all versions when the form was opened. Without it, that is what holds now.
+// opened returns the settings and the fallback as they were when the form was opened; now, if the form does not have them.
 func (f form) opened(now common) common {
 	var c common
 	if json.Unmarshal([]byte(f.Value("opened")), &c) != nil {
@@ -428,7 +428,7 @@ func (f form) opened(now common) common {
 	return c
 }
 
-// over returns the settings now with those members of s that differ from opened.
+// over returns the settings now, in which the members of s that differ from opened replace the stored ones.
 func (s settings) over(opened, now settings) settings {
 	to := reflect.ValueOf(&now).Elem()
 	for i := range to.NumField() {

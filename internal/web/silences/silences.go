@@ -259,7 +259,7 @@ func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Done(rw, r, back(r, s.ID), fmt.Sprintf("Silence %d lasts longer now.", s.ID))
 }
 
-// back returns the address that a button leads to: the list that it is on, else the page of the silence.
+// back returns the address after a button was pressed: the list that has the button, otherwise the page of the silence.
 func back(r *http.Request, id silences.ID) string {
 	if show := r.PostFormValue("back"); show == "active" || show == "planned" {
 		return "/silences?show=" + show

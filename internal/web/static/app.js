@@ -61,23 +61,23 @@ document.addEventListener("DOMContentLoaded", () => {
 for (const event of ["htmx:afterSwap", "iris:updated"]) document.addEventListener(event, () => show(document));
 setInterval(() => show(document), 1000);
 
-// A new part with data-said is announced to screen readers by that text, not by its content.
-const said = new WeakSet();
-let speaker = null;
+// When a new part has data-announce, screen readers announce that text instead of the content of the part.
+const announced = new WeakSet();
+let liveRegion = null;
 function announce() {
-  for (const part of document.querySelectorAll("[data-said]")) {
-    if (said.has(part)) continue;
-    said.add(part);
-    if (!speaker) {
-      speaker = document.createElement("p");
-      speaker.className = "unseen";
-      speaker.setAttribute("role", "status");
-      document.querySelector("main").append(speaker);
+  for (const part of document.querySelectorAll("[data-announce]")) {
+    if (announced.has(part)) continue;
+    announced.add(part);
+    if (!liveRegion) {
+      liveRegion = document.createElement("p");
+      liveRegion.className = "unseen";
+      liveRegion.setAttribute("role", "status");
+      document.querySelector("main").append(liveRegion);
     }
-    setTimeout(() => { speaker.textContent = part.dataset.said; }, 100); // screen readers see a change of an element that was there
+    setTimeout(() => { liveRegion.textContent = part.dataset.announce; }, 100); // screen readers announce changes only of an element that exists already
   }
 }
-document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-said]").forEach((part) => said.add(part))); // no news
+document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-announce]").forEach((part) => announced.add(part))); // not the parts of the loaded page
 document.addEventListener("htmx:afterSwap", announce);
 
 // drafts runs a function on the storage for drafts: an unsent comment survives the end of the session and a reload.
@@ -123,7 +123,7 @@ document.addEventListener("keydown", (e) => {
   }
 });
 
-// A form is sent once: a second press on a slow connection does nothing. This runs after the scripts of pages, which send some forms themselves.
+// A form is sent only once: a second press on a slow connection does nothing. This handler runs after the page scripts, which send some forms themselves.
 addEventListener("submit", (e) => {
   const form = e.target;
   if (e.defaultPrevented || form.method !== "post" || form.target || e.submitter?.formTarget) return;
@@ -138,7 +138,7 @@ function unlock(form) {
 }
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sending]").forEach(unlock)); // after Back
 
-// Leaving a page with changes in a form with data-guard asks first.
+// If a form with data-guard has unsaved changes, the browser asks before it leaves the page.
 let unsaved = false;
 document.addEventListener("input", (e) => { unsaved ||= Boolean(e.target.closest?.("form[data-guard]")); });
 document.addEventListener("submit", (e) => { unsaved &&= e.defaultPrevented || Boolean(e.submitter?.formTarget); });

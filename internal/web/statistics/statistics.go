@@ -101,7 +101,7 @@ func readPeriod(r *http.Request, now time.Time) (p period, err error) {
 	return p, nil
 }
 
-// hour returns the beginning of the hour on the clock of t. Some zones are half an hour apart from others.
+// hour returns the beginning of the hour in the zone of t. In some zones, hours begin at half past of other zones.
 func hour(t time.Time) time.Time {
 	return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Statistics count by the hours of the reader's clock, which begin at half past elsewhere.
+// Statistics use the hours of the reader's time zone, which can begin at half past of other zones.
 func TestHoursBeginOnTheReadersClock(t *testing.T) {
 	t.Parallel()
 	for zone, minute := range map[string]int{"Asia/Kolkata": 30, "Asia/Kathmandu": 15, "Europe/Zurich": 0} {

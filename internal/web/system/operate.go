@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// ChangeRoutes mounts the forms. The APIs refuse people who are no administrators.
+// ChangeRoutes mounts the forms. The APIs refuse people who are not administrators.
 func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/system/members/{process}/draining", h.drain)
 	r.Post("/system/pauses", h.pause)
@@ -62,7 +62,7 @@ func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsVi
 	return f
 }
 
-// done tells the reader what a form did, or shows the tab again with what is wrong.
+// done shows the reader the result of a form, or the tab again with the reason of the refusal.
 func (h Handlers) done(rw http.ResponseWriter, r *http.Request, tab, text string, err error) {
 	if err != nil {
 		refusal, ok := h.Pages.Refused(rw, r, err)
@@ -97,13 +97,13 @@ func (h Handlers) pause(rw http.ResponseWriter, r *http.Request) {
 
 func (h Handlers) endPause(rw http.ResponseWriter, r *http.Request) {
 	key := page.Typed(r).Get("key")
-	h.done(rw, r, "vendors", key+" is used again.", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/system/pauses/%s", key), nil, nil))
+	h.done(rw, r, "vendors", key+" is resumed.", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/system/pauses/%s", key), nil, nil))
 }
 
 func (h Handlers) pauseApplication(rw http.ResponseWriter, r *http.Request) {
 	form := page.Typed(r)
 	paused, name := form.Get("paused") == "true", form.Get("application")
-	text := "Application " + name + " goes on."
+	text := "Application " + name + " is resumed."
 	if paused {
 		text = "Application " + name + " is paused: its incidents and messages wait."
 	}

@@ -48,7 +48,7 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	h.render(rw, r, r.URL.Query().Get("tab"), page.Refusal{Status: http.StatusOK})
 }
 
-// render shows a tab, with the forms below it and what is wrong with a form that was sent.
+// render shows a tab with its forms. refusal says why a form was refused.
 func (h Handlers) render(rw http.ResponseWriter, r *http.Request, name string, refusal page.Refusal) {
 	chosen := tabs[0]
 	if i := slices.IndexFunc(tabs, func(t tab) bool { return t.name == name }); i >= 0 {
@@ -131,7 +131,7 @@ type bucket struct {
 	Epoch        int64
 }
 
-// handover is buckets that a process took from another one.
+// handover records that a process took buckets from another one.
 type handover struct {
 	At           time.Time
 	Owner, Host  string
@@ -150,7 +150,7 @@ func (h handover) From() string { return h.Previous[:min(8, len(h.Previous))] }
 // mostRanges is how many ranges of buckets a hand-over shows.
 const mostRanges = 8
 
-// Which names the first buckets, with ranges: 0–3, 7.
+// Which lists the first buckets as ranges, such as 0–3, 7.
 func (h handover) Which() string {
 	var parts []string
 	for i := 0; i < len(h.Buckets); {
@@ -181,7 +181,7 @@ type membersView struct {
 // colours is how many colours the map has. Processes share a colour when there are more of them.
 const colours = 12
 
-// paint gives each member a colour of its own that stays when others come and go, as long as no two want the same one.
+// paint gives each member a colour of its own. A member keeps its colour when others start and stop, unless two members would get the same.
 func paint(all []member) {
 	var used [colours]bool
 	for i := range all {
@@ -205,7 +205,7 @@ func (h Handlers) members(r *http.Request) (any, error) {
 		return nil, err
 	}
 	v := membersView{Members: found.Members, Handovers: moved.Items[:min(len(moved.Items), 12)]}
-	slices.SortStableFunc(v.Members, func(a, b member) int { return a.StartedAt.Compare(b.StartedAt) }) // a new one comes last
+	slices.SortStableFunc(v.Members, func(a, b member) int { return a.StartedAt.Compare(b.StartedAt) }) // the newest last
 	paint(v.Members)
 	owners := map[string]member{}
 	admin := page.Reader(r).Admin
@@ -244,7 +244,7 @@ type limit struct {
 	PerMinute float64 `json:"per_minute"`
 }
 
-// Use is the use of the last minute and what the limit allows.
+// Use returns the calls of the last minute and how many the limit allows.
 func (l limit) Use() string {
 	if l.PerMinute == 0 {
 		return ""

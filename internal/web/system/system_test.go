@@ -13,7 +13,7 @@ func TestBucketsOfAHandover(t *testing.T) {
 	require.Empty(t, handover{}.Which())
 }
 
-// A member keeps its colour when others come, and every member has one of its own as long as there are enough.
+// A member keeps its colour when others start, and no two members have the same colour while there are enough colours.
 func TestColoursOfMembers(t *testing.T) {
 	t.Parallel()
 	var all []member

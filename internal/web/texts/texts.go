@@ -77,7 +77,7 @@ type showView struct {
 	Versions []page.Version
 	Owns     bool
 	Teams    []string
-	Lost     string // what a deletion loses
+	Lost     string // what a deletion removes
 }
 
 // appTexts are the texts for one application.

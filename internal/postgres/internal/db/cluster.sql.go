@@ -357,7 +357,7 @@ const lockMembers = `-- name: LockMembers :exec
 select from members order by process_id for no key update
 `
 
-// Keeps other drains waiting, so that each of them sees the members that the others left.
+// Drains run one after the other, so that each of them sees the drains before it.
 func (q *Queries) LockMembers(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockMembers)
 	return err

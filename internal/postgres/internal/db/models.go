@@ -181,8 +181,8 @@ type CalendarSubscription struct {
 	// counts claims and changes: the result of a reading is stored only if nothing happened since
 	Claims int64
 	ReadAt *time.Time
-	// the last reading without a condition; a calendar that does not change is read again each day, because its recurring events go on
-	WholeReadAt  *time.Time
+	// the last full reading, without If-None-Match or If-Modified-Since; an unchanged calendar is read in full once a day, because its recurring events get new occurrences
+	FullReadAt   *time.Time
 	Etag         string
 	LastModified string
 	Failures     int32
@@ -578,7 +578,7 @@ type Limit struct {
 	// longest lead of the processes that reserved in the last 10 s
 	LeadUs int64
 	LeadAt time.Time
-	// between two slots, as the latest process has it
+	// microseconds between two slots, as the process that used the limit last is configured
 	IntervalUs   int64
 	MinuteAt     time.Time
 	MinuteUsed   int32
@@ -1271,8 +1271,8 @@ type StatisticsIncident struct {
 	ClaimSeconds []float64
 	// from opening to the resolve, of each resolved incident; empty in days
 	ResolveSeconds []float64
-	// false = counted by a release before migration 0212, without resolve_seconds, attempts and pages: the hour is counted again
-	Whole bool
+	// false = counted by a release before migration 0212, without resolve_seconds, attempts and pages; the hour is then counted again
+	Complete bool
 }
 
 // messages by hour in which they settled; by day when they are older than seven weeks
@@ -1285,7 +1285,7 @@ type StatisticsMessage struct {
 	Failed        int32
 	Tried         int32
 	// as in statistics_incidents
-	Whole bool
+	Complete bool
 }
 
 // sent messages of incidents by hour and person; by day when they are older than seven weeks

@@ -59,7 +59,7 @@ func (q *Queries) CalendarSubscriptionFailed(ctx context.Context, arg CalendarSu
 const calendarSubscriptionRead = `-- name: CalendarSubscriptionRead :execrows
 update calendar_subscriptions
 set read_at = clock_timestamp(), failures = 0, problem = '', next_read_at = clock_timestamp() + $1::float8 * interval '1 second',
-    whole_read_at = case when $2::boolean then clock_timestamp() else whole_read_at end,
+    full_read_at = case when $2::boolean then clock_timestamp() else full_read_at end,
     etag = case when $2::boolean then $3 else etag end, last_modified = case when $2::boolean then $4 else last_modified end,
     events = case when $2::boolean then $5 else events end, left_out = case when $2::boolean then $6 else left_out end
 where id = $7 and claims = $8
@@ -67,7 +67,7 @@ where id = $7 and claims = $8
 
 type CalendarSubscriptionReadParams struct {
 	PauseSeconds float64
-	Whole        bool
+	Changed      bool
 	Etag         string
 	LastModified string
 	Events       int32
@@ -79,7 +79,7 @@ type CalendarSubscriptionReadParams struct {
 func (q *Queries) CalendarSubscriptionRead(ctx context.Context, arg CalendarSubscriptionReadParams) (int64, error) {
 	result, err := q.db.Exec(ctx, calendarSubscriptionRead,
 		arg.PauseSeconds,
-		arg.Whole,
+		arg.Changed,
 		arg.Etag,
 		arg.LastModified,
 		arg.Events,
@@ -97,7 +97,7 @@ const calendarsSubscribed = `-- name: CalendarsSubscribed :many
 
 select s.id, s.kind, coalesce(s.team_id, 0)::bigint as team_id, coalesce(t.name, '')::text as team, coalesce(s.user_id, 0)::bigint as user_id,
     coalesce(u.name, '')::text as user_name, coalesce(r.name, '')::text as role, s.name, s.host, s.whole_days, s.created_by, s.created_at,
-    s.next_read_at, s.read_at, s.failures, s.problem, s.events, s.left_out, s.url_sealed, s.claims, s.etag, s.last_modified, s.whole_read_at,
+    s.next_read_at, s.read_at, s.failures, s.problem, s.events, s.left_out, s.url_sealed, s.claims, s.etag, s.last_modified, s.full_read_at,
     coalesce(t.time_zone, u.time_zone, 'UTC')::text as time_zone
 from calendar_subscriptions s
 left join teams t on t.id = s.team_id
@@ -136,7 +136,7 @@ type CalendarsSubscribedRow struct {
 	Claims       int64
 	Etag         string
 	LastModified string
-	WholeReadAt  *time.Time
+	FullReadAt   *time.Time
 	TimeZone     string
 }
 
@@ -173,7 +173,7 @@ func (q *Queries) CalendarsSubscribed(ctx context.Context, arg CalendarsSubscrib
 			&i.Claims,
 			&i.Etag,
 			&i.LastModified,
-			&i.WholeReadAt,
+			&i.FullReadAt,
 			&i.TimeZone,
 		); err != nil {
 			return nil, err
@@ -290,7 +290,7 @@ type EventCandidatesRow struct {
 	Email    string
 }
 
-// The people of a team to whom events may give shifts.
+// The people of a team who can get shifts from events.
 func (q *Queries) EventCandidates(ctx context.Context, teamID int64) ([]EventCandidatesRow, error) {
 	rows, err := q.db.Query(ctx, eventCandidates, teamID)
 	if err != nil {

@@ -88,7 +88,7 @@ type NoteResendParams struct {
 	Target     string
 }
 
-// Links a message and the message that it was made again as, and tells the incident's timeline.
+// Links a message and its copy, and adds an entry to the timeline of the incident.
 func (q *Queries) NoteResend(ctx context.Context, arg NoteResendParams) error {
 	_, err := q.db.Exec(ctx, noteResend,
 		arg.Was,
@@ -194,7 +194,7 @@ type ResendPageRow struct {
 	Number int32
 }
 
-// Makes a message of an incident again. It counts as an added page that was made, whose number makes its position unique.
+// Makes a message of an incident again. The incident counts it as an added page, whose number makes the position of the message unique.
 func (q *Queries) ResendPage(ctx context.Context, arg ResendPageParams) (ResendPageRow, error) {
 	row := q.db.QueryRow(ctx, resendPage,
 		arg.ApplicationID,

@@ -188,7 +188,7 @@ const countIncidents = `-- name: CountIncidents :exec
 with gone as (
     delete from statistics_incidents s where s.at > $1::timestamptz and s.at <= $2::timestamptz
 )
-insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds, resolve_seconds, whole)
+insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds, resolve_seconds, complete)
 select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds, true
 from counted_incidents($1::timestamptz, $2::timestamptz, $3::int) c
 `
@@ -209,7 +209,7 @@ const countMessages = `-- name: CountMessages :exec
 with gone as (
     delete from statistics_messages s where s.at > $1::timestamptz and s.at <= $2::timestamptz
 )
-insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried, whole)
+insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried, complete)
 select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed, c.tried, true
 from counted_messages($1::timestamptz, $2::timestamptz, $3::int) c
 `
@@ -545,7 +545,7 @@ type PeriodCountsRow struct {
 	ResolveSeconds []float64
 }
 
-// The counts of a period: packed days, and rows of days that are not packed. Hours after those that are counted are read from incidents and
+// The counts of a period: packed days, and rows of days that are not packed. Hours that are not counted yet are read from incidents and
 // messages, at most two hours.
 func (q *Queries) PeriodCounts(ctx context.Context, arg PeriodCountsParams) ([]PeriodCountsRow, error) {
 	rows, err := q.db.Query(ctx, periodCounts, arg.After, arg.Until)
@@ -751,9 +751,9 @@ const takeChangedHours = `-- name: TakeChangedHours :many
 with due as materialized (
     select c.at from statistics_changes c where c.due_at <= clock_timestamp()
     union
-    select i.at from statistics_incidents i where not i.whole and i.at > (select p.days_to - interval '7 days' from statistics_progress p)
+    select i.at from statistics_incidents i where not i.complete and i.at > (select p.days_to - interval '7 days' from statistics_progress p)
     union
-    select m.at from statistics_messages m where not m.whole and m.at > (select p.days_to - interval '7 days' from statistics_progress p)
+    select m.at from statistics_messages m where not m.complete and m.at > (select p.days_to - interval '7 days' from statistics_progress p)
     order by at limit 24
 ), gone as (
     delete from statistics_changes c using due d where c.at = d.at and c.due_at <= clock_timestamp()
@@ -761,7 +761,7 @@ with due as materialized (
 select d.at from due d order by d.at
 `
 
-// Takes some of the changed hours, and of the hours and recent days that the release before has counted.
+// Takes some of the changed hours, and some hours and recent days that the previous release has counted.
 func (q *Queries) TakeChangedHours(ctx context.Context) ([]time.Time, error) {
 	rows, err := q.db.Query(ctx, takeChangedHours)
 	if err != nil {

@@ -30,8 +30,8 @@ type LimitUsesRow struct {
 	Used         float64
 }
 
-// How many calls of each limit were planned in the last minute, how many it allows, and how far ahead they are planned. The calls of the
-// minute before the current one count by the part of it that is less than a minute ago. A limit without calls in the last hour is left out.
+// For each limit: the calls planned in the last minute, how many it allows, and how far ahead calls are planned. The calls of the
+// previous minute are weighted by the part of it that is in the last 60 seconds. A limit without calls in the last hour is left out.
 func (q *Queries) LimitUses(ctx context.Context) ([]LimitUsesRow, error) {
 	rows, err := q.db.Query(ctx, limitUses)
 	if err != nil {

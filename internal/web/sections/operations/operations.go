@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/system"
 )
 
-// AuditParts are what the page of the audit log works on.
+// AuditParts has what the page of the audit log needs.
 type AuditParts = auditlog.Deps
 
 // Deps are the parts that the pages work on, besides the APIs.

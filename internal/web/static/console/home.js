@@ -1,4 +1,4 @@
-// The home page names the teams whose calendars were looked at last in this browser, except those it shows anyway.
+// The home page lists the teams whose calendars were viewed last in this browser, except teams that it shows already.
 const place = document.getElementById("recent");
 const shown = new Set([...document.querySelectorAll("main a[href^='/teams/']")].map((a) => a.getAttribute("href")));
 let teams = [];

@@ -57,7 +57,7 @@ const actions = {
   },
   "?": () => keys.showModal(),
 };
-// The sheet has the switch of the keys. Each browser keeps its own, because speech input belongs to one computer.
+// The help sheet has a switch for the keys. Each browser stores its own choice, because speech input is used on one computer.
 const use = keys.querySelector("input[name=keys]");
 try { use.checked = localStorage.getItem("keys") !== "off"; } catch { /* a browser without storage forgets the choice */ }
 use.addEventListener("change", () => {

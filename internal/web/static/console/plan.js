@@ -61,7 +61,7 @@ function fields(form) {
 
 const state = (e) => (e.type === "checkbox" ? e.checked : e.value);
 
-// keep takes over into part what was typed in form after it was sent, and the focus.
+// keep copies what was typed in form after it was sent into part. It returns a function that restores the focus.
 function keep(form, sent, part) {
   const to = fields(part);
   let focused;
@@ -79,8 +79,8 @@ function keep(form, sent, part) {
   };
 }
 
-// change carries out a button. Until the answer is there, the form takes no input, because its fields get other names; a preview changes none,
-// so typing goes on. A later change makes an earlier one out of date.
+// change carries out a button. Until the answer arrives, the form takes no input, because the answer can rename its fields. A preview renames
+// none, so people can continue to type. The answer of an earlier change is ignored when a later change has begun.
 let changes = 0;
 async function change(what) {
   const sending = document.getElementById("editor");
@@ -136,7 +136,7 @@ document.addEventListener("input", (e) => {
 document.addEventListener("change", (e) => {
   const name = e.target.name || "";
   if (!e.target.closest?.("#editor")) return;
-  const shown = name.endsWith(".target.role") && e.target.querySelector("option[selected]")?.value; // the role whose fields are there
+  const shown = name.endsWith(".target.role") && e.target.querySelector("option[selected]")?.value; // the role whose fields the form shows
   const dynamic = name.endsWith(".target.role") && (e.target.value === "incident") !== (shown === "incident");
   if (!dynamic && !name.endsWith(".when") && !name.endsWith(".dynamic_index")) return;
   change("preview");

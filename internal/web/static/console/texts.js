@@ -11,7 +11,7 @@ function ask(mode) {
 function showButtons(root) {
   for (const button of root.querySelectorAll("[data-go]")) button.hidden = false;
   for (const button of root.querySelectorAll("[data-frame]:not([hidden])")) {
-    button.hidden = true; // without this script, a person presses it
+    button.hidden = true; // without this script, people press it
     button.click();
   }
 }

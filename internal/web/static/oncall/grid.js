@@ -188,7 +188,7 @@ function background(m, i, zone, view, people) {
 }
 
 function content({ shift: s, title }, zone) {
-  if (!s) return title ? [h("span", { class: "mark-title", title, dir: "auto" }, title)] : []; // or what is being drawn with the mouse
+  if (!s) return title ? [h("span", { class: "mark-title", title, dir: "auto" }, title)] : []; // without a title it is the selection that is being drawn with the mouse
   return [
     h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
     h("span", { class: "unseen" }, s.role + ": "),

@@ -32,7 +32,7 @@ async function load() {
   draw();
 }
 
-// myConflicts returns the numbers of the reader's shifts during an unavailability, and sets unknown.
+// myConflicts returns the ids of the reader's shifts that overlap an unavailability, and sets unknown.
 async function myConflicts(now) {
   const end = Math.max(now + 86400, ...upcoming.map((s) => s.end), ...current.map((s) => s.end));
   const found = await Promise.allSettled(teams.map((t) => v1.get(path`/teams/${t}/conflicts` + query({ start: now, end }))));
@@ -90,7 +90,7 @@ async function flagged() {
 function calendarsCard() {
   return subscriptionCard({
     title: "Calendars of my absences",
-    text: "A calendar of yours, such as your holidays. Iris reads it every hour; in its events, schedules do not choose you. Your teams see when you are away, and not the titles of events.",
+    text: "A calendar with your absences, such as holidays. Iris reads it every hour. Schedules do not choose you during its events. Your teams see when you are away, but not the titles of events.",
     at: path`/users/${page.user}/calendar-subscriptions`,
     mayChange: true,
     changed: () => {
@@ -107,7 +107,7 @@ function shiftCards() {
       h(
         "div",
         { class: "flash bad", role: "status" },
-        "Iris could not read in which of your shifts you are unavailable. Load the page again. Teams: ",
+        "Iris could not check whether you are unavailable during your shifts. Load the page again. Teams: ",
         unknown.map((t, i) => [i > 0 && ", ", bdi(t)]),
       ),
     card(

@@ -14,7 +14,7 @@ const soon = 2000; // milliseconds
 // been read.
 export function subscriptionCard({ title, text, at, roles, mayChange, changed }) {
   const list = h("div", { "aria-live": "polite" }, h("p", { class: "dim" }, "…"));
-  let seen = "",
+  let lastRead = "",
     timer;
   const attempt = async (run) => {
     try {
@@ -29,8 +29,8 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
     clearTimeout(timer);
     const all = await v1.get(at);
     const read = JSON.stringify(all.map((s) => [s.id, s.read_at]));
-    if (seen && seen !== read) changed?.();
-    seen = read;
+    if (lastRead && lastRead !== read) changed?.();
+    lastRead = read;
     fill(list, all.length ? h("ul", { class: "plain" }, all.map(row)) : h("p", { class: "dim" }, "None."));
     const due = all.some((s) => s.state === "waiting" || s.next_read_at <= Date.now() / 1000);
     if (due && list.isConnected) timer = setTimeout(() => load().catch(() => {}), soon);
@@ -51,10 +51,10 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
           { class: "dim small" },
           s.name !== s.host && [bdi(s.host), " · "],
           s.read_at ? `${s.events} ${kinds[s.kind]}, read ${away(s.read_at)}` : "not read yet",
-          s.kind === "unavailability" && (s.whole_days ? " · whole days only" : " · all busy events"),
+          s.kind === "unavailability" && (s.whole_days ? " · only all-day events" : " · all busy events"),
           mayChange && [" · ", refresh, " · ", h("button", { type: "button", class: "link", onclick: () => attempt(() => edit(s)) }, "Change…")],
         ),
-        s.problem && h("div", { class: "bad small", dir: "auto" }, s.problem, s.read_at && ". What was read before stays."),
+        s.problem && h("div", { class: "bad small", dir: "auto" }, s.problem, s.read_at && ". The results of the last successful reading stay in use."),
         s.left_out.length > 0 &&
           h(
             "details",
@@ -72,7 +72,7 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
   }
 
   async function remove(s) {
-    const what = { shifts: "Its future shifts are removed, except those that were changed by hand.", holidays: "The holidays of the team are removed.", unavailability: "Its times no longer make you unavailable." }[s.kind];
+    const what = { shifts: "Its future shifts are removed, except those that were changed by hand.", holidays: "The holidays of the team are removed.", unavailability: "The unavailability from this calendar is removed." }[s.kind];
     if (await confirm({ title: "Remove the subscription", text: what, label: "Remove", run: () => v1.remove(path`/calendar-subscriptions/${s.id}`) })) {
       await attempt(() => {});
       changed?.();
@@ -105,10 +105,10 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
       title: s ? "Change the subscription" : "Subscribe to a calendar",
       label: s ? "Save" : "Subscribe",
       fields: [
-        field("Address (iCalendar)", url, s ? `Leave it empty to keep the address at ${s.host}.` : "It begins with https:// or webcal://. It is stored encrypted and not shown again: only its host is."),
-        field("Name", name, "Without one, the host of the address."),
+        field("Address (iCalendar)", url, s ? `Leave it empty to keep the address at ${s.host}.` : "It begins with https:// or webcal://. It is stored encrypted. Later, only its host is shown."),
+        field("Name", name, "If it is empty, the host of the address is used."),
         !s && roles && [field("Its events are", kind), roleField],
-        !roles && h("label", { class: "check" }, days, h("span", {}, "Only events of whole days count, such as holidays. Otherwise all events count that are not marked as free.")),
+        !roles && h("label", { class: "check" }, days, h("span", {}, "Use only all-day events, such as holidays. Otherwise, all events are used that are not marked as free.")),
       ],
       save: () => (s ? v1.put(path`/calendar-subscriptions/${s.id}`, body()) : v1.post(at, body())),
     });

@@ -228,7 +228,7 @@ async function load(quiet) {
   }
 }
 
-// mark shows the holidays of the team and when its people are unavailable. They are edited elsewhere.
+// mark shows the holidays of the team and when its people are unavailable. People edit them on other pages.
 async function mark(mine) {
   const from = Math.floor(state.from),
     to = Math.ceil(state.to),
