@@ -48,9 +48,9 @@ func TestAccounts(t *testing.T) {
 	startDev(t)
 	root := openTab(t)
 	root.logIn("demo", "demo")
-	root.do("invite", chromedp.Navigate(home+"/invitations"), chromedp.WaitVisible(`input[name=email]`), chromedp.SendKeys(`input[name=name]`, "zoe"),
+	root.do("invite", chromedp.Navigate(home+"/invitations"), visible(`input[name=email]`), chromedp.SendKeys(`input[name=name]`, "zoe"),
 		chromedp.SendKeys(`input[name=full_name]`, "Zoe Quispe"), chromedp.SendKeys(`input[name=email]`, "zoe@example.com"),
-		chromedp.Click(`form[action="/invitations"] button.primary`), chromedp.WaitVisible(`td.title`))
+		chromedp.Click(`form[action="/invitations"] button.primary`), visible(`td.title`))
 	require.Contains(t, root.text(`td.title`), "zoe@example.com")
 	look := func(b *tab, name string) {
 		t.Helper()
@@ -66,13 +66,13 @@ func TestAccounts(t *testing.T) {
 	look(root, "101-invitations-phone")
 
 	b := openTab(t)
-	b.do("the invitation", chromedp.EmulateViewport(360, 780), chromedp.Navigate(mailed(t, "/invitation/")), chromedp.WaitVisible(`input[name=password]`))
+	b.do("the invitation", chromedp.EmulateViewport(360, 780), chromedp.Navigate(mailed(t, "/invitation/")), visible(`input[name=password]`))
 	look(b, "102-invitation-phone")
 	b.do("choose a password", chromedp.SendKeys(`input[name=password]`, "first password"), chromedp.SendKeys(`input[name=again]`, "first password"),
-		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#on-call-now`))
-	b.do("the second factor", chromedp.Navigate(home+"/account/second-factor"), chromedp.WaitVisible(`input[name=password]`))
+		chromedp.Click(`button.primary`), visible(`#on-call-now`))
+	b.do("the second factor", chromedp.Navigate(home+"/account/second-factor"), visible(`input[name=password]`))
 	look(b, "103-second-factor-phone")
-	b.do("set up", chromedp.SendKeys(`input[name=password]`, "first password"), chromedp.Click(`main button.primary`), chromedp.WaitVisible(`img.qr`))
+	b.do("set up", chromedp.SendKeys(`input[name=password]`, "first password"), chromedp.Click(`main button.primary`), visible(`img.qr`))
 	require.Equal(t, 240.0, ask[float64](b, `document.querySelector("img.qr").naturalWidth`), "the picture is drawn")
 	secret := b.text(`.secret`)
 	code := func(later time.Duration) string {
@@ -82,33 +82,33 @@ func TestAccounts(t *testing.T) {
 		return code
 	}
 	look(b, "104-set-up-phone")
-	b.do("confirm", chromedp.SendKeys(`input[name=code]`, code(0)), chromedp.Click(`main button.primary`), chromedp.WaitVisible(`.codes`))
+	b.do("confirm", chromedp.SendKeys(`input[name=code]`, code(0)), chromedp.Click(`main button.primary`), visible(`.codes`))
 	look(b, "105-recovery-codes-phone")
 	recovery, _, _ := strings.Cut(b.text(`.codes`), "\n")
-	b.do("go on", chromedp.Click(`main a.primary`), chromedp.WaitVisible(`form[action="/account/second-factor"]`))
+	b.do("go on", chromedp.Click(`main a.primary`), visible(`form[action="/account/second-factor"]`))
 	look(b, "106-second-factor-on-phone")
 
-	b.do("forget the password", chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`), chromedp.WaitVisible(`a[href="/login/password"]`), chromedp.Click(`a[href="/login/password"]`),
-		chromedp.WaitVisible(`input[name=login]`), chromedp.SendKeys(`input[name=login]`, "zoe@example.com"), chromedp.Click(`main button.primary`), chromedp.WaitVisible(`[role=status]`))
+	b.do("forget the password", chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`), visible(`a[href="/login/password"]`), chromedp.Click(`a[href="/login/password"]`),
+		visible(`input[name=login]`), chromedp.SendKeys(`input[name=login]`, "zoe@example.com"), chromedp.Click(`main button.primary`), visible(`[role=status]`))
 	look(b, "107-forgotten-phone")
-	b.do("the mail", chromedp.Navigate(mailed(t, "/login/password/")), chromedp.WaitVisible(`input[name=again]`))
+	b.do("the mail", chromedp.Navigate(mailed(t, "/login/password/")), visible(`input[name=again]`))
 	look(b, "108-new-password-phone")
 	b.do("set it", chromedp.SendKeys(`input[name=password]`, "second password"), chromedp.SendKeys(`input[name=again]`, "second password"), chromedp.Click(`button.primary`),
-		chromedp.WaitVisible(`a[href="/login"].primary`))
+		visible(`a[href="/login"].primary`))
 	logIn := func(code string) {
 		t.Helper()
 		b.do("log in", chromedp.Navigate(home+"/login"), chromedp.SendKeys(`input[name=username]`, "zoe"), chromedp.SendKeys(`input[name=password]`, "second password"),
-			chromedp.Click(`button.primary`), chromedp.WaitVisible(`input[name=code]`), chromedp.SendKeys(`input[name=code]`, code), chromedp.Click(`button.primary`))
+			chromedp.Click(`button.primary`), visible(`input[name=code]`), chromedp.SendKeys(`input[name=code]`, code), chromedp.Click(`button.primary`))
 	}
 	logIn("000000x")
-	b.do("refused", chromedp.WaitVisible(`[role=alert]`))
+	b.do("refused", visible(`[role=alert]`))
 	look(b, "109-code-refused-phone")
 	logIn(code(30 * time.Second))
-	b.do("logged in", chromedp.WaitVisible(`#on-call-now`), chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`), chromedp.WaitVisible(`input[name=password]`))
+	b.do("logged in", visible(`#on-call-now`), chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`), visible(`input[name=password]`))
 	logIn(recovery)
-	b.do("logged in with a recovery code", chromedp.WaitVisible(`#on-call-now`), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/account/second-factor"), chromedp.WaitVisible(`form[action="/account/second-factor"]`))
+	b.do("logged in with a recovery code", visible(`#on-call-now`), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/account/second-factor"), visible(`form[action="/account/second-factor"]`))
 	require.Contains(t, b.text(`main`), "9 recovery codes are left")
 	look(b, "110-second-factor")
-	b.do("the set-up, wide", chromedp.SendKeys(`input[name=password]`, "second password"), chromedp.Click(`main form button`), chromedp.WaitVisible(`img.qr`))
+	b.do("the set-up, wide", chromedp.SendKeys(`input[name=password]`, "second password"), chromedp.Click(`main form button`), visible(`img.qr`))
 	look(b, "111-set-up")
 }

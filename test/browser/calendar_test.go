@@ -31,8 +31,8 @@ func (b *tab) until(what, expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 15*time.Second)
 	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression)); err != nil {
-		b.shot("failed")
+	if _, err := chromedp.Run(ctx, patient(chromedp.Poll[bool](expression))); err != nil {
+		_ = b.store("failed", chromedp.FullScreenshot(100))
 		require.NoError(b.t, err, what)
 	}
 }
@@ -68,7 +68,7 @@ func (b *tab) middle(selector string) point {
 func (b *tab) logIn(name, password string) {
 	b.t.Helper()
 	b.do("log in", chromedp.Navigate(home+"/login"), chromedp.SendKeys(`input[name=username]`, name), chromedp.SendKeys(`input[name=password]`, password),
-		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#on-call-now`))
+		chromedp.Click(`button.primary`), visible(`#on-call-now`))
 }
 
 // client calls the API with its own session.
@@ -202,15 +202,15 @@ func TestCalendar(t *testing.T) {
 
 // override drags over the row of a colleague from now on, and checks that the next page goes to the colleague.
 func override(t *testing.T, b *tab, api *client) {
-	b.do("the team's page", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`.letters a[href="/teams/`+team+`"]`), settled)
+	b.do("the team's page", chromedp.Navigate(home+"/teams"), visible(`.letters a[href="/teams/`+team+`"]`), settled)
 	b.shot("20-teams")
-	b.do("its calendar", chromedp.Click(`.letters a[href="/teams/`+team+`"]`), chromedp.WaitVisible(`.now-role[data-role=primary] .holder`), chromedp.WaitVisible(`.ec-event`), settled)
+	b.do("its calendar", chromedp.Click(`.letters a[href="/teams/`+team+`"]`), visible(`.now-role[data-role=primary] .holder`), visible(`.ec-event`), settled)
 	b.shot("21-month")
 	before := api.primary()
 	require.Len(t, before, 1)
-	b.do("by week", chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`), settled)
+	b.do("by week", chromedp.Click(`[data-view=week]`), visible(`.ec-time-grid .ec-event`), settled)
 	b.shot("22-week")
-	b.do("by person", chromedp.Click(`[data-view=people]`), chromedp.WaitVisible(`.ec-now-indicator`), chromedp.WaitVisible(`.ec-timeline .ec-event`), settled)
+	b.do("by person", chromedp.Click(`[data-view=people]`), visible(`.ec-now-indicator`), visible(`.ec-timeline .ec-event`), settled)
 	b.shot("23-people")
 	require.Equal(t, "ben", before[0].User)
 	const user, row = "ana", "Ana"
@@ -219,10 +219,10 @@ func override(t *testing.T, b *tab, api *client) {
 		return { X: document.querySelector(".ec-now-indicator").getBoundingClientRect().x, Y: row.bottom - 5 };
 	})()`, row))
 	b.drag("over the colleague's row", point{at.X + 3, at.Y}, point{at.X + 40, at.Y})
-	b.do("what would change", chromedp.WaitVisible(`dialog[open] .change-list .added`), chromedp.WaitVisible(saved))
+	b.do("what would change", visible(`dialog[open] .change-list .added`), visible(saved))
 	start := time.Now().Add(-time.Minute).In(teamZone(t, b)).Format("2006-01-02T15:04")
 	ask[bool](b, fmt.Sprintf(`(() => { const i = document.querySelector('dialog[open] input[aria-label="Starts"]'); i.value = %q; i.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`, start))
-	b.do("from now on", chromedp.WaitNotPresent(saved), chromedp.WaitVisible(saved))
+	b.do("from now on", chromedp.WaitNotPresent(saved), visible(saved))
 	b.shot("24-override")
 	require.Contains(t, b.text(`dialog[open] .change-list`), row)
 	require.Equal(t, before, api.primary(), "nothing was saved yet")
@@ -236,7 +236,7 @@ func override(t *testing.T, b *tab, api *client) {
 	for _, to := range paged(t, "the override holds") {
 		require.Contains(t, contactsOf(t, api, user), to, "only who took over is paged")
 	}
-	b.do("see a shift", settled, chromedp.Click(`.ec-event.role-primary:not(.past)`), chromedp.WaitVisible(`dialog[open] .facts`))
+	b.do("see a shift", settled, chromedp.Click(`.ec-event.role-primary:not(.past)`), visible(`dialog[open] .facts`))
 	b.shot("26-details")
 	b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
 }
@@ -251,12 +251,12 @@ func swap(t *testing.T, b *tab, api *client) {
 		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": name, "start": start, "end": start + 2*86400}, &id)
 		ids[name] = id
 	}
-	b.do("two shifts", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event.role-shadow`), settled) // the page restores the last view
+	b.do("two shifts", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-timeline .ec-event.role-shadow`), settled) // the page restores the last view
 	shadow := func(name string) point {
 		return ask[point](b, fmt.Sprintf(`(() => { const r = [...document.querySelectorAll(".ec-event.role-shadow")].find((e) => e.textContent.includes(%q)).getBoundingClientRect(); return { X: r.x + 30, Y: r.y + 8 }; })()`, name))
 	}
 	b.drag("one on the other", shadow("Chloe"), shadow("Demo"))
-	b.do("what would change", chromedp.WaitVisible(saved))
+	b.do("what would change", visible(saved))
 	b.until("both sides are shown", `document.querySelectorAll("dialog[open] .change-list .changed").length === 2`)
 	b.shot("27-swap")
 	b.do("swap them", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
@@ -287,7 +287,7 @@ func teamZone(t *testing.T, b *tab) *time.Location {
 
 // roster moves the first person down by dragging, and up again with a button.
 func roster(t *testing.T, b *tab, api *client) {
-	b.do("rosters", chromedp.Navigate(home+"/teams/"+team+"/rosters"), chromedp.WaitVisible(`.roster .member`), settled)
+	b.do("rosters", chromedp.Navigate(home+"/teams/"+team+"/rosters"), visible(`.roster .member`), settled)
 	names := func() []string {
 		return ask[[]string](b, `[...document.querySelector(".roster .members").children].map((li) => li.dataset.key)`)
 	}
@@ -327,25 +327,25 @@ func stored(api *client, b *tab) []string {
 // schedule adds a weekly schedule, checks its preview, populates it, and opens the editor of rotations.
 func schedule(t *testing.T, b *tab) {
 	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), settled, chromedp.Click(`#oncall .row.spread button:not(.primary)`),
-		chromedp.WaitVisible(`dialog[open] select[aria-label=Algorithm]`))
+		visible(`dialog[open] select[aria-label=Algorithm]`))
 	b.choose(`dialog[open] select[aria-label=Role]`, "manager")
-	b.do("see what it would make before it is saved", chromedp.WaitVisible(`dialog[open] .ec-event.role-manager.planned`))
+	b.do("see what it would make before it is saved", visible(`dialog[open] .ec-event.role-manager.planned`))
 	b.shot("40-schedule")
-	b.do("save it", chromedp.Click(`dialog[open] form button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`))
-	b.do("populate it again, with a preview", settled, chromedp.Click(`.schedule button.primary`), chromedp.WaitVisible(`dialog[open] .ec-event.role-manager`))
+	b.do("save it", chromedp.Click(`dialog[open] form button.primary`), chromedp.WaitNotPresent(`dialog[open]`), visible(`#note:not(.bad)`))
+	b.do("populate it again, with a preview", settled, chromedp.Click(`.schedule button.primary`), visible(`dialog[open] .ec-event.role-manager`))
 	b.shot("41-preview")
-	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`), chromedp.WaitVisible(`.schedule`))
+	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), visible(`#note:not(.bad)`), visible(`.schedule`))
 	ask[bool](b, `(() => { document.querySelector("#oncall .row.spread button.primary").click(); return true; })()`) // not by a mouse event, because the page may be drawn again meanwhile
-	b.do("a new rotation with its result", chromedp.WaitVisible(`dialog[open] .layer`), chromedp.WaitVisible(`dialog[open] .ec-event.planned`))
+	b.do("a new rotation with its result", visible(`dialog[open] .layer`), visible(`dialog[open] .ec-event.planned`))
 	b.shot("42-rotation")
 	require.Contains(t, b.text(`dialog[open] .layer`), "Ben Okafor")
 	b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
 	for i, page := range []string{"coverage", "settings", "audit"} {
-		b.do(page, chromedp.Navigate(home+"/teams/"+team+"/"+page), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`))
+		b.do(page, chromedp.Navigate(home+"/teams/"+team+"/"+page), visible(`#oncall:not([aria-busy]) .card`))
 		require.NotContains(t, b.text(`#oncall`), "Iris answered")
 		b.shot(fmt.Sprintf("%d-%s", 43+i, page))
 	}
-	b.do("my own", chromedp.Navigate(home+"/me"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`))
+	b.do("my own", chromedp.Navigate(home+"/me"), visible(`#oncall:not([aria-busy]) .card`))
 	b.shot("46-me")
 }
 
@@ -354,34 +354,34 @@ func unavailable(t *testing.T, b *tab, api *client) {
 	tomorrow := time.Now().Unix() + 86400
 	api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": "demo", "start": tomorrow - 4*3600, "end": tomorrow + 8*3600}, nil)
 	const banner, mine = `.calendar-card > .flash.bad`, `[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2").textContent === "When I cannot be on call")`
-	b.do("the team's page", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event.role-shadow`), settled)
+	b.do("the team's page", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-event.role-shadow`), settled)
 	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)), "no shift is in conflict yet")
 
-	b.do("my own", chromedp.Navigate(home+"/me"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
+	b.do("my own", chromedp.Navigate(home+"/me"), visible(`#oncall:not([aria-busy]) .card`), settled)
 	ask[bool](b, fmt.Sprintf(`(() => { [...%s.querySelectorAll("button")].find((e) => e.textContent === "Add…").click(); return true; })()`, mine))
-	b.do("the dialog flags it", chromedp.WaitVisible(`dialog[open] input[aria-label=Starts]`), chromedp.WaitVisible(`dialog[open] .conflicts`))
+	b.do("the dialog flags it", visible(`dialog[open] input[aria-label=Starts]`), visible(`dialog[open] .conflicts`))
 	require.Contains(t, b.text(`dialog[open] .conflicts`), "shadow")
 	b.do("tomorrow for four hours", chromedp.Click(`dialog[open] button.primary`),
-		chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note.bad`))
+		chromedp.WaitNotPresent(`dialog[open]`), visible(`#note.bad`))
 	require.Contains(t, b.text(`#note`), "You are on call in this time: ")
 	require.Contains(t, b.text(`#note`), "shadow of "+team)
-	b.do("my shifts flag it", chromedp.WaitVisible(`.shifts .chip.bad`))
+	b.do("my shifts flag it", visible(`.shifts .chip.bad`))
 	b.shot("47-me-unavailable")
 
-	b.do("the team's page flags it", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(banner), settled)
+	b.do("the team's page flags it", chromedp.Navigate(home+"/teams/"+team), visible(banner), settled)
 	require.Regexp(t, `^On call and unavailable: Demo.* \(shadow, .*\)`, b.text(banner))
-	b.do("the shift is flagged", chromedp.WaitVisible(`.ec-event.role-shadow.conflict .mark`))
+	b.do("the shift is flagged", visible(`.ec-event.role-shadow.conflict .mark`))
 	b.shot("48-team-unavailable")
-	b.do("the coverage page lists it", chromedp.Click(banner+` a`), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
+	b.do("the coverage page lists it", chromedp.Click(banner+` a`), visible(`#oncall:not([aria-busy]) .card`), settled)
 	rows := ask[[]string](b, `[...[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2").textContent === "On call and unavailable").querySelectorAll("tbody tr")].map((e) => e.textContent)`)
 	require.Len(t, rows, 1)
 	require.Regexp(t, `^Demo.*shadow.*demo$`, rows[0])
 	b.shot("49-coverage-unavailable")
 
-	b.do("my own", chromedp.Navigate(home+"/me"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
+	b.do("my own", chromedp.Navigate(home+"/me"), visible(`#oncall:not([aria-busy]) .card`), settled)
 	ask[bool](b, mine+`.querySelector('button[aria-label^="Remove: "]').click() === undefined`)
 	b.until("it is removed", mine+`.textContent.includes("Nothing entered: schedules may choose you at any time.")`)
-	b.do("nothing is flagged", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event.role-shadow`), settled)
+	b.do("nothing is flagged", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-event.role-shadow`), settled)
 	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)))
 }
 
@@ -398,16 +398,16 @@ func importFile(t *testing.T, b *tab, api *client) {
 		}
 		return found
 	}
-	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .row.spread button`), settled)
+	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), visible(`#oncall:not([aria-busy]) .row.spread button`), settled)
 	ask[bool](b, `[...document.querySelectorAll("#oncall .row.spread button")].find((e) => e.textContent === "Import a calendar…").click() === undefined`)
-	b.do("a form", chromedp.WaitVisible(`dialog[open] textarea`))
+	b.do("a form", visible(`dialog[open] textarea`))
 	b.choose(`dialog[open] select`, "manager")
 	ask[bool](b, fmt.Sprintf(`(() => { const t = document.querySelector("dialog[open] textarea"); t.value = %q; return t.dispatchEvent(new Event("input", { bubbles: true })); })()`, text))
-	b.do("what would change", chromedp.WaitVisible(`dialog[open] .change-list .added`), chromedp.WaitVisible(`dialog[open] .dialog-foot button.primary:not(:disabled)`))
+	b.do("what would change", visible(`dialog[open] .change-list .added`), visible(`dialog[open] .dialog-foot button.primary:not(:disabled)`))
 	require.Contains(t, b.text(`dialog[open] .flash:not([hidden])`), "Nobody Known")
 	require.Empty(t, imported(), "nothing was stored yet")
 	b.shot("49-import")
-	b.do("import", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`))
+	b.do("import", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), visible(`#note:not(.bad)`))
 	all := imported()
 	require.Len(t, all, 1)
 	require.Equal(t, "chloe", all[0].User)
@@ -417,35 +417,35 @@ func importFile(t *testing.T, b *tab, api *client) {
 func notificationRules(t *testing.T, b *tab) {
 	const urgent = `fieldset.rule:first-of-type`
 	open := func(what string) {
-		b.do(what, chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/me"), chromedp.WaitVisible(urgent), settled)
+		b.do(what, chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/me"), visible(urgent), settled)
 	}
 	open("quiet time")
 	b.do("limit calls", chromedp.SetValue(`input[name=per-day]`, "7"), chromedp.Click(`input[name=working-days]`),
-		chromedp.Click(`form:has(input[name=per-day]) button.primary`), chromedp.WaitVisible(`#note:not(.bad)`))
+		chromedp.Click(`form:has(input[name=per-day]) button.primary`), visible(`#note:not(.bad)`))
 	require.Contains(t, b.text(`#note`), "quiet time was saved")
 	open("my own")
 	b.choose(urgent+` select`, "slack")
-	b.do("add", chromedp.Click(urgent+` button:not(.small-button)`), chromedp.WaitVisible(urgent+` input[type=number]`))
+	b.do("add", chromedp.Click(urgent+` button:not(.small-button)`), visible(urgent+` input[type=number]`))
 	require.LessOrEqual(t, ask[int](b, `document.documentElement.scrollWidth`), 390, "nothing to scroll sideways")
 	b.shot("53-phone-rules")
-	b.do("save", chromedp.Click(`form:has(fieldset.rule) button.primary`), chromedp.WaitVisible(`#note:not(.bad)`))
+	b.do("save", chromedp.Click(`form:has(fieldset.rule) button.primary`), visible(`#note:not(.bad)`))
 	open("again")
 	rule := func(selector string) string {
 		return ask[string](b, fmt.Sprintf(`document.querySelector(%q).value`, urgent+" "+selector))
 	}
 	require.Equal(t, []string{"slack", "sms", "2", "60"}, []string{rule(`select`), rule(`select[aria-label$=": mode"]`), rule(`input`), rule(`select[aria-label$=": unit"]`)})
 	b.do("remove", chromedp.Click(urgent+` .small-button`), chromedp.WaitNotPresent(urgent+` input[type=number]`),
-		chromedp.Click(`form:has(fieldset.rule) button.primary`), chromedp.WaitVisible(`#note:not(.bad)`))
+		chromedp.Click(`form:has(fieldset.rule) button.primary`), visible(`#note:not(.bad)`))
 }
 
 // phone takes the pager on a small screen.
 func phone(t *testing.T, b *tab, api *client) {
-	b.do("on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.now-role .holder`), settled)
+	b.do("on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/teams/"+team), visible(`.now-role .holder`), settled)
 	require.LessOrEqual(t, ask[int](b, `document.documentElement.scrollWidth`), 390, "nothing to scroll sideways")
 	b.shot("50-phone")
-	b.do("take the pager", chromedp.Click(`button.take`), chromedp.WaitVisible(saved))
+	b.do("take the pager", chromedp.Click(`button.take`), visible(saved))
 	b.shot("51-phone-take")
-	b.do("yes", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`.now-role[data-role=primary] .chip`))
+	b.do("yes", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`), visible(`.now-role[data-role=primary] .chip`))
 	b.shot("52-phone-taken")
 	now := api.primary()
 	require.Len(t, now, 1)
@@ -458,7 +458,7 @@ func phone(t *testing.T, b *tab, api *client) {
 
 // zones compares the wall-clock arithmetic of the page with that of Go, in several zones and around clock changes.
 func zones(t *testing.T, b *tab) {
-	b.do("a page with the scripts", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`#oncall:not([aria-busy])`))
+	b.do("a page with the scripts", chromedp.Navigate(home+"/teams"), visible(`#oncall:not([aria-busy])`))
 	type question struct {
 		Zone, Wall string
 		At         int64

@@ -22,7 +22,7 @@ func TestChartsAreDrawnInBothThemes(t *testing.T) {
 			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
 			return err
 		})
-		b.do(theme, media, chromedp.Navigate(home+"/dev/components"), chromedp.WaitVisible(`.chart.drawn canvas`))
+		b.do(theme, media, chromedp.Navigate(home+"/dev/components"), visible(`.chart.drawn canvas`))
 		require.True(t, ask[bool](b, `[...document.querySelectorAll("figure.chart:has(.plot)")].every((f) => f.querySelector("canvas").width > 100 && f.querySelectorAll("details tbody tr").length > 0)`), theme)
 		require.True(t, ask[bool](b, `[...document.querySelectorAll("figure.chart canvas")].every((c) => c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v !== 0))`), theme)
 	}

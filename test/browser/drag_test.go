@@ -42,19 +42,19 @@ func (b *tab) noon(row string, days int) point {
 
 // drags adds a shift, moves it, makes it longer and gives it to somebody else, with the mouse. It checks the stored shift each time.
 func drags(t *testing.T, b *tab, api *client) {
-	b.do("by person", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event`), settled)
+	b.do("by person", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-timeline .ec-event`), settled)
 	const event = `.ec-event.role-manager`
 	save := func(what string) {
 		ask[string](b, `document.getElementById("announce").textContent = ""`)
-		b.do(what, chromedp.WaitVisible(saved), chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
+		b.do(what, visible(saved), chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
 		b.until("the calendar shows it", `document.getElementById("announce").textContent === "The calendar was reloaded"`)
-		b.do(what, chromedp.WaitVisible(event))
+		b.do(what, visible(event))
 	}
 	from := b.noon("Ana", 2)
 	b.drag("over an empty stretch", from, b.noon("Ana", 3))
-	b.do("a form", chromedp.WaitVisible(`dialog[open] select[aria-label=Role]`))
+	b.do("a form", visible(`dialog[open] select[aria-label=Role]`))
 	b.choose(`dialog[open] select[aria-label=Role]`, "manager")
-	b.do("what would change", chromedp.WaitVisible(`dialog[open] .change-list .added .role-manager`))
+	b.do("what would change", visible(`dialog[open] .change-list .added .role-manager`))
 	require.Empty(t, api.of("manager"), "nothing was saved yet")
 	save("create")
 	all := api.of("manager")
@@ -67,7 +67,7 @@ func drags(t *testing.T, b *tab, api *client) {
 	moves := func(what string, from, to point, want func(is shift) bool) {
 		before := api.of("manager")[0]
 		b.drag(what, from, to)
-		b.do("what would change", chromedp.WaitVisible(`dialog[open] .change-list .changed`))
+		b.do("what would change", visible(`dialog[open] .change-list .changed`))
 		require.Equal(t, before, api.of("manager")[0], "nothing was saved yet")
 		b.shot("28-" + strings.ReplaceAll(what, " ", "-"))
 		save(what)
@@ -113,7 +113,7 @@ func drags(t *testing.T, b *tab, api *client) {
 	require.Equal(t, longer.Start+86400, api.of("manager")[0].Start)
 	before := api.of("manager")
 	b.drag("and back", b.middle(event), onto(-1, "Ana"))
-	b.do("cancel", chromedp.WaitVisible(saved), chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
+	b.do("cancel", visible(saved), chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
 	require.Equal(t, before, api.of("manager"))
 	b.until("the shift is where it was", `document.querySelectorAll(".ec-event.role-manager").length === 1 && !document.querySelector(".ec-preview")`)
 }
@@ -121,14 +121,14 @@ func drags(t *testing.T, b *tab, api *client) {
 // ended ends the session during an edit, and saves the edit after a log-in in another tab.
 func ended(t *testing.T, b *tab, api *client) {
 	const note, open = `dialog[open] input[aria-label=Note]`, `dialog[open] form`
-	b.do("a form", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`.toolbar .add`), chromedp.WaitVisible(note))
+	b.do("a form", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`.toolbar .add`), visible(note))
 	b.choose(`dialog[open] select[aria-label=Role]`, "secondary")
 	b.choose(`dialog[open] select[aria-label=Person]`, "ana")
-	b.do("something entered", chromedp.SendKeys(note, "with care"), chromedp.WaitNotPresent(saved), chromedp.WaitVisible(saved))
-	b.do("Escape asks", chromedp.KeyEvent("\u001b"), chromedp.WaitVisible(`dialog[open] .dialog-body > .flash:not(.bad)`), chromedp.WaitVisible(open))
-	b.do("a press outside it", chromedp.MouseEvent(chromedp.MousePressed, 4, 4), chromedp.MouseEvent(chromedp.MouseReleased, 4, 4), chromedp.WaitVisible(open))
+	b.do("something entered", chromedp.SendKeys(note, "with care"), chromedp.WaitNotPresent(saved), visible(saved))
+	b.do("Escape asks", chromedp.KeyEvent("\u001b"), visible(`dialog[open] .dialog-body > .flash:not(.bad)`), visible(open))
+	b.do("a press outside it", chromedp.MouseEvent(chromedp.MousePressed, 4, 4), chromedp.MouseEvent(chromedp.MouseReleased, 4, 4), visible(open))
 	b.endSession()
-	b.do("the session is over", chromedp.Click(saved), chromedp.WaitVisible(`dialog[open] .flash.bad:not([hidden]) a[target=_blank]`))
+	b.do("the session is over", chromedp.Click(saved), visible(`dialog[open] .flash.bad:not([hidden]) a[target=_blank]`))
 	require.Contains(t, b.text(`dialog[open] .flash.bad:not([hidden])`), "Your session has ended")
 	b.shot("29-session-ended")
 	require.True(t, ask[bool](b, `fetch("/login", { method: "POST", body: new URLSearchParams({ username: "demo", password: "demo" }) }).then((r) => r.ok)`))

@@ -80,7 +80,7 @@ func liveRows(t *testing.T, b *tab, api *client) {
 	fire(t, "second of all")
 	first, second := api.number("first of all"), api.number("second of all")
 	row := fmt.Sprintf(`document.getElementById("incident-%d")`, first)
-	b.do("the list", chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, first))))
+	b.do("the list", chromedp.Navigate(home+"/incidents"), visible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, first))))
 	top := ask[float64](b, fmt.Sprintf(`(() => { const r = %s; r.mark = true; r.querySelector("button").focus(); return r.getBoundingClientRect().top; })()`, row))
 	fire(t, "third of all")
 	third := api.number("third of all")
@@ -92,11 +92,11 @@ func liveRows(t *testing.T, b *tab, api *client) {
 	b.until("a row changes in place", fmt.Sprintf(`document.querySelector("#incident-%d .chip").textContent.includes("ben")`, second))
 	require.InDelta(t, top, ask[float64](b, row+`.getBoundingClientRect().top`), 1, "nothing moved")
 	api.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d", second), object{"owner": "ben"}, nil)
-	b.do("show the new one", chromedp.Click(`#news button`), chromedp.WaitVisible(chromedp.CSS(fmt.Sprintf(`#incident-%d`, third))))
+	b.do("show the new one", chromedp.Click(`#news button`), visible(chromedp.CSS(fmt.Sprintf(`#incident-%d`, third))))
 	require.Equal(t, fmt.Sprintf("incident-%d", third), ask[string](b, `document.querySelector("#rows tr").id`), "the newest is the first")
 	require.True(t, ask[bool](b, row+".mark"))
 
-	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, first)), chromedp.WaitVisible(`#comment textarea`),
+	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, first)), visible(`#comment textarea`),
 		chromedp.SendKeys(`#comment textarea`, "I am loo"))
 	at := ask[float64](b, `document.querySelector("#comment textarea").getBoundingClientRect().top`)
 	for i := range 3 {
@@ -114,14 +114,14 @@ func liveRows(t *testing.T, b *tab, api *client) {
 func takeOver(t *testing.T, b *tab, api *client) {
 	fire(t, "taken by two")
 	id := api.number("taken by two")
-	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), chromedp.WaitVisible(`form[action$=acknowledge] button:not(:disabled)`))
+	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), visible(`form[action$=acknowledge] button:not(:disabled)`))
 	b.freeze()
 	api.acknowledge(id, "ben")
-	b.do("acknowledge", chromedp.Click(`form[action$=acknowledge] button`), chromedp.WaitVisible(`form[action$=acknowledge] a.button`))
+	b.do("acknowledge", chromedp.Click(`form[action$=acknowledge] button`), visible(`form[action$=acknowledge] a.button`))
 	require.Contains(t, b.text(`h1`), "ben has acknowledged this incident")
 	b.shot("61-take-over")
 	require.Equal(t, "ben", api.owner(id))
-	b.do("take over", chromedp.Click(`button.primary`), chromedp.WaitVisible(`.timeline`))
+	b.do("take over", chromedp.Click(`button.primary`), visible(`.timeline`))
 	require.Equal(t, "demo", api.owner(id))
 }
 
@@ -141,18 +141,18 @@ func (c *client) owner(id int64) string {
 func lostAcknowledgement(t *testing.T, b *tab, api *client) {
 	fire(t, "late at night")
 	id := api.number("late at night")
-	b.do("the list", chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))))
+	b.do("the list", chromedp.Navigate(home+"/incidents"), visible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))))
 	b.freeze()
 	b.endSession()
-	b.do("acknowledge", chromedp.Click(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))), chromedp.WaitVisible(`input[name=password]`))
+	b.do("acknowledge", chromedp.Click(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))), visible(`input[name=password]`))
 	require.Contains(t, b.text(`.login .flash`), fmt.Sprintf("incident %d was not changed", id))
 	b.shot("62-session-ended")
 	require.Empty(t, api.owner(id))
 	b.do("log in", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "demo"),
-		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#offer button`))
+		chromedp.Click(`button.primary`), visible(`#offer button`))
 	b.shot("63-offered-again")
 	require.Empty(t, api.owner(id), "a log-in acknowledges nothing")
-	b.do("acknowledge", chromedp.Click(`#offer button`), chromedp.WaitVisible(`.chip.acknowledged`))
+	b.do("acknowledge", chromedp.Click(`#offer button`), visible(`.chip.acknowledged`))
 	require.Equal(t, "demo", api.owner(id))
 }
 
@@ -161,22 +161,22 @@ func keptComment(t *testing.T, b *tab, api *client) {
 	fire(t, "needs a comment")
 	page := fmt.Sprintf("%s/incidents/%d", home, api.number("needs a comment"))
 	const text = "I replaced the disk,\nand wait."
-	b.do("a comment", chromedp.Navigate(page), chromedp.WaitVisible(`#comment textarea`), chromedp.SendKeys(`#comment textarea`, text))
+	b.do("a comment", chromedp.Navigate(page), visible(`#comment textarea`), chromedp.SendKeys(`#comment textarea`, text))
 	b.freeze()
 	b.endSession()
-	b.do("add it", chromedp.Click(`#comment button`), chromedp.WaitVisible(`a[target=_blank]`))
+	b.do("add it", chromedp.Click(`#comment button`), visible(`a[target=_blank]`))
 	require.Equal(t, text, ask[string](b, `document.querySelector("textarea").value`))
 	b.shot("64-comment-kept")
 	require.True(t, ask[bool](b, `fetch("/login", { method: "POST", body: new URLSearchParams({ username: "demo", password: "demo" }) }).then((r) => r.ok)`))
-	b.do("add it again", chromedp.Click(`button.large`), chromedp.WaitVisible(`.timeline .comment`))
+	b.do("add it again", chromedp.Click(`button.large`), visible(`.timeline .comment`))
 	require.Contains(t, b.text(`.timeline .comment`), "and wait.")
 	require.Empty(t, ask[string](b, `document.querySelector("#comment textarea").value`), "what was saved is no draft")
 
 	b.do("another one", chromedp.SendKeys(`#comment textarea`, "half a thou"))
 	b.endSession()
-	b.do("the page asks for a log-in", chromedp.WaitVisible(`input[name=password]`))
+	b.do("the page asks for a log-in", visible(`input[name=password]`))
 	b.do("log in", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "demo"),
-		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#comment textarea`))
+		chromedp.Click(`button.primary`), visible(`#comment textarea`))
 	require.Equal(t, "half a thou", ask[string](b, `document.querySelector("#comment textarea").value`))
 }
 
@@ -186,13 +186,13 @@ func deleteTeam(t *testing.T, b *tab, api *client) {
 	api.call(http.MethodPost, "/api/v0/teams", map[string]any{"name": "spare", "scheduling_timezone": "UTC"}, nil)
 	api.call(http.MethodPost, "/api/v0/teams/spare/services", map[string]any{"name": "mailer"}, nil)
 	const sure = `dialog[open] .dialog-foot button.danger`
-	b.do("the settings", chromedp.Navigate(home+"/teams/spare/settings"), chromedp.WaitVisible(`.card button.danger`), settled)
-	b.do("delete", chromedp.Click(`.card button.danger`), chromedp.WaitVisible(sure), chromedp.Click(sure))
+	b.do("the settings", chromedp.Navigate(home+"/teams/spare/settings"), visible(`.card button.danger`), settled)
+	b.do("delete", chromedp.Click(`.card button.danger`), visible(sure), chromedp.Click(sure))
 	b.until("the page names what uses the team", `document.querySelector("dialog[open]")?.innerText.includes("service mailer")`)
 	require.Equal(t, "Delete it anyway", b.text(sure))
 	b.shot("65-team-in-use")
 	api.call(http.MethodGet, "/api/v0/teams/spare", nil, nil)
 	b.do("delete it anyway", chromedp.Click(sure))
-	b.do("the page of all teams", chromedp.WaitVisible(`#oncall[data-page=teams]`))
+	b.do("the page of all teams", visible(`#oncall[data-page=teams]`))
 	require.Equal(t, http.StatusNotFound, ask[int](b, `fetch("/api/v0/teams/spare").then((r) => r.status)`))
 }

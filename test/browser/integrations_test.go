@@ -42,41 +42,41 @@ func TestAnIntegrationRoutesAndASilenceHides(t *testing.T) {
 			{"role": "user", "target": "demo", "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
 	b := openTab(t)
 	b.logIn("demo", "demo")
-	b.do("choose the type", chromedp.Navigate(home+"/integrations"), chromedp.WaitVisible(`h1`), chromedp.Click(`a[href="/add-integration"]`),
-		chromedp.WaitVisible(`a[href^="/add-integration?type=generic"]`), chromedp.Click(`a[href^="/add-integration?type=generic"]`), chromedp.WaitVisible(`#integration`))
+	b.do("choose the type", chromedp.Navigate(home+"/integrations"), visible(`h1`), chromedp.Click(`a[href="/add-integration"]`),
+		visible(`a[href^="/add-integration?type=generic"]`), chromedp.Click(`a[href^="/add-integration?type=generic"]`), visible(`#integration`))
 	b.do("add it", chromedp.SetValue(`input[name=name]`, "ci"), chromedp.SetValue(`input[name=application]`, "demo"), chromedp.SetValue(`input[name=default_plan]`, "demo-plan"),
-		chromedp.Click(`#integration button.primary`), chromedp.WaitVisible(`.flash.secret pre`))
+		chromedp.Click(`#integration button.primary`), visible(`.flash.secret pre`))
 	b.shot("86-token")
 	token := strings.TrimSpace(b.text(`.flash.secret pre`))
 	require.Contains(t, b.text(`main`), "Authorization: Bearer "+token)
 
-	b.do("a rule", chromedp.Click(`a[href="/integrations/ci/rules"]`), chromedp.WaitVisible(`#do-add`), chromedp.Click(`#do-add`), chromedp.WaitVisible(`#rule-1`))
+	b.do("a rule", chromedp.Click(`a[href="/integrations/ci/rules"]`), visible(`#do-add`), chromedp.Click(`#do-add`), visible(`#rule-1`))
 	set := func(name, value string) chromedp.Action[chromedp.Void] {
 		return chromedp.SetValue(chromedp.CSS(`[name="`+name+`"]`), value)
 	}
-	b.do("and a further one that is moved up", set("match.1", `team="db"`), set("plan.1", "database"), chromedp.Click(`#do-add`), chromedp.WaitVisible(`#rule-2`),
+	b.do("and a further one that is moved up", set("match.1", `team="db"`), set("plan.1", "database"), chromedp.Click(`#do-add`), visible(`#rule-2`),
 		set("match.2", `env="test"`), set("to.2", "record"), chromedp.Click(chromedp.CSS(`[id="do-up.2"]`)))
 	b.until("the rules are exchanged", `document.querySelector("[name='match.1']").value === 'env="test"' && document.querySelector("[name='match.2']").value === 'team="db"'`)
-	b.do("which rule matches?", set("source", "labels"), chromedp.Click(`#test summary`), chromedp.WaitVisible(`#test textarea[name=labels]`), set("labels", "team=db"),
-		chromedp.Click(`#do-test`), chromedp.WaitVisible(`#test .facts`))
+	b.do("which rule matches?", set("source", "labels"), chromedp.Click(`#test summary`), visible(`#test textarea[name=labels]`), set("labels", "team=db"),
+		chromedp.Click(`#do-test`), visible(`#test .facts`))
 	require.Contains(t, b.text(`#test .facts`), "rule 2 matches")
 	require.Contains(t, b.text(`#rule-2 h2`), "matches")
 	b.do("Enter tests too", set("labels", "team=web"), chromedp.SendKeys(chromedp.CSS(`[name="match.2"]`), "\r "))
 	b.until("no rule matches", `document.querySelector("#test .facts")?.textContent.includes("none of 2") && document.querySelector("#match-2").textContent === ""`)
 	require.Equal(t, `match.2:  team="db"`, ask[string](b, `document.activeElement.name + ": " + document.activeElement.value`), "the focus and what is typed meanwhile stay")
 	b.shot("87-rules")
-	b.do("save", chromedp.Click(`#rules .foot button.primary`), chromedp.WaitVisible(`main > .flash`))
+	b.do("save", chromedp.Click(`#rules .foot button.primary`), visible(`main > .flash`))
 	require.Contains(t, b.text(`main > .flash`), "The rules are stored")
 
 	deliver(t, token, object{"title": "disk of db7 is full", "labels": object{"team": "db"}})
 	id := api.number("db7")
-	b.do("the incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), chromedp.WaitVisible(`#more a[href^="/silences/new"]`))
+	b.do("the incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), visible(`#more a[href^="/silences/new"]`))
 	require.Equal(t, "database", b.text(`.facts a[href^="/plans/"]`), "the plan of the rule")
-	b.do("silence it", chromedp.Navigate(fmt.Sprintf("%s/silences/new?incident=%d", home, id)), chromedp.WaitVisible(`#silence`), chromedp.Click(`#silence button[value=preview]`),
-		chromedp.WaitVisible(`#hides strong`))
+	b.do("silence it", chromedp.Navigate(fmt.Sprintf("%s/silences/new?incident=%d", home, id)), visible(`#silence`), chromedp.Click(`#silence button[value=preview]`),
+		visible(`#hides strong`))
 	require.Contains(t, b.text(`#hides`), "It would hide 1 incident")
 	b.shot("88-foreseen")
-	b.do("and store it", chromedp.SetValue(`input[name=comment]`, "new disks"), chromedp.Click(`#silence button.primary`), chromedp.WaitVisible(`.chip.silenced`))
+	b.do("and store it", chromedp.SetValue(`input[name=comment]`, "new disks"), chromedp.Click(`#silence button.primary`), visible(`.chip.silenced`))
 	deliver(t, token, object{"title": "disk of db8 is full", "labels": object{"team": "db"}})
 	next := api.number("db8")
 	require.Eventually(t, func() bool {
@@ -84,6 +84,6 @@ func TestAnIntegrationRoutesAndASilenceHides(t *testing.T) {
 		api.call(http.MethodGet, fmt.Sprintf("/v1/incidents/%d", next), nil, &found)
 		return found.State == "silenced"
 	}, 20*time.Second, 100*time.Millisecond, "the silence hides the next incident")
-	b.do("longer", chromedp.Click(`form[action$=longer] button`), chromedp.WaitVisible(`main > .flash`))
+	b.do("longer", chromedp.Click(`form[action$=longer] button`), visible(`main > .flash`))
 	require.Contains(t, b.text(`main > .flash`), "lasts longer")
 }

@@ -261,7 +261,7 @@ const (
 // atKeycloak logs in with a password in the form of Keycloak.
 func (b *tab) atKeycloak(name string) {
 	b.t.Helper()
-	b.do("to Keycloak", chromedp.Click(choice), chromedp.WaitVisible(form))
+	b.do("to Keycloak", chromedp.Click(choice), visible(form))
 	// One script fills in and sends the form, because the page may replace its nodes until it is loaded.
 	require.True(b.t, ask[bool](b, fmt.Sprintf(`(() => {
 		const f = document.querySelector(%q).form;
@@ -290,11 +290,11 @@ func TestKeycloak(t *testing.T) {
 	b := openTab(t)
 	open := func(b *tab) {
 		t.Helper()
-		b.do("the log-in page", chromedp.Navigate(s.url+"/login"), chromedp.WaitVisible(choice))
+		b.do("the log-in page", chromedp.Navigate(s.url+"/login"), visible(choice))
 	}
 	arrive := func(b *tab, name string) {
 		t.Helper()
-		b.do("logged in", chromedp.WaitVisible(inside))
+		b.do("logged in", visible(inside))
 		require.Equal(t, name, b.text(`.who bdi`))
 	}
 	managed := func(team string) string { t.Helper(); return b.asks("/v1/teams/"+team, "v.managed_members") }
@@ -312,7 +312,7 @@ func TestKeycloak(t *testing.T) {
 
 	// A logout from Iris ends the session at Keycloak too.
 	require.Len(t, k.sessions(ana), 1)
-	b.do("log out", chromedp.Click(inside), chromedp.Click(`form[action="/logout/"] button`), chromedp.WaitVisible(choice))
+	b.do("log out", chromedp.Click(inside), chromedp.Click(`form[action="/logout/"] button`), visible(choice))
 	require.Empty(t, k.sessions(ana))
 
 	// After a rotation, the new key signs the second log-in, which needs the password and gives the same person.
@@ -328,7 +328,7 @@ func TestKeycloak(t *testing.T) {
 	there := k.sessions(ana)
 	require.Len(t, there, 1)
 	k.admin(http.MethodDelete, "/sessions/"+there[0].ID, nil, nil)
-	b.do("the session has ended", chromedp.Navigate(s.url+"/incidents"), chromedp.WaitVisible(choice))
+	b.do("the session has ended", chromedp.Navigate(s.url+"/incidents"), visible(choice))
 
 	// Changed groups count at the next log-in.
 	group := func(path string) string {
@@ -347,7 +347,7 @@ func TestKeycloak(t *testing.T) {
 	require.Equal(t, `["ana"]`, managed("web"))
 	require.False(t, ask[bool](b, `!!document.querySelector('.side a[href="/audit-log"]')`), "ana is no administrator any more")
 
-	b.do("the team on a phone", chromedp.EmulateViewport(360, 780), chromedp.Navigate(s.url+"/teams/web/rosters"), chromedp.WaitVisible(`.chip.managed`))
+	b.do("the team on a phone", chromedp.EmulateViewport(360, 780), chromedp.Navigate(s.url+"/teams/web/rosters"), visible(`.chip.managed`))
 	require.Equal(t, "managed by groups", b.text(`.chip.managed`))
 	require.Contains(t, b.text(`main`), "groups of the identity provider or directory make these people members")
 	require.Empty(t, ask[[]string](b, overflowing))
@@ -360,7 +360,7 @@ func TestKeycloak(t *testing.T) {
 	require.Empty(t, ask[[]string](other, overflowing))
 	other.shot("124-providers-phone")
 	other.atKeycloak("ben")
-	other.do("refused", chromedp.WaitVisible(`.card.login [role=alert]`))
+	other.do("refused", visible(`.card.login [role=alert]`))
 	require.Contains(t, other.text(`[role=alert]`), "You are not logged in")
 	other.shot("121-keycloak-refused")
 	refused := s.iris("", "user", "refused")
@@ -394,9 +394,9 @@ func (s *site) withoutKeycloak(k *keycloak) {
 
 	k.end(syscall.SIGKILL)
 	b := openTab(s.t)
-	b.do("the provider is down", chromedp.Navigate(s.url+"/login"), chromedp.WaitVisible(choice), chromedp.Click(choice), chromedp.WaitVisible(`[role=alert]`))
+	b.do("the provider is down", chromedp.Navigate(s.url+"/login"), visible(choice), chromedp.Click(choice), visible(`[role=alert]`))
 	require.Equal(s.t, "Example Corp cannot be reached. Passwords that Iris itself keeps still work.", b.text(`[role=alert]`))
 	b.shot("122-keycloak-down")
 	b.do("log in with a password", chromedp.SendKeys(`input[name=username]`, "root"), chromedp.SendKeys(`input[name=password]`, "a password of root"),
-		chromedp.Click(`button.primary`), chromedp.WaitVisible(inside))
+		chromedp.Click(`button.primary`), visible(inside))
 }

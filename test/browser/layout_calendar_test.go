@@ -61,7 +61,7 @@ func TestDialogs(t *testing.T) {
 		} {
 			b.t.Run(d.name, func(t *testing.T) {
 				b := b.in(t)
-				b.do("the page", chromedp.Navigate(home+d.path), chromedp.WaitVisible(`#oncall:not([aria-busy])`), settled)
+				b.do("the page", chromedp.Navigate(home+d.path), visible(`#oncall:not([aria-busy])`), settled)
 				for _, e := range d.press {
 					b.until("the button is there", `Boolean(`+e+`)`)
 					ask[bool](b, e+`.click() === undefined`)

@@ -97,7 +97,7 @@ const (
 func plant(b *tab, axe string) {
 	b.t.Helper()
 	for _, where := range []string{"main", "dialog", "popover", "details"} {
-		b.do("a page", chromedp.Navigate(home+"/plans"), chromedp.WaitVisible(`td.title`))
+		b.do("a page", chromedp.Navigate(home+"/plans"), visible(`td.title`))
 		ask[bool](b, `((where) => { const img = new Image(), text = document.createElement("p"), button = document.createElement("button");
 			text.textContent = "grey"; text.style.cssText = "color: #888; background: #999"; button.textContent = "wide"; button.style.width = "4000px";
 			const main = document.querySelector("main"), place = where === "main" ? main : main.appendChild(document.createElement(where === "popover" ? "div" : where));
@@ -219,7 +219,7 @@ func TestLayout(t *testing.T) {
 	pages := api.pages()
 	b := openTab(t)
 	open := func(b *tab, l look, p layoutPage) {
-		b.do(p.name, chromedp.Navigate(home+p.path), chromedp.WaitVisible(chromedp.CSS(p.ready)))
+		b.do(p.name, chromedp.Navigate(home+p.path), visible(chromedp.CSS(p.ready)))
 		b.shot("70-" + l.name + "-" + p.name)
 		b.soundOpened(axe)
 	}
@@ -237,13 +237,13 @@ func TestLayout(t *testing.T) {
 	at := "/teams/" + url.PathEscape(emojiTeam)
 	t.Run("wide/squeezed", func(t *testing.T) {
 		b := b.in(t)
-		b.do("the list", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`#rows button`))
+		b.do("the list", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), visible(`#rows button`))
 		require.Less(t, ask[float64](b, `document.querySelector("#rows button").offsetHeight`), 50.0, "long names do not squeeze the button")
 		b.do("phone", chromedp.EmulateViewport(360, 800))
 	})
 	t.Run("phone/cards", func(t *testing.T) {
 		b := b.in(t)
-		b.do("the list", chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`#rows button`))
+		b.do("the list", chromedp.Navigate(home+"/incidents"), visible(`#rows button`))
 		box := ask[map[string]float64](b, `(() => { const row = document.querySelector("#rows tr"), at = (s) => row.querySelector(s).getBoundingClientRect();
 			return { title: at(".title").top, state: at(".state").top, age: at(".age").width, act: at("button").top, width: at("button").width, row: row.clientWidth }; })()`)
 		require.Less(t, box["title"], box["state"], "the title is the first")
@@ -253,7 +253,7 @@ func TestLayout(t *testing.T) {
 	})
 	t.Run("phone/pager", func(t *testing.T) {
 		b := b.in(t)
-		b.do("low window", chromedp.EmulateViewport(360, 560), chromedp.Navigate(home+at), settled, chromedp.Click(`button.take`), chromedp.WaitVisible(saved))
+		b.do("low window", chromedp.EmulateViewport(360, 560), chromedp.Navigate(home+at), settled, chromedp.Click(`button.take`), visible(saved))
 		b.shot("71-phone-take")
 		require.LessOrEqual(t, ask[float64](b, `document.querySelector("dialog[open] button[type=submit]").getBoundingClientRect().bottom`), 560.0)
 		b.sound(axe)
@@ -297,12 +297,12 @@ func TestTeamCalendar(t *testing.T) {
 	b.logIn("demo", "demo")
 	t.Run("an emoji is a heading", func(t *testing.T) {
 		b := b.in(t)
-		b.do("teams", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`.letter`))
+		b.do("teams", chromedp.Navigate(home+"/teams"), visible(`.letter`))
 		require.Contains(t, ask[[]string](b, `[...document.querySelectorAll(".letter h3")].map((e) => e.textContent)`), "🚒")
 	})
 	t.Run("weight", func(t *testing.T) {
 		b := b.in(t)
-		b.do("the calendar", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event`))
+		b.do("the calendar", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-event`))
 		sum := func(size string) int {
 			return ask[int](b, `[...performance.getEntriesByType("resource"), ...performance.getEntriesByType("navigation")].reduce((sum, e) => sum + e.`+size+`, 0)`)
 		}
@@ -314,9 +314,9 @@ func TestTeamCalendar(t *testing.T) {
 	t.Run("Enter and Space open the same", func(t *testing.T) {
 		b := b.in(t)
 		for _, key := range []string{"\r", " "} {
-			b.do("a shift", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event.role-primary`))
+			b.do("a shift", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-event.role-primary`))
 			b.until("the shift has the focus", `(() => { const e = document.querySelector(".ec-event.role-primary"); e?.focus(); return document.activeElement === e; })()`)
-			b.do("open it", chromedp.KeyEvent(key), chromedp.WaitVisible(`dialog[open] .facts`))
+			b.do("open it", chromedp.KeyEvent(key), visible(`dialog[open] .facts`))
 			require.Equal(t, []string{"Shift"}, ask[[]string](b, `[...document.querySelectorAll("dialog[open]")].map((e) => e.getAttribute("aria-label"))`))
 		}
 	})
@@ -326,11 +326,11 @@ func TestTeamCalendar(t *testing.T) {
 		require.Len(t, before, 1)
 		next := time.Now().Unix() + 3*86400
 		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "primary", "user": "ana", "start": next, "end": next + 86400}, nil)
-		b.do("the shift", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`.ec-event.role-primary:not(.past)`), chromedp.WaitVisible(`dialog[open] .dialog-foot button`))
+		b.do("the shift", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`.ec-event.role-primary:not(.past)`), visible(`dialog[open] .dialog-foot button`))
 		ask[bool](b, `(() => { [...document.querySelectorAll("dialog[open] button")].find((e) => e.textContent === "Swap…").click(); return true; })()`)
-		b.do("with whom", chromedp.WaitVisible(`dialog[open] select[aria-label="Swap with"]`))
+		b.do("with whom", visible(`dialog[open] select[aria-label="Swap with"]`))
 		b.choose(`dialog[open] select[aria-label="Swap with"]`, fmt.Sprint(api.newest("primary")))
-		b.do("what would change", chromedp.WaitVisible(`dialog[open] .change-list .added`), chromedp.WaitVisible(saved))
+		b.do("what would change", visible(`dialog[open] .change-list .added`), visible(saved))
 		b.shot("72-swap-from-now")
 		b.do("swap", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
 		now := api.primary()
@@ -343,7 +343,7 @@ func TestTeamCalendar(t *testing.T) {
 	})
 	t.Run("a week on any day", func(t *testing.T) {
 		b := b.in(t)
-		b.do("by week", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`#oncall:not([aria-busy])`), chromedp.WaitVisible(`.ec-event`), settled, chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`))
+		b.do("by week", chromedp.Navigate(home+"/teams/"+team), visible(`#oncall:not([aria-busy])`), visible(`.ec-event`), settled, chromedp.Click(`[data-view=week]`), visible(`.ec-time-grid .ec-event`))
 		b.shot("73-week")
 		today := time.Now().In(teamZone(t, b)).Format(time.DateOnly)
 		days := ask[[]string](b, `[...document.querySelectorAll(".ec-header time[datetime]")].map((e) => e.dateTime.slice(0, 10))`)
@@ -371,21 +371,21 @@ func TestTimeZones(t *testing.T) {
 	b := openTab(t)
 	b.logIn("demo", "demo")
 	kathmandu := location(t, "Asia/Kathmandu")
-	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), chromedp.WaitVisible(`.timeline`))
+	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), visible(`.timeline`))
 	b.until("the zone is named", `document.getElementById("zone-name").textContent === "Asia/Kathmandu, your time zone"`)
 	require.Contains(t, b.text(`.timeline time`), strings.ReplaceAll(time.Now().In(kathmandu).Format("03:"), " ", ""))
-	b.do("a plan", chromedp.Navigate(home+"/plans/demo-plan?at=2027-01-01T14:30:00"), chromedp.WaitVisible(`#simulation .line`))
+	b.do("a plan", chromedp.Navigate(home+"/plans/demo-plan?at=2027-01-01T14:30:00"), visible(`#simulation .line`))
 	require.Regexp(t, `Fri, Jan 1, 2027, 02:30:00.PM`, b.text(`#simulation`))
 	require.Contains(t, b.text(`.ask`), "Opened at, Asia/Kathmandu")
 	require.Equal(t, "Asia/Kathmandu, your time zone", b.text(`#zone-name`))
-	b.do("a calendar by week", chromedp.Navigate(home+"/teams/demo"), chromedp.WaitVisible(`#zone-name`))
+	b.do("a calendar by week", chromedp.Navigate(home+"/teams/demo"), visible(`#zone-name`))
 	require.True(t, ask[bool](b, `import(document.querySelector("script[type=module]").src.replace(/[^/]*$/, "zone.js")).then((z) => /1:05.PM/.test(z.time(Date.UTC(2027, 0, 1, 13, 5) / 1000, "UTC")) && /1:05.PM/.test(z.face("13:05")) && z.length(43199) === "12\u00a0h")`),
 		"the clock of texts is that of the browser's own fields")
 	require.Regexp(t, `^Times in Asia/Kathmandu`, b.text(`#zone-name`), "the reader's zone comes first")
 	api.call(http.MethodPut, "/v1/users/demo/settings", object{"time_zone": "Asia/Kathmandu", "clock": "24"}, nil)
 	api.call(http.MethodPost, "/api/v0/events", object{"team": "demo", "role": "primary", "user": "demo", "start": time.Now().Unix() - 3600,
 		"end": time.Now().Truncate(24*time.Hour).Unix() + 3*86400 + 9*3600}, nil)
-	b.do("with a clock of 24 hours", chromedp.Reload(), chromedp.WaitVisible(`.now .holder`))
+	b.do("with a clock of 24 hours", chromedp.Reload(), visible(`.now .holder`))
 	require.NotRegexp(t, `[AP]M\b`, b.text(`.now`))
 	require.Regexp(t, `until \w+, \w+ \d+, \d\d:45 `, b.text(`.now .holder`), "hand-offs are at 9:00 UTC")
 }

@@ -23,10 +23,10 @@ func TestPictures(t *testing.T) {
 	b := openTab(t)
 	b.do("window", chromedp.EmulateViewport(1100, 760))
 	b.logIn("demo", "demo")
-	b.do("the calendar", chromedp.Navigate(home+"/teams/demo"), chromedp.WaitVisible(`.now-role[data-role=primary] .holder`), chromedp.WaitVisible(`.ec-event`))
+	b.do("the calendar", chromedp.Navigate(home+"/teams/demo"), visible(`.now-role[data-role=primary] .holder`), visible(`.ec-event`))
 	b.shot("calendar")
 	fire(t, "disk of db1 is full")
-	b.do("the incident", chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`td.title a`), chromedp.Click(`td.title a`),
-		chromedp.WaitVisible(`.timeline`), chromedp.WaitVisible(`.chip.sent, .chip.delivered`))
+	b.do("the incident", chromedp.Navigate(home+"/incidents"), visible(`td.title a`), chromedp.Click(`td.title a`),
+		visible(`.timeline`), visible(`.chip.sent, .chip.delivered`))
 	b.shot("incident")
 }

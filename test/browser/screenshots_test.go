@@ -148,7 +148,7 @@ func (b *tab) pictures(data string, p layoutPage) picture {
 	for _, l := range list {
 		b.look(l)
 		ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
-		err := chromedp.Do(ctx, chromedp.Navigate(home+p.path), chromedp.WaitVisible(`h1`), settled)
+		err := chromedp.Do(ctx, chromedp.Navigate(home+p.path), visible(`h1`), settled)
 		cancel()
 		if err != nil {
 			out.Problems = append(out.Problems, l.name+": "+err.Error())

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,9 +45,26 @@ func newTab(t *testing.T, parent context.Context) *tab {
 const countRequests = `(() => { const fetch = window.fetch; window.requestsInFlight = 0;
 	window.fetch = (...args) => { window.requestsInFlight++; return fetch(...args).finally(() => setTimeout(() => window.requestsInFlight--, 100)); }; })()`
 
+// patient repeats an action that waits while the page is replaced by another one: Chromium then refuses to look at the page.
+func patient[T any](wait chromedp.Action[T]) chromedp.Action[T] {
+	return func(ctx context.Context, at *chromedp.Target) (T, error) {
+		for {
+			v, err := wait(ctx, at)
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "(-32000)") {
+				return v, err
+			}
+		}
+	}
+}
+
+// visible waits for an element.
+func visible[S chromedp.Selectable](selector S) chromedp.Action[chromedp.Void] {
+	return patient(chromedp.WaitVisible(selector))
+}
+
 // settled waits until the page has shown the answers of its requests. Otherwise a button may move while it is clicked.
 func settled(ctx context.Context, at *chromedp.Target) (chromedp.Void, error) {
-	_, err := chromedp.Poll[bool](`document.readyState === "complete" && !document.querySelector("[aria-busy=true]") && window.requestsInFlight === 0`)(ctx, at)
+	_, err := patient(chromedp.Poll[bool](`document.readyState === "complete" && !document.querySelector("[aria-busy=true]") && window.requestsInFlight === 0`))(ctx, at)
 	return chromedp.Void{}, err
 }
 
@@ -55,9 +73,11 @@ func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		b.shot("failed")
-		require.NoError(b.t, err, what)
+	for i, step := range steps {
+		if err := chromedp.Do(ctx, step); err != nil {
+			_ = b.store("failed", chromedp.FullScreenshot(100))
+			require.NoError(b.t, err, "%s: step %d", what, i+1)
+		}
 	}
 }
 

@@ -63,35 +63,35 @@ func TestTokens(t *testing.T) {
 	startDev(t)
 	address, answers := commandLine(t)
 	b := openTab(t)
-	b.do("phone", chromedp.EmulateViewport(360, 780), chromedp.Navigate(address), chromedp.WaitVisible(`input[name=password]`), chromedp.SendKeys(`input[name=username]`, "demo"),
-		chromedp.SendKeys(`input[name=password]`, "demo"), chromedp.Click(`button.primary`), chromedp.WaitVisible(`button[value=allow]`))
+	b.do("phone", chromedp.EmulateViewport(360, 780), chromedp.Navigate(address), visible(`input[name=password]`), chromedp.SendKeys(`input[name=username]`, "demo"),
+		chromedp.SendKeys(`input[name=password]`, "demo"), chromedp.Click(`button.primary`), visible(`button[value=allow]`))
 	require.Contains(t, b.text(`main`), "laptop.example.com")
 	require.Empty(t, ask[[]string](b, overflowing))
 	b.shot("90-command-line-phone")
 	b.do("deny", chromedp.Click(`button[value=deny]`))
 	require.Equal(t, url.Values{"error": {"access_denied"}, "state": {"a & b"}}, answered(t, answers))
 	b.do("the browser arrives", arrived)
-	b.do("allow", chromedp.Navigate(address), chromedp.WaitVisible(`button[value=allow]`), chromedp.Click(`button[value=allow]`))
+	b.do("allow", chromedp.Navigate(address), visible(`button[value=allow]`), chromedp.Click(`button[value=allow]`))
 	got := answered(t, answers)
 	require.Equal(t, "a & b", got.Get("state"))
 	require.NotEmpty(t, got.Get("code"))
 	b.do("the browser arrives", arrived)
 
-	b.do("create a token", chromedp.Navigate(home+"/tokens"), chromedp.WaitVisible(`input[name=name]`), chromedp.SendKeys(`input[name=name]`, "backup-script"),
-		chromedp.Click(`form[action="/tokens"] button.primary`), chromedp.WaitVisible(`.secret pre`))
+	b.do("create a token", chromedp.Navigate(home+"/tokens"), visible(`input[name=name]`), chromedp.SendKeys(`input[name=name]`, "backup-script"),
+		chromedp.Click(`form[action="/tokens"] button.primary`), visible(`.secret pre`))
 	require.Regexp(t, `^iris_p_[0-9A-Za-z]{43}[0-9a-f]{8}$`, b.text(`.secret pre`))
 	require.Empty(t, ask[[]string](b, overflowing))
 	b.shot("91-token-created-phone")
-	b.do("wide", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.Click(`.who summary`), chromedp.Click(`.who a[href="/tokens"]`), chromedp.WaitVisible(`td.title`))
+	b.do("wide", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.Click(`.who summary`), chromedp.Click(`.who a[href="/tokens"]`), visible(`td.title`))
 	require.Contains(t, b.text(`td.title`), "backup-script")
 	b.shot("92-tokens")
-	b.do("revoke it", chromedp.Click(`form[action$=revoke] button`), chromedp.WaitVisible(`.flash`))
+	b.do("revoke it", chromedp.Click(`form[action$=revoke] button`), visible(`.flash`))
 	require.Contains(t, b.text(`.flash`), "is revoked")
 	require.Contains(t, b.text(`main`), "You have no token")
 	b.shot("93-revoked")
-	b.do("a service token on a phone", chromedp.EmulateViewport(360, 780), chromedp.Click(`.tabs a[href="/service-tokens"]`), chromedp.WaitVisible(`input[name=team]`),
+	b.do("a service token on a phone", chromedp.EmulateViewport(360, 780), chromedp.Click(`.tabs a[href="/service-tokens"]`), visible(`input[name=team]`),
 		chromedp.SendKeys(`input[name=name]`, "deploy"), chromedp.Click(`input[value=oncall]`), chromedp.Click(`form[action="/service-tokens"] button.primary`),
-		chromedp.WaitVisible(`.secret pre`))
+		visible(`.secret pre`))
 	require.Regexp(t, `^iris_s_`, b.text(`.secret pre`))
 	require.Contains(t, b.text(`td.title`), "of the administrators")
 	require.Empty(t, ask[[]string](b, overflowing))
