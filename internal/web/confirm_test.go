@@ -31,7 +31,7 @@ func TestChangeWithoutASessionIsOfferedAgain(t *testing.T) {
 
 	w.incident.Resolved = true
 	_, body = b.get(next)
-	require.Contains(t, body, "was not carried out. The incident has changed meanwhile")
+	require.Contains(t, body, "the incident was not acknowledged. It has changed since then")
 }
 
 func TestFailedCommentKeepsItsText(t *testing.T) {

@@ -180,6 +180,11 @@ func TestATypedSilenceIsKeptThroughTheLogIn(t *testing.T) {
 	require.Contains(t, body, "Your session has ended")
 	require.Contains(t, body, `name="match" value="host=~&#34;h[1-3]&amp;?&#34;"`)
 	require.Contains(t, body, `name="comment" value="the &lt;upgrade&gt;"`)
+	for _, secret := range []string{"password", "secret.1"} {
+		_, body = b.post("/silences", url.Values{"comment": {"kept"}, secret: {"hidden"}})
+		require.Contains(t, body, "send the form again")
+		require.NotContains(t, body, "hidden\"", "a page does not repeat a secret")
+	}
 	require.Empty(t, w.silences.all, "nothing is stored")
 	b.login()
 	status, _ = b.post("/silences", form)
@@ -219,7 +224,7 @@ func TestASilencedIncidentSaysWhyItCannotEscalate(t *testing.T) {
 	w.incident.Active, w.incident.SilencedUntil = false, time.Now().Add(time.Hour)
 	_, body := b.get("/incidents/257")
 	require.Contains(t, body, `<button disabled aria-describedby="not-reopened">Escalate again</button>`)
-	require.Contains(t, body, "“Escalate again” is off: a silence hides the incident: end the silence first.")
+	require.Contains(t, body, "“Escalate again” is not possible: a silence hides the incident: end the silence first.")
 	w.incident.SilencedUntil = time.Time{}
 	_, body = b.get("/incidents/257")
 	require.Contains(t, body, `<button>Escalate again</button>`)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"mime"
 	"net/http"
@@ -56,6 +57,41 @@ func (p *Pages) ReadForm(next http.Handler) http.Handler {
 	})
 }
 
+// Again is a refused form that the page of the object shows again.
+type Again struct {
+	Form    string // name of the form; "" = none was refused
+	Typed   url.Values
+	Refusal Refusal
+}
+
+// Problem is the refusal of a form, if it is that form.
+func (a Again) Problem(form string) Refusal {
+	if a.Form == form {
+		return a.Refusal
+	}
+	return Refusal{}
+}
+
+// Value is the value of a field: the typed value if the form was refused, otherwise the stored one. A zero value becomes "".
+func (a Again) Value(form, field string, stored any) string {
+	if a.Problem(form).Text != "" && a.Typed.Has(field) {
+		return a.Typed.Get(field)
+	}
+	if n, ok := stored.(int); ok && n == 0 {
+		return ""
+	}
+	return fmt.Sprint(stored)
+}
+
+// Status is the status of the page.
+func (a Again) Status() int { return max(a.Refusal.Status, http.StatusOK) }
+
+// Done leads to another page, which shows a text once.
+func (p *Pages) Done(rw http.ResponseWriter, r *http.Request, to, text string) {
+	p.Sessions.Put(r.Context(), "flash", text)
+	http.Redirect(rw, r, to, http.StatusSeeOther)
+}
+
 // Field is a value of a form that is sent again.
 type Field struct{ Name, Value string }
 
@@ -76,15 +112,15 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || IsRefresh(r) {
 		return false
 	}
-	switch err := readForm(rw, r); fault.KindOf(err) {
-	case fault.TooLarge:
+	err := readForm(rw, r)
+	if fault.Is(err, fault.TooLarge) {
 		p.Fail(rw, r, err)
 		return true
-	case fault.Invalid: // the form is incomplete: it cannot be sent again
+	}
+	if err != nil || !offerable(r.PostForm) {
 		p.Problem(rw, r, Frame{Title: "Your session has ended"}, http.StatusUnauthorized, "Nothing was changed. Log in, go back, and send the form again.")
 		return true
 	}
-	r.PostForm.Del(ConfirmPassword)
 	p.Render(rw, r, http.StatusUnauthorized, "session-ended", struct {
 		Frame
 		Action string
@@ -95,6 +131,17 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 
 // ConfirmPassword is the field in which a person confirms the log-in. A kept form does not have it.
 const ConfirmPassword = "confirm_password"
+
+// offerable reports whether a page may keep the values of a form, which it may not if one is a secret. It removes the confirmation of the log-in.
+func offerable(form url.Values) bool {
+	form.Del(ConfirmPassword)
+	for name := range form {
+		if strings.Contains(name, "password") || strings.Contains(name, "secret") {
+			return false
+		}
+	}
+	return true
+}
 
 // Offer is a page with a form that sends a change again.
 type Offer struct {
@@ -110,14 +157,8 @@ type Offer struct {
 // offerAgain answers a form that failed for a temporary reason: the page keeps what was typed, and the person sends it again. It returns
 // false if the request is no form, or one that is too large or has a password.
 func (p *Pages) offerAgain(rw http.ResponseWriter, r *http.Request, f Frame, status int, text string) bool {
-	if r.Method != http.MethodPost || IsRefresh(r) || readForm(rw, r) != nil {
+	if r.Method != http.MethodPost || IsRefresh(r) || readForm(rw, r) != nil || !offerable(r.PostForm) {
 		return false
-	}
-	r.PostForm.Del(ConfirmPassword)
-	for name := range r.PostForm {
-		if strings.Contains(name, "password") || strings.Contains(name, "secret") {
-			return false
-		}
 	}
 	back := "/"
 	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host && strings.HasPrefix(from.Path, "/") {

@@ -169,35 +169,6 @@ func (a API) Teams() []string {
 // the object.
 type Change func(api API, o Version, typed url.Values) (done, to string, err error)
 
-// Again is a refused form that the page of the object shows again.
-type Again struct {
-	Form    string // name of the form; "" = none was refused
-	Typed   url.Values
-	Refusal Refusal
-}
-
-// Problem is the refusal of a form, if it is that form.
-func (a Again) Problem(form string) Refusal {
-	if a.Form == form {
-		return a.Refusal
-	}
-	return Refusal{}
-}
-
-// Value is the value of a field: the typed value if the form was refused, otherwise the stored one. A zero value becomes "".
-func (a Again) Value(form, field string, stored any) string {
-	if a.Problem(form).Text != "" && a.Typed.Has(field) {
-		return a.Typed.Get(field)
-	}
-	if n, ok := stored.(int); ok && n == 0 {
-		return ""
-	}
-	return fmt.Sprint(stored)
-}
-
-// Status is the status of the page.
-func (a Again) Status() int { return max(a.Refusal.Status, http.StatusOK) }
-
 // Submit returns the handler of a form about the object of /v1/section in the parameter of the path. again shows the page of the object with a
 // refused form, whose name is the last segment of its address.
 func (p *Pages) Submit(section, parameter string, again func(http.ResponseWriter, *http.Request, Again), do Change) http.HandlerFunc {
@@ -221,12 +192,6 @@ func (p *Pages) Submit(section, parameter string, again func(http.ResponseWriter
 			again(rw, r, Again{path[strings.LastIndexByte(path, '/')+1:], typed, refusal})
 		}
 	}
-}
-
-// Done leads to another page, which shows a text once.
-func (p *Pages) Done(rw http.ResponseWriter, r *http.Request, to, text string) {
-	p.Sessions.Put(r.Context(), "flash", text)
-	http.Redirect(rw, r, to, http.StatusSeeOther)
 }
 
 // Give returns the form that gives an object of /v1/section to the team that was typed; "" = to no team.
