@@ -401,7 +401,7 @@ func TestRecurringAndInvalidHolidays(t *testing.T) {
 		`DTEND: "x" is no date`:                                                          calendar("UID:a\nDTSTART:20261225\nDTEND:x"),
 		`RRULE: the rule may recur at most daily`:                                        calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=SECONDLY"),
 		`EXDATE: "y" is no date like 20261225`:                                           calendar("UID:a\nDTSTART:20261225\nEXDATE:20261225,y"),
-		`a holiday calendar has at most 5000 days; event 1, UID "a", is beyond`:          calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
+		`a holiday calendar has at most 5000 days; event 1, UID "a", exceeds that`:       calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
 		`line 1 of the iCalendar cannot be read: "hello" is no property like NAME:value`: "hello",
 		`send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR`:           "BEGIN:VEVENT\r\n",
 		`line 3 of the iCalendar cannot be read`:                                         "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID;X=\"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",

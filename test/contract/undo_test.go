@@ -141,5 +141,5 @@ func TestListOfTeams(t *testing.T) {
 	require.NotContains(t, rest, "t00 🚒")
 	found := s.do(bob, get, "/oncall/teams?q=bob", nil).is(200).body
 	require.Contains(t, found, `<a href="/people/bob">`)
-	require.Contains(t, found, "No team has this in its name.")
+	require.Contains(t, found, "No team has a name with this text.")
 }
