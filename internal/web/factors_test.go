@@ -211,6 +211,21 @@ func TestOwnSecondFactor(t *testing.T) {
 	require.Nil(t, w.factors.kept)
 }
 
+func TestPasswordKeptElsewhere(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	_, body := b.get("/account/second-factor")
+	require.Contains(t, body, `action="/account/password"`)
+	w.elsewhere = true
+	_, body = b.get("/account/second-factor")
+	require.NotContains(t, body, `action="/account/password"`)
+	require.Contains(t, body, "Iris keeps no password for you")
+	status, body := b.post("/account/password", url.Values{"password": {"right"}, "new_password": {"another one"}, "again": {"another one"}})
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, body, "change it where you log in")
+}
+
 func TestOncallLogInWithASecondFactor(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)

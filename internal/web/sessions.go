@@ -34,7 +34,7 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 			}
 			return
 		}
-		ctx := wire.WithSessionUser(r.Context(), user)
+		ctx := wire.WithActor(wire.WithSessionUser(r.Context(), user), (auth.Actor{}).As(user), auth.Application{})
 		shown, err := w.people.Shown(ctx, user.ID)
 		if err != nil {
 			w.pages.Fail(rw, r, err)

@@ -36,21 +36,22 @@ import (
 
 // world is a small Iris in memory: one incident, one person, one processor.
 type world struct {
-	sessions fakeSessions
-	audited  fakeEntries
-	idp      provider
-	incident incidents.Incident
-	merged   []incidents.Incident // into incident
-	entries  []incidents.Entry
-	alerts   []incidents.Alert
-	asked    filters.Query
-	woken    buckets.Set
-	ann      users.User
-	down     bool // the database is unavailable
-	silences silences
-	factors  factors
-	resets   resets
-	invited  invited
+	sessions  fakeSessions
+	audited   fakeEntries
+	idp       provider
+	incident  incidents.Incident
+	merged    []incidents.Incident // into incident
+	entries   []incidents.Entry
+	alerts    []incidents.Alert
+	asked     filters.Query
+	woken     buckets.Set
+	ann       users.User
+	down      bool // the database is unavailable
+	elsewhere bool // Iris keeps no password
+	silences  silences
+	factors   factors
+	resets    resets
+	invited   invited
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
@@ -167,6 +168,15 @@ func (w *world) Authenticate(_ context.Context, name, password string) (users.Us
 	return users.User{}, fault.New(fault.Unauthenticated, "bad log-in")
 }
 
+func (w *world) Credentials(context.Context, string) (users.User, string, error) {
+	if w.elsewhere {
+		return w.ann, "", nil
+	}
+	return w.ann, "hash", nil
+}
+
+func (w *world) SetPassword(context.Context, users.ID, string) error { return nil }
+
 func (w *world) ByName(_ context.Context, name string) (users.User, error) {
 	if w.down {
 		return users.User{}, fault.Wrap(fault.Unavailable, errors.New("dial tcp: secret"), "the database cannot be reached")
@@ -225,7 +235,7 @@ func setup(t *testing.T) (*world, *browser) {
 			rw.Header().Set("Content-Type", "application/json")
 			_, _ = rw.Write([]byte(`[{"name": "user"}, {"name": "team"}, {"name": "oncall-primary"}]`))
 		}),
-		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
+		Account: AccountParts{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets}, Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Mails:       w.resets.can},

@@ -83,6 +83,41 @@ func TestOwnSecondFactor(t *testing.T) {
 	require.Contains(t, s.do(bob, post, "/account/second-factor/recovery-codes", formOf("password", password), form...).is(200).body, "Recovery codes")
 	s.do(bob, post, "/account/second-factor/remove", formOf("password", password), form...).is(302)
 	require.Zero(t, s.number("select count(*) from second_factors"))
+	require.Equal(t, "person bob", s.text("select distinct actor_kind || ' ' || actor from audit_log where action like 'second factor%'"))
+}
+
+// People change their password with the old one. Their other sessions end, and this one goes on.
+func TestOwnPassword(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	const at, other = "/account/password", "correct horse battery"
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	s.join("dora")
+	dora := caller{name: "dora", session: "dora"}
+	second, _, _ := s.logIn("dora")
+	elsewhere := func() int {
+		r, err := second.Get(s.url + "/v1/incidents")
+		require.NoError(t, err)
+		defer r.Body.Close()
+		return r.StatusCode
+	}
+	for want, typed := range map[string]string{
+		"The password is wrong":    formOf("password", "guess", "new_password", other, "again", other),
+		"The new passwords differ": formOf("password", password, "new_password", other, "again", "other one"),
+		"at least 8":               formOf("password", password, "new_password", "short", "again", "short"),
+	} {
+		a := s.do(dora, post, at, typed, form...)
+		require.Contains(t, []int{403, 422}, a.status)
+		require.Contains(t, a.body, want)
+		require.NotContains(t, a.body, other)
+	}
+	require.Equal(t, 200, elsewhere())
+	s.do(dora, post, at, formOf("password", password, "new_password", other, "again", other), form...).is(303)
+	require.Contains(t, s.do(dora, get, "/account/second-factor", nil).is(200).body, "Your password is changed")
+	require.Equal(t, 401, elsewhere())
+	s.do(anonymous, post, "/login", formOf("username", "dora", "password", password), form...).is(401)
+	s.do(anonymous, post, "/login", formOf("username", "dora", "password", other), form...).is(200)
+	require.Equal(t, "password set by person dora", s.text("select action || ' by ' || actor_kind || ' ' || actor from audit_log where object = 'user dora' and action like 'password%'"))
 }
 
 // An invited person creates the account with the link of the mail, which nobody can read in the queue.

@@ -473,6 +473,7 @@ func pages() []right {
 		right{post, "/account/second-factor", formOf("password", "wrong"), 403, "lllll3333", nil},
 		right{post, "/account/second-factor/set-up", formOf("code", "1"), 302, people, nil},
 		right{post, "/account/second-factor/recovery-codes", formOf("password", "wrong"), 403, "lllll3333", nil},
+		right{post, "/account/password", formOf("password", "wrong"), 403, "lllll3333", nil},
 		right{post, "/account/second-factor/remove", formOf("password", "wrong"), 403, "lllll3333", nil},
 		right{get, "/logout", nil, 200, people, nil},
 		right{get, "/logout/", nil, 200, people, nil},

@@ -30,7 +30,8 @@ type People interface {
 
 // Deps are the parts that the pages work on.
 type Deps struct {
-	Factors *accounts.Factors
+	Factors   *accounts.Factors
+	Passwords accounts.Passwords
 	Resets  accounts.Resets
 	// Invitations must accept, too.
 	Invitations accounts.Invitations
@@ -70,6 +71,7 @@ func (a *Account) LoginRoutes(r chi.Router) {
 // Routes mounts the routes for people who are logged in.
 func (a *Account) Routes(r chi.Router) {
 	page.Get(r, "/account/second-factor", a.show)
+	r.Post(passwordPath, a.changePassword)
 	page.Get(r, "/account/second-factor/set-up", a.showSetUp)
 	r.Post("/account/second-factor", a.begin)
 	r.Post("/account/second-factor/set-up", a.confirm)

@@ -16,22 +16,34 @@ import (
 
 type factorView struct {
 	page.Frame
-	State   accounts.State
-	Problem string
+	State           accounts.State
+	HasPassword     bool // Iris keeps the password
+	Problem         string
+	PasswordProblem page.Refusal
 }
 
-// show shows the state of the reader's second factor.
+// show shows the reader's password and second factor.
 func (a *Account) show(rw http.ResponseWriter, r *http.Request) {
-	a.renderState(rw, r, http.StatusOK, "")
+	a.renderLogin(rw, r, http.StatusOK, page.Refusal{})
 }
 
-func (a *Account) renderState(rw http.ResponseWriter, r *http.Request, status int, problem string) {
-	state, err := a.factors.State(r.Context(), page.Reader(r))
+// renderLogin shows the page again with the problem of the form that was sent.
+func (a *Account) renderLogin(rw http.ResponseWriter, r *http.Request, status int, problem page.Refusal) {
+	v := factorView{Frame: a.pages.Frame(r, "Log-in", "account")}
+	if r.URL.Path == passwordPath {
+		v.PasswordProblem = problem
+	} else {
+		v.Problem = problem.Text
+	}
+	var err error
+	if v.State, err = a.factors.State(r.Context(), page.Reader(r)); err == nil {
+		v.HasPassword, err = a.Passwords.Kept(r.Context(), page.Reader(r))
+	}
 	if err != nil {
 		a.pages.Fail(rw, r, err)
 		return
 	}
-	a.pages.Render(rw, r, status, "second-factor", factorView{a.pages.Frame(r, "Second factor", "account"), state, problem})
+	a.pages.Render(rw, r, status, "second-factor", v)
 }
 
 // confirmed checks the password of the reader. If it is wrong, it has answered.
@@ -45,7 +57,7 @@ func (a *Account) confirmed(rw http.ResponseWriter, r *http.Request) (users.User
 		return u, true
 	}
 	if status, problem := Problem(rw, err); problem != "" {
-		a.renderState(rw, r, status, problem)
+		a.renderLogin(rw, r, status, page.Refusal{Field: "password", Text: problem})
 	} else {
 		a.pages.Fail(rw, r, err)
 	}

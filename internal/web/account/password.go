@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/accounts"
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/login"
@@ -122,4 +123,36 @@ func (a *Account) reset(rw http.ResponseWriter, r *http.Request) {
 		}
 		a.pages.Render(rw, r, http.StatusOK, "new-password", resetView{Frame: page.Frame{Title: "Your password is set"}, Done: true})
 	}
+}
+
+// passwordPath is where people send the form for another password.
+const passwordPath = "/account/password"
+
+// changePassword changes the password of the reader, who knows the old one. Other sessions of the reader end.
+func (a *Account) changePassword(rw http.ResponseWriter, r *http.Request) {
+	u, ok := a.confirmed(rw, r)
+	if !ok {
+		return
+	}
+	ctx, password := r.Context(), r.PostFormValue("new_password")
+	if password != r.PostFormValue("again") {
+		a.renderLogin(rw, r, http.StatusUnprocessableEntity, page.Refusal{Field: "again", Text: "The new passwords differ."})
+		return
+	}
+	u, err := a.Passwords.Change(ctx, u, password)
+	switch {
+	case fault.Is(err, fault.Invalid):
+		a.renderLogin(rw, r, http.StatusUnprocessableEntity, page.Refusal{Field: "new_password", Text: humanize.Sentence(fault.Public(err))})
+		return
+	case fault.Is(err, fault.Conflict):
+		a.renderLogin(rw, r, http.StatusConflict, page.Refusal{Text: humanize.Sentence(fault.Public(err))})
+		return
+	case err == nil:
+		_, err = wire.BeginSession(ctx, a.sessions, a.userKey, u, a.sessions.GetString(ctx, auth.SessionHow))
+	}
+	if err != nil {
+		a.pages.Fail(rw, r, err)
+		return
+	}
+	a.pages.Done(rw, r, "/account/second-factor", "Your password is changed, and your other sessions have ended. Personal tokens still work.")
 }
