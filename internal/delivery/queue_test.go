@@ -503,17 +503,17 @@ func TestPendingMessagesArePurged(t *testing.T) {
 	q := operations.New(o.db)
 	n, err := q.Purge(t.Context(), overview.Purge{Application: o.text(`select name from applications where id = $1`, o.app), OutOfBand: true, Actor: "root", Why: "stale"})
 	require.NoError(t, err)
-	require.Equal(t, 1500, n)
+	require.Equal(t, overview.Purged{Dropped: 1500}, n)
 	require.Equal(t, "pending", o.state(messages.ID(message)))
 	n, err = q.Purge(t.Context(), overview.Purge{Mode: users.SMS, Actor: "root", Why: "a rehearsal"})
 	require.NoError(t, err)
-	require.Equal(t, 1, n)
+	require.Equal(t, overview.Purged{Dropped: 1}, n)
 	require.Equal(t, "operator root The sms to ana was dropped: a rehearsal",
 		o.text(`select kind || ' ' || actor || ' ' || text from timeline_entries where incident_id = $1`, incident))
 	require.Equal(t, int64(1), o.number(`select count(*) from incidents where due_at is not null`))
 	n, err = q.Purge(t.Context(), overview.Purge{OlderThan: time.Hour})
 	require.NoError(t, err)
-	require.Zero(t, n)
+	require.Equal(t, overview.Purged{}, n)
 }
 
 func TestTextThatPostgreSQLRefusesIsCleaned(t *testing.T) {

@@ -22,6 +22,12 @@ type Purge struct {
 	Actor, Why  string        // for the timeline and the messages' audit log
 }
 
+// Purged is what a purge did.
+type Purged struct {
+	Dropped int  `json:"dropped"`
+	More    bool `json:"more"` // further messages wait that the purge selects: it ran out of time
+}
+
 // MayResend returns a Conflict fault if an operator cannot send a message again.
 func MayResend(s messages.State, p messages.Purpose, application string) error {
 	switch {

@@ -18,8 +18,8 @@ import (
 
 // Messages changes the queue.
 type Messages interface {
-	// Purge drops pending messages and returns how many.
-	Purge(ctx context.Context, f overview.Purge) (dropped int, err error)
+	// Purge drops pending messages, as many as it can in a few seconds.
+	Purge(ctx context.Context, f overview.Purge) (overview.Purged, error)
 	// Resend makes a message again and returns the new one and its bucket. A message that cannot be sent again is a Conflict fault.
 	Resend(ctx context.Context, id messages.ID, actor string) (made messages.ID, bucket int, err error)
 }
@@ -38,14 +38,12 @@ func (d Deps) purge(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f.Actor = wire.Actor(r.Context()).String()
-	dropped, err := d.Messages.Purge(r.Context(), f)
+	purged, err := d.Messages.Purge(r.Context(), f)
 	if err != nil {
 		return err
 	}
 	d.Wake(buckets.All())
-	return routing.Answer(w, http.StatusOK, struct {
-		Dropped int `json:"dropped"`
-	}{dropped})
+	return routing.Answer(w, http.StatusOK, purged)
 }
 
 func readPurge(b jsonbody.Object) (f overview.Purge, err error) {

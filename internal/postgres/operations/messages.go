@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,10 +19,13 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Purge drops the pending messages that an operator selects, a thousand at a time, and returns how many it dropped in all. Each thousand has
-// an entry in the audit log. Messages that a processor has taken meanwhile are not dropped. An unknown application is an Invalid fault.
-func (o *Operations) Purge(ctx context.Context, f overview.Purge) (dropped int, err error) {
-	p := db.PurgePendingParams{OutOfBand: f.OutOfBand, OlderUs: f.OlderThan.Microseconds()}
+// purgeFor is how long a purge goes on before it answers.
+const purgeFor = 4 * time.Second
+
+// Purge drops the pending messages that an operator selects and that exist now, a thousand at a time, for a few seconds. Each thousand has an
+// entry in the audit log. Messages that a processor has taken meanwhile are not dropped. An unknown application is an Invalid fault.
+func (o *Operations) Purge(ctx context.Context, f overview.Purge) (done overview.Purged, err error) {
+	began, p := time.Now(), db.PurgePendingParams{OutOfBand: f.OutOfBand}
 	if mode := string(f.Mode); mode != "" {
 		p.Mode = &mode
 	}
@@ -35,29 +39,32 @@ func (o *Operations) Purge(ctx context.Context, f overview.Purge) (dropped int, 
 			return err
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return 0, fault.Invalidf("application", "there is no application %.100q", f.Application)
+			return done, fault.Invalidf("application", "there is no application %.100q", f.Application)
 		}
 		if err != nil {
-			return 0, err
+			return done, err
 		}
 	}
-	for {
-		n := 0
+	for done.More = true; done.More && time.Since(began) < purgeFor; {
+		p.OlderUs = (f.OlderThan + time.Since(began)).Microseconds()
+		var found, dropped int
 		err := o.db.InTx(ctx, func(ctx context.Context, d *db.Queries) (err error) {
-			n, err = purge(ctx, d, p, f)
+			found, dropped, err = purge(ctx, d, p, f)
 			return err
 		})
-		if err != nil || n == 0 {
-			return dropped, err
+		if err != nil {
+			return done, err
 		}
-		dropped += n
+		done.Dropped, done.More = done.Dropped+dropped, found > 0
 	}
+	return done, nil
 }
 
-func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f overview.Purge) (n int, err error) {
+// purge drops the next messages. It returns how many it found, and how many of them it dropped: processors took the others meanwhile.
+func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f overview.Purge) (found, dropped int, err error) {
 	rows, err := d.PurgePending(ctx, p)
 	if err != nil || len(rows) == 0 {
-		return 0, err
+		return 0, 0, err
 	}
 	drop := db.DropPendingParams{Actor: postgres.CleanText(f.Actor), Why: postgres.CleanText(f.Why)}
 	hold := []int64{}
@@ -68,11 +75,11 @@ func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f overvi
 		}
 	}
 	if err := d.HoldIncidents(ctx, hold); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	gone, err := d.DropPending(ctx, drop)
 	if err != nil || len(gone) == 0 {
-		return 0, err
+		return len(rows), 0, err
 	}
 	e := audit.Entry{Action: audit.MessagesPurged, Object: fmt.Sprintf("messages: %d", len(gone)), Detail: drop.Why}
 	for _, c := range []audit.Change{{Field: "application", After: f.Application}, {Field: "mode", After: string(f.Mode)}} {
@@ -83,7 +90,7 @@ func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f overvi
 	if f.IncidentID != 0 {
 		e.Changes = append(e.Changes, audit.Change{Field: "incident", After: fmt.Sprint(f.IncidentID)})
 	}
-	return len(gone), auditlog.Write(ctx, d, e)
+	return len(rows), len(gone), auditlog.Write(ctx, d, e)
 }
 
 // Resend makes a settled message again, for the same recipient, by the same mode and with the same content, and adds entries to both

@@ -405,19 +405,16 @@ select g.id, 'sent-change', 'pending', 'dropped', 'it expired before it could be
 -- Drops pending messages by filter, a bounded number at a time; null = any. Incident messages settle, so their incidents are
 -- looked at again.
 -- name: PurgePending :many
-with chosen as materialized (
-    select m.id, m.incident_id
-    from messages m
-    where m.state = 'pending' and m.settled_at is null
-      and (sqlc.narg(application_id)::bigint is null or m.application_id = sqlc.narg(application_id)::bigint)
-      and (sqlc.narg(mode)::text is null or m.mode = sqlc.narg(mode)::text)
-      and (sqlc.narg(incident_id)::bigint is null or m.incident_id = sqlc.narg(incident_id)::bigint)
-      and (not sqlc.arg(out_of_band)::boolean or m.incident_id is null)
-      and m.created_at <= clock_timestamp() - sqlc.arg(older_us)::bigint * interval '1 microsecond'
-    order by m.id
-    limit 1000
-)
-select c.id, coalesce(c.incident_id, 0)::bigint as incident_id from chosen c;
+select m.id, coalesce(m.incident_id, 0)::bigint as incident_id
+from messages m
+where m.state = 'pending' and m.settled_at is null
+  and (sqlc.narg(application_id)::bigint is null or m.application_id = sqlc.narg(application_id)::bigint)
+  and (sqlc.narg(mode)::text is null or m.mode = sqlc.narg(mode)::text)
+  and (sqlc.narg(incident_id)::bigint is null or m.incident_id = sqlc.narg(incident_id)::bigint)
+  and (not sqlc.arg(out_of_band)::boolean or m.incident_id is null)
+  and m.created_at <= clock_timestamp() - sqlc.arg(older_us)::bigint * interval '1 microsecond'
+order by m.id
+limit 1000;
 
 -- The caller has locked the incidents.
 -- name: DropPending :many

@@ -1,7 +1,6 @@
 package system
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -129,7 +128,14 @@ func (h Handlers) purge(rw http.ResponseWriter, r *http.Request) {
 			body[f.member] = text // the API says what is wrong with it
 		}
 	}
-	var out struct{ Dropped int }
+	var out struct {
+		Dropped int
+		More    bool
+	}
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/messages/purge", body, &out)
-	h.done(rw, r, "queues", fmt.Sprintf("%s dropped.", humanize.Count(out.Dropped, "message was", "messages were")), err)
+	text := humanize.Count(out.Dropped, "message was", "messages were") + " dropped."
+	if out.More {
+		text += " There are more: drop again."
+	}
+	h.done(rw, r, "queues", text, err)
 }

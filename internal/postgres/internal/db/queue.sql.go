@@ -340,19 +340,16 @@ func (q *Queries) OverdueSending(ctx context.Context, arg OverdueSendingParams) 
 }
 
 const purgePending = `-- name: PurgePending :many
-with chosen as materialized (
-    select m.id, m.incident_id
-    from messages m
-    where m.state = 'pending' and m.settled_at is null
-      and ($1::bigint is null or m.application_id = $1::bigint)
-      and ($2::text is null or m.mode = $2::text)
-      and ($3::bigint is null or m.incident_id = $3::bigint)
-      and (not $4::boolean or m.incident_id is null)
-      and m.created_at <= clock_timestamp() - $5::bigint * interval '1 microsecond'
-    order by m.id
-    limit 1000
-)
-select c.id, coalesce(c.incident_id, 0)::bigint as incident_id from chosen c
+select m.id, coalesce(m.incident_id, 0)::bigint as incident_id
+from messages m
+where m.state = 'pending' and m.settled_at is null
+  and ($1::bigint is null or m.application_id = $1::bigint)
+  and ($2::text is null or m.mode = $2::text)
+  and ($3::bigint is null or m.incident_id = $3::bigint)
+  and (not $4::boolean or m.incident_id is null)
+  and m.created_at <= clock_timestamp() - $5::bigint * interval '1 microsecond'
+order by m.id
+limit 1000
 `
 
 type PurgePendingParams struct {
