@@ -2,7 +2,9 @@ package contract
 
 import (
 	"fmt"
+	"html"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -169,7 +171,19 @@ func TestAccountsOfPeople(t *testing.T) {
 	s.post(admin, "/on-call-roles", "form", "add", "name", "bench").is(303)
 	s.post(admin, "/on-call-roles", "form", "delete", "name", "bench").is(303)
 	s.post(admin, "/reachability", "form", "create", "name", "night shift", "scheduling_timezone", "UTC").is(303)
-	require.Contains(t, s.do(admin, get, "/reachability", nil).is(200).body, "night shift")
+	for i := range 100 {
+		s.do(admin, post, "/api/v0/teams", m{"name": fmt.Sprintf("squad %02d", i), "scheduling_timezone": "UTC"}).is(201)
+	}
+	s.exec("delete from team_members where team_id = (select id from teams where name = 'squad 00')")
+	first := s.do(admin, get, "/reachability", nil).is(200).body
+	require.Contains(t, first, "night shift")
+	require.Contains(t, first, "nobody is in this team")
+	require.NotContains(t, first, "squad 99")
+	more := regexp.MustCompile(`href="(/reachability[^"]*)">Next teams`).FindStringSubmatch(first)
+	require.Len(t, more, 2)
+	next := s.do(admin, get, html.UnescapeString(more[1]), nil).is(200).body
+	require.Contains(t, next, "squad 99", more[1])
+	require.NotContains(t, s.do(admin, get, "/reachability?q=SQUAD", nil).is(200).body, "night shift")
 	s.post(admin, "/reachability", "form", "delete", "name", "night shift", "force", "true").is(303)
 	moved := s.do(bob, get, "/user/"+url.PathEscape("a b"), nil).is(302)
 	require.Equal(t, "/people/a%20b", moved.header.Get("Location"))

@@ -18,16 +18,16 @@ where (@name::text = '' and u.active = @active and u.name collate "C" > @after::
 order by u.name collate "C"
 limit @most;
 
--- The first row counts all active people; the others those of each team.
+-- The first row counts all active people; the others those of each team, which may have none.
 -- name: Reachability :many
 with reached as (
     select u.id, array(select c.mode from user_contacts c where c.user_id = u.id)::text[] as modes from users u where u.active
 ), grouped as (
     select ''::text as team, r.modes from reached r
     union all
-    select t.name, r.modes from reached r join team_members m on m.user_id = r.id and m.member join teams t on t.id = m.team_id and t.active
+    select t.name, r.modes from teams t left join (team_members m join reached r on r.id = m.user_id and m.member) on m.team_id = t.id where t.active
 )
-select team, count(*)::int as people, count(*) filter (where not modes && '{sms,call}'::text[])::int as without_phone,
+select team, count(modes)::int as people, count(*) filter (where not modes && '{sms,call}'::text[])::int as without_phone,
     count(*) filter (where modes = '{}')::int as without_contact, count(*) filter (where 'email' = any(modes))::int as email,
     count(*) filter (where 'sms' = any(modes))::int as sms, count(*) filter (where 'call' = any(modes))::int as call,
     count(*) filter (where 'slack' = any(modes))::int as slack, count(*) filter (where 'push' = any(modes))::int as push,

@@ -3,6 +3,7 @@ package people
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,13 +149,17 @@ type reach struct {
 type reachView struct {
 	page.Frame
 	page.Again
-	Tabs  []page.Tab
-	All   reach
-	Teams []reach
-	Empty []string // teams without members
-	Modes []users.Mode
-	Zone  string
+	Tabs   []page.Tab
+	All    reach
+	Teams  []reach
+	Search string // in the names of the teams
+	More   string // address of the next teams
+	Modes  []users.Mode
+	Zone   string
 }
+
+// teamsShown is the most teams on a page.
+const teamsShown = 100
 
 // People returns the address of the members of a team, or of those without something.
 func (v reachView) People(team, without string) string {
@@ -170,31 +175,20 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Ag
 	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.Modes[:len(users.Modes)-1], Zone: page.Zone(r).String()}
 	v.Tabs = peopleTabs(v.Frame, "/reachability")
 	var found []reach
-	var names page.Listed[struct {
-		Name string `json:"name"`
-	}]
-	api := h.Pages.API(r)
-	err := api.Get("/v1/reachability", &found)
-	if err == nil {
-		err = api.Get("/v1/teams?limit=500", &names)
-	}
-	if err != nil {
+	if err := h.Pages.API(r).Get("/v1/reachability", &found); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	counted := map[string]bool{}
-	for _, f := range found {
-		counted[f.Team] = true
-		if f.Team == "" {
-			v.All = f
-		} else {
-			v.Teams = append(v.Teams, f)
-		}
+	v.Search = page.Storable(r.URL.Query().Get("q"))
+	if was.Form == "delete" {
+		v.Search = was.Typed.Get("name")
 	}
-	for _, t := range names.Items {
-		if !counted[t.Name] {
-			v.Empty = append(v.Empty, t.Name)
-		}
+	v.All, v.Teams = found[0], found[1:]
+	after := slices.IndexFunc(v.Teams, func(f reach) bool { return f.Team == r.URL.Query().Get("after") })
+	v.Teams = slices.DeleteFunc(v.Teams[after+1:], func(f reach) bool { return !strings.Contains(strings.ToLower(f.Team), strings.ToLower(v.Search)) })
+	if len(v.Teams) > teamsShown {
+		v.Teams = v.Teams[:teamsShown]
+		v.More = query("/reachability", "q", v.Search, "after", v.Teams[teamsShown-1].Team)
 	}
 	h.Pages.Render(rw, r, was.Status(), "reachability", v)
 }
