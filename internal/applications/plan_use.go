@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// PlanUse is how the incidents of applications use a version of a plan now. LastAt (zero = never) and Escalating are of incidents of any version.
+// PlanUse is how the incidents of applications use a version of a plan now. LastAt (zero = never) and Escalating are of incidents of any version; Escalating counts among the newest 20,000.
 // EmptyRoles are on-call roles that nobody holds; lost targets and templates are not active.
 type PlanUse struct {
 	ID                                     int64

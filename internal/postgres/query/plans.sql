@@ -72,9 +72,12 @@ update plans set paused = @paused where lower(name) = lower(rtrim(@name::text));
 
 -- name: PlanUses :many
 -- How plans are used, by the number of a version. Incidents count for all versions of its name. Targets and templates that no longer exist are
--- those of the version. An on-call role is empty if the team has no shift of the role now. Escalating incidents are counted once for all plans.
+-- those of the version. An on-call role is empty if the team has no shift of the role now. The newest 20,000 escalating incidents are counted once for all plans.
 -- A comparison with plan_id alone would let the planner read the newest incidents of all plans until it finds one of the plan.
-with escalating as materialized (select i.plan_id, count(*) as n from incidents i where i.active group by i.plan_id)
+with escalating as materialized (
+    select newest.plan_id, count(*) as n
+    from (select i.plan_id from incidents i where i.active order by i.created_at desc, i.id desc limit 20000) newest group by newest.plan_id
+)
 select p.id, p.paused, (p.fallback_target_id is not null)::bool as has_fallback,
     coalesce((select max(r.created_at) from plans v
         cross join lateral (select i.plan_id, i.created_at from incidents i where (i.plan_id, i.created_at) <= (v.id, 'infinity'::timestamptz)
