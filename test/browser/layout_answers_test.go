@@ -91,6 +91,10 @@ func (b *tab) send(a answer) {
 const focused = `(() => { const reason = document.getElementById("problem"), field = document.querySelector("[aria-describedby=problem]");
 	return Boolean(reason?.checkVisibility()) && document.activeElement === (field || reason); })()`
 
+// seen is whether the focus is in the window, and nothing lies over it.
+const seen = `(() => { const e = document.activeElement; e.blur(); e.focus(); const r = e.getBoundingClientRect();
+	return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); })()`
+
 // answered sends forms. It checks each answer in all looks.
 func (b *tab) answered(axe string, answers []answer) {
 	for _, a := range answers {
@@ -101,6 +105,10 @@ func (b *tab) answered(axe string, answers []answer) {
 				b.until("the focus is on what is wrong", focused)
 			}
 			b.soundIn(axe, "74-answer-"+a.name)
+			if a.refused {
+				b.look(look{"phone", 360, 480, "light"})
+				require.True(t, ask[bool](b, seen), "the focus can be seen")
+			}
 		})
 	}
 }
