@@ -95,6 +95,18 @@ const focused = `(() => { const reason = document.getElementById("problem"), fie
 const seen = `(() => { const e = document.activeElement; e.blur(); e.focus(); const r = e.getBoundingClientRect();
 	return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); })()`
 
+// plantFocus checks that focused and seen find faults: a focus elsewhere, and something over the field.
+func plantFocus(b *tab) {
+	b.t.Helper()
+	b.send(answer{layoutPage{"an answer", "/applications/new", `#problem`}, "name=demo", true})
+	b.until("the focus is on what is wrong", focused)
+	require.True(b.t, ask[bool](b, seen))
+	ask[bool](b, `(() => { const cover = document.body.appendChild(document.createElement("div")); cover.style.cssText = "position: fixed; inset: 0"; return true; })()`)
+	require.False(b.t, ask[bool](b, seen))
+	ask[bool](b, `document.activeElement.blur() === undefined`)
+	require.False(b.t, ask[bool](b, focused))
+}
+
 // answered sends forms. It checks each answer in all looks.
 func (b *tab) answered(axe string, answers []answer) {
 	for _, a := range answers {

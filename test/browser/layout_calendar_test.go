@@ -23,7 +23,7 @@ func calendarLayout(*client) []layoutPage {
 }
 
 // Opens the dialogs that scripts make, with long names, in a wide window and on a phone. Their buttons must be visible at once, and axe-core
-// must find no violations. TestLayout opens the others.
+// must find no violations, and the focus returns to what opened them. TestLayout opens the others.
 func TestDialogs(t *testing.T) {
 	source, err := os.ReadFile(os.Getenv("IRIS_AXE"))
 	require.NoError(t, err, "run test/browser.sh, which fetches axe-core")
