@@ -64,6 +64,7 @@ func (c *client) answers() []answer {
 		{layoutPage{"token-refused", "/tokens", problem}, "name=" + long, true},
 		{layoutPage{"invitation-refused", "/invitations", problem}, "name=demo&email=none", true},
 		{layoutPage{"factor-refused", "/account/second-factor", problem}, "password=wrong", true},
+		{layoutPage{"password-refused", "/account/password", problem}, "password=wrong&new_password=long+enough&again=long+enough", true},
 	}
 }
 
