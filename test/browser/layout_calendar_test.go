@@ -85,7 +85,7 @@ func TestDialogs(t *testing.T) {
 				b.shot("72-" + l.name + "-dialog-" + d.name)
 				require.Empty(t, ask[[]string](b, buttons+`.filter((e) => e.getBoundingClientRect().bottom > innerHeight || e.getBoundingClientRect().top < 0).map((e) => e.textContent)`), "buttons that cannot be seen")
 				b.sound(string(source))
-				b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
+				b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog`), settled)
 				require.True(t, ask[bool](b, `document.activeElement === `+d.press[0]), "the focus returns to what opened the dialog")
 			})
 		}
