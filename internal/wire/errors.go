@@ -256,7 +256,7 @@ var errorPage = template.Must(template.New("error").Parse(`<!doctype html>
 
 // errorStyle is a short form of the pages' style. The content security policy of errorPage allows only this style, by its hash.
 const errorStyle = `:root{color-scheme:light dark}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:Canvas;color:CanvasText}` +
-	`main{max-width:34rem;margin:12vh auto 0;padding:0 1.25rem;overflow-wrap:anywhere}.brand{font-weight:700;color:#3257c4;margin:0}` +
+	`main{max-width:34rem;margin:12vh auto 0;padding:0 1.25rem;overflow-wrap:anywhere}.brand{font-weight:700;color:light-dark(#3257c4,#8fb0ff);margin:0}` +
 	`h1{font-size:1.6rem;margin:.5rem 0}a{color:LinkText}`
 
 var errorPolicy = func() string {

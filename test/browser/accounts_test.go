@@ -70,9 +70,10 @@ func TestAccounts(t *testing.T) {
 	look(b, "102-invitation-phone")
 	b.do("choose a password", chromedp.SendKeys(`input[name=password]`, "first password"), chromedp.SendKeys(`input[name=again]`, "first password"),
 		chromedp.Click(`button.primary`), visible(`#on-call-now`))
-	b.do("the second factor", chromedp.Navigate(home+"/account/second-factor"), visible(`input[name=password]`))
+	const password, begin = `form[action="/account/second-factor"] input[name=password]`, `form[action="/account/second-factor"] button:not([formaction])`
+	b.do("the second factor", chromedp.Navigate(home+"/account/second-factor"), visible(password))
 	look(b, "103-second-factor-phone")
-	b.do("set up", chromedp.SendKeys(`input[name=password]`, "first password"), chromedp.Click(`main button.primary`), visible(`img.qr`))
+	b.do("set up", chromedp.SendKeys(password, "first password"), chromedp.Click(begin), visible(`img.qr`))
 	require.Equal(t, 240.0, ask[float64](b, `document.querySelector("img.qr").naturalWidth`), "the picture is drawn")
 	secret := b.text(`.secret`)
 	code := func(later time.Duration) string {
@@ -101,7 +102,8 @@ func TestAccounts(t *testing.T) {
 			chromedp.Click(`button.primary`), visible(`input[name=code]`), chromedp.SendKeys(`input[name=code]`, code), chromedp.Click(`button.primary`))
 	}
 	logIn("000000x")
-	b.do("refused", visible(`[role=alert]`))
+	b.do("refused", visible(`#problem`))
+	b.until("the focus is on the code", focused)
 	look(b, "109-code-refused-phone")
 	logIn(code(30 * time.Second))
 	b.do("logged in", visible(`#on-call-now`), chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`), visible(`input[name=password]`))
@@ -109,6 +111,6 @@ func TestAccounts(t *testing.T) {
 	b.do("logged in with a recovery code", visible(`#on-call-now`), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/account/second-factor"), visible(`form[action="/account/second-factor"]`))
 	require.Contains(t, b.text(`main`), "9 recovery codes are left")
 	look(b, "110-second-factor")
-	b.do("the set-up, wide", chromedp.SendKeys(`input[name=password]`, "second password"), chromedp.Click(`main form button`), visible(`img.qr`))
+	b.do("the set-up, wide", chromedp.SendKeys(password, "second password"), chromedp.Click(begin), visible(`img.qr`))
 	look(b, "111-set-up")
 }

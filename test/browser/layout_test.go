@@ -214,7 +214,7 @@ func TestLayout(t *testing.T) {
 	source, err := os.ReadFile(os.Getenv("IRIS_AXE"))
 	require.NoError(t, err)
 	axe := string(source)
-	startDev(t)
+	_, output := startDev(t)
 	api := newClient(t)
 	pages := api.pages()
 	b := openTab(t)
@@ -226,9 +226,15 @@ func TestLayout(t *testing.T) {
 	for _, p := range publicPages {
 		t.Run("public/"+p.name, func(t *testing.T) { open(b.in(t), looks[0], p) })
 	}
+	t.Run("public answers", func(t *testing.T) {
+		b := b.in(t)
+		b.do("any page", chromedp.Navigate(home+"/login"), visible(`h1`))
+		b.answered(axe, publicAnswers())
+	})
 	b.logIn("demo", "demo")
 	t.Run("all pages are here", func(t *testing.T) { everyPage(t, append(publicPages, pages...)) })
 	plant(b.in(t), axe)
+	plantFocus(b.in(t))
 	b.inEach(t, looks, func(b *tab, l look) {
 		for _, p := range pages {
 			b.t.Run(p.name, func(t *testing.T) { open(b.in(t), l, p) })
@@ -258,6 +264,8 @@ func TestLayout(t *testing.T) {
 		require.LessOrEqual(t, ask[float64](b, `document.querySelector("dialog[open] button[type=submit]").getBoundingClientRect().bottom`), 560.0)
 		b.sound(axe)
 	})
+	t.Run("answers", func(t *testing.T) { b.in(t).answered(axe, api.answers()) })
+	t.Run("refusals", func(t *testing.T) { refusals(t, b.in(t), axe, output) })
 }
 
 // notHere lists pages that TestLayout does not open: they need a log-in that is not complete, or are not pages of the console.

@@ -134,9 +134,10 @@ func ask[T any](b *tab, expression string) T {
 const overflowing = `(() => {
 	const w = innerWidth, out = [], wide = document.documentElement.scrollWidth;
 	if (wide > w) out.push("the page is " + wide + " px wide");
-	for (const e of document.querySelectorAll("main button, main summary, main input, main select, dialog button")) {
+	for (const e of document.querySelectorAll("main button, main summary, main input, main select, dialog button, dialog label")) {
 		const r = e.getBoundingClientRect();
-		if (r.width && (r.right > w + 1 || r.left < -1) && !e.closest(".grid-holder, .tabs.scroll, .unseen, .segmented label")) out.push(e.outerHTML.slice(0, 80) + " at " + r.left + " to " + r.right);
+		if (r.width && (r.right > w + 1 || r.left < -1) && !e.closest(".grid-holder, .tabs.scroll, .unseen, .segmented input")) out.push(e.outerHTML.slice(0, 80) + " at " + r.left + " to " + r.right);
+		if (e.matches("label") && e.scrollWidth > e.clientWidth + 1) out.push(e.outerHTML.slice(0, 80) + ": its text is wider");
 	}
 	return out;
 })()`

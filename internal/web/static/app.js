@@ -123,6 +123,11 @@ document.addEventListener("keydown", (e) => {
   }
 });
 
+// A refused form is shown again with the reason: the focus is on the first field that the reason describes, else on the reason.
+document.addEventListener("DOMContentLoaded", () => {
+  [...document.querySelectorAll("[aria-describedby=problem]"), document.getElementById("problem")].find((e) => e?.checkVisibility())?.focus();
+});
+
 // A form is sent only once: a second press on a slow connection does nothing. This handler runs after the page scripts, which send some forms themselves.
 addEventListener("submit", (e) => {
   const form = e.target;

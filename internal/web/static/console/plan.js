@@ -23,6 +23,7 @@ function say(text) {
 function mark() {
   const draft = document.getElementById("draft"), { field, step } = draft.dataset;
   for (const wrong of document.querySelectorAll("#editor .wrong")) wrong.classList.remove("wrong");
+  for (const reason of document.querySelectorAll("#editor .reason")) reason.remove();
   for (const input of document.querySelectorAll("#editor [aria-invalid]")) {
     input.removeAttribute("aria-invalid");
     input.removeAttribute("aria-describedby");
