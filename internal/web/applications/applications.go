@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -213,7 +212,7 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 	}{
 		{page.Path("/v1/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
 		{page.Path("/v0/applications/%s/incident_emails", name), &emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
-		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {"/v1/integrations?" + url.Values{"application": {name}, "limit": {"500"}}.Encode(), &integrations},
+		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {page.Query("/v1/integrations", "application", name, "limit", "500"), &integrations},
 	} {
 		if err := api.Get(read.path, read.into); err != nil && !fault.Is(err, fault.NotFound) {
 			return err

@@ -293,16 +293,16 @@ func (d *data) firstSteps(name, address string, readOnly bool) *firstSteps {
 	}
 	s := &firstSteps{Contact: len(d.contact) > 0, Plan: len(d.plans) > 0, Alert: len(d.reached) > 0, Contacts: page.Path("/people/%s", name),
 		Planned: "/plans/new", Open: "/incidents/new"}
-	query := url.Values{"type": {"generic"}}
+	chosen := ""
 	for _, p := range d.plans {
 		if p.Creator == name || len(d.plans) == 1 {
-			query.Set("plan", p.Name)
-			s.Open += "?" + url.Values{"plan": {p.Name}}.Encode()
+			chosen = p.Name
+			s.Open = page.Query(s.Open, "plan", chosen)
 			break
 		}
 	}
 	if len(d.senders) == 0 {
-		s.Connect = "/add-integration?" + query.Encode()
+		s.Connect = page.Query("/add-integration", "type", "generic", "plan", chosen)
 	}
 	if s.Contact && s.Plan && s.Alert {
 		return nil

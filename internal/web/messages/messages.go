@@ -295,13 +295,7 @@ func (h Handlers) one(rw http.ResponseWriter, r *http.Request) {
 func (h Handlers) resend(rw http.ResponseWriter, r *http.Request) {
 	var made message
 	err := h.Pages.API(r).Send(http.MethodPost, page.Path("/v1/messages/%s/resend", wire.Param(r, "message")), nil, &made)
-	if err != nil {
-		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
-			h.showOne(rw, r, refusal)
-		}
-		return
-	}
-	h.Pages.Done(rw, r, page.Path(address+"/%s", made.ID), "The message is sent again, as this message.")
+	h.Pages.Finish(rw, r, "The message is sent again, as this message.", page.Path(address+"/%s", made.ID), err, func(refusal page.Refusal) { h.showOne(rw, r, refusal) })
 }
 
 // read reads the message of the address.

@@ -47,6 +47,20 @@ func Path(format string, names ...any) string {
 	return fmt.Sprintf(format, escaped...)
 }
 
+// Query returns an address with parameters: names and values in turns. Empty values are left out.
+func Query(path string, pairs ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
 // IfMatch returns an API whose calls change an object only in the state that etag names; another state is a Stale fault.
 func (a API) IfMatch(etag string) API {
 	a.match = etag

@@ -88,7 +88,7 @@ func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Aga
 		active = "false"
 	}
 	var found page.Listed[person]
-	err := api.Get(query("/v1/users", "active", active, "q", v.Q, "role", v.Role, "team", v.Team, "without", v.Lacks, "limit", "50", "cursor", q.Get("cursor")), &found)
+	err := api.Get(page.Query("/v1/users", "active", active, "q", v.Q, "role", v.Role, "team", v.Team, "without", v.Lacks, "limit", "50", "cursor", q.Get("cursor")), &found)
 	if err == nil && v.Admin && q.Get("cursor") == "" {
 		var waiting page.Listed[held]
 		err = api.Get("/v1/held-deactivations", &waiting)
@@ -100,7 +100,7 @@ func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Aga
 	}
 	v.Rows = found.Items
 	if found.Next != "" {
-		v.More = query("/people", "q", v.Q, "role", v.Role, "state", v.State, "team", v.Team, "without", v.Lacks, "cursor", found.Next)
+		v.More = page.Query("/people", "q", v.Q, "role", v.Role, "state", v.State, "team", v.Team, "without", v.Lacks, "cursor", found.Next)
 	}
 	h.Pages.Render(rw, r, was.Status(), "people", v)
 }
@@ -120,7 +120,7 @@ func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
 	name := form.Get("name")
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/users", map[string]any{"name": name, "full_name": form.Get("full_name"), "contacts": contacts,
 		"admin": form.Get("role") == users.RoleAdmin, "read_only": form.Get("role") == users.RoleReadOnly}, nil)
-	h.finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
+	h.Pages.Finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
 		h.showList(rw, r, page.Again{Form: "add", Typed: form, Refusal: refusal})
 	})
 }
@@ -133,7 +133,7 @@ func (h Handlers) decide(rw http.ResponseWriter, r *http.Request) {
 		method, path, done = http.MethodPost, path+"/confirm", " is switched off."
 	}
 	err := h.Pages.API(r).Send(method, path, nil, nil)
-	h.finish(rw, r, form.Get("user")+done, "/people", err, func(refusal page.Refusal) { h.showList(rw, r, page.Again{Form: "held", Typed: form, Refusal: refusal}) })
+	h.Pages.Finish(rw, r, form.Get("user")+done, "/people", err, func(refusal page.Refusal) { h.showList(rw, r, page.Again{Form: "held", Typed: form, Refusal: refusal}) })
 }
 
 // reach is how many people of a team can be reached.
@@ -158,7 +158,7 @@ type reachView struct {
 
 // People returns the address of the members of a team, or of those without something.
 func (v reachView) People(team, without string) string {
-	return query("/people", "team", team, "without", without)
+	return page.Query("/people", "team", team, "without", without)
 }
 
 // reachability shows who can be reached, of everybody and by team.
@@ -207,12 +207,12 @@ func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
 	var err error
 	if form.Get("form") == "delete" {
 		done = "The team " + name + " is deleted."
-		err = api.Send(http.MethodDelete, query(page.Path("/v1/teams/%s", name), "force", form.Get("force")), nil, nil)
+		err = api.Send(http.MethodDelete, page.Query(page.Path("/v1/teams/%s", name), "force", form.Get("force")), nil, nil)
 	} else {
 		done, to = "The team "+name+" is created. Add its members and rosters.", page.Path("/teams/%s/settings", name)
 		err = api.Send(http.MethodPost, "/api/v0/teams", map[string]any{"name": url.QueryEscape(name), "scheduling_timezone": form.Get("scheduling_timezone")}, nil)
 	}
-	h.finish(rw, r, done, to, err, func(refusal page.Refusal) {
+	h.Pages.Finish(rw, r, done, to, err, func(refusal page.Refusal) {
 		h.showReach(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})
 	})
 }
@@ -253,7 +253,7 @@ func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
 	} else {
 		done, err = "The role "+name+" is added.", api.Send(http.MethodPost, "/api/v0/roles", map[string]string{"name": name}, nil)
 	}
-	h.finish(rw, r, done, "/on-call-roles", err, func(refusal page.Refusal) {
+	h.Pages.Finish(rw, r, done, "/on-call-roles", err, func(refusal page.Refusal) {
 		h.showRoles(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})
 	})
 }

@@ -3,6 +3,7 @@ package plans
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -260,20 +261,16 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 				Text: "The steps are stored, as version " + f.Base + ". Not stored: " + missing + ". Save again. The reason: " + fault.Public(err)}))
 			return
 		}
-		h.Pages.Done(rw, r, saved.Path(), "The plan is saved. Version "+strconv.FormatInt(saved.ID, 10)+" is the active one.")
-		return
 	}
-	refusal, ok := h.Pages.Refused(rw, r, err)
-	if !ok {
-		return
-	}
-	if fault.Is(err, fault.Stale) {
-		refusal.Text = "Somebody else saved a version of this plan since you opened it. Nothing of yours is stored. Compare it on the page of the plan in another tab. Then save again: your version replaces theirs."
-		if p, err := h.named(r, f.Plan); err == nil {
-			f.Base = strconv.FormatInt(p.ID, 10)
+	h.Pages.Finish(rw, r, fmt.Sprintf("The plan is saved. Version %d is the active one.", saved.ID), saved.Path(), err, func(refusal page.Refusal) {
+		if fault.Is(err, fault.Stale) {
+			refusal.Text = "Somebody else saved a version of this plan since you opened it. Nothing of yours is stored. Compare it on the page of the plan in another tab. Then save again: your version replaces theirs."
+			if p, err := h.named(r, f.Plan); err == nil {
+				f.Base = strconv.FormatInt(p.ID, 10)
+			}
 		}
-	}
-	h.editor(rw, r, refusal.Status, f, refused(refusal))
+		h.editor(rw, r, refusal.Status, f, refused(refusal))
+	})
 }
 
 // store sends the steps and what belongs to a version to /v1.

@@ -63,17 +63,11 @@ func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsVi
 
 // done shows the reader the result of a form, or the tab again with the reason of the refusal.
 func (h Handlers) done(rw http.ResponseWriter, r *http.Request, tab, text string, err error) {
-	if err != nil {
-		refusal, ok := h.Pages.Refused(rw, r, err)
-		if !ok {
-			return
-		}
+	h.Pages.Finish(rw, r, text, address+"?tab="+tab, err, func(refusal page.Refusal) {
 		again := r.Clone(r.Context()) // the tab refreshes itself at its own address
 		again.URL = &url.URL{Path: address, RawQuery: "tab=" + tab}
 		h.render(rw, again, tab, refusal)
-		return
-	}
-	h.Pages.Done(rw, r, address+"?tab="+tab, text)
+	})
 }
 
 func (h Handlers) drain(rw http.ResponseWriter, r *http.Request) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -326,17 +325,13 @@ type unreachedView struct {
 }
 
 func (h Handlers) unreached(r *http.Request) (any, error) {
-	query := url.Values{"limit": {"50"}}
-	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
-		query.Set("cursor", cursor)
-	}
 	var found page.Listed[unreached]
-	if err := h.Pages.API(r).Get("/v1/system/unreached?"+query.Encode(), &found); err != nil {
+	if err := h.Pages.API(r).Get(page.Query("/v1/system/unreached", "limit", "50", "cursor", r.URL.Query().Get("cursor")), &found); err != nil {
 		return nil, err
 	}
 	v := unreachedView{Rows: found.Items}
 	if found.Next != "" {
-		v.More = address + "?" + url.Values{"tab": {"unreached"}, "cursor": {found.Next}}.Encode()
+		v.More = page.Query(address, "tab", "unreached", "cursor", found.Next)
 	}
 	return v, nil
 }
@@ -359,17 +354,16 @@ const mostPages = 10
 
 func (h Handlers) refused(r *http.Request) (any, error) {
 	var all []integration
-	query := url.Values{"limit": {"500"}, "refused": {"true"}}
+	next := ""
 	for range mostPages {
 		var found page.Listed[integration]
-		if err := h.Pages.API(r).Get("/v1/integrations?"+query.Encode(), &found); err != nil {
+		if err := h.Pages.API(r).Get(page.Query("/v1/integrations", "limit", "500", "refused", "true", "cursor", next), &found); err != nil {
 			return nil, err
 		}
 		all = append(all, found.Items...)
-		if found.Next == "" {
+		if next = found.Next; next == "" {
 			break
 		}
-		query.Set("cursor", found.Next)
 	}
 	slices.SortFunc(all, func(a, b integration) int { return b.Activity.LastRefusedAt.Compare(a.Activity.LastRefusedAt) })
 	return all, nil
