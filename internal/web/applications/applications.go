@@ -108,7 +108,7 @@ type category struct {
 }
 
 // Modes are the choices for the mode of the category.
-func (c category) Modes() []page.Option { return modeOptions("") }
+func (c category) Modes() []page.Option { return page.Options(users.Modes...) }
 
 type address struct{ Email, Plan string }
 
@@ -248,15 +248,4 @@ func (h Handlers) figures(r *http.Request, name string, v *showView) error {
 		}
 	}
 	return nil
-}
-
-func modeOptions(none string) []page.Option {
-	var out []page.Option
-	if none != "" {
-		out = append(out, page.Option{Value: "", Label: none})
-	}
-	for _, m := range users.Modes {
-		out = append(out, page.Option{Value: string(m), Label: string(m)})
-	}
-	return out
 }

@@ -92,7 +92,7 @@ func (v *editView) choices(modes []string, defaults map[string]string) {
 		v.Modes = append(v.Modes, modeChoice{string(m), slices.Contains(modes, string(m))})
 	}
 	for _, p := range users.Priorities {
-		v.Priorities = append(v.Priorities, priorityChoice{string(p), defaults[string(p)], modeOptions("as in the installation")})
+		v.Priorities = append(v.Priorities, priorityChoice{string(p), defaults[string(p)], page.OptionsOr("as in the installation", users.Modes...)})
 	}
 }
 

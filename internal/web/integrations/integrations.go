@@ -175,11 +175,7 @@ type listView struct {
 const maxReads = 10
 
 func tabs(current string) []page.Tab {
-	all := []page.Tab{{Label: "Integrations", Href: "/integrations"}, {Label: "Heartbeats", Href: "/heartbeats"}}
-	for k := range all {
-		all[k].Current = all[k].Href == current
-	}
-	return all
+	return page.Tabs(current, page.Tab{Label: "Integrations", Href: "/integrations"}, page.Tab{Label: "Heartbeats", Href: "/heartbeats"})
 }
 
 // list shows the integrations by name.

@@ -29,7 +29,7 @@ func number(text string) int {
 
 // severities are the choices of a severity. none is the label of no choice.
 func severities(none string) []page.Option {
-	return append([]page.Option{{Value: "", Label: none}}, page.Options("critical", "error", "warning", "info")...)
+	return page.OptionsOr(none, "critical", "error", "warning", "info")
 }
 
 type addView struct {

@@ -167,7 +167,7 @@ func (h Handlers) reachability(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Again) {
-	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.Modes[:len(users.Modes)-1], Zone: page.Zone(r).String()}
+	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.ContactModes, Zone: page.Zone(r).String()}
 	v.Tabs = peopleTabs(v.Frame, "/reachability")
 	var found []reach
 	var names page.Listed[struct {

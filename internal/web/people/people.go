@@ -82,8 +82,5 @@ func peopleTabs(f page.Frame, current string) []page.Tab {
 	if f.Admin {
 		tabs = append(tabs, page.Tab{Label: "Invitations", Href: "/invitations"})
 	}
-	for i := range tabs {
-		tabs[i].Current = tabs[i].Href == current
-	}
-	return tabs
+	return page.Tabs(current, tabs...)
 }

@@ -71,10 +71,7 @@ func accountTabs(user, current string, own bool) []page.Tab {
 	if own {
 		tabs = append(tabs, page.Tab{Label: "Tokens", Href: "/tokens"}, page.Tab{Label: "Sessions", Href: "/sessions"}, page.Tab{Label: "Log-in", Href: "/account/second-factor"})
 	}
-	for i := range tabs {
-		tabs[i].Current = tabs[i].Href == at+current
-	}
-	return tabs
+	return page.Tabs(at+current, tabs...)
 }
 
 // open reads the person of the path, and whether the reader may change the person's settings. If it fails, it has answered the request.

@@ -105,9 +105,7 @@ func (v *remindersView) read(api page.API) error {
 	if err == nil {
 		err = fault.When(api.Get(page.Path("/api/v0/ical_key/requester/%s", v.Person.Name), &v.Feeds), fault.NotFound, nil)
 	}
-	for _, m := range modes {
-		v.Ways = append(v.Ways, page.Option{Value: m, Label: m})
-	}
+	v.Ways = page.Options(modes...)
 	for _, r := range roles {
 		v.Roles = append(v.Roles, r.Name)
 	}

@@ -329,7 +329,8 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 		return
 	}
 	view := editorView{F: f, Action: action, Draft: d, Templates: h.Pages.API(r).Names("/v1/templates"), Days: weekdays, Assumptions: assumptions(),
-		Yes: []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"}, {Value: "false", Label: "no"}}, Modes: []page.Option{{Value: "", Label: "none"}}}
+		Yes:        []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"}, {Value: "false", Label: "no"}},
+		Priorities: page.Options(users.Priorities...), Modes: page.OptionsOr("none", users.ContactModes...)}
 	for _, one := range roles {
 		view.Roles = append(view.Roles, role{one.Name, one.Kind, one.Name})
 	}
@@ -338,23 +339,14 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 	field := d.Refusal.Field
 	view.OpenSettings = field != "" && d.Step == 0 && !slices.Contains([]string{"name", "team", "description", "steps", "at", "assume", "application", "target"}, field)
 	view.PreviewZone = page.Zone(r).String()
-	for _, p := range users.Priorities {
-		view.Priorities = append(view.Priorities, page.Option{Value: string(p), Label: string(p)})
-	}
-	for _, m := range users.Modes {
-		if m != users.Drop {
-			view.Modes = append(view.Modes, page.Option{Value: string(m), Label: string(m)})
-		}
-	}
 	view.Teams = h.Pages.API(r).Teams()
 	if page.Reader(r).Admin { // who may choose any team
 		view.Teams = h.Pages.API(r).Names("/v1/teams")
 	}
-	view.Owners = page.Options(view.Teams...)
+	view.Owners = page.OptionsOr("no team: only you", view.Teams...)
 	if team := f.Value("team"); team != "" && !slices.Contains(view.Teams, team) {
 		view.Owners = append(view.Owners, page.Option{Value: team, Label: team})
 	}
-	view.Owners = append([]page.Option{{Value: "", Label: "no team: only you"}}, view.Owners...)
 	view.AnyTeam = page.Reader(r).Admin
 	if page.IsRefresh(r) {
 		h.Pages.Render(rw, r, http.StatusOK, "plan-editor", view)
