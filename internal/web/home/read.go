@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -129,9 +130,8 @@ type vendorsAnswer struct {
 
 type vendor struct {
 	Vendor, Account, Mode string
+	Health                overview.Health
 	Calls, Failed         int
-	LastSentAt            time.Time `json:"last_sent_at"`
-	LastFailedAt          time.Time `json:"last_failed_at"`
 }
 
 type pause struct{ Key, Reason string }

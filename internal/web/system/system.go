@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -274,6 +275,7 @@ func (h Handlers) queues(r *http.Request) (any, error) {
 
 type vendor struct {
 	Vendor, Account, Mode string
+	Health                overview.Health
 	Calls, Failed         int64
 	InDoubt               int64     `json:"in_doubt"`
 	LastSentAt            time.Time `json:"last_sent_at"`
@@ -281,15 +283,10 @@ type vendor struct {
 	LastFailure           string    `json:"last_failure"`
 }
 
-// Health says how the account does, by its calls of the last hour.
-func (v vendor) Health() page.Option {
-	switch {
-	case v.Failed == 0:
-		return page.Option{Value: "good", Label: "works"}
-	case v.LastFailedAt.After(v.LastSentAt):
-		return page.Option{Value: "bad", Label: "last call failed"}
-	}
-	return page.Option{Value: "warn", Label: "some calls failed"}
+// Chip is the health as text, with the kind of its chip.
+func (v vendor) Chip() page.Option {
+	return map[overview.Health]page.Option{overview.Works: {Value: "good", Label: "works"}, overview.SomeCallsFailed: {Value: "warn", Label: "some calls failed"},
+		overview.LastCallFailed: {Value: "bad", Label: "last call failed"}}[v.Health]
 }
 
 type pause struct {
