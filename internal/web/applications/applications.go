@@ -5,6 +5,7 @@ package applications
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -129,8 +130,8 @@ type showView struct {
 	Categories   []category
 	Addresses    []address
 	Fallback     target
-	Plans        []string
-	Integrations []string
+	Plans        []page.Named
+	Integrations []page.Named
 	Figures      []figure
 	Teams        []string
 	Roles        []page.Option
@@ -200,34 +201,23 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 	}
 	name = v.A.Name
 	var emails map[string]string
-	var plans []struct {
-		Name string `json:"name"`
-	}
-	var integrations page.Listed[struct {
-		Name string `json:"name"`
-	}]
+	var integrations page.Listed[page.Named]
 	for _, read := range []struct {
 		path string
 		into any
 	}{
 		{page.Path("/v1/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
 		{page.Path("/v0/applications/%s/incident_emails", name), &emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
-		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {page.Query("/v1/integrations", "application", name, "limit", "500"), &integrations},
+		{page.Path("/v0/applications/%s/plans?fields=name", name), &v.Plans}, {page.Query("/v1/integrations", "application", name, "limit", "500"), &integrations},
 	} {
 		if err := api.Get(read.path, read.into); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
-	for _, email := range sortedKeys(emails) {
+	for _, email := range slices.Sorted(maps.Keys(emails)) {
 		v.Addresses = append(v.Addresses, address{email, emails[email]})
 	}
-	for _, p := range plans {
-		v.Plans = append(v.Plans, p.Name)
-	}
-	for _, i := range integrations.Items {
-		v.Integrations = append(v.Integrations, i.Name)
-	}
-	v.Teams, v.May = api.Teams(), v.A.MayEdit && !page.Reader(r).ReadOnly
+	v.Integrations, v.Teams, v.May = integrations.Items, api.Teams(), v.A.MayEdit && !page.Reader(r).ReadOnly
 	return h.figures(r, name, v)
 }
 

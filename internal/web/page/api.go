@@ -38,6 +38,11 @@ type Listed[T any] struct {
 	Next  string `json:"next"` // cursor of the next page; "" = there is none
 }
 
+// Named is an object of an API of which only the name is read.
+type Named struct {
+	Name string `json:"name"`
+}
+
 // Path formats a path of an API. Each name is escaped as one segment.
 func Path(format string, names ...any) string {
 	escaped := make([]any, len(names))
@@ -93,9 +98,7 @@ func (a API) Send(method, path string, in, out any) error {
 
 // Names returns the first names of a list of /v1, for suggestions. If the list cannot be read, there are none.
 func (a API) Names(list string) (names []string) {
-	var found Listed[struct {
-		Name string `json:"name"`
-	}]
+	var found Listed[Named]
 	_ = a.Get(list+"?limit=500", &found) // a form works without suggestions
 	for _, one := range found.Items {
 		names = append(names, one.Name)

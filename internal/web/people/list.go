@@ -170,9 +170,7 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Ag
 	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.ContactModes, Zone: page.Zone(r).String()}
 	v.Tabs = peopleTabs(v.Frame, "/reachability")
 	var found []reach
-	var names page.Listed[struct {
-		Name string `json:"name"`
-	}]
+	var names page.Listed[page.Named]
 	api := h.Pages.API(r)
 	err := api.Get("/v1/reachability", &found)
 	if err == nil {
@@ -221,7 +219,7 @@ type rolesView struct {
 	page.Frame
 	page.Again
 	Tabs []page.Tab
-	Rows []string
+	Rows []page.Named
 }
 
 // roles shows the names of on-call roles.
@@ -230,15 +228,9 @@ func (h Handlers) roles(rw http.ResponseWriter, r *http.Request) { h.showRoles(r
 func (h Handlers) showRoles(rw http.ResponseWriter, r *http.Request, was page.Again) {
 	v := rolesView{Frame: h.Pages.Frame(r, "On-call roles", "people"), Again: was}
 	v.Tabs = peopleTabs(v.Frame, "/on-call-roles")
-	var found []struct {
-		Name string `json:"name"`
-	}
-	if err := h.Pages.API(r).Get("/api/v0/roles", &found); err != nil {
+	if err := h.Pages.API(r).Get("/api/v0/roles", &v.Rows); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
-	}
-	for _, f := range found {
-		v.Rows = append(v.Rows, f.Name)
 	}
 	h.Pages.Render(rw, r, was.Status(), "on-call-roles", v)
 }
