@@ -12,6 +12,27 @@ type VendorCalls struct {
 	LastFailure              string
 }
 
+// Health says how an account does, by its recent calls.
+type Health string
+
+// The healths.
+const (
+	Works           Health = "works"
+	SomeCallsFailed Health = "some_calls_failed"
+	LastCallFailed  Health = "last_call_failed"
+)
+
+// Health returns the health of the account.
+func (v VendorCalls) Health() Health {
+	switch {
+	case v.Failed == 0:
+		return Works
+	case v.LastFailedAt.After(v.LastSentAt):
+		return LastCallFailed
+	}
+	return SomeCallsFailed
+}
+
 // Pause is an account ("account:twilio/main") or a mode ("mode:sms") that is not used now.
 type Pause struct {
 	Key    string

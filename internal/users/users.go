@@ -38,6 +38,9 @@ const (
 // Modes lists every mode in the order of their wire numbers.
 var Modes = []Mode{Email, SMS, Call, Slack, Push, Webhook, Drop}
 
+// ContactModes are the modes that need a contact: all but Drop.
+var ContactModes = Modes[:len(Modes)-1]
+
 // Priority is how urgent a message is.
 type Priority string
 

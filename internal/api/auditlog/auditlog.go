@@ -63,14 +63,8 @@ func (a auditLog) export(w http.ResponseWriter, r *http.Request) error {
 }
 
 func showEntry(e audit.Record) any {
-	number := func(n int64) *int64 {
-		if n == 0 {
-			return nil
-		}
-		return &n
-	}
-	return entry{ID: e.ID, At: page.Time(e.At), Actor: e.Actor, ActorKind: page.OrNull(string(e.From.Kind)), ActorID: number(e.From.ActorID),
-		Through: page.OrNull(e.From.Through), TokenID: number(e.From.TokenID), Address: page.OrNull(e.From.Address),
+	return entry{ID: e.ID, At: page.Time(e.At), Actor: e.Actor, ActorKind: page.OrNull(string(e.From.Kind)), ActorID: page.OrNull(e.From.ActorID),
+		Through: page.OrNull(e.From.Through), TokenID: page.OrNull(e.From.TokenID), Address: page.OrNull(e.From.Address),
 		RequestID: page.OrNull(e.From.Request), Action: string(e.Action), Object: page.OrNull(e.Object), Detail: page.OrNull(e.Detail),
 		Changes: append([]audit.Change{}, e.Changes...)}
 }

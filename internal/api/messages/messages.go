@@ -118,17 +118,9 @@ type attempt struct {
 }
 
 func show(m messages.Message) object {
-	return object{ID: m.ID, State: string(m.State), IncidentID: id(int64(m.IncidentID)), NotificationID: id(m.RequestID),
+	return object{ID: m.ID, State: string(m.State), IncidentID: page.OrNull(int64(m.IncidentID)), NotificationID: page.OrNull(m.RequestID),
 		Application: m.Application, Target: m.Target, Plan: page.OrNull(m.Plan), Mode: string(m.Mode), Priority: page.OrNull(string(m.Priority)), Step: m.Step,
 		Destination: page.OrNull(m.Destination), Subject: m.Subject, Body: m.Body, CreatedAt: page.Time(m.CreatedAt), SentAt: page.Time(m.SentAt)}
-}
-
-// id returns nil for 0, which is null on the wire.
-func id(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
 }
 
 func (a sent) all() page.List[messages.Message] {

@@ -353,12 +353,12 @@ func Time(at time.Time) *string {
 	return &text
 }
 
-// OrNull returns nil for an empty text.
-func OrNull(s string) *string {
-	if s == "" {
+// OrNull returns nil for the zero value, such as an empty text.
+func OrNull[T comparable](v T) *T {
+	if v == *new(T) {
 		return nil
 	}
-	return &s
+	return &v
 }
 
 // Sort sorts a list by key, for AnswerNamed.

@@ -212,6 +212,7 @@ type vendor struct {
 	Vendor       string  `json:"vendor"`
 	Account      string  `json:"account"`
 	Mode         string  `json:"mode"`
+	Health       string  `json:"health"`
 	Calls        int64   `json:"calls"`
 	Failed       int64   `json:"failed"`
 	InDoubt      int64   `json:"in_doubt"`
@@ -245,7 +246,7 @@ func (d Deps) vendors(w http.ResponseWriter, r *http.Request) error {
 		Applications []string `json:"paused_applications"`
 	}{make([]vendor, len(calls)), make([]pause, len(pauses)), applications}
 	for i, c := range calls {
-		out.Items[i] = vendor{c.Vendor, c.Account, c.Mode, c.Calls, c.Failed, c.InDoubt, page.Time(c.LastSentAt), page.Time(c.LastFailedAt), page.OrNull(c.LastFailure)}
+		out.Items[i] = vendor{c.Vendor, c.Account, c.Mode, string(c.Health()), c.Calls, c.Failed, c.InDoubt, page.Time(c.LastSentAt), page.Time(c.LastFailedAt), page.OrNull(c.LastFailure)}
 	}
 	for i, p := range pauses {
 		out.Pauses[i] = pause{p.Key, p.Left.Seconds(), p.Reason}

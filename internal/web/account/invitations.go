@@ -79,8 +79,7 @@ func (a *Account) toInvitations(rw http.ResponseWriter, r *http.Request, done st
 		a.pages.Fail(rw, r, err)
 		return
 	}
-	a.sessions.Put(r.Context(), "flash", done)
-	http.Redirect(rw, r, "/invitations", http.StatusSeeOther)
+	a.pages.Done(rw, r, "/invitations", done)
 }
 
 // number returns the number of the invitation in the path; 0 = none has it.

@@ -5,8 +5,8 @@ package applications
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -109,7 +109,7 @@ type category struct {
 }
 
 // Modes are the choices for the mode of the category.
-func (c category) Modes() []page.Option { return modeOptions("") }
+func (c category) Modes() []page.Option { return page.Options(users.Modes...) }
 
 type address struct{ Email, Plan string }
 
@@ -130,8 +130,8 @@ type showView struct {
 	Categories   []category
 	Addresses    []address
 	Fallback     target
-	Plans        []string
-	Integrations []string
+	Plans        []page.Named
+	Integrations []page.Named
 	Figures      []figure
 	Teams        []string
 	Roles        []page.Option
@@ -201,34 +201,23 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 	}
 	name = v.A.Name
 	var emails map[string]string
-	var plans []struct {
-		Name string `json:"name"`
-	}
-	var integrations page.Listed[struct {
-		Name string `json:"name"`
-	}]
+	var integrations page.Listed[page.Named]
 	for _, read := range []struct {
 		path string
 		into any
 	}{
 		{page.Path("/v1/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
 		{page.Path("/v0/applications/%s/incident_emails", name), &emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
-		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {"/v1/integrations?" + url.Values{"application": {name}, "limit": {"500"}}.Encode(), &integrations},
+		{page.Path("/v0/applications/%s/plans?fields=name", name), &v.Plans}, {page.Query("/v1/integrations", "application", name, "limit", "500"), &integrations},
 	} {
 		if err := api.Get(read.path, read.into); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
-	for _, email := range sortedKeys(emails) {
+	for _, email := range slices.Sorted(maps.Keys(emails)) {
 		v.Addresses = append(v.Addresses, address{email, emails[email]})
 	}
-	for _, p := range plans {
-		v.Plans = append(v.Plans, p.Name)
-	}
-	for _, i := range integrations.Items {
-		v.Integrations = append(v.Integrations, i.Name)
-	}
-	v.Teams, v.May = api.Teams(), v.A.MayEdit && !page.Reader(r).ReadOnly
+	v.Integrations, v.Teams, v.May = integrations.Items, api.Teams(), v.A.MayEdit && !page.Reader(r).ReadOnly
 	return h.figures(r, name, v)
 }
 
@@ -249,15 +238,4 @@ func (h Handlers) figures(r *http.Request, name string, v *showView) error {
 		}
 	}
 	return nil
-}
-
-func modeOptions(none string) []page.Option {
-	var out []page.Option
-	if none != "" {
-		out = append(out, page.Option{Value: "", Label: none})
-	}
-	for _, m := range users.Modes {
-		out = append(out, page.Option{Value: string(m), Label: string(m)})
-	}
-	return out
 }

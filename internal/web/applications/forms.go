@@ -2,18 +2,14 @@ package applications
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
-
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 // refused shows the page of the application again, with the reason at the keys.
 func (h Handlers) refused(rw http.ResponseWriter, r *http.Request, err error) {

@@ -33,15 +33,11 @@ func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
 	v := newView{Name: typed.Get("name")}
 	var made application
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/applications", map[string]string{"name": v.Name}, &made)
-	if err == nil {
-		h.Pages.Done(rw, r, page.Path("/applications/%s/edit", made.Name), "The application is made. Choose its variables, and show its key below the settings.")
-		return
-	}
-	var ok bool
-	if v.Refusal, ok = h.Pages.Refused(rw, r, err); ok {
-		v.Frame = h.Pages.Frame(r, "New application", "applications")
-		h.Pages.Render(rw, r, v.Refusal.Status, "application-new", v)
-	}
+	done := "The application is made. Choose its variables, and show its key below the settings."
+	h.Pages.Finish(rw, r, done, page.Path("/applications/%s/edit", made.Name), err, func(refusal page.Refusal) {
+		v.Refusal, v.Frame = refusal, h.Pages.Frame(r, "New application", "applications")
+		h.Pages.Render(rw, r, refusal.Status, "application-new", v)
+	})
 }
 
 // editView has the settings as texts, so that a refused form keeps them.
@@ -96,7 +92,7 @@ func (v *editView) choices(modes []string, defaults map[string]string) {
 		v.Modes = append(v.Modes, modeChoice{string(m), slices.Contains(modes, string(m))})
 	}
 	for _, p := range users.Priorities {
-		v.Priorities = append(v.Priorities, priorityChoice{string(p), defaults[string(p)], modeOptions("as in the installation")})
+		v.Priorities = append(v.Priorities, priorityChoice{string(p), defaults[string(p)], page.OptionsOr("as in the installation", users.Modes...)})
 	}
 }
 
@@ -118,25 +114,19 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = h.Pages.API(r).IfMatch(typed.Get("etag")).Send(http.MethodPut, page.Path("/v1/applications/%s", a.Name), in, nil)
 	}
-	if err == nil {
-		h.Pages.Done(rw, r, page.Path("/applications/%s", a.Name), "The settings are saved.")
-		return
-	}
 	v := editView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), Required: typed.Get("required_variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
 		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context"), ContextTemplate: typed.Get("context_template"),
 		SummaryTemplate: typed.Get("summary_template"), MobileTemplate: typed.Get("mobile_template")}
-	var ok bool
-	if v.Refusal, ok = h.Pages.Refused(rw, r, err); !ok {
-		return
-	}
-	v.ETag = v.Refusal.Tag(v.ETag, now)
-	v.Refusal.Field, _, _ = strings.Cut(v.Refusal.Field, "[") // a list is one field of the form
-	modes := typed["modes"]
-	if !page.Reader(r).Admin {
-		modes = a.Modes
-	}
-	v.choices(modes, defaultModes(typed))
-	h.form(rw, r, v.Refusal.Status, a, v)
+	h.Pages.Finish(rw, r, "The settings are saved.", page.Path("/applications/%s", a.Name), err, func(refusal page.Refusal) {
+		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
+		v.Refusal.Field, _, _ = strings.Cut(refusal.Field, "[") // a list is one field of the form
+		modes := typed["modes"]
+		if !page.Reader(r).Admin {
+			modes = a.Modes
+		}
+		v.choices(modes, defaultModes(typed))
+		h.form(rw, r, refusal.Status, a, v)
+	})
 }
 
 // settingsOf returns the body of the change. Only administrators send the modes.

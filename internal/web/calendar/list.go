@@ -151,7 +151,7 @@ func (h Handlers) teamList(rw http.ResponseWriter, r *http.Request) {
 			Services map[string][]string `json:"services"`
 			People   []person            `json:"users"`
 		}
-		err = h.Pages.API(r).Get("/api/v0/search?"+url.Values{"keyword": {v.Query}}.Encode(), &found)
+		err = h.Pages.API(r).Get(page.Query("/api/v0/search", "keyword", v.Query), &found)
 		v.Teams, v.People, v.Found = linksTo(found.Teams), found.People, map[string][]teamLink{}
 		for service, teams := range found.Services {
 			v.Found[service] = linksTo(teams)
@@ -175,7 +175,7 @@ func (h Handlers) allTeams(r *http.Request, v *teamsView) error {
 	}
 	if len(names) > page.ListLength {
 		names = names[:page.ListLength]
-		v.More = "/oncall/teams?" + url.Values{"after": {names[len(names)-1]}}.Encode()
+		v.More = page.Query("/oncall/teams", "after", names[len(names)-1])
 	}
 	v.Teams = linksTo(names)
 	return nil

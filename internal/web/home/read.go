@@ -3,11 +3,12 @@ package home
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -129,9 +130,8 @@ type vendorsAnswer struct {
 
 type vendor struct {
 	Vendor, Account, Mode string
+	Health                overview.Health
 	Calls, Failed         int
-	LastSentAt            time.Time `json:"last_sent_at"`
-	LastFailedAt          time.Time `json:"last_failed_at"`
 }
 
 type pause struct{ Key, Reason string }
@@ -162,10 +162,10 @@ func (h Handlers) read(r *http.Request) (*data, error) {
 		},
 		"the modes of priorities": func() error { return api.Get("/v0/priorities", &d.usual) },
 		"your incidents": func() error {
-			return list(api, fmt.Sprintf("/v1/incidents?state=open&limit=%d&owner=%s", maxIncidents, url.QueryEscape(me.Name)), &d.owned)
+			return list(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents), "owner", me.Name), &d.owned)
 		},
 		"incidents that page you": func() error {
-			return list(api, fmt.Sprintf("/v1/incidents?state=open&limit=%d&target=%s", maxIncidents, url.QueryEscape(me.Name)), &d.paged)
+			return list(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents), "target", me.Name), &d.paged)
 		},
 		"plans": func() error { return list(api, "/v1/plans?limit=10", &d.plans) },
 	}
@@ -201,14 +201,14 @@ func (h Handlers) readTeams(r *http.Request, d *data) (missing []string, err err
 	reads := map[string]func() error{}
 	if d.newcomer() {
 		reads["the first page"] = func() error {
-			return list(api, "/v1/incidents?limit=1&target="+url.QueryEscape(page.Reader(r).Name), &d.reached)
+			return list(api, page.Query("/v1/incidents", "limit", "1", "target", page.Reader(r).Name), &d.reached)
 		}
 	}
 	for i, team := range shown {
 		reads["team "+team] = func() error {
 			d.onCall[i].Team = team
 			var found []onCall
-			err := list(api, fmt.Sprintf("/v1/oncall?team=%s&for=%s", url.QueryEscape(team), ahead), &found)
+			err := list(api, page.Query("/v1/oncall", "team", team, "for", ahead.String()), &found)
 			if err == nil && len(found) > 0 {
 				d.onCall[i] = found[0]
 			}
@@ -216,7 +216,7 @@ func (h Handlers) readTeams(r *http.Request, d *data) (missing []string, err err
 		}
 		if !every {
 			reads["integrations of team "+team] = func() error {
-				return list(api, "/v1/integrations?team="+url.QueryEscape(team), &senders[i])
+				return list(api, page.Query("/v1/integrations", "team", team), &senders[i])
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -254,7 +255,7 @@ func (d *data) senderWarnings() []page.Warning {
 func (d *data) vendorWarnings() []page.Warning {
 	var out []page.Warning
 	for _, v := range d.vendors.Items {
-		if v.LastFailedAt.After(v.LastSentAt) && len(out) < maxWarnings {
+		if v.Health == overview.LastCallFailed && len(out) < maxWarnings {
 			out = append(out, page.Warning{Text: fmt.Sprintf("The vendor %s fails: %d of its %s in the last hour by %s failed, and so did the latest one.",
 				strings.TrimSuffix(v.Vendor+"/"+v.Account, "/"), v.Failed, humanize.Count(v.Calls, "call", "calls"), v.Mode), Href: "/system?tab=vendors", Action: "See the vendors"})
 		}
@@ -293,16 +294,16 @@ func (d *data) firstSteps(name, address string, readOnly bool) *firstSteps {
 	}
 	s := &firstSteps{Contact: len(d.contact) > 0, Plan: len(d.plans) > 0, Alert: len(d.reached) > 0, Contacts: page.Path("/people/%s", name),
 		Planned: "/plans/new", Open: "/incidents/new"}
-	query := url.Values{"type": {"generic"}}
+	chosen := ""
 	for _, p := range d.plans {
 		if p.Creator == name || len(d.plans) == 1 {
-			query.Set("plan", p.Name)
-			s.Open += "?" + url.Values{"plan": {p.Name}}.Encode()
+			chosen = p.Name
+			s.Open = page.Query(s.Open, "plan", chosen)
 			break
 		}
 	}
 	if len(d.senders) == 0 {
-		s.Connect = "/add-integration?" + query.Encode()
+		s.Connect = page.Query("/add-integration", "type", "generic", "plan", chosen)
 	}
 	if s.Contact && s.Plan && s.Alert {
 		return nil

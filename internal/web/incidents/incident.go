@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -105,7 +106,7 @@ func (h Handlers) showIncident(rw http.ResponseWriter, r *http.Request, id incid
 	v.Frame, v.I, v.Live, v.Open = h.Pages.Frame(r, body.I.Title, "incidents"), body.I, live, !body.I.Resolved
 	v.Offer = r.URL.Query().Get("offer") == "acknowledge"
 	v.Undo = body.I.Resolved && h.mayUndo(r, id)
-	v.SnoozeZone, v.Priorities = page.Zone(r).String(), page.Options("urgent", "high", "medium", "low")
+	v.SnoozeZone, v.Priorities = page.Zone(r).String(), page.Options(users.Priorities...)
 	if v.Open && !v.ReadOnly {
 		if v.Roles, err = h.roles(r); err != nil {
 			h.Pages.Fail(rw, r, err)

@@ -2,7 +2,6 @@ package integrations
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -72,13 +71,13 @@ type beatsView struct {
 // heartbeats shows the heartbeats of all integrations.
 func (h Handlers) heartbeats(rw http.ResponseWriter, r *http.Request) {
 	var found page.Listed[beat]
-	if err := h.Pages.API(r).Get("/v1/heartbeats?"+listQuery(r).Encode(), &found); err != nil {
+	if err := h.Pages.API(r).Get(page.Query("/v1/heartbeats", "limit", listLength, "cursor", r.URL.Query().Get("after")), &found); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	v := beatsView{Frame: h.Pages.Frame(r, "Heartbeats", "integrations"), Tabs: tabs("/heartbeats"), Rows: found.Items}
 	if found.Next != "" {
-		v.More = "/heartbeats?" + url.Values{"after": {found.Next}}.Encode()
+		v.More = page.Query("/heartbeats", "after", found.Next)
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "heartbeats", v)
 }
@@ -171,15 +170,10 @@ func (h Handlers) storeBeat(rw http.ResponseWriter, r *http.Request, v beatView)
 	if !v.New {
 		now, _ = h.Pages.API(r).Read(b.Path(), nil) // if it is gone, the change is refused too
 	}
-	err = h.sendBeat(r, v)
-	if err == nil {
-		h.Pages.Done(rw, r, b.Href(), "The heartbeat is stored.")
-		return
-	}
-	if refusal, ok := h.Pages.Refused(rw, r, err); ok {
+	h.Pages.Finish(rw, r, "The heartbeat is stored.", b.Href(), h.sendBeat(r, v), func(refusal page.Refusal) {
 		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
 		h.showBeat(rw, r, i, v)
-	}
+	})
 }
 
 func (h Handlers) sendBeat(r *http.Request, v beatView) error {

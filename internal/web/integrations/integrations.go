@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +32,10 @@ type Handlers struct {
 	Pages *page.Pages
 }
 
-const one = "/integrations/{integration}"
+const (
+	one        = "/integrations/{integration}"
+	listLength = "50" // rows of a list
+)
 
 // Routes mounts the pages.
 func (h Handlers) Routes(r chi.Router) {
@@ -173,24 +175,17 @@ type listView struct {
 const maxReads = 10
 
 func tabs(current string) []page.Tab {
-	all := []page.Tab{{Label: "Integrations", Href: "/integrations"}, {Label: "Heartbeats", Href: "/heartbeats"}}
-	for k := range all {
-		all[k].Current = all[k].Href == current
-	}
-	return all
+	return page.Tabs(current, page.Tab{Label: "Integrations", Href: "/integrations"}, page.Tab{Label: "Heartbeats", Href: "/heartbeats"})
 }
 
 // list shows the integrations by name.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	v := listView{Tabs: tabs("/integrations"), Text: page.Storable(strings.TrimSpace(asked.Get("text"))), Show: asked.Get("health"), Healths: healthOptions}
-	q, next := listQuery(r), ""
-	if v.Text != "" {
-		q.Set("text", v.Text)
-	}
+	next := asked.Get("after")
 	for range maxReads {
 		var found page.Listed[integration]
-		if err := h.Pages.API(r).Get("/v1/integrations?"+q.Encode(), &found); err != nil {
+		if err := h.Pages.API(r).Get(page.Query("/v1/integrations", "limit", listLength, "text", v.Text, "cursor", next), &found); err != nil {
 			h.Pages.Fail(rw, r, err)
 			return
 		}
@@ -199,25 +194,15 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 				v.Rows = append(v.Rows, i)
 			}
 		}
-		next = found.Next
-		if q.Set("cursor", next); next == "" || len(v.Rows) >= page.ListLength {
+		if next = found.Next; next == "" || len(v.Rows) >= page.ListLength {
 			break
 		}
 	}
 	v.Frame = h.Pages.Frame(r, "Integrations", "integrations")
 	if next != "" {
-		v.More = "/integrations?" + url.Values{"text": {v.Text}, "health": {v.Show}, "after": {next}}.Encode()
+		v.More = page.Query("/integrations", "text", v.Text, "health", v.Show, "after", next)
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "integrations", v)
-}
-
-// listQuery is the query for a page of a list: ?after= is the cursor of its first row.
-func listQuery(r *http.Request) url.Values {
-	q := url.Values{"limit": {"50"}}
-	if after := r.URL.Query().Get("after"); after != "" {
-		q.Set("cursor", after)
-	}
-	return q
 }
 
 type showView struct {

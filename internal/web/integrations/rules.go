@@ -284,19 +284,13 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 	default:
 		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, v.I.Path(), body, nil)
 	}
-	if err == nil {
-		h.Pages.Done(rw, r, v.I.Href()+"/rules", "The rules are stored. They hold for the next delivery.")
-		return
-	}
-	refusal, ok := h.Pages.Refused(rw, r, err)
-	if !ok {
-		return
-	}
-	if refusal.Field == "rules" {
-		refusal.Field = fieldOf(refusal.Text)
-	}
-	v.Refusal, v.Changed, v.ETag = refusal, true, refusal.Tag(v.ETag, now)
-	h.showRules(rw, r, v)
+	h.Pages.Finish(rw, r, "The rules are stored. They hold for the next delivery.", v.I.Href()+"/rules", err, func(refusal page.Refusal) {
+		if refusal.Field == "rules" {
+			refusal.Field = fieldOf(refusal.Text)
+		}
+		v.Refusal, v.Changed, v.ETag = refusal, true, refusal.Tag(v.ETag, now)
+		h.showRules(rw, r, v)
+	})
 }
 
 func (v *rulesView) typedContent(zone string) (out []routing.Rule, err error) {

@@ -29,7 +29,7 @@ func number(text string) int {
 
 // severities are the choices of a severity. none is the label of no choice.
 func severities(none string) []page.Option {
-	return append([]page.Option{{Value: "", Label: none}}, page.Options("critical", "error", "warning", "info")...)
+	return page.OptionsOr(none, "critical", "error", "warning", "info")
 }
 
 type addView struct {
@@ -248,19 +248,13 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, i.Path(), body, &v.I)
 	}
-	if err == nil {
-		h.Pages.Done(rw, r, v.I.Href(), "The settings are stored. They hold for the next delivery.")
-		return
-	}
-	refusal, ok := h.Pages.Refused(rw, r, err)
-	if !ok {
-		return
-	}
-	if strings.HasPrefix(refusal.Field, "settings.labels") {
-		refusal.Field = "settings.labels"
-	}
-	v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
-	h.showSettings(rw, r, v)
+	h.Pages.Finish(rw, r, "The settings are stored. They hold for the next delivery.", v.I.Href(), err, func(refusal page.Refusal) {
+		if strings.HasPrefix(refusal.Field, "settings.labels") {
+			refusal.Field = "settings.labels"
+		}
+		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
+		h.showSettings(rw, r, v)
+	})
 }
 
 // content returns the body of the PUT: the stored integration i with the typed settings.

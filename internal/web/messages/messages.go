@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -182,9 +183,9 @@ type listView struct {
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	s, query, wrong := read(r)
 	v := listView{search: s, Chosen: len(s.own()) > 0, Refusal: wrong, ZoneName: s.in.String(),
-		Modes: either("mode", "email", "sms", "call", "slack", "push", "webhook", "drop"), Priorities: either("priority", "urgent", "high", "medium", "low"),
-		States:   either("state", "pending", "taken", "sending", "sent", "delivered", "failed", "cancelled", "aggregated", "dropped"),
-		Purposes: either("purpose", "primary", "copy", "fallback", "tracking", "direct", "digest", "resolved-notice", "owner-notice")}
+		Modes: page.OptionsOr("any mode", users.Modes...), Priorities: page.OptionsOr("any priority", users.Priorities...),
+		States:   page.OptionsOr("any state", "pending", "taken", "sending", "sent", "delivered", "failed", "cancelled", "aggregated", "dropped"),
+		Purposes: page.OptionsOr("any purpose", "primary", "copy", "fallback", "tracking", "direct", "digest", "resolved-notice", "owner-notice")}
 	status := http.StatusOK
 	if wrong.Text == "" {
 		query.Set("limit", strconv.Itoa(page.ListLength))
@@ -213,11 +214,6 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	v.Empty = len(v.Rows) == 0 && v.More == "" && v.Refusal.Text == ""
 	v.Frame = h.Pages.Frame(r, "Messages", "messages")
 	h.Pages.Render(rw, r, status, "messages", v)
-}
-
-// either returns the choices of a filter: any value, then the values.
-func either(name string, values ...string) []page.Option {
-	return append([]page.Option{{Label: "any " + name}}, page.Options(values...)...)
 }
 
 // export answers with the messages of a search as CSV. It reads page after page and holds one of them in memory.
@@ -295,13 +291,7 @@ func (h Handlers) one(rw http.ResponseWriter, r *http.Request) {
 func (h Handlers) resend(rw http.ResponseWriter, r *http.Request) {
 	var made message
 	err := h.Pages.API(r).Send(http.MethodPost, page.Path("/v1/messages/%s/resend", wire.Param(r, "message")), nil, &made)
-	if err != nil {
-		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
-			h.showOne(rw, r, refusal)
-		}
-		return
-	}
-	h.Pages.Done(rw, r, page.Path(address+"/%s", made.ID), "The message is sent again, as this message.")
+	h.Pages.Finish(rw, r, "The message is sent again, as this message.", page.Path(address+"/%s", made.ID), err, func(refusal page.Refusal) { h.showOne(rw, r, refusal) })
 }
 
 // read reads the message of the address.

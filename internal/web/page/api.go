@@ -38,6 +38,11 @@ type Listed[T any] struct {
 	Next  string `json:"next"` // cursor of the next page; "" = there is none
 }
 
+// Named is an object of an API of which only the name is read.
+type Named struct {
+	Name string `json:"name"`
+}
+
 // Path formats a path of an API. Each name is escaped as one segment.
 func Path(format string, names ...any) string {
 	escaped := make([]any, len(names))
@@ -45,6 +50,20 @@ func Path(format string, names ...any) string {
 		escaped[i] = url.PathEscape(fmt.Sprint(n))
 	}
 	return fmt.Sprintf(format, escaped...)
+}
+
+// Query returns an address with parameters: names and values in turns. Empty values are left out.
+func Query(path string, pairs ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
 }
 
 // IfMatch returns an API whose calls change an object only in the state that etag names; another state is a Stale fault.
@@ -79,9 +98,7 @@ func (a API) Send(method, path string, in, out any) error {
 
 // Names returns the first names of a list of /v1, for suggestions. If the list cannot be read, there are none.
 func (a API) Names(list string) (names []string) {
-	var found Listed[struct {
-		Name string `json:"name"`
-	}]
+	var found Listed[Named]
 	_ = a.Get(list+"?limit=500", &found) // a form works without suggestions
 	for _, one := range found.Items {
 		names = append(names, one.Name)

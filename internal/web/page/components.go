@@ -6,12 +6,17 @@ import "time"
 type Option struct{ Value, Label string }
 
 // Options returns choices whose label is their value.
-func Options(values ...string) []Option {
-	options := make([]Option, 0, len(values))
+func Options[T ~string](values ...T) []Option {
+	options := make([]Option, 0, len(values)+1)
 	for _, v := range values {
-		options = append(options, Option{v, v})
+		options = append(options, Option{string(v), string(v)})
 	}
 	return options
+}
+
+// OptionsOr are Options after the empty choice none.
+func OptionsOr[T ~string](none string, values ...T) []Option {
+	return append([]Option{{Label: none}}, Options(values...)...)
 }
 
 // Tab is a link to another view of a page.
@@ -19,6 +24,14 @@ type Tab struct {
 	Label, Href string
 	Current     bool
 	Count       int // 0 = not shown
+}
+
+// Tabs marks the tab whose address is current.
+func Tabs(current string, tabs ...Tab) []Tab {
+	for i := range tabs {
+		tabs[i].Current = tabs[i].Href == current
+	}
+	return tabs
 }
 
 // Warning is a text that needs attention, with what to do about it.

@@ -92,6 +92,18 @@ func (p *Pages) Done(rw http.ResponseWriter, r *http.Request, to, text string) {
 	http.Redirect(rw, r, to, http.StatusSeeOther)
 }
 
+// Finish answers a form that err may have refused. A success leads to another page, which shows the text done once. A refusal that the person
+// can correct is shown by again.
+func (p *Pages) Finish(rw http.ResponseWriter, r *http.Request, done, to string, err error, again func(Refusal)) {
+	if err == nil {
+		p.Done(rw, r, to, done)
+		return
+	}
+	if refusal, ok := p.Refused(rw, r, err); ok {
+		again(refusal)
+	}
+}
+
 // Field is a value of a form that is sent again.
 type Field struct{ Name, Value string }
 

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -45,13 +46,8 @@ func ReadIndex[T any](p *Pages, r *http.Request, title, section, mine, value str
 	text := func(name string) string { return strings.TrimSpace(Storable(q.Get(name))) }
 	v = Index[T]{Frame: p.Frame(r, title, section), Search: text("name"), Team: text("team"), Mine: q.Get("show") == "mine" || len(q) == 0}
 	read := func() (found Listed[T], err error) {
-		wanted := url.Values{"limit": {strconv.Itoa(ListLength)}}
-		for name, given := range map[string]string{"search": v.Search, "team": v.Team, "cursor": q.Get("cursor"), mine: map[bool]string{true: value}[v.Mine]} {
-			if given != "" {
-				wanted.Set(name, given)
-			}
-		}
-		return found, p.API(r).Get("/v1/"+section+"?"+wanted.Encode(), &found)
+		return found, p.API(r).Get(Query("/v1/"+section, "limit", strconv.Itoa(ListLength), "search", v.Search, "team", v.Team, "cursor", q.Get("cursor"),
+			mine, map[bool]string{true: value}[v.Mine]), &found)
 	}
 	found, err := read()
 	if err == nil && len(q) == 0 && len(found.Items) == 0 {
@@ -62,13 +58,7 @@ func ReadIndex[T any](p *Pages, r *http.Request, title, section, mine, value str
 		return v, err
 	}
 	here := func(show, cursor string) string {
-		all := url.Values{"show": {show}}
-		for name, given := range map[string]string{"name": v.Search, "team": v.Team, "cursor": cursor} {
-			if given != "" {
-				all.Set(name, given)
-			}
-		}
-		return "/" + section + "?" + all.Encode()
+		return Query("/"+section, "show", show, "name", v.Search, "team", v.Team, "cursor", cursor)
 	}
 	v.Items, v.Tabs = found.Items, []Tab{{Label: "Mine and my teams'", Href: here("mine", ""), Current: v.Mine}, {Label: "All", Href: here("all", ""), Current: !v.Mine}}
 	if found.Next != "" {
@@ -93,11 +83,7 @@ func Find[T any](api API, section, name string) (found T, err error) {
 
 // Versions reads versions of a name, the newest first. If they cannot be read, there are none.
 func (a API) Versions(section, name, cursor string, limit int) (found Listed[Version]) {
-	q := url.Values{"versions": {"all"}, "name": {name}, "limit": {strconv.Itoa(limit)}}
-	if cursor != "" {
-		q.Set("cursor", cursor)
-	}
-	_ = a.Get("/v1/"+section+"?"+q.Encode(), &found) // the page can do without the other versions
+	_ = a.Get(Query("/v1/"+section, "versions", "all", "name", name, "limit", strconv.Itoa(limit), "cursor", cursor), &found) // the page can do without the other versions
 	return found
 }
 
@@ -150,7 +136,7 @@ func Compare[T interface {
 			return
 		}
 		if all.Next != "" {
-			v.Next = r.URL.Path + "?" + url.Values{"cursor": {all.Next}}.Encode()
+			v.Next = Query(r.URL.Path, "cursor", all.Next)
 		}
 		p.Render(rw, r, http.StatusOK, "versions", v)
 	}
@@ -180,17 +166,10 @@ func (p *Pages) Submit(section, parameter string, again func(http.ResponseWriter
 			return
 		}
 		done, to, err := do(api, o, typed)
-		if err == nil {
-			if to == "" {
-				to = Path("/"+section+"/%s", o.Name)
-			}
-			p.Done(rw, r, to, done)
-			return
-		}
-		if refusal, ok := p.Refused(rw, r, err); ok {
+		p.Finish(rw, r, done, cmp.Or(to, Path("/"+section+"/%s", o.Name)), err, func(refusal Refusal) {
 			path := strings.TrimSuffix(r.URL.EscapedPath(), "/")
 			again(rw, r, Again{path[strings.LastIndexByte(path, '/')+1:], typed, refusal})
-		}
+		})
 	}
 }
 

@@ -89,7 +89,7 @@ func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Aga
 		active = "false"
 	}
 	var found page.Listed[person]
-	err := api.Get(query("/v1/users", "active", active, "q", v.Q, "role", v.Role, "team", v.Team, "without", v.Lacks, "limit", "50", "cursor", q.Get("cursor")), &found)
+	err := api.Get(page.Query("/v1/users", "active", active, "q", v.Q, "role", v.Role, "team", v.Team, "without", v.Lacks, "limit", "50", "cursor", q.Get("cursor")), &found)
 	if err == nil && v.Admin && q.Get("cursor") == "" {
 		var waiting page.Listed[held]
 		err = api.Get("/v1/held-deactivations", &waiting)
@@ -101,7 +101,7 @@ func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Aga
 	}
 	v.Rows = found.Items
 	if found.Next != "" {
-		v.More = query("/people", "q", v.Q, "role", v.Role, "state", v.State, "team", v.Team, "without", v.Lacks, "cursor", found.Next)
+		v.More = page.Query("/people", "q", v.Q, "role", v.Role, "state", v.State, "team", v.Team, "without", v.Lacks, "cursor", found.Next)
 	}
 	h.Pages.Render(rw, r, was.Status(), "people", v)
 }
@@ -121,7 +121,7 @@ func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
 	name := form.Get("name")
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/users", map[string]any{"name": name, "full_name": form.Get("full_name"), "contacts": contacts,
 		"admin": form.Get("role") == users.RoleAdmin, "read_only": form.Get("role") == users.RoleReadOnly}, nil)
-	h.finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
+	h.Pages.Finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
 		h.showList(rw, r, page.Again{Form: "add", Typed: form, Refusal: refusal})
 	})
 }
@@ -134,7 +134,7 @@ func (h Handlers) decide(rw http.ResponseWriter, r *http.Request) {
 		method, path, done = http.MethodPost, path+"/confirm", " is switched off."
 	}
 	err := h.Pages.API(r).Send(method, path, nil, nil)
-	h.finish(rw, r, form.Get("user")+done, "/people", err, func(refusal page.Refusal) { h.showList(rw, r, page.Again{Form: "held", Typed: form, Refusal: refusal}) })
+	h.Pages.Finish(rw, r, form.Get("user")+done, "/people", err, func(refusal page.Refusal) { h.showList(rw, r, page.Again{Form: "held", Typed: form, Refusal: refusal}) })
 }
 
 // reach is how many people of a team can be reached.
@@ -163,7 +163,7 @@ const teamsShown = 100
 
 // People returns the address of the members of a team, or of those without something.
 func (v reachView) People(team, without string) string {
-	return query("/people", "team", team, "without", without)
+	return page.Query("/people", "team", team, "without", without)
 }
 
 // reachability shows who can be reached, of everybody and by team.
@@ -172,7 +172,7 @@ func (h Handlers) reachability(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Again) {
-	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.Modes[:len(users.Modes)-1], Zone: page.Zone(r).String()}
+	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.ContactModes, Zone: page.Zone(r).String()}
 	v.Tabs = peopleTabs(v.Frame, "/reachability")
 	var found []reach
 	if err := h.Pages.API(r).Get("/v1/reachability", &found); err != nil {
@@ -188,7 +188,7 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Ag
 	v.Teams = slices.DeleteFunc(v.Teams[after+1:], func(f reach) bool { return !strings.Contains(strings.ToLower(f.Team), strings.ToLower(v.Search)) })
 	if len(v.Teams) > teamsShown {
 		v.Teams = v.Teams[:teamsShown]
-		v.More = query("/reachability", "q", v.Search, "after", v.Teams[teamsShown-1].Team)
+		v.More = page.Query("/reachability", "q", v.Search, "after", v.Teams[teamsShown-1].Team)
 	}
 	h.Pages.Render(rw, r, was.Status(), "reachability", v)
 }
@@ -201,12 +201,12 @@ func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
 	var err error
 	if form.Get("form") == "delete" {
 		done = "The team " + name + " is deleted."
-		err = api.Send(http.MethodDelete, query(page.Path("/v1/teams/%s", name), "force", form.Get("force")), nil, nil)
+		err = api.Send(http.MethodDelete, page.Query(page.Path("/v1/teams/%s", name), "force", form.Get("force")), nil, nil)
 	} else {
 		done, to = "The team "+name+" is created. Add its members and rosters.", page.Path("/teams/%s/settings", name)
 		err = api.Send(http.MethodPost, "/api/v0/teams", map[string]any{"name": url.QueryEscape(name), "scheduling_timezone": form.Get("scheduling_timezone")}, nil)
 	}
-	h.finish(rw, r, done, to, err, func(refusal page.Refusal) {
+	h.Pages.Finish(rw, r, done, to, err, func(refusal page.Refusal) {
 		h.showReach(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})
 	})
 }
@@ -215,7 +215,7 @@ type rolesView struct {
 	page.Frame
 	page.Again
 	Tabs []page.Tab
-	Rows []string
+	Rows []page.Named
 }
 
 // roles shows the names of on-call roles.
@@ -224,15 +224,9 @@ func (h Handlers) roles(rw http.ResponseWriter, r *http.Request) { h.showRoles(r
 func (h Handlers) showRoles(rw http.ResponseWriter, r *http.Request, was page.Again) {
 	v := rolesView{Frame: h.Pages.Frame(r, "On-call roles", "people"), Again: was}
 	v.Tabs = peopleTabs(v.Frame, "/on-call-roles")
-	var found []struct {
-		Name string `json:"name"`
-	}
-	if err := h.Pages.API(r).Get("/api/v0/roles", &found); err != nil {
+	if err := h.Pages.API(r).Get("/api/v0/roles", &v.Rows); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
-	}
-	for _, f := range found {
-		v.Rows = append(v.Rows, f.Name)
 	}
 	h.Pages.Render(rw, r, was.Status(), "on-call-roles", v)
 }
@@ -247,7 +241,7 @@ func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
 	} else {
 		done, err = "The role "+name+" is added.", api.Send(http.MethodPost, "/api/v0/roles", map[string]string{"name": name}, nil)
 	}
-	h.finish(rw, r, done, "/on-call-roles", err, func(refusal page.Refusal) {
+	h.Pages.Finish(rw, r, done, "/on-call-roles", err, func(refusal page.Refusal) {
 		h.showRoles(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})
 	})
 }

@@ -64,33 +64,8 @@ func (h Handlers) act(again show, name func(url.Values) string, do change) http.
 				to = strings.TrimSuffix(to, part)
 			}
 		}
-		h.finish(rw, r, done, to, err, func(refusal page.Refusal) { again(rw, r, page.Again{Form: name(form), Typed: form, Refusal: refusal}) })
+		h.Pages.Finish(rw, r, done, to, err, func(refusal page.Refusal) { again(rw, r, page.Again{Form: name(form), Typed: form, Refusal: refusal}) })
 	}
-}
-
-// finish answers a form: a success leads to another page, a refusal shows the form again.
-func (h Handlers) finish(rw http.ResponseWriter, r *http.Request, done, to string, err error, again func(page.Refusal)) {
-	if err != nil {
-		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
-			again(refusal)
-		}
-		return
-	}
-	h.Pages.Done(rw, r, to, done)
-}
-
-// query returns the path of an API with parameters; empty ones are left out.
-func query(path string, pairs ...string) string {
-	v := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			v.Set(pairs[i], pairs[i+1])
-		}
-	}
-	if len(v) == 0 {
-		return path
-	}
-	return path + "?" + v.Encode()
 }
 
 // orNil returns nil for "", which is null on the wire.
@@ -107,8 +82,5 @@ func peopleTabs(f page.Frame, current string) []page.Tab {
 	if f.Admin {
 		tabs = append(tabs, page.Tab{Label: "Invitations", Href: "/invitations"})
 	}
-	for i := range tabs {
-		tabs[i].Current = tabs[i].Href == current
-	}
-	return tabs
+	return page.Tabs(current, tabs...)
 }

@@ -71,10 +71,7 @@ func accountTabs(user, current string, own bool) []page.Tab {
 	if own {
 		tabs = append(tabs, page.Tab{Label: "Tokens", Href: "/tokens"}, page.Tab{Label: "Sessions", Href: "/sessions"}, page.Tab{Label: "Log-in", Href: "/account/second-factor"})
 	}
-	for i := range tabs {
-		tabs[i].Current = tabs[i].Href == at+current
-	}
-	return tabs
+	return page.Tabs(at+current, tabs...)
 }
 
 // open reads the person of the path, and whether the reader may change the person's settings. If it fails, it has answered the request.
@@ -255,7 +252,7 @@ func (h Handlers) contact(rw http.ResponseWriter, r *http.Request) {
 	default:
 		err = fault.New(fault.NotFound, "there is no such action")
 	}
-	h.finish(rw, r, done, to, err, func(refusal page.Refusal) {
+	h.Pages.Finish(rw, r, done, to, err, func(refusal page.Refusal) {
 		h.showPerson(rw, r, page.Again{Form: "contact-" + mode, Typed: form, Refusal: refusal})
 	})
 }
@@ -297,7 +294,7 @@ type testView struct {
 func (h Handlers) test(rw http.ResponseWriter, r *http.Request, notification string) (page.Live, bool) {
 	api := h.Pages.API(r)
 	var found page.Listed[sent]
-	err := api.Get(query("/v1/messages", "notification_id", notification, "limit", "5"), &found)
+	err := api.Get(page.Query("/v1/messages", "notification_id", notification, "limit", "5"), &found)
 	for i, m := range found.Items {
 		if err == nil {
 			err = api.Get(page.Path("/v1/messages/%v", m.ID), &found.Items[i])
@@ -314,7 +311,7 @@ func (h Handlers) test(rw http.ResponseWriter, r *http.Request, notification str
 func changeAccount(api page.API, user string, form url.Values) (done, to string, err error) {
 	at := page.Path("/v1/users/%s", user)
 	change := func(body map[string]any) error {
-		return api.Send(http.MethodPut, query(at, "force", form.Get("force")), body, nil)
+		return api.Send(http.MethodPut, page.Query(at, "force", form.Get("force")), body, nil)
 	}
 	switch form.Get("action") {
 	case "role":
@@ -331,7 +328,7 @@ func changeAccount(api page.API, user string, form url.Values) (done, to string,
 	case "second-factor":
 		return "The second factor is removed. The password alone logs the person in.", "", api.Send(http.MethodDelete, at+"/second-factor", nil, nil)
 	case "delete":
-		return user + " is deleted.", "/people", api.Send(http.MethodDelete, query(at, "force", form.Get("force")), nil, nil)
+		return user + " is deleted.", "/people", api.Send(http.MethodDelete, page.Query(at, "force", form.Get("force")), nil, nil)
 	}
 	return "", "", fault.Invalidf("action", "there is no such action")
 }

@@ -85,9 +85,7 @@ func (v *preferencesView) read(api page.API) error {
 		Applications map[string]map[users.Priority]users.Mode `json:"per_app_modes"`
 		Fixed        []users.Mode                             `json:"template_overrides"`
 	}
-	var applications page.Listed[struct {
-		Name string `json:"name"`
-	}]
+	var applications page.Listed[page.Named]
 	var known []struct {
 		Application string     `json:"application"`
 		Name        string     `json:"name"`

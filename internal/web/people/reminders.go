@@ -67,7 +67,7 @@ type remindersView struct {
 	Kinds   []page.Option
 	Ways    []page.Option
 	Units   []page.Option
-	Roles   []string
+	Roles   []page.Named
 	Origin  string // begins the address of a feed
 }
 
@@ -92,25 +92,17 @@ func (h Handlers) showReminders(rw http.ResponseWriter, r *http.Request, was pag
 
 func (v *remindersView) read(api page.API) error {
 	var modes []string
-	var roles []struct {
-		Name string `json:"name"`
-	}
 	err := api.Get(page.Path("/api/v0/users/%s/notifications", v.Person.Name), &v.Notices)
 	if err == nil {
 		err = api.Get("/api/v0/modes", &modes)
 	}
 	if err == nil {
-		err = api.Get("/api/v0/roles", &roles)
+		err = api.Get("/api/v0/roles", &v.Roles)
 	}
 	if err == nil {
 		err = fault.When(api.Get(page.Path("/api/v0/ical_key/requester/%s", v.Person.Name), &v.Feeds), fault.NotFound, nil)
 	}
-	for _, m := range modes {
-		v.Ways = append(v.Ways, page.Option{Value: m, Label: m})
-	}
-	for _, r := range roles {
-		v.Roles = append(v.Roles, r.Name)
-	}
+	v.Ways = page.Options(modes...)
 	v.Teams = page.Options(v.Person.Teams...)
 	return err
 }

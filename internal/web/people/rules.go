@@ -120,13 +120,11 @@ func ruleRows(rules []rule, defaults map[users.Priority]users.Mode, was page.Aga
 // modeOptions are the modes as choices.
 func modeOptions(drop bool) []page.Option {
 	var out []page.Option
-	for _, m := range users.Modes {
-		switch {
-		case m != users.Drop:
-			out = append(out, page.Option{Value: string(m), Label: modeTexts[m]})
-		case drop:
-			out = append(out, page.Option{Value: string(m), Label: "discard"})
-		}
+	for _, m := range users.ContactModes {
+		out = append(out, page.Option{Value: string(m), Label: modeTexts[m]})
+	}
+	if drop {
+		out = append(out, page.Option{Value: string(users.Drop), Label: "discard"})
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package plans
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -260,20 +261,16 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 				Text: "The steps are stored, as version " + f.Base + ". Not stored: " + missing + ". Save again. The reason: " + fault.Public(err)}))
 			return
 		}
-		h.Pages.Done(rw, r, saved.Path(), "The plan is saved. Version "+strconv.FormatInt(saved.ID, 10)+" is the active one.")
-		return
 	}
-	refusal, ok := h.Pages.Refused(rw, r, err)
-	if !ok {
-		return
-	}
-	if fault.Is(err, fault.Stale) {
-		refusal.Text = "Somebody else saved a version of this plan since you opened it. Nothing of yours is stored. Compare it on the page of the plan in another tab. Then save again: your version replaces theirs."
-		if p, err := h.named(r, f.Plan); err == nil {
-			f.Base = strconv.FormatInt(p.ID, 10)
+	h.Pages.Finish(rw, r, fmt.Sprintf("The plan is saved. Version %d is the active one.", saved.ID), saved.Path(), err, func(refusal page.Refusal) {
+		if fault.Is(err, fault.Stale) {
+			refusal.Text = "Somebody else saved a version of this plan since you opened it. Nothing of yours is stored. Compare it on the page of the plan in another tab. Then save again: your version replaces theirs."
+			if p, err := h.named(r, f.Plan); err == nil {
+				f.Base = strconv.FormatInt(p.ID, 10)
+			}
 		}
-	}
-	h.editor(rw, r, refusal.Status, f, refused(refusal))
+		h.editor(rw, r, refusal.Status, f, refused(refusal))
+	})
 }
 
 // store sends the steps and what belongs to a version to /v1.
@@ -332,7 +329,8 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 		return
 	}
 	view := editorView{F: f, Action: action, Draft: d, Templates: h.Pages.API(r).Names("/v1/templates"), Days: weekdays, Assumptions: assumptions(),
-		Yes: []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"}, {Value: "false", Label: "no"}}, Modes: []page.Option{{Value: "", Label: "none"}}}
+		Yes:        []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"}, {Value: "false", Label: "no"}},
+		Priorities: page.Options(users.Priorities...), Modes: page.OptionsOr("none", users.ContactModes...)}
 	for _, one := range roles {
 		view.Roles = append(view.Roles, role{one.Name, one.Kind, one.Name})
 	}
@@ -341,23 +339,14 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 	field := d.Refusal.Field
 	view.OpenSettings = field != "" && d.Step == 0 && !slices.Contains([]string{"name", "team", "description", "steps", "at", "assume", "application", "target"}, field)
 	view.PreviewZone = page.Zone(r).String()
-	for _, p := range users.Priorities {
-		view.Priorities = append(view.Priorities, page.Option{Value: string(p), Label: string(p)})
-	}
-	for _, m := range users.Modes {
-		if m != users.Drop {
-			view.Modes = append(view.Modes, page.Option{Value: string(m), Label: string(m)})
-		}
-	}
 	view.Teams = h.Pages.API(r).Teams()
 	if page.Reader(r).Admin { // who may choose any team
 		view.Teams = h.Pages.API(r).Names("/v1/teams")
 	}
-	view.Owners = page.Options(view.Teams...)
+	view.Owners = page.OptionsOr("no team: only you", view.Teams...)
 	if team := f.Value("team"); team != "" && !slices.Contains(view.Teams, team) {
 		view.Owners = append(view.Owners, page.Option{Value: team, Label: team})
 	}
-	view.Owners = append([]page.Option{{Value: "", Label: "no team: only you"}}, view.Owners...)
 	view.AnyTeam = page.Reader(r).Admin
 	if page.IsRefresh(r) {
 		h.Pages.Render(rw, r, http.StatusOK, "plan-editor", view)

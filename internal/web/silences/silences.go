@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -125,7 +124,7 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	}
 	list.Rows = rows
 	if more != 0 {
-		list.More = "/silences?" + url.Values{"show": {list.Show}, "before": {fmt.Sprint(more)}}.Encode()
+		list.More = page.Query("/silences", "show", list.Show, "before", fmt.Sprint(more))
 	}
 	list.Frame = h.Pages.Frame(r, "Silences", "silences")
 	list.May, list.Back = !list.ReadOnly && list.Show != "over", []page.Field{{Name: "back", Value: list.Show}}

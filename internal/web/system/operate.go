@@ -10,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -36,18 +37,16 @@ type formsView struct {
 // Value returns what was typed into a field.
 func (f formsView) Value(name string) string { return f.Typed.Get(name) }
 
-var modes = []string{"email", "sms", "call", "slack", "push", "webhook"}
-
 func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsView {
-	f := formsView{Refusal: refusal, Typed: url.Values{}, Modes: append([]page.Option{{Label: "any mode"}}, page.Options(modes...)...),
+	f := formsView{Refusal: refusal, Typed: url.Values{}, Modes: page.OptionsOr("any mode", users.ContactModes...),
 		Minutes: []page.Option{{Value: "15", Label: "15 minutes"}, {Value: "60", Label: "1 hour"}, {Value: "240", Label: "4 hours"}, {Value: "1440", Label: "24 hours"}}}
 	if refusal.Text != "" {
 		f.Typed = page.Typed(r)
 	}
 	switch v := data.(type) {
 	case vendorsView:
-		for _, mode := range modes {
-			f.Pausable = append(f.Pausable, page.Option{Value: "mode:" + mode, Label: "all " + mode})
+		for _, mode := range users.ContactModes {
+			f.Pausable = append(f.Pausable, page.Option{Value: "mode:" + string(mode), Label: "all " + string(mode)})
 		}
 		for _, a := range v.Items {
 			if o := (page.Option{Value: "account:" + a.Vendor + "/" + a.Account, Label: strings.TrimSuffix(a.Vendor+"/"+a.Account, "/")}); !slices.Contains(f.Pausable, o) {
@@ -63,17 +62,11 @@ func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsVi
 
 // done shows the reader the result of a form, or the tab again with the reason of the refusal.
 func (h Handlers) done(rw http.ResponseWriter, r *http.Request, tab, text string, err error) {
-	if err != nil {
-		refusal, ok := h.Pages.Refused(rw, r, err)
-		if !ok {
-			return
-		}
+	h.Pages.Finish(rw, r, text, address+"?tab="+tab, err, func(refusal page.Refusal) {
 		again := r.Clone(r.Context()) // the tab refreshes itself at its own address
 		again.URL = &url.URL{Path: address, RawQuery: "tab=" + tab}
 		h.render(rw, again, tab, refusal)
-		return
-	}
-	h.Pages.Done(rw, r, address+"?tab="+tab, text)
+	})
 }
 
 func (h Handlers) drain(rw http.ResponseWriter, r *http.Request) {

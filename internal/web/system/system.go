@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -275,6 +275,7 @@ func (h Handlers) queues(r *http.Request) (any, error) {
 
 type vendor struct {
 	Vendor, Account, Mode string
+	Health                overview.Health
 	Calls, Failed         int64
 	InDoubt               int64     `json:"in_doubt"`
 	LastSentAt            time.Time `json:"last_sent_at"`
@@ -282,15 +283,10 @@ type vendor struct {
 	LastFailure           string    `json:"last_failure"`
 }
 
-// Health says how the account does, by its calls of the last hour.
-func (v vendor) Health() page.Option {
-	switch {
-	case v.Failed == 0:
-		return page.Option{Value: "good", Label: "works"}
-	case v.LastFailedAt.After(v.LastSentAt):
-		return page.Option{Value: "bad", Label: "last call failed"}
-	}
-	return page.Option{Value: "warn", Label: "some calls failed"}
+// Chip is the health as text, with the kind of its chip.
+func (v vendor) Chip() page.Option {
+	return map[overview.Health]page.Option{overview.Works: {Value: "good", Label: "works"}, overview.SomeCallsFailed: {Value: "warn", Label: "some calls failed"},
+		overview.LastCallFailed: {Value: "bad", Label: "last call failed"}}[v.Health]
 }
 
 type pause struct {
@@ -326,17 +322,13 @@ type unreachedView struct {
 }
 
 func (h Handlers) unreached(r *http.Request) (any, error) {
-	query := url.Values{"limit": {"50"}}
-	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
-		query.Set("cursor", cursor)
-	}
 	var found page.Listed[unreached]
-	if err := h.Pages.API(r).Get("/v1/system/unreached?"+query.Encode(), &found); err != nil {
+	if err := h.Pages.API(r).Get(page.Query("/v1/system/unreached", "limit", "50", "cursor", r.URL.Query().Get("cursor")), &found); err != nil {
 		return nil, err
 	}
 	v := unreachedView{Rows: found.Items}
 	if found.Next != "" {
-		v.More = address + "?" + url.Values{"tab": {"unreached"}, "cursor": {found.Next}}.Encode()
+		v.More = page.Query(address, "tab", "unreached", "cursor", found.Next)
 	}
 	return v, nil
 }
@@ -359,17 +351,16 @@ const mostPages = 10
 
 func (h Handlers) refused(r *http.Request) (any, error) {
 	var all []integration
-	query := url.Values{"limit": {"500"}, "refused": {"true"}}
+	next := ""
 	for range mostPages {
 		var found page.Listed[integration]
-		if err := h.Pages.API(r).Get("/v1/integrations?"+query.Encode(), &found); err != nil {
+		if err := h.Pages.API(r).Get(page.Query("/v1/integrations", "limit", "500", "refused", "true", "cursor", next), &found); err != nil {
 			return nil, err
 		}
 		all = append(all, found.Items...)
-		if found.Next == "" {
+		if next = found.Next; next == "" {
 			break
 		}
-		query.Set("cursor", found.Next)
 	}
 	slices.SortFunc(all, func(a, b integration) int { return b.Activity.LastRefusedAt.Compare(a.Activity.LastRefusedAt) })
 	return all, nil

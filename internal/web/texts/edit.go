@@ -3,7 +3,6 @@ package texts
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,8 +164,7 @@ func (h Handlers) samples(r *http.Request, application string) ([]page.Option, e
 			ID    int64  `json:"id"`
 			Title string `json:"title"`
 		}]
-		q := url.Values{"application": {application}, "limit": {strconv.Itoa(recentIncidents)}}
-		if err := h.Pages.API(r).Get("/v1/incidents?"+q.Encode(), &found); err != nil && !fault.Is(err, fault.Invalid) {
+		if err := h.Pages.API(r).Get(page.Query("/v1/incidents", "application", application, "limit", strconv.Itoa(recentIncidents)), &found); err != nil && !fault.Is(err, fault.Invalid) {
 			return nil, err
 		}
 		for _, i := range found.Items {
@@ -242,23 +240,15 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 
 // saved answers a form: with a redirect to the template, or with the form and the reason of the refusal.
 func (h Handlers) saved(rw http.ResponseWriter, r *http.Request, v editView, texts []content, made page.Version, err error) {
-	if err == nil {
-		h.Pages.Done(rw, r, page.Path("/templates/%s", made.Name), fmt.Sprintf("Saved as version %d, which is active now.", made.ID))
-		return
-	}
-	refusal, ok := h.Pages.Refused(rw, r, err)
-	if !ok {
-		return
-	}
-	refusal.Field = formField(refusal.Field, texts)
-	v.Refusal = refusal
-	for i := range v.Modes {
-		if strings.HasPrefix(refusal.Field, v.Modes[i].Mode+".") {
-			v.Modes[i].Open = true
+	h.Pages.Finish(rw, r, fmt.Sprintf("Saved as version %d, which is active now.", made.ID), page.Path("/templates/%s", made.Name), err, func(refusal page.Refusal) {
+		refusal.Field = formField(refusal.Field, texts)
+		v.Refusal = refusal
+		for i := range v.Modes {
+			m := &v.Modes[i]
+			m.Open, m.Refusal = m.Open || strings.HasPrefix(refusal.Field, m.Mode+"."), refusal
 		}
-		v.Modes[i].Refusal = refusal
-	}
-	h.form(rw, r, refusal.Status, v)
+		h.form(rw, r, refusal.Status, v)
+	})
 }
 
 // formField returns the field of the form for a field of the API: content[2].body is the body of the mode of the text.
