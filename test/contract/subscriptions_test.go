@@ -124,6 +124,7 @@ func TestSubscribedUnavailability(t *testing.T) {
 	s.event("bob", "primary", now+2*day, now+5*day)
 	f.set(0, "", whole("a", 3, 2), whole("weekly", 30, 1, "RRULE:FREQ=WEEKLY;COUNT=3"), whole("free", 60, 1, "TRANSP:TRANSPARENT"),
 		icalEvent("meeting", "sync", "DTSTART;TZID=America/New_York:"+time.Now().UTC().AddDate(0, 0, 90).Format("20060102")+"T090000", "DURATION:PT1H"))
+	s.do(bob, post, list, m{"url": ""}).problem(400, "url")
 	s.do(bob, post, list, m{"url": "ftp://x/y"}).problem(400, "url")
 	s.do(bob, post, list, m{"url": "https://me:secret@x/y"}).problem(400, "url")
 	s.do(viewer, post, list, m{"url": f.URL}).problem(403, "")
