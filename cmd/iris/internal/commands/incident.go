@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
-	"github.com/iris-oncall/iris/internal/humanize"
 )
 
 // Incident is the group of commands about incidents.
@@ -159,7 +158,7 @@ func (c incidentList) Run(ctx context.Context, e remote.Env) error {
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	_ = text.Row(w, "NUMBER", "STATE", "SEVERITY", "PLAN", "APPLICATION", "OWNER", "OPENED", "TITLE") // Flush returns the error
 	for _, i := range found {
-		_ = text.Row(w, fmt.Sprint(i.ID), i.State, i.Severity, i.Plan, i.Application, i.Owner, text.Moment(i.CreatedAt), humanize.Shorten(i.Title, 100))
+		_ = text.Row(w, fmt.Sprint(i.ID), i.State, i.Severity, i.Plan, i.Application, i.Owner, text.Moment(i.CreatedAt), text.Short(i.Title))
 	}
 	return w.Flush()
 }
