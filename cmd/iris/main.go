@@ -16,9 +16,11 @@ import (
 	"regexp"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
+	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 
 	"github.com/iris-oncall/iris/internal/app"
 )
@@ -79,10 +81,18 @@ type env struct {
 
 func main() {
 	ctx, stop := app.Signals()
-	e := &env{environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	e := &env{environ: os.Environ(), stdin: os.Stdin, stdout: shown(os.Stdout), stderr: shown(os.Stderr)}
 	code := run(ctx, os.Args[1:], e)
 	stop()
 	os.Exit(code)
+}
+
+// shown returns a writer for a standard stream: on a terminal only printable characters are shown.
+func shown(f *os.File) io.Writer {
+	if term.IsTerminal(int(f.Fd())) {
+		return text.Printable(f)
+	}
+	return f
 }
 
 // run parses args, runs the command and returns the exit code: 1 = failure, 2 = wrong command line.

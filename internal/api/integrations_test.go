@@ -52,7 +52,8 @@ func TestIntegrationsAreCreatedChangedAndDeleted(t *testing.T) {
 	require.Equal(t, 403, f.do("bob", "GET", path+"/payloads", "").Code)
 
 	require.Equal(t, 200, f.do("root", "PUT", path, body).Code)
-	for event, want := range map[string]string{`{"labels":{"team":"db"}}`: `"record_only":true`, `{"labels":{"team":"web"}}`: `"plan":"Disk","plan_of":"integration"`} {
+	for event, want := range map[string]string{`{"labels":{"team":"db"}}`: `"record_only":true`, `{"at":"2026-11-22T09:00:00+01:00","rules":[{"plan":"disk","times":[{"days":["sun"],"from":"08:00","to":"08:30"}]}]}`: `"plan_of":"rule"`,
+		`{"labels":{"team":"web"}}`: `"plan":"Disk","plan_of":"integration"`} {
 		rec = f.do("bob", "POST", path+"/route-test", event)
 		require.Equal(t, 200, rec.Code, rec.Body)
 		require.Contains(t, rec.Body.String(), want)

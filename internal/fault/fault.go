@@ -102,10 +102,10 @@ func Public(err error) string {
 		return ""
 	case !errors.As(err, &e):
 		return "internal error"
-	case e.Detail != "":
-		return e.Message + ": " + e.Detail
+	case e.Message == "" || e.Detail == "":
+		return e.Message + e.Detail
 	}
-	return e.Message
+	return e.Message + ": " + e.Detail
 }
 
 // FieldOf returns the wrong field that err names; "" = none.

@@ -18,6 +18,7 @@ func TestPublicNeverShowsTheCause(t *testing.T) {
 	require.Equal(t, "a value cannot be stored", fault.Public(hidden))
 	require.Equal(t, "a value cannot be stored", fault.Public(fmt.Errorf("insert: %w", hidden)))
 	require.Equal(t, "Invalid plan: Empty plan name", fault.Public(fault.Titled("Invalid plan", "Empty plan name")))
+	require.Equal(t, "name is missing", fault.Public(fault.Titled("", "name is missing")), "no colon without a title")
 	require.Equal(t, "internal error", fault.Public(io.ErrUnexpectedEOF))
 	require.Empty(t, fault.Public(nil))
 }

@@ -2,6 +2,7 @@ package ical
 
 import (
 	"bytes"
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -52,9 +53,9 @@ type Calendar struct {
 // Recurring events begin and end at the same time of day across changes of the clocks. Text that is not a calendar, or
 // exceeds the bounds, is an Invalid fault of the field "body". An event that cannot be read is a Problem.
 func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, error) {
-	parsed, err := ics.ParseCalendar(bytes.NewReader(raw))
+	parsed, err := Parse(raw)
 	if err != nil {
-		return Calendar{}, Unreadable(raw, err)
+		return Calendar{}, err
 	}
 	r := reader{zone: zone, own: ownZones(parsed), from: from, until: until, moved: map[occurrence]bool{}}
 	for _, p := range parsed.CalendarProperties {
@@ -86,14 +87,27 @@ func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, err
 	return r.out, nil
 }
 
+// Parse parses a calendar. A text that ends before END:VCALENDAR is an Invalid fault, as is any other text that is not a calendar: a
+// server may send an empty answer or a part of one, and the events that are missing must not count as removed.
+func Parse(raw []byte) (*ics.Calendar, error) {
+	parsed, err := ics.ParseCalendar(bytes.NewReader(raw))
+	if err == nil && !bytes.HasSuffix(bytes.TrimSpace(raw), []byte("END:VCALENDAR")) {
+		err = errors.New("it does not end in END:VCALENDAR")
+	}
+	if err != nil {
+		return nil, unreadable(raw, err)
+	}
+	return parsed, nil
+}
+
 // occurrence identifies an occurrence of a recurring event by its original start, in Unix seconds.
 type occurrence struct {
 	uid string
 	at  int64
 }
 
-// Unreadable returns the fault for a text that is not a calendar: the line, what is wrong, and what to do.
-func Unreadable(raw []byte, err error) error {
+// unreadable returns the fault for a text that is not a calendar: the line, what is wrong, and what to do.
+func unreadable(raw []byte, err error) error {
 	const do = "send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR"
 	if line, why := badLine(raw); why != nil {
 		return fault.Invalidf("body", "line %d of the iCalendar cannot be read: %v; correct or remove it, or export the calendar again", line, why)

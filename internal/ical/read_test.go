@@ -167,8 +167,13 @@ func TestReadTellsWhatItCannotRead(t *testing.T) {
 		require.Empty(t, got.Events, event)
 		require.Equal(t, []ical.Problem{{UID: "1", Why: why}}, got.Problems, event)
 	}
-	_, err := ical.Read([]byte("hello"), time.UTC, time.Unix(0, 0), time.Now())
-	require.True(t, fault.Is(err, fault.Invalid), err)
+	const event = "BEGIN:VEVENT\r\nUID:1\r\nDTSTART:20261019T090000Z\r\nDURATION:PT1H\r\nEND:VEVENT\r\n"
+	for _, cut := range []string{"hello", "", "\r\n", "BEGIN:VCALENDAR\r\n", "BEGIN:VCALENDAR\r\n" + event} {
+		_, err := ical.Read([]byte(cut), time.UTC, time.Unix(0, 0), time.Now())
+		require.True(t, fault.Is(err, fault.Invalid), "%q: %v", cut, err)
+	}
+	_, err := ical.Read([]byte("BEGIN:VCALENDAR\r\n"+event+"END:VCALENDAR\n\n"), time.UTC, time.Unix(0, 0), time.Now())
+	require.NoError(t, err)
 	many := "BEGIN:VCALENDAR\r\n" + strings.Repeat("BEGIN:VEVENT\r\nUID:1\r\nEND:VEVENT\r\n", 2001) + "END:VCALENDAR\r\n"
 	_, err = ical.Read([]byte(many), time.UTC, time.Unix(0, 0), time.Now())
 	require.True(t, fault.Is(err, fault.Invalid), err)

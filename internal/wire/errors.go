@@ -231,10 +231,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 		writePage(w, status, f)
 		return
 	}
-	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: f.Message, Field: f.Field}
-	if f.Detail != "" {
-		p.Detail += ": " + f.Detail
-	}
+	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fault.Public(f), Field: f.Field}
 	if f.Kind == fault.LogInAgain {
 		p.Type = "urn:iris:problem:log-in-again"
 	}

@@ -112,6 +112,9 @@ func TestOperatorsChangeTheRunningSystem(t *testing.T) {
 
 	s.do(admin, post, "/v1/messages/purge", m{"reason": "stale"}).is(400)
 	s.do(admin, post, "/v1/messages/purge", m{"application": "nothing", "reason": "stale"}).is(400)
+	for _, wrong := range []any{0, -incident, float64(incident) + 0.2} {
+		s.do(admin, post, "/v1/messages/purge", m{"incident_id": wrong, "mode": "sms", "reason": "stale"}).problem(400, "incident_id")
+	}
 	require.Contains(t, s.do(admin, post, "/v1/messages/purge", m{"incident_id": incident, "reason": "stale"}).is(200).body, `"dropped":2`)
 	require.Contains(t, s.do(bob, get, fmt.Sprintf("/incidents/%d", incident), nil).is(200).body, "was dropped: stale")
 	s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201)

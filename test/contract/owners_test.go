@@ -31,6 +31,7 @@ func TestTeamsOwnObjects(t *testing.T) {
 		s.do(stranger, put, path+"/owner", m{"team": "others"}).is(403)
 		s.do(owner, put, path+"/owner", m{"team": "crew"}).is(403)
 		s.do(admin, put, path+"/owner", m{"team": "no such team"}).is(400)
+		s.do(admin, put, path+"/owner", m{}).problem(400, "team")
 		before := s.do(admin, get, path+"/owner", nil).is(200).header.Get("ETag")
 		a := s.do(admin, put, path+"/owner", m{"team": "crew"}, "If-Match", before).is(200)
 		require.JSONEq(t, `{"team": "crew"}`, a.body)

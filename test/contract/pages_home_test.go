@@ -70,7 +70,7 @@ func TestHomeShowsWhatNeedsTheReader(t *testing.T) {
 	require.NotContains(t, page, "could not be read")
 	require.Contains(t, page, `<span class="chip warn">now</span> <bdi>primary</bdi>`, "the shift that runs")
 	require.Contains(t, page, `data-as="until"`, "the next shift with a countdown")
-	require.Contains(t, page, "Nobody is primary of team ops from")
+	require.Contains(t, page, "Nobody has a shift as primary of team ops from")
 	require.Contains(t, page, "you have no phone number for call")
 	require.Contains(t, page, fmt.Sprintf(`action="/incidents/%d/acknowledge"`, incident))
 

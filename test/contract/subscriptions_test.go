@@ -124,6 +124,7 @@ func TestSubscribedUnavailability(t *testing.T) {
 	s.event("bob", "primary", now+2*day, now+5*day)
 	f.set(0, "", whole("a", 3, 2), whole("weekly", 30, 1, "RRULE:FREQ=WEEKLY;COUNT=3"), whole("free", 60, 1, "TRANSP:TRANSPARENT"),
 		icalEvent("meeting", "sync", "DTSTART;TZID=America/New_York:"+time.Now().UTC().AddDate(0, 0, 90).Format("20060102")+"T090000", "DURATION:PT1H"))
+	s.do(bob, post, list, m{"url": ""}).problem(400, "url")
 	s.do(bob, post, list, m{"url": "ftp://x/y"}).problem(400, "url")
 	s.do(bob, post, list, m{"url": "https://me:secret@x/y"}).problem(400, "url")
 	s.do(viewer, post, list, m{"url": f.URL}).problem(403, "")
@@ -163,6 +164,7 @@ func TestSubscribedUnavailability(t *testing.T) {
 	}{
 		{500, "", "the server answered 500 Internal Server Error"},
 		{0, "<html>log in</html>", "line 1 of the iCalendar cannot be read"},
+		{0, "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n" + whole("b", 9, 1), "it does not end in END:VCALENDAR"},
 		{0, strings.Repeat("x", 5<<20), "the calendar is larger than 4 MiB"},
 	} {
 		f.set(bad.status, bad.raw, whole("a", 6, 1))
@@ -170,7 +172,7 @@ func TestSubscribedUnavailability(t *testing.T) {
 		require.Equal(t, 1, found.Events)
 		require.Len(t, decode[[]m](s.do(bob, get, absences, nil).is(200)), 1)
 	}
-	require.EqualValues(t, 3, s.number("select failures from calendar_subscriptions where id = $1", id))
+	require.EqualValues(t, 4, s.number("select failures from calendar_subscriptions where id = $1", id))
 	require.EqualValues(t, 1, s.number("select count(*) from calendar_subscriptions where next_read_at > now() + interval '15 minutes'"), "back-off")
 	f.set(0, "", whole("a", 6, 1), whole("b", 9, 1))
 	s.readAs(bob, list, id, current(2))

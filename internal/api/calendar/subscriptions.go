@@ -171,7 +171,7 @@ func (a subscriptions) save(w http.ResponseWriter, r *http.Request, s editing.Ca
 	if err != nil {
 		return err
 	}
-	if url != "" {
+	if url != "" || s.ID == 0 {
 		if url, s.Host, err = editing.CalendarURL(url, a.PrivateCalendars); err != nil {
 			return err
 		}

@@ -103,13 +103,26 @@ func edited(b jsonbody.Object, c *integrations.Content) error {
 	return nil
 }
 
+// arrival returns the member at, which is in RFC 3339 or in Unix seconds; now if it is missing.
+func arrival(b jsonbody.Object) (time.Time, error) {
+	if !b.Given("at") {
+		return time.Now(), nil
+	}
+	if text, err := b.Text("at"); err == nil {
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			return at, nil
+		}
+	}
+	at, _, err := b.Time("at")
+	if err != nil {
+		err = b.Fault("at", "at must be a time like 2026-11-22T09:00:00Z, or Unix seconds")
+	}
+	return at, err
+}
+
 // delivery reads the payload of the body: a text, any other JSON value, or the number of a stored one (1 = the latest, which is the default).
 func (a routes) delivery(r *http.Request, b jsonbody.Object, of integrations.ID) (d receiving.Delivery, err error) {
-	at, given, err := b.Time("at")
-	if d.At = at; !given {
-		d.At = time.Now()
-	}
-	if err != nil {
+	if d.At, err = arrival(b); err != nil {
 		return d, err
 	}
 	if d.ContentType, err = b.Text("content_type"); err != nil {

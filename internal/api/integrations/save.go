@@ -159,12 +159,9 @@ func (a routes) testRoute(w http.ResponseWriter, r *http.Request) error {
 	if e.Title, err = b.Text("title"); err != nil {
 		return err
 	}
-	at, given, err := b.Time("at")
+	at, err := arrival(b)
 	if err != nil {
 		return err
-	}
-	if !given {
-		at = time.Now()
 	}
 	app, err := a.Applications.ByName(r.Context(), found.Application)
 	if err != nil {

@@ -104,6 +104,9 @@ func (a resource) replace(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if !b.Has("team") {
+		return b.Missing("team")
+	}
 	name, err := b.Text("team")
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package system
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -58,11 +59,12 @@ func readPurge(b jsonbody.Object) (f overview.Purge, err error) {
 	if f.Mode, known = users.ParseMode(mode); mode != "" && !known {
 		return f, fault.Invalidf("mode", "there is no mode %.40q", mode)
 	}
-	incident, _, err := b.Number("incident_id")
-	if err != nil {
+	if f.IncidentID, err = b.Whole("incident_id", math.MaxInt64, 0); err != nil {
 		return f, err
 	}
-	f.IncidentID = incident
+	if f.IncidentID == 0 && b.Given("incident_id") {
+		return f, b.Fault("incident_id", "there is no incident 0: leave incident_id out for the messages of all incidents")
+	}
 	if f.OutOfBand, _, err = b.Flag("out_of_band"); err != nil {
 		return f, err
 	}

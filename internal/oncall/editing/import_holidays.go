@@ -1,7 +1,6 @@
 package editing
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,9 +25,9 @@ const (
 // Recurring events count for 20 years from their start, but from two years ago at the earliest. A fault names the event or line, and
 // what to do.
 func ReadHolidays(raw []byte) ([]scheduling.Holiday, error) {
-	calendar, err := ics.ParseCalendar(bytes.NewReader(raw))
+	calendar, err := ical.Parse(raw)
 	if err != nil {
-		return nil, ical.Unreadable(raw, err)
+		return nil, err
 	}
 	seen := map[oncall.Date]bool{}
 	var out []scheduling.Holiday

@@ -2,6 +2,8 @@ package people
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -22,7 +24,7 @@ type OncallTeams struct {
 }
 
 // NewOncallTeams returns the adapter over d. A person who joins a team and has no settings for it gets the defaults, of which
-// only Mode, Type, Before, OnlyMine and Roles are used.
+// only Mode, Type, Before, OnlyMine and Roles are used. Roles that do not exist are left out.
 func NewOncallTeams(d *postgres.DB, defaults []oncall.NoticeSetting) *OncallTeams {
 	return &OncallTeams{db: d, defaults: defaults}
 }
@@ -265,8 +267,18 @@ func (t *OncallTeams) subscribe(ctx context.Context, q *db.Queries, team int64, 
 	if err != nil || has {
 		return err
 	}
+	known, err := q.OncallRoles(ctx)
+	if err != nil {
+		return err
+	}
 	for _, s := range t.defaults {
 		s.User, s.TeamID = user, team
+		s.Roles = slices.DeleteFunc(slices.Clone(s.Roles), func(role string) bool { // administrators may have deleted it
+			return !slices.ContainsFunc(known, func(r db.OncallRole) bool { return strings.EqualFold(r.Name, role) })
+		})
+		if len(s.Roles) == 0 {
+			continue
+		}
 		if _, err := AddNoticeSetting(ctx, q, s); err != nil {
 			return err
 		}

@@ -208,9 +208,9 @@ func (d *data) teamWarnings(zone *time.Location) []page.Warning {
 		for _, r := range t.Roles {
 			if len(r.Gaps) > 0 {
 				g := r.Gaps[0]
-				text := fmt.Sprintf("Nobody is %s of team %s from %s to %s", r.Role, t.Team, civil(g.Start, zone), civil(g.End, zone))
+				text := fmt.Sprintf("Nobody has a shift as %s of team %s from %s to %s", r.Role, t.Team, civil(g.Start, zone), civil(g.End, zone))
 				if g.Start <= d.now.Unix() {
-					text = fmt.Sprintf("Nobody is %s of team %s now, until %s", r.Role, t.Team, civil(g.End, zone))
+					text = fmt.Sprintf("Nobody has a shift as %s of team %s now, until %s", r.Role, t.Team, civil(g.End, zone))
 				}
 				if more := len(r.Gaps) - 1; more > 0 {
 					text += ", and " + humanize.Count(more, "further gap", "further gaps") + " in the next 7 days"

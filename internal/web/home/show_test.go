@@ -79,8 +79,8 @@ func TestWarnings(t *testing.T) {
 		{"role":"primary","people":[],"gaps":[{"start":1795521600,"end":1795525200},{"start":1795600000,"end":1795610000}]},
 		{"role":"secondary","people":[{"name":"bob","contacts":{}}],"gaps":[{"start":1795600000,"end":1795610000}]}]}]`)}
 	require.Equal(t, []string{
-		"Nobody is primary of team db now, until Tue 24 Nov 13:00, and 1 further gap in the next 7 days.",
-		"Nobody is secondary of team db from Wed 25 Nov 09:46 to Wed 25 Nov 12:33.",
+		"Nobody has a shift as primary of team db now, until Tue 24 Nov 13:00, and 1 further gap in the next 7 days.",
+		"Nobody has a shift as secondary of team db from Wed 25 Nov 09:46 to Wed 25 Nov 12:33.",
 		"bob is secondary of team db and has no contact: no page can reach them.",
 	}, texts(d.teamWarnings(time.UTC)))
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/humanize"
 )
 
 // clock is the layout of times. It has the offset, so that the zone is clear.
@@ -19,6 +20,9 @@ func At(unix int64, z *time.Location) string { return time.Unix(unix, 0).In(z).F
 
 // Tabless removes tabs and newlines from a cell of a table.
 var Tabless = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+
+// Short shortens a text of strangers for a cell of a table.
+func Short(s string) string { return humanize.Shorten(s, 100) }
 
 // Row prints cells with tabs between them.
 func Row(w io.Writer, cells ...string) error {
