@@ -32,7 +32,7 @@ type People interface {
 type Deps struct {
 	Factors   *accounts.Factors
 	Passwords accounts.Passwords
-	Resets  accounts.Resets
+	Resets    accounts.Resets
 	// Invitations must accept, too.
 	Invitations accounts.Invitations
 	// Mails reports whether Iris can send mails now.
