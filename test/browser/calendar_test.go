@@ -79,7 +79,7 @@ type client struct {
 }
 
 // password is that of the user demo.
-var password = "demo"
+const password = "demo"
 
 func newClient(t *testing.T) *client {
 	t.Helper()

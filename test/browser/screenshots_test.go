@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -58,10 +57,7 @@ func TestScreenshots(t *testing.T) {
 			if d.name != "hostile" && only != "" && !strings.Contains(only, d.name) {
 				return
 			}
-			bin, output := startDev(t, d.args...)
-			if len(d.args) > 0 {
-				addPerson(t, bin, output)
-			}
+			startDev(t, d.args...)
 			there := d.fill(newClient(t))
 			if only != "" && !strings.Contains(only, d.name) {
 				return
@@ -84,22 +80,6 @@ func TestScreenshots(t *testing.T) {
 		})
 		writeIndex(t, filepath.Join(folder, "index.html"), taken)
 	}
-}
-
-// addPerson adds the person who logs in to an installation without demo data.
-func addPerson(t *testing.T, bin, output string) {
-	var database []string
-	require.Eventually(t, func() bool {
-		said, err := os.ReadFile(output)
-		database = regexp.MustCompile(`IRIS_DATABASE_URL='(.*)'`).FindStringSubmatch(string(said))
-		return err == nil && database != nil
-	}, 20*time.Second, 100*time.Millisecond, "iris dev prints the address of its database")
-	password = "screenshots"
-	t.Cleanup(func() { password = "demo" })
-	cmd := exec.Command(bin, "user", "add", "demo", "--admin")
-	cmd.Env, cmd.Stdin = append(os.Environ(), "IRIS_DATABASE_URL="+database[1]), strings.NewReader(password+"\n")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
 }
 
 var (

@@ -104,7 +104,7 @@ func TestActionsOfAnIncidentPage(t *testing.T) {
 	require.Equal(t, []any{map[string]any{"target": "ann", "mode": "sms", "priority": "high"}}, next["pages"])
 	require.NotEmpty(t, next["at"])
 	page := s.html(bob, at)
-	require.Regexp(t, `Next:</strong> Step 1: ann by sms, <time`, page)
+	require.Regexp(t, `Next, <time[^>]*>[^<]*</time>:</strong> Step 1: ann by sms</p>`, page)
 	require.Contains(t, page, `<dt><bdi>host</bdi></dt><dd dir="auto">db1</dd>`)
 
 	status, page := s.press(bob, at+"/snooze", "for", "at", "until", "yesterday")

@@ -224,8 +224,8 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 // figures reads the statistics of the last week.
 func (h Handlers) figures(r *http.Request, name string, v *showView) error {
 	var all map[string][]map[string]float64
-	fields := []figure{{"Incidents", "total_incidents_last_week"}, {"Messages sent", "total_messages_sent_last_week"},
-		{"Incidents of high priority", "high_priority_incidents_last_week"}}
+	fields := []figure{{"incidents", "total_incidents_last_week"}, {"messages sent", "total_messages_sent_last_week"},
+		{"incidents of high priority", "high_priority_incidents_last_week"}}
 	err := h.Pages.API(r).Get(page.Path("/v0/applications/%s/stats?fields=total_incidents_last_week&fields=total_messages_sent_last_week&fields=high_priority_incidents_last_week", name), &all)
 	if err != nil {
 		return fault.When(err, fault.Unavailable, nil) // the figures are computed once an hour

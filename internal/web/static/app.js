@@ -27,18 +27,20 @@ const formats = {
   short: format({ hour: "2-digit", minute: "2-digit" }),
   weekday: format({ weekday: "short", day: "numeric", month: "short" }),
   day: format({ day: "numeric", month: "short" }),
+  year: format({ year: "numeric" }),
+  weekdayOfYear: format({ weekday: "short", day: "numeric", month: "short", year: "numeric" }),
+  dayOfYear: format({ day: "numeric", month: "short", year: "numeric" }),
   date: format({ dateStyle: "short" }),
   full: format({ weekday: "short", day: "numeric", month: "short", year: "numeric", ...time }),
 };
-function clock(at) {
-  const text = formats.time.format(at);
-  return formats.date.format(at) === formats.date.format(new Date()) ? text : formats.day.format(at) + ", " + text;
+// dated puts the day before a time that is not of today, with the year if it is another one.
+function dated(at, day, text) {
+  const same = (f) => f.format(at) === f.format(new Date());
+  return same(formats.date) ? text : formats[same(formats.year) ? day : day + "OfYear"].format(at) + ", " + text;
 }
+const clock = (at) => dated(at, "day", formats.time.format(at));
 // short is a time of a calendar, which has no seconds.
-function short(at) {
-  const text = formats.short.format(at);
-  return formats.date.format(at) === formats.date.format(new Date()) ? text : formats.weekday.format(at) + ", " + text;
-}
+const short = (at) => dated(at, "weekday", formats.short.format(at));
 function show(root) {
   for (const t of root.querySelectorAll("time[datetime]:not(.ec time)")) { // the grid of the calendar formats its times itself
     const at = new Date(t.dateTime);

@@ -56,7 +56,7 @@ function draw(figure) {
     tzDate: zone ? (s) => window.uPlot.tzDate(new Date(s * 1000), zone) : undefined,
     scales: { x: { time: timed, range: (_, low, high) => (bars || x.length < 2 ? [low - gap / 2, high + gap / 2] : [low, high]) },
       y: { range: (_, __, max) => [0, Math.max((max || 0) * 1.1, 1)] } },
-    legend: { show: names.length > 1 },
+    legend: { show: names.length > 1 || kind === "stack" },
     axes: [timed ? { ...axis, values: instants(zone) } : { ...axis, splits: () => x, values: labelled(labels, width) },
       { ...axis, size: 62, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6], values: (_, at) => at.map((v) => v + (unit ? " " + unit : "")) }],
     series: [{ value: (_, v) => (v === null ? "" : timed ? new Date(v * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short", ...hours, timeZone: zone }) : labels[v] || "") },

@@ -145,6 +145,13 @@ export function removeButton(label, onclick) {
   return h("button", { type: "button", class: "small-button bad", "aria-label": label, onclick }, "×");
 }
 
+// shortList returns a list that shows its first items, and the others on request.
+export function shortList(items, shown = 8) {
+  const list = (some) => h("ul", { class: "plain" }, some);
+  const more = items.slice(shown);
+  return [list(items.slice(0, shown)), more.length > 0 && h("details", {}, h("summary", {}, `${more.length} more`), list(more))];
+}
+
 // options returns the options of a select. list has values or pairs [value, text].
 export function options(list, chosen) {
   return list.map((o) => {

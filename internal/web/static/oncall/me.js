@@ -1,5 +1,5 @@
 // The page of the reader: shifts, swap requests, reminders, time zone, calendar feed.
-import { bdi, card, field, fill, flash, h, lazy, options, page as read, ready, working } from "./dom.js";
+import { bdi, card, field, fill, flash, h, lazy, options, page as read, ready, shortList, working } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
 import { contactsCard } from "./contacts.js";
 import { reminderCard } from "./reminders.js";
@@ -68,11 +68,7 @@ function draw() {
         card(
           "My teams",
           teams.length
-            ? h(
-                "ul",
-                { class: "plain" },
-                teams.map((t) => h("li", {}, h("a", { href: path`/teams/${t}` }, bdi(t)))),
-              )
+            ? shortList(teams.map((t) => h("li", {}, h("a", { href: path`/teams/${t}` }, bdi(t)))))
             : h("p", { class: "dim" }, "You are in no team."),
         ),
       ),

@@ -1,5 +1,5 @@
 // Reminders of shifts, and notices of changes to the calendar of a team.
-import { card, field, fill, flash, h, options, removeButton } from "./dom.js";
+import { card, field, fill, flash, h, options, removeButton, shortList } from "./dom.js";
 import { path, v0 } from "./api.js";
 import { form } from "./dialog.js";
 import { length } from "./zone.js";
@@ -33,9 +33,7 @@ export function reminderCard(page, teams) {
     fill(
       list,
       all.length
-        ? h(
-            "ul",
-            { class: "plain" },
+        ? shortList(
             all.map((s) =>
               h(
                 "li",
