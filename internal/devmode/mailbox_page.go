@@ -71,12 +71,17 @@ func (b *mailbox) state() string {
 	return fmt.Sprintf("%d-%d-%d", log.Last(), answers, spoken)
 }
 
+// shown is the most messages on the page, because each e-mail has a frame.
+const shown = 100
+
 func (b *mailbox) render(w http.ResponseWriter, name string) {
 	var page bytes.Buffer
+	letters := b.Letters()
 	err := mailboxPage.ExecuteTemplate(&page, name, struct {
 		Letters []letter
+		More    int
 		State   string
-	}{b.Letters(), b.state()})
+	}{letters[:min(len(letters), shown)], max(0, len(letters)-shown), b.state()})
 	if err != nil {
 		http.Error(w, "the page cannot be rendered", http.StatusInternalServerError)
 		return

@@ -200,6 +200,18 @@ func TestMailboxListIsSentOnlyWhenItHasChanged(t *testing.T) {
 	require.Equal(t, http.StatusOK, ask())
 }
 
+func TestMailboxPageShowsTheNewest(t *testing.T) {
+	t.Parallel()
+	b := newMailboxBench(t)
+	for range shown + 2 {
+		b.send(t, users.SMS, "+12025550123")
+	}
+	_, body := b.get(t, "/dev/mailbox")
+	require.Equal(t, shown, strings.Count(body, "<article"))
+	require.Contains(t, body, "2 older")
+	require.Len(t, b.letters(t), shown+2)
+}
+
 func (b *mailboxBench) post(t *testing.T, form url.Values, header http.Header) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.page.URL+"/dev/mailbox/answer", strings.NewReader(form.Encode()))
