@@ -50,7 +50,8 @@ func fill(ctx context.Context, d *postgres.DB, share float64, out io.Writer) err
 // longestRipening bounds how long ripen takes.
 const longestRipening = 15 * time.Minute
 
-// ripen brings the filled database into the state of an installation that is months old: it vacuums the tables and counts the statistics.
+// ripen brings the filled database into the state of an installation that is months old: it vacuums the tables, after PostgreSQL's
+// own vacuum, and counts the statistics.
 func ripen(ctx context.Context, d *postgres.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, longestRipening)
 	defer cancel()
@@ -59,13 +60,13 @@ func ripen(ctx context.Context, d *postgres.DB) error {
 		return err
 	}
 	defer conn.Release()
-	if _, err := conn.Exec(ctx, "set statement_timeout = 0"); err != nil {
+	if _, err := conn.Exec(ctx, "set statement_timeout = 0; set lock_timeout = 0"); err != nil {
 		return err
 	}
 	if _, err := conn.Exec(ctx, "vacuum (analyze)"); err != nil {
 		return fmt.Errorf("vacuum the tables: %w", err)
 	}
-	if _, err := conn.Exec(ctx, "reset statement_timeout"); err != nil {
+	if _, err := conn.Exec(ctx, "reset statement_timeout; reset lock_timeout"); err != nil {
 		return err
 	}
 	counts := statistics.New(d)
