@@ -73,5 +73,8 @@ func ripen(ctx context.Context, d *postgres.DB) error {
 	if err := counts.Count(ctx, 0); err != nil {
 		return err
 	}
+	if _, err := counts.Current(ctx); err != nil {
+		return err
+	}
 	return counts.Pack(ctx, 0)
 }
