@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// PlanUse is how the incidents of applications use a version of a plan now. LastAt (zero = never) and Escalating are of incidents of any version; Escalating counts among the newest 20,000.
+// PlanUse is how the incidents of applications use a version of a plan now. LastAt (zero = never) and Escalating are
+// of incidents of any version. Escalating counts only the newest 20,000 escalating incidents of all plans.
 // EmptyRoles are on-call roles that nobody holds; lost targets and templates are not active.
 type PlanUse struct {
 	ID                                     int64

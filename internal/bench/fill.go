@@ -50,8 +50,8 @@ func fill(ctx context.Context, d *postgres.DB, share float64, out io.Writer) err
 // longestRipening bounds how long ripen takes.
 const longestRipening = 15 * time.Minute
 
-// ripen brings the filled database into the state of an installation that is months old: it vacuums the tables, after PostgreSQL's
-// own vacuum, and counts the statistics.
+// ripen brings the filled database into the state of an installation that is months old: it vacuums the tables, and waits
+// for PostgreSQL's own vacuum first; then it counts the statistics.
 func ripen(ctx context.Context, d *postgres.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, longestRipening)
 	defer cancel()

@@ -25,7 +25,7 @@ type Purge struct {
 // Purged is what a purge did.
 type Purged struct {
 	Dropped int  `json:"dropped"`
-	More    bool `json:"more"` // further messages wait that the purge selects: it ran out of time
+	More    bool `json:"more"` // more messages match; the purge ran out of time
 }
 
 // MayResend returns a Conflict fault if an operator cannot send a message again.

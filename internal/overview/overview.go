@@ -12,10 +12,10 @@ type VendorCalls struct {
 	LastFailure              string
 }
 
-// Health says how an account does, by its recent calls.
+// Health says whether the recent calls of an account work.
 type Health string
 
-// The healths.
+// The values of Health.
 const (
 	Works           Health = "works"
 	SomeCallsFailed Health = "some_calls_failed"

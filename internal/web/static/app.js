@@ -125,7 +125,7 @@ document.addEventListener("keydown", (e) => {
   }
 });
 
-// A refused form is shown again with the reason: the focus is on the first field that the reason describes, else on the reason.
+// A refused form is shown again with the reason: the focus moves to the first wrong field, or to the reason if no field is marked.
 document.addEventListener("DOMContentLoaded", () => {
   [...document.querySelectorAll("[aria-describedby=problem]"), document.getElementById("problem")].find((e) => e?.checkVisibility())?.focus();
 });

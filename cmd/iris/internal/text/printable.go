@@ -14,7 +14,7 @@ func Printable(to io.Writer) io.Writer { return &printable{to: to} }
 type printable struct {
 	to   io.Writer
 	mu   sync.Mutex
-	rest []byte // the begin of a character whose end is not written yet
+	rest []byte // the first bytes of a character that is not complete yet
 }
 
 // Write implements io.Writer.

@@ -21,7 +21,7 @@ func At(unix int64, z *time.Location) string { return time.Unix(unix, 0).In(z).F
 // Tabless removes tabs and newlines from a cell of a table.
 var Tabless = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
-// Short shortens a text of strangers for a cell of a table.
+// Short shortens a text that others wrote, such as the title of an alert, for a cell of a table.
 func Short(s string) string { return humanize.Shorten(s, 100) }
 
 // Row prints cells with tabs between them.
