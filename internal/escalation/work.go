@@ -53,6 +53,11 @@ type Seen struct {
 	LastAt    time.Time // when the last one settled
 }
 
+// Equal reports whether the messages are in the same state.
+func (s Seen) Equal(other Seen) bool {
+	return s.Unsettled == other.Unsettled && s.LastAt.Equal(other.LastAt)
+}
+
 // RoundFact is the state of the messages of one round.
 type RoundFact struct {
 	Step, Position, Repeat int

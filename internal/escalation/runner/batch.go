@@ -48,6 +48,36 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error
 			return err // the batch is tried again; changes committed before are then refused by their versions
 		}
 		r.committed(batch, part, written)
+		if err := r.recordLeftOut(ctx, batch, part, written); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxLeftOut is how often in a row the change of an incident may be left out of its commit before that is a failure of the incident.
+const maxLeftOut = 5
+
+// recordLeftOut counts the changes that storage did not write because the incident or its messages had changed. Such an incident is
+// still due and is read again at once. After maxLeftOut times in a row it is postponed: logged, counted, and written on its timeline.
+func (r *Runner) recordLeftOut(ctx context.Context, batch []escalation.Due, changes []escalation.Change, written []incidents.ID) error {
+	if len(written) == len(changes) {
+		return nil
+	}
+	for _, c := range changes {
+		if slices.Contains(written, c.ID) {
+			continue
+		}
+		r.metrics.leftOut.Inc()
+		if n, _ := r.leftOut.failed(int64(c.ID), time.Now()); n < maxLeftOut {
+			continue
+		}
+		r.leftOut.succeeded(int64(c.ID))
+		at := slices.IndexFunc(batch, func(d escalation.Due) bool { return d.ID == c.ID })
+		cause := fmt.Errorf("the incident or its messages changed %d times in a row while its next step was decided", maxLeftOut)
+		if err := r.postpone(ctx, batch[at], cause); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -90,6 +120,7 @@ func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, 
 	for _, id := range written {
 		ok[id] = true
 		r.failedIncidents.succeeded(int64(id))
+		r.leftOut.succeeded(int64(id))
 	}
 	begun := make(map[incidents.ID]time.Duration, len(batch))
 	for _, d := range batch {

@@ -17,6 +17,7 @@ type metrics struct {
 	backedOff prometheus.Gauge
 	nobody    prometheus.Counter
 	exhausted prometheus.Counter
+	leftOut   prometheus.Counter
 }
 
 // newMetrics registers the runner's metrics. With a nil registerer they are not registered.
@@ -56,8 +57,12 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		exhausted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_escalation_exhausted_total", Help: "Incidents whose plan ended without an acknowledgement.",
 		}),
+		leftOut: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "iris_escalation_left_out_total",
+			Help: "Decisions that were not written because the incident or its messages had changed since they were read. They are made again.",
+		}),
 	}
-	for _, c := range []prometheus.Collector{m.firstStep, m.dueLag, m.decisions, m.made, m.batch, m.errors, m.backedOff, m.nobody, m.exhausted} {
+	for _, c := range []prometheus.Collector{m.firstStep, m.dueLag, m.decisions, m.made, m.batch, m.errors, m.backedOff, m.nobody, m.exhausted, m.leftOut} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}

@@ -128,6 +128,7 @@ type Runner struct {
 	woken    buckets.Set
 
 	failedIncidents backoff       // incidents that could not be decided or written
+	leftOut         backoff       // incidents whose decision was not written because they had changed; only the count is used
 	failedMessages  backoff       // failed messages whose fallback could not be made
 	failedDigests   backoff       // floods whose digest could not be made
 	fallbacksAt     time.Time     // last search for failed messages
@@ -176,6 +177,7 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 		apps:            oncall.NewRecent(cfg.Keep, deps.Reader.Applications),
 		wakes:           make(chan struct{}, 1),
 		failedIncidents: newBackoff(cfg.RetryMin, cfg.RetryMax),
+		leftOut:         newBackoff(cfg.RetryMin, cfg.RetryMax),
 		failedMessages:  newBackoff(cfg.RetryMin, cfg.RetryMax),
 		failedDigests:   newBackoff(cfg.RetryMin, cfg.RetryMax),
 		failedAdded:     newBackoff(cfg.RetryMin, cfg.RetryMax),

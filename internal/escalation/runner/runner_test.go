@@ -33,6 +33,7 @@ type memory struct {
 	reads       int
 	readErr     error
 	commitErr   func([]escalation.Change) error
+	changed     incidents.ID // its changes are left out of commits
 	fallbackErr func([]escalation.FallbackChange) error
 	plans       map[escalation.PlanID]escalation.Plan
 	apps        map[int64]escalation.Application
@@ -55,7 +56,7 @@ type memory struct {
 func newMemory() *memory {
 	supported := map[users.Mode]bool{users.Email: true, users.SMS: true}
 	m := &memory{
-		next: time.Hour,
+		next: time.Hour, changed: -1,
 		apps: map[int64]escalation.Application{5: {ID: 5, Name: "shop", Modes: users.AppModes{Supported: supported}}},
 		due:  map[incidents.ID]escalation.Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
 		plans: map[escalation.PlanID]escalation.Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9, Steps: []escalation.Step{step(note(users.High, time.Minute, 0))}}},
@@ -159,6 +160,9 @@ func (m *memory) Commit(_ context.Context, _ string, _ []buckets.Lease, changes 
 	}
 	var ids []incidents.ID
 	for _, c := range changes {
+		if c.ID == m.changed {
+			continue
+		}
 		delete(m.due, c.ID)
 		ids = append(ids, c.ID)
 		m.changes = append(m.changes, c)
@@ -459,6 +463,28 @@ func TestABatchIsSplitUntilTheFailingIncidentIsAlone(t *testing.T) {
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 100)
 	require.Zero(t, g.runner.failedIncidents.len(), "forgotten when it succeeds")
+}
+
+func TestAChangeThatIsAlwaysLeftOutBecomesAFailureOfItsIncident(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	g.changed = 3
+	for id := range incidents.ID(5) {
+		g.open(id)
+	}
+	for range maxLeftOut - 1 {
+		require.NoError(t, g.runner.Pass(t.Context()))
+	}
+	require.Empty(t, g.delays, "people may change an incident while it is decided")
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Contains(t, g.delays[3].Text, "the incident or its messages changed 5 times in a row")
+	require.Len(t, g.delays, 1)
+	require.Equal(t, 1, g.logs.FilterMessage("incident cannot be escalated, retrying later").Len())
+	g.runner.failedIncidents.cases[3].until = time.Now().Add(-time.Second)
+	g.changed = -1
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.changes, 5)
+	require.Zero(t, g.runner.leftOut.len(), "forgotten when it succeeds")
 }
 
 func TestAnOutageOfTheDatabasePostponesNoIncident(t *testing.T) {

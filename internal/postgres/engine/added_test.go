@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -95,6 +96,77 @@ func TestRespondersAreAddedToAnEscalatingIncident(t *testing.T) {
 	x.acknowledge()
 	require.Equal(t, []string{"1.-40.0 primary cy call cancelled", "1.-20.0 primary bo call cancelled", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id),
 		"an acknowledgement stops them like the other pages")
+}
+
+// An incident whose plan has not begun has the messages of people who were added.
+func TestAPageAddedBeforeThePlanBeginsDoesNotStopThePlan(t *testing.T) {
+	t.Parallel()
+	for name, settle := range map[string]bool{"waits": false, "was sent": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTeam(t)
+			x.id = x.Open(x.Plan("later", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+			x.Exec(`update incidents set due_at = $2 where id = $1`, x.id, x.Now.Add(8*time.Second))
+			require.NoError(t, x.also("bo"))
+			x.Pass()
+			require.Equal(t, []string{"1.-20.0 primary bo call pending"}, x.Pages(x.id), "the plan waits")
+			if settle {
+				x.Settle(x.id, "sent")
+			}
+			x.Later(10 * time.Second)
+			x.Pass()
+			require.Contains(t, x.Pages(x.id), "1.0.0 primary ana sms pending", "the plan begins")
+		})
+	}
+}
+
+// Whatever happened to an incident and its messages before, a read and the commit that follows it agree on the state of the messages:
+// after a pass without other changes no active incident is still due.
+func TestReadAndCommitAgreeAfterRandomHistories(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	plan := x.Plan("random",
+		pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute, Repeat: 1},
+		pgtest.Intent{Step: 2, Role: "team", Target: "db", Priority: "urgent", Wait: time.Minute})
+	random := rand.New(rand.NewPCG(27, 1))
+	for range 60 {
+		x.id = x.Open(plan)
+		x.Exec(`update incidents set due_at = $2 where id = $1`, x.id, x.Now.Add(time.Duration(random.IntN(3))*8*time.Second))
+		var history []string
+		for range 1 + random.IntN(7) {
+			var event string
+			switch random.IntN(7) {
+			case 0:
+				event = "add bo"
+				_ = x.also("bo") // refused while the incident is acknowledged
+			case 1:
+				event = "sent"
+				x.Settle(x.id, "sent")
+			case 2:
+				event = "failed"
+				x.Settle(x.id, "failed")
+			case 3:
+				event = "acknowledge and reopen"
+				x.Acknowledge(x.id)
+				x.Reopen(x.id)
+			case 4:
+				event = "resolve and undo"
+				_, err := x.incidents.Resolve(t.Context(), x.change(), true)
+				require.NoError(t, err)
+				_, err = x.incidents.Resolve(t.Context(), x.change(), false)
+				require.NoError(t, err)
+			case 5:
+				event = "later"
+				x.Later(9 * time.Second)
+			case 6:
+				event = "pass"
+			}
+			history = append(history, event)
+			x.Pass() // the first pass may still read added pages
+			x.Pass()
+			require.Zero(t, x.ID(`select count(*) from incidents where id = $1 and active and due_at <= $2`, x.id, x.Now), "%v", history)
+		}
+	}
 }
 
 // The undo of a resolve leads to an exhausted incident whose plan did not end.

@@ -95,22 +95,20 @@ func dueOf(row db.DueIncidentsRow, lease buckets.Lease) escalation.Due {
 	return d
 }
 
-// observe reads the outcomes of the messages of incidents that have begun, and the dynamic targets of the incidents.
+// observe reads the outcomes of the messages and the dynamic targets of the active incidents. It reads the messages of every one, as
+// lockUnchanged does: an incident whose plan has not begun has messages too, if somebody was added to it.
 func observe(ctx context.Context, q *db.Queries, due []escalation.Due) error {
-	var begun, reopened, all []int64
+	var reopened, all []int64
 	for _, d := range due {
 		if !d.Active {
 			continue
 		}
 		all = append(all, int64(d.ID))
-		if d.Progress.Step != 0 || d.Progress.Tracked || d.ProgressErr != nil || d.Progress.Reopened > 0 {
-			begun = append(begun, int64(d.ID))
-		}
 		if d.Progress.Reopened > d.Progress.Reopen {
 			reopened = append(reopened, int64(d.ID))
 		}
 	}
-	facts, err := readFacts(ctx, q, begun)
+	facts, err := readFacts(ctx, q, all)
 	if err != nil {
 		return err
 	}

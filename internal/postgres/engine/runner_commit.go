@@ -107,13 +107,7 @@ func lockUnchanged(ctx context.Context, q *db.Queries, changes []escalation.Chan
 			versions[row.ID] = int(row.Version)
 		}
 	}
-	var paged []int64
-	for _, c := range changes {
-		if c.Progress.Step != 0 || c.Seen != (escalation.Seen{}) {
-			paged = append(paged, int64(c.ID))
-		}
-	}
-	facts, err := readFacts(ctx, q, paged)
+	facts, err := readFacts(ctx, q, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +117,8 @@ func lockUnchanged(ctx context.Context, q *db.Queries, changes []escalation.Chan
 		if !locked || version != c.Version {
 			continue
 		}
-		var nobody escalation.Progress
-		seen := escalation.Observe(&nobody, facts[int64(c.ID)])
-		if seen.Unsettled != c.Seen.Unsettled || !seen.LastAt.Equal(c.Seen.LastAt) {
+		var ignored escalation.Progress
+		if !escalation.Observe(&ignored, facts[int64(c.ID)]).Equal(c.Seen) {
 			continue
 		}
 		valid = append(valid, c)
