@@ -108,26 +108,67 @@ func keep(alerts []json.RawMessage, room int) []json.RawMessage {
 	return kept
 }
 
-// dropLargest removes the largest members until the others fit.
+// dropLargest removes the largest members until the others and truncatedMembers fit. It sorts once, so that its time does not depend
+// on how many members have to go.
 func dropLargest(members []member) []member {
-	var dropped []string
-	for size(members) > incidents.MaxContext {
-		largest := slices.MaxFunc(members, func(a, b member) int {
-			return cmp.Compare(len(a.value)+len(a.name), len(b.value)+len(b.name))
-		})
-		members = slices.DeleteFunc(members, func(m member) bool { return m.name == largest.name })
-		if len(largest.name) <= MaxKey && len(dropped) < maxNamed {
-			dropped = append(dropped, largest.name)
-		}
-		members = set(slices.DeleteFunc(members, func(m member) bool { return m.name == truncatedNames }), truncatedNames, dropped)
+	total := size(members)
+	if total <= incidents.MaxContext {
+		return members
 	}
-	return members
+	bySize := make([]int, 0, len(members))
+	for i, m := range members {
+		if m.name == truncatedNames {
+			total -= memberSize(m) // it is written anew
+			continue
+		}
+		bySize = append(bySize, i)
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int {
+		return cmp.Compare(len(members[b].value)+len(members[b].name), len(members[a].value)+len(members[a].name))
+	})
+	gone := make([]bool, len(members))
+	dropped := []string{}
+	report := member{truncatedNames, marshal(dropped)}
+	for _, i := range bySize {
+		if total+memberSize(report) <= incidents.MaxContext {
+			break
+		}
+		gone[i] = true
+		total -= memberSize(members[i])
+		if name := members[i].name; len(name) <= MaxKey && len(dropped) < maxNamed {
+			dropped = append(dropped, name)
+			report.value = marshal(dropped)
+		}
+	}
+	kept := make([]member, 0, len(members))
+	for i, m := range members {
+		if !gone[i] && m.name != truncatedNames {
+			kept = append(kept, m)
+		}
+	}
+	return append(kept, report)
+}
+
+// memberSize is what a member adds to the size of its object.
+func memberSize(m member) int {
+	return nameSize(m.name) + incidents.JSONSize(m.value) + 2 // colon and comma
+}
+
+// nameSize is the size of a name in JSON. Most names need no escapes, and are not encoded to find out.
+func nameSize(name string) int {
+	for i := range len(name) {
+		if c := name[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '/' {
+			return incidents.JSONSize(marshal(name))
+		}
+	}
+	return len(name) + 2
 }
 
 // inOrder returns the members of a valid JSON object. The last of several members with the same name counts.
 func inOrder(body []byte) (members []member) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	_, _ = d.Token() // the brace
+	at := map[string]int{}
 	for d.More() {
 		var value json.RawMessage
 		token, _ := d.Token()
@@ -135,7 +176,12 @@ func inOrder(body []byte) (members []member) {
 		if err := d.Decode(&value); err != nil {
 			break
 		}
-		members = set(members, name, value)
+		if i, again := at[name]; again {
+			members[i].value = value
+			continue
+		}
+		at[name] = len(members)
+		members = append(members, member{name, value})
 	}
 	return members
 }
@@ -169,7 +215,14 @@ func object(members []member) json.RawMessage {
 	return out.Bytes()
 }
 
-func size(members []member) int { return incidents.JSONSize(object(members)) }
+// size is the size of the object with these members.
+func size(members []member) int {
+	total := 2 - min(1, len(members)) // the braces, and no comma after the last member
+	for _, m := range members {
+		total += memberSize(m)
+	}
+	return total
+}
 
 // marshal writes a value that is always valid JSON. It does not escape HTML, so the characters of the sender stay.
 func marshal(v any) json.RawMessage {
