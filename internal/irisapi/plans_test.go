@@ -81,6 +81,16 @@ func TestPlanWithATrackingNotification(t *testing.T) {
 	require.Contains(t, rec.Body.String(), "Invalid jinja syntax in incident tracking text: ")
 }
 
+// Plans may name the roles of teams that /v0/target_roles does not list.
+func TestPlansNameRolesThatTheListLeavesOut(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, role := range []string{"round-robin", "next-on-call"} {
+		f.ok(asAnn, post, "/v0/plans", planJSON(`" new plan "`, `"`+role+`"`, `"role":"team"`, `"role":"`+role+`"`))
+		require.Contains(t, f.ok(demo, get, "/v0/plans/"+role, ""), `"role":"`+role+`"`)
+	}
+}
+
 func TestCreatePlanRefuses(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *parts) { d.Config.MaxPlanLength = 24 * time.Hour })

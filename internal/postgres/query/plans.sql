@@ -156,6 +156,10 @@ select exists (
 -- name: TargetRoles :many
 select name, target_kind from target_roles where in_v0 order by position, name;
 
+-- The roles that a plan may name.
+-- name: PlanRoles :many
+select name, target_kind from target_roles order by position, name;
+
 -- name: ReachOfTargets :many
 -- The targets of these names, the number of their people, and the number of those with a contact.
 select asked.name::text as asked, t.kind, t.target_id, t.name, t.active,

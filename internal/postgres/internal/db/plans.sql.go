@@ -462,6 +462,36 @@ func (q *Queries) PlanNotifications(ctx context.Context, planID int64) ([]PlanNo
 	return items, nil
 }
 
+const planRoles = `-- name: PlanRoles :many
+select name, target_kind from target_roles order by position, name
+`
+
+type PlanRolesRow struct {
+	Name       string
+	TargetKind string
+}
+
+// The roles that a plan may name.
+func (q *Queries) PlanRoles(ctx context.Context) ([]PlanRolesRow, error) {
+	rows, err := q.db.Query(ctx, planRoles)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PlanRolesRow{}
+	for rows.Next() {
+		var i PlanRolesRow
+		if err := rows.Scan(&i.Name, &i.TargetKind); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const planUses = `-- name: PlanUses :many
 with escalating as materialized (
     select newest.plan_id, count(*) as n
