@@ -51,7 +51,10 @@ func (r *Decider) waits(ctx context.Context, b *changeBuilder, round Round) (boo
 	if !ok || round.Again || !b.plan.mayWait(t) {
 		return false, nil
 	}
-	answer, reason, err := r.resolve(ctx, b, t, 0)
+	// The fixed order of a team does not fill a gap in its calendar, so that the page waits for the next shift.
+	q := query(t, b.due.ID, 0)
+	q.OnlyShifts = true
+	answer, reason, err := r.resolve(ctx, b, q)
 	return reason != "" && reason == answer.Rule, err
 }
 
@@ -111,7 +114,7 @@ func (r *Decider) recipients(ctx context.Context, b *changeBuilder, round Round,
 	if !ok {
 		return nil, []string{fmt.Sprintf("nobody can be paged: the incident names no target number %d", dynamicIndex(n))}, nil
 	}
-	answer, reason, err := r.resolve(ctx, b, t, earlierRounds(b.plan, round, t, b.due.Dynamic))
+	answer, reason, err := r.resolve(ctx, b, query(t, b.due.ID, earlierRounds(b.plan, round, t, b.due.Dynamic)))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,10 +146,10 @@ func dynamicIndex(n Notification) int {
 	return *n.DynamicIndex
 }
 
-// resolve resolves a target that the incident paged earlier times before. reason says why nobody is paged. An error means
+// resolve asks who is behind a target. reason says why nobody is paged. An error means
 // that a retry may help.
-func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target, earlier int) (answer oncall.Answer, reason string, err error) {
-	answer, err = r.lookUp(ctx, query(t, b.due.ID, earlier), b.due.ReadAt)
+func (r *Decider) resolve(ctx context.Context, b *changeBuilder, q oncall.Query) (answer oncall.Answer, reason string, err error) {
+	answer, err = r.lookUp(ctx, q, b.due.ReadAt)
 	switch {
 	case err == nil && len(answer.Users) == 0: // the rule says so
 		return answer, answer.Rule, nil
@@ -155,7 +158,7 @@ func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target, earli
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Invalid), r.gaveUp(b.due.ID):
 		return answer, clean(err.Error()), nil
 	}
-	return answer, "", fmt.Errorf("look up %s: %w", t, err)
+	return answer, "", fmt.Errorf("look up %s: %w", Target{Role: q.Role, Name: q.Name, TargetID: q.TargetID}, err)
 }
 
 // lookUp asks the resolver, within a time limit.
@@ -324,7 +327,7 @@ func fallbackChain(plan Plan, app Application) []fallback {
 func (r *Decider) candidate(ctx context.Context, b *changeBuilder, f fallback) ([]users.Responder, string, error) {
 	ids := []users.ID{f.user}
 	if f.target != nil {
-		answer, reason, err := r.resolve(ctx, b, *f.target, 0)
+		answer, reason, err := r.resolve(ctx, b, query(*f.target, b.due.ID, 0))
 		if err != nil || reason != "" {
 			return nil, reason, err
 		}

@@ -129,7 +129,7 @@ func (c *LiveCalendar) answer(calendar *TeamCalendar, team Team, role string, t 
 	running := calendar.OnCall(role, t)
 	if len(running) == 0 {
 		if calendar.knows(role) {
-			return Answer{Rule: "nobody has a shift" + note}, false
+			return Answer{Rule: "nobody has a shift" + note, Gap: true}, false
 		}
 		return Answer{}, false
 	}

@@ -107,6 +107,16 @@ func TestAnOverrideIsPagedOneSecondAfterItWasSaved(t *testing.T) {
 		store.set(7, Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 3, Start: time.Now().Add(time.Hour), End: time.Now().Add(2 * time.Hour)})
 		<-time.After(time.Second) // the clock of the bubble
 		require.Equal(t, Answer{Users: []users.ID{1}, Rule: "primary of team db: first in its fixed order (nobody has a shift)"}, ask("oncall"))
+
+		// A query for shifts only finds nobody in a gap, except for a role that never had a shift.
+		onlyShifts := func(role string) Answer {
+			answer, err := r.Resolve(t.Context(), Query{Role: role, TargetID: 101, OnlyShifts: true}, time.Now())
+			require.NoError(t, err)
+			return answer
+		}
+		require.Equal(t, Answer{Rule: "nobody is primary of team db: nobody has a shift", Gap: true}, onlyShifts("oncall-primary"))
+		require.NotEmpty(t, onlyShifts("oncall-secondary").Users)
+		require.Equal(t, []users.ID{3}, onlyShifts(RoleNextOnCall).Users, "the next shift is known")
 	})
 }
 

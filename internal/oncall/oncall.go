@@ -34,12 +34,17 @@ type Query struct {
 	// earlier pages of the incident to the target. Other roles ignore both.
 	Turn  int64
 	Round int
+	// OnlyShifts: the fixed order does not fill a gap in the calendar of an on-call role. It still answers for a role that has no
+	// calendar, and while the calendar cannot be read.
+	OnlyShifts bool
 }
 
 // Answer is the people found, and the rule that found them, as the timeline shows it. An empty Users means nobody.
 type Answer struct {
 	Users []users.ID
 	Rule  string // e.g. "first of team demo's fixed order"
+	// Gap: the calendar has shifts of the role, but none at this instant.
+	Gap bool
 }
 
 // Calendar answers on-call roles of a team at an instant. LiveCalendar is the implementation for paging.

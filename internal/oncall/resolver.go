@@ -193,12 +193,12 @@ func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, e
 	case RoleRoundRobin:
 		return r.roundRobin(ctx, team, q)
 	case RoleNextOnCall:
-		return r.nextOnCall(ctx, team, t)
+		return r.nextOnCall(ctx, team, q.OnlyShifts, t)
 	}
 	if !onCall {
 		duty = role
 	}
-	return r.holder(ctx, team, duty, t, func() (Answer, error) {
+	return r.holder(ctx, team, duty, q.OnlyShifts, t, func() (Answer, error) {
 		if onCall {
 			return r.inFixedOrder(ctx, team, duty, t)
 		}
@@ -206,11 +206,15 @@ func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, e
 	})
 }
 
-// holder asks the calendar for the holder of a role. If it has no answer, holder adds the reason to the answer of otherwise.
-func (r *Resolver) holder(ctx context.Context, team Team, duty string, t time.Time, otherwise func() (Answer, error)) (Answer, error) {
+// holder asks the calendar for the holder of a role. If it has no answer, holder adds the reason to the answer of otherwise. With
+// onlyShifts, a gap in the calendar is answered with nobody.
+func (r *Resolver) holder(ctx context.Context, team Team, duty string, onlyShifts bool, t time.Time, otherwise func() (Answer, error)) (Answer, error) {
 	answer, ok, err := r.fromCalendar(ctx, team, duty, t)
 	if ok || err != nil {
 		return answer, err
+	}
+	if onlyShifts && answer.Gap {
+		return Answer{Rule: fmt.Sprintf("nobody is %s of team %s: %s", duty, team.Name, answer.Rule), Gap: true}, nil
 	}
 	why := answer.Rule
 	answer, err = otherwise()

@@ -38,7 +38,7 @@ func (r *Resolver) roundRobin(ctx context.Context, team Team, q Query) (Answer, 
 
 // nextOnCall answers with who is primary after the present one. If the calendar does not know, it is the member after the
 // present primary in the fixed order.
-func (r *Resolver) nextOnCall(ctx context.Context, team Team, t time.Time) (Answer, error) {
+func (r *Resolver) nextOnCall(ctx context.Context, team Team, onlyShifts bool, t time.Time) (Answer, error) {
 	if r.calendar != nil {
 		answer, ok, err := r.calendar.NextOnCall(ctx, team, RolePrimary, t)
 		answer, ok, err = r.activeOf(ctx, team, "next "+RolePrimary, answer, ok, err)
@@ -46,9 +46,9 @@ func (r *Resolver) nextOnCall(ctx context.Context, team Team, t time.Time) (Answ
 			return answer, err
 		}
 	}
-	present, err := r.holder(ctx, team, RolePrimary, t, func() (Answer, error) { return r.inFixedOrder(ctx, team, RolePrimary, t) })
-	if err != nil {
-		return Answer{}, err
+	present, err := r.holder(ctx, team, RolePrimary, onlyShifts, t, func() (Answer, error) { return r.inFixedOrder(ctx, team, RolePrimary, t) })
+	if err != nil || present.Gap {
+		return present, err
 	}
 	active, err := r.active(ctx, team.Members)
 	if err != nil {

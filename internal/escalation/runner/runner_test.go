@@ -571,6 +571,27 @@ func TestAnUnavailableCalendarDelaysAPageForABoundedTime(t *testing.T) {
 		"paging creator by email because there is no sms contact instead (creator of plan demo-plan)", g.changes[0].Entries[0].Text)
 }
 
+// The team has members in a fixed order; the plan's setting decides whether the order fills a gap in the calendar.
+func TestAPageInAGapOfTheCalendar(t *testing.T) {
+	t.Parallel()
+	for _, role := range []string{"oncall-primary", oncall.RoleNextOnCall} {
+		for waits, pages := range map[bool]int{true: 0, false: 1} {
+			g := newRig(t, Config{})
+			g.plan(func(p *escalation.Plan) { p.WaitForOnCall = waits }, step(escalation.Notification{
+				Priority: users.High, Target: &escalation.Target{Role: role, Name: "db", TargetID: 100}}))
+			g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
+				return oncall.Answer{Rule: "nobody has a shift", Gap: true}, false, nil
+			}), 0))
+			c := g.decide(t, nil)
+			require.Len(t, c.Messages, pages, "%s %v", role, waits)
+			if waits {
+				require.Len(t, c.Entries, 1)
+				require.Contains(t, c.Entries[0].Text, " of db; the page waits until somebody is")
+			}
+		}
+	}
+}
+
 // teams adds a team to a memory's directory.
 type teams struct{ *memory }
 
