@@ -160,6 +160,10 @@ func TestSignaturesOfSNS(t *testing.T) {
 		"plain HTTP":     {notification("SigningCertURL", "http://sns.eu-west-1.amazonaws.com/a.pem"), nil, Settings{}, "no address of a certificate", 0},
 		"user":           {notification("SigningCertURL", "https://u@sns.eu-west-1.amazonaws.com/a.pem"), nil, Settings{}, "no address of a certificate", 0},
 		"port":           {notification("SigningCertURL", "https://sns.eu-west-1.amazonaws.com:8443/a.pem"), nil, Settings{}, "no address of a certificate", 0},
+		"other type":     {notification("Type", "Notification2"), nil, Settings{}, "is none of SNS", 0},
+		"no type":        {notification("Type", ""), nil, Settings{}, "is none of SNS", 0},
+		"two lines":      {notification("Message", "a\nb", "Subject", "a\nb"), nil, Settings{}, "", 1},
+		"hidden topic":   {notification("MessageId", "5f1c\nTopicArn\narn:aws:sns:eu-west-1:1:dev"), nil, Settings{}, "MessageId of the message of SNS has a line break", 0},
 		"no certificate": {notification("SigningCertURL", "https://sns.eu-west-1.amazonaws.com/a.txt"), nil, Settings{}, "no address of a certificate", 0},
 	} {
 		a := newAmazon(t)

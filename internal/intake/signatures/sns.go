@@ -74,6 +74,9 @@ func (c *Checker) checkSNS(ctx context.Context, d Delivery) (text string, err er
 	if !readable || m["Signature"] == "" || strings.EqualFold(d.Header("X-Amz-Sns-Rawdelivery"), "true") {
 		return "", refusedf("the delivery has no signature of SNS: switch raw delivery off, or set \"unsigned\": true in the settings")
 	}
+	if err := m.check(); err != nil {
+		return "", err
+	}
 	if err := c.verify(ctx, m, d.At); err != nil {
 		return "", err
 	}
@@ -87,6 +90,27 @@ func (c *Checker) checkSNS(ctx context.Context, d Delivery) (text string, err er
 		return "", fault.Wrap(fault.Unavailable, err, "the subscription cannot be confirmed: open the SubscribeURL of this delivery")
 	}
 	return "subscription of the topic " + m["TopicArn"] + " confirmed", nil
+}
+
+// check refuses messages whose signed text could also be that of another message: members are signed as lines of names and values.
+func (m snsMessage) check() error {
+	if !slices.Contains([]string{"Notification", "SubscriptionConfirmation", "UnsubscribeConfirmation"}, m["Type"]) {
+		return refusedf("the Type %.100q is none of SNS", m["Type"])
+	}
+	for _, name := range m.signedNames() {
+		if name != "Message" && name != "Subject" && strings.ContainsAny(m[name], "\r\n") {
+			return refusedf("the %s of the message of SNS has a line break", name)
+		}
+	}
+	return nil
+}
+
+// signedNames returns the names of the members that SNS signs, in their order.
+func (m snsMessage) signedNames() []string {
+	if m["Type"] == "Notification" {
+		return []string{"Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"}
+	}
+	return []string{"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"}
 }
 
 // verify checks the signature and the age of a message.
@@ -136,12 +160,8 @@ func (c *Checker) verify(ctx context.Context, m snsMessage, now time.Time) error
 
 // signed returns the text that SNS signs: names and values of the members in the order of the names. Absent members are left out.
 func (m snsMessage) signed() string {
-	names := []string{"Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"}
-	if m["Type"] != "Notification" {
-		names = []string{"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"}
-	}
 	var out strings.Builder
-	for _, name := range names {
+	for _, name := range m.signedNames() {
 		if m[name] != "" {
 			out.WriteString(name + "\n" + m[name] + "\n")
 		}
