@@ -106,6 +106,10 @@ func ParseReceipt(form url.Values) (messages.Receipt, bool) {
 	case "busy", "no-answer":
 		r.Outcome = messages.OutcomeUnavailable
 	}
+	if by := form.Get("AnsweredBy"); r.Delivered && (strings.HasPrefix(by, "machine") || by == "fax") {
+		// An answering machine or a fax took the call: nobody was reached, as when the line is busy.
+		r.Delivered, r.Outcome, r.Detail = false, messages.OutcomeUnavailable, vendors.Clean("answered by "+by)
+	}
 	if code := form.Get("ErrorCode"); code != "" {
 		r.Detail = vendors.Clean("error " + code + " " + form.Get("ErrorMessage"))
 	}

@@ -100,11 +100,14 @@ func TestParseReceipt(t *testing.T) {
 		return twilio.ParseReceipt(form)
 	}
 	for body, want := range map[string]messages.Receipt{
-		"MessageSid=SM1&MessageStatus=delivered": {VendorMessageID: "SM1", Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true},
-		"SmsSid=SM1&SmsStatus=sent":              {VendorMessageID: "SM1", Status: "sent", Outcome: messages.OutcomeSent},
-		"CallSid=CA1&CallStatus=completed":       {VendorMessageID: "CA1", Status: "completed", Outcome: messages.OutcomeSent, Delivered: true},
-		"CallSid=CA1&CallStatus=no-answer":       {VendorMessageID: "CA1", Status: "no-answer", Outcome: messages.OutcomeUnavailable},
-		"MessageSid=SM1&MessageStatus=failed":    {VendorMessageID: "SM1", Status: "failed", Outcome: messages.OutcomeRejected},
+		"MessageSid=SM1&MessageStatus=delivered":                       {VendorMessageID: "SM1", Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true},
+		"SmsSid=SM1&SmsStatus=sent":                                    {VendorMessageID: "SM1", Status: "sent", Outcome: messages.OutcomeSent},
+		"CallSid=CA1&CallStatus=completed":                             {VendorMessageID: "CA1", Status: "completed", Outcome: messages.OutcomeSent, Delivered: true},
+		"CallSid=CA1&CallStatus=completed&AnsweredBy=human":            {VendorMessageID: "CA1", Status: "completed", Outcome: messages.OutcomeSent, Delivered: true},
+		"CallSid=CA1&CallStatus=completed&AnsweredBy=machine_start":    {VendorMessageID: "CA1", Status: "completed", Outcome: messages.OutcomeUnavailable, Detail: "answered by machine_start"},
+		"CallSid=CA1&CallStatus=completed&AnsweredBy=machine_end_beep": {VendorMessageID: "CA1", Status: "completed", Outcome: messages.OutcomeUnavailable, Detail: "answered by machine_end_beep"},
+		"CallSid=CA1&CallStatus=no-answer":                             {VendorMessageID: "CA1", Status: "no-answer", Outcome: messages.OutcomeUnavailable},
+		"MessageSid=SM1&MessageStatus=failed":                          {VendorMessageID: "SM1", Status: "failed", Outcome: messages.OutcomeRejected},
 		"MessageSid=SM1&MessageStatus=undelivered&ErrorCode=30005": {
 			VendorMessageID: "SM1", Status: "undelivered", Outcome: messages.OutcomeRejected, Detail: "error 30005",
 		},
