@@ -492,3 +492,24 @@ func TestARuleGivesTheTargetsOfDynamicSteps(t *testing.T) {
 	require.Equal(t, "dynamic user 0", s.one(`select p.name || ' ' || d.role || ' ' || d.dynamic_index from incidents i join plans p on p.id = i.plan_id
 		join incident_dynamic_targets d on d.incident_id = i.id`))
 }
+
+// Senders and the proxies before them add parameters to the address. No door of alerts refuses one for that.
+func TestHooksTakeUnknownParameters(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	for kind, body := range map[string]string{
+		"generic": `{"title":"a"}`, "alertmanager": `{"version":"4","status":"firing","alerts":[{"status":"firing","labels":{"alertname":"a"}}]}`,
+	} {
+		token := s.add(integrations.Content{Name: kind, Type: kind, DefaultPlan: "pager"})
+		code, answer := s.send("/v1/hooks/"+kind+"?x=1&rid=%F0%9F", "Bearer "+token, body)
+		require.Equal(t, http.StatusOK, code, "%s: %v", kind, answer)
+		code, answer = s.send("/v1/hooks/"+kind+"/"+token+"?a=b", "", body)
+		require.Equal(t, http.StatusOK, code, "%s: %v", kind, answer)
+	}
+	token := s.add(integrations.Content{Name: "beats", Type: "heartbeat", DefaultPlan: "pager"})
+	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats", senders.Heartbeat{Name: "default", Every: time.Minute}, ""))
+	code, answer := s.call(http.MethodGet, "/v1/hooks/heartbeat?status=up&msg=OK&ping=9", "Bearer "+token, "")
+	require.Equal(t, http.StatusOK, code, "%v", answer)
+	code, _ = s.call(http.MethodGet, "/v1/hooks/heartbeat/"+token+"?rid=7f", "", "")
+	require.Equal(t, http.StatusOK, code)
+}

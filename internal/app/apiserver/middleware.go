@@ -62,11 +62,12 @@ func compress() (func(http.Handler) http.Handler, error) {
 }
 
 // refuseUnknownQueries refuses requests below /v1 with query parameters that the operation does not have: an ignored
-// misspelt parameter would give a wrong answer. known returns the parameters of an operation.
+// misspelt parameter would give a wrong answer. The doors of alerts are left out: senders and the proxies before them add parameters, and
+// an alert is never refused for one. known returns the parameters of an operation.
 func refuseUnknownQueries(routes chi.Routes, known func(method, path string) ([]string, bool), refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.RawQuery != "" && strings.HasPrefix(r.URL.Path, "/v1/") {
+			if r.URL.RawQuery != "" && strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, "/v1/hooks/") {
 				if err := unknownQuery(routes, known, r); err != nil {
 					refuse(w, r, err)
 					return
