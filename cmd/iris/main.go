@@ -29,6 +29,8 @@ import (
 type cli struct {
 	Config string `help:"Configuration file (YAML). Environment variables override it." placeholder:"FILE" env:"IRIS_CONFIG" type:"path"`
 
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version and exit."`
+
 	Dev         devCommand           `cmd:"" help:"Run Iris on this machine, with PostgreSQL, a mailbox and demo data."`
 	Migrate     migrateCommand       `cmd:"" help:"Migrate the schema of the database to this release. Needs the database."`
 	CheckConfig checkConfigCommand   `cmd:"" help:"List the problems of the configuration."`
@@ -101,7 +103,7 @@ func run(ctx context.Context, args []string, e *env) int {
 	var c cli
 	exited := -1
 	parser, err := kong.New(&c,
-		kong.Name("iris"), kong.Description(description),
+		kong.Name("iris"), kong.Description(description), kong.Vars{"version": "iris " + app.Version()},
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.Bind(remote.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}))

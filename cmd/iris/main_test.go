@@ -211,9 +211,11 @@ func TestCommandLine(t *testing.T) {
 		require.Contains(t, out, want)
 	}
 	require.NotContains(t, out, "processor ", "the servers are hidden commands")
-	code, out, _ = iris(t, nil, "", "version")
-	require.Zero(t, code)
-	require.Regexp(t, `^iris \S+\n$`, out)
+	for _, ask := range []string{"version", "--version"} {
+		code, out, _ = iris(t, nil, "", ask)
+		require.Zero(t, code)
+		require.Regexp(t, `^iris \S+\n$`, out)
+	}
 	for _, args := range [][]string{{"nonsense"}, {"user", "add"}, {"contact", "set", "a", "fax", "1"}, {"dev", "--nonsense"}} {
 		code, _, errs := iris(t, nil, "", args...)
 		require.Equal(t, 2, code, args)

@@ -64,7 +64,7 @@ type Sync struct {
 	Filter         string `koanf:"filter"` // filter for all people in LDAP. "" = (&(objectClass=person)(NAME=*))
 	// PhoneRegion is the country of phone numbers without a country code.
 	PhoneRegion  string `koanf:"phone_region" default:"US"`
-	SlackContact string `koanf:"slack_contact" oneof:"name,email,none" default:"name"`
+	SlackContact string `koanf:"slack_contact" oneof:"name,email,none" default:"email"`
 	PhotoURL     string `koanf:"photo_url"` // {name} is replaced by the log-in name. "" = the directory's photo
 	// Presets are people who are never switched off by the sync.
 	Presets []Preset  `koanf:"presets"`

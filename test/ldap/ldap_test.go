@@ -271,7 +271,7 @@ func TestPeopleLogIn(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &ann))
 	require.Equal(t, "Ann Lée", ann.FullName)
 	require.NotEmpty(t, ann.Token)
-	require.Equal(t, map[string]string{"email": "ann@example.com", "call": "+41791234567", "sms": "+41791234567", "slack": "ann"}, ann.Contacts)
+	require.Equal(t, map[string]string{"email": "ann@example.com", "call": "+41791234567", "sms": "+41791234567", "slack": "ann@example.com"}, ann.Contacts)
 	status, location, _ := post("/login/", "ann", "ann's")
 	require.Equal(t, 302, status)
 	require.Equal(t, "/incidents", location)
