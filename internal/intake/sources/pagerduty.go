@@ -2,6 +2,7 @@ package sources
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
@@ -71,7 +72,10 @@ func PagerDutyV1(r intake.Request) ([]intake.Event, error) {
 	return []intake.Event{e}, nil
 }
 
-// checkEvent sets the status. A wrong action or key is an Invalid fault.
+// maxPagerDutyKey is PagerDuty's limit of a key, in characters.
+const maxPagerDutyKey = 255
+
+// checkEvent sets the status, and hashes a key that is too long to be stored. A wrong action or key is an Invalid fault.
 func checkEvent(e *intake.Event, m members, action, key string) error {
 	given := m.text(action)
 	status, known := statuses[strings.ToLower(given)]
@@ -80,12 +84,12 @@ func checkEvent(e *intake.Event, m members, action, key string) error {
 		return fault.Invalidf(action, "%s is missing", action)
 	case !known:
 		return fault.Invalidf(action, "%s must be trigger, acknowledge or resolve", action)
-	case len(e.Key) > intake.MaxKey:
-		return fault.Invalidf(key, "%s has more than %d bytes", key, intake.MaxKey)
+	case utf8.RuneCountInString(e.Key) > maxPagerDutyKey:
+		return fault.Invalidf(key, "%s has more than %d characters", key, maxPagerDutyKey)
 	case e.Key == "" && status != intake.Firing:
 		return fault.Invalidf(key, "%s is missing: only a trigger may omit it", key)
 	}
-	e.Status = status
+	e.Status, e.Key = status, ShortKey(e.Key)
 	return nil
 }
 

@@ -156,3 +156,31 @@ func FuzzDecoders(f *testing.F) {
 		}
 	})
 }
+
+// PagerDuty counts characters. What is too long to be stored is hashed, alike for the trigger and the resolve.
+func TestKeysOfPagerDutyAreLimitedInCharacters(t *testing.T) {
+	t.Parallel()
+	decode := func(action, key string) (string, error) {
+		body := `{"event_action":"` + action + `","dedup_key":"` + key + `","payload":{"summary":"s","source":"h","severity":"error"}}`
+		events, err := PagerDuty(intake.Request{Body: []byte(body)})
+		if err != nil {
+			return "", err
+		}
+		return events[0].Key, nil
+	}
+	for _, length := range []int{1, 85, 86, 255} {
+		key := strings.Repeat("あ", length)
+		trigger, err := decode("trigger", key)
+		require.NoError(t, err, length)
+		require.LessOrEqual(t, len(trigger), intake.MaxKey)
+		require.Equal(t, length <= 85, trigger == key, length)
+		resolve, err := decode("resolve", key)
+		require.NoError(t, err)
+		require.Equal(t, trigger, resolve)
+		answered, err := decode("resolve", trigger)
+		require.NoError(t, err)
+		require.Equal(t, trigger, answered, "the answer's key can be sent too")
+	}
+	_, err := decode("trigger", strings.Repeat("あ", 256))
+	require.ErrorContains(t, err, "dedup_key has more than 255 characters")
+}
