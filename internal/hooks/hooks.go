@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -221,6 +222,9 @@ func (d *delivery) take(r *http.Request, body []byte, decode intake.Decoder) err
 
 func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (err error) {
 	defer fault.Recover(&err) // a decoder that panics delays nothing else
+	if body, err = plain(r.Header, body, maxBody); err != nil {
+		return err
+	}
 	if err := d.keep(body); err != nil {
 		return err
 	}
@@ -235,11 +239,14 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 	return err
 }
 
-// keep stores the body without the token, as it can be stored. A body that begins like JSON must be JSON.
+// keep stores the body without the token, as it can be stored. A body that begins like JSON must be JSON, except that of a generic
+// integration: what is not JSON pages as text. Bytes that nest too deep are never parsed.
 func (d *delivery) keep(body []byte) error {
 	d.body = storable(body, d.token)
 	if start := bytes.TrimSpace(d.body); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
-		return wire.CheckJSON(d.body)
+		if err := wire.CheckJSON(d.body); err != nil && !(d.from.Type == integrations.Generic && !json.Valid(d.body)) {
+			return err
+		}
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ type Event struct {
 
 // Failure says why an expression was not used for a field.
 type Failure struct {
-	Field  string // key, title, summary, status, severity, link, labels.NAME
+	Field  string // key, title, summary, status, severity, link, labels.NAME; "" = the whole delivery
 	Reason string
 	// Empty: the expression rendered to nothing. Expressions may do so on purpose, so only the preview shows it.
 	Empty bool
@@ -86,7 +86,10 @@ type Failure struct {
 func (e Event) FailureText() string {
 	var parts []string
 	for _, f := range e.Failures {
-		if !f.Empty {
+		switch {
+		case f.Field == "":
+			parts = append(parts, f.Reason)
+		case !f.Empty:
 			parts = append(parts, "the expression of "+f.Field+" failed, its default was used: "+f.Reason)
 		}
 	}

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -512,4 +515,59 @@ func TestHooksTakeUnknownParameters(t *testing.T) {
 	require.Equal(t, http.StatusOK, code, "%v", answer)
 	code, _ = s.call(http.MethodGet, "/v1/hooks/heartbeat/"+token+"?rid=7f", "", "")
 	require.Equal(t, http.StatusOK, code)
+}
+
+// Whatever a generic integration gets, it pages: each of these bodies has the title "a é".
+func TestAGenericIntegrationTakesAnyEncoding(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	token := s.add(integrations.Content{Name: "any", Type: "generic", DefaultPlan: "pager"})
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, err := z.Write([]byte(`{"title":"a é","id":"gzip"}`))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	utf16 := func(text string) string {
+		out := "\xff\xfe"
+		for _, c := range text {
+			out += string([]byte{byte(c), byte(c >> 8)})
+		}
+		return out
+	}
+	for name, c := range map[string]struct{ kind, encoding, body, title string }{
+		"BOM":            {"application/json", "", "\xef\xbb\xbf" + `{"title":"a é"}`, "a é"},
+		"gzip":           {"application/json", "gzip", zipped.String(), "a é"},
+		"not zipped":     {"application/json", "gzip", `{"title":"a é","id":"plain"}`, "a é"},
+		"UTF-16":         {"application/json", "", utf16(`{"title":"a é","id":"16"}`), "a é"},
+		"UTF-16 named":   {"application/json; charset=utf-16", "", utf16(`{"title":"a é","id":"16n"}`), "a é"},
+		"Latin-1":        {"application/json; charset=iso-8859-1", "", "{\"title\":\"a \xe9\",\"id\":\"l1\"}", "a é"},
+		"unknown":        {"text/plain; charset=klingon", "", "a é", "a é"},
+		"brackets":       {"text/plain", "", "[prod] disk full", "[prod] disk full"},
+		"curl":           {"application/x-www-form-urlencoded", "", "[prod] disk full", "[prod] disk full"},
+		"braces":         {"text/plain", "", "{{x}} is down", "{{x}} is down"},
+		"multipart form": {"multipart/form-data; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\na é\r\n--B--\r\n", "a é"},
+		"a line break":   {"application/json", "", "{\"title\":\"a\nb\"}", `{"title":"a`},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/generic/"+token, strings.NewReader(c.body))
+		r.Header.Set("Content-Type", c.kind)
+		if c.encoding != "" {
+			r.Header.Set("Content-Encoding", c.encoding)
+		}
+		w := httptest.NewRecorder()
+		s.a.parts.Load().ServeHTTP(w, r)
+		require.Equal(t, http.StatusOK, w.Code, "%s: %s", name, w.Body)
+		require.Equal(t, c.title, s.one(`select context->>'title' from incident_contexts order by incident_id desc limit 1`), name)
+		s.exec(`update incidents set resolved = true, active = false`)
+	}
+	require.Eventually(t, func() bool {
+		_, payloads := s.shown("any")
+		return slices.ContainsFunc(payloads, func(p integrations.Payload) bool { return strings.Contains(p.Outcome, "it pages as text") })
+	}, servertest.Patience, 20*time.Millisecond, "the integration shows what was not understood")
+
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/generic/"+token, strings.NewReader("\x1f\x8b broken"))
+	r.Header.Set("Content-Encoding", "gzip")
+	w := httptest.NewRecorder()
+	s.a.parts.Load().ServeHTTP(w, r)
+	require.Equal(t, http.StatusBadRequest, w.Code)
+	require.Contains(t, w.Body.String(), "not valid gzip")
 }

@@ -1,9 +1,14 @@
 package sources
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
+	"mime"
+	"mime/multipart"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -23,12 +28,27 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	form := strings.HasPrefix(r.Header("Content-Type"), "application/x-www-form-urlencoded")
+	kind, params, _ := mime.ParseMediaType(r.Header("Content-Type"))
 	switch body := strings.TrimSpace(string(r.Body)); {
 	case body == "":
 		return nil, fault.New(fault.Invalid, "the body is empty")
-	case form && (!strings.ContainsAny(body[:1], "{[") || !json.Valid(r.Body)): // curl calls JSON a form unless it is told otherwise
-		return ofForm(r.Body, x)
+	case kind == "multipart/form-data":
+		form, err := multipartForm(r.Body, params["boundary"])
+		if err != nil {
+			return ofText(body, intake.Failure{Reason: "the body cannot be read as the multipart form that Content-Type names: it pages as text"}), nil
+		}
+		return ofForm(form, x)
+	// curl calls JSON and texts a form unless it is told otherwise.
+	case kind == "application/x-www-form-urlencoded" && !strings.ContainsAny(body[:1], "{[") && strings.Contains(body, "="):
+		form, err := url.ParseQuery(body)
+		if err != nil {
+			return ofText(body), nil
+		}
+		return ofForm(form, x)
+	case jsonLike.MatchString(body) && !json.Valid(r.Body):
+		return ofText(body, intake.Failure{Reason: "the body begins like JSON and is not valid JSON: it pages as text"}), nil
+	case strings.ContainsAny(body[:1], "{[") && !json.Valid(r.Body):
+		return ofText(body), nil
 	case body[0] == '{':
 		m, err := object(r.Body)
 		if err != nil {
@@ -54,16 +74,44 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 		}
 		return out, nil
 	default:
-		title, rest, _ := strings.Cut(body, "\n")
-		return []intake.Event{{Status: intake.Firing, Title: humanize.Shorten(title, maxSummary), Summary: strings.TrimSpace(rest)}}, nil
+		return ofText(body), nil
 	}
 }
 
-func ofForm(body []byte, x expressions.Expressions) ([]intake.Event, error) {
-	form, err := url.ParseQuery(string(body))
-	if err != nil {
-		return nil, fault.New(fault.Invalid, "the form cannot be read")
+// ofText is the event of a text: its first line is the title.
+func ofText(body string, failures ...intake.Failure) []intake.Event {
+	title, rest, _ := strings.Cut(body, "\n")
+	return []intake.Event{{Status: intake.Firing, Title: humanize.Shorten(title, maxSummary), Summary: strings.TrimSpace(rest), Failures: failures}}
+}
+
+// jsonLike matches the beginning of a JSON object, or of a list of objects.
+var jsonLike = regexp.MustCompile(`^(\[\s*)?\{\s*["}]`)
+
+// maxFormFields bounds the fields of a multipart form. The size of the body is bounded by the door.
+const maxFormFields = 1000
+
+// multipartForm reads the fields of a multipart form. Files are fields too.
+func multipartForm(body []byte, boundary string) (url.Values, error) {
+	form := url.Values{}
+	parts := multipart.NewReader(bytes.NewReader(body), boundary)
+	for range maxFormFields {
+		part, err := parts.NextPart()
+		if err == io.EOF {
+			return form, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(part)
+		if err != nil {
+			return nil, err
+		}
+		form.Add(part.FormName(), string(text))
 	}
+	return nil, fault.Newf(fault.Invalid, "the form has more than %d fields", maxFormFields)
+}
+
+func ofForm(form url.Values, x expressions.Expressions) ([]intake.Event, error) {
 	for _, name := range []string{"payload", "data"} {
 		if m, err := object([]byte(form.Get(name))); err == nil {
 			return []intake.Event{generic(m, []byte(form.Get(name)), x)}, nil

@@ -117,9 +117,15 @@ func TestGeneric(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "x+y", events[0].Title, "curl calls JSON a form")
 	require.Equal(t, "job-17", events[0].Key)
-	for _, wrong := range []string{"", " ", "{", "[]", "[1]", "[" + strings.Repeat(`{},`, maxEvents) + "{}]"} {
+	for _, wrong := range []string{"", " ", "[]", "[1]", "[" + strings.Repeat(`{},`, maxEvents) + "{}]"} {
 		_, err := Generic(request(wrong))
 		require.True(t, fault.Is(err, fault.Invalid), wrong)
+	}
+	for broken, says := range map[string]bool{"{": false, "[prod] disk full": false, "{{x}} is down": false, "{\"title\":\"a\nb\"}": true, `[{"title":1`: true} {
+		e := only(t, Generic, broken)
+		title, _, _ := strings.Cut(broken, "\n")
+		require.Equal(t, title, e.Title, "what is not JSON is a text")
+		require.Equal(t, says, e.FailureText() != "", broken)
 	}
 }
 
