@@ -3,6 +3,7 @@ package sources
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"mime"
@@ -96,7 +97,7 @@ func multipartForm(body []byte, boundary string) (url.Values, error) {
 	parts := multipart.NewReader(bytes.NewReader(body), boundary)
 	for range maxFormFields {
 		part, err := parts.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return form, nil
 		}
 		if err != nil {
