@@ -222,7 +222,7 @@ func (d *delivery) take(r *http.Request, body []byte, decode intake.Decoder) err
 
 func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (err error) {
 	defer fault.Recover(&err) // a decoder that panics delays nothing else
-	if body, err = plain(r.Header, body, maxBody); err != nil {
+	if body, err = plain(r.Header, body, maxBody, d.signed()); err != nil {
 		return err
 	}
 	if err := d.keep(body); err != nil {
@@ -238,6 +238,9 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 	}
 	return err
 }
+
+// signed reports whether the sender signs the body. Headers are not signed.
+func (d *delivery) signed() bool { return d.from.Type == "sns" || len(d.from.Secrets) > 0 }
 
 // keep stores the body without the token, as it can be stored. A body that begins like JSON must be JSON, except that of a generic
 // integration: what is not JSON pages as text. Bytes that nest too deep are never parsed.

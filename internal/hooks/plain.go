@@ -25,7 +25,10 @@ var (
 // plain returns the body of a delivery as UTF-8: gzip is unpacked (Content-Encoding), a declared charset (Content-Type) is decoded, and a
 // byte order mark is dropped. What it does not know it leaves as it is, because an alert is not refused for its encoding. The decoded body
 // has at most limit bytes; a larger one is a TooLarge fault, and broken gzip is an Invalid one.
-func plain(h http.Header, body []byte, limit int) ([]byte, error) {
+//
+// A signature covers the body and not the headers. The declared charset of a signed body is ignored: with another charset the same
+// signed bytes would be another text.
+func plain(h http.Header, body []byte, limit int, signed bool) ([]byte, error) {
 	if e := strings.ToLower(strings.TrimSpace(h.Get("Content-Encoding"))); (e == "gzip" || e == "x-gzip") && bytes.HasPrefix(body, []byte("\x1f\x8b")) {
 		unpacked, err := unpack(body, limit)
 		switch {
@@ -36,7 +39,11 @@ func plain(h http.Header, body []byte, limit int) ([]byte, error) {
 		}
 		body = unpacked
 	}
-	charset := charsetOf(h.Get("Content-Type"), body)
+	contentType := h.Get("Content-Type")
+	if signed {
+		contentType = ""
+	}
+	charset := charsetOf(contentType, body)
 	if charset == nil {
 		return bytes.TrimPrefix(body, utf8BOM), nil
 	}

@@ -160,6 +160,7 @@ func TestSignaturesOfSNS(t *testing.T) {
 		"plain HTTP":     {notification("SigningCertURL", "http://sns.eu-west-1.amazonaws.com/a.pem"), nil, Settings{}, "no address of a certificate", 0},
 		"user":           {notification("SigningCertURL", "https://u@sns.eu-west-1.amazonaws.com/a.pem"), nil, Settings{}, "no address of a certificate", 0},
 		"port":           {notification("SigningCertURL", "https://sns.eu-west-1.amazonaws.com:8443/a.pem"), nil, Settings{}, "no address of a certificate", 0},
+		"number":         {notification("Subject", ""), func(s string) string { return strings.Replace(s, `"Subject":""`, `"Subject":42`, 1) }, Settings{}, "has no signature", 0},
 		"other type":     {notification("Type", "Notification2"), nil, Settings{}, "is none of SNS", 0},
 		"no type":        {notification("Type", ""), nil, Settings{}, "is none of SNS", 0},
 		"two lines":      {notification("Message", "a\nb", "Subject", "a\nb"), nil, Settings{}, "", 1},

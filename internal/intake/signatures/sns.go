@@ -44,6 +44,9 @@ type certificate struct {
 // snsMessage has the texts of a delivery of SNS by their exact names: the decoder reads the same members, so that nothing unsigned is used.
 type snsMessage map[string]string
 
+// signable are the members that SNS signs in any type of message. They are texts.
+var signable = map[string]bool{"Message": true, "MessageId": true, "Subject": true, "SubscribeURL": true, "Timestamp": true, "Token": true, "TopicArn": true, "Type": true}
+
 func readSNS(body []byte) (snsMessage, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
@@ -54,6 +57,8 @@ func readSNS(body []byte) (snsMessage, bool) {
 		var text string
 		if json.Unmarshal(raw, &text) == nil {
 			m[name] = text
+		} else if signable[name] {
+			return nil, false // it is not part of the signed text, but the decoder would use it
 		}
 	}
 	return m, true
