@@ -64,12 +64,14 @@ func (r *Runner) recordLeftOut(ctx context.Context, batch []escalation.Due, chan
 	if len(written) == len(changes) {
 		return nil
 	}
+	now := time.Now()
+	r.leftOut.waiting(now) // forgets old counts, also those of incidents that were acknowledged or moved to another process
 	for _, c := range changes {
 		if slices.Contains(written, c.ID) {
 			continue
 		}
 		r.metrics.leftOut.Inc()
-		if n, _ := r.leftOut.failed(int64(c.ID), time.Now()); n < maxLeftOut {
+		if n, _ := r.leftOut.failed(int64(c.ID), now); n < maxLeftOut {
 			continue
 		}
 		r.leftOut.succeeded(int64(c.ID))

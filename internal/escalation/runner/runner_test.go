@@ -485,6 +485,15 @@ func TestAChangeThatIsAlwaysLeftOutBecomesAFailureOfItsIncident(t *testing.T) {
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 5)
 	require.Zero(t, g.runner.leftOut.len(), "forgotten when it succeeds")
+
+	g.changed = 3
+	for range 2 * maxLeftOut {
+		g.open(3)
+		require.NoError(t, g.runner.Pass(t.Context()))
+		require.Equal(t, 1, g.runner.leftOut.failures(3), "old counts are forgotten")
+		g.runner.leftOut.cases[3].until = time.Now().Add(-24 * time.Hour)
+	}
+	require.Equal(t, 1, g.logs.FilterMessage("incident cannot be escalated, retrying later").Len(), "and cause no failure")
 }
 
 func TestAnOutageOfTheDatabasePostponesNoIncident(t *testing.T) {
