@@ -243,7 +243,7 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 func (d *delivery) signed() bool { return d.from.Type == "sns" || len(d.from.Secrets) > 0 }
 
 // keep stores the body without the token, as it can be stored. A body that begins like JSON must be JSON, except that of a generic
-// integration: what is not JSON pages as text. Bytes that nest too deep are never parsed.
+// integration: what is not JSON pages as text. JSON that nests too deep is refused there too.
 func (d *delivery) keep(body []byte) error {
 	d.body = storable(body, d.token)
 	if start := bytes.TrimSpace(d.body); len(start) > 0 && (start[0] == '{' || start[0] == '[') {

@@ -70,11 +70,12 @@ type Event struct {
 	Alerts []incidents.Alert
 	// Context is the sender's payload as the templates see it: a JSON object.
 	Context json.RawMessage
-	// Failures are expressions of the integration that could not be used. The defaults of the decoder were.
+	// Failures are expressions of the integration that could not be used, so that the decoder's defaults were, or the reason why the
+	// delivery pages as text.
 	Failures []Failure `json:",omitempty"`
 }
 
-// Failure says why an expression was not used for a field.
+// Failure says why an expression was not used for a field, or a delivery was not decoded.
 type Failure struct {
 	Field  string // key, title, summary, status, severity, link, labels.NAME; "" = the whole delivery
 	Reason string
@@ -82,7 +83,7 @@ type Failure struct {
 	Empty bool
 }
 
-// FailureText describes the expressions that failed; "" = none did.
+// FailureText describes what was not understood; "" = nothing. It is shown on the integration and on the timeline.
 func (e Event) FailureText() string {
 	var parts []string
 	for _, f := range e.Failures {

@@ -564,6 +564,8 @@ func TestAGenericIntegrationTakesAnyEncoding(t *testing.T) {
 		return slices.ContainsFunc(payloads, func(p integrations.Payload) bool { return strings.Contains(p.Outcome, "it pages as text") })
 	}, servertest.Patience, 20*time.Millisecond, "the integration shows what was not understood")
 
+	require.Equal(t, "1", s.one(`select count(*) from timeline_entries where text like '%it pages as text%'`), "so does the timeline of the incident")
+
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/generic/"+token, strings.NewReader("\x1f\x8b broken"))
 	r.Header.Set("Content-Encoding", "gzip")
 	w := httptest.NewRecorder()

@@ -160,7 +160,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 	return postgres.Get(ctx, p.db, func(ctx context.Context, q *db.Queries) (r escalation.Reach, err error) {
 		r = escalation.Reach{Roles: map[string]string{}, Targets: map[string][]escalation.ReachTarget{},
 			Templates: map[string]escalation.ReachTemplate{}}
-		roles, err := q.PlanRoles(ctx)
+		roles, err := q.TargetRoles(ctx, false)
 		if err != nil {
 			return r, err
 		}

@@ -48,9 +48,9 @@ func (t *Targets) Exists(ctx context.Context, name string) (bool, error) {
 	return postgres.Query(ctx, t.db, (*db.Queries).TargetExists, postgres.Storable(name))
 }
 
-// Roles returns the roles in a fixed order.
+// Roles returns the roles that /v0 lists, in a fixed order.
 func (t *Targets) Roles(ctx context.Context) ([]escalation.TargetRole, error) {
-	rows, err := postgres.Read(ctx, t.db, (*db.Queries).TargetRoles)
+	rows, err := postgres.Query(ctx, t.db, (*db.Queries).TargetRoles, true)
 	return postgres.Convert(rows, func(r db.TargetRolesRow) escalation.TargetRole {
 		return escalation.TargetRole{Name: r.Name, Kind: r.TargetKind}
 	}), err

@@ -152,13 +152,9 @@ select exists (
     where n.plan_id = @plan_id and c.application_id = @application_id
 )::bool;
 
--- The roles that /v0 lists.
+-- The roles that a plan may name, or only those that /v0 lists.
 -- name: TargetRoles :many
-select name, target_kind from target_roles where in_v0 order by position, name;
-
--- The roles that a plan may name.
--- name: PlanRoles :many
-select name, target_kind from target_roles order by position, name;
+select name, target_kind from target_roles where in_v0 or not sqlc.arg(only_v0)::bool order by position, name;
 
 -- name: ReachOfTargets :many
 -- The targets of these names, the number of their people, and the number of those with a contact.

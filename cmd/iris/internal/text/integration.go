@@ -174,6 +174,10 @@ func (p Previewed) Write(w io.Writer) {
 		fmt.Fprintf(w, "link: %s %s\n", l.URL, l.Text)
 	}
 	for _, f := range p.Failures {
+		if f.Field == "" {
+			fmt.Fprintf(w, "payload: %s\n", f.Reason)
+			continue
+		}
 		fmt.Fprintf(w, "expression of %s: %s; the default is used\n", f.Field, f.Reason)
 	}
 	switch {

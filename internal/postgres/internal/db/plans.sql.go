@@ -462,36 +462,6 @@ func (q *Queries) PlanNotifications(ctx context.Context, planID int64) ([]PlanNo
 	return items, nil
 }
 
-const planRoles = `-- name: PlanRoles :many
-select name, target_kind from target_roles order by position, name
-`
-
-type PlanRolesRow struct {
-	Name       string
-	TargetKind string
-}
-
-// The roles that a plan may name.
-func (q *Queries) PlanRoles(ctx context.Context) ([]PlanRolesRow, error) {
-	rows, err := q.db.Query(ctx, planRoles)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []PlanRolesRow{}
-	for rows.Next() {
-		var i PlanRolesRow
-		if err := rows.Scan(&i.Name, &i.TargetKind); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const planUses = `-- name: PlanUses :many
 with escalating as materialized (
     select newest.plan_id, count(*) as n
@@ -768,7 +738,7 @@ func (q *Queries) SetPlanSettings(ctx context.Context, arg SetPlanSettingsParams
 }
 
 const targetRoles = `-- name: TargetRoles :many
-select name, target_kind from target_roles where in_v0 order by position, name
+select name, target_kind from target_roles where in_v0 or not $1::bool order by position, name
 `
 
 type TargetRolesRow struct {
@@ -776,9 +746,9 @@ type TargetRolesRow struct {
 	TargetKind string
 }
 
-// The roles that /v0 lists.
-func (q *Queries) TargetRoles(ctx context.Context) ([]TargetRolesRow, error) {
-	rows, err := q.db.Query(ctx, targetRoles)
+// The roles that a plan may name, or only those that /v0 lists.
+func (q *Queries) TargetRoles(ctx context.Context, onlyV0 bool) ([]TargetRolesRow, error) {
+	rows, err := q.db.Query(ctx, targetRoles, onlyV0)
 	if err != nil {
 		return nil, err
 	}
