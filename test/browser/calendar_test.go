@@ -374,6 +374,8 @@ func unavailable(t *testing.T, b *tab, api *client) {
 	b.shot("48-team-unavailable")
 	b.do("the coverage page lists it", chromedp.Click(banner+` a`), visible(`#oncall:not([aria-busy]) .card`), settled)
 	rows := ask[[]string](b, `[...[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2").textContent === "On call and unavailable").querySelectorAll("tbody tr")].map((e) => e.textContent)`)
+	// The schedule that was added before may have made the same person manager in this time; that is a conflict of its own.
+	rows = slices.DeleteFunc(rows, func(row string) bool { return !strings.Contains(row, "shadow") })
 	require.Len(t, rows, 1)
 	require.Regexp(t, `^Demo.*shadow.*demo$`, rows[0])
 	b.shot("49-coverage-unavailable")
