@@ -166,6 +166,7 @@ func (w *caller) ready(it *item, read time.Time) (before time.Time, why string) 
 				}
 				continue
 			case !l.Open:
+				it.stopped = true
 				return before, "its incident is no longer open"
 			}
 			read = l.At

@@ -23,6 +23,7 @@ type item struct {
 	waited   time.Duration // for its slot, or for a call of another message to end
 	// retracted: the answer to its mark was lost, so the attempt is cancelled. If no attempt was stored, the message is still taken.
 	retracted bool
+	stopped   bool // the call was not begun because the incident was no longer open
 	content   messages.Content
 	out       messages.Outbound // for the vendor, made of the content before the mark
 }

@@ -41,6 +41,7 @@ type memory struct {
 	silenced   map[messages.ID]bool
 	// silencedLate are messages whose incident is acknowledged after their mark was decided.
 	silencedLate map[messages.ID]bool
+	restarts     bool  // the escalation of an incident starts again as soon as a message was refused
 	takes        []int // the number of messages of each take that was not empty
 }
 
@@ -210,7 +211,12 @@ func (m *memory) Release(_ context.Context, _ string, ids []messages.ID) error {
 		return errDown
 	}
 	for _, id := range ids {
-		if r := m.rows[id]; r.state == messages.Taken {
+		r := m.rows[id]
+		switch {
+		case r.state != messages.Taken:
+		case m.silenced[id]:
+			r.state = messages.Cancelled
+		default:
 			r.state = messages.Pending
 			r.Takes--
 		}
@@ -275,6 +281,7 @@ func (m *memory) MarkSending(_ context.Context, _ string, starts []delivery.Star
 	for _, s := range starts {
 		r := m.rows[s.ID]
 		if r.state != messages.Taken || m.silenced[s.ID] {
+			m.restart(s.ID)
 			continue
 		}
 		r.state = messages.Sending
@@ -304,9 +311,19 @@ func (m *memory) StillOpen(_ context.Context, _ string, ids []messages.ID) (map[
 	}
 	open := map[messages.ID]bool{}
 	for _, id := range ids {
-		open[id] = m.rows[id].state == messages.Sending && !m.silenced[id] && !m.silencedLate[id]
+		if open[id] = m.rows[id].state == messages.Sending && !m.silenced[id] && !m.silencedLate[id]; !open[id] {
+			m.restart(id)
+		}
 	}
 	return open, at, nil
+}
+
+// restart starts the escalation of a message's incident again. The caller holds the lock.
+func (m *memory) restart(id messages.ID) {
+	if m.restarts {
+		delete(m.silenced, id)
+		delete(m.silencedLate, id)
+	}
 }
 
 // wait waits in fake time. It makes no timer that is due at once, because receiving from such a timer in a synctest

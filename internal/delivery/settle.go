@@ -54,7 +54,7 @@ func (e *ending) leave(it *item, l *departure) {
 // releaseAgain is when a bucket is searched again after a message was put back.
 const releaseAgain = 20 * time.Millisecond
 
-// release puts a message back into the queue.
+// release gives a message back.
 func (e *ending) release(it *item) {
 	e.move.Release(it.c.ID, func() {
 		e.finder.revisit(it.c.Bucket, time.Now().Add(releaseAgain))
@@ -75,14 +75,20 @@ func (e *ending) turn(it *item, v Verdict) {
 	})
 }
 
-// unmarked ends the path of a message that was not marked: its incident is no longer open, or its claim is over.
+// unmarked ends the path of a message that was not marked: its incident is no longer open, or its claim is over. The message is given
+// back at once, because its incident may be open again. One whose data the database refuses waits for the end of its claim, so that
+// its next takes are not in vain all the time.
 func (e *ending) unmarked(it *item, m stage.Marked) {
 	if m.Lost {
 		e.retract(it)
 		return
 	}
 	e.inFlight.remove(it.c.ID)
-	e.finish(it)
+	if m.Refused {
+		e.finish(it)
+		return
+	}
+	e.release(it)
 }
 
 // retract cancels an attempt whose mark got no answer, and whose call was not begun. By the time the database answers again,

@@ -49,8 +49,8 @@ func (d *decider) after(ctx context.Context, it *item, r messages.Result) Verdic
 		switch {
 		case r.Outcome != messages.OutcomeCancelled:
 			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, humanize.Duration(wait))
-		case ended(d.stopping):
-			v.RetryIn = 0 // another process can send it now
+		case it.stopped, ended(d.stopping):
+			v.RetryIn = 0 // its incident may be open again; another process can send it now
 		}
 	case account.Next:
 		v = d.nextMode(ctx, it, what, true, false)

@@ -318,8 +318,29 @@ func TestAcknowledgedMessagesAreNotSent(t *testing.T) {
 		s.run(delivery.Config{}, mail)
 		s.after(time.Second)
 		require.Zero(t, mail.count())
-		require.Equal(t, messages.Taken, s.row(id).state, "the runner cancels it")
+		require.Equal(t, messages.Cancelled, s.row(id).state)
 	})
+}
+
+// An incident is acknowledged when its page is about to be sent, and reopened at once: the page does not wait for the end of the claim.
+func TestAPageOfAnIncidentThatWasStoppedAndRestartedIsSentAtOnce(t *testing.T) {
+	for name, stop := range map[string]func(*stage) map[messages.ID]bool{
+		"before the mark": func(s *stage) map[messages.ID]bool { return s.silenced },
+		"after the mark":  func(s *stage) map[messages.ID]bool { return s.silencedLate },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(s *stage) {
+				mail := smtp(nil)
+				id := s.add(users.Email, messages.ClassUrgent, 1)
+				stop(s)[id] = true
+				s.restarts, s.slowMark = true, 200*time.Millisecond
+				s.run(delivery.Config{}, mail)
+				s.after(time.Second)
+				require.Equal(t, messages.Sent, s.row(id).state)
+				require.Equal(t, 1, mail.count())
+			})
+		})
+	}
 }
 
 func TestALostMarkIsRetracted(t *testing.T) {

@@ -209,7 +209,7 @@ func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow m
 func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *pool, narrow map[Key]*gate, modeGate *gate) []Turn {
 	var turns []Turn
 	for i, s := range slots {
-		latest := s.At.Add(maxLate)
+		latest := s.At.Add(s.yields())
 		if modeGate != nil && modeGate.next.After(latest) {
 			main.give(slots[i:])
 			break
@@ -253,6 +253,7 @@ func (l *Dealer) agree(ctx context.Context, key string, g *gate, turns []Turn, c
 	for i, p := range turns {
 		if concerns(p) {
 			asked = append(asked, i)
+			r.Tolerance = min(r.Tolerance, p.Slot.yields())
 			r.Offsets = append(r.Offsets, max(0, p.Slot.At.Sub(now)))
 			r.Instants = append(r.Instants, l.shared.clock.remote(p.Slot.At))
 		}
@@ -272,8 +273,10 @@ func (l *Dealer) agree(ctx context.Context, key string, g *gate, turns []Turn, c
 	}
 	for at, s := range got.slots {
 		i := asked[at]
-		turns[i].Slot = turns[i].Slot.both(s)
-		refused[i] = turns[i].Slot.At.After(turns[i].Slot.Until)
+		if both := turns[i].Slot.both(s); !both.At.After(both.Until) {
+			turns[i].Slot = both
+			delete(refused, i)
+		}
 	}
 	kept := turns[:0:0]
 	for i, p := range turns {

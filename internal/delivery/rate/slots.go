@@ -43,6 +43,13 @@ func (s Slot) both(o Slot) Slot {
 	return s
 }
 
+// leastUse is the least time in which a call must be able to begin in the slots of two limits.
+const leastUse = 5 * time.Millisecond
+
+// yields is how much later than At the slot of another limit may begin, so that a call can still begin in both. A slot that is granted
+// later could not be used and would be lost.
+func (s Slot) yields() time.Duration { return max(0, s.Until.Sub(s.At)-leastUse) }
+
 // dbClock maps instants of the database's clock to this process's clock and back. Each answer of the database bounds the
 // difference: it was measured after the request was sent and before the answer was received. The narrowest recent bounds
 // are kept. Of the possible times of an instant, the latest is used, so that no call starts early. A start is late by at most

@@ -31,6 +31,7 @@ type Marked struct {
 	Attempt int       // 0 = the message must not be sent
 	At      time.Time // just before the statement was sent that marks the message and reads its incident
 	Lost    bool      // it is not known whether the message was marked
+	Refused bool      // the database does not accept its data
 }
 
 // NewMark returns a Mark that works while Run runs.
@@ -62,7 +63,7 @@ func (m *Mark) Run(ctx, calls context.Context) {
 func (m *Mark) all(ctx context.Context, waiting []marking) {
 	err := batch.Split(waiting, func(ms []marking) error { return m.statement(ctx, ms) }, InData, func(one marking, err error) {
 		m.report.Failed("mark", err, zap.Int64("message_id", int64(one.start.ID)))
-		one.answer <- Marked{}
+		one.answer <- Marked{Refused: true}
 	})
 	if err == nil {
 		return

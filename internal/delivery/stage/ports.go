@@ -75,7 +75,8 @@ type Ledger interface {
 
 // Mover moves taken messages. Its methods are safe for concurrent use.
 type Mover interface {
-	// Release puts taken messages back as if they had not been taken.
+	// Release puts taken messages back as if they had not been taken. One whose incident, or every incident of its digest, was
+	// stopped meanwhile is cancelled.
 	Release(ctx context.Context, processID string, ids []messages.ID) error
 	// Turn moves taken messages on without a vendor call.
 	Turn(ctx context.Context, processID string, turns []Turn) error

@@ -116,13 +116,34 @@ left join application_modes am on am.application_id = t.application_id and am.mo
 left join incidents i on i.id = t.incident_id
 order by t.available_at, t.id;
 
+-- Puts taken messages back into the queue. A take whose claim is over counts, because its text may have taken too long.
 -- name: ReleaseMessages :exec
 update messages m
-set state = 'pending', claim_by = null, claim_until = null, takes = greatest(m.takes - 1, 0)
+set state = 'pending', claim_by = null, claim_until = null,
+    takes = case when m.claim_until > clock_timestamp() then greatest(m.takes - 1, 0) else m.takes end
 where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken' and m.claim_by = sqlc.arg(process_id)::text;
+
+-- Cancels taken messages. The caller has locked their incidents.
+-- name: CancelTaken :many
+update messages m
+set state = 'cancelled', settled_at = clock_timestamp(), claim_by = null, claim_until = null, needs_fallback = false
+where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken' and m.claim_by = sqlc.arg(process_id)::text
+returning coalesce(m.incident_id, 0)::bigint as incident_id;
 
 -- name: HoldIncidents :exec
 select i.id from incidents i where i.id = any (sqlc.arg(ids)::bigint[]) order by i.id for no key update;
+
+-- Locks the incidents of messages, and those of their digests.
+-- name: HoldIncidentsOf :exec
+select i.id
+from incidents i
+where i.id = any (array(
+    select m.incident_id from messages m where m.id = any (sqlc.arg(message_ids)::bigint[]) and m.incident_id is not null
+    union
+    select bi.incident_id from messages m join batch_incidents bi on bi.batch = m.batch
+    where m.id = any (sqlc.arg(message_ids)::bigint[]) and m.incident_id is null))
+order by i.id
+for no key update;
 
 -- Begins attempts of messages whose incident, or one of a digest, escalates or is exhausted: then messages that were taken are still sent.
 -- Every other state has no exhausted_at, an owner, or a resolve. An added page and a notice are sent although the incident is acknowledged; a
@@ -183,12 +204,12 @@ with given as (
 )
 select b.id, b.attempt from begun b;
 
--- Which of the messages that this process has marked may be sent. The conditions are those of MarkSending; the mark has been
+-- Which of the messages that this process has marked, or taken, may be sent. The conditions are those of MarkSending; the mark has been
 -- committed, which may have taken long.
 -- name: StillOpen :many
 select m.id
 from messages m
-where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'sending' and m.claim_by = sqlc.arg(process_id)::text
+where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = sqlc.arg(state)::text and m.claim_by = sqlc.arg(process_id)::text
   and (m.incident_id is null or exists (
       select from incidents i
       where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -118,11 +120,43 @@ func claimed(r db.TakeMessagesRow) delivery.Claimed {
 	return c
 }
 
-// Release puts taken messages back. See delivery.Queue.
+// Release puts taken messages back. See delivery.Queue. It decides under the lock of the incident: a restart of the escalation that
+// comes later finds a cancelled message and pages anew, and one that came earlier has the message sent.
 func (q *Queue) Release(ctx context.Context, processID string, ids []messages.ID) error {
-	return q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
-		return d.ReleaseMessages(ctx, db.ReleaseMessagesParams{Ids: numbers(ids), ProcessID: processID})
+	taken := numbers(ids)
+	return q.db.InTx(ctx, func(ctx context.Context, d *db.Queries) error {
+		if err := d.HoldIncidentsOf(ctx, taken); err != nil {
+			return err
+		}
+		open, err := d.StillOpen(ctx, db.StillOpenParams{Ids: taken, State: string(messages.Taken), ProcessID: processID})
+		if err != nil {
+			return err
+		}
+		if err := d.ReleaseMessages(ctx, db.ReleaseMessagesParams{Ids: open, ProcessID: processID}); err != nil || len(open) == len(taken) {
+			return err
+		}
+		cancelled, err := d.CancelTaken(ctx, db.CancelTakenParams{Ids: taken, ProcessID: processID})
+		if err != nil {
+			return err
+		}
+		return noteCancelled(ctx, d, cancelled)
 	})
+}
+
+// noteCancelled writes on the timelines of incidents, one for each cancelled message, that messages were cancelled; 0 = no incident.
+func noteCancelled(ctx context.Context, d *db.Queries, of []int64) error {
+	counts := map[int64]int{}
+	for _, id := range of {
+		counts[id]++
+	}
+	delete(counts, 0)
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		e := escalation.CancelledEntry(counts[id], time.Time{})
+		if err := postgres.AddEntry(ctx, d, id, e.Kind, "", e.Text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Turn changes taken messages without a vendor call. See delivery.Queue.
@@ -183,7 +217,7 @@ func (q *Queue) MarkSending(ctx context.Context, processID string, starts []deli
 
 // StillOpen reads marked messages again. See delivery.Ledger.
 func (q *Queue) StillOpen(ctx context.Context, processID string, ids []messages.ID) (map[messages.ID]bool, time.Time, error) {
-	p := db.StillOpenParams{Ids: numbers(ids), ProcessID: processID}
+	p := db.StillOpenParams{Ids: numbers(ids), State: string(messages.Sending), ProcessID: processID}
 	var open map[messages.ID]bool
 	var at time.Time
 	err := q.db.DoOnConnection(ctx, func(ctx context.Context, d *db.Queries) error {

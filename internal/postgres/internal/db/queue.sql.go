@@ -10,6 +10,39 @@ import (
 	"time"
 )
 
+const cancelTaken = `-- name: CancelTaken :many
+update messages m
+set state = 'cancelled', settled_at = clock_timestamp(), claim_by = null, claim_until = null, needs_fallback = false
+where m.id = any ($1::bigint[]) and m.state = 'taken' and m.claim_by = $2::text
+returning coalesce(m.incident_id, 0)::bigint as incident_id
+`
+
+type CancelTakenParams struct {
+	Ids       []int64
+	ProcessID string
+}
+
+// Cancels taken messages. The caller has locked their incidents.
+func (q *Queries) CancelTaken(ctx context.Context, arg CancelTakenParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, cancelTaken, arg.Ids, arg.ProcessID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var incident_id int64
+		if err := rows.Scan(&incident_id); err != nil {
+			return nil, err
+		}
+		items = append(items, incident_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const doubtAttempts = `-- name: DoubtAttempts :exec
 with given as (
     select unnest($1::bigint[]) as id, unnest($2::smallint[]) as attempt
@@ -169,6 +202,24 @@ select i.id from incidents i where i.id = any ($1::bigint[]) order by i.id for n
 
 func (q *Queries) HoldIncidents(ctx context.Context, ids []int64) error {
 	_, err := q.db.Exec(ctx, holdIncidents, ids)
+	return err
+}
+
+const holdIncidentsOf = `-- name: HoldIncidentsOf :exec
+select i.id
+from incidents i
+where i.id = any (array(
+    select m.incident_id from messages m where m.id = any ($1::bigint[]) and m.incident_id is not null
+    union
+    select bi.incident_id from messages m join batch_incidents bi on bi.batch = m.batch
+    where m.id = any ($1::bigint[]) and m.incident_id is null))
+order by i.id
+for no key update
+`
+
+// Locks the incidents of messages, and those of their digests.
+func (q *Queries) HoldIncidentsOf(ctx context.Context, messageIds []int64) error {
+	_, err := q.db.Exec(ctx, holdIncidentsOf, messageIds)
 	return err
 }
 
@@ -542,7 +593,8 @@ func (q *Queries) RecordOutcomes(ctx context.Context, arg RecordOutcomesParams) 
 
 const releaseMessages = `-- name: ReleaseMessages :exec
 update messages m
-set state = 'pending', claim_by = null, claim_until = null, takes = greatest(m.takes - 1, 0)
+set state = 'pending', claim_by = null, claim_until = null,
+    takes = case when m.claim_until > clock_timestamp() then greatest(m.takes - 1, 0) else m.takes end
 where m.id = any ($1::bigint[]) and m.state = 'taken' and m.claim_by = $2::text
 `
 
@@ -551,6 +603,7 @@ type ReleaseMessagesParams struct {
 	ProcessID string
 }
 
+// Puts taken messages back into the queue. A take whose claim is over counts, because its text may have taken too long.
 func (q *Queries) ReleaseMessages(ctx context.Context, arg ReleaseMessagesParams) error {
 	_, err := q.db.Exec(ctx, releaseMessages, arg.Ids, arg.ProcessID)
 	return err
@@ -559,7 +612,7 @@ func (q *Queries) ReleaseMessages(ctx context.Context, arg ReleaseMessagesParams
 const stillOpen = `-- name: StillOpen :many
 select m.id
 from messages m
-where m.id = any ($1::bigint[]) and m.state = 'sending' and m.claim_by = $2::text
+where m.id = any ($1::bigint[]) and m.state = $2::text and m.claim_by = $3::text
   and (m.incident_id is null or exists (
       select from incidents i
       where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
@@ -572,13 +625,14 @@ where m.id = any ($1::bigint[]) and m.state = 'sending' and m.claim_by = $2::tex
 
 type StillOpenParams struct {
 	Ids       []int64
+	State     string
 	ProcessID string
 }
 
-// Which of the messages that this process has marked may be sent. The conditions are those of MarkSending; the mark has been
+// Which of the messages that this process has marked, or taken, may be sent. The conditions are those of MarkSending; the mark has been
 // committed, which may have taken long.
 func (q *Queries) StillOpen(ctx context.Context, arg StillOpenParams) ([]int64, error) {
-	rows, err := q.db.Query(ctx, stillOpen, arg.Ids, arg.ProcessID)
+	rows, err := q.db.Query(ctx, stillOpen, arg.Ids, arg.State, arg.ProcessID)
 	if err != nil {
 		return nil, err
 	}
