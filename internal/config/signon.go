@@ -57,7 +57,9 @@ type Proxy struct {
 	NameHeader    string   `koanf:"name_header" default:"X-Forwarded-Preferred-Username"` // log-in name; missing = that of the subject
 	EmailHeader   string   `koanf:"email_header" default:"X-Forwarded-Email"`
 	GroupsHeader  string   `koanf:"groups_header" default:"X-Forwarded-Groups"` // separated by commas
-	LogoutURL     string   `koanf:"logout_url"`                                 // of the proxy, such as /oauth2/sign_out. "" = none
+	// AuthTimeHeader has the time of the person's log-in at the proxy, in seconds since 1970. "" = the proxy does not send one.
+	AuthTimeHeader string `koanf:"auth_time_header"`
+	LogoutURL      string `koanf:"logout_url"` // of the proxy, such as /oauth2/sign_out. "" = none
 }
 
 // SCIM is the guard against directories that deactivate too many people.
@@ -163,6 +165,12 @@ func (l *loader) proxy(p Proxy) Proxy {
 			l.problem(l.where(at+"."+key), "%q is not the name of a header", *name)
 		}
 		*name = http.CanonicalHeaderKey(*name)
+	}
+	if p.AuthTimeHeader != "" {
+		if !headerName.MatchString(p.AuthTimeHeader) {
+			l.problem(l.where(at+".auth_time_header"), "%q is not the name of a header", p.AuthTimeHeader)
+		}
+		p.AuthTimeHeader = http.CanonicalHeaderKey(p.AuthTimeHeader)
 	}
 	if u := p.LogoutURL; u != "" && (!strings.HasPrefix(u, "/") || strings.HasPrefix(u, "//")) {
 		l.httpURL(at+".logout_url", u)

@@ -196,7 +196,7 @@ func (f *fixture) login(user string) (token, csrf string) {
 	require.NoError(f, err)
 	u, err := pgpeople.NewUsers(f.db).ByName(ctx, user)
 	require.NoError(f, err)
-	csrf, err = wire.BeginSession(ctx, f.sessions, userKey, u, "password")
+	csrf, err = wire.BeginSession(ctx, f.sessions, userKey, u, "password", time.Now())
 	require.NoError(f, err)
 	token, _, err = f.sessions.Commit(ctx)
 	require.NoError(f, err)

@@ -94,4 +94,6 @@ type Session struct {
 	Issuer, Subject string
 	Sid             string // the session at the provider; "" = unknown
 	IDToken         string // the provider needs it to end its session; "" = none
+	// AuthTime is when the person proved to the provider who they are (auth_time). Zero = the provider does not say. It is not stored here.
+	AuthTime time.Time
 }

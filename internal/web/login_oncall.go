@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
@@ -61,7 +62,7 @@ func (w *Web) beginOncall(r *http.Request) (out oncallUser, err error) {
 	if err != nil {
 		return out, err
 	}
-	token, err := wire.BeginSession(r.Context(), w.pages.Sessions, w.userKey, user, "password")
+	token, err := wire.BeginSession(r.Context(), w.pages.Sessions, w.userKey, user, "password", time.Now())
 	out = oncallUser{ID: user.OncallID, Name: user.Name, FullName: orNull(user.FullName), TimeZone: orNull(shown.TimeZone), PhotoURL: orNull(shown.PhotoURL), Active: 1,
 		Contacts: contacts, CSRFToken: token}
 	if user.Admin {

@@ -37,6 +37,7 @@ type provider struct {
 	begun    int
 	err      error
 	finished []string // the states of finished log-ins
+	authTime time.Time
 	used     map[string]bool
 	sessions map[string]sso.Session
 	ended    []string
@@ -57,7 +58,7 @@ func (p *provider) CheckAnswer(r oidc.Request, answer url.Values) error {
 
 func (p *provider) Finish(_ context.Context, r oidc.Request, _ url.Values) (sso.Identity, sso.Session, error) {
 	p.finished = append(p.finished, r.State)
-	return sso.Identity{Provider: "corp", Issuer: idpIssuer, Subject: "1"}, sso.Session{Issuer: idpIssuer, Subject: "1", Sid: "sid", IDToken: "jwt"}, p.err
+	return sso.Identity{Provider: "corp", Issuer: idpIssuer, Subject: "1"}, sso.Session{Issuer: idpIssuer, Subject: "1", Sid: "sid", IDToken: "jwt", AuthTime: p.authTime}, p.err
 }
 
 func (p *provider) LogoutURL(idToken, after string) string {
@@ -146,6 +147,28 @@ func TestLogInWithAnAccountOfAProvider(t *testing.T) {
 	_, body = b.get("/login/sso/corp/callback?state=s&code=c")
 	require.Contains(t, body, "took too long", "a state is used once")
 	require.Equal(t, []string{"s"}, w.idp.finished)
+}
+
+// Only the time at which the person logged in at the provider counts: a log-in without a question is not recent.
+func TestASilentLogInIsNotRecent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		authTime time.Time
+		recent   bool
+	}{"unknown": {}, "old": {authTime: time.Now().Add(-2 * time.Hour)}, "recent": {authTime: time.Now(), recent: true}} {
+		w, b := setup(t)
+		w.idp.authTime = c.authTime
+		b.begin("/silences")
+		_, body := b.get("/login/sso/corp/callback?state=s&code=c")
+		require.Contains(t, body, `>Log out<`, name)
+		status, body := b.post("/tokens", url.Values{"name": {"laptop"}})
+		require.Equal(t, !c.recent, status == http.StatusForbidden && strings.Contains(body, "Confirm that it is you"), "%s: %d", name, status)
+	}
+	_, b := setup(t)
+	_, body := b.get("/silences", "X-Subject", "1")
+	require.Contains(t, body, `>Log out<`)
+	_, body = b.post("/tokens", url.Values{"name": {"laptop"}}, "X-Subject", "1")
+	require.Contains(t, body, "Confirm that it is you", "the proxy names no time")
 }
 
 func TestAttacksOnTheLogIn(t *testing.T) {

@@ -114,7 +114,7 @@ func (w *Web) Routes(r chi.Router) {
 		sameOrigin.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			w.errors.Write(rw, r, fault.New(fault.Forbidden, "another site sent this request, so it was not carried out: open Iris and do it there"))
 		}))
-		r.Use(w.pages.Stream, headers, sameOrigin.Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
+		r.Use(w.pages.Stream, headers, sameOrigin.Handler, w.pages.Sessions.LoadAndSave)
 		page.Get(r, "/login", w.showLogin)
 		w.signOn.Routes(r)
 		w.account.LoginRoutes(r)

@@ -32,6 +32,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/sections"
 	"github.com/iris-oncall/iris/internal/web/signon"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // world is a small Iris in memory: one incident, one person, one processor.
@@ -239,14 +240,17 @@ func setup(t *testing.T) (*world, *browser) {
 			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Mails:       w.resets.can},
-		People: w, Sessions: manager, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
+		People: w, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
 		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
 			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},
 	})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	site.Routes(r)
-	srv := httptest.NewServer(r)
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		named := wire.ProxyAccount{Subject: req.Header.Get("X-Subject")}
+		r.ServeHTTP(rw, req.WithContext(wire.WithProxyAccount(req.Context(), named)))
+	}))
 	t.Cleanup(srv.Close)
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)

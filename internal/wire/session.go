@@ -20,6 +20,7 @@ const (
 	sessionEpoch = "login_epoch"
 	sessionLogIn = "logged_in_at" // seconds since 1970
 	sessionCSRF  = "csrf_token"
+	sessionProxy = "proxy_subject" // the account that a proxy named when the session began
 )
 
 // SessionCookie is the name of the cookie with the secret of a session, as in the predecessor.
@@ -62,10 +63,11 @@ const (
 	maxDevice = 60  // bytes
 )
 
-// BeginSession makes u the user of the session of ctx. how is "password" or the name of a provider. It changes the session's token, so that a token that an attacker set before
-// the log-in is useless. It returns the session's CSRF token: 128 random bits as hexadecimal digits. userKey is the session key of
+// BeginSession makes u the user of the session of ctx. how is "password" or the name of a provider. proved is when the person proved who they
+// are, zero if that is not known: then no log-in of the session is recent. It changes the session's token, so that a token that an attacker
+// set before the log-in is useless. It returns the session's CSRF token: 128 random bits as hexadecimal digits. userKey is the session key of
 // the user's name.
-func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey string, u users.User, how string) (csrf string, err error) {
+func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey string, u users.User, how string, proved time.Time) (csrf string, err error) {
 	if err := sessions.RenewToken(ctx); err != nil {
 		return "", err
 	}
@@ -75,7 +77,7 @@ func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey str
 	sessions.Put(ctx, userKey, u.Name)
 	sessions.Put(ctx, auth.SessionUserID, int64(u.ID))
 	client := ClientOf(ctx)
-	ConfirmLogin(ctx, sessions)
+	ConfirmLogin(ctx, sessions, proved)
 	sessions.Put(ctx, auth.SessionHow, how)
 	sessions.Put(ctx, auth.SessionAddress, client.Address)
 	sessions.Put(ctx, auth.SessionDevice, client.device())
@@ -84,9 +86,13 @@ func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey str
 	return csrf, nil
 }
 
-// ConfirmLogin notes that the person of the session of ctx has just logged in, or confirmed the password.
-func ConfirmLogin(ctx context.Context, sessions *scs.SessionManager) {
-	sessions.Put(ctx, sessionLogIn, time.Now().Unix())
+// ConfirmLogin notes when the person of the session of ctx logged in, or confirmed the password. A zero time is never recent, and one in the
+// future counts as now.
+func ConfirmLogin(ctx context.Context, sessions *scs.SessionManager, proved time.Time) {
+	if now := time.Now(); proved.After(now) {
+		proved = now
+	}
+	sessions.Put(ctx, sessionLogIn, max(proved.Unix(), 0))
 }
 
 // LoggedInWithin reports whether the person of the session of ctx logged in at most so long ago; 0 = at any time.
@@ -94,12 +100,63 @@ func LoggedInWithin(ctx context.Context, sessions *scs.SessionManager, within ti
 	return within == 0 || time.Since(time.Unix(sessions.GetInt64(ctx, sessionLogIn), 0)) < within
 }
 
+// ProxyAccount is the account that an authenticating proxy names in a request.
+type ProxyAccount struct {
+	Subject string // "" = the proxy names nobody, or there is no proxy
+	// AuthTime is when the person proved to the proxy who they are; zero = the proxy does not say.
+	AuthTime time.Time
+}
+
+type proxyKey struct{}
+
+// WithProxyAccount returns a context with the account that the proxy names. Sessions that began with an account of the proxy work only in such
+// a context.
+func WithProxyAccount(ctx context.Context, a ProxyAccount) context.Context {
+	return context.WithValue(ctx, proxyKey{}, a)
+}
+
+// ProxyAccountOf returns the account that the proxy names in a request; the zero value = none.
+func ProxyAccountOf(ctx context.Context) ProxyAccount {
+	a, _ := ctx.Value(proxyKey{}).(ProxyAccount)
+	return a
+}
+
+// BindToProxy ends the session of ctx as soon as a request comes with it in which the proxy names another account than subject, or none.
+func BindToProxy(ctx context.Context, sessions *scs.SessionManager, subject string) {
+	sessions.Put(ctx, sessionProxy, subject)
+}
+
+// BoundToProxy reports whether the session of ctx began with an account of the proxy.
+func BoundToProxy(ctx context.Context, sessions *scs.SessionManager) bool {
+	return sessions.GetString(ctx, sessionProxy) != ""
+}
+
+// followProxy reports whether the session of ctx may go on: it did not begin with an account of the proxy, or the proxy names the same one.
+// Otherwise it ends the session. A later log-in at the proxy makes the session's log-in recent.
+func followProxy(ctx context.Context, sessions *scs.SessionManager) (bool, error) {
+	began := sessions.GetString(ctx, sessionProxy)
+	if began == "" {
+		return true, nil
+	}
+	named := ProxyAccountOf(ctx)
+	if named.Subject != began {
+		return false, sessions.Destroy(ctx)
+	}
+	if named.AuthTime.Unix() > sessions.GetInt64(ctx, sessionLogIn) {
+		ConfirmLogin(ctx, sessions, named.AuthTime)
+	}
+	return true, nil
+}
+
 // SessionUser returns the user of the session of ctx. ok is false without a log-in, and if the person was deleted, was switched off
-// or got another password after the log-in.
+// or got another password after the log-in. It ends a session that began behind a proxy if the proxy names another account or none.
 func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey string, people People) (u users.User, ok bool, err error) {
 	name := sessions.GetString(ctx, userKey)
 	if name == "" {
 		return users.User{}, false, nil
+	}
+	if follows, err := followProxy(ctx, sessions); err != nil || !follows {
+		return users.User{}, false, err
 	}
 	if read, ok := ctx.Value(readKey{}).(*read); ok && int64(read.user.ID) == sessions.GetInt64(ctx, auth.SessionUserID) {
 		u = read.user

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,7 @@ func TestAPageReadsItsReaderOnce(t *testing.T) {
 	ctx, err := sessions.Load(t.Context(), "")
 	require.NoError(t, err)
 	people, apps := &counted{user: users.User{ID: 7, Name: "ann", Active: true, LoginEpoch: 1}}, new(countedApps)
-	_, err = BeginSession(ctx, sessions, "user", people.user, "password")
+	_, err = BeginSession(ctx, sessions, "user", people.user, "password", time.Now())
 	require.NoError(t, err)
 	u, ok, err := SessionUser(ctx, sessions, "user", people)
 	require.NoError(t, err)
@@ -65,5 +66,27 @@ func TestAPageReadsItsReaderOnce(t *testing.T) {
 		_, ok, err = SessionUser(WithSessionUser(ctx, changed), sessions, "user", people)
 		require.NoError(t, err)
 		require.False(t, ok, "the session has ended")
+	}
+}
+
+func TestASessionFollowsTheProxy(t *testing.T) {
+	t.Parallel()
+	sessions := scs.New()
+	people := &counted{user: users.User{ID: 7, Name: "ann", Active: true}}
+	for named, lives := range map[string]bool{"ann@example.com": true, "ben@example.com": false, "": false} {
+		ctx, err := sessions.Load(t.Context(), "")
+		require.NoError(t, err)
+		_, err = BeginSession(ctx, sessions, "user", people.user, "proxy", time.Time{})
+		require.NoError(t, err)
+		BindToProxy(ctx, sessions, "ann@example.com")
+		require.False(t, LoggedInWithin(ctx, sessions, time.Hour), "the proxy named no time")
+		ctx = WithProxyAccount(ctx, ProxyAccount{Subject: named, AuthTime: time.Now().Add(time.Hour)})
+		_, ok, err := SessionUser(ctx, sessions, "user", people)
+		require.NoError(t, err)
+		require.Equal(t, lives, ok, named)
+		require.Equal(t, lives, LoggedInWithin(ctx, sessions, time.Hour), named)
+		_, ok, err = SessionUser(WithProxyAccount(ctx, ProxyAccount{Subject: "ann@example.com"}), sessions, "user", people)
+		require.NoError(t, err)
+		require.Equal(t, lives, ok, "an ended session stays ended")
 	}
 }

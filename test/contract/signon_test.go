@@ -114,3 +114,21 @@ func TestLogInAndLogoutAtAProvider(t *testing.T) {
 	require.Equal(t, 302, status, "the session is over")
 	require.Contains(t, to, "/login")
 }
+
+// A session that began behind a proxy ends at every door as soon as the proxy names another account or nobody.
+func TestASessionBehindAProxyEndsAtEveryDoor(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, configured(t, "auth: {proxy: {networks: [127.0.0.0/8, '::1/128'], auth_time_header: X-Auth-Time}}\n"))
+	const header = "X-Forwarded-User"
+	zoe := caller{name: "zoe behind a proxy", session: "zoe"}
+	for _, named := range []string{"ben@example.com", ""} {
+		for door, refused := range map[string]int{"/v1/sessions": 401, "/v0/applications": 401, "/api/v0/users/bob": 401, "/silences": 302} {
+			s.sessions["zoe"] = browser(t)
+			s.do(zoe, get, "/login", nil, header, "zoe@example.com", "X-Forwarded-Preferred-Username", "zoe").is(302)
+			s.do(zoe, get, door, nil, header, "zoe@example.com").is(200)
+			a := s.do(zoe, get, door, nil, header, named)
+			require.Equal(t, refused, a.status, "%s with %q: %s", door, named, a.body)
+			s.do(zoe, get, "/v1/sessions", nil, header, "zoe@example.com").is(401)
+		}
+	}
+}

@@ -4,21 +4,30 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 func TestIdentityHeadersOfOtherPeersAreDeleted(t *testing.T) {
 	t.Parallel()
-	c := config.Proxy{Networks: []string{"10.0.0.0/24", "::1/128"}, SubjectHeader: "X-Forwarded-User", NameHeader: "X-Name", EmailHeader: "X-Email", GroupsHeader: "X-Groups"}
+	c := config.Proxy{Networks: []string{"10.0.0.0/24", "::1/128"}, SubjectHeader: "X-Forwarded-User", NameHeader: "X-Name", EmailHeader: "X-Email", GroupsHeader: "X-Groups", AuthTimeHeader: "X-Auth-Time"}
 	identity, err := identityHeaders(c)
 	require.NoError(t, err)
 	trust, err := trustProxies([]string{"10.0.0.0/8"})
 	require.NoError(t, err)
 	var subject string
-	h := identity(trust(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { subject = r.Header.Get("X-Forwarded-User") })))
+	h := identity(trust(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		subject = r.Header.Get("X-Forwarded-User")
+		named := wire.ProxyAccount{Subject: subject}
+		if subject != "" {
+			named.AuthTime = time.Unix(1700000000, 0)
+		}
+		require.Equal(t, named, wire.ProxyAccountOf(r.Context()))
+	})))
 	for peer, c := range map[string]struct {
 		header http.Header
 		want   string
@@ -39,6 +48,7 @@ func TestIdentityHeadersOfOtherPeersAreDeleted(t *testing.T) {
 		subject = ""
 		r := httptest.NewRequest(http.MethodGet, "/login", nil)
 		r.RemoteAddr, r.Header = peer, c.header
+		r.Header.Set("X-Auth-Time", "1700000000")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		require.Equal(t, c.status, w.Code, peer)

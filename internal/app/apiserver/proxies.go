@@ -7,11 +7,14 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // containing returns a function that reports whether an address is in one of the networks.
@@ -29,8 +32,9 @@ func containing(networks []string) (func(netip.Addr) bool, error) {
 	}, nil
 }
 
-// identityHeaders deletes the headers in which an authenticating proxy names people, unless the proxy itself is the peer of the connection.
-// It must run before trustProxies, which replaces the address of the peer. A header that occurs twice is refused: one may be the client's.
+// identityHeaders deletes the headers in which an authenticating proxy names people, unless the proxy itself is the peer of the connection, and
+// stores the named account in the context (wire.WithProxyAccount), for the sessions at every door. It must run before trustProxies, which
+// replaces the address of the peer. A header that occurs twice is refused: one may be the client's.
 func identityHeaders(c config.Proxy) (func(http.Handler) http.Handler, error) {
 	isProxy, err := containing(c.Networks)
 	return func(next http.Handler) http.Handler {
@@ -39,7 +43,7 @@ func identityHeaders(c config.Proxy) (func(http.Handler) http.Handler, error) {
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			peer, err := netip.ParseAddrPort(r.RemoteAddr)
-			for _, name := range []string{c.SubjectHeader, c.NameHeader, c.EmailHeader, c.GroupsHeader} {
+			for _, name := range []string{c.SubjectHeader, c.NameHeader, c.EmailHeader, c.GroupsHeader, c.AuthTimeHeader} {
 				switch values := r.Header.Values(name); {
 				case err != nil || !isProxy(peer.Addr()):
 					r.Header.Del(name)
@@ -48,7 +52,11 @@ func identityHeaders(c config.Proxy) (func(http.Handler) http.Handler, error) {
 					return
 				}
 			}
-			next.ServeHTTP(w, r)
+			named := wire.ProxyAccount{Subject: r.Header.Get(c.SubjectHeader)}
+			if seconds, err := strconv.ParseInt(r.Header.Get(c.AuthTimeHeader), 10, 64); err == nil && seconds > 0 && named.Subject != "" {
+				named.AuthTime = time.Unix(seconds, 0)
+			}
+			next.ServeHTTP(w, r.WithContext(wire.WithProxyAccount(r.Context(), named)))
 		})
 	}, err
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/sso"
@@ -44,6 +45,15 @@ func (c claims) find(name string) any {
 func (c claims) text(name string) string {
 	s, _ := c.find(name).(string)
 	return strings.TrimSpace(s)
+}
+
+// authTime returns when the person proved to the provider who they are; zero if the claims do not say so.
+func (c claims) authTime() time.Time {
+	seconds, ok := c["auth_time"].(float64)
+	if !ok || seconds <= 0 || seconds > 1<<40 {
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0)
 }
 
 // lacks reports whether a claim that a log-in uses is missing.

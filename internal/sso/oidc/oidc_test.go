@@ -357,6 +357,43 @@ func TestAProviderThatIsDown(t *testing.T) {
 	require.Empty(t, at.LogoutURL("", "https://iris.test/login"))
 }
 
+// The time of the log-in comes from the signed token. A log-in that must be new is refused without a recent one.
+func TestTimeOfTheLogIn(t *testing.T) {
+	t.Parallel()
+	p := newIDP(t)
+	at := p.provider(t)
+	now := time.Now().Truncate(time.Second)
+	p.userInfo = content{"sub": "1", "auth_time": now.Unix()}
+	finish := func(again bool, authTime any) (sso.Session, error) {
+		r, address, err := at.Begin(t.Context(), again)
+		require.NoError(t, err)
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		require.Equal(t, again, u.Query().Get("prompt") == "login" && u.Query().Get("max_age") == "300")
+		p.mu.Lock()
+		p.challenges["c"] = u.Query().Get("code_challenge")
+		p.mu.Unlock()
+		p.answer(p.sign(t, changed(p.idContent(r), content{"auth_time": authTime, "groups": nil})))
+		_, session, err := at.Finish(t.Context(), r, answered(r))
+		return session, err
+	}
+	for _, c := range []struct {
+		sent any
+		want time.Time
+	}{{nil, time.Time{}}, {"soon", time.Time{}}, {-5, time.Time{}}, {now.Unix(), now}, {now.Add(-time.Hour).Unix(), now.Add(-time.Hour)}} {
+		session, err := finish(false, c.sent)
+		require.NoError(t, err)
+		require.True(t, c.want.Equal(session.AuthTime), "%v: %v", c.sent, session.AuthTime)
+	}
+	session, err := finish(true, now.Unix())
+	require.NoError(t, err)
+	require.True(t, now.Equal(session.AuthTime))
+	for _, sent := range []any{nil, "soon", now.Add(-time.Hour).Unix()} {
+		_, err = finish(true, sent)
+		require.True(t, fault.Is(err, fault.Unauthenticated), "%v: %v", sent, err)
+	}
+}
+
 // TestAgainstTheTestProvider logs in at the library's own provider.
 func TestAgainstTheTestProvider(t *testing.T) {
 	t.Parallel()

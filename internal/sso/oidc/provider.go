@@ -161,7 +161,7 @@ func (p *Provider) Issuer() string { return p.cfg.Issuer }
 // Request is what a log-in must remember while the person is at the provider. It is secret.
 type Request struct {
 	State, Nonce, Verifier string
-	Again                  bool // the person must have logged in just now
+	Again                  bool // the person must have logged in just now; the library checks auth_time
 }
 
 // againWithin is how long ago a person may have logged in at the provider if the log-in must be new.
@@ -251,6 +251,7 @@ func (p *Provider) Finish(ctx context.Context, r Request, answer url.Values) (ss
 	if aud, ok := claims["aud"].([]any); ok && !slices.Contains(aud, any(p.cfg.ClientID)) || !ok && claims["aud"] != p.cfg.ClientID {
 		return sso.Identity{}, sso.Session{}, refused("the ID token is for another client")
 	}
+	authTime := claims.authTime() // of the signed token: user information does not count
 	if claims.lacks(p.cfg) && c.discovered.UserInfo != "" {
 		more := map[string]any{}
 		if err := c.UserInfo(ctx, token.StaticTokenSource(), claims.text("sub"), &more); err != nil {
@@ -260,7 +261,7 @@ func (p *Provider) Finish(ctx context.Context, r Request, answer url.Values) (ss
 		}
 	}
 	id, err := claims.identity(p.cfg)
-	return id, sso.Session{Issuer: id.Issuer, Subject: id.Subject, Sid: claims.text("sid"), IDToken: string(token.IDToken())}, err
+	return id, sso.Session{Issuer: id.Issuer, Subject: id.Subject, Sid: claims.text("sid"), IDToken: string(token.IDToken()), AuthTime: authTime}, err
 }
 
 // exchangeError translates an error of the exchange. It leaves out the body of the provider's answer.

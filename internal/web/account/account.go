@@ -110,7 +110,7 @@ func (a *Account) Enter(r *http.Request, u users.User, next string) (to string, 
 		return "", err
 	}
 	if !state.On && !state.Required {
-		_, err := wire.BeginSession(ctx, a.sessions, a.userKey, u, byPassword)
+		_, err := wire.BeginSession(ctx, a.sessions, a.userKey, u, byPassword, time.Now())
 		return next, err
 	}
 	// The session of a person who was logged in in this browser ends.
@@ -187,7 +187,7 @@ func (a *Account) forget(ctx context.Context) {
 // enter ends the pending log-in and begins the session.
 func (a *Account) enter(ctx context.Context, u users.User) error {
 	a.forget(ctx)
-	_, err := wire.BeginSession(ctx, a.sessions, a.userKey, u, byPassword)
+	_, err := wire.BeginSession(ctx, a.sessions, a.userKey, u, byPassword, time.Now())
 	return err
 }
 

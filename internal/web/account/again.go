@@ -62,7 +62,7 @@ func (g guard) middleware(next http.Handler) http.Handler {
 		u, err := g.people.Authenticate(r.Context(), reader.Name, typed)
 		switch {
 		case err == nil && u.ID == reader.ID:
-			wire.ConfirmLogin(r.Context(), g.sessions)
+			wire.ConfirmLogin(r.Context(), g.sessions, time.Now())
 			r.PostForm.Del(page.ConfirmPassword)
 			r.Form.Del(page.ConfirmPassword)
 			next.ServeHTTP(rw, r)

@@ -148,7 +148,7 @@ func (a *Account) changePassword(rw http.ResponseWriter, r *http.Request) {
 		a.renderLogin(rw, r, http.StatusConflict, page.Refusal{Text: humanize.Sentence(fault.Public(err))})
 		return
 	case err == nil:
-		_, err = wire.BeginSession(ctx, a.sessions, a.userKey, u, a.sessions.GetString(ctx, auth.SessionHow))
+		_, err = wire.BeginSession(ctx, a.sessions, a.userKey, u, a.sessions.GetString(ctx, auth.SessionHow), time.Now())
 	}
 	if err != nil {
 		a.pages.Fail(rw, r, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/sso/oidc"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // maxLogoutToken is the largest body with a logout token, in bytes.
@@ -57,7 +58,7 @@ func (s *SignOn) endSessions(r *http.Request, c Choice) error {
 // LogoutURL returns where the person of a request also logs out, and the label of that place; "" = nowhere. It must be called before the
 // session ends.
 func (s *SignOn) LogoutURL(r *http.Request) (address, label string, err error) {
-	if s.web.GetString(r.Context(), proxySubject) != "" {
+	if wire.BoundToProxy(r.Context(), s.web) {
 		return s.Proxy.LogoutURL, "the proxy", nil
 	}
 	if len(s.Choices) == 0 {

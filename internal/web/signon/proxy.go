@@ -6,6 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/sso"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // Proxy names the headers of an authenticating proxy. The zero value means that there is none. The server must delete these headers from
@@ -15,9 +16,6 @@ type Proxy struct {
 	Subject, User, Email, Groups string
 	LogoutURL                    string // where the proxy ends its own session; "" = nowhere
 }
-
-// proxySubject is the session key of the account that the proxy named when the session began.
-const proxySubject = "proxy_subject"
 
 // identity returns the account that the proxy names; ok is false if there is none. Groups are separated by commas.
 func (p Proxy) identity(r *http.Request) (id sso.Identity, ok bool) {
@@ -44,26 +42,12 @@ func (s *SignOn) EnterByProxy(r *http.Request) (entered bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	if err := s.enter(r.Context(), id, sso.Session{Issuer: id.Issuer, Subject: id.Subject}); err != nil {
+	from := sso.Session{Issuer: id.Issuer, Subject: id.Subject, AuthTime: wire.ProxyAccountOf(r.Context()).AuthTime}
+	if err := s.enter(r.Context(), id, from); err != nil {
 		return false, err
 	}
-	s.web.Put(r.Context(), proxySubject, id.Subject)
+	wire.BindToProxy(r.Context(), s.web, id.Subject)
 	return true, nil
-}
-
-// FollowProxy ends a session that began with an account of the proxy when the proxy names another account, or none.
-func (s *SignOn) FollowProxy(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if began := s.web.GetString(r.Context(), proxySubject); began != "" {
-			if id, ok := s.Proxy.identity(r); !ok || id.Subject != began {
-				if err := s.web.Destroy(r.Context()); err != nil {
-					s.web.ErrorFunc(rw, r, err)
-					return
-				}
-			}
-		}
-		next.ServeHTTP(rw, r)
-	})
 }
 
 // ProxyProblem is the text about an error of EnterByProxy for the log-in page.

@@ -213,7 +213,7 @@ func (s *SignOn) enter(ctx context.Context, id sso.Identity, session sso.Session
 	if err != nil {
 		return err
 	}
-	if _, err := wire.BeginSession(ctx, s.web, s.userKey, u, id.Provider); err != nil {
+	if _, err := wire.BeginSession(ctx, s.web, s.userKey, u, id.Provider, session.AuthTime); err != nil {
 		return err
 	}
 	token, _, err := s.web.Commit(ctx)
