@@ -21,12 +21,10 @@ import (
 // session is one connection after its greeting. The library calls its methods one after the other.
 type session struct {
 	s       *Server
-	conn    *gosmtp.Conn
-	host    string // the peer
-	peer    *peer
-	timeout *time.Timer
-	left    bool
-	unknown int // recipients
+	smtp    *gosmtp.Conn
+	conn    *conn
+	unknown int   // recipients
+	size    int64 // of the mail, as its sender declares it
 	to      []recipient
 }
 
@@ -43,27 +41,39 @@ func problem(code, class, subject, detail int, format string, args ...any) *gosm
 	return &gosmtp.SMTPError{Code: code, EnhancedCode: gosmtp.EnhancedCode{class, subject, detail}, Message: fmt.Sprintf(format, args...)}
 }
 
-// Mail begins a mail.
-func (n *session) Mail(from string, o *gosmtp.MailOptions) error {
+// refuse counts a refusal and returns its answer. The integrations that the mail is for show err. Without one, the answer is logged.
+func (n *session) refuse(outcome string, answer *gosmtp.SMTPError, err error, to ...recipient) error {
+	n.conn.counted.Store(true)
+	for _, r := range to {
+		n.s.d.Activity.Note(r.from, r.tokenID, integrations.Payload{At: time.Now()}, err)
+	}
+	n.s.mails.WithLabelValues(outcome).Inc()
+	if len(to) == 0 {
+		n.s.logOnce(outcome, n.conn.host, answer.Message)
+	}
+	return answer
+}
+
+// Mail begins a mail. The null sender is usual for alerts that want no answer; package sources recognises bounces.
+func (n *session) Mail(_ string, o *gosmtp.MailOptions) error {
 	n.Reset()
-	if _, secure := n.conn.TLSConnectionState(); n.s.cfg.RequireTLS && !secure {
-		return problem(530, 5, 7, 0, "Must issue a STARTTLS command first")
+	if _, secure := n.smtp.TLSConnectionState(); n.s.cfg.RequireTLS && !secure {
+		return n.refuse(insecure, problem(530, 5, 7, 0, "Must issue a STARTTLS command first"), nil)
 	}
-	if from == "" {
-		return problem(550, 5, 7, 1, "Iris sends no mails from these addresses: bounces are refused")
+	if !n.conn.peer.mails.Allow() {
+		return n.refuse(throttled, problem(451, 4, 7, 1, "More than %d mails in a minute from your address: send it again later", n.s.cfg.PerMinute), nil)
 	}
-	if o != nil && o.Size > n.s.cfg.MaxSize {
-		return problem(552, 5, 3, 4, "The mail is larger than %d bytes", n.s.cfg.MaxSize)
-	}
-	if !n.peer.mails.Allow() {
-		n.s.mails.WithLabelValues(throttled).Inc()
-		return problem(451, 4, 7, 1, "More than %d mails in a minute from your address: send it again later", n.s.cfg.PerMinute)
+	if o != nil {
+		n.size = o.Size
 	}
 	return nil
 }
 
 // Rcpt adds a recipient. Only the addresses of integrations are accepted.
 func (n *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
+	if len(n.to) >= maxRecipients {
+		return n.refuse(later, problem(452, 4, 5, 3, "A mail has at most %d recipients: send it again to the others", maxRecipients), nil)
+	}
 	local, domain, _ := strings.Cut(strings.Trim(to, "<>"), "@")
 	if n.s.cfg.Domain != "" && !strings.EqualFold(domain, n.s.cfg.Domain) {
 		return n.noSuch(problem(550, 5, 7, 1, "Iris accepts mails for %s only", n.s.cfg.Domain))
@@ -79,38 +89,51 @@ func (n *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 		r.from, r.tokenID, err = n.s.d.Integrations.ByToken(ctx, r.token)
 	}
 	switch {
-	case fault.Is(err, fault.NotFound), err == nil && r.from.Type != integrations.Email:
+	case fault.Is(err, fault.NotFound):
 		return n.noSuch(problem(550, 5, 1, 1, "No integration has this address"))
 	case err != nil:
 		return n.again(err)
+	case r.from.Type != integrations.Email:
+		return n.noSuch(problem(550, 5, 1, 1, "No integration has this address"), r)
 	case !r.from.Enabled:
-		err = fault.Newf(fault.Forbidden, "the integration %s is switched off", r.from.Name)
-		n.s.d.Activity.Note(r.from, r.tokenID, integrations.Payload{At: time.Now()}, err)
-		return problem(550, 5, 2, 1, "The integration is switched off")
+		return n.refuse(refused, problem(550, 5, 2, 1, "The integration is switched off"),
+			fault.Newf(fault.Forbidden, "the integration %s is switched off", r.from.Name), r)
+	case n.size > n.s.cfg.MaxSize:
+		return n.tooLarge(r)
 	}
 	if err := n.s.d.Activity.Allow(ctx, r.from, time.Now()); err != nil {
-		n.s.d.Activity.Note(r.from, r.tokenID, integrations.Payload{At: time.Now()}, err)
-		n.s.mails.WithLabelValues(later).Inc()
-		return problem(452, 4, 2, 2, "%s: send it again later", fault.Public(err))
+		return n.refuse(later, problem(452, 4, 2, 2, "%s: send it again later", fault.Public(err)), err, r)
 	}
+	n.conn.extend(maxSessionTime)
 	n.to = append(n.to, r)
 	return nil
 }
 
-// noSuch refuses an unknown recipient. Addresses cannot be guessed, so a connection with several unknown ones is closed.
-func (n *session) noSuch(answer *gosmtp.SMTPError) error {
-	n.s.mails.WithLabelValues(unknown).Inc()
-	if n.unknown++; n.unknown >= maxUnknown {
-		time.AfterFunc(time.Second, func() { _ = n.conn.Close() }) // after the answer
-		return problem(421, 4, 7, 0, "Too many unknown recipients")
+// tooLarge refuses the mail for recipients.
+func (n *session) tooLarge(to ...recipient) error {
+	return n.refuse(refused, problem(552, 5, 3, 4, "The mail is larger than %d bytes", n.s.cfg.MaxSize),
+		fault.Newf(fault.TooLarge, "the mail is larger than %d bytes (intake.smtp.max_size)", n.s.cfg.MaxSize), to...)
+}
+
+// noSuch refuses an unknown recipient, or an integration of another type, which shows it. Addresses cannot be guessed, so a connection with
+// several of them is closed.
+func (n *session) noSuch(answer *gosmtp.SMTPError, known ...recipient) error {
+	var err error
+	for _, r := range known {
+		err = fault.Newf(fault.Forbidden, "the integration %s has the type %s: it takes no mails", r.from.Name, r.from.Type)
 	}
-	return answer
+	if n.unknown++; n.unknown >= maxUnknown {
+		time.AfterFunc(time.Second, func() { _ = n.smtp.Close() }) // after the answer
+		answer = problem(421, 4, 7, 0, "Too many unknown recipients")
+	}
+	return n.refuse(unknown, answer, err, known...)
 }
 
 // again answers that the sender must repeat the mail, for an error that does not concern the mail.
 func (n *session) again(err error) error {
+	n.conn.counted.Store(true)
 	n.s.mails.WithLabelValues(later).Inc()
-	n.s.d.Log.Warn("mail not accepted now; its sender repeats it", zap.String("peer", n.host), zap.Error(err))
+	n.s.d.Log.Warn("mail not accepted now; its sender repeats it", zap.String("peer", n.conn.host), zap.Error(err))
 	return problem(451, 4, 3, 0, "Iris cannot take this mail now: send it again later")
 }
 
@@ -118,12 +141,18 @@ func (n *session) again(err error) error {
 // the mail for all: those that were carried out are recognised by their keys.
 func (n *session) Data(r io.Reader) (err error) {
 	defer fault.Recover(&err) // a panic must not end the connections of others
+	n.conn.body.Store(true)
 	n.s.bodies <- struct{}{}
 	defer func() { <-n.s.bodies }()
-	raw, err := io.ReadAll(r)
-	if err != nil {
-		return err
+	raw, err := io.ReadAll(io.LimitReader(r, n.s.cfg.MaxSize+1))
+	switch {
+	case err != nil:
+		return n.refuse(later, problem(451, 4, 4, 2, "The mail is not complete: send it again"),
+			fault.New(fault.Invalid, "the connection ended before the mail was complete"), n.to...)
+	case int64(len(raw)) > n.s.cfg.MaxSize:
+		return n.tooLarge(n.to...)
 	}
+	n.conn.counted.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), workTimeout)
 	defer cancel()
 	var refusal error
@@ -194,14 +223,10 @@ func oneLine(text string) string {
 }
 
 // Reset forgets the mail.
-func (n *session) Reset() { n.to = nil }
-
-// Logout ends the session.
-func (n *session) Logout() error {
-	n.timeout.Stop()
-	if !n.left {
-		n.left = true
-		n.s.leave(n.peer)
-	}
-	return nil
+func (n *session) Reset() {
+	n.to, n.size = nil, 0
+	n.conn.body.Store(false)
 }
+
+// Logout ends the session. Its connection ends later, or goes on under TLS.
+func (n *session) Logout() error { return nil }

@@ -4,6 +4,7 @@
 package smtpd
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -55,6 +56,8 @@ type Config struct {
 	TLS *tls.Config
 	// RequireTLS refuses mails without STARTTLS.
 	RequireTLS bool
+	// Greeting is how long a client may take until its EHLO; 0 = 15 s.
+	Greeting time.Duration
 }
 
 // Deps are the parts of a Server. All are required.
@@ -72,7 +75,10 @@ type Deps struct {
 const (
 	maxConnections = 200
 	maxPerPeer     = 30
+	greetingTime   = 15 * time.Second // until EHLO
+	strangerTime   = time.Minute      // until the first known recipient
 	maxSessionTime = 15 * time.Minute
+	maxCommand     = 64 << 10 // bytes that a client may send without an answer, except a mail
 	readTimeout    = 2 * time.Minute
 	writeTimeout   = 30 * time.Second
 	maxRecipients  = 20
@@ -81,6 +87,7 @@ const (
 	maxPeers       = 10_000
 	workTimeout    = 30 * time.Second
 	stopTimeout    = 10 * time.Second
+	logEvery       = time.Minute
 )
 
 // Server receives mails. It is safe for concurrent use; Run must be called once.
@@ -92,13 +99,14 @@ type Server struct {
 	bodies   chan struct{} // one for each mail in memory
 	mails    *prometheus.CounterVec
 
-	mu    sync.Mutex
-	peers map[string]*peer
+	mu     sync.Mutex
+	peers  map[string]*peer
+	logged map[string]time.Time // by text of the answer
 }
 
-// peer is what one address does.
+// peer is what one address does. IPv6 addresses of one network of 64 bits are one peer.
 type peer struct {
-	open  int // sessions
+	open  int // connections
 	mails *rate.Limiter
 }
 
@@ -109,14 +117,16 @@ const (
 	later     = "later"     // the sender repeats
 	unknown   = "unknown"   // recipient
 	throttled = "throttled" // peer
+	insecure  = "insecure"  // without STARTTLS
+	unused    = "unused"    // the connection ended without a mail or a refusal of Iris: silence, a probe, a protocol error
 )
 
 // New opens the listener. The error names the setting.
 func New(cfg Config, d Deps) (*Server, error) {
-	s := &Server{cfg: cfg, d: d, bodies: make(chan struct{}, maxBodies), peers: map[string]*peer{},
+	s := &Server{cfg: cfg, d: d, bodies: make(chan struct{}, maxBodies), peers: map[string]*peer{}, logged: map[string]time.Time{},
 		mails: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "iris_smtpd_mails_total", Help: "Mails and recipients of the SMTP server, by outcome.",
-		}, []string{"outcome"}), []string{accepted, refused, later, unknown, throttled})}
+			Name: "iris_smtpd_mails_total", Help: "Mails, recipients and connections of the SMTP server, by outcome.",
+		}, []string{"outcome"}), []string{accepted, refused, later, unknown, throttled, insecure, unused})}
 	s.d.Log = d.Log.Named("smtpd")
 	if err := d.Registerer.Register(s.mails); err != nil {
 		return nil, err
@@ -125,13 +135,15 @@ func New(cfg Config, d Deps) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("intake.smtp.addr (IRIS_INTAKE_SMTP_ADDR): %w", err)
 	}
-	s.listener = netutil.LimitListener(listener, maxConnections)
+	s.cfg.Greeting = cmp.Or(cfg.Greeting, greetingTime)
+	s.listener = peerListener{netutil.LimitListener(listener, maxConnections), s}
 	s.smtp = gosmtp.NewServer(gosmtp.BackendFunc(s.begin))
 	s.smtp.Domain = cfg.Domain
 	if s.smtp.Domain == "" {
 		s.smtp.Domain = "localhost"
 	}
-	s.smtp.MaxMessageBytes, s.smtp.MaxRecipients = cfg.MaxSize, maxRecipients
+	// The session and the connection bound sizes, recipients and lines: what the library refuses is counted nowhere.
+	s.smtp.MaxMessageBytes, s.smtp.MaxRecipients, s.smtp.MaxLineLength = 0, 0, 0
 	s.smtp.ReadTimeout, s.smtp.WriteTimeout = readTimeout, writeTimeout
 	s.smtp.TLSConfig, s.smtp.ErrorLog = cfg.TLS, quiet{s.d.Log}
 	return s, nil
@@ -165,22 +177,34 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// begin begins a session after the greeting of a client.
+// begin begins a session after the EHLO of a client.
 func (s *Server) begin(c *gosmtp.Conn) (gosmtp.Session, error) {
-	host, _, err := net.SplitHostPort(c.Conn().RemoteAddr().String())
-	if err != nil {
-		host = c.Conn().RemoteAddr().String()
+	from := c.Conn()
+	if secure, ok := from.(*tls.Conn); ok {
+		from = secure.NetConn()
 	}
-	p := s.enter(host)
-	if p == nil {
-		return nil, &gosmtp.SMTPError{Code: 421, EnhancedCode: gosmtp.EnhancedCode{4, 7, 0}, Message: "too many connections from your address"}
+	accepted, ok := from.(*conn)
+	if !ok {
+		return nil, fmt.Errorf("a connection of the type %T", from)
 	}
-	out := &session{s: s, conn: c, host: host, peer: p}
-	out.timeout = time.AfterFunc(maxSessionTime, func() { _ = c.Close() })
-	return out, nil
+	accepted.extend(strangerTime)
+	return &session{s: s, smtp: c, conn: accepted}, nil
 }
 
-// enter counts a session of a peer. It returns nil if the peer has too many.
+// logOnce logs why mails of unknown integrations are refused, once a minute for each reason.
+func (s *Server) logOnce(outcome, host, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if now.Sub(s.logged[reason]) < logEvery {
+		return
+	}
+	s.logged[reason] = now
+	s.d.Log.Warn("refused; further refusals for this reason are logged after a minute", zap.String("peer", host), zap.String("outcome", outcome),
+		zap.String("reason", reason))
+}
+
+// enter counts a connection of a peer. It returns nil if the peer has too many.
 func (s *Server) enter(host string) *peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +223,7 @@ func (s *Server) enter(host string) *peer {
 	return p
 }
 
-// forget removes the peers without a session. The caller holds the lock.
+// forget removes the peers without a connection. The caller holds the lock.
 func (s *Server) forget() {
 	for host, p := range s.peers {
 		if p.open == 0 {

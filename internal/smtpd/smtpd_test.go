@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"net/smtp"
@@ -39,6 +40,23 @@ type world struct {
 	refuse error // of events
 	events []intake.Event
 	notes  []string
+
+	metrics *prometheus.Registry
+}
+
+// outcome returns how often an outcome was counted.
+func (w *world) outcome(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "iris_smtpd_mails_total" && m.GetLabel()[0].GetValue() == name {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0
 }
 
 func (w *world) ByToken(_ context.Context, token string) (integrations.Integration, int64, error) {
@@ -94,8 +112,9 @@ func start(t *testing.T, w *world, cfg smtpd.Config) *smtpd.Server {
 	if cfg.MaxSize == 0 {
 		cfg.MaxSize = 10_000
 	}
+	w.metrics = prometheus.NewRegistry()
 	s, err := smtpd.New(cfg, smtpd.Deps{Integrations: w, Applications: apps{}, Receiver: w, Activity: w, Decode: sources.Email, Log: zap.NewNop(),
-		Registerer: prometheus.NewRegistry()})
+		Registerer: w.metrics})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -166,7 +185,9 @@ func TestMailsAndTheirAnswers(t *testing.T) {
 		"switched off":        {"mon@example.com", "off@iris.example.com", alert, 550, ""},
 		"to another domain":   {"mon@example.com", "mail@example.com", alert, 550, ""},
 		"above its rate":      {"mon@example.com", "busy@iris.example.com", alert, 452, ""},
-		"a bounce":            {"", "mail@iris.example.com", alert, 550, ""},
+		"with a null sender":  {"", "mail@iris.example.com", "Return-Path: <>\n" + alert, 250, "disk full"},
+		"a bounce":            {"", "mail@iris.example.com", "Content-Type: multipart/report; report-type=delivery-status; boundary=x\n" + alert, 554, ""},
+		"of one long line":    {"mon@example.com", "mail@iris.example.com", alert + strings.Repeat("x", 9_000), 250, "disk full"},
 		"an automatic answer": {"mon@example.com", "mail@iris.example.com", "Auto-Submitted: auto-replied\n" + alert, 554, ""},
 		"our own":             {"mon@example.com", "mail@iris.example.com", "X-Iris-Message-Id: 1\n" + alert, 554, ""},
 		"no mail":             {"mon@example.com", "mail@iris.example.com", "no header", 554, ""},
@@ -240,13 +261,111 @@ func TestThePeerHasARateAndConnections(t *testing.T) {
 		codes = append(codes, got)
 	}
 	require.Equal(t, []int{250, 250, 451}, codes, "half of a minute's mails may come at once")
-	refused := 0
 	for range 40 {
-		if c := dial(t, s); c.Hello("client") != nil {
-			refused++
-		}
+		conn, err := net.Dial("tcp", s.Addr())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
 	}
-	require.Positive(t, refused)
+	_, err := smtp.Dial(s.Addr())
+	require.Equal(t, 421, code(err), "the limit holds before the greeting")
+}
+
+func TestSilentConnectionsOfOnePeerBlockNobodyElse(t *testing.T) {
+	t.Parallel()
+	s := start(t, &world{}, smtpd.Config{})
+	greetings := map[string]int{}
+	for range 230 {
+		conn, err := net.Dial("tcp", s.Addr())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		line, err := textproto.NewConn(conn).ReadLine()
+		require.NoError(t, err)
+		greetings[line[:3]]++
+	}
+	require.Equal(t, map[string]int{"220": 30, "421": 200}, greetings)
+	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	conn, err := other.Dial("tcp", s.Addr())
+	require.NoError(t, err)
+	c, err := smtp.NewClient(conn, "localhost")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	got, text := send(c, "a@b.example", "mail@x", alert)
+	require.Equal(t, 250, got, text)
+}
+
+func TestConnectionsEndThatDoNotBegin(t *testing.T) {
+	t.Parallel()
+	s := start(t, &world{}, smtpd.Config{Greeting: 50 * time.Millisecond})
+	for name, sent := range map[string]string{"silence": "", "commands without EHLO": "NOOP\r\nVRFY x\r\n", "half a command": "EHL"} {
+		conn, err := net.Dial("tcp", s.Addr())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		_, err = conn.Write([]byte(sent))
+		require.NoError(t, err)
+		answers, err := io.ReadAll(conn) // returns when the server closes
+		require.NoError(t, err, name)
+		require.Contains(t, string(answers), "421 4.4.2", name)
+	}
+	c := dial(t, s)
+	got, text := send(c, "a@b.example", "mail@x", alert)
+	require.Equal(t, 250, got, text)
+}
+
+func TestCommandsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := start(t, &world{}, smtpd.Config{})
+	c := dial(t, s)
+	require.NoError(t, c.Hello("client"))
+	require.NoError(t, c.Mail("a@b.example"))
+	_ = c.Text.PrintfLine("RCPT TO:<%s@x>", strings.Repeat("x", 1<<20)) // an error if the server has closed already
+	_, _, err := c.Text.ReadResponse(250)
+	require.NotEqual(t, 250, code(err))
+	require.Error(t, c.Noop(), "the connection is closed")
+}
+
+func TestRefusalsAreCountedAndShown(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x\n", 10_000)
+	for name, c := range map[string]struct {
+		from, to, body string
+		outcome, note  string
+	}{
+		"too large":      {"a@b.example", "mail@x", alert + large, "refused", "mail 7 the mail is larger than 10000 bytes (intake.smtp.max_size)"},
+		"declared size":  {"SIZE", "mail@x", alert, "refused", "mail 7 the mail is larger than 10000 bytes (intake.smtp.max_size)"},
+		"switched off":   {"a@b.example", "off@x", alert, "refused", "off 7 the integration off is switched off"},
+		"another type":   {"a@b.example", "hook@x", alert, "unknown", "hook 7 the integration hook has the type generic: it takes no mails"},
+		"nobody":         {"a@b.example", "nobody@x", alert, "unknown", ""},
+		"above its rate": {"a@b.example", "busy@x", alert, "later", "busy 7 too many"},
+		"no mail":        {"a@b.example", "mail@x", "no header", "refused", "mail 7 the body must be a mail: a header with From or Subject, an empty line and a text"},
+		"recipients":     {"a@b.example", strings.TrimSuffix(strings.Repeat("mail@x,", 21), ","), alert, "later", ""},
+		"protocol error": {"a@b.example", "nonsense with spaces", alert, "unused", ""},
+	} {
+		w := &world{}
+		s := start(t, w, smtpd.Config{})
+		client := dial(t, s)
+		if strings.Contains(c.from, "SIZE") {
+			require.NoError(t, client.Hello("client"))
+			id, err := client.Text.Cmd("MAIL FROM:<a@b.example> SIZE=10001")
+			require.NoError(t, err)
+			client.Text.StartResponse(id)
+			_, _, err = client.Text.ReadResponse(250)
+			client.Text.EndResponse(id)
+			require.NoError(t, err)
+			require.Equal(t, 552, code(client.Rcpt(c.to)))
+		} else {
+			got, _ := send(client, c.from, c.to, c.body)
+			require.NotEqual(t, 250, got, name)
+		}
+		_ = client.Quit()
+		require.Eventually(t, func() bool { return w.outcome(t, c.outcome) == 1 }, 10*time.Second, 10*time.Millisecond, name)
+		w.mu.Lock()
+		if c.note == "" {
+			require.Empty(t, w.notes, name)
+		} else {
+			require.Equal(t, []string{c.note}, w.notes, name)
+		}
+		w.mu.Unlock()
+	}
 }
 
 func TestSTARTTLSIsRequired(t *testing.T) {

@@ -101,7 +101,7 @@ func automatic(h mail.Header) string {
 		return "the mail was sent by Iris: it would open an incident about an incident"
 	case strings.HasPrefix(strings.ToLower(h.Get("Auto-Submitted")), "auto-replied"), h.Get("X-Autoreply") != "", h.Get("X-Autorespond") != "":
 		return "the mail is an automatic answer"
-	case kind == "multipart/report" && params["report-type"] != "feedback-report", h.Get("X-Failed-Recipients") != "", h.Get("Return-Path") == "<>",
+	case kind == "multipart/report" && params["report-type"] != "feedback-report", h.Get("X-Failed-Recipients") != "",
 		strings.HasPrefix(strings.ToUpper(sender(h)), "MAILER-DAEMON@"):
 		return "the mail is a bounce"
 	case len(h["Received"]) > maxReceived:

@@ -82,8 +82,7 @@ func TestMailsThatNobodyWroteAsAnAlert(t *testing.T) {
 		"X-Autoreply: yes":                        "automatic answer",
 		"X-Iris-Message-Id: 17":                   "sent by Iris",
 		"Content-Type: multipart/report; report-type=delivery-status; boundary=x": "bounce",
-		"Return-Path: <>": "bounce",
-		strings.TrimSpace(strings.Repeat("Received: from a by b\n", 31)): "loop",
+		strings.TrimSpace(strings.Repeat("Received: from a by b\n", 31)):          "loop",
 	} {
 		_, err := Email(request(letter("Subject: a\n"+headers, "x")))
 		require.True(t, fault.Is(err, fault.Invalid), headers)
