@@ -33,6 +33,9 @@ func TestIncidentsAreOpened(t *testing.T) {
 	f.exec(`update incidents set active = false, resolved = true`)
 	require.NotEqual(t, first.ID, ok[opened](f, 201, "ann", "POST", "/v1/incidents", body).ID, "the incident with the key is resolved")
 
+	long := strings.Replace(body, `"dedup_key":"db1"`, `"dedup_key":"`+strings.Repeat("あ", 255)+`"`, 1)
+	require.Equal(t, ok[opened](f, 201, "", "POST", "/v1/incidents", long).ID, ok[opened](f, 200, "", "POST", "/v1/incidents", long).ID, "the limit counts characters")
+
 	var places [2]string
 	for i := range places {
 		rec := f.do("", "POST", "/v1/incidents", `{"plan":"pager","context":{"x":"\u0000"}}`, "Idempotency-Key", "once")

@@ -29,8 +29,9 @@ func (c Content) New() (n incidents.New, err error) {
 		return n, fault.Invalidf("title", "title is required if there is neither summary nor context")
 	case c.Severity != "" && !integrations.KnownSeverity(c.Severity):
 		return n, fault.Invalidf("severity", "severity must be one of critical, error, warning and info")
-	case len(c.DedupKey) > MaxKey:
-		return n, fault.Invalidf("dedup_key", "dedup_key must not be longer than %d bytes", MaxKey)
+	}
+	if err := CheckKey(c.DedupKey); err != nil {
+		return n, err
 	}
 	n = incidents.New{DedupKey: c.DedupKey, Severity: string(c.Severity)}
 	n.Context, err = intake.ContextOf(intake.Event{Title: c.Title, Summary: c.Summary, Labels: c.Labels, Context: c.Context}, "", c.Severity)

@@ -18,10 +18,13 @@ func TestContent(t *testing.T) {
 	require.JSONEq(t, `{"host":"db1","title":"posted","summary":"no answer","severity":"critical","labels":{"team":"db"}}`, string(n.Context))
 	require.Equal(t, "critical", n.Severity)
 	require.Equal(t, "db1", n.DedupKey)
+	n, err = Content{Title: "t", DedupKey: strings.Repeat("あ", MaxKey)}.New()
+	require.NoError(t, err, "the limit counts characters")
+	require.Equal(t, strings.Repeat("あ", MaxKey), n.DedupKey)
 	for field, c := range map[string]Content{
 		"title":     {DedupKey: "k"},
 		"severity":  {Title: "t", Severity: "loud"},
-		"dedup_key": {Title: "t", DedupKey: strings.Repeat("k", MaxKey+1)},
+		"dedup_key": {Title: "t", DedupKey: strings.Repeat("あ", MaxKey+1)},
 	} {
 		_, err := c.New()
 		var f *fault.Error

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -42,8 +43,16 @@ type Rates interface {
 	Check(ctx context.Context, app auth.Application, plan int64) error
 }
 
-// MaxKey is the maximum length of a dedup key, in bytes.
+// MaxKey is the maximum length of a dedup key, in characters. Storage hashes those that have more bytes than an index takes.
 const MaxKey = 255
+
+// CheckKey returns an Invalid fault if a dedup key is too long.
+func CheckKey(key string) error {
+	if utf8.RuneCountInString(key) > MaxKey {
+		return fault.Invalidf("dedup_key", "dedup_key must not be longer than %d characters", MaxKey)
+	}
+	return nil
+}
 
 // Opener opens incidents. It is safe for concurrent use.
 type Opener struct {

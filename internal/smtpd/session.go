@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
@@ -218,8 +219,7 @@ func (n *session) carryOut(ctx context.Context, to recipient, raw []byte, p *int
 
 // oneLine returns a text that fits into an answer of SMTP.
 func oneLine(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	return text[:min(len(text), 400)]
+	return humanize.Shorten(strings.Join(strings.Fields(text), " "), 400)
 }
 
 // Reset forgets the mail.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -25,8 +26,8 @@ const DefaultName = "default"
 const (
 	MaxEvery          = 366 * 24 * time.Hour
 	MaxPerIntegration = 1000
-	maxName           = 200
-	maxDescription    = 10_000
+	maxName           = 200    // characters
+	maxDescription    = 10_000 // characters
 )
 
 // Outage is the time without any process that receives pings after which the reception counts as interrupted.
@@ -200,10 +201,10 @@ func (c *Content) Check() error {
 	c.Name, c.Description = strings.TrimSpace(c.Name), strings.TrimSpace(c.Description)
 	whole := func(d time.Duration) bool { return d == d.Truncate(time.Second) }
 	switch {
-	case c.Name == "" || len(c.Name) > maxName || strings.ContainsAny(c.Name, "/\x00"):
-		return fault.Invalidf("name", "name must have 1 to %d bytes without a slash", maxName)
-	case len(c.Description) > maxDescription:
-		return fault.Invalidf("description", "description has more than %d bytes", maxDescription)
+	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxName || strings.ContainsAny(c.Name, "/\x00"):
+		return fault.Invalidf("name", "name must have 1 to %d characters without a slash", maxName)
+	case utf8.RuneCountInString(c.Description) > maxDescription:
+		return fault.Invalidf("description", "description has more than %d characters", maxDescription)
 	case c.Every < time.Second || c.Every > MaxEvery || !whole(c.Every):
 		return fault.Invalidf("every_seconds", "every_seconds must be 1 to %d", int64(MaxEvery.Seconds()))
 	case c.Grace < 0 || c.Grace > MaxEvery || !whole(c.Grace):

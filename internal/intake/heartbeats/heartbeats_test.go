@@ -1,6 +1,7 @@
 package heartbeats_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,8 @@ func TestCheck(t *testing.T) {
 	good := heartbeats.Content{Name: " backup ", Every: time.Minute}
 	require.NoError(t, good.Check())
 	require.Equal(t, "backup", good.Name)
+	wide := heartbeats.Content{Name: strings.Repeat("あ", 200), Description: strings.Repeat("あ", 10_000), Every: time.Minute}
+	require.NoError(t, wide.Check(), "limits count characters")
 	for field, c := range map[string]heartbeats.Content{
 		"name":          {Name: "a/b", Every: time.Minute},
 		"every_seconds": {Name: "a", Every: time.Millisecond},

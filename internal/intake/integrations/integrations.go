@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -165,14 +166,18 @@ func (c Content) Unchanged(stored Content) error {
 	return nil
 }
 
-const maxRules = 200
+// Bounds of the content: rules, and characters of the name.
+const (
+	maxRules = 200
+	maxName  = 255
+)
 
 // Check sets the defaults of the content. A wrong field is an Invalid fault that names it. types are the known types.
 func (c *Content) Check(types []string) error {
 	c.Name = strings.TrimSpace(c.Name)
 	switch {
-	case c.Name == "" || len(c.Name) > intake.MaxKey || strings.ContainsAny(c.Name, "/\x00"):
-		return fault.Invalidf("name", "name must have 1 to %d bytes without a slash", intake.MaxKey)
+	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxName || strings.ContainsAny(c.Name, "/\x00"):
+		return fault.Invalidf("name", "name must have 1 to %d characters without a slash", maxName)
 	case !slices.Contains(types, c.Type):
 		return fault.Invalidf("type", "type must be one of: %s", strings.Join(types, ", "))
 	case c.DefaultSeverity != "" && !KnownSeverity(c.DefaultSeverity):

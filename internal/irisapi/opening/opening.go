@@ -31,7 +31,8 @@ func parseIncident(b v0.Body) (n newIncident, err error) {
 	err = json.Unmarshal(n.raw, &n.context)
 	b.Check(err == nil && n.context != nil, fault.Invalidf("context", "context must be an object"))
 	n.key = b.Text("dedup_key")
-	b.Check(len(n.key) <= opening.MaxKey, fault.Invalidf("dedup_key", "dedup_key must not be longer than %d bytes", opening.MaxKey))
+	err = opening.CheckKey(n.key)
+	b.Check(err == nil, err)
 	if !b.Given("dynamic_targets") {
 		return n, b.Err()
 	}
