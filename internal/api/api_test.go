@@ -92,7 +92,7 @@ func newFixture(t *testing.T) *fixture {
 		plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
 		senders := integrations.Deps{Integrations: pgintegrations.New(db, secrets), Records: pgintegrations.New(db, secrets), Applications: apps,
 			Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
-				Chooser: receiving.Chooser{Plans: plans, Lookups: pgnotifications.New(db), Log: zap.NewNop()}, Applications: apps, Decoders: sources.All(), Alerts: pgintegrations.New(db, secrets)}}
+				Chooser: receiving.NewChooser(plans, pgnotifications.New(db), "", zap.NewNop()), Applications: apps, Decoders: sources.All(), Alerts: pgintegrations.New(db, secrets)}}
 		return slices.Concat(
 			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Merges: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,

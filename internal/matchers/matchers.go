@@ -1,8 +1,14 @@
 // Package matchers is the syntax of Alertmanager for conditions on labels. The routing rules of integrations and silences use it. It is pure.
+//
+// The work of a condition is bounded. Parse refuses large expressions, and a Budget bounds what all conditions of one decision cost. A condition
+// that would cost more is Undecided: the caller must decide so that somebody is paged.
 package matchers
 
 import (
+	"maps"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,18 +22,57 @@ type matcher struct {
 	label string
 	not   bool
 	value string
-	like  *regexp.Regexp // nil = equal to value
+	like  *expression // nil = equal to value
 }
 
-// maxMatchers bounds the size of one rule.
-const maxMatchers = 50
+// Answer says whether matchers hold.
+type Answer int
+
+// The answers.
+const (
+	No Answer = iota
+	Yes
+	Undecided // an expression is too large, or was not run because the budget is used up
+)
+
+// Budget is how much work expressions may still cause, in instructions times bytes.
+type Budget int
+
+// NewBudget returns the budget of one decision: for one event and all rules, or for one incident and all silences.
+func NewBudget() *Budget {
+	b := Budget(maxWork)
+	return &b
+}
+
+// maxMatchers and maxLength bound the size of one rule.
+const (
+	maxMatchers = 50
+	maxLength   = 10_000 // bytes
+)
 
 // first matches the label and the operator at the start of a matcher.
 var first = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_.:-]*)\s*(=~|!~|!=|=)\s*`)
 
-// Parse reads matchers in the syntax of Alertmanager: label="value", with =, !=, =~ or !~, separated by commas, with or without braces.
-// Values without special characters need no quotes. Expressions must match the whole value.
+// Parse reads matchers that are about to be stored, in the syntax of Alertmanager: label="value", with =, !=, =~ or !~, separated by commas, with or
+// without braces. Values without special characters need no quotes. Expressions must match the whole value. Expressions that are too large are
+// an Invalid fault.
 func Parse(s string) (Matchers, error) {
+	if len(s) > maxLength {
+		return nil, fault.Invalidf("match", "match has more than %d bytes", maxLength)
+	}
+	out, err := Stored(s)
+	if err != nil {
+		return nil, err
+	}
+	if size := out.Cost(); size > max(maxSize, len(s)) {
+		return nil, fault.Invalidf("match", "the regular expressions are too large: %d instructions, at most %d; use smaller repetitions such as {0,5}",
+			size, max(maxSize, len(s)))
+	}
+	return out, nil
+}
+
+// Stored reads matchers that are stored already. It accepts large expressions, so that a limit that was added later disables none of them.
+func Stored(s string) (Matchers, error) {
 	rest := strings.TrimSpace(s)
 	if strings.HasPrefix(rest, "{") && strings.HasSuffix(rest, "}") {
 		rest = strings.TrimSpace(rest[1 : len(rest)-1])
@@ -44,10 +89,11 @@ func Parse(s string) (Matchers, error) {
 		}
 		m := matcher{label: head[1], not: head[2][0] == '!', value: value}
 		if strings.HasSuffix(head[2], "~") {
-			if _, err := regexp.Compile(value); err != nil { // alone, so that no parenthesis closes the group below
+			parsed, err := syntax.Parse(value, syntax.Perl) // alone, so that no parenthesis closes the group of compile
+			if err != nil {
 				return nil, fault.Invalidf("match", "%.60q is no regular expression", value)
 			}
-			if m.like, err = regexp.Compile("^(?:" + value + ")$"); err != nil {
+			if m.like, err = compile(value, parsed); err != nil {
 				return nil, fault.Invalidf("match", "%.60q is no regular expression", value)
 			}
 		}
@@ -82,17 +128,67 @@ func value(s string) (v, rest string, err error) {
 	return v, s[len(quoted):], nil
 }
 
-// Match reports whether all matchers hold. label returns the value of a label; an absent one is empty.
+// Match reports whether all matchers certainly hold. label returns the value of a label; an absent one is empty.
 func (m Matchers) Match(label func(name string) string) bool {
-	for _, one := range m {
-		v := label(one.label)
-		holds := v == one.value
-		if one.like != nil {
-			holds = one.like.MatchString(v)
-		}
-		if holds == one.not {
-			return false
+	return m.Decide(label, NewBudget()) == Yes
+}
+
+// Decide says whether all matchers hold, and takes the work of their expressions from the budget. label returns the value of a label; an absent one
+// is empty. One matcher that certainly does not hold decides, whatever the others are.
+func (m Matchers) Decide(label func(name string) string, b *Budget) Answer {
+	out := Yes
+	for _, cheap := range []bool{true, false} {
+		for _, one := range m {
+			if (one.like == nil) != cheap {
+				continue
+			}
+			switch one.decide(label(one.label), b) {
+			case No:
+				return No
+			case Undecided:
+				out = Undecided
+			case Yes:
+			}
 		}
 	}
-	return true
+	return out
+}
+
+func (m matcher) decide(v string, b *Budget) Answer {
+	holds := v == m.value
+	if m.like != nil {
+		var decided bool
+		if holds, decided = m.like.match(v, b); !decided {
+			return Undecided
+		}
+	}
+	if holds == m.not {
+		return No
+	}
+	return Yes
+}
+
+// Cost is the size of all expressions. Callers decide cheap matchers first, so that large expressions of others do not use up their budget.
+func (m Matchers) Cost() (total int) {
+	for _, one := range m {
+		if one.like != nil {
+			total = capped(total + one.like.size)
+		}
+	}
+	return total
+}
+
+// Values returns a label and the only values that it can have where the matchers hold; false if no matcher lists the values of a label. It is for
+// an index.
+func (m Matchers) Values() (label string, values []string, ok bool) {
+	for _, one := range m {
+		switch {
+		case one.not:
+		case one.like == nil:
+			return one.label, []string{one.value}, true
+		case one.like.values != nil:
+			return one.label, slices.Collect(maps.Keys(one.like.values)), true
+		}
+	}
+	return "", nil, false
 }

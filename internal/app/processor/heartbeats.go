@@ -17,7 +17,7 @@ import (
 func (p *Processor) heartbeats(parts *processorParts, s *server.Stores, log *zap.Logger) (*monitor.Monitor, error) {
 	receiver, err := receiving.New(receiving.Deps{
 		Incidents: s.Incidents, Load: unlimited{}, Wake: parts.wake, Log: log, Registerer: p.reg, Types: sources.Types(),
-		Chooser: receiving.Chooser{Plans: s.Plans, Lookups: s.Notifications, CatchAll: p.cfg.Intake.CatchAllPlan, Log: log},
+		Chooser: receiving.NewChooser(s.Plans, s.Notifications, p.cfg.Intake.CatchAllPlan, log),
 	})
 	if err != nil {
 		return nil, err

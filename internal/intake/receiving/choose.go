@@ -44,11 +44,16 @@ func (c Choice) byDefault() bool { return c.Owner == ApplicationPlan || c.Owner 
 
 // Chooser chooses the plans of events. Intake, the preview and the command line use it. It is safe for concurrent use.
 type Chooser struct {
-	Plans   Plans
-	Lookups escalation.Lookups
-	// CatchAll is the name of the plan for events without another usable plan; "" = none.
-	CatchAll string
-	Log      *zap.Logger
+	plans    Plans
+	lookups  escalation.Lookups
+	catchAll string
+	router   *routing.Router
+	log      *zap.Logger
+}
+
+// NewChooser returns a Chooser. catchAll is the name of the plan for events without another usable plan; "" = none.
+func NewChooser(plans Plans, lookups escalation.Lookups, catchAll string, log *zap.Logger) Chooser {
+	return Chooser{plans, lookups, catchAll, routing.NewRouter(), log}
 }
 
 // Choose returns the plan of a firing event: that of the first rule that matches, else the first that the sender names, else the default
@@ -56,7 +61,14 @@ type Chooser struct {
 // fault if no plan is left.
 func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, now time.Time) (Choice, error) {
 	e.Severity = severity(from, e)
-	route := routing.Choose(from.Rules, e, now)
+	route, err := c.router.Choose(ctx, from.Rules, e, now)
+	if err != nil {
+		return Choice{}, err
+	}
+	if route.Doubt {
+		c.log.Warn("the expression of a rule was not run, because it is too large for the event",
+			zap.String("integration", from.Name), zap.Int("rule", route.Rule))
+	}
 	out := Choice{Rule: route.Rule, RecordOnly: route.RecordOnly, Reason: route.Reason}
 	if route.RecordOnly {
 		return out, nil
@@ -67,7 +79,7 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrat
 		candidates = append(candidates, candidate{name: name, owner: SenderPlan})
 	}
 	candidates = append(candidates, candidate{name: from.DefaultPlan, owner: IntegrationPlan},
-		candidate{name: app.DefaultPlan, owner: ApplicationPlan}, candidate{name: c.CatchAll, owner: CatchAllPlan})
+		candidate{name: app.DefaultPlan, owner: ApplicationPlan}, candidate{name: c.catchAll, owner: CatchAllPlan})
 	for _, next := range candidates {
 		if next.name == "" {
 			continue
@@ -87,7 +99,7 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrat
 			continue // a team or person of the sender
 		}
 		refusal = err
-		c.Log.Warn("the plan for an event cannot be used", zap.String("integration", from.Name), zap.String("plan", next.name),
+		c.log.Warn("the plan for an event cannot be used", zap.String("integration", from.Name), zap.String("plan", next.name),
 			zap.String("of", string(next.owner)), zap.String("reason", fault.Public(err)))
 	}
 	return out, fault.Newf(fault.NotFound, "no plan can take this event: %s", fault.Public(refusal))
@@ -103,7 +115,7 @@ type candidate struct {
 // usable finds an active plan and the targets of its dynamic steps. It returns a NotFound fault if there is no such plan, and an Invalid
 // fault if its dynamic steps need other targets. A plan without dynamic steps ignores the targets.
 func (c Chooser) usable(ctx context.Context, name string, targets []routing.Target) (escalation.PlanSteps, []incidents.DynamicTarget, error) {
-	plan, err := c.Plans.Recent(ctx, name)
+	plan, err := c.plans.Recent(ctx, name)
 	if err != nil {
 		return plan, nil, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active plan named %s", name))
 	}
@@ -120,7 +132,7 @@ func (c Chooser) usable(ctx context.Context, name string, targets []routing.Targ
 	for k, t := range targets {
 		given[k] = incidents.Target(t)
 	}
-	found, unknown, err := escalation.FindTargets(ctx, c.Lookups, given)
+	found, unknown, err := escalation.FindTargets(ctx, c.lookups, given)
 	if unknown != nil {
 		return plan, nil, fault.Invalidf("plan", "there is no target with the role %s and the name %s", unknown.Role, unknown.Name)
 	}

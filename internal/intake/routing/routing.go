@@ -1,11 +1,13 @@
-// Package routing chooses the plan of an event by the rules of its integration. The functions are pure. Intake, the preview and the
-// command line use the same ones.
+// Package routing chooses the plan of an event by the rules of its integration. It does no input or output. Intake, the preview and the
+// command line use the same functions.
 package routing
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/hours"
 	"github.com/iris-oncall/iris/internal/intake"
@@ -45,16 +47,63 @@ type Choice struct {
 	Targets    []Target
 	RecordOnly bool
 	Reason     string
+	Doubt      bool // the rule is in doubt, and no other one matches
 }
 
-// Choose returns the choice of the first rule that matches an event at a time. Rules that Check refuses match nothing.
-func Choose(rules []Rule, e intake.Event, at time.Time) Choice {
-	for k, r := range rules {
-		if r.matches(e, at) {
-			return Choice{Rule: k + 1, Plan: r.Plan, Targets: r.Targets, RecordOnly: r.RecordOnly, Reason: fmt.Sprintf("rule %d matches: %s", k+1, r)}
+// maxKept bounds the memory of a Router, in instructions and bytes of expressions.
+const maxKept = 1_000_000
+
+// Router chooses by rules, and compiles each matcher once. It is safe for concurrent use.
+type Router struct {
+	compiled *cache.Cache[string, matchers.Matchers]
+}
+
+// NewRouter returns a Router.
+func NewRouter() *Router {
+	return &Router{cache.New(cache.Config[string, matchers.Matchers]{TTL: cache.Forever, MaxWeight: maxKept,
+		Weigh: func(match string, m matchers.Matchers) int { return len(match) + m.Cost() }})}
+}
+
+// Choose returns the choice of the first rule that matches an event at a time. Rules with a wrong syntax match nothing. A rule whose expressions are
+// too expensive for the event is in doubt: an event is not left unopened while a rule with a plan before is in doubt, and a rule in doubt is
+// used if no other rule matches. The error is that of ctx.
+func (r *Router) Choose(ctx context.Context, rules []Rule, e intake.Event, at time.Time) (Choice, error) {
+	budget := matchers.NewBudget()
+	doubt := Choice{}
+	for k, rule := range rules {
+		if err := ctx.Err(); err != nil {
+			return Choice{}, err
+		}
+		choice := Choice{Rule: k + 1, Plan: rule.Plan, Targets: rule.Targets, RecordOnly: rule.RecordOnly, Reason: fmt.Sprintf("rule %d matches: %s", k+1, rule)}
+		answer, err := r.decide(ctx, rule, e, at, budget)
+		switch {
+		case err != nil:
+			return Choice{}, err
+		case answer == matchers.Yes && (!rule.RecordOnly || doubt.Rule == 0):
+			return choice, nil
+		case answer == matchers.Yes:
+			return doubt, nil
+		case answer == matchers.Undecided && !rule.RecordOnly && doubt.Rule == 0:
+			doubt, doubt.Doubt = choice, true
+			doubt.Reason = fmt.Sprintf("rule %d may match, its expression is too large for this event: %s", k+1, rule)
 		}
 	}
-	return Choice{Reason: fmt.Sprintf("none of %d rules matches", len(rules))}
+	if doubt.Rule != 0 {
+		return doubt, nil
+	}
+	return Choice{Reason: fmt.Sprintf("none of %d rules matches", len(rules))}, nil
+}
+
+// decide says whether a rule matches.
+func (r *Router) decide(ctx context.Context, rule Rule, e intake.Event, at time.Time, b *matchers.Budget) (matchers.Answer, error) {
+	if len(rule.Times) > 0 && !hours.InAny(rule.Times, at) {
+		return matchers.No, nil
+	}
+	m, err := r.compiled.Get(ctx, rule.Match, func(context.Context) (matchers.Matchers, error) { return matchers.Stored(rule.Match) })
+	if err != nil {
+		return matchers.No, ctx.Err()
+	}
+	return m.Decide(func(name string) string { return label(e, name) }, b), nil
 }
 
 // String describes the rule.
@@ -67,14 +116,6 @@ func (r Rule) String() string {
 		text += ", at its times"
 	}
 	return text
-}
-
-func (r Rule) matches(e intake.Event, at time.Time) bool {
-	m, err := matchers.Parse(r.Match)
-	if err != nil || !m.Match(func(name string) string { return label(e, name) }) {
-		return false
-	}
-	return len(r.Times) == 0 || hours.InAny(r.Times, at)
 }
 
 // label returns the value that matchers see: a label of the event, and severity and title if no label has the name.

@@ -39,7 +39,7 @@ func New(db *postgres.DB, keys *auth.Keys) *Senders {
 }
 
 func (s *Senders) chooser() receiving.Chooser {
-	return receiving.Chooser{Plans: s.plans, Lookups: s.lookups, Log: zap.NewNop()}
+	return receiving.NewChooser(s.plans, s.lookups, "", zap.NewNop())
 }
 
 func (s *Senders) application(ctx context.Context, name string) (auth.Application, error) {

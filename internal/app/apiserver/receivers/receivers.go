@@ -89,7 +89,7 @@ func Previewer(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Prev
 
 // chooser returns what chooses the plans of events.
 func chooser(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Chooser {
-	return receiving.Chooser{Plans: s.Plans, Lookups: s.Notifications, CatchAll: cfg.Intake.CatchAllPlan, Log: log}
+	return receiving.NewChooser(s.Plans, s.Notifications, cfg.Intake.CatchAllPlan, log)
 }
 
 // Routes mounts the routes.
