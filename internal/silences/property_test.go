@@ -23,6 +23,7 @@ type world struct {
 	version   int64
 	silences  []Silence
 	incidents []*hidden
+	searches  int // for incidents that a silence hides
 }
 
 // hidden is an incident, its silence and what its source reports.
@@ -37,7 +38,12 @@ type hidden struct {
 	paged   int
 }
 
-func (w *world) Leases() []buckets.Lease { return []buckets.Lease{{Bucket: 1}} }
+func (w *world) Leases() (all []buckets.Lease) {
+	for b := range buckets.Count {
+		all = append(all, buckets.Lease{Bucket: b})
+	}
+	return all
+}
 
 func (w *world) List(context.Context) (List, error) {
 	w.mu.Lock()
@@ -74,9 +80,21 @@ func (w *world) escalating() (ids []incidents.ID) {
 	return ids
 }
 
-func (w *world) Escalating(context.Context, []int, int64, []int64, int) ([]incidents.ID, error) {
+func (w *world) Applied(_ context.Context, version int64, begins map[ID]time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for k := range w.silences {
+		if from, ok := begins[w.silences[k].ID]; ok && version == w.version {
+			w.silences[k].Applied = from
+		}
+	}
+	return nil
+}
+
+func (w *world) Escalating(context.Context, int64, []int64, int) ([]incidents.ID, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.searches++
 	return w.escalating(), nil
 }
 
@@ -256,4 +274,27 @@ func TestSilencesHideAndReleaseWhatFires(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A processor that starts does not search incidents for silences that others applied.
+func TestASilenceIsAppliedOnceAndNotByEachProcessor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		for n := range 100 {
+			w.silences = append(w.silences, Silence{ID: ID(n + 1), CreatedAt: time.Now(), Content: Content{Match: `team="db"`, From: time.Now(), To: time.Now().Add(time.Hour)}})
+		}
+		run := func(d time.Duration) int {
+			k := NewKeeper(w, NewCurrent(w), w, func(buckets.Set) {}, zap.NewNop())
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			defer cancel()
+			w.searches = 0
+			require.NoError(t, k.Run(ctx))
+			return w.searches
+		}
+		require.NotZero(t, run(time.Minute))
+		require.Zero(t, run(10*time.Minute))
+		w.silences[0].Applied = time.Time{} // as after a change
+		require.Equal(t, 1, run(time.Minute))
+	})
 }

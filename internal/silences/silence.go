@@ -45,7 +45,8 @@ type Silence struct {
 	Author    string
 	CreatedAt time.Time
 	EndedAt   time.Time // when somebody ended it, zero = nobody did
-	Hidden    int       // how many incidents it hides now
+	Hidden    int       // how many incidents it hides now; not counted in a List
+	Applied   time.Time // the beginning of the newest occurrence whose incidents are hidden
 
 	// What the names stand for.
 	ApplicationID int64   // 0 = any

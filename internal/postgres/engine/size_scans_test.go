@@ -18,7 +18,11 @@ import (
 // newSized returns a database with rows sleeping incidents and a history of rows messages of other incidents.
 func newSized(t testing.TB, rows int) *postgres.DB {
 	t.Helper()
-	d := pgtest.New(t)
+	return fillSized(t, pgtest.New(t), rows)
+}
+
+func fillSized(t testing.TB, d *postgres.DB, rows int) *postgres.DB {
+	t.Helper()
 	_, err := d.Pool().Exec(t.Context(), strings.ReplaceAll(`set statement_timeout = 0; insert into users (name) values ('ann'); insert into applications (name) values ('demo');
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
 		insert into incidents (plan_id, application_id, due_at) select 1, 2, clock_timestamp() + interval '1 day' from generate_series(1, ROWS);

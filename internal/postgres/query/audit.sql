@@ -4,12 +4,12 @@ values (@actor, @action, @object, @detail, @actor_kind, @actor_id, @through, @to
 
 -- name: ForgetAudit :execrows
 delete from audit_log where id in (
-    select l.id from audit_log l where l.at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond' order by l.at, l.id limit 10000
+    select l.id from audit_log l where l.at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond' order by l.at, l.id limit 10000
 );
 
 -- name: ForgetOncallAudit :execrows
 delete from oncall_audit where id in (
-    select l.id from oncall_audit l where l.at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond' order by l.at, l.id limit 10000
+    select l.id from oncall_audit l where l.at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond' order by l.at, l.id limit 10000
 );
 
 -- The settings of a person. A password has the fingerprint of its stored hash.

@@ -53,21 +53,21 @@ where c.verified_destination = '';
 
 -- name: CodesSent :one
 -- How many codes went out to the person or to the contact lately, and whether the newest is very fresh.
-select count(*) filter (where created_at > clock_timestamp() - interval '1 hour')::int as hour,
+select count(*) filter (where created_at > statement_timestamp() - interval '1 hour')::int as hour,
     count(*)::int as day,
     coalesce(extract(epoch from clock_timestamp() - max(created_at)), 1e9)::float8 as newest_seconds
 from contact_codes
 where (user_id = @user_id or contact_key(mode, destination) = contact_key(@mode, @destination))
-  and code_hash <> '' and created_at > clock_timestamp() - interval '1 day';
+  and code_hash <> '' and created_at > statement_timestamp() - interval '1 day';
 
 -- name: TestsSent :one
 -- How many test messages went to the contact, and to all contacts of the person. They are codes without a hash.
-select count(*) filter (where user_id = @user_id and created_at > clock_timestamp() - interval '1 hour')::int as hour,
+select count(*) filter (where user_id = @user_id and created_at > statement_timestamp() - interval '1 hour')::int as hour,
     count(*) filter (where contact_key(mode, destination) = contact_key(@mode, @destination))::int as day,
     coalesce(extract(epoch from clock_timestamp() - max(created_at) filter (where contact_key(mode, destination) = contact_key(@mode, @destination))), 1e9)::float8 as newest_seconds
 from contact_codes
 where (user_id = @user_id or contact_key(mode, destination) = contact_key(@mode, @destination))
-  and code_hash = '' and created_at > clock_timestamp() - interval '1 day';
+  and code_hash = '' and created_at > statement_timestamp() - interval '1 day';
 
 -- name: AddContactCode :exec
 insert into contact_codes (user_id, mode, destination, code_hash) values (@user_id, @mode, @destination, @code_hash);
@@ -82,11 +82,11 @@ values (-nextval(pg_get_serial_sequence('contact_codes', 'id')), @user_id, @mode
 update contact_codes k set attempts = attempts + 1
 where k.id = (select n.id from contact_codes n where n.user_id = @user_id and n.mode = @mode and n.destination = @destination and n.code_hash <> ''
         order by n.id desc limit 1)
-  and k.attempts < sqlc.arg(max_attempts)::int and k.created_at > clock_timestamp() - make_interval(secs => @life_seconds::float8)
+  and k.attempts < sqlc.arg(max_attempts)::int and k.created_at > statement_timestamp() - make_interval(secs => @life_seconds::float8)
 returning k.id, k.code_hash;
 
 -- name: UseContactCode :exec
 update contact_codes set attempts = 1000000 where id = @id;
 
 -- name: ForgetContactCodes :exec
-delete from contact_codes where created_at < clock_timestamp() - interval '2 days';
+delete from contact_codes where created_at < statement_timestamp() - interval '2 days';

@@ -49,7 +49,7 @@ limit 200;
 select a.release_at::timestamptz as release_at
 from aggregations a
 where a.plan_id = @plan_id and a.application_id = @application_id and a.priority = @priority and a.user_id = @user_id
-  and a.release_at <= coalesce(sqlc.narg(now)::timestamptz, clock_timestamp())
+  and a.release_at <= coalesce(sqlc.narg(now)::timestamptz, statement_timestamp())
 for no key update;
 
 -- name: SetRelease :exec

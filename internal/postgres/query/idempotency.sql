@@ -6,7 +6,7 @@ select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'idempotency', @app
 -- name: IdempotentAnswer :one
 select body_hash, status, location, body from idempotency_keys
 where application_id = @application_id and route = @route and key = @key
-  and created_at >= clock_timestamp() - make_interval(secs => @keep_seconds::float8);
+  and created_at >= statement_timestamp() - make_interval(secs => @keep_seconds::float8);
 
 -- name: KeepIdempotentAnswer :exec
 -- Replaces an answer that was too old to be given.
@@ -20,5 +20,5 @@ set body_hash = excluded.body_hash, status = excluded.status, location = exclude
 delete from idempotency_keys
 where (application_id, route, key) in (
     select k.application_id, k.route, k.key from idempotency_keys k
-    where k.created_at < clock_timestamp() - make_interval(secs => @keep_seconds::float8)
+    where k.created_at < statement_timestamp() - make_interval(secs => @keep_seconds::float8)
     order by k.created_at limit @most::int);

@@ -39,7 +39,7 @@ set provider = excluded.provider, name = excluded.name, email = excluded.email, 
     last_at = clock_timestamp();
 
 -- name: ForgetOldRefusedIdentities :exec
-delete from refused_identities where last_at < clock_timestamp() - interval '30 days';
+delete from refused_identities where last_at < statement_timestamp() - interval '30 days';
 
 -- The last active administrator stays one.
 -- name: SetRole :execrows
@@ -87,7 +87,7 @@ insert into used_values (value, expires_at) values (@value, clock_timestamp() + 
 on conflict (value) do nothing;
 
 -- name: ForgetUsedValues :exec
-delete from used_values where expires_at < clock_timestamp();
+delete from used_values where expires_at < statement_timestamp();
 
 -- name: LinkSession :exec
 insert into session_identities (token, issuer, subject, sid, id_token) values (@token, @issuer, @subject, @sid, @id_token);

@@ -14,7 +14,7 @@ where w.state = 'open'
     and (sqlc.narg(team_id)::bigint is null or w.team_id = sqlc.narg(team_id))
     and (sqlc.narg(buckets)::int[] is null or (w.team_id & 255) = any(sqlc.narg(buckets)::int[]))
     and cardinality(w.give) + cardinality(w.take) <> (select count(*) from shifts s
-        where s.id = any(w.give || w.take) and s.starts_at > clock_timestamp()
+        where s.id = any(w.give || w.take) and s.starts_at > statement_timestamp()
             and s.user_id = case when s.id = any(w.give) then w.from_id else w.to_id end)
 limit sqlc.arg(max_rows)::int;
 

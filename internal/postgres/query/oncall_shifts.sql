@@ -36,8 +36,8 @@ select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s
 from shifts s
 join oncall_roles r on r.id = s.role_id
 where s.id = any(sqlc.arg(ids)::bigint[]) or s.link_id = any(sqlc.arg(links)::text[])
-    or (sqlc.arg(running)::boolean and s.team_id = @team_id and s.ends_at > now() and s.ends_at > clock_timestamp()
-        and (s.starts_at <= clock_timestamp() or s.starts_at < sqlc.narg(until)::timestamptz))
+    or (sqlc.arg(running)::boolean and s.team_id = @team_id and s.ends_at > statement_timestamp()
+        and (s.starts_at <= statement_timestamp() or s.starts_at < sqlc.narg(until)::timestamptz))
 order by s.starts_at, s.id;
 
 -- Shifts that overlap the window: of the team, of its subscriptions, and of the people in any team.

@@ -37,7 +37,7 @@ where id = @id;
 -- name: ClaimCalendarSubscriptions :many
 with due as (
     select d.id from calendar_subscriptions d
-    where d.next_read_at <= clock_timestamp()
+    where d.next_read_at <= statement_timestamp()
         and (exists (select from teams t where t.id = d.team_id and t.active) or exists (select from users u where u.id = d.user_id and u.active))
     order by d.next_read_at, d.id
     limit @most

@@ -37,7 +37,7 @@ update teams set active = false, name = @new_name, calendar_version = nextval('c
 insert into deleted_teams (team_id, old_name, new_name) values (@team_id, @old_name, @new_name);
 
 -- name: DeleteFutureShifts :exec
-delete from shifts where team_id = @team_id and starts_at > clock_timestamp();
+delete from shifts where team_id = @team_id and starts_at > statement_timestamp();
 
 -- name: TeamPeople :many
 select u.id, u.name, m.member, m.admin, u.active,

@@ -15,14 +15,14 @@ limit 1;
 select id from users where id = @id for no key update;
 
 -- name: ResetsOf :one
-select count(*) filter (where created_at > clock_timestamp() - interval '1 minute')::int as minute,
-    count(*) filter (where created_at > clock_timestamp() - interval '1 hour')::int as hour,
+select count(*) filter (where created_at > statement_timestamp() - interval '1 minute')::int as minute,
+    count(*) filter (where created_at > statement_timestamp() - interval '1 hour')::int as hour,
     count(*)::int as day
 from password_resets
-where user_id = @user_id and created_at > clock_timestamp() - interval '1 day';
+where user_id = @user_id and created_at > statement_timestamp() - interval '1 day';
 
 -- name: ForgetResets :exec
-delete from password_resets where created_at < clock_timestamp() - interval '2 days';
+delete from password_resets where created_at < statement_timestamp() - interval '2 days';
 
 -- name: AddReset :exec
 insert into password_resets (hash, user_id, destination, login_epoch, expires_at)

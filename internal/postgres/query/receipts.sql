@@ -64,7 +64,7 @@ values (coalesce(sqlc.narg(at)::timestamptz, clock_timestamp()), @vendor, @vendo
 with late as (
     insert into statistics_changes (at)
     select statistics_hour(m.settled_at) from messages m
-    where m.id = sqlc.arg(message_id)::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+    where m.id = sqlc.arg(message_id)::bigint and statistics_hour(m.settled_at) <= statement_timestamp()
 )
 update messages set state = 'delivered' where id = sqlc.arg(message_id)::bigint and state = 'sent';
 
@@ -74,7 +74,7 @@ update messages set state = 'delivered' where id = sqlc.arg(message_id)::bigint 
 with late as (
     insert into statistics_changes (at)
     select statistics_hour(m.settled_at) from messages m
-    where m.id = sqlc.arg(message_id)::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+    where m.id = sqlc.arg(message_id)::bigint and statistics_hour(m.settled_at) <= statement_timestamp()
 )
 update messages
 set state = 'pending', settled_at = null, claim_by = null, claim_until = null, key_attempt = 0,
@@ -86,7 +86,7 @@ where id = sqlc.arg(message_id)::bigint;
 with late as (
     insert into statistics_changes (at)
     select statistics_hour(m.settled_at) from messages m
-    where m.id = sqlc.arg(message_id)::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+    where m.id = sqlc.arg(message_id)::bigint and statistics_hour(m.settled_at) <= statement_timestamp()
 )
 update messages set state = 'failed' where id = sqlc.arg(message_id)::bigint;
 

@@ -134,14 +134,14 @@ select pg_advisory_xact_lock(hashtextextended('iris scim deactivations ' || sqlc
 
 -- name: RecentScimDeactivations :one
 select count(*) from scim_deactivations
-where connection_id = @connection_id and not held and requested_at > clock_timestamp() - interval '1 hour';
+where connection_id = @connection_id and not held and requested_at > statement_timestamp() - interval '1 hour';
 
 -- name: AddScimDeactivation :exec
 insert into scim_deactivations (connection_id, scim_user_id, held) values (@connection_id, @scim_user_id, @held)
 on conflict (scim_user_id) where held do nothing;
 
 -- name: ForgetScimDeactivations :exec
-delete from scim_deactivations where connection_id = @connection_id and not held and requested_at < clock_timestamp() - interval '1 day';
+delete from scim_deactivations where connection_id = @connection_id and not held and requested_at < statement_timestamp() - interval '1 day';
 
 -- name: DeactivationHeld :one
 select exists (select from scim_deactivations where scim_user_id = @scim_user_id and held)::boolean;

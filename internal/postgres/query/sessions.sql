@@ -1,10 +1,10 @@
 -- Web sessions. Tokens are stored hashed.
 
 -- name: FindSession :one
-select data, (last_used_at < clock_timestamp() - interval '1 minute')::boolean as unrecorded
+select data, (last_used_at < statement_timestamp() - interval '1 minute')::boolean as unrecorded
 from sessions
-where token = @token and expiry > clock_timestamp()
-    and (sqlc.arg(idle_seconds)::bigint = 0 or last_used_at > clock_timestamp() - sqlc.arg(idle_seconds)::bigint * interval '1 second');
+where token = @token and expiry > statement_timestamp()
+    and (sqlc.arg(idle_seconds)::bigint = 0 or last_used_at > statement_timestamp() - sqlc.arg(idle_seconds)::bigint * interval '1 second');
 
 -- name: RecordSessionUse :exec
 update sessions set last_used_at = clock_timestamp() where token = @token and last_used_at < clock_timestamp() - interval '1 minute';
@@ -30,16 +30,16 @@ returning coalesce(s.user_id, 0)::bigint as user_id, coalesce((select u.name fro
 delete from sessions
 where token = any(array(
     select o.token from sessions o
-    where o.expiry <= clock_timestamp()
-        or sqlc.arg(idle_seconds)::bigint > 0 and o.last_used_at <= clock_timestamp() - sqlc.arg(idle_seconds)::bigint * interval '1 second'
+    where o.expiry <= statement_timestamp()
+        or sqlc.arg(idle_seconds)::bigint > 0 and o.last_used_at <= statement_timestamp() - sqlc.arg(idle_seconds)::bigint * interval '1 second'
     limit 10000));
 
 -- The running sessions of a person, newest first.
 -- name: SessionsOfUser :many
 select id, token, how, address, device, created_at, last_used_at, expiry
 from sessions
-where user_id = sqlc.arg(user_id)::bigint and expiry > clock_timestamp()
-    and (sqlc.arg(idle_seconds)::bigint = 0 or last_used_at > clock_timestamp() - sqlc.arg(idle_seconds)::bigint * interval '1 second')
+where user_id = sqlc.arg(user_id)::bigint and expiry > statement_timestamp()
+    and (sqlc.arg(idle_seconds)::bigint = 0 or last_used_at > statement_timestamp() - sqlc.arg(idle_seconds)::bigint * interval '1 second')
 order by id desc limit 200;
 
 -- name: EndSession :one

@@ -7,18 +7,19 @@ select version from silence_version;
 -- name: ChangeSilences :exec
 update silence_version set version = version + 1;
 
--- Silences, newest first. plan_ids has the versions of the plan, and of the plans that page the team.
+-- Silences, newest first. plan_ids has the versions of the plan, and of the plans that page the team. Hidden is counted for people only: the
+-- processes read this each second, and a silence may hide many incidents.
 -- name: Silences :many
 select s.id, s.match, coalesce(s.application_id, 0)::bigint as application_id, coalesce(a.name, '')::text as application,
     coalesce(s.plan, '')::text as plan, coalesce(t.name, '')::text as team, s.starts_at, s.ends_at, s.recurrence, s.zone, s.comment, s.author,
-    s.created_at, s.ended_at,
+    s.created_at, s.ended_at, s.applied_from,
     array(select p.id from plans p where s.plan is not null and lower(p.name) = lower(s.plan)
         union
         select n.plan_id from plan_notifications n
         join target_roles r on r.name = n.role and r.target_kind = 'team'
         join targets g on g.target_id = n.target_id and g.kind = 'team' and g.kind_id = s.team_id
         where s.team_id is not null)::bigint[] as plan_ids,
-    (select count(*) from incidents i where i.silence_id = s.id)::bigint as hidden
+    (case when sqlc.arg(counted)::boolean then (select count(*) from incidents i where i.silence_id = s.id) else 0 end)::bigint as hidden
 from silences s
 left join applications a on a.id = s.application_id
 left join teams t on t.id = s.team_id
@@ -37,11 +38,17 @@ returning id;
 -- name: ReplaceSilence :execrows
 update silences
 set match = @match, application_id = nullif(@application_id::bigint, 0), plan = nullif(@plan::text, ''), team_id = nullif(@team_id::bigint, 0),
-    starts_at = @starts_at, ends_at = @ends_at, recurrence = @recurrence, zone = @zone, comment = @comment
+    starts_at = @starts_at, ends_at = @ends_at, recurrence = @recurrence, zone = @zone, comment = @comment, applied_from = null
 where id = @id and ended_at is null;
 
 -- name: EndSilence :execrows
 update silences set ended_at = clock_timestamp() where id = @id and ended_at is null;
+
+-- Notes that the incidents of occurrences are hidden, unless a silence was changed since the list of the version was read.
+-- name: NoteApplied :exec
+update silences s set applied_from = u.applied_from
+from (select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(applied_froms)::timestamptz[]) as applied_from) u
+where s.id = u.id and exists (select from silence_version v where v.version = sqlc.arg(version)::bigint);
 
 -- name: NamesOfSilence :one
 select coalesce((select a.id from applications a where lower(a.name) = lower(sqlc.arg(application)::text)), 0)::bigint as application_id,
@@ -65,10 +72,10 @@ where i.id = any (sqlc.arg(ids)::bigint[]) and i.active;
 -- Escalating incidents that are about to page: they are due within seconds, or have messages to send.
 -- name: AboutToPage :many
 select i.id
-from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)
+from generate_series(0, 255) as b(bucket)
 cross join lateral (
     select n.id from incidents n
-    where n.bucket = b.bucket and n.due_at <= clock_timestamp() + interval '5 seconds' and n.active
+    where n.bucket = b.bucket::smallint and n.due_at <= statement_timestamp() + interval '5 seconds' and n.active
       and (sqlc.arg(application_id)::bigint = 0 or n.application_id = sqlc.arg(application_id)::bigint)
       and (sqlc.arg(any_plan)::boolean or n.plan_id = any (sqlc.arg(plan_ids)::bigint[]))
     order by n.due_at
@@ -76,9 +83,9 @@ cross join lateral (
 ) i
 union
 select n.id
-from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)
+from generate_series(0, 255) as b(bucket)
 cross join lateral (
-    select m.incident_id from messages m where m.bucket = b.bucket and m.settled_at is null and m.incident_id is not null limit 200
+    select m.incident_id from messages m where m.bucket = b.bucket::smallint and m.settled_at is null and m.incident_id is not null limit 200
 ) m
 join incidents n on n.id = m.incident_id
 where n.active and (sqlc.arg(application_id)::bigint = 0 or n.application_id = sqlc.arg(application_id)::bigint)
@@ -86,7 +93,7 @@ where n.active and (sqlc.arg(application_id)::bigint = 0 or n.application_id = s
 
 -- name: NewestEscalating :many
 select i.id from incidents i
-where i.active and i.bucket = any (sqlc.arg(buckets)::smallint[])
+where i.active
   and (sqlc.arg(application_id)::bigint = 0 or i.application_id = sqlc.arg(application_id)::bigint)
   and (sqlc.arg(any_plan)::boolean or i.plan_id = any (sqlc.arg(plan_ids)::bigint[]))
 order by i.created_at desc, i.id desc
@@ -102,7 +109,7 @@ select i.id, i.application_id, i.plan_id, coalesce(c.severity, '')::text as seve
 from incidents i
 left join incident_contexts c on c.incident_id = i.id
 left join integrations g on g.id = i.integration_id
-where i.silenced_until <= clock_timestamp() and i.bucket = any (sqlc.arg(buckets)::smallint[])
+where i.silenced_until <= statement_timestamp() and i.bucket = any (sqlc.arg(buckets)::smallint[])
 order by i.silenced_until
 limit sqlc.arg(most);
 

@@ -117,14 +117,14 @@ where clock_timestamp() < sqlc.arg(at)::timestamptz + interval '10 minutes';
 -- Takes some of the changed hours, and some hours and recent days that the previous release has counted.
 -- name: TakeChangedHours :many
 with due as materialized (
-    select c.at from statistics_changes c where c.due_at <= clock_timestamp()
+    select c.at from statistics_changes c where c.due_at <= statement_timestamp()
     union
     select i.at from statistics_incidents i where not i.complete and i.at > (select p.days_to - interval '7 days' from statistics_progress p)
     union
     select m.at from statistics_messages m where not m.complete and m.at > (select p.days_to - interval '7 days' from statistics_progress p)
     order by at limit 24
 ), gone as (
-    delete from statistics_changes c using due d where c.at = d.at and c.due_at <= clock_timestamp()
+    delete from statistics_changes c using due d where c.at = d.at and c.due_at <= statement_timestamp()
 )
 select d.at from due d order by d.at;
 
@@ -252,4 +252,4 @@ on conflict (day, kind) do update set body = excluded.body;
 -- name: StatisticsCountedTo :one
 select coalesce((select p.counted_to from statistics_progress p), to_timestamp(0))::timestamptz as counted_to,
     coalesce((select p.days_to from statistics_progress p), to_timestamp(0))::timestamptz as days_to,
-    (select count(*) from statistics_changes c where c.due_at <= clock_timestamp())::bigint as waiting;
+    (select count(*) from statistics_changes c where c.due_at <= statement_timestamp())::bigint as waiting;

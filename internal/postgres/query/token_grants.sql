@@ -8,7 +8,7 @@ values (@hash, @user_id, @name, @scopes, @challenge, clock_timestamp() + sqlc.ar
 delete from token_grants g
 where g.hash = @hash
 returning g.user_id, (select u.name from users u where u.id = g.user_id)::text as user_name, g.name, g.scopes, g.challenge,
-    (g.expires_at > clock_timestamp() and exists (select 1 from users u where u.id = g.user_id and u.active))::boolean as valid;
+    (g.expires_at > statement_timestamp() and exists (select 1 from users u where u.id = g.user_id and u.active))::boolean as valid;
 
 -- name: DeleteExpiredTokenGrants :exec
-delete from token_grants where expires_at < clock_timestamp();
+delete from token_grants where expires_at < statement_timestamp();

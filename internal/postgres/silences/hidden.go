@@ -22,14 +22,14 @@ func (s *Silences) Subjects(ctx context.Context, ids []incidents.ID) ([]silences
 }
 
 // Escalating implements silences.Store.
-func (s *Silences) Escalating(ctx context.Context, bs []int, application int64, plans []int64, most int) ([]incidents.ID, error) {
-	about, err := postgres.Query(ctx, s.db, (*db.Queries).AboutToPage, db.AboutToPageParams{Buckets: numbers(bs), ApplicationID: application,
+func (s *Silences) Escalating(ctx context.Context, application int64, plans []int64, most int) ([]incidents.ID, error) {
+	about, err := postgres.Query(ctx, s.db, (*db.Queries).AboutToPage, db.AboutToPageParams{ApplicationID: application,
 		AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans)})
 	if err != nil {
 		return nil, err
 	}
-	newest, err := postgres.Query(ctx, s.db, (*db.Queries).NewestEscalating, db.NewestEscalatingParams{Buckets: numbers(bs),
-		ApplicationID: application, AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans), Most: int32(most)})
+	newest, err := postgres.Query(ctx, s.db, (*db.Queries).NewestEscalating, db.NewestEscalatingParams{ApplicationID: application,
+		AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans), Most: int32(most)})
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +42,15 @@ func (s *Silences) Escalating(ctx context.Context, bs []int, application int64, 
 		}
 	}
 	return out, nil
+}
+
+// Applied implements silences.Store.
+func (s *Silences) Applied(ctx context.Context, version int64, begins map[silences.ID]time.Time) error {
+	p := db.NoteAppliedParams{Version: version}
+	for id, from := range begins {
+		p.Ids, p.AppliedFroms = append(p.Ids, int64(id)), append(p.AppliedFroms, from)
+	}
+	return postgres.Exec(ctx, s.db, (*db.Queries).NoteApplied, p)
 }
 
 func numbers(bs []int) []int16 {

@@ -42,12 +42,12 @@ func (s *Silences) Page(ctx context.Context, before silences.ID, kept bool, most
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	return s.read(ctx, db.SilencesParams{Kept: kept, Before: int64(before), Most: int32(most)})
+	return s.read(ctx, db.SilencesParams{Counted: true, Kept: kept, Before: int64(before), Most: int32(most)})
 }
 
 // ByID returns a silence. An unknown number is a NotFound fault.
 func (s *Silences) ByID(ctx context.Context, id silences.ID) (silences.Silence, error) {
-	found, err := s.read(ctx, db.SilencesParams{ID: int64(id), Before: math.MaxInt64, Most: 1})
+	found, err := s.read(ctx, db.SilencesParams{Counted: true, ID: int64(id), Before: math.MaxInt64, Most: 1})
 	if err == nil && (len(found) == 0 || id == 0) {
 		err = fault.Newf(fault.NotFound, "there is no silence %d", id)
 	}
@@ -63,7 +63,7 @@ func (s *Silences) read(ctx context.Context, p db.SilencesParams) ([]silences.Si
 		return silences.Silence{
 			Content: silences.Content{Match: r.Match, Application: r.Application, Plan: r.Plan, Team: r.Team, From: r.StartsAt, To: r.EndsAt,
 				Recurrence: r.Recurrence, Zone: r.Zone, Comment: r.Comment},
-			ID: silences.ID(r.ID), Author: r.Author, CreatedAt: r.CreatedAt, EndedAt: postgres.Deref(r.EndedAt), Hidden: int(r.Hidden),
+			ID: silences.ID(r.ID), Author: r.Author, CreatedAt: r.CreatedAt, EndedAt: postgres.Deref(r.EndedAt), Hidden: int(r.Hidden), Applied: postgres.Deref(r.AppliedFrom),
 			ApplicationID: r.ApplicationID, PlanIDs: r.PlanIds,
 		}
 	}), err

@@ -155,7 +155,7 @@ func (q *Queries) AuditedUser(ctx context.Context, id int64) (json.RawMessage, e
 
 const forgetAudit = `-- name: ForgetAudit :execrows
 delete from audit_log where id in (
-    select l.id from audit_log l where l.at < clock_timestamp() - $1::bigint * interval '1 microsecond' order by l.at, l.id limit 10000
+    select l.id from audit_log l where l.at < statement_timestamp() - $1::bigint * interval '1 microsecond' order by l.at, l.id limit 10000
 )
 `
 
@@ -169,7 +169,7 @@ func (q *Queries) ForgetAudit(ctx context.Context, retentionUs int64) (int64, er
 
 const forgetOncallAudit = `-- name: ForgetOncallAudit :execrows
 delete from oncall_audit where id in (
-    select l.id from oncall_audit l where l.at < clock_timestamp() - $1::bigint * interval '1 microsecond' order by l.at, l.id limit 10000
+    select l.id from oncall_audit l where l.at < statement_timestamp() - $1::bigint * interval '1 microsecond' order by l.at, l.id limit 10000
 )
 `
 

@@ -48,12 +48,12 @@ func (q *Queries) AddContactTest(ctx context.Context, arg AddContactTestParams) 
 }
 
 const codesSent = `-- name: CodesSent :one
-select count(*) filter (where created_at > clock_timestamp() - interval '1 hour')::int as hour,
+select count(*) filter (where created_at > statement_timestamp() - interval '1 hour')::int as hour,
     count(*)::int as day,
     coalesce(extract(epoch from clock_timestamp() - max(created_at)), 1e9)::float8 as newest_seconds
 from contact_codes
 where (user_id = $1 or contact_key(mode, destination) = contact_key($2, $3))
-  and code_hash <> '' and created_at > clock_timestamp() - interval '1 day'
+  and code_hash <> '' and created_at > statement_timestamp() - interval '1 day'
 `
 
 type CodesSentParams struct {
@@ -178,7 +178,7 @@ func (q *Queries) ContactsWithMarks(ctx context.Context, userID int64) ([]Contac
 }
 
 const forgetContactCodes = `-- name: ForgetContactCodes :exec
-delete from contact_codes where created_at < clock_timestamp() - interval '2 days'
+delete from contact_codes where created_at < statement_timestamp() - interval '2 days'
 `
 
 func (q *Queries) ForgetContactCodes(ctx context.Context) error {
@@ -263,12 +263,12 @@ func (q *Queries) SettleImportedContacts(ctx context.Context) error {
 }
 
 const testsSent = `-- name: TestsSent :one
-select count(*) filter (where user_id = $1 and created_at > clock_timestamp() - interval '1 hour')::int as hour,
+select count(*) filter (where user_id = $1 and created_at > statement_timestamp() - interval '1 hour')::int as hour,
     count(*) filter (where contact_key(mode, destination) = contact_key($2, $3))::int as day,
     coalesce(extract(epoch from clock_timestamp() - max(created_at) filter (where contact_key(mode, destination) = contact_key($2, $3))), 1e9)::float8 as newest_seconds
 from contact_codes
 where (user_id = $1 or contact_key(mode, destination) = contact_key($2, $3))
-  and code_hash = '' and created_at > clock_timestamp() - interval '1 day'
+  and code_hash = '' and created_at > statement_timestamp() - interval '1 day'
 `
 
 type TestsSentParams struct {
@@ -295,7 +295,7 @@ const tryContactCode = `-- name: TryContactCode :one
 update contact_codes k set attempts = attempts + 1
 where k.id = (select n.id from contact_codes n where n.user_id = $1 and n.mode = $2 and n.destination = $3 and n.code_hash <> ''
         order by n.id desc limit 1)
-  and k.attempts < $4::int and k.created_at > clock_timestamp() - make_interval(secs => $5::float8)
+  and k.attempts < $4::int and k.created_at > statement_timestamp() - make_interval(secs => $5::float8)
 returning k.id, k.code_hash
 `
 

@@ -297,7 +297,7 @@ const lockDueAggregation = `-- name: LockDueAggregation :one
 select a.release_at::timestamptz as release_at
 from aggregations a
 where a.plan_id = $1 and a.application_id = $2 and a.priority = $3 and a.user_id = $4
-  and a.release_at <= coalesce($5::timestamptz, clock_timestamp())
+  and a.release_at <= coalesce($5::timestamptz, statement_timestamp())
 for no key update
 `
 

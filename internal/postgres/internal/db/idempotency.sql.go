@@ -13,7 +13,7 @@ const expireIdempotencyKeys = `-- name: ExpireIdempotencyKeys :execrows
 delete from idempotency_keys
 where (application_id, route, key) in (
     select k.application_id, k.route, k.key from idempotency_keys k
-    where k.created_at < clock_timestamp() - make_interval(secs => $1::float8)
+    where k.created_at < statement_timestamp() - make_interval(secs => $1::float8)
     order by k.created_at limit $2::int)
 `
 
@@ -33,7 +33,7 @@ func (q *Queries) ExpireIdempotencyKeys(ctx context.Context, arg ExpireIdempoten
 const idempotentAnswer = `-- name: IdempotentAnswer :one
 select body_hash, status, location, body from idempotency_keys
 where application_id = $1 and route = $2 and key = $3
-  and created_at >= clock_timestamp() - make_interval(secs => $4::float8)
+  and created_at >= statement_timestamp() - make_interval(secs => $4::float8)
 `
 
 type IdempotentAnswerParams struct {

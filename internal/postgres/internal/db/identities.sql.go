@@ -32,7 +32,7 @@ func (q *Queries) EndSessionsOf(ctx context.Context, arg EndSessionsOfParams) (i
 }
 
 const forgetOldRefusedIdentities = `-- name: ForgetOldRefusedIdentities :exec
-delete from refused_identities where last_at < clock_timestamp() - interval '30 days'
+delete from refused_identities where last_at < statement_timestamp() - interval '30 days'
 `
 
 func (q *Queries) ForgetOldRefusedIdentities(ctx context.Context) error {
@@ -55,7 +55,7 @@ func (q *Queries) ForgetRefusedIdentity(ctx context.Context, arg ForgetRefusedId
 }
 
 const forgetUsedValues = `-- name: ForgetUsedValues :exec
-delete from used_values where expires_at < clock_timestamp()
+delete from used_values where expires_at < statement_timestamp()
 `
 
 func (q *Queries) ForgetUsedValues(ctx context.Context) error {

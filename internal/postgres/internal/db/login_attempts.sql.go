@@ -12,9 +12,9 @@ import (
 const countAddressAttempt = `-- name: CountAddressAttempt :one
 insert into login_attempts as a (key, count, last_at) values ($1, 1, clock_timestamp())
 on conflict (key) do update set
-    count = case when a.last_at < clock_timestamp() - interval '1 minute' then 1 else a.count + 1 end,
-    last_at = case when a.last_at < clock_timestamp() - interval '1 minute' then clock_timestamp() else a.last_at end
-where a.count < $2::int or a.last_at < clock_timestamp() - interval '1 minute'
+    count = case when a.last_at < statement_timestamp() - interval '1 minute' then 1 else a.count + 1 end,
+    last_at = case when a.last_at < statement_timestamp() - interval '1 minute' then clock_timestamp() else a.last_at end
+where a.count < $2::int or a.last_at < statement_timestamp() - interval '1 minute'
 returning count
 `
 
@@ -35,12 +35,12 @@ const countLoginAttempt = `-- name: CountLoginAttempt :one
 
 insert into login_attempts as a (key, count, last_at) values ($1, 1, clock_timestamp())
 on conflict (key) do update set
-    count = case when a.last_at < clock_timestamp() - $2::bigint * interval '1 second' then 1 else a.count + 1 end,
+    count = case when a.last_at < statement_timestamp() - $2::bigint * interval '1 second' then 1 else a.count + 1 end,
     last_at = clock_timestamp(),
     blocked_until = case
-        when a.last_at < clock_timestamp() - $2::bigint * interval '1 second' or a.count + 1 < $3::int then null
+        when a.last_at < statement_timestamp() - $2::bigint * interval '1 second' or a.count + 1 < $3::int then null
         else clock_timestamp() + least($4::bigint, (1::bigint << least(a.count + 1 - $3::int, 20))) * interval '1 second' end
-where a.blocked_until is null or a.blocked_until <= clock_timestamp()
+where a.blocked_until is null or a.blocked_until <= statement_timestamp()
 returning count
 `
 
@@ -76,7 +76,7 @@ func (q *Queries) ForgetLoginAttempts(ctx context.Context, keys [][]byte) error 
 
 const forgetOldLoginAttempts = `-- name: ForgetOldLoginAttempts :execrows
 delete from login_attempts where key = any(array(
-    select o.key from login_attempts o where o.last_at < clock_timestamp() - $1::bigint * interval '1 second' limit 10000))
+    select o.key from login_attempts o where o.last_at < statement_timestamp() - $1::bigint * interval '1 second' limit 10000))
 `
 
 func (q *Queries) ForgetOldLoginAttempts(ctx context.Context, keepSeconds int64) (int64, error) {

@@ -1222,6 +1222,7 @@ type Silence struct {
 	Author        string
 	CreatedAt     time.Time
 	EndedAt       *time.Time
+	AppliedFrom   *time.Time
 }
 
 type SilenceVersion struct {

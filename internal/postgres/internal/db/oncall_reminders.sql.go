@@ -372,7 +372,7 @@ where w.state = 'open'
     and ($1::bigint is null or w.team_id = $1)
     and ($2::int[] is null or (w.team_id & 255) = any($2::int[]))
     and cardinality(w.give) + cardinality(w.take) <> (select count(*) from shifts s
-        where s.id = any(w.give || w.take) and s.starts_at > clock_timestamp()
+        where s.id = any(w.give || w.take) and s.starts_at > statement_timestamp()
             and s.user_id = case when s.id = any(w.give) then w.from_id else w.to_id end)
 limit $3::int
 `

@@ -249,8 +249,8 @@ select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s
 from shifts s
 join oncall_roles r on r.id = s.role_id
 where s.id = any($1::bigint[]) or s.link_id = any($2::text[])
-    or ($3::boolean and s.team_id = $4 and s.ends_at > now() and s.ends_at > clock_timestamp()
-        and (s.starts_at <= clock_timestamp() or s.starts_at < $5::timestamptz))
+    or ($3::boolean and s.team_id = $4 and s.ends_at > statement_timestamp()
+        and (s.starts_at <= statement_timestamp() or s.starts_at < $5::timestamptz))
 order by s.starts_at, s.id
 `
 

@@ -143,7 +143,7 @@ func (q *Queries) CreateOncallTeam(ctx context.Context, arg CreateOncallTeamPara
 }
 
 const deleteFutureShifts = `-- name: DeleteFutureShifts :exec
-delete from shifts where team_id = $1 and starts_at > clock_timestamp()
+delete from shifts where team_id = $1 and starts_at > statement_timestamp()
 `
 
 func (q *Queries) DeleteFutureShifts(ctx context.Context, teamID int64) error {

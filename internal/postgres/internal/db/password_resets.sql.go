@@ -56,7 +56,7 @@ func (q *Queries) FindReset(ctx context.Context, hash []byte) (FindResetRow, err
 }
 
 const forgetResets = `-- name: ForgetResets :exec
-delete from password_resets where created_at < clock_timestamp() - interval '2 days'
+delete from password_resets where created_at < statement_timestamp() - interval '2 days'
 `
 
 func (q *Queries) ForgetResets(ctx context.Context) error {
@@ -75,11 +75,11 @@ func (q *Queries) LockResettable(ctx context.Context, id int64) error {
 }
 
 const resetsOf = `-- name: ResetsOf :one
-select count(*) filter (where created_at > clock_timestamp() - interval '1 minute')::int as minute,
-    count(*) filter (where created_at > clock_timestamp() - interval '1 hour')::int as hour,
+select count(*) filter (where created_at > statement_timestamp() - interval '1 minute')::int as minute,
+    count(*) filter (where created_at > statement_timestamp() - interval '1 hour')::int as hour,
     count(*)::int as day
 from password_resets
-where user_id = $1 and created_at > clock_timestamp() - interval '1 day'
+where user_id = $1 and created_at > statement_timestamp() - interval '1 day'
 `
 
 type ResetsOfRow struct {

@@ -483,7 +483,7 @@ select p.id, p.paused, (p.fallback_target_id is not null)::bool as has_fallback,
     array(select distinct concat(n.role, ' of ', w.name) from plan_notifications n join teams w on w.target_id = n.target_id and w.active
         join oncall_roles o on n.role = concat('oncall-', o.name)
         where n.plan_id = p.id and not exists (select from shifts s where s.team_id = w.id and s.role_id = o.id
-            and s.starts_at <= clock_timestamp() and s.ends_at > clock_timestamp())
+            and s.starts_at <= statement_timestamp() and s.ends_at > statement_timestamp())
         order by 1)::text[] as empty_roles
 from plans p
 where p.id = any($1::bigint[])

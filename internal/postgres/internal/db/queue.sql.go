@@ -52,7 +52,7 @@ with given as (
         key_attempt = coalesce(nullif(m.key_attempt, 0), m.attempt)
     from given g
     where m.id = g.id and m.attempt = g.attempt and m.state = 'sending'
-      and (m.claim_until < clock_timestamp() or m.claim_by in (select p.process_id from members p where p.ended_at > p.heartbeat_at))
+      and (m.claim_until < statement_timestamp() or m.claim_by in (select p.process_id from members p where p.ended_at > p.heartbeat_at))
     returning m.id, m.attempt, m.incident_id, m.mode, m.target
 ), labelled as (
     update attempts a
@@ -142,7 +142,7 @@ with fence as materialized (
     select m.id
     from messages m
     join fence f on f.bucket = m.bucket
-    where m.state = 'pending' and m.settled_at is null and m.expires_at < clock_timestamp()
+    where m.state = 'pending' and m.settled_at is null and m.expires_at < statement_timestamp()
     order by m.id
     limit 1000
     for no key update of m skip locked
@@ -398,7 +398,7 @@ where m.state = 'pending' and m.settled_at is null
   and ($2::text is null or m.mode = $2::text)
   and ($3::bigint is null or m.incident_id = $3::bigint)
   and (not $4::boolean or m.incident_id is null)
-  and m.created_at <= clock_timestamp() - $5::bigint * interval '1 microsecond'
+  and m.created_at <= statement_timestamp() - $5::bigint * interval '1 microsecond'
 order by m.id
 limit 1000
 `
@@ -678,12 +678,12 @@ with fence as materialized (
             where m.bucket = t.bucket and t.bucket = any (array(select f.bucket from fence f))
               and m.settled_at is null and m.mode = l.mode and m.class = l.class
               and m.application_id = l.application_id
-              and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
-                  select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
-              and m.available_at >= $15::timestamptz and m.available_at <= clock_timestamp()
+              and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < statement_timestamp() or m.claim_by <> all (array(
+                  select p.process_id from members p where p.heartbeat_at > statement_timestamp() - interval '3 seconds')))))
+              and m.available_at >= $15::timestamptz and m.available_at <= statement_timestamp()
               and (l.waited = 0
-                  or m.mode_since <= clock_timestamp() - (case when m.cycles = 0 then l.first else l.waited end) * interval '1 microsecond'
-                  or m.created_at <= clock_timestamp() - l.older * interval '1 microsecond')
+                  or m.mode_since <= statement_timestamp() - (case when m.cycles = 0 then l.first else l.waited end) * interval '1 microsecond'
+                  or m.created_at <= statement_timestamp() - l.older * interval '1 microsecond')
             order by m.available_at, m.id
             limit l.each
             for no key update skip locked
@@ -712,7 +712,7 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
     (case when t.mode_attempt = 0 then 0 else extract(epoch from clock_timestamp() - t.mode_since) * 1000000 end)::bigint
         as in_mode_us,
     (extract(epoch from clock_timestamp() - t.mode_since) * 1000000)::bigint as waited_us,
-    (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired,
+    (coalesce(t.expires_at <= statement_timestamp(), false))::boolean as expired,
     coalesce(t.batch, '')::text as batch, coalesce(t.batch_size, 0)::int as batch_size,
     (t.mode = 'sms' and t.user_id is not null and exists (
         select from user_template_overrides o where o.user_id = t.user_id and o.mode = 'sms'))::boolean as override,

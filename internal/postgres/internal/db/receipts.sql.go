@@ -221,7 +221,7 @@ const receiptDelivered = `-- name: ReceiptDelivered :exec
 with late as (
     insert into statistics_changes (at)
     select statistics_hour(m.settled_at) from messages m
-    where m.id = $1::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+    where m.id = $1::bigint and statistics_hour(m.settled_at) <= statement_timestamp()
 )
 update messages set state = 'delivered' where id = $1::bigint and state = 'sent'
 `
@@ -236,7 +236,7 @@ const receiptFailed = `-- name: ReceiptFailed :exec
 with late as (
     insert into statistics_changes (at)
     select statistics_hour(m.settled_at) from messages m
-    where m.id = $1::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+    where m.id = $1::bigint and statistics_hour(m.settled_at) <= statement_timestamp()
 )
 update messages set state = 'failed' where id = $1::bigint
 `
@@ -317,7 +317,7 @@ const receiptTryAgain = `-- name: ReceiptTryAgain :exec
 with late as (
     insert into statistics_changes (at)
     select statistics_hour(m.settled_at) from messages m
-    where m.id = $3::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+    where m.id = $3::bigint and statistics_hour(m.settled_at) <= statement_timestamp()
 )
 update messages
 set state = 'pending', settled_at = null, claim_by = null, claim_until = null, key_attempt = 0,

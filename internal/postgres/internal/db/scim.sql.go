@@ -252,7 +252,7 @@ func (q *Queries) DropHeldDeactivation(ctx context.Context, scimUserID int64) (i
 }
 
 const forgetScimDeactivations = `-- name: ForgetScimDeactivations :exec
-delete from scim_deactivations where connection_id = $1 and not held and requested_at < clock_timestamp() - interval '1 day'
+delete from scim_deactivations where connection_id = $1 and not held and requested_at < statement_timestamp() - interval '1 day'
 `
 
 func (q *Queries) ForgetScimDeactivations(ctx context.Context, connectionID int64) error {
@@ -488,7 +488,7 @@ func (q *Queries) OtherAdmins(ctx context.Context, id int64) (int64, error) {
 
 const recentScimDeactivations = `-- name: RecentScimDeactivations :one
 select count(*) from scim_deactivations
-where connection_id = $1 and not held and requested_at > clock_timestamp() - interval '1 hour'
+where connection_id = $1 and not held and requested_at > statement_timestamp() - interval '1 hour'
 `
 
 func (q *Queries) RecentScimDeactivations(ctx context.Context, connectionID int64) (int64, error) {

@@ -58,8 +58,8 @@ const deleteExpiredSessions = `-- name: DeleteExpiredSessions :execrows
 delete from sessions
 where token = any(array(
     select o.token from sessions o
-    where o.expiry <= clock_timestamp()
-        or $1::bigint > 0 and o.last_used_at <= clock_timestamp() - $1::bigint * interval '1 second'
+    where o.expiry <= statement_timestamp()
+        or $1::bigint > 0 and o.last_used_at <= statement_timestamp() - $1::bigint * interval '1 second'
     limit 10000))
 `
 
@@ -124,10 +124,10 @@ func (q *Queries) EndSession(ctx context.Context, arg EndSessionParams) (string,
 
 const findSession = `-- name: FindSession :one
 
-select data, (last_used_at < clock_timestamp() - interval '1 minute')::boolean as unrecorded
+select data, (last_used_at < statement_timestamp() - interval '1 minute')::boolean as unrecorded
 from sessions
-where token = $1 and expiry > clock_timestamp()
-    and ($2::bigint = 0 or last_used_at > clock_timestamp() - $2::bigint * interval '1 second')
+where token = $1 and expiry > statement_timestamp()
+    and ($2::bigint = 0 or last_used_at > statement_timestamp() - $2::bigint * interval '1 second')
 `
 
 type FindSessionParams struct {
@@ -160,8 +160,8 @@ func (q *Queries) RecordSessionUse(ctx context.Context, token string) error {
 const sessionsOfUser = `-- name: SessionsOfUser :many
 select id, token, how, address, device, created_at, last_used_at, expiry
 from sessions
-where user_id = $1::bigint and expiry > clock_timestamp()
-    and ($2::bigint = 0 or last_used_at > clock_timestamp() - $2::bigint * interval '1 second')
+where user_id = $1::bigint and expiry > statement_timestamp()
+    and ($2::bigint = 0 or last_used_at > statement_timestamp() - $2::bigint * interval '1 second')
 order by id desc limit 200
 `
 

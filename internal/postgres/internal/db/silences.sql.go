@@ -12,28 +12,27 @@ import (
 
 const aboutToPage = `-- name: AboutToPage :many
 select i.id
-from unnest($1::smallint[]) as b(bucket)
+from generate_series(0, 255) as b(bucket)
 cross join lateral (
     select n.id from incidents n
-    where n.bucket = b.bucket and n.due_at <= clock_timestamp() + interval '5 seconds' and n.active
-      and ($2::bigint = 0 or n.application_id = $2::bigint)
-      and ($3::boolean or n.plan_id = any ($4::bigint[]))
+    where n.bucket = b.bucket::smallint and n.due_at <= statement_timestamp() + interval '5 seconds' and n.active
+      and ($1::bigint = 0 or n.application_id = $1::bigint)
+      and ($2::boolean or n.plan_id = any ($3::bigint[]))
     order by n.due_at
     limit 100
 ) i
 union
 select n.id
-from unnest($1::smallint[]) as b(bucket)
+from generate_series(0, 255) as b(bucket)
 cross join lateral (
-    select m.incident_id from messages m where m.bucket = b.bucket and m.settled_at is null and m.incident_id is not null limit 200
+    select m.incident_id from messages m where m.bucket = b.bucket::smallint and m.settled_at is null and m.incident_id is not null limit 200
 ) m
 join incidents n on n.id = m.incident_id
-where n.active and ($2::bigint = 0 or n.application_id = $2::bigint)
-  and ($3::boolean or n.plan_id = any ($4::bigint[]))
+where n.active and ($1::bigint = 0 or n.application_id = $1::bigint)
+  and ($2::boolean or n.plan_id = any ($3::bigint[]))
 `
 
 type AboutToPageParams struct {
-	Buckets       []int16
 	ApplicationID int64
 	AnyPlan       bool
 	PlanIds       []int64
@@ -41,12 +40,7 @@ type AboutToPageParams struct {
 
 // Escalating incidents that are about to page: they are due within seconds, or have messages to send.
 func (q *Queries) AboutToPage(ctx context.Context, arg AboutToPageParams) ([]int64, error) {
-	rows, err := q.db.Query(ctx, aboutToPage,
-		arg.Buckets,
-		arg.ApplicationID,
-		arg.AnyPlan,
-		arg.PlanIds,
-	)
+	rows, err := q.db.Query(ctx, aboutToPage, arg.ApplicationID, arg.AnyPlan, arg.PlanIds)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +219,7 @@ select i.id, i.application_id, i.plan_id, coalesce(c.severity, '')::text as seve
 from incidents i
 left join incident_contexts c on c.incident_id = i.id
 left join integrations g on g.id = i.integration_id
-where i.silenced_until <= clock_timestamp() and i.bucket = any ($1::smallint[])
+where i.silenced_until <= statement_timestamp() and i.bucket = any ($1::smallint[])
 order by i.silenced_until
 limit $2
 `
@@ -336,15 +330,14 @@ func (q *Queries) NamesOfSilence(ctx context.Context, arg NamesOfSilenceParams) 
 
 const newestEscalating = `-- name: NewestEscalating :many
 select i.id from incidents i
-where i.active and i.bucket = any ($1::smallint[])
-  and ($2::bigint = 0 or i.application_id = $2::bigint)
-  and ($3::boolean or i.plan_id = any ($4::bigint[]))
+where i.active
+  and ($1::bigint = 0 or i.application_id = $1::bigint)
+  and ($2::boolean or i.plan_id = any ($3::bigint[]))
 order by i.created_at desc, i.id desc
-limit $5
+limit $4
 `
 
 type NewestEscalatingParams struct {
-	Buckets       []int16
 	ApplicationID int64
 	AnyPlan       bool
 	PlanIds       []int64
@@ -353,7 +346,6 @@ type NewestEscalatingParams struct {
 
 func (q *Queries) NewestEscalating(ctx context.Context, arg NewestEscalatingParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, newestEscalating,
-		arg.Buckets,
 		arg.ApplicationID,
 		arg.AnyPlan,
 		arg.PlanIds,
@@ -375,6 +367,24 @@ func (q *Queries) NewestEscalating(ctx context.Context, arg NewestEscalatingPara
 		return nil, err
 	}
 	return items, nil
+}
+
+const noteApplied = `-- name: NoteApplied :exec
+update silences s set applied_from = u.applied_from
+from (select unnest($2::bigint[]) as id, unnest($3::timestamptz[]) as applied_from) u
+where s.id = u.id and exists (select from silence_version v where v.version = $1::bigint)
+`
+
+type NoteAppliedParams struct {
+	Version      int64
+	Ids          []int64
+	AppliedFroms []time.Time
+}
+
+// Notes that the incidents of occurrences are hidden, unless a silence was changed since the list of the version was read.
+func (q *Queries) NoteApplied(ctx context.Context, arg NoteAppliedParams) error {
+	_, err := q.db.Exec(ctx, noteApplied, arg.Version, arg.Ids, arg.AppliedFroms)
+	return err
 }
 
 const releaseOfSilence = `-- name: ReleaseOfSilence :execrows
@@ -401,7 +411,7 @@ func (q *Queries) ReleaseOfSilence(ctx context.Context, arg ReleaseOfSilencePara
 const replaceSilence = `-- name: ReplaceSilence :execrows
 update silences
 set match = $1, application_id = nullif($2::bigint, 0), plan = nullif($3::text, ''), team_id = nullif($4::bigint, 0),
-    starts_at = $5, ends_at = $6, recurrence = $7, zone = $8, comment = $9
+    starts_at = $5, ends_at = $6, recurrence = $7, zone = $8, comment = $9, applied_from = null
 where id = $10 and ended_at is null
 `
 
@@ -512,29 +522,30 @@ func (q *Queries) SilenceVersion(ctx context.Context) (int64, error) {
 const silences = `-- name: Silences :many
 select s.id, s.match, coalesce(s.application_id, 0)::bigint as application_id, coalesce(a.name, '')::text as application,
     coalesce(s.plan, '')::text as plan, coalesce(t.name, '')::text as team, s.starts_at, s.ends_at, s.recurrence, s.zone, s.comment, s.author,
-    s.created_at, s.ended_at,
+    s.created_at, s.ended_at, s.applied_from,
     array(select p.id from plans p where s.plan is not null and lower(p.name) = lower(s.plan)
         union
         select n.plan_id from plan_notifications n
         join target_roles r on r.name = n.role and r.target_kind = 'team'
         join targets g on g.target_id = n.target_id and g.kind = 'team' and g.kind_id = s.team_id
         where s.team_id is not null)::bigint[] as plan_ids,
-    (select count(*) from incidents i where i.silence_id = s.id)::bigint as hidden
+    (case when $1::boolean then (select count(*) from incidents i where i.silence_id = s.id) else 0 end)::bigint as hidden
 from silences s
 left join applications a on a.id = s.application_id
 left join teams t on t.id = s.team_id
-where ($1::bigint = 0 or s.id = $1::bigint)
-  and (not $2::boolean or s.ended_at is null and (s.recurrence <> '' or s.ends_at > clock_timestamp()))
-  and s.id < $3::bigint
+where ($2::bigint = 0 or s.id = $2::bigint)
+  and (not $3::boolean or s.ended_at is null and (s.recurrence <> '' or s.ends_at > clock_timestamp()))
+  and s.id < $4::bigint
 order by s.id desc
-limit $4
+limit $5
 `
 
 type SilencesParams struct {
-	ID     int64
-	Kept   bool
-	Before int64
-	Most   int32
+	Counted bool
+	ID      int64
+	Kept    bool
+	Before  int64
+	Most    int32
 }
 
 type SilencesRow struct {
@@ -552,13 +563,16 @@ type SilencesRow struct {
 	Author        string
 	CreatedAt     time.Time
 	EndedAt       *time.Time
+	AppliedFrom   *time.Time
 	PlanIds       []int64
 	Hidden        int64
 }
 
-// Silences, newest first. plan_ids has the versions of the plan, and of the plans that page the team.
+// Silences, newest first. plan_ids has the versions of the plan, and of the plans that page the team. Hidden is counted for people only: the
+// processes read this each second, and a silence may hide many incidents.
 func (q *Queries) Silences(ctx context.Context, arg SilencesParams) ([]SilencesRow, error) {
 	rows, err := q.db.Query(ctx, silences,
+		arg.Counted,
 		arg.ID,
 		arg.Kept,
 		arg.Before,
@@ -586,6 +600,7 @@ func (q *Queries) Silences(ctx context.Context, arg SilencesParams) ([]SilencesR
 			&i.Author,
 			&i.CreatedAt,
 			&i.EndedAt,
+			&i.AppliedFrom,
 			&i.PlanIds,
 			&i.Hidden,
 		); err != nil {

@@ -704,7 +704,7 @@ func (q *Queries) RecountHour(ctx context.Context, at time.Time) error {
 const statisticsCountedTo = `-- name: StatisticsCountedTo :one
 select coalesce((select p.counted_to from statistics_progress p), to_timestamp(0))::timestamptz as counted_to,
     coalesce((select p.days_to from statistics_progress p), to_timestamp(0))::timestamptz as days_to,
-    (select count(*) from statistics_changes c where c.due_at <= clock_timestamp())::bigint as waiting
+    (select count(*) from statistics_changes c where c.due_at <= statement_timestamp())::bigint as waiting
 `
 
 type StatisticsCountedToRow struct {
@@ -749,14 +749,14 @@ func (q *Queries) StatisticsSnapshot(ctx context.Context, hour time.Time) (json.
 
 const takeChangedHours = `-- name: TakeChangedHours :many
 with due as materialized (
-    select c.at from statistics_changes c where c.due_at <= clock_timestamp()
+    select c.at from statistics_changes c where c.due_at <= statement_timestamp()
     union
     select i.at from statistics_incidents i where not i.complete and i.at > (select p.days_to - interval '7 days' from statistics_progress p)
     union
     select m.at from statistics_messages m where not m.complete and m.at > (select p.days_to - interval '7 days' from statistics_progress p)
     order by at limit 24
 ), gone as (
-    delete from statistics_changes c using due d where c.at = d.at and c.due_at <= clock_timestamp()
+    delete from statistics_changes c using due d where c.at = d.at and c.due_at <= statement_timestamp()
 )
 select d.at from due d order by d.at
 `

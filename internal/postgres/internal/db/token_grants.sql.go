@@ -38,7 +38,7 @@ func (q *Queries) AddTokenGrant(ctx context.Context, arg AddTokenGrantParams) er
 }
 
 const deleteExpiredTokenGrants = `-- name: DeleteExpiredTokenGrants :exec
-delete from token_grants where expires_at < clock_timestamp()
+delete from token_grants where expires_at < statement_timestamp()
 `
 
 func (q *Queries) DeleteExpiredTokenGrants(ctx context.Context) error {
@@ -50,7 +50,7 @@ const takeTokenGrant = `-- name: TakeTokenGrant :one
 delete from token_grants g
 where g.hash = $1
 returning g.user_id, (select u.name from users u where u.id = g.user_id)::text as user_name, g.name, g.scopes, g.challenge,
-    (g.expires_at > clock_timestamp() and exists (select 1 from users u where u.id = g.user_id and u.active))::boolean as valid
+    (g.expires_at > statement_timestamp() and exists (select 1 from users u where u.id = g.user_id and u.active))::boolean as valid
 `
 
 type TakeTokenGrantRow struct {

@@ -40,7 +40,7 @@ select concat('roster ', r.name, ' of team ', t.name) from roster_members m join
 where m.user_id = $1 and t.active
 union all
 select concat(count(*), ' shifts to come of team ', t.name) from shifts s join teams t on t.id = s.team_id
-where s.user_id = $1 and s.ends_at > clock_timestamp() and t.active
+where s.user_id = $1 and s.ends_at > statement_timestamp() and t.active
 group by t.name
 order by 1
 `
