@@ -84,7 +84,7 @@ for h in p1 p2; do
 done
 here() { ip netns exec "$id-api" "$@"; }
 export -f hmac_post hmac_get
-wait_for 60 "the API to be ready" here curl -fsS http://10.77.0.3:16649/readyz || { tail -n 8 "$work"/*.log; exit 1; }
+wait_for 60 "incidents to be paged" here curl -fsS http://10.77.0.3:16649/readyz/paging || { tail -n 8 "$work"/*.log; exit 1; }
 for h in api p1 p2; do
   name=${h/p[12]/processor}
   mapfile -t check < <(go run ./test/compose deploy/compose.yaml "$name" healthcheck | sed '1,/^$/d')

@@ -40,7 +40,7 @@ finish() { [ -z "${dev:-}" ] || stop; rm -rf "$work"; }
 trap finish EXIT
 say() { echo "--- $*"; }
 api=http://127.0.0.1:16649
-ready() { curl -fsS $api/readyz; }
+ready() { curl -fsS $api/readyz/paging; }
 nothing_left() { # waits until the processes have ended
   local p
   for p in "$@"; do

@@ -63,7 +63,7 @@ start_dev() {
   api=http://127.0.0.1:$(free_port)
   IRIS_STATE_DIR="$1/state" IRIS_HTTP_ADDR="${api#http://}" "$1/iris" dev >"$1/dev.out" 2>&1 &
   dev=$!
-  wait_for 120 "iris dev to be ready" curl -fsS "$api/readyz" || { cat "$1/dev.out"; return 1; }
+  wait_for 120 "iris dev to be ready" curl -fsS "$api/readyz/paging" || { cat "$1/dev.out"; return 1; }
   wait_for 30 "iris dev to print its addresses" grep -q '^  Database' "$1/dev.out"
   IRIS_DATABASE_URL=$(awk '/^  Database/{print $2}' "$1/dev.out")
   export IRIS_DATABASE_URL

@@ -68,7 +68,7 @@ func metricsOfBothServers(t *testing.T) map[string]bool {
 	p, err := processor.New(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}}, server.Deps{Log: servertest.Log(t), Registry: registries[1]})
 	require.NoError(t, err)
 	servertest.Background(t, p.Run)
-	servertest.Eventually(t, api+"/readyz", 200, `"ready": true`)
+	servertest.Eventually(t, api+"/readyz/paging", 200, `"ready": true`)
 	servertest.Eventually(t, "http://"+p.AdminAddr()+"/readyz", 200, `"ready": true`)
 
 	names := map[string]bool{}

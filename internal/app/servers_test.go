@@ -59,7 +59,7 @@ func TestServersBecomeReadyAfterMigrate(t *testing.T) {
 
 	require.NoError(t, database.Migrate(t.Context(), c, zap.NewNop()))
 	servertest.Eventually(t, processor+"/readyz", http.StatusOK, `"ready": true`)
-	servertest.Eventually(t, api+"/readyz", http.StatusOK, `"ready": true`)
+	servertest.Eventually(t, api+"/readyz/paging", http.StatusOK, `"ready": true`)
 	status, _ = servertest.Get(t, api+"/v0/incidents")
 	require.Equal(t, http.StatusUnauthorized, status)
 	servertest.Eventually(t, api+"/login", http.StatusOK, "Log in")
@@ -71,7 +71,8 @@ func TestServersBecomeReadyAfterMigrate(t *testing.T) {
 	require.Contains(t, body, "not found")
 
 	require.NoError(t, stopProcessor())
-	servertest.Eventually(t, api+"/readyz", http.StatusServiceUnavailable, "no message-processor is alive")
+	servertest.Eventually(t, api+"/readyz/paging", http.StatusServiceUnavailable, "no message-processor is alive")
+	servertest.Eventually(t, api+"/readyz", http.StatusOK, `"ready": true`)
 	servertest.Eventually(t, api+"/livez", http.StatusOK, "ok")
 	require.NoError(t, stopAPI())
 }
@@ -82,7 +83,7 @@ func TestMigrateAuto(t *testing.T) {
 	c.Migrate = "auto"
 	c.SecretKey = "a key of the operator with 32 characters"
 	api, _ := runAPI(t, c, servertest.Log(t))
-	servertest.Eventually(t, api+"/readyz", http.StatusServiceUnavailable, "no message-processor is alive")
+	servertest.Eventually(t, api+"/readyz/paging", http.StatusServiceUnavailable, "no message-processor is alive")
 
 	// A later server needs the key that the secret was wrapped with. Waiting does not help, so it exits.
 	c.SecretKey = ""
@@ -97,6 +98,7 @@ func TestAnUnreachableDatabaseIsLoggedOnce(t *testing.T) {
 	c := servertest.Common("postgres://iris@127.0.0.1:1/iris?sslmode=disable")
 	api, stop := runAPI(t, c, zap.New(core))
 	servertest.Eventually(t, api+"/readyz", http.StatusServiceUnavailable, "the database cannot be reached")
+	servertest.Eventually(t, api+"/readyz/paging", http.StatusServiceUnavailable, "the database cannot be reached")
 	asked := time.Now()
 	require.Eventually(t, func() bool { return time.Since(asked) > 2500*time.Millisecond }, servertest.Patience, 50*time.Millisecond)
 	said := logs.FilterMessage("not ready").FilterFieldKey("reason").All()

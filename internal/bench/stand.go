@@ -240,7 +240,7 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 	return nil
 }
 
-// readyPatience is the maximum time until the servers are ready.
+// readyPatience is the maximum time until incidents are paged.
 const readyPatience = time.Minute
 
 func (s *stand) waitReady(ctx context.Context) error {
@@ -248,7 +248,7 @@ func (s *stand) waitReady(ctx context.Context) error {
 	defer cancel()
 	reason := "it does not answer"
 	for {
-		resp, err := get(ctx, s.url+"/readyz")
+		resp, err := get(ctx, s.url+"/readyz/paging")
 		if err == nil {
 			body, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
 			_ = resp.Body.Close()

@@ -270,7 +270,7 @@ func (s *Supervisor) waitReady(ctx context.Context) bool {
 	started, printed := time.Now(), time.Time{}
 	client := &http.Client{Timeout: 3 * time.Second}
 	for {
-		reason, err := ask(ctx, client, s.local+"/readyz")
+		reason, err := ask(ctx, client, s.local+"/readyz/paging")
 		if ctx.Err() != nil {
 			return false
 		}

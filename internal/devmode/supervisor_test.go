@@ -244,7 +244,7 @@ func TestKilledServersAreRestarted(t *testing.T) {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 	}
 	require.Eventually(t, func() bool {
-		resp, err := http.Get(d.base + "/readyz")
+		resp, err := http.Get(d.base + "/readyz/paging")
 		if err != nil {
 			return false
 		}

@@ -1,5 +1,5 @@
-// Package health answers whether a process runs and whether it is ready. It logs and exports what is missing. Both servers
-// use it. It never stops or restarts anything.
+// Package health answers whether a process runs, whether it is ready, and whether incidents are paged. It logs and exports what
+// is missing. Both servers use it. It never stops or restarts anything.
 package health
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +32,9 @@ type Check struct {
 type Probes struct {
 	log   *zap.Logger
 	gauge prometheus.Gauge
+	// base has checks that must pass, too; nil = none. It logs its own failures.
+	base          *Probes
+	good, missing string // what is logged
 
 	mu     sync.Mutex
 	checks []Check
@@ -67,7 +71,20 @@ const (
 func New(log *zap.Logger, reg prometheus.Registerer) *Probes {
 	return &Probes{
 		log: log.Named("health"), state: "?", // so that the first finding is logged
+		good: "ready", missing: "not ready",
 		gauge: promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_ready", Help: "1 while this process is ready."}),
+		checks: []Check{{starting, func(context.Context) error {
+			return errors.New("the process is starting")
+		}}},
+	}
+}
+
+// NewPaging returns probes of whether an incident posted now would be paged. Everything that base checks must pass, too: iris-api
+// without a processor accepts incidents, and nobody is paged.
+func NewPaging(base *Probes, log *zap.Logger, reg prometheus.Registerer) *Probes {
+	return &Probes{
+		log: log.Named("health"), state: "?", base: base, good: "incidents are paged", missing: "new incidents are not paged",
+		gauge: promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_paging_ready", Help: "1 while an incident posted now would be paged."}),
 		checks: []Check{{starting, func(context.Context) error {
 			return errors.New("the process is starting")
 		}}},
@@ -106,6 +123,11 @@ func (h *Probes) Findings(ctx context.Context) []Finding {
 	asked.Wait()
 	var out []Finding
 	var why reasons
+	based := true // the checks of base pass
+	if h.base != nil {
+		out = slices.Clone(h.base.Findings(ctx))
+		based = ready(out)
+	}
 	for i, c := range h.checks {
 		f := Finding{Name: c.Name}
 		var concern Concern
@@ -119,8 +141,19 @@ func (h *Probes) Findings(ctx context.Context) []Finding {
 		out = append(out, f)
 	}
 	h.last, h.at = out, time.Now()
-	h.report(why)
+	h.gauge.Set(0)
+	if based && len(why) == 0 {
+		h.gauge.Set(1)
+	}
+	if based {
+		h.report(why)
+	}
 	return out
+}
+
+// ready reports whether all checks passed.
+func ready(findings []Finding) bool {
+	return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Error != "" })
 }
 
 // reasons lists why a process is not ready. Checks with the same text share one reason.
@@ -154,13 +187,8 @@ func (r reasons) harmless() bool {
 // numbers matches the numbers in a reason, such as ages. A reason in which only numbers change is not logged again.
 var numbers = regexp.MustCompile(`[0-9][0-9a-z.]*`)
 
-// report sets the gauge, and logs the reasons if they have changed.
+// report logs the reasons if they have changed.
 func (h *Probes) report(why reasons) {
-	ready := 0.0
-	if len(why) == 0 {
-		ready = 1
-	}
-	h.gauge.Set(ready)
 	state := numbers.ReplaceAllString(why.String(), "#")
 	if state == h.state {
 		return
@@ -168,11 +196,11 @@ func (h *Probes) report(why reasons) {
 	h.state = state
 	switch {
 	case len(why) == 0:
-		h.log.Info("ready")
+		h.log.Info(h.good)
 	case why.harmless():
-		h.log.Info("not ready", zap.Stringer("reason", why))
+		h.log.Info(h.missing, zap.Stringer("reason", why))
 	default:
-		h.log.Warn("not ready", zap.Stringer("reason", why))
+		h.log.Warn(h.missing, zap.Stringer("reason", why))
 	}
 }
 
@@ -201,10 +229,8 @@ func (h *Probes) Readyz(w http.ResponseWriter, r *http.Request) {
 	answer := struct {
 		Ready  bool      `json:"ready"`
 		Checks []Finding `json:"checks"`
-	}{Ready: true, Checks: h.Findings(r.Context())}
-	for _, f := range answer.Checks {
-		answer.Ready = answer.Ready && f.Error == ""
-	}
+	}{Checks: h.Findings(r.Context())}
+	answer.Ready = ready(answer.Checks)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	if !answer.Ready {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -62,6 +63,53 @@ func TestHealthLogsAFailedCheckOnce(t *testing.T) {
 		require.Equal(t, []string{
 			"not ready start: the process is starting", "ready ", "not ready database: gone", "ready ", "not ready stop: stopping",
 		}, said)
+	})
+}
+
+func TestPagingNeedsWhatReadinessNeeds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.InfoLevel)
+		base := New(zap.New(core), prometheus.NewRegistry())
+		paging := NewPaging(base, zap.New(core), prometheus.NewRegistry())
+		status := func(h *Probes) (int, string) {
+			<-time.After(checkKeep)
+			w := httptest.NewRecorder()
+			h.Readyz(w, httptest.NewRequest(http.MethodGet, "/", nil))
+			return w.Code, w.Body.String()
+		}
+		code, _ := status(paging)
+		require.Equal(t, http.StatusServiceUnavailable, code, "starting")
+
+		var database, processors error
+		base.Set(Check{"database", func(context.Context) error { return database }})
+		paging.Set(Check{"processors", func(context.Context) error { return processors }})
+		code, body := status(paging)
+		require.Equal(t, http.StatusOK, code)
+		require.JSONEq(t, `{"ready": true, "checks": [{"name": "database"}, {"name": "processors"}]}`, body)
+		require.InDelta(t, 1, testutil.ToFloat64(paging.gauge), 0)
+
+		processors = errors.New("none is alive")
+		code, body = status(paging)
+		require.Equal(t, http.StatusServiceUnavailable, code)
+		require.Contains(t, body, "none is alive")
+		code, body = status(base)
+		require.Equal(t, http.StatusOK, code, "a balancer keeps sending alerts and acknowledgements")
+		require.NotContains(t, body, "none is alive")
+
+		processors, database = nil, errors.New("gone")
+		code, body = status(paging)
+		require.Equal(t, http.StatusServiceUnavailable, code)
+		require.Contains(t, body, "gone")
+		require.Zero(t, testutil.ToFloat64(paging.gauge))
+		var said []string
+		for _, e := range logs.All() {
+			reason, _ := e.ContextMap()["reason"].(string)
+			said = append(said, e.Message+" "+reason)
+		}
+		require.Equal(t, []string{
+			"not ready start: the process is starting", "ready ", "incidents are paged ", "new incidents are not paged processors: none is alive", "not ready database: gone",
+		}, said, "each probe logs its own failures")
 	})
 }
 

@@ -21,7 +21,7 @@ func DatabaseCheck(db *postgres.DB) Check {
 	}}
 }
 
-// takeoverTime is how long buckets may have no live owner before the server is not ready. A takeover from a dead processor
+// takeoverTime is how long buckets may have no live owner before incidents count as not paged. A takeover from a dead processor
 // needs some seconds. The server accepts incidents meanwhile: they are paged after the takeover.
 const takeoverTime = 10 * time.Second
 

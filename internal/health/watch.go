@@ -15,8 +15,8 @@ import (
 const (
 	// overdueLimit is how late a step or a message may be before it is logged and reported.
 	overdueLimit = 30 * time.Second
-	// manyBuckets is how many buckets must have an overdue step before the process is not ready. In fewer buckets, one bad
-	// incident may be stuck; a server that is not ready because of it would refuse all others.
+	// manyBuckets is how many buckets must have an overdue step before incidents count as not paged. In fewer buckets, one bad
+	// incident may be stuck.
 	manyBuckets = 3
 	// pendingEvery is the interval between reads of the oldest unsent messages, which cost more than the oldest steps.
 	pendingEvery = 5 * time.Second

@@ -55,7 +55,7 @@ func startDev(t *testing.T, args ...string) (bin, output string) {
 		}
 	})
 	require.Eventually(t, func() bool {
-		resp, err := http.Get(home + "/readyz")
+		resp, err := http.Get(home + "/readyz/paging")
 		if err != nil {
 			return false
 		}

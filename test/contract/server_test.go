@@ -71,7 +71,7 @@ var (
 func uncovered() int {
 	code := 0
 	for operation := range described {
-		if operation == "GET /readyz" {
+		if operation == "GET /readyz/paging" {
 			continue // needs a processor; test/e2e covers it
 		}
 		if !asked[operation] {

@@ -202,8 +202,8 @@ func newStage(t *testing.T, o options) *stage {
 	}
 	s.app, err = apiclient.New(apiclient.Config{URL: s.apiURL, App: "watch", Key: s.key})
 	require.NoError(t, err)
-	s.eventually(30*time.Second, "the API to say that it is ready", func() bool {
-		resp, err := http.Get(s.apiURL + "/readyz")
+	s.eventually(30*time.Second, "the API to say that incidents are paged", func() bool {
+		resp, err := http.Get(s.apiURL + "/readyz/paging")
 		if err != nil {
 			return false
 		}

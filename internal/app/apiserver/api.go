@@ -39,7 +39,8 @@ type API struct {
 	cfg     config.API
 	log     *zap.Logger
 	reg     *prometheus.Registry
-	health  *health.Probes
+	health  *health.Probes // accepts requests
+	paging  *health.Probes // incidents are paged
 	errors  *wire.Errors
 	public  net.Listener
 	admin   net.Listener // nil = none
@@ -59,6 +60,7 @@ func New(cfg config.API, deps server.Deps) (*API, error) {
 		a.reg = server.NewRegistry(server.Version())
 	}
 	a.health = health.New(a.log, a.reg)
+	a.paging = health.NewPaging(a.health, a.log, a.reg)
 	a.errors = wire.NewErrors(a.log)
 	var err error
 	if a.proxies, err = trustProxies(cfg.HTTP.TrustedProxies); err != nil {
@@ -131,9 +133,10 @@ func (a *API) Run(ctx context.Context) error {
 
 	var g, bg errgroup.Group
 	bg.Go(func() error { a.health.Watch(background); return nil })
+	bg.Go(func() error { a.paging.Watch(background); return nil })
 	if a.admin != nil {
 		bg.Go(func() error {
-			return server.Serve(background, a.admin, server.AdminRoutes(a.health, a.reg), time.Second, a.log)
+			return server.Serve(background, a.admin, server.AdminRoutes(a.health, a.paging, a.reg), time.Second, a.log)
 		})
 	}
 	a.log.Info("listening", zap.String("address", a.Addr()), zap.String("public_url", a.cfg.PublicURL))
@@ -165,6 +168,7 @@ func (a *API) root() http.Handler {
 	fixed.Use(middleware.GetHead)
 	fixed.Get("/livez", a.health.Livez)
 	fixed.Get("/readyz", a.health.Readyz)
+	fixed.Get("/readyz/paging", a.paging.Readyz)
 	if a.mailbox != nil {
 		for _, path := range []string{"/dev/mailbox", "/dev/mailbox.json", "/dev/mailbox/*"} {
 			fixed.Handle(path, a.mailbox)
@@ -222,7 +226,8 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 		bg.Go(func() error { return run(background) })
 	}
 	a.parts.Store(router)
-	a.health.Set(append(health.NewOverdue(s.Runner, a.reg, a.log).Checks(), health.DatabaseCheck(a.db), health.MembersCheck(s.Cluster))...)
+	a.health.Set(health.DatabaseCheck(a.db))
+	a.paging.Set(append(health.NewOverdue(s.Runner, a.reg, a.log).Checks(), health.MembersCheck(s.Cluster))...)
 	return nil
 }
 

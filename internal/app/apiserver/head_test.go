@@ -35,7 +35,7 @@ func TestHeadAnswersAsGet(t *testing.T) {
 		require.NoError(t, err)
 		return resp.StatusCode, resp.Header.Get("Content-Type"), string(b)
 	}
-	paths := []string{"/livez", "/readyz"}
+	paths := []string{"/livez", "/readyz", "/readyz/paging"}
 	parameter := regexp.MustCompile(`\{[^}]*\}`)
 	require.NoError(t, chi.Walk(a.parts.Load(), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		if method == http.MethodGet {

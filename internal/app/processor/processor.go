@@ -92,7 +92,7 @@ func (p *Processor) Run(ctx context.Context) error {
 	if p.admin != nil {
 		p.log.Info("admin listener", zap.String("address", p.AdminAddr()))
 		admin.Go(func() error {
-			return server.Serve(outer, p.admin, server.AdminRoutes(p.health, p.reg), time.Second, p.log)
+			return server.Serve(outer, p.admin, server.AdminRoutes(p.health, nil, p.reg), time.Second, p.log)
 		})
 	}
 	admin.Go(func() error { p.health.Watch(outer); return nil })

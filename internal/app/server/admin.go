@@ -34,11 +34,15 @@ func PoolMetrics(reg prometheus.Registerer, name string) prometheus.Registerer {
 	return prometheus.WrapRegistererWith(prometheus.Labels{"pool": name}, reg)
 }
 
-// AdminRoutes serves metrics, health and profiles to operators.
-func AdminRoutes(h *health.Probes, gatherer prometheus.Gatherer) http.Handler {
+// AdminRoutes serves metrics, health and profiles to operators. paging is nil in a process that does not answer whether incidents are
+// paged.
+func AdminRoutes(h, paging *health.Probes, gatherer prometheus.Gatherer) http.Handler {
 	r := chi.NewRouter()
 	r.Get("/livez", h.Livez)
 	r.Get("/readyz", h.Readyz)
+	if paging != nil {
+		r.Get("/readyz/paging", paging.Readyz)
+	}
 	r.Handle("/metrics", metricsHandler(gatherer))
 	r.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	r.HandleFunc("/debug/pprof/profile", pprof.Profile)

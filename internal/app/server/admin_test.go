@@ -29,13 +29,14 @@ func TestAdminListener(t *testing.T) {
 	require.NoError(t, err, "the default is only a wish")
 
 	reg := NewRegistry("1.2.3")
+	probes := health.New(zap.NewNop(), reg)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(ctx, l, AdminRoutes(health.New(zap.NewNop(), reg), reg), time.Second, zap.NewNop())
+		ended <- Serve(ctx, l, AdminRoutes(probes, health.NewPaging(probes, zap.NewNop(), reg), reg), time.Second, zap.NewNop())
 	}()
 	for path, want := range map[string]string{
-		"/metrics": `iris_app_build_info{version="1.2.3"} 1`, "/livez": "ok", "/readyz": "starting", "/debug/pprof/": "goroutine",
+		"/metrics": `iris_app_build_info{version="1.2.3"} 1`, "/livez": "ok", "/readyz": "starting", "/readyz/paging": "starting", "/debug/pprof/": "goroutine",
 	} {
 		resp, err := http.Get("http://" + l.Addr().String() + path)
 		require.NoError(t, err)
