@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -25,6 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/golden"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/irisapi/applications"
 	"github.com/iris-oncall/iris/internal/load"
@@ -46,8 +45,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-var update = flag.Bool("update", false, "write the golden files again")
 
 // caller is the credentials of a request.
 type caller struct {
@@ -325,14 +322,7 @@ func (f *fixture) golden(name, body string) {
 	var buf bytes.Buffer
 	require.NoError(f, json.Indent(&buf, recent.ReplaceAll([]byte(body), []byte(":0")), "", "  "), body)
 	buf.WriteByte('\n')
-	path := filepath.Join("testdata", name+".json")
-	if *update {
-		require.NoError(f, os.MkdirAll("testdata", 0o755))
-		require.NoError(f, os.WriteFile(path, buf.Bytes(), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(f, err)
-	require.Equal(f, string(want), buf.String())
+	golden.Equal(f, filepath.Join("testdata", name+".json"), buf.String())
 }
 
 // unavailable is the Ping of a database that does not answer.

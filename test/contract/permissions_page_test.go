@@ -1,19 +1,16 @@
 package contract
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/golden"
 	"github.com/iris-oncall/iris/internal/tokens"
 )
-
-var update = flag.Bool("update", false, "write docs/reference/permissions.md")
 
 const permissionsPage = "../../docs/reference/permissions.md"
 
@@ -83,12 +80,7 @@ Objects of the rows belong to the person, who is a member of the team.
 		lines = append(lines, line)
 	}
 	page.WriteString(sorted(lines))
-	if *update {
-		require.NoError(t, os.WriteFile(permissionsPage, []byte(page.String()), 0o644))
-	}
-	stored, err := os.ReadFile(permissionsPage)
-	require.NoError(t, err)
-	require.Equal(t, string(stored), page.String(), "run go test ./test/contract -run TestPermissionsPage -update")
+	golden.Equal(t, permissionsPage, page.String(), "run go test ./test/contract -run TestPermissionsPage -update")
 }
 
 // sorted returns the rows by path, each once.

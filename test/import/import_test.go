@@ -9,7 +9,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -262,20 +261,6 @@ func reasons(r imports.Report, kind imports.Kind) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares a report with a file.
-func golden(t *testing.T, file, told string) {
-	t.Helper()
-	file = filepath.Join("testdata", file)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(told), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), told)
 }
 
 // accounted checks that every row read is taken, here already, not taken, or left out with a remark.

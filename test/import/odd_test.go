@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/golden"
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
@@ -20,7 +21,7 @@ func TestIrisOddRows(t *testing.T) {
 	require.True(t, report.Written)
 	accounted(t, report)
 	told := "Not taken:\n" + strings.Join(reasons(report, imports.NotTaken), "\n") + "\n\nNotes:\n" + strings.Join(reasons(report, imports.Note), "\n") + "\n"
-	golden(t, "iris_odd.txt", told)
+	golden.Equal(t, "testdata/iris_odd.txt", told)
 
 	require.Equal(t, []string{
 		`2000|2022-01-01 00:00:00|2022-01-01 00:00:00|-|{"unreadable_context":"{\"host\": \"cut o"}|0|0`,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/golden"
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
@@ -144,7 +145,7 @@ func TestOncallOddRows(t *testing.T) {
 	require.True(t, report.Written, reasons(report, imports.Conflict))
 	accounted(t, report)
 	told := "Not taken:\n" + strings.Join(reasons(report, imports.NotTaken), "\n") + "\n\nNotes:\n" + strings.Join(reasons(report, imports.Note), "\n") + "\n"
-	golden(t, "oncall_odd.txt", dated.ReplaceAllString(told, "from THEN"))
+	golden.Equal(t, "testdata/oncall_odd.txt", dated.ReplaceAllString(told, "from THEN"))
 	require.Empty(t, report.OnCall.Differences, "what cannot be taken pages nobody there either")
 
 	require.Equal(t, []string{"120|trailing|UTC", "122|martian|UTC", "123|twice|UTC"}, s.ours("select oncall_id, name, time_zone from users where oncall_id >= 120"))

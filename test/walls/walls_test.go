@@ -97,7 +97,8 @@ func TestWalls(t *testing.T) {
 			if under(inner, "internal/postgres") {
 				require.True(t, under(p.ImportPath, programs...), "%s may not import postgres", p.ImportPath)
 			}
-			require.False(t, under(inner, "internal/postgres/pgtest", "internal/vendors/vendortest", "internal/app/servertest", "internal/irisapi/v0/v0test"), "%s imports test support %s", p.ImportPath, inner)
+			require.False(t, under(inner, "internal/postgres/pgtest", "internal/vendors/vendortest", "internal/app/servertest", "internal/irisapi/v0/v0test",
+				"internal/golden"), "%s imports test support %s", p.ImportPath, inner)
 			if under(p.ImportPath, edge...) && under(inner, edge...) && root(p.ImportPath) != root(inner) {
 				allowed := under(p.ImportPath, "internal/postgres") && (inner == "internal/delivery" || inner == "internal/delivery/history")
 				require.True(t, allowed, "%s and %s are siblings at the edge", p.ImportPath, inner)
@@ -109,4 +110,18 @@ func TestWalls(t *testing.T) {
 func root(path string) string {
 	parts := strings.SplitN(path, "/", 3)
 	return strings.Join(parts[:2], "/")
+}
+
+// TestPackagesOfIntakeKnowUpdate checks that `go test ./internal/intake/... -update` works: a test program that does not define the
+// flag fails. internal/golden defines it.
+func TestPackagesOfIntakeKnowUpdate(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{.TestImports}} {{.XTestImports}}", own+"internal/intake/...")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		if !strings.Contains(line, " [] []") {
+			require.Contains(t, line, own+"internal/golden", "import it in a test, for the flag -update")
+		}
+	}
 }

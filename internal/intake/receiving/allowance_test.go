@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	_ "github.com/iris-oncall/iris/internal/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 )
 

@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	_ "github.com/iris-oncall/iris/internal/golden" // defines -update
 )
 
 var now = time.Date(2026, 3, 4, 2, 11, 30, 0, time.UTC)

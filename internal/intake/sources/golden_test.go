@@ -2,7 +2,6 @@ package sources
 
 import (
 	"encoding/json"
-	"flag"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,10 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/golden"
 	"github.com/iris-oncall/iris/internal/intake"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // samples returns the payloads in testdata: TYPE-CASE.json, and mails: TYPE-CASE.eml. They have the form that Alertmanager 0.34, Grafana 12 and 8, Events API v2,
 // Alert API v2, Datadog and Amazon SNS (2026), Sentry 26, Zabbix 7, Uptime Kuma 2.5, Nagios 4 and Icinga 2 send.
@@ -53,13 +51,7 @@ func TestSamples(t *testing.T) {
 		}
 		got, err := json.MarshalIndent(events, "", "  ")
 		require.NoError(t, err)
-		golden := filepath.Join("testdata", name+".golden")
-		if *update {
-			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o600))
-		}
-		want, err := os.ReadFile(golden)
-		require.NoError(t, err)
-		require.Equal(t, strings.TrimSpace(string(want)), string(got), name)
+		golden.Equal(t, filepath.Join("testdata", name+".golden"), string(got)+"\n", name)
 	}
 	require.Equal(t, slices.Sorted(maps.Keys(All())), slices.Sorted(maps.Keys(seen)), "each source has a sample")
 }
