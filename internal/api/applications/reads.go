@@ -45,17 +45,13 @@ type application struct {
 // wholeApplication is an application as its own route shows it.
 type wholeApplication struct {
 	application
-	SampleContext   json.RawMessage `json:"sample_context"`
-	ContextTemplate *string         `json:"context_template"` // this one and the next two: of Iris's own pages
-	SummaryTemplate *string         `json:"summary_template"`
-	MobileTemplate  *string         `json:"mobile_template"`
-	HasSecondKey    bool            `json:"has_second_key"`
-	MayEdit         bool            `json:"may_edit"` // the caller
+	SampleContext json.RawMessage `json:"sample_context"`
+	HasSecondKey  bool            `json:"has_second_key"`
+	MayEdit       bool            `json:"may_edit"` // the caller
 }
 
 func showWhole(r *http.Request, a applications.Application) any {
-	out := wholeApplication{application: showApplication(a), HasSecondKey: a.SecondKey, MayEdit: refusal(r, a) == nil,
-		ContextTemplate: a.ContextTemplate, SummaryTemplate: a.SummaryTemplate, MobileTemplate: a.MobileTemplate}
+	out := wholeApplication{application: showApplication(a), HasSecondKey: a.SecondKey, MayEdit: refusal(r, a) == nil}
 	if a.SampleContext != nil && json.Valid([]byte(*a.SampleContext)) {
 		out.SampleContext = json.RawMessage(*a.SampleContext)
 	}

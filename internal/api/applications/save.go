@@ -62,7 +62,7 @@ func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b, err := jsonbody.ReadKnown(w, r, "title_variable", "variables", "required_variables", "modes", "default_modes", "owners", "sender_email",
-		"sample_context", "context_template", "summary_template", "mobile_template")
+		"sample_context")
 	if err != nil {
 		return err
 	}
@@ -114,11 +114,11 @@ func refusal(r *http.Request, a applications.Application) error {
 }
 
 // readSettings reads the new settings of an application. Settings that the body does not have are cleared, except owners, the sample
-// context, the templates of Iris's own pages, and modes, which only administrators may change.
+// context, modes, which only administrators may change, and the texts that only /v0 has.
 func (a routes) readSettings(r *http.Request, b jsonbody.Object, found applications.Application, actor auth.Actor) (c applications.Change, err error) {
 	c = applications.Change{ContextTemplate: found.ContextTemplate, SummaryTemplate: found.SummaryTemplate, MobileTemplate: found.MobileTemplate,
 		SampleContext: found.SampleContext, IfMatch: routing.IfMatch(r)}
-	if err := readTexts(b, &c); err != nil {
+	if err := readSample(b, &c); err != nil {
 		return c, err
 	}
 	if c.Variables, _, err = b.Names("variables", maxVariables); err != nil {
@@ -161,21 +161,8 @@ func (a routes) readSettings(r *http.Request, b jsonbody.Object, found applicati
 	return c, readModes(b, found, actor, &c)
 }
 
-// readTexts reads the sample context and the templates of Iris's own pages; null clears one.
-func readTexts(b jsonbody.Object, c *applications.Change) (err error) {
-	for _, t := range []struct {
-		name string
-		into **string
-	}{{"context_template", &c.ContextTemplate}, {"summary_template", &c.SummaryTemplate}, {"mobile_template", &c.MobileTemplate}} {
-		if b.Has(t.name) {
-			if *t.into, err = b.TextPtr(t.name); err != nil {
-				return err
-			}
-			if **t.into == "" {
-				*t.into = nil
-			}
-		}
-	}
+// readSample reads the sample context; null clears it.
+func readSample(b jsonbody.Object, c *applications.Change) error {
 	if !b.Has("sample_context") {
 		return nil
 	}

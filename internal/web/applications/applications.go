@@ -47,22 +47,19 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 
 // application is an application as /v1 shows it.
 type application struct {
-	Name            string            `json:"name"`
-	TitleVariable   string            `json:"title_variable"`
-	Variables       []string          `json:"variables"`
-	Required        []string          `json:"required_variables"`
-	Modes           []string          `json:"modes"`
-	DefaultModes    map[string]string `json:"default_modes"`
-	Owners          []string          `json:"owners"`
-	Team            string            `json:"team"`
-	SenderEmail     string            `json:"sender_email"`
-	CreatedAt       time.Time         `json:"created_at"`
-	SampleContext   json.RawMessage   `json:"sample_context"`
-	ContextTemplate string            `json:"context_template"`
-	SummaryTemplate string            `json:"summary_template"`
-	MobileTemplate  string            `json:"mobile_template"`
-	HasSecondKey    bool              `json:"has_second_key"`
-	MayEdit         bool              `json:"may_edit"` // the reader
+	Name          string            `json:"name"`
+	TitleVariable string            `json:"title_variable"`
+	Variables     []string          `json:"variables"`
+	Required      []string          `json:"required_variables"`
+	Modes         []string          `json:"modes"`
+	DefaultModes  map[string]string `json:"default_modes"`
+	Owners        []string          `json:"owners"`
+	Team          string            `json:"team"`
+	SenderEmail   string            `json:"sender_email"`
+	CreatedAt     time.Time         `json:"created_at"`
+	SampleContext json.RawMessage   `json:"sample_context"`
+	HasSecondKey  bool              `json:"has_second_key"`
+	MayEdit       bool              `json:"may_edit"` // the reader
 }
 
 // IsRequired reports whether senders should set the variable.

@@ -43,19 +43,16 @@ func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
 // editView has the settings as texts, so that a refused form keeps them.
 type editView struct {
 	page.Frame
-	Name, ETag      string
-	Variables       string // one a line
-	Required        string // one a line
-	TitleVariable   string
-	Owners          string // separated by commas
-	SenderEmail     string
-	Sample          string
-	Modes           []modeChoice
-	Priorities      []priorityChoice
-	ContextTemplate string
-	SummaryTemplate string
-	MobileTemplate  string
-	Refusal         page.Refusal
+	Name, ETag    string
+	Variables     string // one a line
+	Required      string // one a line
+	TitleVariable string
+	Owners        string // separated by commas
+	SenderEmail   string
+	Sample        string
+	Modes         []modeChoice
+	Priorities    []priorityChoice
+	Refusal       page.Refusal
 }
 
 type modeChoice struct {
@@ -76,7 +73,7 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := editView{ETag: etag, Variables: strings.Join(a.Variables, "\n"), Required: strings.Join(a.Required, "\n"), TitleVariable: a.TitleVariable, Owners: strings.Join(a.Owners, ", "),
-		SenderEmail: a.SenderEmail, Sample: a.Sample(), ContextTemplate: a.ContextTemplate, SummaryTemplate: a.SummaryTemplate, MobileTemplate: a.MobileTemplate}
+		SenderEmail: a.SenderEmail, Sample: a.Sample()}
 	v.choices(a.Modes, a.DefaultModes)
 	h.form(rw, r, http.StatusOK, a, v)
 }
@@ -115,8 +112,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 		err = h.Pages.API(r).IfMatch(typed.Get("etag")).Send(http.MethodPut, page.Path("/v1/applications/%s", a.Name), in, nil)
 	}
 	v := editView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), Required: typed.Get("required_variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
-		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context"), ContextTemplate: typed.Get("context_template"),
-		SummaryTemplate: typed.Get("summary_template"), MobileTemplate: typed.Get("mobile_template")}
+		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context")}
 	h.Pages.Finish(rw, r, "The settings are saved.", page.Path("/applications/%s", a.Name), err, func(refusal page.Refusal) {
 		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
 		v.Refusal.Field, _, _ = strings.Cut(refusal.Field, "[") // a list is one field of the form
@@ -133,9 +129,6 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 func settingsOf(typed url.Values, admin bool) (map[string]any, error) {
 	in := map[string]any{"variables": listed(typed.Get("variables")), "required_variables": listed(typed.Get("required_variables")), "title_variable": typed.Get("title_variable"), "owners": listed(typed.Get("owners")),
 		"sender_email": typed.Get("sender_email"), "default_modes": defaultModes(typed), "sample_context": nil}
-	for _, name := range []string{"context_template", "summary_template", "mobile_template"} {
-		in[name] = typed.Get(name)
-	}
 	if admin {
 		in["modes"] = append([]string{}, typed["modes"]...)
 	}
