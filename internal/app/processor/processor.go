@@ -64,6 +64,7 @@ func New(cfg config.Processor, deps server.Deps) (*Processor, error) {
 	if p.vendors, err = accounts.New(cfg, people.NewDevices(p.db), server.OneClickButton(oneClick), p.log); err != nil {
 		return nil, err
 	}
+	p.reg.MustRegister(observed.Accounts(p.vendors))
 	if p.cluster, err = database.Open(ctx, cfg.Common, "message-processor cluster", 3, server.PoolMetrics(p.reg, "cluster"), p.log); err != nil {
 		return nil, err
 	}

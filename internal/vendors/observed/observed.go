@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"golang.org/x/time/rate"
 
@@ -223,3 +224,25 @@ var (
 	address   = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,3}){3}$`)
 	date      = regexp.MustCompile(`^20[0-9]{2}-[01][0-9]-[0-3][0-9]( [0-2][0-9])?$`)
 )
+
+// Accounts is the metric of failing accounts. It implements prometheus.Collector.
+type Accounts []messages.Vendor
+
+var failingAccount = prometheus.NewDesc("iris_delivery_account_failing",
+	"1 while an account of a vendor fails: its messages are retried or sent another way.", []string{"vendor", "account"}, nil)
+
+// Describe implements prometheus.Collector.
+func (Accounts) Describe(out chan<- *prometheus.Desc) { out <- failingAccount }
+
+// Collect implements prometheus.Collector. Addresses of webhooks belong to many parties, so webhook accounts are left out.
+func (a Accounts) Collect(out chan<- prometheus.Metric) {
+	for _, v := range a {
+		if w, ok := v.(*Vendor); ok && w.Name() != "webhook" {
+			value := 0.0
+			if w.failing(time.Now()) != "" {
+				value = 1
+			}
+			out <- prometheus.MustNewConstMetric(failingAccount, prometheus.GaugeValue, value, w.Name(), w.Account())
+		}
+	}
+}

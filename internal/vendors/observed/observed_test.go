@@ -2,10 +2,12 @@ package observed
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -85,6 +87,14 @@ func TestReadinessNamesTheAccountThatFails(t *testing.T) {
 			w.Send(t.Context(), messages.Outbound{Plan: "db-on-call", Target: "ana"})
 		}
 		state := func() error { return Check(all).Ask(t.Context()) }
+		metric := func(want string) {
+			t.Helper()
+			require.NoError(t, testutil.CollectAndCompare(Accounts(all), strings.NewReader(`
+				# HELP iris_delivery_account_failing 1 while an account of a vendor fails: its messages are retried or sent another way.
+				# TYPE iris_delivery_account_failing gauge
+				iris_delivery_account_failing{account="main",vendor="twilio"} `+want+"\n")))
+		}
+		metric("0")
 		require.NoError(t, state())
 		send(messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "451 4.7.1 greylisted"})
 		require.NoError(t, state(), "one recipient says little")
@@ -95,8 +105,10 @@ func TestReadinessNamesTheAccountThatFails(t *testing.T) {
 		var worry health.Concern
 		require.ErrorAs(t, state(), &worry)
 		require.Contains(t, worry.Error(), "twilio/main fails since 2000-01-01T00:00:00Z (2 calls, last: connection refused)")
+		metric("1")
 		send(messages.Result{Outcome: messages.OutcomeSent})
 		require.NoError(t, state())
+		metric("0")
 	})
 }
 
