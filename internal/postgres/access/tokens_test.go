@@ -75,3 +75,22 @@ func TestTokens(t *testing.T) {
 	_, err = s.Create(ctx, ann, tokens.Content{Name: "one more", Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}, hash)
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 }
+
+// A number names one token of both kinds.
+func TestPersonalAndServiceTokensShareOneNumbering(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	_, err := d.Pool().Exec(t.Context(), `insert into users (id, name) overriding system value values (901, 'ann')`)
+	require.NoError(t, err)
+	s := access.NewTokens(d)
+	var last tokens.ID
+	for _, name := range []string{"a", "b", "c"} {
+		p, err := s.Create(t.Context(), users.User{ID: 901, Name: "ann"}, tokens.Content{Name: name, Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}, []byte("p"+name))
+		require.NoError(t, err)
+		require.Greater(t, p.ID, last)
+		v, err := s.CreateService(t.Context(), tokens.Service{Name: name, Scopes: tokens.Scopes{tokens.Read}, CreatedBy: "ann"}, time.Hour, []byte("s"+name))
+		require.NoError(t, err)
+		require.Greater(t, v.ID, p.ID)
+		last = v.ID
+	}
+}

@@ -197,7 +197,7 @@ func (c Logout) Run(ctx context.Context, e Env) error {
 		return err
 	}
 	if kept != nil {
-		fmt.Fprintf(e.Err, "service token %d %q of %s is still valid, because programs may use it: iris token revoke --service %d revokes it\n", kept.ID, kept.Name, kept.owner(), kept.ID)
+		fmt.Fprintf(e.Err, "%s is still valid, because programs may use it: iris token revoke --service %d revokes it\n", kept, kept.ID)
 	}
 	fmt.Fprintf(e.Err, "logged out of %s\n", server)
 	return nil
@@ -213,7 +213,7 @@ func (c Logout) end(ctx context.Context, server, token string) (kept *current, e
 	if err := api.Do(ctx, http.MethodGet, "/v1/tokens/current", nil, &t); err != nil {
 		return nil, err
 	}
-	if t.Kind == "service" && !c.Revoke {
+	if t.Kind == service && !c.Revoke {
 		return &t, nil
 	}
 	return nil, api.Do(ctx, http.MethodDelete, "/v1/tokens/current", nil, nil)

@@ -62,7 +62,8 @@ func server(t *testing.T) (*httptest.Server, *[]string) {
 				fmt.Fprint(w, `{"items":[{"id":3,"name":"ci","team":"db"},{"id":2,"name":"all","team":null}],"next":null}`)
 				return
 			}
-			fmt.Fprint(w, `{"items":[{"id":7,"user":"ann","name":"laptop","scopes":["admin","read"],"expires_at":"2027-01-01T00:00:00Z","last_used_at":null}],"next":null}`)
+			fmt.Fprint(w, `{"items":[{"id":7,"user":"ann","name":"laptop","scopes":["admin","read"],"expires_at":"2027-01-01T00:00:00Z","last_used_at":null},
+				{"id":5,"user":"ann","name":"script"},{"id":2,"user":"bob","name":"old"}],"next":null}`)
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -109,10 +110,26 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, run("", tokenCreate{Name: "ci", Scopes: []string{"read"}}))
 	require.Equal(t, "new\n", out.String())
 	require.NoError(t, run("", tokenCreate{Name: "ci", Scopes: []string{"read"}, Service: true, Team: "db", Days: 2}))
-	require.NoError(t, run("", tokenRevoke{Number: 9}))
-	require.NoError(t, run("", tokenRevoke{Number: 9, Service: true}))
 	require.Equal(t, []string{"GET /v1/tokens/current", "GET /v1/tokens?all=true", "GET /v1/service-tokens", `POST /v1/tokens {"name":"ci","scopes":["read"]}`,
-		`POST /v1/service-tokens {"expires_in_seconds":172800,"name":"ci","scopes":["read"],"team":"db"}`, "DELETE /v1/tokens/9", "DELETE /v1/service-tokens/9"}, *asked)
+		`POST /v1/service-tokens {"expires_in_seconds":172800,"name":"ci","scopes":["read"],"team":"db"}`}, *asked)
+
+	revokes := func(c tokenRevoke) (path string) {
+		t.Helper()
+		require.NoError(t, run("", c))
+		return strings.TrimPrefix((*asked)[len(*asked)-1], "DELETE ")
+	}
+	require.Equal(t, "/v1/tokens/5", revokes(tokenRevoke{Number: 5}))
+	require.Equal(t, "personal token 5 \"script\" of ann is revoked\n", out.String())
+	require.Equal(t, "/v1/service-tokens/3", revokes(tokenRevoke{Number: 3}), "without the kind")
+	*asked = nil
+	require.EqualError(t, run("", tokenRevoke{Number: 2}), "two tokens have the number 2, so name the kind:\n"+
+		"  iris token revoke 2 --personal   revokes personal token 2 \"old\" of bob\n  iris token revoke 2 --service   revokes service token 2 \"all\" of the administrators")
+	require.EqualError(t, run("", tokenRevoke{Number: 5, Service: true}), "you have no token 5 and manage none: iris token list, with --service or --all, shows them")
+	require.EqualError(t, run("", tokenRevoke{Number: 7}), "personal token 7 \"laptop\" of ann is the token that this command uses: --force revokes it")
+	require.NotContains(t, strings.Join(*asked, " "), "DELETE", "refused before anything is revoked")
+	require.Equal(t, "/v1/service-tokens/2", revokes(tokenRevoke{Number: 2, Service: true}))
+	require.Equal(t, "/v1/tokens/2", revokes(tokenRevoke{Number: 2, Personal: true}))
+	require.Equal(t, "/v1/tokens/current", revokes(tokenRevoke{Number: 7, Force: true}))
 
 	require.NoError(t, os.Chmod(file, 0o640))
 	require.ErrorContains(t, run("", tokenCurrent{}), "other users of this machine may read "+file+": run chmod 600 on it")
