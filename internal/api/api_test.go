@@ -49,6 +49,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/reach"
 	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -96,7 +97,7 @@ func newFixture(t *testing.T) *fixture {
 		return slices.Concat(
 			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Merges: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
-				Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
+				Reached: reach.Incidents{Store: in}.Check, Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
 					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
 			catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, PlanUses: plans, Templates: templates, TemplateStore: templates, People: users,
 				Teammates: users.Teammates, Teams: pgcatalog.NewOwners(db), MaxPlanLength: 24 * time.Hour}),

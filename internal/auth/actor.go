@@ -64,6 +64,7 @@ type Openings struct {
 	ApplicationsClaim    bool // any application that names no person may acknowledge in the name of anybody
 	SessionsActForAnyone bool // an application's power to act for people applies even if a person was authenticated
 	AdminsEditMembers    bool // administrators of a team may change names, contacts and activity of its members
+	ReachEverything      bool // the key of an application reaches the incidents, messages and notifications of all applications
 	NoCredentials        bool // authentication is switched off: requests without credentials are admitted as the zero Actor
 }
 

@@ -22,7 +22,9 @@ var (
 	ErrNoSilence      = fault.New(fault.Forbidden, "Only administrators may silence any incident: name an application that you own, a team of yours, or a plan that pages it")
 	ErrServiceToken   = fault.New(fault.Forbidden, "A service token may not do this: it belongs to a person")
 	ErrTokenPerson    = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
-	ErrOwnerOnly      = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
+	// ErrNotReached hides what belongs to another application, or does not exist.
+	ErrNotReached = fault.New(fault.NotFound, "This application has nothing with this number")
+	ErrOwnerOnly  = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 )
 
 // MayRead admits every authenticated caller to the reads that Iris left open. It admits anybody if AnonymousReads is on.
@@ -40,6 +42,12 @@ func (a Actor) MayCall(open Openings) error {
 		return ErrHeader
 	}
 	return nil
+}
+
+// Confined reports whether the caller reaches only the incidents, messages and notifications of its own application: an application with
+// its key. One that acts for a person whom Iris knows reaches what that person reaches. ReachEverything lifts the rule.
+func (a Actor) Confined(open Openings) bool {
+	return a.ApplicationID != 0 && a.Service == "" && a.UserID == 0 && !open.ReachEverything && !open.NoCredentials
 }
 
 // MayTry is MayWrite for routes that check again later. If NoCredentials is on, it also admits requests without credentials; they

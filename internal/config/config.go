@@ -128,6 +128,9 @@ type Compatibility struct {
 	ChangeAnyPlan bool `koanf:"change_any_plan"`
 	// ApplicationsClaimForAnyone lets any application that acts for nobody claim incidents in the name of any user.
 	ApplicationsClaimForAnyone bool `koanf:"applications_claim_for_anyone"`
+	// ApplicationsReachEverything lets the key of an application read and change the incidents, messages and notifications of all
+	// applications.
+	ApplicationsReachEverything bool `koanf:"applications_reach_everything"`
 	// SessionsActForAnyone lets logged-in users act in the name of others through an application that may do so.
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
 	// DisableAuth turns authentication off: no signatures, passwords or webhook keys are checked. Only for loopback

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -39,6 +40,8 @@ type Deps struct {
 	Messages      Messages
 	Notifications Notifications
 	Acceptor      *notifications.Acceptor
+	// Reached returns a NotFound fault if the caller does not reach the incidents.
+	Reached func(ctx context.Context, ids ...incidents.ID) error
 	// Wake wakes the processors of changed buckets; it never blocks.
 	Wake func(buckets.Set)
 }
@@ -157,6 +160,9 @@ func further(q page.Query, to *filters.Query) error {
 func (a sent) ofIncident(w http.ResponseWriter, r *http.Request) error {
 	n, err := number(r)
 	if err != nil {
+		return err
+	}
+	if err := a.Reached(r.Context(), incidents.ID(n)); err != nil {
 		return err
 	}
 	return a.all().AnswerWhere(w, r, page.Equal("incident_id", n))

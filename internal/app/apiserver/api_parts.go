@@ -22,6 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/reach"
 	"github.com/iris-oncall/iris/internal/wire/replay"
 )
 
@@ -98,6 +99,7 @@ func units[P any](s *apiShared, parts func(*apiShared) P) replay.Begin[P] {
 // irisParts are the parts of the API v0.
 func (s *apiShared) irisParts() irisapi.Deps {
 	c, open := s.cfg, openings(s.cfg)
+	reached, rule := s.reached(), reach.Rule{Openings: open}
 	tags := irisapi.Tags{Names: c.Tags, Store: s.Tags}
 	acceptor := s.acceptor.Within(s.Notifications)
 	return irisapi.Deps{
@@ -113,10 +115,10 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			MaxPlanLength: c.MaxPlanLength, ListLimit: c.MailingLists.MaxMembers,
 		},
 		Incidents: irisapi.IncidentParts{
-			Incidents: s.Incidents, Transitions: s.Incidents, Comments: s.Incidents, Messages: s.Messages, People: s.Users,
+			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule, Store: s.Messages}, People: s.Users,
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications,
 		},
-		Messages: irisapi.MessageParts{Messages: s.Messages, Queues: s.Queues, Acceptor: acceptor},
+		Messages: irisapi.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages}, Queues: s.Queues, Acceptor: acceptor},
 		Opening:  irisapi.OpeningParts{Opener: s.opener(), Texts: s.Plans},
 		People: irisapi.PeopleParts{
 			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
@@ -131,6 +133,11 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Registerer: s.reg,
 		WakeEscalation: s.notifier.WakeEscalation, WakeDelivery: s.notifier.WakeDelivery,
 	}
+}
+
+// reached returns the incidents as the caller of a request reaches them.
+func (s *apiShared) reached() reach.Incidents {
+	return reach.Incidents{Rule: reach.Rule{Openings: openings(s.cfg)}, Store: s.Incidents}
 }
 
 // opener returns what opens the incidents that applications and people ask for.
@@ -181,21 +188,22 @@ func (s *apiShared) v1Parts() api.Deps {
 	requests, authenticator := s.calendarEdge()
 	acceptor := s.acceptor.Within(s.Notifications)
 	acceptor.DummyRoles = false
+	reached, rule := s.reached(), reach.Rule{Openings: openings(s.cfg)}
 	plans := api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, PlanUses: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
 		People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength, ListLimit: s.cfg.MailingLists.MaxMembers, Preview: callbacks.Preview(s.Stores, s.cfg.PublicURL)}
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
-		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Merges: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
-			Responders: s.Responders()},
-		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
-			Acceptor: acceptor},
+		Incidents: api.IncidentParts{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
+			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
+		Messages: api.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
+			Acceptor: acceptor, Reached: reached.Check},
 		Catalog:      plans,
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
 		Configuration: api.ConfigurationParts{
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory,
-			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: operator.NewSimulations(s.simulator, s.DB, s.Applications), Drafts: plans,
+			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)}, Drafts: plans,
 		},
 		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, s.opener(), s.log)),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications)},
@@ -220,7 +228,8 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	}
 	return responses.New(responses.Deps{
 		Answers: responses.AnswerParts{
-			Messages: s.Responses, Paged: s.Responses, Senders: s.Responses, Records: s.Responses, Incidents: s.Incidents, Openings: openings(s.cfg), Wake: s.notifier.Wake,
+			Messages: s.Responses, Paged: s.Responses, Senders: s.Responses, Records: s.Responses, Openings: openings(s.cfg), Wake: s.notifier.Wake,
+			Incidents: reach.Incidents{Rule: reach.Rule{Openings: openings(s.cfg), Answers: true}, Store: s.Incidents},
 		},
 		Links: responses.LinkParts{People: s.Users, Links: s.Keys.Links(), Asset: asset},
 		Mail: responses.MailParts{
@@ -240,6 +249,6 @@ func openings(c config.API) auth.Openings {
 	return auth.Openings{
 		AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,
 		SessionsActForAnyone: c.Compatibility.SessionsActForAnyone, NoCredentials: c.Compatibility.DisableAuth,
-		ApplicationsClaim: c.Compatibility.ApplicationsClaimForAnyone,
+		ApplicationsClaim: c.Compatibility.ApplicationsClaimForAnyone, ReachEverything: c.Compatibility.ApplicationsReachEverything,
 	}
 }

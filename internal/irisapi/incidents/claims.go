@@ -125,7 +125,7 @@ func (a claims) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents
 	}
 	missing := func(d incidents.Acknowledged) bool { return !d.Found }
 	if len(done) != len(ids) || slices.ContainsFunc(done, missing) {
-		return nil, noSuchIncident()
+		return nil, a.noSuchIncident(ctx)
 	}
 	a.wake(done)
 	return done, nil
@@ -138,7 +138,7 @@ func (a claims) allExist(ctx context.Context, ids []incidents.ID) error {
 	}
 	found, err := a.Incidents.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In, Values: values}}})
 	if err == nil && len(found) != len(ids) {
-		err = noSuchIncident()
+		err = a.noSuchIncident(ctx)
 	}
 	return err
 }
@@ -155,7 +155,7 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request, id incidents.ID)
 		return err
 	}
 	if len(done) != 1 || !done[0].Found {
-		return noSuchIncident()
+		return a.noSuchIncident(r.Context())
 	}
 	a.wake(done)
 	return v0.Answer(w, v0.Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}}, nil)

@@ -1,8 +1,10 @@
 package incidents
 
 import (
+	"errors"
 	"net/http"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
@@ -40,6 +42,9 @@ func (a comments) add(w http.ResponseWriter, r *http.Request, id incidents.ID) e
 	var n int64
 	if err == nil {
 		n, err = a.Comments.AddComment(r.Context(), id, user, content)
+	}
+	if errors.Is(err, auth.ErrNotReached) {
+		return err
 	}
 	return v0.Created(w, n, "", fault.When(err, fault.NotFound, fault.New(fault.Invalid, "Failed to post comment")))
 }

@@ -84,7 +84,12 @@ func Routes(d Deps) []routing.Route {
 	}
 }
 
-func noSuchIncident() error {
+// noSuchIncident is the answer to a change of an incident that does not exist: 404 for callers that reach only the incidents of their
+// application, since those of others do not exist for them either.
+func (d Deps) noSuchIncident(ctx context.Context) error {
+	if wire.Actor(ctx).Confined(d.Openings) {
+		return auth.ErrNotReached
+	}
 	return fault.New(fault.Invalid, "Invalid claim: no matching incident id")
 }
 
