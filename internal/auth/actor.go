@@ -1,7 +1,10 @@
 package auth
 
 import (
+	"slices"
+
 	"github.com/iris-oncall/iris/internal/audit"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -15,6 +18,7 @@ type Actor struct {
 	Username      string    // the person; "" = the application or the service token acts for itself
 	Service       string    // the name of the service token with that of its owner; "" = another kind of caller
 	Admin         bool      // the person is an administrator, or the service token belongs to the administrators
+	OfAdmin       bool      // like Admin, for a token whose scopes leave out admin
 	ReadOnly      bool      // the caller may only read
 	Session       bool      // the caller was authenticated by a session or a token, not by a signature
 	Token         tokens.ID // the personal token or service token of the request; 0 = none
@@ -27,7 +31,7 @@ type Actor struct {
 	Owns []int64
 	// Powers of the application.
 	ActsForUsers   bool // allow_authenticating_users
-	OpensForOthers bool // allow_other_app_incidents
+	OpensForOthers bool // allow_other_app_incidents; it holds for requests that the application signed
 	AllowOncall    bool
 	Relay          bool // passes on the answers of people
 }
@@ -35,8 +39,7 @@ type Actor struct {
 // ByService returns the actor of a service token. It has no person. A token of a team has the rights of an administrator of that team, one of
 // the administrators those of an administrator, as far as its scopes go. It can do nothing that belongs to a person, and acts for nobody.
 func ByService(app Application, s tokens.Service) Actor {
-	a := Actor{ApplicationID: app.ID, Application: app.Name, OpensForOthers: app.AllowOtherAppIncidents, Service: s.String(), Token: s.ID, Session: true,
-		Admin: s.TeamID == 0}
+	a := Actor{ApplicationID: app.ID, Application: app.Name, Service: s.String(), Token: s.ID, Session: true, Admin: s.TeamID == 0}
 	if s.TeamID != 0 {
 		a.TeamAdminOf, a.MemberOf = []int64{s.TeamID}, []int64{s.TeamID}
 	}
@@ -46,11 +49,12 @@ func ByService(app Application, s tokens.Service) Actor {
 // CommandLine returns the actor of the iris command on the database. Whoever has the database may do everything, so it has the rights of an
 // administrator. It has no person: it can do nothing that belongs to a person. Timelines and the audit log name it as "iris command".
 func CommandLine(app Application) Actor {
-	return Actor{ApplicationID: app.ID, Application: app.Name, Service: "iris command", Admin: true, OpensForOthers: true, Session: true}
+	return Actor{ApplicationID: app.ID, Application: app.Name, Service: "iris command", Admin: true, Session: true}
 }
 
 // Within returns the actor with the rights that the scopes of a token leave. Without the scope admin the actor is no administrator.
 func (a Actor) Within(s tokens.Scopes) Actor {
+	a.OfAdmin = a.Admin
 	a.Admin = a.Admin && s.Has(tokens.Admin)
 	a.ReadOnly = a.ReadOnly || s.OnlyRead()
 	return a
@@ -116,7 +120,19 @@ func (a Actor) mayActAsAnybody(open Openings) bool {
 	return !a.ReadOnly && (a.Admin || a.ActsForUsers && (a.Username == "" || open.SessionsActForAnyone))
 }
 
-// MayOpenAs reports whether the actor may open an incident of an application; 0 = an application that does not exist.
+// ErrNotItsApplication refuses to open an incident of an application that the caller may not name. It does not tell whether the application
+// exists.
+var ErrNotItsApplication = &fault.Error{Kind: fault.Forbidden, Field: "application",
+	Message: "Only owners of an application and administrators may open its incidents: leave application out to open one of yours"}
+
+// MayOpenAs reports whether the actor may name an application when an incident is opened; 0 = an application that does not exist. Its own key
+// may, its owners (see Owning), administrators, their tokens, and signed requests of applications with the power to open incidents of others.
 func (a Actor) MayOpenAs(application int64) bool {
-	return a.MayWrite() == nil && (application != 0 && a.ApplicationID == application || a.OpensForOthers)
+	switch {
+	case a.MayWrite() != nil:
+		return false
+	case a.Admin, a.OfAdmin, a.OpensForOthers && !a.Session:
+		return true
+	}
+	return application != 0 && (a.ApplicationID == application || slices.Contains(a.Owns, application))
 }

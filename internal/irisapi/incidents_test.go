@@ -95,7 +95,16 @@ func TestOpenIncidentAsAnotherApplication(t *testing.T) {
 	f.want(200, `[{"application":"demo"}]`, power, get, "/v0/incidents?id=1&fields=application", "")
 	f.want(400, title("Invalid application"), power, post, "/v0/incidents", `{"plan":"pager","application":"none","context":{}}`)
 	f.want(400, title("No plan template actions exist for this app"), power, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
-	f.want(201, "2", annHere, post, "/v0/incidents", `{"plan":"pager","application":"demo","context":{}}`)
+	byAnn := func() (int, string) {
+		rec := f.do(annHere, post, "/v0/incidents", `{"plan":"pager","application":"demo","context":{}}`)
+		return rec.Code, rec.Body.String()
+	}
+	status, body := byAnn()
+	require.Equal(t, 403, status, "a person who does not own it")
+	require.Contains(t, body, "leave application out")
+	f.exec("insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'ann'")
+	status, _ = byAnn()
+	require.Equal(t, 201, status)
 	require.Equal(t, 1, f.count("select count(*) from timeline_entries where actor = 'ann'"))
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -25,9 +26,10 @@ type Plans interface {
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
 }
 
-// Applications finds applications, with the variables that they declared.
+// Applications finds applications, with the variables that they declared. Describe tells who owns one.
 type Applications interface {
 	ByName(ctx context.Context, name string) (auth.Application, error)
+	Describe(ctx context.Context, name string) (applications.Application, error)
 }
 
 // Load limits the pending messages of an application, and counts accepted incidents.
@@ -117,17 +119,36 @@ func (o Opener) application(ctx context.Context, by Caller, name string) (auth.A
 		return auth.Application{}, fault.New(fault.Stale, "the caller was not read for this request")
 	}
 	app, err := o.Applications.ByName(ctx, name)
-	if err != nil && !fault.Is(err, fault.NotFound) {
+	unknown := fault.Is(err, fault.NotFound)
+	if err != nil && !unknown {
 		return auth.Application{}, err
 	}
-	if !by.Actor.MayOpenAs(app.ID) { // callers do not learn whether the application exists
-		return auth.Application{}, fault.Newf(fault.Forbidden,
-			"This application %s does not allow creating incidents as other applications", by.Application.Name)
-	}
-	if err != nil {
+	may, err := o.mayName(ctx, by.Actor, app)
+	switch {
+	case err != nil:
+		return auth.Application{}, err
+	case may && unknown:
 		return auth.Application{}, fault.Invalidf("application", "Invalid application")
+	case may:
+		return app, nil
+	case by.Actor.Session:
+		return auth.Application{}, auth.ErrNotItsApplication
 	}
-	return app, nil
+	return auth.Application{}, &fault.Error{Kind: fault.Forbidden, Field: "application",
+		Message: "This application " + by.Application.Name + " does not allow creating incidents as other applications"}
+}
+
+// mayName reports whether the actor may open incidents of an application, which has no id if it does not exist. Owners are read only for
+// people and service tokens that may not name every application.
+func (o Opener) mayName(ctx context.Context, actor auth.Actor, app auth.Application) (bool, error) {
+	if actor.MayOpenAs(app.ID) || app.ID == 0 || !actor.Session && actor.UserID == 0 {
+		return actor.MayOpenAs(app.ID), nil
+	}
+	found, err := o.Applications.Describe(ctx, app.Name)
+	if err != nil {
+		return false, err
+	}
+	return actor.Owning(found.ID, found.OwnerIDs, found.Team).MayOpenAs(app.ID), nil
 }
 
 // dynamicTargets finds the targets that the request gives for the dynamic targets of the plan.

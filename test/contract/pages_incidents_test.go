@@ -21,7 +21,7 @@ import (
 func incidentsPages() []right {
 	return []right{
 		{get, "/incidents/new", nil, 200, people, nil},
-		{post, "/incidents/new", formOf("plan", "pager", "application", "demo", "title", "t", "severity", "error", "do", "open"), 303, "11111ooo3", nil}, // the page of the refusal keeps the form
+		{post, "/incidents/new", formOf("plan", "pager", "application", "demo", "title", "t", "severity", "error", "do", "open"), 303, "111113oo3", nil}, // the page of the refusal keeps the form
 		{post, "/incidents/bulk", formOf("id", "1", "verb", "acknowledge"), 303, "11111ooo3", unowned},
 	}
 }
@@ -292,11 +292,15 @@ func TestAnIncidentIsOpenedByHand(t *testing.T) {
 	filled := []string{"plan", "pager", "application", "demo", "title", "Checkout <fails>", "summary", "since noon", "severity", "critical"}
 	require.Contains(t, s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "look")...).is(200).body, `value="Checkout &lt;fails&gt;"`)
 	require.Zero(t, s.number("select count(*) from incidents"), "a look opens nothing")
+	require.Contains(t, s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "open")...).is(403).body, "leave application out", "bob does not own demo")
+	s.send(owner, "/incidents/new", append(slices.Clone(filled), "do", "open")...).is(303)
+	filled[3] = ""
 	opened := s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "open")...).is(303).header.Get("Location")
 	shown := s.do(bob, get, opened, nil).is(200).body
 	require.Contains(t, shown, "Checkout &lt;fails&gt;")
 	require.Contains(t, shown, `<option value="mailing-list"`, "every role can be paged")
-	require.EqualValues(t, 1, s.number("select count(*) from incident_contexts where severity = 'critical' and context::text like '%since noon%'"))
+	require.EqualValues(t, 1, s.number("select count(*) from incident_contexts where severity = 'critical' and context::text like '%since noon%' and incident_id = (select max(id) from incidents)"))
+	require.EqualValues(t, 1, s.number("select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'"))
 
 	require.Contains(t, s.send(bob, "/incidents/new", "plan", "none", "application", "demo", "title", "t", "severity", "error").body, "there is no active plan")
 	require.Contains(t, s.send(bob, "/incidents/new", "plan", "pager", "application", "demo", "severity", "error").is(422).body, "Enter a title")

@@ -75,7 +75,7 @@ func rights() []right {
 		{post, "/v0/plans/{spare plan}", m{"active": 1}, 200, "133ooo3o3", nil},
 		{del, "/v0/plans/spare", nil, 200, "133ooo3o3", spare},
 		{get, "/v0/incidents?active=1", nil, 200, known, nil},
-		{post, "/v0/incidents", m{"plan": "pager", "application": "demo", "context": m{}}, 201, "13oooooo3", nil},
+		{post, "/v0/incidents", m{"plan": "pager", "application": "demo", "context": m{}}, 201, "13ooo3oo3", nil},
 		{post, "/v0/incidents/claim", changed(one, m{"owner": "bob"}), 200, "1114oo1o3", nil},
 		{get, "/v0/incidents/1", nil, 200, reading, nil},
 		{post, "/v0/incidents/1", m{"owner": "bob"}, 200, "1114oo1o3", nil},
@@ -160,7 +160,7 @@ func rights() []right {
 		{get, "/v1/audit", nil, 200, "1333333o3", nil},
 		{get, "/v1/audit/export", nil, 200, "1333333o3", nil},
 		{get, "/v1/incidents?state=open", nil, 200, known, nil},
-		{post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}, 201, "13oooooo3", nil},
+		{post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}, 201, "13ooo3oo3", nil},
 		{get, "/v1/incidents/1", nil, 200, reading, nil},
 		{get, "/v1/incidents/1/alerts", nil, 200, reading, nil},
 		{get, "/v1/incidents/1/messages", nil, 200, reading, nil},
@@ -562,7 +562,9 @@ func (s *server) named(path string) string {
 		"{spare template}": func() string { return number("select max(id) from templates where name = 'spare'") },
 		"{number of bob}":  func() string { return number("select target_id from users where name = 'bob'") },
 		"{key of demo}":    func() string { return s.keys["demo"] },
-		"{notification}":   func() string { return number("select coalesce(max(n.id), 1) from notification_requests n join applications a on a.id = n.application_id where a.name = 'demo'") },
+		"{notification}": func() string {
+			return number("select coalesce(max(n.id), 1) from notification_requests n join applications a on a.id = n.application_id where a.name = 'demo'")
+		},
 	} {
 		if strings.Contains(path, words) {
 			path = strings.ReplaceAll(path, words, value())

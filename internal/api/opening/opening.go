@@ -55,9 +55,6 @@ func (d Deps) open(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	by := opening.Caller{Actor: wire.Actor(ctx), Application: wire.Application(ctx)}
-	if request.Application == "" && by.Actor.Session {
-		return fault.Invalidf("application", "application is required: the caller is a person")
-	}
 	to, err := d.Opener.Find(ctx, by, request)
 	if err != nil {
 		return fault.When(err, fault.NotFound, fault.Invalidf("plan", "there is no active plan %.100q", request.Plan))

@@ -96,7 +96,10 @@ func (h Handlers) open(rw http.ResponseWriter, r *http.Request) {
 		h.showForm(rw, r, v.Status, v)
 		return
 	}
-	body := map[string]any{"plan": v.Plan, "application": v.Application, "title": v.Heading, "summary": v.Text, "severity": v.Severity}
+	body := map[string]any{"plan": v.Plan, "title": v.Heading, "summary": v.Text, "severity": v.Severity}
+	if v.Application != "" {
+		body["application"] = v.Application
+	}
 	if len(v.Targets) > 0 {
 		targets := make([]map[string]string, len(v.Targets))
 		for k, t := range v.Targets {
@@ -179,13 +182,10 @@ func resized(given []targetView, n int) []targetView {
 	return out
 }
 
-// choices reads the roles of targets, and suggests plans and applications. The only plan and the only application are filled in.
+// choices reads the roles of targets, and suggests plans and applications. The only plan is filled in.
 func (h Handlers) choices(r *http.Request, v *newView) (err error) {
 	api := h.Pages.API(r)
 	v.Plans, v.Applications = api.Names("/v1/plans"), api.Names("/v1/applications")
-	if v.Application == "" && len(v.Applications) == 1 {
-		v.Application = v.Applications[0]
-	}
 	if v.Plan == "" && len(v.Plans) == 1 {
 		v.Plan = v.Plans[0]
 	}

@@ -66,7 +66,7 @@ func changeIncident(ctx context.Context, s remote.Flags, e remote.Env, id int64,
 type incidentOpen struct {
 	remote.Flags
 	Plan        string            `required:"" help:"Plan that the incident follows." placeholder:"NAME"`
-	Application string            `required:"" help:"Application of the incident." placeholder:"NAME"`
+	Application string            `help:"Application of the incident. Default: iris, the application of people." placeholder:"NAME"`
 	Title       string            `required:"" help:"What is wrong, in a line."`
 	Summary     string            `help:"More about it."`
 	Severity    string            `help:"critical, error, warning or info."`
@@ -78,8 +78,8 @@ type incidentOpen struct {
 
 // body returns the body of the request. It leaves out what is not given.
 func (c incidentOpen) body() (map[string]any, error) {
-	out := map[string]any{"plan": c.Plan, "application": c.Application}
-	for name, value := range map[string]string{"title": c.Title, "summary": c.Summary, "severity": c.Severity, "dedup_key": c.DedupKey} {
+	out := map[string]any{"plan": c.Plan}
+	for name, value := range map[string]string{"application": c.Application, "title": c.Title, "summary": c.Summary, "severity": c.Severity, "dedup_key": c.DedupKey} {
 		if value != "" {
 			out[name] = value
 		}
