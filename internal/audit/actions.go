@@ -122,6 +122,7 @@ const (
 	ApplicationSecondaryKeyAdded             Action = "application secondary key added"
 	ApplicationSecondaryKeyMadeThePrimaryOne Action = "application secondary key made the primary one"
 	ApplicationKeysReplaced                  Action = "application keys replaced"
+	ApplicationKeyRead                       Action = "application key read"
 	ApplicationCategoriesChanged             Action = "application categories changed"
 	ApplicationQuotaSet                      Action = "application quota set"
 	ApplicationQuotaRemoved                  Action = "application quota removed"
@@ -253,7 +254,7 @@ func Actions() []Action {
 		ServiceSaved, ServiceDeleted, PlanSaved, PlanVersionActivated, PlanSwitchedOff, PlanDeleted,
 		PlanGivenToATeam, PlanSettingsChanged, PlanFallbackChanged, PlanPaused, PlanResumed, TemplateSaved, TemplateVersionActivated, TemplateSwitchedOff,
 		TemplateDeleted, TemplateGivenToATeam, ApplicationAdded, ApplicationRenamed, ApplicationDeleted, ApplicationSettingsChanged,
-		ApplicationGivenToATeam, ApplicationSecondaryKeyAdded, ApplicationSecondaryKeyMadeThePrimaryOne, ApplicationKeysReplaced, ApplicationCategoriesChanged, ApplicationQuotaSet,
+		ApplicationGivenToATeam, ApplicationSecondaryKeyAdded, ApplicationSecondaryKeyMadeThePrimaryOne, ApplicationKeysReplaced, ApplicationKeyRead, ApplicationCategoriesChanged, ApplicationQuotaSet,
 		ApplicationQuotaRemoved, ApplicationIncidentEMailAddressesSet, ApplicationFallbackChanged, DefaultModeSet, TagSet, IntegrationAdded, IntegrationChanged,
 		IntegrationRemoved, IntegrationTokenAdded, OldIntegrationTokenRemoved, IntegrationSecretsSet, HeartbeatAdded, HeartbeatChanged,
 		HeartbeatRemoved, SilenceCreated, SilenceChanged, SilenceEnded, SCIMConnectionCreated, SCIMConnectionDeleted,

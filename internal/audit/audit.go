@@ -38,6 +38,8 @@ type Origin struct {
 	TokenID int64  // the personal token or service token of the request; 0 = none
 	Address string // of the client; "" = no request
 	Request string // the id of the request, as in the header X-Iris-Request-Id; "" = no request
+	// OldLogin means that the request has a session whose log-in is not recent: dangerous changes are refused. It is not stored.
+	OldLogin bool
 }
 
 type originKey struct{}
@@ -76,6 +78,8 @@ type Entry struct {
 	Object  string // kind and name of the changed object, for example "plan db-on-call"
 	Detail  string // a note for people; never a secret
 	Changes []Change
+	// Wide means that the change could stop the pages of everybody for long. It is not stored.
+	Wide bool
 }
 
 // Record is a stored entry.

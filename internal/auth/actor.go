@@ -21,6 +21,7 @@ type Actor struct {
 	OfAdmin       bool      // like Admin, for a token whose scopes leave out admin
 	ReadOnly      bool      // the caller may only read
 	Session       bool      // the caller was authenticated by a session or a token, not by a signature
+	OldLogin      bool      // the session's log-in is not recent; see Confirmed
 	Token         tokens.ID // the personal token or service token of the request; 0 = none
 	// TeamAdminOf are the ids of the teams that the caller administers. Service tokens always have it, people only on changes of the
 	// on-call APIs.
@@ -90,7 +91,7 @@ func (a Actor) String() string {
 
 // Origin returns the actor as the author of changes, for the audit log.
 func (a Actor) Origin() audit.Origin {
-	o := audit.Origin{Actor: a.String(), TokenID: int64(a.Token)}
+	o := audit.Origin{Actor: a.String(), TokenID: int64(a.Token), OldLogin: a.OldLogin}
 	switch {
 	case a.Username != "":
 		o.Kind, o.ActorID = audit.Person, int64(a.UserID)

@@ -1,69 +1,63 @@
 package auth
 
 import (
-	"net/http"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// ErrLogInAgain is the refusal of a dangerous request in a session whose log-in is too old. After a further log-in it is admitted.
+// ErrLogInAgain is the refusal of a dangerous change in a session whose log-in is too old. After a further log-in it is admitted.
 var ErrLogInAgain = fault.New(fault.LogInAgain, "This needs a recent log-in: log in again, then repeat it")
 
-// dangerous lists the changes with which somebody could keep access, take over an account, delete much or stop pages. In a browser's session they need a recent
-// log-in, so that an open screen or a stolen cookie is not enough. A segment * stands for any segment.
-var dangerous = [...]struct{ method, path string }{
-	{http.MethodPost, "/v1/tokens"},
-	{http.MethodPost, "/v1/service-tokens"},
-	{http.MethodPost, "/v1/scim-connections"},
-	{http.MethodPut, "/v1/scim-connections/*/token"},
-	{http.MethodPost, "/v1/scim-connections/*/users"},
-	{http.MethodDelete, "/v1/scim-connections/*"},
-	{http.MethodPost, "/v1/held-deactivations/*/confirm"},
-	{http.MethodPost, "/v1/identities"},
-	{http.MethodPost, "/v1/invitations"},
-	{http.MethodPost, "/v1/users"},
-	{http.MethodPut, "/v1/users/*"},
-	{http.MethodDelete, "/v1/users/*"},
-	{http.MethodPost, "/v1/users/*/password-link"},
-	{http.MethodDelete, "/v1/users/*/second-factor"},
-	{http.MethodPost, "/v1/users/*/contacts/*/verify"}, // a verified address gets links that set the password
-	{http.MethodDelete, "/v1/teams/*"},
-	{http.MethodPost, "/v1/messages/purge"},
-	{http.MethodPut, "/v1/system/pauses/*"},
-	{http.MethodPut, "/v1/applications/*/paused"},
-	{http.MethodPost, "/tokens"},
-	{http.MethodPost, "/service-tokens"},
-	{http.MethodPost, "/login/command-line"},
-	{http.MethodPost, "/invitations"},
-	{http.MethodPost, "/invitations/*/send"},
+// dangerous lists the changes with which somebody could keep access, take over an account, delete much or stop pages, by their action in the
+// audit log. In a browser's session they need a recent log-in, so that an open screen or a stolen cookie is not enough. The function decides for
+// one entry by whom it is written; nil = every entry.
+var dangerous = map[audit.Action]func(by audit.Origin, e audit.Entry) bool{
+	// Tokens, keys and secrets.
+	audit.TokenCreated: nil, audit.ServiceTokenCreated: nil,
+	audit.SCIMConnectionCreated: nil, audit.SCIMConnectionDeleted: nil, audit.SCIMTokenCreated: nil, audit.SCIMTokensEnded: nil,
+	audit.IntegrationAdded: nil, audit.IntegrationTokenAdded: nil, audit.IntegrationSecretsSet: nil,
+	audit.ApplicationSecondaryKeyAdded: nil, audit.ApplicationSecondaryKeyMadeThePrimaryOne: nil, audit.ApplicationKeysReplaced: nil,
+	audit.ApplicationKeyRead: nil,
+	// Accounts and rights.
+	audit.UserCreated: nil, audit.UserDeleted: nil, audit.UserSwitchedOn: nil, audit.UserSwitchedOff: nil, audit.RoleChanged: nil,
+	audit.UserChanged: takesOver, audit.ContactSet: takesOver, audit.ContactVerified: nil,
+	audit.PasswordLinkSent: nil, audit.PasswordSet: ofAnother, audit.PasswordRemoved: ofAnother, audit.SecondFactorRemoved: ofAnother,
+	audit.InvitationAdded: nil, audit.InvitationSentAgain: nil, audit.AccountLinked: nil,
+	audit.SCIMUserAdded: nil, audit.SCIMUserDeleted: nil, audit.DeactivationConfirmed: nil,
+	audit.TeamAdminAdded: nil, audit.TeamAdminRemoved: nil, audit.TeamDeleted: nil,
+	// Paging of everybody.
+	audit.MessagesPurged: nil, audit.SendingPaused: nil, audit.ApplicationPaused: nil, audit.ApplicationDeleted: nil,
+	audit.SilenceCreated: wide, audit.SilenceChanged: wide,
 }
 
-// contact is the path of a contact. A contact that an administrator sets counts as verified.
-const contact = "/v1/users/*/contacts/*"
-
-// NeedsRecentLogin reports whether a request in a session needs a recent log-in. path is decoded. admin: the person is an administrator.
-func NeedsRecentLogin(method, path string, admin bool) bool {
-	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
-	if admin && method == http.MethodPut && matches(strings.Split(contact, "/"), segments) {
-		return true
-	}
-	for _, d := range dangerous {
-		if d.method == method && matches(strings.Split(d.path, "/"), segments) {
+// takesOver reports whether a change of a person verifies a contact, or changes the name, the role or whether the person is active. A verified
+// address gets links that set the password.
+func takesOver(_ audit.Origin, e audit.Entry) bool {
+	for _, c := range e.Changes {
+		switch {
+		case strings.HasPrefix(c.Field, "contacts.") && strings.HasSuffix(c.After, " (verified)"),
+			c.Field == "name", c.Field == "active", c.Field == "admin", c.Field == "read_only":
 			return true
 		}
 	}
 	return false
 }
 
-func matches(pattern, segments []string) bool {
-	if len(pattern) != len(segments) {
-		return false
+// ofAnother reports whether a person changes another one. For the own password and second factor, the pages ask for the password.
+func ofAnother(by audit.Origin, e audit.Entry) bool { return e.Object != "user "+by.Actor }
+
+func wide(_ audit.Origin, e audit.Entry) bool { return e.Wide }
+
+// Confirmed returns ErrLogInAgain for a dangerous change in a session whose log-in is too old. Storage calls it for every entry of the audit log,
+// in the transaction of the change, so that no door can forget it.
+func Confirmed(by audit.Origin, e audit.Entry) error {
+	if !by.OldLogin {
+		return nil
 	}
-	for i, p := range pattern {
-		if p != "*" && p != segments[i] {
-			return false
-		}
+	if applies, listed := dangerous[e.Action]; listed && (applies == nil || applies(by, e)) {
+		return ErrLogInAgain
 	}
-	return true
+	return nil
 }

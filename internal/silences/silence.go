@@ -38,6 +38,15 @@ type Content struct {
 	Comment    string
 }
 
+// wideFor is how long a silence of the whole installation may last until it counts as wide.
+const wideFor = 24 * time.Hour
+
+// Wide reports whether the silence could hide the incidents of everybody for long: it names no application, plan or team, and lasts more than a
+// day or recurs.
+func (c Content) Wide() bool {
+	return c.Application == "" && c.Plan == "" && c.Team == "" && (c.Recurrence != "" || c.To.Sub(c.From) > wideFor)
+}
+
 // Silence is a stored silence.
 type Silence struct {
 	Content

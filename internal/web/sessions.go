@@ -34,7 +34,9 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 			}
 			return
 		}
-		ctx := wire.WithActor(wire.WithSessionUser(r.Context(), user), (auth.Actor{}).As(user), auth.Application{})
+		actor := (auth.Actor{}).As(user)
+		actor.OldLogin = !wire.LoggedInWithin(r.Context(), w.pages.Sessions, w.recent)
+		ctx := wire.WithActor(wire.WithSessionUser(r.Context(), user), actor, auth.Application{})
 		shown, err := w.people.Shown(ctx, user.ID)
 		if err != nil {
 			w.pages.Fail(rw, r, err)

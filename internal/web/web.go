@@ -73,6 +73,7 @@ type Web struct {
 	sections  sections.Deps
 	signOn    *signon.SignOn
 	again     func(http.Handler) http.Handler
+	recent    time.Duration // see Deps.RecentLogin
 	account   *account.Account
 	errors    *wire.Errors
 	log       *zap.Logger
@@ -84,7 +85,7 @@ func New(d Deps) (*Web, error) {
 		return nil, errors.New("web: a part is missing: " + name)
 	}
 	log := d.Log.Named("web")
-	w := &Web{people: d.People, userKey: d.UserKey, sections: d.Sections, errors: wire.NewErrors(log), log: log}
+	w := &Web{people: d.People, userKey: d.UserKey, sections: d.Sections, recent: d.RecentLogin, errors: wire.NewErrors(log), log: log}
 	sessions := *d.Sessions // a copy, so that failures become pages here and stay JSON elsewhere
 	sessions.ErrorFunc = w.sessionFailed
 	var err error
@@ -95,7 +96,7 @@ func New(d Deps) (*Web, error) {
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
 	w.account = account.New(d.Account, d.People, w.pages, d.UserKey, log)
 	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
-	w.again = w.account.Again(d.RecentLogin, d.SignOn.Choices)
+	w.again = w.account.Again(d.SignOn.Choices)
 	return w, nil
 }
 

@@ -35,7 +35,7 @@ type Authenticator struct {
 	errors       *Errors
 	unverified   bool
 	commandLine  bool
-	again        time.Duration // dangerous requests in a session need a log-in that is at most so old; 0 = any
+	again        time.Duration // dangerous changes in a session need a log-in that is at most so old; 0 = any
 }
 
 // NewAuthenticator returns an Authenticator. With nil sessions, only applications can authenticate. userKey is the session key of
@@ -52,7 +52,7 @@ func (a *Authenticator) WithTokens(t Tokens) *Authenticator {
 	return &b
 }
 
-// WithRecentLogin returns an Authenticator that refuses dangerous requests in a session whose log-in is older; 0 = it refuses none.
+// WithRecentLogin returns an Authenticator for which dangerous changes in a session whose log-in is older are refused; 0 = none is.
 func (a *Authenticator) WithRecentLogin(within time.Duration) *Authenticator {
 	b := *a
 	b.again = within
@@ -234,10 +234,7 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, err
 	}
-	if auth.NeedsRecentLogin(r.Method, r.URL.Path, user.Admin) && !LoggedInWithin(r.Context(), a.sessions, a.again) {
-		return auth.Actor{}, auth.Application{}, auth.ErrLogInAgain
-	}
 	actor := auth.Through(app).As(user)
-	actor.Session = true
+	actor.Session, actor.OldLogin = true, !LoggedInWithin(r.Context(), a.sessions, a.again)
 	return actor, app, nil
 }

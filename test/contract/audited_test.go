@@ -20,7 +20,6 @@ var unlogged = []struct {
 	{regexp.MustCompile(`^POST /(v0/response/|v0/twilio/|api/v0/(twilio|slack|gmail-oneclick)/)`), "the timeline has the answer, the message has the receipt"},
 	{regexp.MustCompile(`^POST (/v[01]/notifications|/plans/{plan}/test)$`), "messages have a log of their own"},
 	{regexp.MustCompile(`(preview|preview/html|/route-test)$`), "it changes nothing"},
-	{regexp.MustCompile(`^POST /applications/{app}/(key|secondary)$`), "it shows a key and changes nothing"},
 	{regexp.MustCompile(`^POST /v1/calendar-subscriptions/{id}/refresh$`), "it only makes a calendar due"},
 	{regexp.MustCompile(`/contacts/{mode}/code$`), "it sends a code; the verification is logged"},
 	{regexp.MustCompile(`^POST (/account/second-factor|/login/(command-line|password|second-factor(/set-up)?)|/sessions/end-others)$`), "its success here only leads to another page; tests of internal/web and test/browser go on"},

@@ -1,14 +1,14 @@
 package contract
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/iris-oncall/iris/internal/auth"
 )
 
 type webSession struct {
@@ -93,23 +93,89 @@ func TestSessionsEndByTime(t *testing.T) {
 	require.Equal(t, 401, again.StatusCode)
 }
 
-// Every operation that needs a recent log-in is listed here, so that a renamed route does not lose it.
-func TestWhichOperationsNeedARecentLogIn(t *testing.T) {
+// A dangerous change asks for a recent log-in whatever its door is: /v1, /v0, /api/v0 or a page. It changes nothing then. A token is not asked.
+func TestDangerousChangesAskAtEveryDoor(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	var found []string
-	for _, o := range s.api.operations {
-		if auth.NeedsRecentLogin(strings.ToUpper(o.method), o.path, true) {
-			found = append(found, strings.ToUpper(o.method)+" "+o.path)
+	s := newServer(t, configured(t, "http: {session_confirm: 1ns}\nauth: {oidc: [{name: corp, issuer: \"http://127.0.0.1:1\", client_id: iris}]}\n"))
+	typed := formOf("name", "laptop", "scopes", "admin", "days", "30") + "&confirm_password=" + url.QueryEscape(password)
+	shown := s.do(admin, post, "/tokens", typed, "Content-Type", form).is(200).body
+	personal := caller{name: "an administrator with a token", token: regexp.MustCompile("iris_p_[0-9A-Za-z]+").FindString(shown)}
+	person := func(name string) func(*server) {
+		return func(s *server) {
+			s.exec("insert into users (name, password_hash) values ($1, 'x') on conflict do nothing", name)
 		}
 	}
-	require.ElementsMatch(t, []string{
-		"POST /v1/tokens", "POST /v1/service-tokens", "POST /v1/scim-connections", "PUT /v1/scim-connections/{connection}/token",
-		"POST /v1/scim-connections/{connection}/users", "DELETE /v1/scim-connections/{connection}", "POST /v1/held-deactivations/{deactivation}/confirm",
-		"POST /v1/identities", "POST /v1/invitations", "POST /v1/users", "PUT /v1/users/{user}", "POST /v1/users/{user}/password-link", "DELETE /v1/users/{user}", "DELETE /v1/users/{user}/second-factor",
-		"POST /v1/users/{user}/contacts/{mode}/verify", "PUT /v1/users/{user}/contacts/{mode}", "DELETE /v1/teams/{team}", "POST /tokens", "POST /service-tokens", "POST /login/command-line",
-		"POST /invitations", "POST /invitations/{invitation}/send", "POST /v1/messages/purge", "PUT /v1/system/pauses/{key}", "PUT /v1/applications/{app}/paused",
-	}, found)
+	const year = 365 * 24 * 3600
+	var wrong []string
+	for _, c := range []struct {
+		method, path string
+		body         any
+		before       func(*server)
+	}{
+		{post, "/v1/tokens", m{"name": "t", "scopes": []string{"read"}}, nil},
+		{post, "/v1/service-tokens", m{"name": "deploy", "scopes": []string{"read"}}, nil},
+		{put, "/v1/integrations/new", m{"type": "generic", "application": "demo", "default_plan": "pager"}, nil},
+		{put, "/v1/integrations/generic/token", nil, (*server).integrations},
+		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, (*server).integrations},
+		{get, "/v0/applications/demo/key", nil, nil},
+		{post, "/v0/applications/demo/secondary", nil, nil},
+		{post, "/v0/applications/demo/rekey", nil, nil},
+		{post, "/v1/scim-connections", m{"name": "corp"}, nil},
+		{put, "/v1/scim-connections/corp/token", nil, scimConnection},
+		{post, "/v1/scim-connections/corp/users", m{"user": "pushed"}, func(s *server) { person("pushed")(s); s.exec("delete from scim_users") }},
+		{post, "/v1/held-deactivations/900/confirm", nil, heldDeactivation},
+		{del, "/v1/scim-connections/corp", nil, nil},
+		{post, "/v1/identities", m{"user": "bob", "provider": "corp", "subject": "s"}, nil},
+		{post, "/v1/invitations", m{"name": "zoe", "email": "zoe@example.com"}, nil},
+		{post, "/v1/invitations/1/send", nil, withInvitation},
+		{post, "/v1/users", m{"name": "zed", "contacts": m{"email": "zed@example.com"}}, nil},
+		{put, "/v1/users/zed", m{"admin": true}, nil},
+		{put, "/v1/users/zed", m{"active": false}, nil},
+		{put, "/v1/users/zed", m{"active": true}, nil},
+		{post, "/v1/users/bob/password-link", nil, nil},
+		{del, "/v1/users/bob/second-factor", nil, withFactor},
+		{put, "/v1/users/bob/contacts/email", m{"destination": "eve@example.com"}, nil},
+		{put, "/api/v0/users/bob", m{"contacts": m{"email": "mallory@example.com"}}, nil},
+		{put, "/api/v0/users/zed", m{"name": "zedd"}, nil},
+		{put, "/api/v0/users/zedd", m{"active": 0}, nil},
+		{post, "/api/v0/users", m{"name": "made"}, nil},
+		{del, "/api/v0/users/made", nil, nil},
+		{post, "/api/v0/teams/ops/admins", m{"name": "bob"}, nil},
+		{del, "/api/v0/teams/ops/admins/bob", nil, nil},
+		{post, "/v1/silences", m{"match": "severity=~\".*\"", "for_seconds": year, "comment": "c"}, nil},
+		{put, "/v1/silences/1", m{"match": "severity=~\".*\"", "for_seconds": year, "comment": "c"}, (*server).silence},
+		{put, "/v1/applications/demo/paused", m{"paused": true}, nil},
+		{put, "/v1/system/pauses/mode:push", m{"seconds": 60, "reason": "r"}, nil},
+		{del, "/v1/teams/gone-team", nil, func(s *server) { s.exec("insert into teams (name) values ('gone-team') on conflict do nothing") }},
+		{del, "/v1/users/gone-user", nil, person("gone-user")},
+	} {
+		if c.before != nil {
+			c.before(s)
+		}
+		entries := s.number("select count(*) from audit_log")
+		a := s.do(admin, c.method, c.path, c.body)
+		if a.status != 403 || !strings.Contains(a.body, "recent log-in") || entries != s.number("select count(*) from audit_log") {
+			wrong = append(wrong, fmt.Sprintf("%s: %d %s", a.what, a.status, a.body))
+		}
+		if a = s.do(personal, c.method, c.path, c.body); a.status >= 400 {
+			wrong = append(wrong, fmt.Sprintf("%s: %d %s", a.what, a.status, a.body))
+		}
+	}
+	for path, body := range map[string]string{
+		"/tokens": formOf("name", "t", "scopes", "read", "days", "3"), "/service-tokens": formOf("name", "t2", "scopes", "read", "days", "3"),
+		"/invitations": formOf("name", "yul", "email", "yul@example.com"), "/applications/other/key": "", "/people": formOf("name", "xia", "email", "xia@example.com"),
+		"/login/command-line": askedBy("read") + "&answer=allow",
+	} {
+		if a := s.do(admin, post, path, body, "Content-Type", form); a.status != 403 || !strings.Contains(a.body, `name="confirm_password"`) {
+			wrong = append(wrong, fmt.Sprintf("%s: %d %s", a.what, a.status, a.body))
+		}
+	}
+	require.Empty(t, wrong)
+	// What only one's own page changes, or pages nobody less for long, needs no recent log-in.
+	s.do(admin, post, "/v1/silences", m{"application": "demo", "for_seconds": year, "comment": "c"}).is(201)
+	s.do(admin, post, "/v1/silences", m{"match": "severity=info", "for_seconds": 3600, "comment": "c"}).is(201)
+	s.do(admin, put, "/api/v0/users/bob", m{"full_name": "Bob"}).is(204)
+	s.do(bob, put, "/v1/users/bob/contacts/call", m{"destination": "+15550001113"}).is(204)
 }
 
 // In a session, dangerous changes need a recent log-in, here one of the last nanosecond. What the person typed is kept. Tokens are not asked.

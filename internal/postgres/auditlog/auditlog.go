@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/audit"
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -19,12 +20,16 @@ import (
 // maxChanges is how many changed fields an entry keeps.
 const maxChanges = 200
 
-// Write stores an entry with the origin of the context. It belongs into the transaction of the change.
+// Write stores an entry with the origin of the context. It belongs into the transaction of the change. It returns auth.ErrLogInAgain if the change
+// needs a recent log-in.
 func Write(ctx context.Context, q *db.Queries, e audit.Entry) error {
 	if !e.Action.Known() {
 		return fmt.Errorf("the audit log has no action %q", e.Action)
 	}
 	from := audit.From(ctx)
+	if err := auth.Confirmed(from, e); err != nil {
+		return err
+	}
 	p := db.AppendAuditParams{Actor: postgres.Storable(cmp.Or(e.Actor, from.Actor, "iris")), Action: string(e.Action), Object: postgres.Storable(e.Object), Detail: postgres.Storable(e.Detail),
 		ActorKind: string(from.Kind), ActorID: number(from.ActorID), Through: postgres.Storable(from.Through), TokenID: number(from.TokenID),
 		Address: postgres.Storable(from.Address), RequestID: from.Request}

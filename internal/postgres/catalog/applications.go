@@ -125,9 +125,15 @@ func (a *Applications) ReplaceKeys(ctx context.Context, id int64, key string) er
 	})
 }
 
-// Key returns the primary and the secondary key; "" = there is none.
+// Key returns the primary and the secondary key; "" = there is none. The audit log notes that somebody read them.
 func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary string, err error) {
-	row, err := postgres.Query(ctx, a.db, (*db.Queries).LockApplication, id)
+	row, err := postgres.GetInTx(ctx, a.db, func(ctx context.Context, q *db.Queries) (db.LockApplicationRow, error) {
+		row, err := q.LockApplication(ctx, id)
+		if err != nil {
+			return row, err
+		}
+		return row, auditlog.Write(ctx, q, audit.Entry{Action: audit.ApplicationKeyRead, Object: "application " + row.Name})
+	})
 	if err == nil && row.KeySealed != nil {
 		primary, err = a.Unseal(id, "primary", row.KeySealed)
 	}

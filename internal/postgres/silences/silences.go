@@ -188,5 +188,5 @@ func changed(ctx context.Context, q *db.Queries, id silences.ID, action audit.Ac
 		return err
 	}
 	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: fmt.Sprintf("silence %d", id),
-		Detail: c.String()})
+		Detail: c.String(), Wide: c.Wide()})
 }

@@ -22,14 +22,11 @@ type againView struct {
 
 type provider struct{ Label, Href string }
 
-// confirmed is the parameter of the address to which that form is sent.
-const confirmed = "confirmed"
-
-// Again returns a middleware that admits a form if it is not dangerous (auth.NeedsRecentLogin), if the log-in is at most within old (0 = any), or
-// if the form has the reader's password. Otherwise it shows a page that asks for the password or a log-in at one of the providers, and sends the
-// form again. The form must be read (page.Pages.ReadForm). It also shows that page when an API refuses a form for this reason (page.Pages.LogInAgain).
-func (a *Account) Again(within time.Duration, providers []signon.Choice) func(http.Handler) http.Handler {
-	g := guard{a, within, providers}
+// Again shows a page that asks for the password or a log-in at one of the providers when a form is refused because its change needs a recent
+// log-in (auth.Confirmed, page.Pages.LogInAgain). That page sends the form again. Again returns the middleware that checks the password in such a
+// form. The form must be read (page.Pages.ReadForm).
+func (a *Account) Again(providers []signon.Choice) func(http.Handler) http.Handler {
+	g := guard{a, providers}
 	a.pages.LogInAgain = func(rw http.ResponseWriter, r *http.Request) {
 		g.askAgain(rw, r, http.StatusForbidden, "")
 	}
@@ -38,23 +35,13 @@ func (a *Account) Again(within time.Duration, providers []signon.Choice) func(ht
 
 type guard struct {
 	*Account
-	within  time.Duration
 	choices []signon.Choice
 }
 
 func (g guard) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		needed := auth.NeedsRecentLogin(r.Method, r.URL.Path, page.Reader(r).Admin) && !wire.LoggedInWithin(r.Context(), g.sessions, g.within)
-		if !needed && (r.Method != http.MethodPost || !r.URL.Query().Has(confirmed)) {
-			next.ServeHTTP(rw, r)
-			return
-		}
 		typed := r.PostForm.Get(page.ConfirmPassword)
-		switch {
-		case typed == "" && needed:
-			g.askAgain(rw, r, http.StatusForbidden, "")
-			return
-		case typed == "": // after a log-in at a provider
+		if typed == "" {
 			next.ServeHTTP(rw, r)
 			return
 		}
@@ -65,7 +52,9 @@ func (g guard) middleware(next http.Handler) http.Handler {
 			wire.ConfirmLogin(r.Context(), g.sessions, time.Now())
 			r.PostForm.Del(page.ConfirmPassword)
 			r.Form.Del(page.ConfirmPassword)
-			next.ServeHTTP(rw, r)
+			actor := wire.Actor(r.Context())
+			actor.OldLogin = false
+			next.ServeHTTP(rw, r.WithContext(wire.WithActor(r.Context(), actor, auth.Application{})))
 		case err == nil, fault.Is(err, fault.Unauthenticated):
 			g.askAgain(rw, r, http.StatusForbidden, "The password is wrong.")
 		case fault.Is(err, fault.Throttled), fault.Is(err, fault.Unavailable):
@@ -78,9 +67,7 @@ func (g guard) middleware(next http.Handler) http.Handler {
 
 func (g guard) askAgain(rw http.ResponseWriter, r *http.Request, status int, problem string) {
 	v := againView{Frame: g.pages.Frame(r, "Confirm that it is you", ""), Problem: problem}
-	query := r.URL.Query()
-	query.Set(confirmed, "")
-	v.Action = r.URL.EscapedPath() + "?" + query.Encode()
+	v.Action = r.URL.RequestURI()
 	r.PostForm.Del(page.ConfirmPassword)
 	v.Fields = page.Fields(r.PostForm)
 	for _, c := range g.choices {

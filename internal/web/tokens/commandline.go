@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/audit"
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/tokens"
@@ -86,6 +88,11 @@ func (h Handlers) answerCommandLine(rw http.ResponseWriter, r *http.Request) {
 	}
 	if r.PostFormValue("answer") != "allow" {
 		http.Redirect(rw, r, a.address("error", "access_denied"), http.StatusSeeOther)
+		return
+	}
+	// The command line exchanges the code without a session, so the change is checked here.
+	if err := auth.Confirmed(audit.From(r.Context()), audit.Entry{Action: audit.TokenCreated}); err != nil {
+		h.Pages.Fail(rw, r, err)
 		return
 	}
 	reader, code := page.Reader(r), tokens.MakeCode()

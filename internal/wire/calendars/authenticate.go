@@ -36,7 +36,7 @@ type Authenticator struct {
 	// UserKey is the session key that holds the name of the logged-in user.
 	UserKey     string
 	Memberships Memberships
-	// RecentLogin is how recent the log-in of a session must be for dangerous requests; 0 = any.
+	// RecentLogin is how recent the log-in of a session must be for dangerous changes; 0 = any.
 	RecentLogin time.Duration
 	Openings    auth.Openings
 	// DebugAuth allows everything to every caller, as the user test_user. It must never be used on a public address.
@@ -140,11 +140,8 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if err != nil {
 		return nobody, auth.Application{}, err
 	}
-	if auth.NeedsRecentLogin(r.Method, r.URL.Path, user.Admin) && !wire.LoggedInWithin(ctx, a.Sessions, a.RecentLogin) {
-		return nobody, auth.Application{}, auth.ErrLogInAgain
-	}
 	actor := auth.Through(app).As(user)
-	actor.Session = true
+	actor.Session, actor.OldLogin = true, !wire.LoggedInWithin(ctx, a.Sessions, a.RecentLogin)
 	if !change {
 		return actor, app, nil
 	}
