@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,11 +24,13 @@ import (
 	"github.com/iris-oncall/iris/internal/app/servertest"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -494,6 +497,63 @@ func TestARuleGivesTheTargetsOfDynamicSteps(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, answer)
 	require.Equal(t, "dynamic user 0", s.one(`select p.name || ' ' || d.role || ' ' || d.dynamic_index from incidents i join plans p on p.id = i.plan_id
 		join incident_dynamic_targets d on d.incident_id = i.id`))
+}
+
+// The source of a merged incident resolves it, so that it is resolved and pages nobody when the merge is undone.
+func TestASourceResolvesAMergedIncident(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	stored := pgincidents.New(s.a.db)
+	for kind, c := range map[string]struct{ path, fire, over, resolve string }{
+		"pagerduty": {"/v2/enqueue", `{"routing_key":"T","event_action":"trigger","dedup_key":"k","payload":{"summary":"Disk","source":"db7","severity":"critical"}}`,
+			"/v2/enqueue", `{"routing_key":"T","event_action":"resolve","dedup_key":"k"}`},
+		"opsgenie": {"/v2/alerts", `{"message":"Disk","alias":"k"}`, "/v2/alerts/k/close?identifierType=alias", `{}`},
+		"generic":  {"/v1/hooks/generic/T", `{"id":"k","title":"Disk"}`, "/v1/hooks/generic/T", `{"id":"k","title":"Disk","status":"resolved"}`},
+		"nagios":   {"/v1/hooks/nagios/T", `{"host":"db7","state":"DOWN","type":"PROBLEM"}`, "/v1/hooks/nagios/T", `{"host":"db7","state":"UP","type":"RECOVERY"}`},
+	} {
+		token := s.add(integrations.Content{Name: kind, Type: kind, DefaultPlan: "pager"})
+		deliver := func(path, body string) {
+			code, answer := s.send(strings.Replace(path, "T", token, 1), "GenieKey "+token, strings.Replace(body, `"T"`, `"`+token+`"`, 1))
+			require.Less(t, code, 300, "%s: %v", kind, answer)
+		}
+		newest := func() incidents.ID {
+			id, err := strconv.ParseInt(s.one(`select max(id)::text from incidents`), 10, 64)
+			require.NoError(t, err)
+			return incidents.ID(id)
+		}
+		states := func(id incidents.ID) (incidents.State, bool) {
+			i, err := stored.Get(t.Context(), id)
+			require.NoError(t, err)
+			alerts, err := stored.Alerts(t.Context(), id, "", 10)
+			require.NoError(t, err)
+			require.Len(t, alerts, 1, kind)
+			return i.State(), alerts[0].Firing
+		}
+
+		deliver(c.path, c.fire)
+		first := newest()
+		deliver(c.over, c.resolve)
+		state, firing := states(first)
+		require.Equal(t, incidents.StateResolved, state, kind)
+		require.False(t, firing, "%s: the alert of a resolved incident", kind)
+
+		deliver(c.path, c.fire)
+		child := newest()
+		require.NotEqual(t, first, child)
+		_, _ = s.send("/v1/hooks/generic/"+s.add(integrations.Content{Name: kind + " parent", Type: "generic", DefaultPlan: "pager"}), "", `{"title":"Storage"}`)
+		parent := newest()
+		by := incidents.Change{IDs: []incidents.ID{child}, Actor: "ann"}
+		_, err := stored.Merge(t.Context(), by, parent, "")
+		require.NoError(t, err)
+		deliver(c.over, c.resolve)
+		state, firing = states(child)
+		require.Equal(t, incidents.StateMerged, state, kind)
+		require.False(t, firing, kind)
+		_, err = stored.Unmerge(t.Context(), by)
+		require.NoError(t, err)
+		state, _ = states(child)
+		require.Equal(t, incidents.StateResolved, state, kind)
+	}
 }
 
 // Senders and the proxies before them add parameters to the address. No door of alerts refuses one for that.

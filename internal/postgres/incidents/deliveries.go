@@ -248,17 +248,26 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 	c.IDs = []incidents.ID{incidents.ID(open)}
 	_, err = i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		if len(before) == 1 && StatusOf(before[0].row).State() == incidents.StateMerged {
-			return resolveMerged(ctx, q, c, before[0], n.Alerts)
+			return resolveMerged(ctx, q, c, before[0], n)
 		}
 		if err := resolve(ctx, q, c, before, true); err != nil {
 			return err
 		}
-		if err := q.PutAlerts(ctx, alertColumns(n.Alerts).of(c.IDs[0])); err != nil {
+		if _, err := endAlerts(ctx, q, c.IDs[0], n.Alerts); err != nil {
 			return err
 		}
 		return q.NoteResolvedGroup(ctx, open)
 	})
 	return c.IDs[0], err == nil, err
+}
+
+// endAlerts stores the alerts of a delivery that resolves an incident, and ends the alerts that it does not name: many sources resolve an
+// incident as a whole. It returns how many of those it ended.
+func endAlerts(ctx context.Context, q *db.Queries, id incidents.ID, alerts []incidents.Alert) (ended int64, err error) {
+	if err := q.PutAlerts(ctx, alertColumns(alerts).of(id)); err != nil {
+		return 0, err
+	}
+	return q.ResolveAlerts(ctx, db.ResolveAlertsParams{IncidentID: int64(id), StillFiring: firing(alerts)})
 }
 
 // endHold ends the wait of a late firing delivery because its resolve followed; false if none waited.

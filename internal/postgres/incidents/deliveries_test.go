@@ -317,7 +317,7 @@ func TestALargeGroupIsStoredAsRows(t *testing.T) {
 	require.EqualValues(t, 10_000, g.ID(`select count(*) from incident_alerts where status = 'firing' and starts_at = $1 and labels->>'alertname' = 'x'`, groupStart))
 	require.Equal(t, id, g.fire(many).ID)
 	g.resolve("0")
-	require.EqualValues(t, 9_999, g.ID(`select count(*) from incident_alerts where status = 'firing'`))
+	require.Zero(t, g.ID(`select count(*) from incident_alerts where status = 'firing'`), "the group is over, and with it the alerts that the resolve does not name")
 }
 
 func TestRepeatedAlertsUseNoIncidentNumbers(t *testing.T) {

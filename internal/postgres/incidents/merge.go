@@ -181,13 +181,20 @@ func checkUndo(ctx context.Context, q *db.Queries, of []changing) error {
 }
 
 // resolveMerged stores that the source resolved the alerts of an incident that is merged into another one. Its state is that of the other.
-func resolveMerged(ctx context.Context, q *db.Queries, c incidents.Change, b changing, alerts []incidents.Alert) error {
+// An incident without alerts gets a resolved one with its key, so that it is resolved if the merge is undone.
+func resolveMerged(ctx context.Context, q *db.Queries, c incidents.Change, b changing, n incidents.New) error {
 	known, err := knownAlerts(ctx, q, b.id())
 	if err != nil {
 		return err
 	}
-	if err := q.PutAlerts(ctx, alertColumns(alerts).of(b.id())); err != nil || len(known) > 0 && !anyFires(known) {
+	ended, err := endAlerts(ctx, q, b.id(), n.Alerts)
+	if err != nil || len(known) > 0 && !anyFires(known) {
 		return err
+	}
+	if ended == 0 && len(n.Alerts) == 0 {
+		if err := q.PutAlerts(ctx, alertColumns([]incidents.Alert{{Fingerprint: n.DedupKey}}).of(b.id())); err != nil {
+			return err
+		}
 	}
 	if err := q.ForgetFacts(ctx, b.row.ID); err != nil { // so that an alert that fires again is stored
 		return err

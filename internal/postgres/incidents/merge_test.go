@@ -127,6 +127,31 @@ func TestTheSourceOfAMergedIncidentResolvesItsAlerts(t *testing.T) {
 	require.Equal(t, "resolved: resolved: its source had resolved all its alerts", g.lastLine(child))
 }
 
+// Many sources resolve an incident as a whole: their delivery names no alert.
+func TestAResolveWithoutAlertsEndsAllAlerts(t *testing.T) {
+	t.Parallel()
+	g, parent, child := pair(t)
+	g.fire(alerts("a", "b"))
+	require.True(t, g.resolve())
+	known, err := g.in.Alerts(t.Context(), child, "", 10)
+	require.NoError(t, err)
+	require.Len(t, known, 2)
+	for _, a := range known {
+		require.False(t, a.Firing, a.Fingerprint)
+		require.JSONEq(t, `{"alertname":"x"}`, string(a.Labels), "what is known of it stays")
+		require.True(t, a.StartsAt.Equal(groupStart))
+	}
+	g.do(func() ([]incidents.Acknowledged, error) { return g.in.Unmerge(g.Ctx(), g.change(child)) })
+	require.Equal(t, incidents.StateResolved, g.state(child))
+
+	g.key = "without alerts"
+	bare := g.fire(nil).ID
+	g.merge(bare, parent)
+	require.True(t, g.resolve())
+	g.do(func() ([]incidents.Acknowledged, error) { return g.in.Unmerge(g.Ctx(), g.change(bare)) })
+	require.Equal(t, incidents.StateResolved, g.state(bare))
+}
+
 func TestAnUndoneMergeEscalates(t *testing.T) {
 	t.Parallel()
 	g, parent, child := pair(t)

@@ -90,6 +90,12 @@ set status = excluded.status, starts_at = excluded.starts_at, ends_at = excluded
     annotations = excluded.annotations, changed_at = excluded.changed_at
 where (known.status, known.starts_at) is distinct from (excluded.status, excluded.starts_at);
 
+-- Ends the alerts of an incident that its source resolved as a whole, except those that the delivery names as firing.
+-- name: ResolveAlerts :execrows
+update incident_alerts a
+set status = 'resolved', changed_at = clock_timestamp(), ends_at = least(a.ends_at, clock_timestamp())
+where a.incident_id = sqlc.arg(incident_id) and a.status = 'firing' and a.fingerprint <> all (sqlc.arg(still_firing)::text[]);
+
 -- name: SetFacts :execrows
 update incident_contexts
 set context = sqlc.arg(context)::text::json, dedup_facts = nullif(sqlc.arg(facts)::text, '')::jsonb,

@@ -437,6 +437,26 @@ func (q *Queries) PutAlerts(ctx context.Context, arg PutAlertsParams) error {
 	return err
 }
 
+const resolveAlerts = `-- name: ResolveAlerts :execrows
+update incident_alerts a
+set status = 'resolved', changed_at = clock_timestamp(), ends_at = least(a.ends_at, clock_timestamp())
+where a.incident_id = $1 and a.status = 'firing' and a.fingerprint <> all ($2::text[])
+`
+
+type ResolveAlertsParams struct {
+	IncidentID  int64
+	StillFiring []string
+}
+
+// Ends the alerts of an incident that its source resolved as a whole, except those that the delivery names as firing.
+func (q *Queries) ResolveAlerts(ctx context.Context, arg ResolveAlertsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, resolveAlerts, arg.IncidentID, arg.StillFiring)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const restartPlan = `-- name: RestartPlan :exec
 with started as (
     update incidents
