@@ -588,8 +588,10 @@ func TestCallIsReadAndAcknowledgedByKey(t *testing.T) {
 	_, spoken := call(t, h, http.MethodGet, "/api/v0/twilio/calls/say?message_id=27&loop=99", nil, sig...)
 	require.Equal(t, 10, strings.Count(spoken, "disk full"))
 	require.Contains(t, body, `action="https://iris.example/api/v0/twilio/calls/relay?message_id=27"`)
-	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27", url.Values{"AnsweredBy": {"machine_start"}}, sig...)
-	require.NotContains(t, body, "Gather", "a machine gets no menu")
+	for _, by := range []string{"machine_start", "fax"} {
+		_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27", url.Values{"AnsweredBy": {by}}, sig...)
+		require.NotContains(t, body, "Gather", "a machine gets no menu")
+	}
 
 	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27", url.Values{"Digits": {"5"}, "To": {"+12234567890"}}, sig...)
 	require.Contains(t, body, "Got unknown option from user: 5")

@@ -115,13 +115,14 @@ func (t *twilio) answer(w http.ResponseWriter, r *http.Request, text string, err
 }
 
 // gather returns the text of a call that can be acknowledged: the message and the menu, three times, then good-bye. A key is accepted
-// at any time. The pound key skips the rest of the message.
+// at any time. The pound key skips the rest of the message. An answering machine or a fax gets the message alone.
 func (t *twilio) gather(w http.ResponseWriter, r *http.Request) error {
 	m, err := t.calledMessage(r)
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(r.PostFormValue("AnsweredBy"), "machine") || m.IncidentID == 0 && m.Batch == "" {
+	by := r.PostFormValue("AnsweredBy")
+	if strings.HasPrefix(by, "machine") || by == "fax" || m.IncidentID == 0 && m.Batch == "" {
 		return twiml(w, pause(1), verb("Say", m.Body))
 	}
 	relay := t.PublicURL + "/api/v0/twilio/calls/relay?message_id=" + url.QueryEscape(r.URL.Query().Get("message_id"))

@@ -109,6 +109,37 @@ func TestAnswersThroughTwilio(t *testing.T) {
 	s.twilio(post, "/api/v0/twilio/status", url.Values{"MessageSid": {"SM1"}, "MessageStatus": {"delivered"}}).empty(204)
 }
 
+// A call that an answering machine or a fax takes reached nobody: like a busy line it is tried again, and then by the next mode.
+func TestACallThatAMachineTakesIsNotDelivered(t *testing.T) {
+	t.Parallel()
+	s := newRelay(t)
+	for name, report := range map[string]url.Values{
+		"busy":    {"CallStatus": {"busy"}},
+		"machine": {"CallStatus": {"completed"}, "AnsweredBy": {"machine_start"}},
+		"fax":     {"CallStatus": {"completed"}, "AnsweredBy": {"fax"}},
+		"a human": {"CallStatus": {"completed"}, "AnsweredBy": {"human"}},
+	} {
+		incident, message := s.page("call")
+		s.exec("update incidents set current_step = 1 where id = $1", incident)
+		state := func() string {
+			return s.text("select state || ' ' || mode || ' ' || refused_modes::text from messages where id = $1", message)
+		}
+		want := []string{"pending call {}", "pending call {}", "pending call {call}"}
+		if name == "a human" {
+			want = []string{"delivered call {}"}
+		}
+		for attempt, after := range want {
+			sid := fmt.Sprintf("CA%d-%d", message, attempt+1)
+			s.exec("update messages set attempt = $2, mode_attempt = $2, state = 'sent', settled_at = clock_timestamp() where id = $1", message, attempt+1)
+			s.exec(`insert into attempts (message_id, attempt, mode, vendor, destination, process_id, outcome, vendor_message_id)
+				values ($1, $2, 'call', 'twilio', 'x', 'p', 'sent', $3)`, message, attempt+1, sid)
+			report.Set("CallSid", sid)
+			s.twilio(post, "/api/v0/twilio/status", report).empty(204)
+			require.Equal(t, after, state(), "%s, attempt %d", name, attempt+1)
+		}
+	}
+}
+
 // slackPresses sends the request of Slack for a pressed button, with Slack's signature.
 func (s *server) slackPresses(payload m) answer {
 	s.Helper()
