@@ -225,6 +225,45 @@ func TestSubscribedShiftsAndHolidays(t *testing.T) {
 	s.do(bob, get, days, nil).problem(404, "")
 }
 
+// A subscribed calendar also decides about shifts that are running: from now on.
+func TestARunningSubscribedShiftFollowsItsCalendar(t *testing.T) {
+	t.Parallel()
+	s, f := withCalendars(t)
+	const list = "/v1/teams/ops/calendar-subscriptions"
+	from := time.Now().UTC().Add(-time.Hour)
+	running := func(uid, who string) string {
+		return icalEvent(uid, who, "DTSTART:"+from.Format("20060102T150405Z"), "DTEND:"+from.Add(8*time.Hour).Format("20060102T150405Z"))
+	}
+	f.set(0, "", running("a", "bob"))
+	id := decode[subscription](s.do(owner, post, list, m{"url": f.URL, "kind": "shifts", "role": "primary"}).is(201)).ID
+	// read returns who is on call after the next reading, and how many shifts begin in the past that Iris did not see.
+	read := func() string {
+		t.Helper()
+		before := s.text("select coalesce(read_at::text, '') from calendar_subscriptions where id = $1", id)
+		s.readAs(owner, list, id, func(c subscription) bool {
+			return c.State == "current" && s.text("select coalesce(read_at::text, '') from calendar_subscriptions where id = $1", id) != before
+		})
+		return s.text(`select coalesce(string_agg(u.name, ' ' order by u.name), '') || ' ' || (select count(*) from shifts where starts_at < now() - interval '2 hours')
+			from shifts s join users u on u.id = s.user_id where s.starts_at <= now() and s.ends_at > now()`)
+	}
+	require.Equal(t, "bob 0", read())
+	f.set(0, "", running("a", "ann"))
+	require.Equal(t, "ann 0", read(), "the same event with another person")
+	all := s.number("select count(*) from shifts")
+	for _, uid := range []string{"b", "c"} {
+		f.set(0, "", running(uid, "ann"))
+		require.Equal(t, "ann 0", read(), "the same person and time with another UID")
+		require.Equal(t, all, s.number("select count(*) from shifts"))
+	}
+	f.set(0, "")
+	require.Equal(t, " 0", read(), "the event was removed")
+
+	f.set(0, "", running("d", "bob"))
+	require.Equal(t, "bob 0", read())
+	s.do(owner, del, fmt.Sprintf("/v1/calendar-subscriptions/%d", id), nil).empty(204)
+	require.EqualValues(t, 1, s.number("select count(*) from shifts where starts_at <= now() and ends_at > now()"), "a removed subscription takes nobody off call")
+}
+
 // Without oncall.private_calendars, the processor connects to public addresses only.
 func TestSubscribedCalendarsArePublic(t *testing.T) {
 	t.Parallel()

@@ -241,7 +241,7 @@ func (a subscriptions) remove(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if _, err := a.Imports.TakeOver(ctx, editing.ExternalCalendar{TeamID: s.TeamID, Role: s.Role, Since: now, Subscription: s.ID}, by, false); err != nil {
+		if _, err := a.Imports.TakeOver(ctx, editing.ExternalCalendar{TeamID: s.TeamID, Role: s.Role, Since: now, Subscription: s.ID, Ended: true}, by, false); err != nil {
 			return err
 		}
 	case editing.KindHolidays:

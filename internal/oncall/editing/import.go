@@ -158,47 +158,149 @@ type CalendarImport struct {
 	Kept []Occurrence
 }
 
-// ImportShifts turns the occurrences of an external calendar into shifts of a team's role. It adds new ones and moves
-// known ones. It deletes missing ones of events that the calendar still has, unless they have begun. It keeps shifts
-// that were changed by hand.
-func ImportShifts(now time.Time, team int64, role string, wanted []OccurrenceShift, known []ImportedOccurrence) CalendarImport {
-	var p CalendarImport
-	before := map[Occurrence]ImportedOccurrence{}
-	for _, k := range known {
-		before[k.Occurrence] = k
+// ImportShifts turns the occurrences of an external calendar into shifts of a team's role. It adds new ones and moves known ones. It deletes
+// missing ones of events that the calendar still has; those that have begun end now. It keeps shifts that were changed by hand. The past does
+// not change. An occurrence of the same person at the same time is the same shift if only its UID changed: some programs make new UIDs each time.
+func ImportShifts(now time.Time, c ExternalCalendar, known []ImportedOccurrence) CalendarImport {
+	p := importing{ExternalCalendar: c, now: now.Truncate(time.Second), known: known, taken: make([]bool, len(known)), held: map[personTime]bool{}}
+	for _, w := range p.matchUIDs() {
+		at := personTime{w.User, w.Start.Unix(), w.End.Unix()}
+		if p.held[at] {
+			continue
+		}
+		p.held[at] = true
+		if k := p.renamed(w); k >= 0 {
+			p.match(w, k)
+		} else {
+			p.add(w)
+		}
+	}
+	for i, k := range known {
+		switch {
+		case p.taken[i] || k.Shift == nil || k.Shift.Edited:
+		case k.Shift.Start.After(now) || !c.Ended && !k.Shift.Start.Before(p.now):
+			p.out.Delete = append(p.out.Delete, *k.Shift)
+			p.out.Dropped = append(p.out.Dropped, k.Occurrence)
+		case !c.Ended && k.Shift.End.After(now):
+			p.end(*k.Shift)
+		}
+	}
+	return p.out
+}
+
+// importing is an import that is being computed.
+type importing struct {
+	ExternalCalendar
+	now   time.Time // in whole seconds
+	known []ImportedOccurrence
+	taken []bool              // the known occurrences that the calendar still has
+	held  map[personTime]bool // the times that have a shift
+	// places are the known occurrences that no UID matched, without their UIDs.
+	places map[Occurrence][]int
+	out    CalendarImport
+}
+
+// personTime is a person with the beginning and the end of a shift, in Unix seconds.
+type personTime struct {
+	user       users.ID
+	start, end int64
+}
+
+// matchUIDs finds the known occurrences that are wanted with the same UID. It returns the other occurrences that are not over.
+func (p *importing) matchUIDs() (others []OccurrenceShift) {
+	before := map[Occurrence]int{}
+	for i, k := range p.known {
+		before[k.Occurrence] = i
 	}
 	seen := map[Occurrence]bool{}
-	for _, w := range wanted {
-		if seen[w.Occurrence] {
+	for _, w := range p.Wanted {
+		if seen[w.Occurrence] || !w.End.After(p.now) {
 			continue
 		}
 		seen[w.Occurrence] = true
-		k, ok := before[w.Occurrence]
+		at := personTime{w.User, w.Start.Unix(), w.End.Unix()}
+		i, ok := before[w.Occurrence]
 		switch {
-		case !ok:
-			// A running occurrence begins now: the past does not change.
-			p.Add = append(p.Add, oncall.Shift{TeamID: team, Role: role, User: w.User, Start: instant.Later(w.Start, now.Truncate(time.Second)), End: w.End})
-			p.Added = append(p.Added, w.Occurrence)
-		case k.Shift == nil || k.Shift.Edited:
-			p.Kept = append(p.Kept, w.Occurrence)
+		case !ok || p.over(p.known[i]):
+			others = append(others, w)
+		case p.held[at] && p.movable(p.known[i]): // another event holds the same time: this shift is a copy
 		default:
-			after := *k.Shift
-			if after.End = w.End; after.Start.After(now) {
-				after.Start = instant.Later(w.Start, now.Truncate(time.Second))
-			}
-			if !after.Start.Equal(k.Shift.Start) || !after.End.Equal(k.Shift.End) {
-				p.Update = append(p.Update, oncall.Update{Before: *k.Shift, After: after})
+			p.held[at] = p.held[at] || p.movable(p.known[i])
+			p.match(w, i)
+		}
+	}
+	return others
+}
+
+// movable reports whether an occurrence has a shift that nobody changed by hand.
+func (p *importing) movable(k ImportedOccurrence) bool { return k.Shift != nil && !k.Shift.Edited }
+
+// over reports whether the shift of an occurrence is in the past.
+func (p *importing) over(k ImportedOccurrence) bool { return p.movable(k) && !k.Shift.End.After(p.now) }
+
+// renamed returns the known occurrence that is w with another UID; -1 = none. It prefers one whose shift ends as w does, and then one with a shift.
+func (p *importing) renamed(w OccurrenceShift) int {
+	if p.places == nil {
+		p.places = map[Occurrence][]int{}
+		for i, k := range p.known {
+			if !p.taken[i] && !p.over(k) {
+				place := Occurrence{Occurs: k.Occurs, User: k.User}
+				p.places[place] = append(p.places[place], i)
 			}
 		}
 	}
-	for _, k := range known {
-		if seen[k.Occurrence] || k.Shift == nil || k.Shift.Edited || !k.Shift.Start.After(now) {
+	found, best := -1, 0
+	for _, i := range p.places[Occurrence{Occurs: w.Occurs, User: w.User}] {
+		fit, k := 1, p.known[i]
+		switch {
+		case p.taken[i]:
 			continue
+		case k.Shift != nil && k.Shift.End.Equal(w.End):
+			fit = 3
+		case k.Shift != nil:
+			fit = 2
 		}
-		p.Delete = append(p.Delete, *k.Shift)
-		p.Dropped = append(p.Dropped, k.Occurrence)
+		if fit > best {
+			found, best = i, fit
+		}
 	}
-	return p
+	return found
+}
+
+// match makes the shift of the known occurrence i that of w, unless it was changed by hand.
+func (p *importing) match(w OccurrenceShift, i int) {
+	p.taken[i] = true
+	k := p.known[i]
+	if !p.movable(k) {
+		p.out.Kept = append(p.out.Kept, w.Occurrence)
+		return
+	}
+	after := *k.Shift
+	switch began := k.Shift.Start.Before(p.now); {
+	case began && w.Start.After(p.now): // moved away while it runs
+		p.end(*k.Shift)
+		p.add(w)
+		return
+	case !began:
+		after.Start = instant.Later(w.Start, p.now)
+	}
+	after.End = w.End
+	if !after.Start.Equal(k.Shift.Start) || !after.End.Equal(k.Shift.End) {
+		p.out.Update = append(p.out.Update, oncall.Update{Before: *k.Shift, After: after})
+	}
+}
+
+// add adds the shift of an occurrence. One that is running begins now.
+func (p *importing) add(w OccurrenceShift) {
+	p.out.Add = append(p.out.Add, oncall.Shift{TeamID: p.TeamID, Role: p.Role, User: w.User, Start: instant.Later(w.Start, p.now), End: w.End})
+	p.out.Added = append(p.out.Added, w.Occurrence)
+}
+
+// end ends a running shift now.
+func (p *importing) end(s oncall.Shift) {
+	after := s
+	after.End = p.now
+	p.out.Update = append(p.out.Update, oncall.Update{Before: s, After: after})
 }
 
 // ExternalCalendar is what an external calendar says about a team's role.
@@ -211,4 +313,5 @@ type ExternalCalendar struct {
 	// Subscription is the subscription that read the calendar; 0 = a file. Shifts of its earlier readings count as missing too, if the calendar
 	// no longer has them.
 	Subscription int64
+	Ended        bool // the subscription is being removed: shifts that have begun stay
 }

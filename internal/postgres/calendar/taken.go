@@ -28,7 +28,7 @@ func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by on
 		if err != nil {
 			return err
 		}
-		plan = editing.ImportShifts(now, c.TeamID, c.Role, c.Wanted, known)
+		plan = editing.ImportShifts(now, c, known)
 		if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
 			return err
 		}
