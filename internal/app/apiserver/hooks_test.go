@@ -227,6 +227,31 @@ func TestPagerDutyIntegration(t *testing.T) {
 	require.Equal(t, []any{"event_action is missing"}, answer["errors"])
 }
 
+// Alertmanager up to 0.29 and Grafana name their alerts in a text. A new alert pages again after the plan is exhausted.
+func TestANewAlertInATextStartsTheEscalationAgain(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	key := s.add(integrations.Content{Name: "pd", Type: "pagerduty", DefaultPlan: "pager"})
+	trigger := func(instances ...string) {
+		var text string
+		for _, i := range instances {
+			text += `Labels:\n - alertname = Disk\n - instance = ` + i + `\nAnnotations:\nSource: https://p.example/\n`
+		}
+		code, answer := s.send("/v2/enqueue", "", `{"routing_key":"`+key+`","event_action":"trigger","dedup_key":"g","payload":{"summary":"Disk","source":"am","severity":"error","custom_details":{"firing":"`+text+`"}}}`)
+		require.Equal(t, http.StatusAccepted, code, answer)
+	}
+	state := func() string {
+		return s.one(`select i.active || ' ' || (select string_agg(a.labels->>'instance', ' ' order by a.labels->>'instance') from incident_alerts a) from incidents i`)
+	}
+	trigger("db7")
+	require.Equal(t, "true db7", state())
+	s.exec(`update incidents set active = false, due_at = null, exhausted_at = clock_timestamp() - interval '10 minutes'`)
+	trigger("db7")
+	require.Equal(t, "false db7", state(), "no news")
+	trigger("db7", "db8")
+	require.Equal(t, "true db7 db8", state())
+}
+
 func TestRateOfAnIntegration(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)

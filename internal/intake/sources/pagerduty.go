@@ -34,7 +34,7 @@ func PagerDuty(r intake.Request) ([]intake.Event, error) {
 	e.Summary = details.text("description", "message", "firing")
 	e.Labels = pick(payload, "source", "component", "group", "class")
 	e.Annotations = details.texts()
-	addFiring(&e, details)
+	addAlerts(&e, details)
 	for _, l := range m.list("links") {
 		e.Links = addLink(e.Links, l.text("href"), l.text("text"))
 	}
@@ -60,7 +60,7 @@ func PagerDutyV1(r intake.Request) ([]intake.Event, error) {
 	}
 	details := m.within("details")
 	e.Summary, e.Annotations = details.text("description", "message", "firing"), details.texts()
-	addFiring(&e, details)
+	addAlerts(&e, details)
 	for _, c := range m.list("contexts") {
 		if c.text("type") == "image" {
 			e.Images = addImage(e.Images, c)
@@ -93,26 +93,38 @@ func checkEvent(e *intake.Event, m members, action, key string) error {
 	return nil
 }
 
-// addFiring adds what Alertmanager puts into the details: the labels that its alerts have in common.
-func addFiring(e *intake.Event, details members) {
-	alerts := details.list("firing")
+// addAlerts adds what Alertmanager and Grafana put into the details: the alerts, and the labels that those that fire have in common.
+func addAlerts(e *intake.Event, details members) {
+	firing := listedAlerts(details, string(intake.Firing))
 	if e.Labels == nil {
 		e.Labels = map[string]string{}
 	}
-	for k, a := range alerts {
+	for k, a := range firing {
 		labels := a.within("labels").texts()
 		for name, v := range labels {
 			if k == 0 && e.Labels[name] == "" {
 				e.Labels[name] = v
 			}
 		}
-		for name, v := range alerts[0].within("labels").texts() {
+		for name, v := range firing[0].within("labels").texts() {
 			if labels[name] != v {
 				delete(e.Labels, name)
 			}
 		}
 	}
-	e.Alerts = alertRows(alerts)
+	e.Alerts = alertRows(append(firing, listedAlerts(details, string(intake.Resolved))...))
+}
+
+// listedAlerts returns the alerts with a status: a list, or the text that older releases of Alertmanager send.
+func listedAlerts(details members, status string) []members {
+	if text := details.text(status); text != "" {
+		return textAlerts(text, status)
+	}
+	alerts := details.list(status)
+	for _, a := range alerts {
+		a["status"] = quoted(status)
+	}
+	return alerts
 }
 
 // pick returns the named texts.
