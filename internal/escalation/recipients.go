@@ -72,7 +72,7 @@ func (b *changeBuilder) wait(round Round, before Progress) {
 	}
 	state.Waiting = true
 	t, _ := b.plan.Steps[round.Step-1].Notifications[round.Position].TargetIn(b.due.Dynamic)
-	b.add(incidents.EntryHeld, nil, "%s: nobody is on call for %s; the page waits until somebody is", b.plan.StepName(round.Step), t)
+	b.add(incidents.EntryHeld, nil, "%s: %s; the page waits until somebody is", b.plan.StepName(round.Step), t.vacancy())
 }
 
 // makePages makes messages for the people of a notification's target, and for a fallback in place of each who cannot be paged. made

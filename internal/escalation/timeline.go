@@ -18,10 +18,7 @@ import (
 
 // String names a target in plain English: "demo", "everybody in team db", "manager of db".
 func (t Target) String() string {
-	name := t.Name
-	if name == "" {
-		name = fmt.Sprintf("target number %d", t.TargetID)
-	}
+	name := t.name()
 	switch strings.ToLower(t.Role) {
 	case "user":
 		return name
@@ -32,10 +29,25 @@ func (t Target) String() string {
 	case oncall.RoleRoundRobin:
 		return "one of team " + name + " in turn"
 	case oncall.RoleNextOnCall:
-		return "who is next on call of " + name
+		return "the next person on call of " + name
 	default:
 		return t.Role + " of " + name
 	}
+}
+
+// vacancy says that nobody holds the on-call role of a target.
+func (t Target) vacancy() string {
+	if strings.EqualFold(t.Role, oncall.RoleNextOnCall) {
+		return "nobody is next on call in the calendar of " + t.name()
+	}
+	return "nobody is on call for " + t.String()
+}
+
+func (t Target) name() string {
+	if t.Name == "" {
+		return fmt.Sprintf("target number %d", t.TargetID)
+	}
+	return t.Name
 }
 
 // Covers reports whether the tracking template has content for an application.

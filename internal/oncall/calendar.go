@@ -16,6 +16,7 @@ type TeamCalendar struct {
 	team     int64
 	from, to time.Time
 	roles    map[string]*roleCalendar // by the role's name in lower case
+	kept     []string                 // roles that also count as known, see WithRoles
 	all      []Shift
 }
 
@@ -53,6 +54,13 @@ func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed 
 	return c
 }
 
+// WithRoles returns the calendar with roles that it has at some time, which may be outside of its window: it has a gap now if nobody holds one.
+func (c *TeamCalendar) WithRoles(roles []string) *TeamCalendar {
+	with := *c
+	with.kept = roles
+	return &with
+}
+
 // People returns the people who have a shift on the calendar, without duplicates.
 func (c *TeamCalendar) People() []users.ID { return Holders(c.all) }
 
@@ -63,7 +71,7 @@ func (c *TeamCalendar) Without(people map[users.ID]bool) *TeamCalendar {
 	for i, s := range left {
 		shown[i] = TeamRole{s.TeamID, s.Role}
 	}
-	return NewTeamCalendar(c.team, c.from, c.to, left, slices.Compact(shown)...)
+	return NewTeamCalendar(c.team, c.from, c.to, left, slices.Compact(shown)...).WithRoles(c.kept)
 }
 
 // Covers reports whether t is in the calendar's window.
@@ -114,8 +122,10 @@ func (c *TeamCalendar) OfRole(role string) []Shift {
 	return nil
 }
 
-// knows reports whether the calendar has any shift of the role in its window.
-func (c *TeamCalendar) knows(role string) bool { return c.roles[strings.ToLower(role)] != nil }
+// knows reports whether the calendar has the role at some time: a shift in its window, or one that WithRoles names.
+func (c *TeamCalendar) knows(role string) bool {
+	return c.roles[strings.ToLower(role)] != nil || slices.ContainsFunc(c.kept, func(k string) bool { return strings.EqualFold(k, role) })
+}
 
 // Now returns all shifts that run at t, of every role, by start.
 func (c *TeamCalendar) Now(t time.Time) []Shift {

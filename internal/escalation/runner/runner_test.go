@@ -595,7 +595,11 @@ func TestAPageInAGapOfTheCalendar(t *testing.T) {
 			require.Len(t, c.Messages, pages, "%s %v", role, waits)
 			if waits {
 				require.Len(t, c.Entries, 1)
-				require.Contains(t, c.Entries[0].Text, " of db; the page waits until somebody is")
+				text := "nobody is on call for oncall-primary of db"
+				if role == oncall.RoleNextOnCall {
+					text = "nobody is next on call in the calendar of db"
+				}
+				require.Equal(t, "step 1: "+text+"; the page waits until somebody is", c.Entries[0].Text)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package calendar
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -362,20 +363,31 @@ func TeamCalendars(ctx context.Context, q *db.Queries, teams []int64, from, to t
 	if err != nil {
 		return nil, err
 	}
+	used, err := q.CalendarRoles(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	roles := map[int64][]string{}
+	for _, r := range used {
+		roles[r.TeamID] = append(roles[r.TeamID], r.Role)
+	}
 	byTeam := map[int64][]oncall.Shift{}
 	for _, r := range rows {
 		byTeam[r.TeamID] = append(byTeam[r.TeamID], shiftOf(db.ChosenShiftsRow(r)))
 	}
 	for id, version := range versions {
 		shifts := append([]oncall.Shift{}, byTeam[id]...)
-		seen := map[int64]bool{id: true}
+		seen, kept := map[int64]bool{id: true}, append([]string{}, roles[id]...)
 		for _, b := range of[id] {
+			if slices.Contains(roles[b.TeamID], b.Role) {
+				kept = append(kept, b.Role)
+			}
 			if !seen[b.TeamID] {
 				seen[b.TeamID] = true
 				shifts = append(shifts, byTeam[b.TeamID]...)
 			}
 		}
-		out[id] = oncall.VersionedCalendar{TeamCalendar: oncall.NewTeamCalendar(id, from, to, shifts, of[id]...), Version: version}
+		out[id] = oncall.VersionedCalendar{TeamCalendar: oncall.NewTeamCalendar(id, from, to, shifts, of[id]...).WithRoles(kept), Version: version}
 	}
 	return out, nil
 }

@@ -56,8 +56,13 @@ func editShifts(e *pgtest.Escalating, decide func(desk editing.Editor, chosen []
 	require.NoError(e.T, err)
 }
 
-// simulate simulates the plan now and returns the predicted pages and timeline.
+// simulate simulates the plan now, until it is exhausted, and returns the predicted pages and timeline.
 func simulate(e *pgtest.Escalating, plan int64) (pages, timeline []string) {
+	e.T.Helper()
+	return simulateTo(e, plan, simulation.EndExhausted)
+}
+
+func simulateTo(e *pgtest.Escalating, plan int64, end simulation.End) (pages, timeline []string) {
 	e.T.Helper()
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(e.T, err)
@@ -72,7 +77,7 @@ func simulate(e *pgtest.Escalating, plan int64) (pages, timeline []string) {
 	before := e.ID(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`)
 	sim, err := s.Simulate(e.Ctx(), simulation.Question{Plan: escalation.PlanID(plan), Application: e.App, At: e.Now})
 	require.NoError(e.T, err)
-	require.Equal(e.T, simulation.EndExhausted, sim.End)
+	require.Equal(e.T, end, sim.End)
 	require.Equal(e.T, before, e.ID(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`))
 	for _, p := range sim.Pages {
 		state := "sent"
@@ -110,6 +115,50 @@ func runThrough(e *pgtest.Escalating, incident int64) (pages, timeline []string)
 	}
 	require.NoError(e.T, rows.Err())
 	return e.Pages(incident), timeline
+}
+
+// A gap of any length is one: the team's fixed order does not answer for a role that the calendar has at some time. Paging and simulation
+// follow the same rule.
+func TestAPageWaitsThroughAGapOfAnyLength(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for name, prepare := range map[string]func(*pgtest.Escalating){
+		"an hour ago": func(e *pgtest.Escalating) {
+			addShift(e, "cy", "primary", e.Now.Add(-3*time.Hour), e.Now.Add(-2*time.Hour))
+		},
+		"a month ago":    func(e *pgtest.Escalating) { addShift(e, "cy", "primary", e.Now.Add(-40*day), e.Now.Add(-30*day)) },
+		"in a month":     func(e *pgtest.Escalating) { addShift(e, "cy", "primary", e.Now.Add(30*day), e.Now.Add(40*day)) },
+		"never":          func(*pgtest.Escalating) {},
+		"another role's": func(e *pgtest.Escalating) { addShift(e, "cy", "secondary", e.Now.Add(-40*day), e.Now.Add(-30*day)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := pgtest.NewEscalating(t)
+			onDuty(e, "Europe/Zurich")
+			prepare(e)
+			plan := e.Plan("night", pgtest.Intent{Step: 1, Role: "oncall-primary", Target: "db", Priority: "high", Wait: time.Hour})
+			e.Exec(`update plans set settings = '{"wait_for_on_call": true}' where id = $1`, plan)
+			waits, end := name != "never" && name != "another role's", simulation.EndExhausted
+			if waits {
+				end = simulation.EndCut
+			}
+			predicted, _ := simulateTo(e, plan, end)
+			id := e.Open(plan)
+			e.Pass()
+			if waits {
+				require.Empty(t, predicted)
+				require.Empty(t, e.Pages(id))
+				require.Contains(t, e.Timeline(id), "held: step 1: nobody is on call for oncall-primary of db; the page waits until somebody is")
+				addShift(e, "cy", "primary", e.Now, e.Now.Add(day))
+				e.Later(time.Minute)
+				e.Pass()
+				require.Equal(t, []string{"1.0.0 primary cy sms pending"}, e.Pages(id))
+				return
+			}
+			require.Len(t, predicted, 1)
+			require.Len(t, e.Pages(id), 1)
+		})
+	}
 }
 
 func TestAHandOffPagesTheRightPersonOnEachSide(t *testing.T) {

@@ -107,6 +107,18 @@ join oncall_roles r on r.id = s.role_id
 where s.ends_at > @window_start and s.starts_at < @window_end and s.team_id = any(sqlc.arg(team_ids)::bigint[])
 order by s.starts_at, s.id;
 
+-- The roles that the calendars of teams have at all: any shift, past or future, or a schedule.
+-- name: CalendarRoles :many
+select t.team_id::bigint as team_id, r.name as role
+from unnest(sqlc.arg(team_ids)::bigint[]) as t(team_id)
+cross join oncall_roles r
+cross join lateral (
+    (select 1 from shifts s where s.team_id = t.team_id and s.role_id = r.id limit 1)
+    union all
+    (select 1 from schedules c where c.team_id = t.team_id and c.role_id = r.id limit 1)
+    limit 1
+) used;
+
 -- name: CalendarSubscriptions :many
 select b.team_id, b.subscription_id, r.name as role
 from team_subscriptions b

@@ -74,6 +74,44 @@ func (q *Queries) AddShifts(ctx context.Context, arg AddShiftsParams) ([]int64, 
 	return items, nil
 }
 
+const calendarRoles = `-- name: CalendarRoles :many
+select t.team_id::bigint as team_id, r.name as role
+from unnest($1::bigint[]) as t(team_id)
+cross join oncall_roles r
+cross join lateral (
+    (select 1 from shifts s where s.team_id = t.team_id and s.role_id = r.id limit 1)
+    union all
+    (select 1 from schedules c where c.team_id = t.team_id and c.role_id = r.id limit 1)
+    limit 1
+) used
+`
+
+type CalendarRolesRow struct {
+	TeamID int64
+	Role   string
+}
+
+// The roles that the calendars of teams have at all: any shift, past or future, or a schedule.
+func (q *Queries) CalendarRoles(ctx context.Context, teamIds []int64) ([]CalendarRolesRow, error) {
+	rows, err := q.db.Query(ctx, calendarRoles, teamIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CalendarRolesRow{}
+	for rows.Next() {
+		var i CalendarRolesRow
+		if err := rows.Scan(&i.TeamID, &i.Role); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const calendarShifts = `-- name: CalendarShifts :many
 select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s.link_id, s.starts_at, s.ends_at, s.note, s.edited
 from shifts s
