@@ -69,3 +69,33 @@ func TestDeleteNeedsForceForObjectsInUse(t *testing.T) {
 		join named_targets t on t.target_id = n.target_id where n.role like 'oncall-%'`).Scan(&shown))
 	require.Equal(t, "db", shown, "plans show the old name")
 }
+
+// A person without a roster or a shift is paged all the same: as a member of a team or of a mailing list.
+func TestUserDeleteNamesWhatPagesTheUser(t *testing.T) {
+	t.Parallel()
+	environ, db := installation(t)
+	exec := func(sql string) {
+		t.Helper()
+		_, err := db.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec(`insert into users (name) values ('cy'), ('dot'), ('eve')`)
+	exec(`insert into team_members (team_id, user_id, position, admin, member) select t.id, u.id, 10 + u.id, u.name = 'dot', u.name <> 'dot'
+		from teams t, users u where t.name = 'db' and u.name in ('cy', 'dot')`)
+	exec(`insert into mailing_lists (name, member_count) values ('all', 1)`)
+	exec(`insert into mailing_list_members select l.id, u.id from mailing_lists l, users u where u.name = 'cy'`)
+	exec(`update plans set fallback_target_id = (select target_id from mailing_lists) where name = 'night'`)
+	exec(`insert into application_owners select a.id, u.id from applications a, users u where a.name = 'shop' and u.name = 'dot'`)
+	for name, uses := range map[string]string{
+		"cy":  "mailing list all, plan night by mailing list all, plan night by team db, team db as a member",
+		"dot": "application shop as its owner, team db as its administrator",
+	} {
+		code, _, errs := iris(t, environ, "", "user", "delete", name)
+		require.NotZero(t, code, name)
+		require.Contains(t, errs, "user "+name+" is in use by: "+uses+". Change these first, or use force (--force)")
+		code, _, errs = iris(t, environ, "", "user", "delete", name, "--force")
+		require.Zero(t, code, errs)
+	}
+	code, _, errs := iris(t, environ, "", "user", "delete", "eve")
+	require.Zero(t, code, "nothing uses eve: %s", errs)
+}

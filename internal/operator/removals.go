@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -73,12 +74,19 @@ type removal struct {
 	match  func(wanted []string) error // returns etag.ErrStale for another state; nil = the object has no tag
 }
 
+// maxUses is how many uses of an object a refusal names.
+const maxUses = 50
+
 // refuse returns a Conflict fault that names the uses of an object.
 func refuse(kind, name string, uses []string, force bool) error {
 	if force || len(uses) == 0 {
 		return nil
 	}
-	return fault.Newf(fault.Conflict, "%s %s is in use by: %s. Change these first, or use force", kind, name, strings.Join(uses, ", "))
+	rest := ""
+	if more := len(uses) - maxUses; more > 0 {
+		uses, rest = uses[:maxUses], fmt.Sprintf(" and %d more", more)
+	}
+	return fault.Newf(fault.Conflict, "%s %s is in use by: %s%s. Change these first, or use force", kind, name, strings.Join(uses, ", "), rest)
 }
 
 // Owner returns the creator and the owning team of an active plan or template; 0 = there is none.

@@ -20,7 +20,8 @@ func (u *Uses) OfTeam(ctx context.Context, id, target int64) ([]string, error) {
 		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTeam(ctx, id) })
 }
 
-// OfPerson returns the plans, fallbacks, quotas, escalating incidents, rosters and future shifts that refer to a person.
+// OfPerson returns what refers to a person: plans, fallbacks, quotas, escalating and acknowledged incidents, rosters, future shifts, teams,
+// mailing lists and applications; and the plans that page the person as a member of a team or mailing list.
 func (u *Uses) OfPerson(ctx context.Context, p users.User) ([]string, error) {
 	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, p.TargetID) },
 		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfPerson(ctx, int64(p.ID)) })

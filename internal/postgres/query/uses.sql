@@ -22,6 +22,7 @@ select concat('service ', s.name)::text as used_by from team_services ts join se
 where ts.team_id = @team_id
 order by 1;
 
+-- A team and a mailing list are named alone, and with each plan that pages them.
 -- name: UsesOfPerson :many
 select concat('plan ', p.name, ' as its creator')::text as used_by from plan_active pa join plans p on p.id = pa.plan_id where p.creator_id = @user_id
 union all
@@ -31,6 +32,29 @@ union all
 select concat(count(*), ' shifts to come of team ', t.name) from shifts s join teams t on t.id = s.team_id
 where s.user_id = @user_id and s.ends_at > statement_timestamp() and t.active
 group by t.name
+union all
+select concat('team ', t.name, case when m.admin and not m.member then ' as its administrator' when m.admin then ' as a member and administrator' else ' as a member' end)
+from team_members m join teams t on t.id = m.team_id
+where m.user_id = @user_id and (m.member or m.admin) and t.active
+union all
+select concat('team ', t.name, ' as its ', r.role) from teams t cross join (values ('manager'), ('director')) r (role)
+where t.active and case r.role when 'manager' then t.manager_id else t.director_id end = sqlc.arg(user_id)::bigint
+union all
+select distinct concat('plan ', p.name, ' by ', g.name)
+from plan_active pa join plans p on p.id = pa.plan_id
+join lateral (select p.fallback_target_id as target_id union select n.target_id from plan_notifications n where n.plan_id = p.id) n on true
+join (select t.target_id, 'team ' || t.name as name from team_members m join teams t on t.id = m.team_id where m.user_id = @user_id and m.member and t.active
+    union select t.target_id, 'team ' || t.name from teams t where t.active and sqlc.arg(user_id)::bigint in (t.manager_id, t.director_id)
+    union select l.target_id, 'mailing list ' || l.name from mailing_list_members m join mailing_lists l on l.id = m.list_id where m.user_id = @user_id) g
+    on g.target_id = n.target_id
+union all
+select concat('mailing list ', l.name) from mailing_list_members m join mailing_lists l on l.id = m.list_id where m.user_id = @user_id
+union all
+select concat('application ', a.name, ' as its owner') from application_owners o join applications a on a.id = o.application_id where o.user_id = @user_id
+union all
+select concat(count(*), ' acknowledged incidents as their owner') from incidents i
+where i.owner_id = sqlc.arg(user_id)::bigint and not i.resolved and i.closed_at is null and i.merged_into is null
+having count(*) > 0
 order by 1;
 
 -- name: UsesOfPlan :many
