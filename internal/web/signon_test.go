@@ -152,6 +152,7 @@ func TestLogInWithAnAccountOfAProvider(t *testing.T) {
 // Only the time at which the person logged in at the provider counts: a log-in without a question is not recent.
 func TestASilentLogInIsNotRecent(t *testing.T) {
 	t.Parallel()
+	fromCommandLine := url.Values{"answer": {"allow"}, "port": {"49152"}, "state": {"s"}, "challenge": {strings.Repeat("A", 43)}, "name": {"laptop"}, "scopes": {"read"}}
 	for name, c := range map[string]struct {
 		authTime time.Time
 		recent   bool
@@ -161,13 +162,14 @@ func TestASilentLogInIsNotRecent(t *testing.T) {
 		b.begin("/silences")
 		_, body := b.get("/login/sso/corp/callback?state=s&code=c")
 		require.Contains(t, body, `>Log out<`, name)
-		status, body := b.post("/tokens", url.Values{"name": {"laptop"}})
+		b.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		status, body := b.post("/login/command-line", fromCommandLine)
 		require.Equal(t, !c.recent, status == http.StatusForbidden && strings.Contains(body, "Confirm that it is you"), "%s: %d", name, status)
 	}
 	_, b := setup(t)
 	_, body := b.get("/silences", "X-Subject", "1")
 	require.Contains(t, body, `>Log out<`)
-	_, body = b.post("/tokens", url.Values{"name": {"laptop"}}, "X-Subject", "1")
+	_, body = b.post("/login/command-line", fromCommandLine, "X-Subject", "1")
 	require.Contains(t, body, "Confirm that it is you", "the proxy names no time")
 }
 
