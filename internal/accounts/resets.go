@@ -105,8 +105,8 @@ func (r Resets) Set(ctx context.Context, token, password string) (Addressee, err
 // Inform informs a person by mail that the password was changed.
 func (r Resets) Inform(ctx context.Context, of Addressee) error {
 	return r.Mail.Send(ctx, of.Address, "Iris: your password was changed", "The password of your account "+of.User.Name+
-		" was changed with a link that was sent to this address. All sessions have ended. Your personal tokens still work: "+r.PublicURL+
-		"/tokens shows them.\n\nIf this was not you, ask an administrator to switch the account off.", 24*time.Hour)
+		" was changed with a link that was sent to this address. All sessions have ended. The page "+r.PublicURL+
+		"/tokens shows your personal tokens and ends them.\n\nIf this was not you, ask an administrator to switch the account off.", 24*time.Hour)
 }
 
 // newToken returns the secret of a link: 260 random bits.

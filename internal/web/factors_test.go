@@ -211,6 +211,20 @@ func TestOwnSecondFactor(t *testing.T) {
 	require.Nil(t, w.factors.kept)
 }
 
+func TestANewPasswordMayEndTokens(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	form := url.Values{"password": {"right"}, "new_password": {"another one"}, "again": {"another one"}}
+	_, body := b.post("/account/password", form)
+	require.Contains(t, body, "Personal tokens still work.")
+	require.Zero(t, w.revoked)
+	form.Set("end_tokens", "true")
+	_, body = b.post("/account/password", form)
+	require.Contains(t, body, "2 personal tokens have ended.")
+	require.Equal(t, 1, w.revoked)
+}
+
 func TestPasswordKeptElsewhere(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)

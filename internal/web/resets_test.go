@@ -98,9 +98,10 @@ func TestForgottenPassword(t *testing.T) {
 	status, _ := b.post(link[:len(link)-1], url.Values{"password": {"long enough"}, "again": {"long enough"}})
 	require.Equal(t, http.StatusNotFound, status)
 	require.Empty(t, w.resets.stored)
-	status, body = b.post(link, url.Values{"password": {"long enough"}, "again": {"long enough"}})
+	status, body = b.post(link, url.Values{"password": {"long enough"}, "again": {"long enough"}, "end_tokens": {"true"}})
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "Your password is set")
+	require.Contains(t, body, "2 personal tokens have ended.")
 	require.Equal(t, "hash of long enough", w.resets.stored)
 	require.Contains(t, w.resets.mails[1], "your password was changed")
 	for _, visit := range []func() (int, string){

@@ -52,6 +52,7 @@ type world struct {
 	silences  silences
 	factors   factors
 	resets    resets
+	revoked   int
 	invited   invited
 }
 
@@ -176,6 +177,12 @@ func (w *world) Credentials(context.Context, string) (users.User, string, error)
 	return w.ann, "hash", nil
 }
 
+// RevokeAll counts how often it is called.
+func (w *world) RevokeAll(context.Context, users.User) (int, error) {
+	w.revoked++
+	return 2, nil
+}
+
 func (w *world) SetPassword(context.Context, users.ID, string) error { return nil }
 
 func (w *world) ByName(_ context.Context, name string) (users.User, error) {
@@ -239,7 +246,7 @@ func setup(t *testing.T) (*world, *browser) {
 		Account: AccountParts{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets}, Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
-			Mails:       w.resets.can},
+			Mails: w.resets.can, Tokens: w},
 		People: w, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
 		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
 			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},

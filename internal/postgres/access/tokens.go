@@ -103,6 +103,19 @@ func (t *Tokens) Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor
 	})
 }
 
+// RevokeAll deletes all tokens of a person, who is their author in the audit log, and returns how many there were.
+func (t *Tokens) RevokeAll(ctx context.Context, u users.User) (int, error) {
+	return postgres.GetInTx(ctx, t.db, func(ctx context.Context, q *db.Queries) (int, error) {
+		gone, err := q.DeleteTokensOf(ctx, int64(u.ID))
+		for _, one := range gone {
+			if err == nil {
+				err = auditlog.Write(ctx, q, audit.Entry{Actor: u.Name, Action: audit.TokenRevoked, Object: tokenObject(one.ID, u.Name), Detail: one.Name})
+			}
+		}
+		return len(gone), err
+	})
+}
+
 func tokenObject(id int64, user string) string {
 	return postgres.Storable(fmt.Sprintf("token %d of %s", id, user))
 }

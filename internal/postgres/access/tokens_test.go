@@ -54,7 +54,11 @@ func TestTokens(t *testing.T) {
 	exec(`update users set active = false where id = 901`)
 	_, err = s.Use(ctx, hash)
 	require.ErrorIs(t, err, tokens.ErrInvalid)
-	exec(`update users set active = true where id = 901; update personal_tokens set expires_at = clock_timestamp()`)
+	exec(`update users set active = true where id = 901`)
+	_, err = s.Use(ctx, hash)
+	require.ErrorIs(t, err, tokens.ErrInvalid, "switching a person off ends tokens for good")
+	made, hash = create()
+	exec(`update personal_tokens set expires_at = clock_timestamp()`)
 	_, err = s.Use(ctx, hash)
 	require.ErrorIs(t, err, tokens.ErrInvalid)
 
@@ -93,4 +97,22 @@ func TestPersonalAndServiceTokensShareOneNumbering(t *testing.T) {
 		require.Greater(t, v.ID, p.ID)
 		last = v.ID
 	}
+}
+
+func TestAPersonEndsAllTokens(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	ctx := t.Context()
+	_, err := d.Pool().Exec(ctx, `insert into users (id, name) overriding system value values (901, 'Ann'), (902, 'bob');
+		insert into personal_tokens (user_id, name, hash, scopes, expires_at) select u.id, 'x', int8send(u.id * 10 + n), '{read}', now() + interval '1 day'
+			from users u, generate_series(1, 2) n;
+		insert into token_grants (hash, user_id, name, scopes, challenge, expires_at) values ('a', 901, 'a', '{read}', 'c', now() + interval '1 day')`)
+	require.NoError(t, err)
+	ended, err := access.NewTokens(d).RevokeAll(ctx, users.User{ID: 901, Name: "Ann"})
+	require.NoError(t, err)
+	require.Equal(t, 2, ended)
+	var left, codes, entries int
+	require.NoError(t, d.Pool().QueryRow(ctx, `select (select count(*) from personal_tokens), (select count(*) from token_grants),
+		(select count(*) from audit_log where action = 'token revoked' and actor = 'Ann')`).Scan(&left, &codes, &entries))
+	require.Equal(t, []int{2, 0, 2}, []int{left, codes, entries}, "those of others stay")
 }

@@ -369,7 +369,8 @@ func TestTwoPoolsDoNotShareARegistry(t *testing.T) {
 
 func TestChangesThatEndSessionsRaiseTheEpoch(t *testing.T) {
 	t.Parallel()
-	u := people.NewUsers(pgtest.New(t))
+	d := pgtest.New(t)
+	u := people.NewUsers(d)
 	ctx := t.Context()
 	ann, err := u.Create(ctx, people.NewUser{Name: "ann", PasswordHash: "one"})
 	require.NoError(t, err)
@@ -389,6 +390,25 @@ func TestChangesThatEndSessionsRaiseTheEpoch(t *testing.T) {
 	ann.Active = true
 	require.NoError(t, u.Update(ctx, ann))
 	require.Equal(t, before+2, epoch(), "being switched on again revives no session")
+
+	exec := func(query string) {
+		_, err := d.Pool().Exec(ctx, query, int64(ann.ID))
+		require.NoError(t, err)
+	}
+	kept := func() (n int) {
+		require.NoError(t, d.Pool().QueryRow(ctx, "select (select count(*) from personal_tokens) + (select count(*) from token_grants)").Scan(&n))
+		return n
+	}
+	exec("insert into personal_tokens (user_id, name, hash, scopes, expires_at) values ($1, 'a', 'a', '{read}', now() + interval '1 day')")
+	exec("insert into token_grants (hash, user_id, name, scopes, challenge, expires_at) values ('a', $1, 'a', '{read}', 'c', now() + interval '1 day')")
+	require.NoError(t, u.SetPassword(ctx, ann.ID, "two"))
+	require.Equal(t, 2, kept(), "a new password leaves tokens")
+	ann.Active = false
+	require.NoError(t, u.Update(ctx, ann))
+	require.Zero(t, kept())
+	ann.Active = true
+	require.NoError(t, u.Update(ctx, ann))
+	require.Zero(t, kept(), "being switched on again revives no token")
 	_, hash, err := u.Credentials(ctx, "ann")
 	require.NoError(t, err)
 	require.Equal(t, "two", hash)

@@ -40,3 +40,8 @@ returning id, created_at, expires_at;
 delete from personal_tokens t
 where t.id = @id and (sqlc.arg(user_id)::bigint = 0 or t.user_id = sqlc.arg(user_id)::bigint)
 returning t.name, (select u.name from users u where u.id = t.user_id)::text as user_name;
+
+-- Revokes all tokens of a person, and the codes that a command line has not exchanged yet.
+-- name: DeleteTokensOf :many
+with codes as (delete from token_grants g where g.user_id = @user_id)
+delete from personal_tokens t where t.user_id = @user_id returning t.id, t.name;

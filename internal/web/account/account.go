@@ -28,6 +28,12 @@ type People interface {
 	ByName(ctx context.Context, name string) (users.User, error)
 }
 
+// Tokens ends personal tokens.
+type Tokens interface {
+	// RevokeAll revokes all tokens of a person and returns how many there were.
+	RevokeAll(ctx context.Context, u users.User) (int, error)
+}
+
 // Deps are the parts that the pages work on.
 type Deps struct {
 	Factors   *accounts.Factors
@@ -35,6 +41,8 @@ type Deps struct {
 	Resets    accounts.Resets
 	// Invitations must accept, too.
 	Invitations accounts.Invitations
+	// Tokens has the personal tokens, which a person may end with a new password.
+	Tokens Tokens
 	// Mails reports whether Iris can send mails now.
 	Mails func(ctx context.Context) (bool, error)
 	// Pause is how long the answer to a forgotten password takes at least, so that its time does not reveal whether there is such a person.

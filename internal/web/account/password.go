@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/login"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -81,6 +82,7 @@ type resetView struct {
 	page.Frame
 	Name, Problem string
 	Done          bool
+	Tokens        string // what became of the personal tokens
 }
 
 func (a *Account) showReset(rw http.ResponseWriter, r *http.Request) {
@@ -118,10 +120,15 @@ func (a *Account) reset(rw http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		a.pages.Fail(rw, r, err)
 	default:
+		ended, err := a.endTokens(r, of.User)
+		if err != nil {
+			a.pages.Fail(rw, r, err)
+			return
+		}
 		if err := a.Resets.Inform(context.WithoutCancel(ctx), of); err != nil {
 			a.log.Error("the mail about a changed password cannot be sent", zap.Error(err))
 		}
-		a.pages.Render(rw, r, http.StatusOK, "new-password", resetView{Frame: page.Frame{Title: "Your password is set"}, Done: true})
+		a.pages.Render(rw, r, http.StatusOK, "new-password", resetView{Frame: page.Frame{Title: "Your password is set"}, Done: true, Tokens: ended})
 	}
 }
 
@@ -150,9 +157,25 @@ func (a *Account) changePassword(rw http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		_, err = wire.BeginSession(ctx, a.sessions, a.userKey, u, a.sessions.GetString(ctx, auth.SessionHow), time.Now())
 	}
+	ended := ""
+	if err == nil {
+		ended, err = a.endTokens(r, u)
+	}
 	if err != nil {
 		a.pages.Fail(rw, r, err)
 		return
 	}
-	a.pages.Done(rw, r, "/account/second-factor", "Your password is changed, and your other sessions have ended. Personal tokens still work.")
+	a.pages.Done(rw, r, "/account/second-factor", "Your password is changed, and your other sessions have ended. "+ended)
+}
+
+// endTokens revokes the personal tokens of a person whose new password is stored, if the form asks for it. It returns a sentence about them.
+func (a *Account) endTokens(r *http.Request, u users.User) (string, error) {
+	if r.PostFormValue("end_tokens") == "" {
+		return "Personal tokens still work.", nil
+	}
+	n, err := a.Tokens.RevokeAll(r.Context(), u)
+	if n == 0 {
+		return "You have no personal tokens.", err
+	}
+	return humanize.Sentence(humanize.Count(n, "personal token has", "personal tokens have") + " ended"), err
 }

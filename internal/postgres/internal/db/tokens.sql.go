@@ -76,6 +76,37 @@ func (q *Queries) DeleteToken(ctx context.Context, arg DeleteTokenParams) (Delet
 	return i, err
 }
 
+const deleteTokensOf = `-- name: DeleteTokensOf :many
+with codes as (delete from token_grants g where g.user_id = $1)
+delete from personal_tokens t where t.user_id = $1 returning t.id, t.name
+`
+
+type DeleteTokensOfRow struct {
+	ID   int64
+	Name string
+}
+
+// Revokes all tokens of a person, and the codes that a command line has not exchanged yet.
+func (q *Queries) DeleteTokensOf(ctx context.Context, userID int64) ([]DeleteTokensOfRow, error) {
+	rows, err := q.db.Query(ctx, deleteTokensOf, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DeleteTokensOfRow{}
+	for rows.Next() {
+		var i DeleteTokensOfRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const findToken = `-- name: FindToken :one
 
 select t.id, t.user_id, u.name as user_name, t.scopes,

@@ -31,7 +31,7 @@ func New(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registe
 	}
 	parts := web.AccountParts{
 		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
-		Invitations: invitations(c, s, passwords),
+		Invitations: invitations(c, s, passwords), Tokens: s.Tokens,
 		Passwords:   accounts.Passwords{Store: s.Users, Hasher: passwords},
 		Resets:      resets(c, s, passwords),
 	}
