@@ -39,7 +39,7 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 		return nil, err
 	}
 	e.close = db.Close
-	o := operator.New(db, in.Keys)
+	o := operator.New(db, in.Keys).WithRegion(users.Region(common.PhoneRegion))
 	return o, nil
 }
 

@@ -65,7 +65,7 @@ func TestCheckConfigChecksTheDirectorySection(t *testing.T) {
 	t.Parallel()
 	environ := []string{"IRIS_DATABASE_URL=postgres://h/d"}
 	for content, want := range map[string]string{
-		"sync: {phone_region: XX}": "sync.phone_region: \"XX\" is not a known country code, such as US",
+		"sync: {phone_region: XX}": "phone_region: \"XX\" is not a known country code, such as US",
 		"auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x', filter: '(uid %s)'}}":                        "the filter cannot be read",
 		"auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x'}}\nsync: {from: ldap, filter: '(&(a=b)(c))'}": "the filter cannot be read",
 	} {

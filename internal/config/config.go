@@ -49,6 +49,8 @@ type Common struct {
 	GmailOneClick   GmailOneClick `koanf:"gmail_one_click"`
 	DefaultQuota    Quota         `koanf:"default_quota"`
 	QuietTime       QuietTime     `koanf:"quiet_time"`
+	// PhoneRegion is the country of phone numbers without a country code, in two capital letters. "" = such numbers are refused.
+	PhoneRegion string `koanf:"phone_region"`
 }
 
 // QuietTime limits the pages below urgent to one person.

@@ -62,8 +62,8 @@ type Sync struct {
 	// changed.
 	MaxGonePercent int    `koanf:"max_gone_percent" range:"1-100" default:"10"`
 	Filter         string `koanf:"filter"` // filter for all people in LDAP. "" = (&(objectClass=person)(NAME=*))
-	// PhoneRegion is the country of phone numbers without a country code.
-	PhoneRegion  string `koanf:"phone_region" default:"US"`
+	// PhoneRegion is the old name of Common.PhoneRegion, which takes precedence. After loading both are equal.
+	PhoneRegion  string `koanf:"phone_region"`
 	SlackContact string `koanf:"slack_contact" oneof:"name,email,none" default:"email"`
 	PhotoURL     string `koanf:"photo_url"` // {name} is replaced by the log-in name. "" = the directory's photo
 	// Presets are people who are never switched off by the sync.
@@ -165,9 +165,6 @@ func (l *loader) sync(s Sync, d LDAP, slack []Slack) Sync {
 	if s.Every < time.Minute {
 		l.problem(l.where("sync.every"), "must be at least 1m")
 	}
-	if len(s.PhoneRegion) != 2 || strings.ToUpper(s.PhoneRegion) != s.PhoneRegion {
-		l.problem(l.where("sync.phone_region"), "%q must be a country code of two capital letters, such as CH", s.PhoneRegion)
-	}
 	if s.PhotoURL != "" {
 		l.httpURL("sync.photo_url", strings.ReplaceAll(s.PhotoURL, "{name}", "x"))
 	}
@@ -208,4 +205,15 @@ type Directory struct {
 	LDAP  LDAP
 	Slack []Slack
 	Sync  Sync
+}
+
+// region checks the country of phone numbers; "" = none.
+func (l *loader) region(region string) {
+	at := "phone_region"
+	if l.origin[at] == "" && l.origin["sync."+at] != "" {
+		at = "sync." + at
+	}
+	if region != "" && (len(region) != 2 || strings.ToUpper(region) != region) {
+		l.problem(l.where(at), "%q must be a country code of two capital letters, such as CH", region)
+	}
 }

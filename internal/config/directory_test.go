@@ -69,7 +69,7 @@ func TestDirectories(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Secret("hush"), d.LDAP.BindPassword)
 	require.Equal(t, 5*time.Second, d.LDAP.Timeout)
-	require.Equal(t, Sync{From: "ldap", Every: time.Hour, MaxGonePercent: 10, PhoneRegion: "US", SlackContact: "email"}, d.Sync)
+	require.Equal(t, Sync{From: "ldap", Every: time.Hour, MaxGonePercent: 10, SlackContact: "email"}, d.Sync)
 	require.True(t, d.LDAP.LogsIn())
 
 	c, err = load(t, "", minimal...)

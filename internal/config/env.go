@@ -20,6 +20,7 @@ var variables = []variable{
 	{"IRIS_DATABASE_URL", "database.url", true},
 	{"IRIS_DATABASE_MAX_CONNECTIONS", "database.max_connections", false},
 	{"IRIS_PUBLIC_URL", "public_url", false},
+	{"IRIS_PHONE_REGION", "phone_region", false},
 	{"IRIS_SECRET_KEY", "secret_key", true},
 	{"IRIS_ADMIN_ADDR", "admin.addr", false},
 	{"IRIS_LOG_LEVEL", "log.level", false},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -89,6 +90,8 @@ func Load(path string, environ []string) (*Config, error) {
 	c := &Config{loader: l}
 	l.unknownKeys(values, reflect.TypeFor[file](), "")
 	l.decode(values, &c.file)
+	c.file.PhoneRegion = cmp.Or(c.file.PhoneRegion, c.file.Sync.PhoneRegion) // sync.phone_region is its old name
+	c.file.Sync.PhoneRegion = c.file.PhoneRegion
 	return c, l.err()
 }
 

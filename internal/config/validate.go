@@ -214,6 +214,7 @@ func (l *loader) common(c Common) Common {
 		l.problem(l.where("quiet_time.calls_and_texts_per_day"), "must be between 0 and %d", maxPerDay)
 	}
 	l.gmail(&c)
+	l.region(c.PhoneRegion)
 	return c
 }
 

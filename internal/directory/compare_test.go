@@ -170,20 +170,6 @@ func TestDetailHasNoContacts(t *testing.T) {
 	require.Equal(t, "full name, no email, sms", c.Detail())
 }
 
-func TestE164(t *testing.T) {
-	t.Parallel()
-	for number, want := range map[string]string{
-		"079 123 45 67": "+41791234567", "0041 79 123 45 67": "+41791234567", "+1 (555) 123-4567": "+15551234567", "+41 (0)79 123 45 67": "+41791234567",
-		"": "", "12": "", "ask": "", "+1 555 123 4567 ext. 9": "", "+999 123": "",
-	} {
-		got, ok := E164(number, "CH")
-		require.Equal(t, want, got, number)
-		require.Equal(t, want != "", ok, number)
-	}
-	require.True(t, KnownRegion("CH"))
-	require.False(t, KnownRegion("XX"))
-}
-
 func TestRenamesNeedAFreeName(t *testing.T) {
 	t.Parallel()
 	ann := Known{User: users.User{ID: 1, Name: "ann", Active: true}, Source: LDAP, Stable: "4"}

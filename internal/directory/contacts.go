@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/nyaruka/phonenumbers"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -19,8 +17,8 @@ const (
 
 // Rules define how an entry becomes a person of Iris.
 type Rules struct {
-	// Region is the country of phone numbers without a country code, in two letters: US.
-	Region string
+	// Region is the country of phone numbers without a country code.
+	Region users.Region
 	// Slack is SlackByName, SlackByEmail or SlackNone.
 	Slack string
 	// PhotoURL is the address of photos; {name} is replaced by the log-in name. "" = the address in the directory.
@@ -58,7 +56,7 @@ func (r Rules) contacts(e Entry) (known map[users.Mode]string, unclear []users.M
 		known[users.Email] = email
 	}
 	if phone := strings.TrimSpace(e.Phone); phone != "" {
-		if number, ok := E164(phone, r.Region); ok {
+		if number, err := r.Region.Number(phone); err == nil {
 			known[users.Call], known[users.SMS] = number, number
 		} else {
 			unclear = append(unclear, users.Call, users.SMS)
@@ -94,16 +92,3 @@ func (r Rules) photo(e Entry) string {
 	}
 	return e.PhotoURL
 }
-
-// E164 returns a phone number in international form: +15551234567. A number without a country code belongs to the region. It returns
-// false for an impossible number.
-func E164(number, region string) (string, bool) {
-	n, err := phonenumbers.Parse(number, region)
-	if err != nil || !phonenumbers.IsPossibleNumber(n) || n.GetExtension() != "" {
-		return "", false
-	}
-	return phonenumbers.Format(n, phonenumbers.E164), true
-}
-
-// KnownRegion reports whether phone numbers of the region can be read.
-func KnownRegion(region string) bool { return phonenumbers.GetSupportedRegions()[region] }

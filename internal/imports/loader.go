@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // From selects the source of a class of rows.
@@ -27,6 +28,7 @@ type Loader struct {
 	Store  Loading
 	Report *Report
 	Modes  Modes
+	Region users.Region // the country of phone numbers without a country code
 	// Names are the names of the objects that columns of the source refer to: by column, then by number.
 	Names map[string]map[int64]string
 }

@@ -35,9 +35,15 @@ func ours(mode string) bool { return slices.Contains(users.Modes, users.Mode(mod
 func (l Loader) Destination() Column {
 	return Column{Name: "destination", Value: func(row *Row, column string) any {
 		destination := Filled(row, column)
-		if mode := users.Mode(l.Mode(row, "mode_id").(string)); !row.dropped && mode != users.Drop && users.CheckContact(mode, destination.(string)) != nil {
-			row.Note("it is not a valid address for %s here; it was not changed", mode)
+		mode := users.Mode(l.Mode(row, "mode_id").(string))
+		if row.dropped || mode == users.Drop {
+			return destination
 		}
-		return destination
+		to, err := l.Region.Contact(mode, destination.(string))
+		if err != nil {
+			row.Note("it is not a valid address for %s here; it was not changed", mode)
+			return destination
+		}
+		return to
 	}}
 }

@@ -117,6 +117,13 @@ func (a *Acceptor) behind(ctx context.Context, actor auth.Actor, app int64, n Re
 		if !catalog.Destination(t.Name) {
 			return nil, refuse(field+".name", ErrTarget)
 		}
+		if n.Mode == users.SMS || n.Mode == users.Call {
+			number, err := a.Region.Number(t.Name)
+			if err != nil {
+				return nil, fault.Invalidf(field+".name", "%s", fault.Public(err))
+			}
+			t.Name = number
+		}
 		literal := messages.NotificationRecipient{Recipient: messages.ToLiteral(t.Name), Target: t.Name, Mode: n.Mode, Literal: t.Name}
 		if n.Mode == users.Email {
 			literal.Shown = t.Name

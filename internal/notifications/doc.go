@@ -96,6 +96,8 @@ type Deps struct {
 	DummyRoles bool `optional:"true"`
 	// Lifetime is the time after which an unsent notification expires; 0 = 1 hour.
 	Lifetime time.Duration `optional:"true"`
+	// Region is the country of phone numbers without a country code.
+	Region users.Region `optional:"true"`
 }
 
 // Acceptor accepts notifications. It is safe for concurrent use.

@@ -30,6 +30,7 @@ type Operator struct {
 	plans        *catalog.Plans
 	templates    *catalog.Templates
 	contacts     *people.Contacts
+	region       users.Region
 	passwords    *auth.Passwords
 }
 
@@ -43,6 +44,12 @@ func New(db *postgres.DB, keys *auth.Keys) *Operator {
 		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), templates: catalog.NewTemplates(db),
 		contacts: people.NewContacts(db, keys, nil), passwords: auth.NewPasswords(),
 	}
+}
+
+// WithRegion reads phone numbers without a country code as those of a region.
+func (o *Operator) WithRegion(r users.Region) *Operator {
+	o.region = r
+	return o
 }
 
 // Close closes the connections.
@@ -66,14 +73,17 @@ func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 	if err := checkName(n.Name); err != nil {
 		return err
 	}
+	stored := map[users.Mode]string{}
 	for _, mode := range users.Modes {
 		if destination, given := n.Contacts[mode]; given {
-			if err := users.CheckContact(mode, destination); err != nil {
+			to, err := o.region.Contact(mode, destination)
+			if err != nil {
 				return err
 			}
+			stored[mode] = to
 		}
 	}
-	row := people.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, Contacts: n.Contacts}
+	row := people.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, Contacts: stored}
 	if n.Password != "" {
 		if err := auth.CheckNewPassword(n.Password); err != nil && !n.AnyPassword {
 			return err
@@ -104,7 +114,8 @@ func (o *Operator) Users(ctx context.Context) ([]people.ListedUser, error) {
 // SetContact stores the destination of a user in a mode; "" removes it.
 func (o *Operator) SetContact(ctx context.Context, name string, mode users.Mode, destination string) error {
 	if destination != "" {
-		if err := users.CheckContact(mode, destination); err != nil {
+		var err error
+		if destination, err = o.region.Contact(mode, destination); err != nil {
 			return err
 		}
 	}

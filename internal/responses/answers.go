@@ -77,6 +77,8 @@ type AnswerParts struct {
 	// Openings: with SessionsActForAnyone, people may pass on the answers of others.
 	Openings auth.Openings
 	Wake     func(buckets.Set) // notifies the processors of changed buckets; never blocks
+	// Region is the country of phone numbers without a country code.
+	Region users.Region `optional:"true"`
 }
 
 // answers carries out the commands of people from all channels.
@@ -124,6 +126,11 @@ func (a *answers) carryOut(ctx context.Context, s sender, r messages.Reply, reco
 // identify returns the person who has the contact verified. If there is none, it returns the recipient of the message that the
 // reply names, if that message was sent to the same contact. Otherwise it returns a NotFound fault.
 func (a *answers) identify(ctx context.Context, s sender, r messages.Reply) (users.User, error) {
+	if s.mode == users.SMS || s.mode == users.Call {
+		if number, err := a.Region.Number(s.contact); err == nil { // as contacts are stored
+			s.contact = number
+		}
+	}
 	user, err := a.Senders.ByContact(ctx, s.mode, s.contact)
 	if !fault.Is(err, fault.NotFound) {
 		return user, err

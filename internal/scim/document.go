@@ -250,19 +250,21 @@ func (d Document) FullName() string {
 }
 
 // Contacts returns the contacts of a person: the e-mail address, and the number of the mobile phone for texts and calls. Of several values the
-// primary one counts, then the one for work or the mobile one, then the first.
-func (d Document) Contacts() map[users.Mode]string {
-	out := map[users.Mode]string{}
+// primary one counts, then the one for work or the mobile one, then the first. unclear are the modes whose value cannot be used.
+func (d Document) Contacts(region users.Region) (out map[users.Mode]string, unclear []users.Mode) {
+	out = map[users.Mode]string{}
 	if address := d.best("emails", "work"); users.CheckContact(users.Email, address) == nil {
 		out[users.Email] = address
 	}
 	number := d.best("phoneNumbers", "mobile")
 	for _, mode := range []users.Mode{users.SMS, users.Call} {
-		if users.CheckContact(mode, number) == nil {
-			out[mode] = number
+		if to, err := region.Contact(mode, number); err == nil {
+			out[mode] = to
+		} else if number != "" {
+			unclear = append(unclear, mode)
 		}
 	}
-	return out
+	return out, unclear
 }
 
 func (d Document) values(name string) []map[string]any {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/sso"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Connection is a directory that pushes people. It sees only the people and groups that it made, and people whom an administrator gave to
@@ -80,8 +81,9 @@ type Groups interface {
 type Policy struct {
 	// MostDeactivations is how many people a connection may deactivate in an hour. Further ones are held until an administrator decides.
 	MostDeactivations int
-	Rules             sso.Rules // of the connection's provider
-	Issuer            string    // of the connection's provider; "" = unknown
+	Rules             sso.Rules    // of the connection's provider
+	Issuer            string       // of the connection's provider; "" = unknown
+	Region            users.Region // the country of phone numbers without a country code
 }
 
 // Holds reports whether a deactivation waits for an administrator, after so many of the connection in the last hour. A directory that was

@@ -34,12 +34,22 @@ func TestReadKeepsWhatIrisKnows(t *testing.T) {
 	require.JSONEq(t, `{"externalId":"e-17","userName":"mia@corp.test","name":{"givenName":"Mia","familyName":"Vu"},
 		"emails":[{"type":"work","primary":true,"value":"mia@corp.test"}],"active":true}`, text(t, d))
 	require.Equal(t, "Mia Vu", d.FullName())
-	require.Equal(t, map[users.Mode]string{users.Email: "mia@corp.test"}, d.Contacts())
+	contacts, unclear := d.Contacts("")
+	require.Equal(t, map[users.Mode]string{users.Email: "mia@corp.test"}, contacts)
+	require.Empty(t, unclear)
 
 	d, err = scim.User.Read(decode(t, `{"USERNAME":"x","Active":"False","phoneNumbers":[{"type":"work","value":"+15550000001"},{"type":"mobile","value":"tel:+15550000002"}]}`))
 	require.NoError(t, err)
 	require.False(t, d.Active())
-	require.Equal(t, map[users.Mode]string{users.SMS: "+15550000002", users.Call: "+15550000002"}, d.Contacts())
+	contacts, _ = d.Contacts("")
+	require.Equal(t, map[users.Mode]string{users.SMS: "+15550000002", users.Call: "+15550000002"}, contacts)
+	d = scim.Document{"phoneNumbers": []any{map[string]any{"value": "079 123 45 67"}}}
+	contacts, unclear = d.Contacts("")
+	require.Empty(t, contacts)
+	require.Equal(t, []users.Mode{users.SMS, users.Call}, unclear, "a national number without a region")
+	contacts, unclear = d.Contacts("CH")
+	require.Equal(t, map[users.Mode]string{users.SMS: "+41791234567", users.Call: "+41791234567"}, contacts)
+	require.Empty(t, unclear)
 
 	for bad, field := range map[string]string{
 		`{}`:                                "userName",

@@ -12,8 +12,8 @@ import (
 // maxDestination bounds a destination, in bytes.
 const maxDestination = 1000
 
-// CheckContact returns an Invalid fault if destination cannot be one of mode. It checks the spelling only; a vendor may
-// still refuse the destination.
+// CheckContact returns an Invalid fault if destination cannot be stored as one of mode. It checks the spelling only; a vendor may
+// still refuse the destination. Region.Contact turns what people write into what is stored.
 func CheckContact(mode Mode, destination string) error {
 	var ok bool
 	var want string
@@ -21,7 +21,7 @@ func CheckContact(mode Mode, destination string) error {
 	case Email:
 		ok, want = isAddress(destination), "an e-mail address, such as ann@example.com"
 	case SMS, Call:
-		ok, want = isNumber(destination), "a phone number with its country code, such as +15551234567"
+		ok, want = IsE164(destination), "a phone number with its country code, such as +15551234567"
 	case Slack:
 		ok, want = isSlackName(destination), "a Slack name, an id, a #channel, or the e-mail address that somebody has in Slack"
 	case Webhook:
@@ -40,22 +40,6 @@ func CheckContact(mode Mode, destination string) error {
 func isAddress(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Name == "" && a.Address == s
-}
-
-// isNumber allows the spaces and signs that people write between digits.
-func isNumber(s string) bool {
-	s, international := strings.CutPrefix(s, "+")
-	digits := 0
-	for _, r := range s {
-		switch {
-		case r >= '0' && r <= '9':
-			digits++
-		case !strings.ContainsRune(" -.()/", r):
-			return false
-		}
-	}
-	international = international || strings.HasPrefix(s, "00")
-	return digits <= 15 && (international && digits >= 8 || digits >= 10)
 }
 
 func isSlackName(s string) bool {

@@ -3,7 +3,6 @@ package calendar
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -71,8 +70,7 @@ func (a contacts) setContact(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	to = strings.TrimSpace(to)
-	if err := users.CheckContact(mode, to); err != nil {
+	if to, err = a.Region.Contact(mode, to); err != nil {
 		return fault.Invalidf("destination", "%s", fault.Public(err))
 	}
 	actor := wire.Actor(r.Context())

@@ -105,6 +105,8 @@ type Deps struct {
 	Subscribed     SubscriptionLists
 	// PrivateCalendars allows subscriptions of calendars at http addresses.
 	PrivateCalendars bool `optional:"true"`
+	// Region is the country of phone numbers without a country code.
+	Region users.Region `optional:"true"`
 }
 
 // The routes by resource.

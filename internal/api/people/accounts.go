@@ -157,7 +157,7 @@ func (a persons) add(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if err == nil {
-		n.Contacts, err = readContacts(b)
+		n.Contacts, err = a.readContacts(b)
 	}
 	if err == nil {
 		err = a.Accounts.Add(r.Context(), n)
@@ -174,7 +174,7 @@ func (a persons) add(w http.ResponseWriter, r *http.Request) error {
 }
 
 // readContacts reads destinations by mode.
-func readContacts(b jsonbody.Object) (map[users.Mode]string, error) {
+func (a persons) readContacts(b jsonbody.Object) (map[users.Mode]string, error) {
 	if !b.Given("contacts") {
 		return nil, nil
 	}
@@ -184,10 +184,11 @@ func readContacts(b jsonbody.Object) (map[users.Mode]string, error) {
 	}
 	out := map[users.Mode]string{}
 	for name, to := range given {
-		if to = strings.TrimSpace(to); to == "" {
+		if strings.TrimSpace(to) == "" {
 			continue
 		}
-		if err := users.CheckContact(users.Mode(name), to); err != nil {
+		to, err := a.Region.Contact(users.Mode(name), to)
+		if err != nil {
 			return nil, fault.Invalidf("contacts."+name, "%s", fault.Public(err))
 		}
 		out[users.Mode(name)] = to

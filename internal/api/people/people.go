@@ -37,6 +37,8 @@ type Deps struct {
 	Quiet    Quiet
 	Display  Display
 	OnCall   OnCall
+	// Region is the country of phone numbers without a country code.
+	Region users.Region `optional:"true"`
 }
 
 // The routes by resource.

@@ -74,7 +74,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		return nil, err
 	}
 	s.acceptor = accept.New(accept.Deps{
-		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit, dummy), Load: s.load, DummyRoles: dummy,
+		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit, dummy), Load: s.load, DummyRoles: dummy, Region: s.Region,
 	})
 	s.caches = irisapi.NewCaches(s.Statistics)
 	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, operator.SimulatorConfig{ListLimit: listLimit, PerDay: a.cfg.QuietTime.CallsAndTextsPerDay, DummyRoles: dummy}); err != nil {
@@ -166,11 +166,11 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 		Teams: oncallapi.TeamParts{
 			Teams: s.Teams, Members: s.Teams, Admins: s.Teams, Subscriptions: s.Teams, Rosters: s.Rosters, RosterMembers: s.Rosters,
 			RoleChanges: s.Names, Services: s.Names, TeamServices: s.Names, ScheduleChanges: s.Schedules, Audit: s.Notices, Plans: s.Plans,
-			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes,
+			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes, Region: s.Region,
 		},
 		People: oncallapi.PeopleParts{
 			Users: s.People, Pins: s.People, NoticeTypes: s.Notices, Notices: s.Notices, Keys: s.Notices, KeyRemovals: s.Notices,
-			Feeds: s.Shifts, Modes: noticeModes,
+			Feeds: s.Shifts, Modes: noticeModes, Region: s.Region,
 		},
 		Events: oncallapi.EventParts{
 			Calendars: s.Calendars, TeamNames: s.Teams, Users: s.People, Services: s.Names, Audit: s.Notices,
@@ -206,11 +206,11 @@ func (s *apiShared) v1Parts() api.Deps {
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)}, Drafts: plans,
 		},
 		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, s.opener(), s.log)),
-		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications)},
+		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,
-			Contacts: s.Contacts, Sealer: s.Keys, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars,
+			Contacts: s.Contacts, Sealer: s.Keys, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars, Region: s.Region,
 		},
 	}
 }
@@ -228,7 +228,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	}
 	return responses.New(responses.Deps{
 		Answers: responses.AnswerParts{
-			Messages: s.Responses, Paged: s.Responses, Senders: s.Responses, Records: s.Responses, Openings: openings(s.cfg), Wake: s.notifier.Wake,
+			Messages: s.Responses, Paged: s.Responses, Senders: s.Responses, Records: s.Responses, Openings: openings(s.cfg), Wake: s.notifier.Wake, Region: s.Region,
 			Incidents: reach.Incidents{Rule: reach.Rule{Openings: openings(s.cfg), Answers: true}, Store: s.Incidents},
 		},
 		Links: responses.LinkParts{People: s.Users, Links: s.Keys.Links(), Asset: asset},

@@ -22,6 +22,7 @@ import (
 	pgsilences "github.com/iris-oncall/iris/internal/postgres/silences"
 	"github.com/iris-oncall/iris/internal/postgres/statistics"
 	"github.com/iris-oncall/iris/internal/silences"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Records are the adapters that a request may use to change something. All are over one DB: that of the process, or that of
@@ -63,6 +64,8 @@ type Records struct {
 type Stores struct {
 	Records
 	Keys *auth.Keys
+	// Region is the country of phone numbers without a country code.
+	Region users.Region
 
 	KnownAddresses *access.KnownAddresses
 	Sessions       *access.Sessions
@@ -90,7 +93,7 @@ type Stores struct {
 func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Oncall) *Stores {
 	standard := standardQuota(all.DefaultQuota)
 	s := &Stores{
-		Keys: keys, KnownAddresses: access.NewKnownAddresses(d, keys), Sessions: access.NewSessions(d), Attempts: access.NewAttempts(d, keys),
+		Keys: keys, Region: users.Region(all.PhoneRegion), KnownAddresses: access.NewKnownAddresses(d, keys), Sessions: access.NewSessions(d), Attempts: access.NewAttempts(d, keys),
 		Cluster: engine.NewCluster(d), Reach: engine.NewReach(d), Runner: engine.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
 		Receipts: incidents.NewReceipts(d), Responses: incidents.NewResponses(d), Statistics: statistics.New(d),
 		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),

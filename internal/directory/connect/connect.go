@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/directory/ldap"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/vendors/slack"
 )
 
@@ -48,10 +49,11 @@ func LDAP(l config.LDAP, s config.Sync) (*ldap.Client, error) {
 
 // Rules returns the configured rules for entries.
 func Rules(s config.Sync) (directory.Rules, error) {
-	if s.PhoneRegion != "" && !directory.KnownRegion(s.PhoneRegion) {
-		return directory.Rules{}, fmt.Errorf("sync.phone_region: %q is not a known country code, such as US", s.PhoneRegion)
+	region := users.Region(s.PhoneRegion)
+	if region != "" && !region.Known() {
+		return directory.Rules{}, fmt.Errorf("phone_region: %q is not a known country code, such as US", s.PhoneRegion)
 	}
-	return directory.Rules{Region: s.PhoneRegion, Slack: s.SlackContact, PhotoURL: s.PhotoURL, Synced: s.From == directory.LDAP}, nil
+	return directory.Rules{Region: region, Slack: s.SlackContact, PhotoURL: s.PhotoURL, Synced: s.From == directory.LDAP}, nil
 }
 
 // Syncer returns the syncer of the configured directory; nil = no directory is configured. It opens no connection.

@@ -14,6 +14,8 @@ import (
 type Options struct {
 	// Modes maps modes of the source that do not exist here, such as im, to modes that do.
 	Modes imports.Modes
+	// Region is the country of phone numbers without a country code.
+	Region users.Region
 	// StopActive ends the escalation of incidents that still escalate.
 	StopActive bool
 	// Relays are the applications that may relay responses here, by name.
@@ -46,7 +48,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.IrisStore, r
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
-	im := newImporter(imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes}, options)
+	im := newImporter(imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes, Region: options.Region}, options)
 	im.store, im.now = store, now
 	if err := im.Check("Iris", "application", "target", "target_type", "user", "plan", "template", "incident", "mode", "priority"); err != nil {
 		return err

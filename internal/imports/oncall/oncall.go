@@ -7,12 +7,15 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Options are the choices of the operator.
 type Options struct {
 	// Modes maps modes of the source that do not exist here, such as teams_messenger, to modes that do.
 	Modes imports.Modes
+	// Region is the country of phone numbers without a country code.
+	Region users.Region
 }
 
 // importer is one import. Small tables that others refer to are in memory.
@@ -39,7 +42,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.OnCallStore,
 		return err
 	}
 	im := &importer{
-		Loader: imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes, Names: map[string]map[int64]string{"user_id": {}, "team_id": {}}},
+		Loader: imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes, Region: options.Region, Names: map[string]map[int64]string{"user_id": {}, "team_id": {}}},
 		store:  store, now: now.UTC().Truncate(time.Second), people: map[int64]named{}, teams: map[int64]named{},
 	}
 	if err := im.Check("Oncall", "user", "team", "role", "roster", "schedule", "event", "team_user", "contact_mode"); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/imports"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // peopleAndTeams imports users with their contacts, and teams, including deleted ones. For a person who exists here, the
@@ -48,7 +47,11 @@ func (im *importer) teamTable() imports.Table {
 	}
 	phone := optional("override_phone", "override_phone_number")
 	phone.Value = func(row *imports.Row, column string) any {
-		if phone := row.Text(column); phone != "" && users.CheckContact(users.Call, phone) != nil {
+		if phone := row.Text(column); phone != "" {
+			number, err := im.Region.Number(phone)
+			if err == nil {
+				return number
+			}
 			row.Note("its override_phone_number is not a phone number that can be called; it was not changed")
 		}
 		return row.TextOrNil(column)

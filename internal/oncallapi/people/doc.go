@@ -75,6 +75,8 @@ type Deps struct {
 	Feeds       Feeds
 	// Modes are the modes in which people may be notified of shifts.
 	Modes []users.Mode
+	// Region is the country of phone numbers without a country code.
+	Region users.Region `optional:"true"`
 }
 
 // Each type serves the routes of one resource.

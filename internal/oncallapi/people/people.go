@@ -107,7 +107,7 @@ func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := personChange(b)
+	c, err := a.personChange(b)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
 }
 
 // personChange reads the changes of a body. Fields that the body does not have stay nil.
-func personChange(b jsonbody.Object) (oncall.PersonChange, error) {
+func (a people) personChange(b jsonbody.Object) (oncall.PersonChange, error) {
 	var c oncall.PersonChange
 	var err error
 	for name, at := range map[string]**string{"name": &c.Name, "full_name": &c.FullName, "time_zone": &c.TimeZone, "photo_url": &c.PhotoURL} {
@@ -163,8 +163,8 @@ func personChange(b jsonbody.Object) (oncall.PersonChange, error) {
 			c.Contacts[users.Mode(mode)] = ""
 			continue
 		}
-		to := strings.TrimSpace(*destination)
-		if err := users.CheckContact(users.Mode(mode), to); err != nil {
+		to, err := a.Region.Contact(users.Mode(mode), *destination)
+		if err != nil {
 			return c, b.Fault("contacts", "%s", fault.Public(err))
 		}
 		c.Contacts[users.Mode(mode)] = to

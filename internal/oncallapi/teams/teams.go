@@ -67,7 +67,7 @@ func activeParam(q url.Values) (bool, error) {
 }
 
 // settings reads the settings that the body has, except the name.
-func settings(b jsonbody.Object) (p oncall.TeamPatch, err error) {
+func (a teams) settings(b jsonbody.Object) (p oncall.TeamPatch, err error) {
 	for name, at := range map[string]**string{
 		"description": &p.Description, "email": &p.Email, "slack_channel": &p.SlackChannel,
 		"slack_channel_notifications": &p.SlackNotifications, "iris_plan": &p.IrisPlan, "override_phone_number": &p.OverridePhone,
@@ -84,6 +84,11 @@ func settings(b jsonbody.Object) (p oncall.TeamPatch, err error) {
 	}
 	if p.OverridePhone != nil && len(*p.OverridePhone) > maxName { // any text is accepted, as in Oncall: imported teams have notes here
 		return p, fault.Titled("invalid payload", "override_phone_number is longer than 255 bytes")
+	}
+	if p.OverridePhone != nil {
+		if number, err := a.Region.Number(*p.OverridePhone); err == nil {
+			p.OverridePhone = &number
+		}
 	}
 	for name, at := range map[string]**bool{"iris_enabled": &p.IrisEnabled, "api_managed_roster": &p.APIManaged} {
 		if !b.Has(name) {
@@ -151,7 +156,7 @@ func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamS
 	if err := teamNameProblem(s.Name); err != nil {
 		return s, err
 	}
-	p, err := settings(b)
+	p, err := a.settings(b)
 	if err != nil {
 		return s, err
 	}
@@ -306,7 +311,7 @@ func (a teams) patch(b jsonbody.Object, is oncall.TeamSettings) (oncall.TeamPatc
 			return oncall.TeamPatch{}, err
 		}
 	}
-	p, err := settings(b)
+	p, err := a.settings(b)
 	if err != nil {
 		return p, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/imports/iris"
 	"github.com/iris-oncall/iris/internal/imports/oncall"
 	pgimports "github.com/iris-oncall/iris/internal/postgres/imports"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 type (
@@ -36,6 +37,7 @@ type Import struct {
 // Iris imports all data of Iris. In a dry run, or if the data conflicts with existing data, it stores nothing. It returns
 // the report in all these cases; with an error there is no report.
 func Iris(ctx context.Context, c config.Common, in Import, options IrisOptions) (*Report, error) {
+	options.Region = users.Region(c.PhoneRegion)
 	return runImport(ctx, c, in, "iris", func(source *imports.Source, store *pgimports.Store, report *imports.Report) error {
 		return iris.Run(ctx, source, store, report, options, time.Now())
 	})
@@ -43,6 +45,7 @@ func Iris(ctx context.Context, c config.Common, in Import, options IrisOptions) 
 
 // Oncall imports the data of Oncall like Iris, and compares who is on call in the source and here.
 func Oncall(ctx context.Context, c config.Common, in Import, options OncallOptions) (*Report, error) {
+	options.Region = users.Region(c.PhoneRegion)
 	return runImport(ctx, c, in, "oncall", func(source *imports.Source, store *pgimports.Store, report *imports.Report) error {
 		return oncall.Run(ctx, source, store, report, options, time.Now())
 	})

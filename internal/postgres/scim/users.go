@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -86,7 +87,8 @@ func (s *Store) CreateUser(ctx context.Context, c scim.Connection, d scim.Docume
 			return out, err
 		}
 		full := d.FullName()
-		id, err := people.ApplyChange(ctx, q, author(c), directory.Change{Kind: directory.Add, Name: name, Source: directorySource, FullName: &full, Contacts: d.Contacts()})
+		contacts, _ := d.Contacts(p.Region)
+		id, err := people.ApplyChange(ctx, q, author(c), directory.Change{Kind: directory.Add, Name: name, Source: directorySource, FullName: &full, Contacts: contacts})
 		if err != nil {
 			return out, err
 		}
@@ -207,9 +209,10 @@ func (t change) person(ctx context.Context, u users.User, before, after scim.Doc
 	if name := after.FullName(); name != "" && name != before.FullName() {
 		c.FullName = &name
 	}
-	old, now := before.Contacts(), after.Contacts()
+	old, _ := before.Contacts(t.p.Region)
+	now, unclear := after.Contacts(t.p.Region)
 	for _, mode := range users.Modes {
-		if old[mode] != now[mode] {
+		if old[mode] != now[mode] && !slices.Contains(unclear, mode) {
 			c.Contacts[mode] = now[mode]
 		}
 	}

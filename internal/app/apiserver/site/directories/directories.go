@@ -25,7 +25,7 @@ func New(c config.API, s *server.Stores, rules map[string]sso.Rules, log *zap.Lo
 	kept, issuers := store.New(s.DB), config.Issuers(c.OIDC)
 	return scimapi.New(scimapi.Deps{Connections: kept, Users: kept, Groups: kept, PublicURL: c.PublicURL, Errors: wire.NewErrors(log),
 		Policy: func(of scim.Connection) scim.Policy {
-			return scim.Policy{MostDeactivations: c.SCIM.MaxDeactivations, Rules: rules[of.Provider], Issuer: issuers[of.Provider]}
+			return scim.Policy{MostDeactivations: c.SCIM.MaxDeactivations, Rules: rules[of.Provider], Issuer: issuers[of.Provider], Region: s.Region}
 		}})
 }
 
