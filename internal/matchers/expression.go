@@ -21,6 +21,7 @@ const (
 type expression struct {
 	size    int             // instructions of the program; 0 = values are compared
 	longest int             // bytes of the longest value that matches; -1 = no limit
+	prefix  string          // of every value that matches
 	values  map[string]bool // those that match; nil = too many to list
 	program *regexp.Regexp  // nil with values, or if the expression is too large
 }
@@ -34,7 +35,7 @@ func compile(text string, parsed *syntax.Regexp) (*expression, error) {
 		}
 		return e, nil
 	}
-	e := &expression{size: size(parsed), longest: longest(parsed)}
+	e := &expression{size: size(parsed), longest: longest(parsed), prefix: prefix(parsed)}
 	if e.size > maxCompiled {
 		return e, nil
 	}
@@ -48,7 +49,7 @@ func (e *expression) match(v string, b *Budget) (holds, decided bool) {
 	switch {
 	case e.values != nil:
 		return e.values[v], true
-	case e.longest >= 0 && len(v) > e.longest:
+	case e.longest >= 0 && len(v) > e.longest, !strings.HasPrefix(v, e.prefix):
 		return false, true
 	case e.program == nil:
 		return false, false
@@ -122,6 +123,17 @@ func longest(re *syntax.Regexp) int {
 		return capped(total * max(1, re.Max))
 	}
 	return total
+}
+
+// prefix returns a text with which every value begins that an expression matches; "" = none is known.
+func prefix(re *syntax.Regexp) string {
+	if re.Op == syntax.OpConcat {
+		re = re.Sub[0]
+	}
+	if s := string(re.Rune); re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && exact(s) {
+		return s
+	}
+	return ""
 }
 
 // few returns the values that an expression matches, if they are at most so many. It is exact. Only literals, classes, groups, alternatives and

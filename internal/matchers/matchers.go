@@ -178,17 +178,17 @@ func (m Matchers) Cost() (total int) {
 	return total
 }
 
-// Values returns a label and the only values that it can have where the matchers hold; false if no matcher lists the values of a label. It is for
-// an index.
-func (m Matchers) Values() (label string, values []string, ok bool) {
+// Values returns labels with the only values that they can have where the matchers hold. It is for an index.
+func (m Matchers) Values() map[string][]string {
+	out := map[string][]string{}
 	for _, one := range m {
 		switch {
 		case one.not:
 		case one.like == nil:
-			return one.label, []string{one.value}, true
+			out[one.label] = []string{one.value}
 		case one.like.values != nil:
-			return one.label, slices.Collect(maps.Keys(one.like.values)), true
+			out[one.label] = slices.Collect(maps.Keys(one.like.values))
 		}
 	}
-	return "", nil, false
+	return out
 }

@@ -167,7 +167,11 @@ func (k *Keeper) Hide(ctx context.Context, ids []incidents.ID) ([]incidents.ID, 
 	}
 	hides := map[incidents.ID]Hide{}
 	for i := range subjects {
-		if hide, ok := force.find(&subjects[i], now); ok {
+		hide, ok, err := force.find(ctx, &subjects[i], now)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			hides[subjects[i].ID] = hide
 		}
 	}
@@ -191,7 +195,11 @@ func (k *Keeper) release(ctx context.Context, force *inForce, bs []int) error {
 		var released []Released
 		var ids []incidents.ID
 		for i := range ended {
-			if hide, ok := force.find(&ended[i].Subject, now); ok {
+			hide, ok, err := force.find(ctx, &ended[i].Subject, now)
+			if err != nil {
+				return err
+			}
+			if ok {
 				hides[ended[i].ID] = hide
 				continue
 			}

@@ -31,7 +31,11 @@ func (o Opener) Open(ctx context.Context, n incidents.New) (incidents.Opened, er
 			return incidents.Opened{}, err
 		}
 		n.SilencesVersion, n.Silenced = force.version, nil
-		if hide, ok := force.find(&Subject{ApplicationID: n.ApplicationID, PlanID: n.PlanID, Severity: n.Severity, Context: n.Context}, now); ok {
+		hide, ok, err := force.find(ctx, &Subject{ApplicationID: n.ApplicationID, PlanID: n.PlanID, Severity: n.Severity, Context: n.Context}, now)
+		if err != nil {
+			return incidents.Opened{}, err
+		}
+		if ok {
 			n.Silenced = &incidents.Silenced{Silence: int64(hide.Silence), Until: hide.Until, Reason: hide.Reason}
 		}
 		opened, err := o.Incidents.Open(ctx, n)

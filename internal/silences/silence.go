@@ -18,6 +18,8 @@ type ID int64
 const (
 	longest    = 366 * 24 * time.Hour // of a silence that does not recur
 	longestOne = 31 * 24 * time.Hour  // of an occurrence of a window
+	oldest     = 366 * 24 * time.Hour // that from may be in the past
+	farthest   = 10 * oldest          // that from may be in the future
 	maxComment = 1000                 // bytes
 	maxMatch   = 4000                 // bytes
 
@@ -98,12 +100,23 @@ func (c Content) Check() error {
 
 // Occurs returns an Invalid fault for a recurrence that is wrong or has no occurrence.
 func (c Content) Occurs() error {
-	r, err := rule(c.Recurrence, c.local(c.From))
+	r, err := c.rule(c.From, c.From.Add(ahead))
 	if err != nil {
 		return err
 	}
 	if r.After(c.From, true).IsZero() {
 		return fault.Invalidf("recurrence", "recurrence has no occurrence")
+	}
+	return nil
+}
+
+// near returns an Invalid fault if a silence that is about to be stored begins too long ago or too late.
+func (c Content) near(now time.Time) error {
+	switch {
+	case c.From.Before(now.Add(-oldest)):
+		return fault.Invalidf("from", "from is more than 366 days in the past: give the first occurrence of the last year, or leave it out")
+	case c.From.After(now.Add(farthest)):
+		return fault.Invalidf("from", "from is more than ten years in the future")
 	}
 	return nil
 }

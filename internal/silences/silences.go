@@ -49,6 +49,9 @@ func (s Silences) Create(ctx context.Context, actor auth.Actor, c Content) (Sile
 	if err := s.check(ctx, actor, c); err != nil {
 		return Silence{}, err
 	}
+	if err := c.near(time.Now()); err != nil {
+		return Silence{}, err
+	}
 	id, err := s.Editor.Create(ctx, c, actor.String())
 	if err != nil {
 		return Silence{}, err
@@ -65,6 +68,11 @@ func (s Silences) Replace(ctx context.Context, actor auth.Actor, id ID, c Conten
 	}
 	for _, one := range []Content{before.Content, c} {
 		if err := s.check(ctx, actor, one); err != nil {
+			return Silence{}, err
+		}
+	}
+	if !c.From.Equal(before.From) {
+		if err := c.near(time.Now()); err != nil {
 			return Silence{}, err
 		}
 	}

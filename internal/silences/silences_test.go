@@ -99,7 +99,8 @@ func TestTheSilenceThatEndsLastHides(t *testing.T) {
 		force, err := NewCurrent(list{Version: 7, Silences: all}).read(t.Context(), now)
 		require.NoError(t, err)
 		require.EqualValues(t, 7, force.version)
-		hide, _ := force.find(&s, now)
+		hide, _, err := force.find(t.Context(), &s, now)
+		require.NoError(t, err)
 		return hide.Silence
 	}
 	db := Subject{ApplicationID: 3, PlanID: 5, Severity: "critical", Context: json.RawMessage(`{"commonLabels":{"team":"db","host":"h1"},"title":"Disk","n":1}`)}

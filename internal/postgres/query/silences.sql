@@ -13,21 +13,31 @@ update silence_version set version = version + 1;
 select s.id, s.match, coalesce(s.application_id, 0)::bigint as application_id, coalesce(a.name, '')::text as application,
     coalesce(s.plan, '')::text as plan, coalesce(t.name, '')::text as team, s.starts_at, s.ends_at, s.recurrence, s.zone, s.comment, s.author,
     s.created_at, s.ended_at, s.applied_from,
+    case when s.plan is null and s.team_id is null then '{}' else
     array(select p.id from plans p where s.plan is not null and lower(p.name) = lower(s.plan)
         union
         select n.plan_id from plan_notifications n
         join target_roles r on r.name = n.role and r.target_kind = 'team'
         join targets g on g.target_id = n.target_id and g.kind = 'team' and g.kind_id = s.team_id
-        where s.team_id is not null)::bigint[] as plan_ids,
+        where s.team_id is not null) end::bigint[] as plan_ids,
     (case when sqlc.arg(counted)::boolean then (select count(*) from incidents i where i.silence_id = s.id) else 0 end)::bigint as hidden
 from silences s
 left join applications a on a.id = s.application_id
 left join teams t on t.id = s.team_id
 where (sqlc.arg(id)::bigint = 0 or s.id = sqlc.arg(id)::bigint)
-  and (not sqlc.arg(kept)::boolean or s.ended_at is null and (s.recurrence <> '' or s.ends_at > clock_timestamp()))
+  and (not sqlc.arg(kept)::boolean or s.ended_at is null and (s.recurrence <> '' or s.ends_at > statement_timestamp()))
   and s.id < sqlc.arg(before)::bigint
 order by s.id desc
 limit sqlc.arg(most);
+
+-- How many other silences are in force or planned: all, and those with the same team, application or plan as a silence. The caller has the lock of
+-- ChangeSilences.
+-- name: OtherSilences :one
+select count(*)::bigint as all_of_them, (count(*) filter (where s.team_id = nullif(sqlc.arg(team_id)::bigint, 0)))::bigint as of_team,
+    (count(*) filter (where s.application_id = nullif(sqlc.arg(application_id)::bigint, 0)))::bigint as of_application,
+    (count(*) filter (where lower(s.plan) = lower(nullif(sqlc.arg(plan)::text, ''))))::bigint as of_plan
+from silences s
+where s.ended_at is null and (s.recurrence <> '' or s.ends_at > statement_timestamp()) and s.id <> sqlc.arg(id)::bigint;
 
 -- name: AddSilence :one
 insert into silences (match, application_id, plan, team_id, starts_at, ends_at, recurrence, zone, comment, author)

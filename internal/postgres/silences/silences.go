@@ -24,8 +24,11 @@ type Silences struct{ db *postgres.DB }
 // New returns the adapter over d.
 func New(d *postgres.DB) *Silences { return &Silences{db: d} }
 
-// mostKept is how many silences can be in force or planned.
-const mostKept = 10_000
+// mostKept is how many silences can be in force or planned, and mostOfOne how many of them with the same team, application or plan.
+const (
+	mostKept  = 10_000
+	mostOfOne = 500
+)
 
 // List implements silences.Lister.
 func (s *Silences) List(ctx context.Context) (silences.List, error) {
@@ -77,12 +80,8 @@ func (s *Silences) Create(ctx context.Context, c silences.Content, author string
 		if err != nil {
 			return 0, err
 		}
-		kept, err := q.Silences(ctx, db.SilencesParams{Kept: true, Before: math.MaxInt64, Most: mostKept})
-		if err != nil {
+		if err := room(ctx, q, 0, names); err != nil {
 			return 0, err
-		}
-		if len(kept) == mostKept {
-			return 0, fault.Newf(fault.Conflict, "there are %d silences: end some first", mostKept)
 		}
 		id, err := q.AddSilence(ctx, db.AddSilenceParams{Match: postgres.Storable(c.Match), ApplicationID: names.ApplicationID, Plan: names.Plan,
 			TeamID: names.TeamID, StartsAt: c.From, EndsAt: c.To, Recurrence: c.Recurrence, Zone: c.Zone, Comment: postgres.Storable(c.Comment),
@@ -101,6 +100,9 @@ func (s *Silences) Replace(ctx context.Context, id silences.ID, c silences.Conte
 		if err != nil {
 			return err
 		}
+		if err := room(ctx, q, id, names); err != nil {
+			return err
+		}
 		n, err := q.ReplaceSilence(ctx, db.ReplaceSilenceParams{ID: int64(id), Match: postgres.Storable(c.Match), ApplicationID: names.ApplicationID,
 			Plan: names.Plan, TeamID: names.TeamID, StartsAt: c.From, EndsAt: c.To, Recurrence: c.Recurrence, Zone: c.Zone,
 			Comment: postgres.Storable(c.Comment)})
@@ -117,6 +119,9 @@ func (s *Silences) Replace(ctx context.Context, id silences.ID, c silences.Conte
 // End ends a silence now. Its incidents escalate within two minutes, unless another silence matches.
 func (s *Silences) End(ctx context.Context, before silences.Silence, actor string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.ChangeSilences(ctx); err != nil {
+			return err
+		}
 		n, err := q.EndSilence(ctx, int64(before.ID))
 		if err := found(n, err, before.ID); err != nil {
 			return err
@@ -182,11 +187,35 @@ func resolve(ctx context.Context, q *db.Queries, c silences.Content) (db.NamesOf
 	return names, err
 }
 
-// changed makes running searches end, and records the change.
-func changed(ctx context.Context, q *db.Queries, id silences.ID, action audit.Action, actor string, c silences.Content) error {
+// room locks the silences against other changes, makes running searches end, and returns a Conflict fault if there are too many for a silence with these names. id is its number
+// if it is stored already.
+func room(ctx context.Context, q *db.Queries, id silences.ID, names db.NamesOfSilenceRow) error {
 	if err := q.ChangeSilences(ctx); err != nil {
 		return err
 	}
+	n, err := q.OtherSilences(ctx, db.OtherSilencesParams{ID: int64(id), TeamID: names.TeamID, ApplicationID: names.ApplicationID, Plan: names.Plan})
+	switch {
+	case err != nil:
+		return err
+	case n.AllOfThem >= mostKept:
+		return fault.Newf(fault.Conflict, "%d silences are in force or planned, which is the limit: end some first", mostKept)
+	case n.OfTeam >= mostOfOne:
+		return tooMany("team")
+	case n.OfApplication >= mostOfOne:
+		return tooMany("application")
+	case n.OfPlan >= mostOfOne:
+		return tooMany("plan")
+	}
+	return nil
+}
+
+func tooMany(field string) error {
+	return &fault.Error{Kind: fault.Conflict, Field: field, Message: fmt.Sprintf("%d silences of the %s are in force or planned, which is the limit: end some first",
+		mostOfOne, field)}
+}
+
+// changed records a change.
+func changed(ctx context.Context, q *db.Queries, id silences.ID, action audit.Action, actor string, c silences.Content) error {
 	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: fmt.Sprintf("silence %d", id),
 		Detail: c.String(), Wide: c.Wide()})
 }

@@ -230,3 +230,56 @@ func TestWhoMaySilence(t *testing.T) {
 	_, err = s.ops.ByID(t.Context(), 99)
 	require.True(t, fault.Is(err, fault.NotFound))
 }
+
+func TestTheSilencesOfATeamAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.exec(`insert into silences (match, team_id, starts_at, ends_at, comment, author)
+		select 'a=b', 1, now(), now() + interval '1 hour', 'c', 'ann' from generate_series(1, 500)`)
+	_, err := s.ops.Create(t.Context(), s.admin, silenceOf(func(c *silences.Content) { c.Team = "db" }))
+	var f *fault.Error
+	require.ErrorAs(t, err, &f)
+	require.Equal(t, fault.Conflict, f.Kind)
+	require.Equal(t, "team", f.Field)
+	require.ErrorContains(t, err, "500 silences of the team")
+	other, err := s.ops.Create(t.Context(), s.admin, silenceOf(nil))
+	require.NoError(t, err, "other silences are not bounded by those of the team")
+	_, err = s.ops.Replace(t.Context(), s.admin, other.ID, silenceOf(func(c *silences.Content) { c.Team = "db" }))
+	require.True(t, fault.Is(err, fault.Conflict), "a change is no way around the limit")
+	_, err = s.ops.Replace(t.Context(), s.admin, 1, silenceOf(func(c *silences.Content) { c.Team = "db" }))
+	require.NoError(t, err, "one of the 500 can be changed")
+	require.NoError(t, s.ops.End(t.Context(), s.admin, 2))
+	_, err = s.ops.Create(t.Context(), s.admin, silenceOf(func(c *silences.Content) { c.Team = "db" }))
+	require.NoError(t, err)
+}
+
+func TestASilenceBeginsInTheLastYear(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	old := time.Date(1760, 1, 1, 0, 0, 0, 0, time.UTC)
+	ancient := silenceOf(func(c *silences.Content) { c.From, c.To, c.Recurrence = old, old.Add(time.Hour), "FREQ=DAILY" })
+	_, err := s.ops.Create(t.Context(), s.admin, ancient)
+	require.True(t, fault.Is(err, fault.Invalid))
+	require.ErrorContains(t, err, "from is more than 366 days in the past")
+	made, err := s.ops.Create(t.Context(), s.admin, silenceOf(nil))
+	require.NoError(t, err)
+	_, err = s.ops.Replace(t.Context(), s.admin, made.ID, ancient)
+	require.True(t, fault.Is(err, fault.Invalid))
+	s.exec(`update silences set starts_at = '1760-01-01T00:00:00Z', ends_at = '1760-01-01T01:00:00Z', recurrence = 'FREQ=DAILY'`)
+	ancient.Comment = "longer"
+	_, err = s.ops.Replace(t.Context(), s.admin, made.ID, ancient)
+	require.NoError(t, err, "one that is stored already can be changed")
+}
+
+// BenchmarkList is what each process asks the database for each second, with as many silences as there can be.
+func BenchmarkList(b *testing.B) {
+	d := pgtest.New(b)
+	_, err := d.Pool().Exec(b.Context(), `insert into silences (match, starts_at, ends_at, comment, author)
+		select 'host="h' || n || '"', now(), now() + interval '1 hour', 'c', 'ann' from generate_series(1, 10000) n`)
+	require.NoError(b, err)
+	store := pgsilences.New(d)
+	for b.Loop() {
+		_, err := store.List(b.Context())
+		require.NoError(b, err)
+	}
+}

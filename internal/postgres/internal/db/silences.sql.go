@@ -387,6 +387,47 @@ func (q *Queries) NoteApplied(ctx context.Context, arg NoteAppliedParams) error 
 	return err
 }
 
+const otherSilences = `-- name: OtherSilences :one
+select count(*)::bigint as all_of_them, (count(*) filter (where s.team_id = nullif($1::bigint, 0)))::bigint as of_team,
+    (count(*) filter (where s.application_id = nullif($2::bigint, 0)))::bigint as of_application,
+    (count(*) filter (where lower(s.plan) = lower(nullif($3::text, ''))))::bigint as of_plan
+from silences s
+where s.ended_at is null and (s.recurrence <> '' or s.ends_at > statement_timestamp()) and s.id <> $4::bigint
+`
+
+type OtherSilencesParams struct {
+	TeamID        int64
+	ApplicationID int64
+	Plan          string
+	ID            int64
+}
+
+type OtherSilencesRow struct {
+	AllOfThem     int64
+	OfTeam        int64
+	OfApplication int64
+	OfPlan        int64
+}
+
+// How many other silences are in force or planned: all, and those with the same team, application or plan as a silence. The caller has the lock of
+// ChangeSilences.
+func (q *Queries) OtherSilences(ctx context.Context, arg OtherSilencesParams) (OtherSilencesRow, error) {
+	row := q.db.QueryRow(ctx, otherSilences,
+		arg.TeamID,
+		arg.ApplicationID,
+		arg.Plan,
+		arg.ID,
+	)
+	var i OtherSilencesRow
+	err := row.Scan(
+		&i.AllOfThem,
+		&i.OfTeam,
+		&i.OfApplication,
+		&i.OfPlan,
+	)
+	return i, err
+}
+
 const releaseOfSilence = `-- name: ReleaseOfSilence :execrows
 update incidents
 set silenced_until = clock_timestamp() + interval '2 seconds' + (id * 7919 % ($1::bigint + 1)) * interval '1 second'
@@ -523,18 +564,19 @@ const silences = `-- name: Silences :many
 select s.id, s.match, coalesce(s.application_id, 0)::bigint as application_id, coalesce(a.name, '')::text as application,
     coalesce(s.plan, '')::text as plan, coalesce(t.name, '')::text as team, s.starts_at, s.ends_at, s.recurrence, s.zone, s.comment, s.author,
     s.created_at, s.ended_at, s.applied_from,
+    case when s.plan is null and s.team_id is null then '{}' else
     array(select p.id from plans p where s.plan is not null and lower(p.name) = lower(s.plan)
         union
         select n.plan_id from plan_notifications n
         join target_roles r on r.name = n.role and r.target_kind = 'team'
         join targets g on g.target_id = n.target_id and g.kind = 'team' and g.kind_id = s.team_id
-        where s.team_id is not null)::bigint[] as plan_ids,
+        where s.team_id is not null) end::bigint[] as plan_ids,
     (case when $1::boolean then (select count(*) from incidents i where i.silence_id = s.id) else 0 end)::bigint as hidden
 from silences s
 left join applications a on a.id = s.application_id
 left join teams t on t.id = s.team_id
 where ($2::bigint = 0 or s.id = $2::bigint)
-  and (not $3::boolean or s.ended_at is null and (s.recurrence <> '' or s.ends_at > clock_timestamp()))
+  and (not $3::boolean or s.ended_at is null and (s.recurrence <> '' or s.ends_at > statement_timestamp()))
   and s.id < $4::bigint
 order by s.id desc
 limit $5
