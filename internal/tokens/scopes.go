@@ -103,12 +103,22 @@ func Needed(method, path string) Scope {
 	if method == "GET" || method == "HEAD" || method == "OPTIONS" {
 		return Read
 	}
+	if administrators(path) {
+		return Admin
+	}
 	for _, c := range changes {
 		if rest, ok := strings.CutPrefix(path, c.path); ok && (rest == "" || rest[0] == '/') {
 			return c.scope
 		}
 	}
 	return Admin
+}
+
+// administrators reports whether a path is about the administrators of a team. Who becomes one can create tokens of the team with any scope.
+func administrators(path string) bool {
+	rest, ok := strings.CutPrefix(path, "/api/v0/teams/")
+	segments := strings.Split(rest, "/")
+	return ok && len(segments) > 1 && segments[1] == "admins"
 }
 
 // secret reports whether the answer of a path has a secret: keys of applications and feeds, or payloads of senders.

@@ -79,7 +79,7 @@ func (r *Reader) read(ctx context.Context, d calendar.DueSubscription) error {
 		return err
 	}
 	if d.Failures == 0 {
-		r.log.Warn("a subscribed calendar cannot be read, retrying later", zap.Int64("subscription", d.ID), zap.String("host", d.Host), zap.String("reason", fault.Public(err)))
+		r.log.Warn("a subscribed calendar cannot be read, retrying later", zap.Int64("subscription", d.ID), zap.String("host", d.Host), zap.String("reason", fault.Public(err)), zap.Error(err))
 	}
 	return r.subscriptions.Failed(ctx, d, fault.Public(err))
 }

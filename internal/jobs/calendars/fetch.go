@@ -11,7 +11,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
-	"github.com/iris-oncall/iris/internal/vendors"
 )
 
 // maxRedirects is how many redirects of a calendar are followed. The address of each is checked like the first.
@@ -93,15 +92,15 @@ func status(code int) string {
 	return strconv.Itoa(code)
 }
 
-// unreachable returns the reason of a failed call without the URL.
+// unreachableText is the one text about every failed call. Reasons of the network name addresses inside it, such as that of the resolver, so only
+// the log has them.
+const unreachableText = "the server of the calendar cannot be reached: check the address; the server must be public, with a valid certificate"
+
+// unreachable returns the fault of a failed call. Its cause, for the log, is without the URL.
 func unreachable(err error) error {
-	var called *vendors.CallError
-	if errors.As(err, &called) {
-		return problem("%s", called.Error())
-	}
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return problem("%v", err)
+	return fault.Wrap(fault.Unavailable, err, unreachableText)
 }

@@ -249,6 +249,9 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 				continue
 			}
 			text := "acknowledged by " + owner.Name + byWay(c, owner.Name)
+			if c.Via == incidents.ViaHook { // the sender says so, not the person
+				text = "assigned to " + owner.Name + byWay(c, "")
+			}
 			if b.owner != "" && b.ownerID() != owner.ID {
 				text += ", taking over from " + b.owner
 			}

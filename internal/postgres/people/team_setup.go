@@ -31,6 +31,9 @@ type NewTeam struct {
 // Create adds a team with its members. A name that exists, ignoring case, is a Conflict.
 func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
 	name, err := postgres.CleanName(n.Name)
+	if err == nil {
+		err = oncall.CheckTeamName(name)
+	}
 	if err != nil {
 		return oncall.Team{}, err
 	}

@@ -75,6 +75,9 @@ func (t *OncallTeams) MembershipsOf(ctx context.Context, id users.ID) ([]oncall.
 
 // Create adds a team with its first administrator. A name that exists is a Conflict fault.
 func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error) {
+	if err := oncall.CheckTeamName(s.Name); err != nil {
+		return 0, err
+	}
 	return postgres.GetInTx(ctx, t.db, func(ctx context.Context, q *db.Queries) (number int64, err error) {
 		row, err := q.CreateOncallTeam(ctx, db.CreateOncallTeamParams{
 			Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
@@ -108,6 +111,11 @@ func (t *OncallTeams) Update(ctx context.Context, id int64, p oncall.TeamPatch, 
 		}
 		before := profileOf(db.OncallTeamByNameRow(row)).TeamSettings
 		s := p.Apply(before)
+		if s.Name != before.Name {
+			if err := oncall.CheckTeamName(s.Name); err != nil {
+				return err
+			}
+		}
 		err = postgres.RequireRow(q.UpdateOncallTeam(ctx, db.UpdateOncallTeamParams{
 			ID: id, Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
 			SlackChannel: postgres.NullText(s.SlackChannel), SlackChannelNotifications: postgres.NullText(s.SlackNotifications),
