@@ -90,3 +90,24 @@ update contact_codes set attempts = 1000000 where id = @id;
 
 -- name: ForgetContactCodes :exec
 delete from contact_codes where created_at < statement_timestamp() - interval '2 days';
+
+-- name: NumbersToRewrite :many
+-- Phone numbers that are not stored in international form, after a contact.
+select c.user_id, u.name, c.mode::text as mode, c.destination
+from user_contacts c join users u on u.id = c.user_id
+where c.mode in ('sms', 'call') and c.destination !~ '^\+[1-9][0-9]{7,14}$'
+  and (c.user_id, c.mode::text) > (sqlc.arg(after_user)::bigint, sqlc.arg(after_mode)::text)
+order by c.user_id, c.mode::text limit sqlc.arg(most)::int;
+
+-- name: RewriteNumber :execrows
+-- Keeps the mark, unless another person has the number verified, and that the directory gave it.
+with given as (
+    update directory_contacts d set destination = sqlc.arg(number)::text
+    where d.user_id = @user_id and d.mode = @mode and d.destination = sqlc.arg(was)::text
+)
+update user_contacts c set destination = sqlc.arg(number)::text,
+    verified_destination = case when c.verified_destination = c.destination and not exists (
+        select from user_contacts o where o.user_id <> c.user_id and o.mode in ('sms', 'call') and o.verified_destination = o.destination
+          and contact_key(o.mode, o.destination) = contact_key(c.mode, sqlc.arg(number)::text)
+    ) then sqlc.arg(number)::text end
+where c.user_id = @user_id and c.mode = @mode and c.destination = sqlc.arg(was)::text;

@@ -23,6 +23,7 @@ func Jobs(c config.Processor, s *server.Stores, e jobs.Engine, log *zap.Logger) 
 	subscribed := calendars.New(s.Subscribed, s.Shifts, s.Absences, c.Oncall.PrivateCalendars, log)
 	return map[string]func(context.Context) error{
 		"directory": people.Run,
+		"numbers":   jobs.RewriteNumbers(s.Contacts, s.Region, e),
 		"calendars": jobs.Every(calendars.Every, subscribed.Pass, "subscribed calendars cannot be read, retrying", log),
 	}, nil
 }

@@ -201,6 +201,53 @@ func (q *Queries) LockContacts(ctx context.Context, arg LockContactsParams) erro
 	return err
 }
 
+const numbersToRewrite = `-- name: NumbersToRewrite :many
+select c.user_id, u.name, c.mode::text as mode, c.destination
+from user_contacts c join users u on u.id = c.user_id
+where c.mode in ('sms', 'call') and c.destination !~ '^\+[1-9][0-9]{7,14}$'
+  and (c.user_id, c.mode::text) > ($1::bigint, $2::text)
+order by c.user_id, c.mode::text limit $3::int
+`
+
+type NumbersToRewriteParams struct {
+	AfterUser int64
+	AfterMode string
+	Most      int32
+}
+
+type NumbersToRewriteRow struct {
+	UserID      int64
+	Name        string
+	Mode        string
+	Destination string
+}
+
+// Phone numbers that are not stored in international form, after a contact.
+func (q *Queries) NumbersToRewrite(ctx context.Context, arg NumbersToRewriteParams) ([]NumbersToRewriteRow, error) {
+	rows, err := q.db.Query(ctx, numbersToRewrite, arg.AfterUser, arg.AfterMode, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []NumbersToRewriteRow{}
+	for rows.Next() {
+		var i NumbersToRewriteRow
+		if err := rows.Scan(
+			&i.UserID,
+			&i.Name,
+			&i.Mode,
+			&i.Destination,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const removeContact = `-- name: RemoveContact :exec
 delete from user_contacts where user_id = $1 and mode = $2
 `
@@ -213,6 +260,40 @@ type RemoveContactParams struct {
 func (q *Queries) RemoveContact(ctx context.Context, arg RemoveContactParams) error {
 	_, err := q.db.Exec(ctx, removeContact, arg.UserID, arg.Mode)
 	return err
+}
+
+const rewriteNumber = `-- name: RewriteNumber :execrows
+with given as (
+    update directory_contacts d set destination = $1::text
+    where d.user_id = $2 and d.mode = $3 and d.destination = $4::text
+)
+update user_contacts c set destination = $1::text,
+    verified_destination = case when c.verified_destination = c.destination and not exists (
+        select from user_contacts o where o.user_id <> c.user_id and o.mode in ('sms', 'call') and o.verified_destination = o.destination
+          and contact_key(o.mode, o.destination) = contact_key(c.mode, $1::text)
+    ) then $1::text end
+where c.user_id = $2 and c.mode = $3 and c.destination = $4::text
+`
+
+type RewriteNumberParams struct {
+	Number string
+	UserID int64
+	Mode   string
+	Was    string
+}
+
+// Keeps the mark, unless another person has the number verified, and that the directory gave it.
+func (q *Queries) RewriteNumber(ctx context.Context, arg RewriteNumberParams) (int64, error) {
+	result, err := q.db.Exec(ctx, rewriteNumber,
+		arg.Number,
+		arg.UserID,
+		arg.Mode,
+		arg.Was,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const setContact = `-- name: SetContact :exec
