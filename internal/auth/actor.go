@@ -2,6 +2,7 @@ package auth
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -136,4 +137,18 @@ func (a Actor) MayOpenAs(application int64) bool {
 		return true
 	}
 	return application != 0 && (a.ApplicationID == application || slices.Contains(a.Owns, application))
+}
+
+// Opener returns the name of a person or service token that opens an incident of the application iris, whose quotas and dedup keys are those of
+// the opener; "" = the application opens it.
+func (a Actor) Opener(application string) string {
+	switch {
+	case !a.Session || application != SessionApplication:
+		return ""
+	case a.UserID != 0:
+		return "user " + strconv.FormatInt(int64(a.UserID), 10)
+	case a.Token != 0:
+		return "token " + strconv.FormatInt(int64(a.Token), 10)
+	}
+	return ""
 }

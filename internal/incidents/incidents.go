@@ -85,6 +85,9 @@ const MaxAddedTargets = 20
 type New struct {
 	PlanID        int64
 	ApplicationID int64
+	// Opener is the person or service token that opened the incident of the application iris; "" = the application opened it. Each has
+	// quotas and dedup keys of its own.
+	Opener string
 	// Version is the version that the application must have; otherwise Open returns a Stale fault. 0 = any.
 	Version        int64
 	Context        json.RawMessage

@@ -11,10 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// RecentIncidents counts the incidents of an application on a plan version: those that escalate, and those opened within
+// RecentIncidents counts the incidents of an application, or of one opener of the application iris, on a plan version: those that escalate, and those opened within
 // lookback. It need not count beyond most.
 type RecentIncidents interface {
-	Recent(ctx context.Context, applicationID, planID int64, lookback time.Duration, most int) (active, recent int64, err error)
+	Recent(ctx context.Context, applicationID int64, opener string, planID int64, lookback time.Duration, most int) (active, recent int64, err error)
 }
 
 // Rates limits how many incidents an application opens on a plan. A nil *Rates has no limit. Simultaneous requests share
@@ -27,7 +27,10 @@ type Rates struct {
 	recent               RecentIncidents
 }
 
-type planOf struct{ application, plan int64 }
+type planOf struct {
+	application, plan int64
+	opener            string
+}
 
 type rate struct{ active, recent int64 }
 
@@ -40,11 +43,17 @@ func NewRates(c RecentIncidents, maxActive, maxRecent int, lookback time.Duratio
 
 // Check returns a Throttled fault if the application may not open an incident on the plan version now.
 func (r *Rates) Check(ctx context.Context, app auth.Application, plan int64) error {
+	return r.CheckOpener(ctx, app, "", plan)
+}
+
+// CheckOpener is Check for a person or service token that opens an incident of the application iris; "" = the application itself. Each opener
+// has the whole limit.
+func (r *Rates) CheckOpener(ctx context.Context, app auth.Application, opener string, plan int64) error {
 	if r == nil || slices.ContainsFunc(r.exempt, func(name string) bool { return strings.EqualFold(name, app.Name) }) {
 		return nil
 	}
-	n, err := r.counts.Get(ctx, planOf{app.ID, plan}, func(ctx context.Context) (n rate, err error) {
-		n.active, n.recent, err = r.recent.Recent(ctx, app.ID, plan, r.lookback, int(max(r.maxActive, r.maxRecent))+1)
+	n, err := r.counts.Get(ctx, planOf{app.ID, plan, opener}, func(ctx context.Context) (n rate, err error) {
+		n.active, n.recent, err = r.recent.Recent(ctx, app.ID, opener, plan, r.lookback, int(max(r.maxActive, r.maxRecent))+1)
 		return n, err
 	})
 	switch {

@@ -16,7 +16,7 @@ import (
 // recent is a counter whose result the test sets.
 type recent func(application, plan int64, lookback time.Duration, most int) (int64, int64, error)
 
-func (r recent) Recent(_ context.Context, application, plan int64, lookback time.Duration, most int) (int64, int64, error) {
+func (r recent) Recent(_ context.Context, application int64, _ string, plan int64, lookback time.Duration, most int) (int64, int64, error) {
 	return r(application, plan, lookback, most)
 }
 
@@ -60,4 +60,21 @@ func TestRates(t *testing.T) {
 	away := errors.New("away")
 	failing := load.NewRates(recent(func(int64, int64, time.Duration, int) (int64, int64, error) { return 0, 0, away }), 1, 1, time.Second, nil)
 	require.ErrorIs(t, failing.Check(t.Context(), app, 7), away)
+}
+
+// Each opener of the application iris has the whole limit.
+func TestRatesCountEachOpener(t *testing.T) {
+	t.Parallel()
+	r := load.NewRates(byOpener{"user 1": 3}, 3, 3, time.Minute, nil)
+	app := auth.Application{ID: 1, Name: "iris"}
+	require.Error(t, r.CheckOpener(t.Context(), app, "user 1", 2))
+	require.NoError(t, r.CheckOpener(t.Context(), app, "user 2", 2))
+	require.NoError(t, r.Check(t.Context(), app, 2))
+}
+
+// byOpener are the active incidents of openers.
+type byOpener map[string]int64
+
+func (b byOpener) Recent(_ context.Context, _ int64, opener string, _ int64, _ time.Duration, _ int) (active, recent int64, err error) {
+	return b[opener], 0, nil
 }

@@ -40,9 +40,9 @@ type Load interface {
 	Accepted(applicationID int64, n int)
 }
 
-// Rates limits how many incidents an application opens on a plan version. A Throttled fault refuses one.
+// Rates limits how many incidents an application, or an opener of the application iris, opens on a plan version. A Throttled fault refuses one.
 type Rates interface {
-	Check(ctx context.Context, app auth.Application, plan int64) error
+	CheckOpener(ctx context.Context, app auth.Application, opener string, plan int64) error
 }
 
 // MaxKey is the maximum length of a dedup key, in characters. Storage hashes those that have more bytes than an index takes.
@@ -168,8 +168,8 @@ func (o Opener) dynamicTargets(ctx context.Context, plan escalation.Plan, given 
 	return found, err
 }
 
-// Open opens the incident that n describes at the destination, which overrides the plan, application, targets and actor of n. If an
-// incident of the application, plan and dedup key is open, Open returns it (Known) and opens none. An application that has too many
+// Open opens the incident that n describes at the destination, which overrides the plan, application, opener, targets and actor of n. If an
+// incident of the application, opener, plan and dedup key is open, Open returns it (Known) and opens none. An application that has too many
 // messages waiting, or opened too many incidents, gets a Throttled fault.
 func (o Opener) Open(ctx context.Context, by Caller, d Destination, n incidents.New) (incidents.Opened, error) {
 	app := d.Application
@@ -182,8 +182,9 @@ func (o Opener) Open(ctx context.Context, by Caller, d Destination, n incidents.
 		return incidents.Opened{}, &fault.Error{Kind: fault.Throttled, RetryAfter: wait,
 			Message: "Application " + app.Name + " has too many messages waiting", Detail: "nothing was stored; send it again later"}
 	}
+	n.Opener = by.Actor.Opener(app.Name)
 	if o.Rates != nil {
-		if err := o.Rates.Check(ctx, app, int64(d.Plan)); err != nil {
+		if err := o.Rates.CheckOpener(ctx, app, n.Opener, int64(d.Plan)); err != nil {
 			return incidents.Opened{}, err
 		}
 	}

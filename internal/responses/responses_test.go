@@ -87,7 +87,7 @@ func (w *world) recordSlackAnswer() { w.slackRuns = 0 }
 // counted returns the numbers of existing incidents.
 type counted func() (active, recent int64)
 
-func (c counted) Recent(context.Context, int64, int64, time.Duration, int) (active, recent int64, err error) {
+func (c counted) Recent(context.Context, int64, string, int64, time.Duration, int) (active, recent int64, err error) {
 	active, recent = c()
 	return active, recent, nil
 }

@@ -26,7 +26,7 @@ import (
 // bounded counts incidents for the limit of fallback plans.
 type bounded int64
 
-func (b bounded) Recent(context.Context, int64, int64, time.Duration, int) (active, recent int64, err error) {
+func (b bounded) Recent(context.Context, int64, string, int64, time.Duration, int) (active, recent int64, err error) {
 	return 0, int64(b), nil
 }
 

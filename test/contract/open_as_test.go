@@ -68,3 +68,22 @@ func TestWhoMayOpenIncidentsOfAnApplication(t *testing.T) {
 	s.exec("delete from team_members")
 	s.do(member, post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}).problem(403, "application")
 }
+
+// People and service tokens have a space of dedup keys each: none of them can occupy the key of another, or of an application.
+func TestEveryOpenerHasDedupKeys(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	token, _ := s.serviceToken(admin, "", "incidents")
+	seen := map[float64]string{}
+	for _, c := range []caller{bob, owner, admin, token, demo} {
+		body := m{"plan": "pager", "title": "t", "dedup_key": "disk"}
+		made := s.do(c, post, "/v1/incidents", body).is(201)
+		id := decode[m](made)["id"].(float64)
+		require.Empty(t, seen[id], "%s got the incident of another", c.name)
+		seen[id] = c.name
+		require.Equal(t, id, decode[m](s.do(c, post, "/v1/incidents", body).is(200))["id"], "%s has one incident with the key", c.name)
+	}
+	laptop, _ := s.token(bob, "incidents")
+	s.do(laptop, post, "/v1/incidents", m{"plan": "pager", "title": "t", "dedup_key": "disk"}).is(200) // the token of a person opens as the person
+	require.EqualValues(t, 4, s.number("select count(*) from incidents where opener is not null"))
+}

@@ -21,6 +21,7 @@ type Message struct {
 	Bucket      int
 	At          time.Time               // when the message was decided; zero = unknown
 	Application string                  // name, for texts; "" = unknown
+	Opener      string                  // who opened the incident of the application iris; "" = the application
 	Aggregation *escalation.Aggregation // of the message's plan; nil = it does not aggregate
 	QuietUntil  time.Time               // when a message is sent that a quiet-time limit holds; zero = no limit holds it
 }

@@ -298,3 +298,31 @@ func TestReleaseHeldMessages(t *testing.T) {
 	d.Mode = ""
 	require.Equal(t, users.SMS, floods.Release(d, []floods.Page{open(1, 11), open(2, 12)}).Message.Mode, "nobody can be reached: the mode of the newest")
 }
+
+// People who open incidents of the application iris have a quota each: nobody uses up that of somebody else.
+func TestEachOpenerHasItsQuota(t *testing.T) {
+	t.Parallel()
+	const iris = 8
+	hard := messages.Quota{HardLimit: 1, HardWithin: time.Minute}
+	for name, c := range map[string]struct {
+		policy  floods.Policy
+		dropped []incidents.ID
+	}{
+		"its own quota":      {floods.Policy{Quotas: map[int64]messages.Quota{iris: hard}, People: iris}, []incidents.ID{2, 5}},
+		"the standard quota": {floods.Policy{Standard: &hard, Exempt: iris, People: iris}, []incidents.ID{2}},
+	} {
+		news := []floods.Message{page(1, 1), page(2, 1), page(3, 1), page(4, 1), page(5, 1)}
+		for i, opener := range []string{"user 1", "user 1", "user 2", "", ""} {
+			news[i].ApplicationID, news[i].Opener = iris, opener
+		}
+		leaving := floods.Leaving(news)
+		c.policy.Limit(leaving, nil, c.policy.Counts(leaving, nil), floods.Tally{})
+		var dropped []incidents.ID
+		for _, m := range news {
+			if m.Mode == users.Drop {
+				dropped = append(dropped, m.IncidentID)
+			}
+		}
+		require.Equal(t, c.dropped, dropped, name)
+	}
+}

@@ -15,6 +15,7 @@ type Policy struct {
 	Quotas   map[int64]messages.Quota // by application
 	Standard *messages.Quota          // of the other applications; nil = none
 	Exempt   int64                    // the application that reports breaches: the standard quota does not apply to it
+	People   int64                    // the application iris, whose openers have quotas of their own
 	Rules    bool                     // at least one person has rules of reprioritisation
 	Quiet    bool                     // at least one person, or PerDay, limits calls and texts or working days
 	PerDay   int                      // calls and texts of a person on one day, unless the person has a limit; 0 = no limit
@@ -23,12 +24,20 @@ type Policy struct {
 // Applies reports whether there is any quota or rule.
 func (p Policy) Applies() bool { return len(p.Quotas) > 0 || p.Standard != nil || p.Rules }
 
-// Quota returns the quota of an application; false when it has none.
-func (p Policy) Quota(application int64) (messages.Quota, bool) {
-	if q, ok := p.Quotas[application]; ok {
+// Spender is what a quota counts: the messages of an application, or those of one opener of the application iris.
+type Spender struct {
+	Application int64
+	Opener      string // "" = the application itself
+}
+
+func spenderOf(m *Message) Spender { return Spender{m.ApplicationID, m.Opener} }
+
+// Quota returns the quota of a spender; false when it has none. Each opener has the whole quota of the application.
+func (p Policy) Quota(s Spender) (messages.Quota, bool) {
+	if q, ok := p.Quotas[s.Application]; ok {
 		return q, true
 	}
-	if p.Standard != nil && application != p.Exempt {
+	if p.Standard != nil && (s.Application != p.Exempt || s.Opener != "") {
 		return *p.Standard, true
 	}
 	return messages.Quota{}, false
@@ -61,7 +70,7 @@ type UserMode struct {
 // Counts are how many messages people and applications got recently.
 type Counts struct {
 	Windows map[UserMode]*messages.Window
-	Usage   map[int64]*messages.Usage // by application
+	Usage   map[Spender]*messages.Usage
 	Days    map[users.ID]*DayCount
 }
 
@@ -78,13 +87,13 @@ func Leaving(news []Message) []*Message {
 
 // Counts returns the counts that the decision needs, all zero. The caller fills them from storage.
 func (p Policy) Counts(news []*Message, rules Rules) Counts {
-	c := Counts{Windows: map[UserMode]*messages.Window{}, Usage: map[int64]*messages.Usage{}}
+	c := Counts{Windows: map[UserMode]*messages.Window{}, Usage: map[Spender]*messages.Usage{}}
 	for _, m := range news {
 		for _, r := range rules.of(m) {
 			c.Windows[UserMode{RecipientOf(m).User, r.From}] = &messages.Window{}
 		}
-		if _, ok := p.Quota(m.ApplicationID); ok {
-			c.Usage[m.ApplicationID] = &messages.Usage{}
+		if _, ok := p.Quota(spenderOf(m)); ok {
+			c.Usage[spenderOf(m)] = &messages.Usage{}
 		}
 	}
 	return c
@@ -122,23 +131,26 @@ func reprioritise(news []*Message, rules Rules, c Counts, tally Tally) []Entry {
 	return entries
 }
 
-// ration drops the messages that exceed the quotas of their applications, the least urgent first.
+// ration drops the messages that exceed the quotas of their applications and openers, the least urgent first.
 func (p Policy) ration(news []*Message, c Counts, tally Tally) []*Breach {
-	byApp := map[int64][]*Message{}
+	bySpender := map[Spender][]*Message{}
 	for _, m := range news {
 		if m.Mode != users.Drop {
-			byApp[m.ApplicationID] = append(byApp[m.ApplicationID], m)
+			bySpender[spenderOf(m)] = append(bySpender[spenderOf(m)], m)
 		}
 	}
 	var breaches []*Breach
-	for _, app := range slices.Sorted(maps.Keys(byApp)) {
-		quota, ok := p.Quota(app)
+	order := func(a, b Spender) int {
+		return cmp.Or(cmp.Compare(a.Application, b.Application), cmp.Compare(a.Opener, b.Opener))
+	}
+	for _, s := range slices.SortedFunc(maps.Keys(bySpender), order) {
+		quota, ok := p.Quota(s)
 		if !ok {
 			continue
 		}
-		list, usage := byApp[app], c.Usage[app]
+		list, usage := bySpender[s], c.Usage[s]
 		slices.SortStableFunc(list, func(x, y *Message) int { return cmp.Compare(x.Class, y.Class) })
-		b := &Breach{Application: app, quota: quota, usage: usage, at: list[0].At, mailedBefore: usage.TextedAt}
+		b := &Breach{Application: s.Application, quota: quota, usage: usage, at: list[0].At, mailedBefore: usage.TextedAt}
 		for _, m := range list[usage.Allowed(quota, len(list), b.at):] {
 			b.dropped = append(b.dropped, drop{m, m.setMode(users.Drop, messages.QuotaDropText)})
 			tally[QuotaHard]++

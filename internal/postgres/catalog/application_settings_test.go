@@ -175,14 +175,14 @@ func TestStateOfAnIncidentIsSet(t *testing.T) {
 	done, err = in.SetState(ctx, incidents.Change{IDs: []incidents.ID{999}}, 1, true)
 	require.NoError(t, err)
 	require.False(t, done[0].Found)
-	active, recent, err := in.Recent(ctx, 2, 1, time.Minute, 5)
+	active, recent, err := in.Recent(ctx, 2, "", 1, time.Minute, 5)
 	require.NoError(t, err)
 	require.Equal(t, []int64{1, 1}, []int64{active, recent})
 	for range 7 {
 		_, err := in.Open(ctx, incidents.New{PlanID: 1, ApplicationID: 2, Context: []byte("{}"), Actor: "x"})
 		require.NoError(t, err)
 	}
-	active, recent, err = in.Recent(ctx, 2, 1, time.Minute, 5)
+	active, recent, err = in.Recent(ctx, 2, "", 1, time.Minute, 5)
 	require.NoError(t, err)
 	require.Equal(t, []int64{5, 5}, []int64{active, recent}, "no further than asked")
 }

@@ -35,6 +35,7 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 		p.ApplicationIds = append(p.ApplicationIds, n.ApplicationID)
 		p.DedupKeys = append(p.DedupKeys, shortKey(n.DedupKey))
 		p.IntegrationIds = append(p.IntegrationIds, n.Integration)
+		p.Openers = append(p.Openers, n.Opener)
 	}
 	out := make([]foundKey, len(batch))
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).FindByKeys, p)

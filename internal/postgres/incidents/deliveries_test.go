@@ -359,7 +359,7 @@ func TestLookUpsOfDeliveriesScanFewRows(t *testing.T) {
 	}
 	require.Less(t, pgtest.Scanned(t, g.DB, "deliveries.sql", "FindByKeys", map[string]any{"ords": ords, "dedup_keys": keys,
 		"plan_ids": slices.Repeat([]int64{g.plan}, n), "application_ids": slices.Repeat([]int64{g.App}, n),
-		"integration_ids": make([]int64, n)}), 10*n)
+		"integration_ids": make([]int64, n), "openers": make([]string, n)}), 10*n)
 	var every []int16
 	for b := range int16(256) {
 		every = append(every, b)

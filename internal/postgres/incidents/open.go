@@ -159,6 +159,7 @@ func openParams(news []*opening) db.OpenIncidentsParams {
 		p.Contexts = append(p.Contexts, string(n.Context))
 		p.Facts = append(p.Facts, string(n.DedupFacts))
 		p.IntegrationIds = append(p.IntegrationIds, n.Integration)
+		p.Openers = append(p.Openers, n.Opener)
 		p.Severities = append(p.Severities, n.Severity)
 		p.SilencesVersions = append(p.SilencesVersions, n.SilencesVersion)
 		hide := incidents.Silenced{Until: time.Unix(0, 0)}

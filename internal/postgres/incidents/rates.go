@@ -11,15 +11,15 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Recent returns how many incidents of the application on the plan version escalate, and how many were opened within lookback.
+// Recent returns how many incidents of the application and opener ("" = the application) on the plan version escalate, and how many were opened within lookback.
 // Neither is counted further than most.
-func (i *Incidents) Recent(ctx context.Context, applicationID, planID int64, lookback time.Duration, most int) (active, recent int64, err error) {
+func (i *Incidents) Recent(ctx context.Context, applicationID int64, opener string, planID int64, lookback time.Duration, most int) (active, recent int64, err error) {
 	err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		active, err = q.ActiveIncidentsOf(ctx, db.ActiveIncidentsOfParams{ApplicationID: applicationID, PlanID: planID, Most: int32(most)})
+		active, err = q.ActiveIncidentsOf(ctx, db.ActiveIncidentsOfParams{ApplicationID: applicationID, Opener: opener, PlanID: planID, Most: int32(most)})
 		if err != nil {
 			return err
 		}
-		recent, err = q.RecentIncidentsOf(ctx, db.RecentIncidentsOfParams{ApplicationID: applicationID, PlanID: planID,
+		recent, err = q.RecentIncidentsOf(ctx, db.RecentIncidentsOfParams{ApplicationID: applicationID, Opener: opener, PlanID: planID,
 			LookbackUs: lookback.Microseconds(), Most: int32(most)})
 		return err
 	})

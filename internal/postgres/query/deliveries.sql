@@ -6,13 +6,15 @@ select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, c
     coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched, coalesce(g.incident_id, 0)::bigint as resolved_id,
     coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
 from (
-    select k.ord, k.application_id, k.dedup_key, coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name)) as plan_key
+    select k.ord, k.application_id, k.dedup_key,
+        coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name) || coalesce(chr(29) || nullif(k.opener, ''), '')) as plan_key
     from (
         select unnest(sqlc.arg(ords)::int[]) as ord,
             unnest(sqlc.arg(plan_ids)::bigint[]) as plan_id,
             unnest(sqlc.arg(application_ids)::bigint[]) as application_id,
             unnest(sqlc.arg(dedup_keys)::text[]) as dedup_key,
-            unnest(sqlc.arg(integration_ids)::bigint[]) as integration_id
+            unnest(sqlc.arg(integration_ids)::bigint[]) as integration_id,
+            unnest(sqlc.arg(openers)::text[]) as opener
     ) k
     left join plans p on p.id = k.plan_id
 ) u

@@ -199,6 +199,10 @@ select q.application_id, a.name as application, q.hard_threshold, q.soft_thresho
 from application_quotas q
 join applications a on a.id = q.application_id;
 
+-- Who opened incidents of the application iris, apart from the application.
+-- name: OpenersOf :many
+select i.id, i.opener::text as opener from incidents i where i.id = any(sqlc.arg(ids)::bigint[]) and i.opener is not null;
+
 -- name: MakeCounts :exec
 insert into sliding_counts (key)
 select u.key from unnest(sqlc.arg(keys)::text[]) as u(key) order by u.key

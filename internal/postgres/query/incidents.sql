@@ -8,7 +8,8 @@
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.remark, u.context,
         u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
-        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
+        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name) || coalesce(chr(29) || nullif(u.opener, ''), '')) as plan_key,
+        nullif(u.opener, '') as opener,
         case when u.version <> 0 and a.xmin::text::bigint is distinct from u.version then 1
             when u.silences <> 0 and u.silences <> (select version from silence_version) then 2 else 0 end as changed,
         nullif(u.silence_id, 0) as silence_id, u.silence_reason, nullif(u.silenced_until, 'epoch') as silenced_until
@@ -23,6 +24,7 @@ with input as materialized (
             unnest(sqlc.arg(contexts)::text[]) as context,
             unnest(sqlc.arg(facts)::text[]) as facts,
             unnest(sqlc.arg(integration_ids)::bigint[]) as integration_id,
+            unnest(sqlc.arg(openers)::text[]) as opener,
             unnest(sqlc.arg(severities)::text[]) as severity,
             unnest(sqlc.arg(silences_versions)::bigint[]) as silences,
             unnest(sqlc.arg(silence_ids)::bigint[]) as silence_id,
@@ -34,8 +36,8 @@ with input as materialized (
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
-    insert into incidents (id, plan_id, application_id, due_at, integration_id, active, silence_id, silenced_until)
-    select n.id, n.plan_id, n.application_id, case when n.silence_id is null then clock_timestamp() end, n.integration_id,
+    insert into incidents (id, plan_id, application_id, opener, due_at, integration_id, active, silence_id, silenced_until)
+    select n.id, n.plan_id, n.application_id, n.opener, case when n.silence_id is null then clock_timestamp() end, n.integration_id,
         n.silence_id is null, n.silence_id,
         n.silenced_until + (n.id * 7919 % 121) * interval '1 second' -- see ReleaseOfSilence
     from input n
@@ -44,8 +46,8 @@ keyless as (
     returning id, bucket
 ),
 keyed as (
-    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id, active, silence_id, silenced_until)
-    select n.id, n.plan_id, n.application_id, case when n.silence_id is null then clock_timestamp() end, n.dedup_key, n.plan_key, n.integration_id,
+    insert into incidents (id, plan_id, application_id, opener, due_at, dedup_key, plan_key, integration_id, active, silence_id, silenced_until)
+    select n.id, n.plan_id, n.application_id, n.opener, case when n.silence_id is null then clock_timestamp() end, n.dedup_key, n.plan_key, n.integration_id,
         n.silence_id is null, n.silence_id,
         n.silenced_until + (n.id * 7919 % 121) * interval '1 second' -- see ReleaseOfSilence
     from input n

@@ -4,6 +4,7 @@
 select count(*) from (
     select from incidents i
     where i.application_id = sqlc.arg(application_id) and i.plan_id = sqlc.arg(plan_id) and i.active
+      and i.opener is not distinct from nullif(sqlc.arg(opener)::text, '')
     limit sqlc.arg(most)::int
 ) x;
 
@@ -13,6 +14,7 @@ select count(*) from (
     select from incidents i
     where i.application_id = sqlc.arg(application_id) and i.plan_id = sqlc.arg(plan_id)
       and i.created_at > statement_timestamp() - sqlc.arg(lookback_us)::bigint * interval '1 microsecond'
+      and i.opener is not distinct from nullif(sqlc.arg(opener)::text, '')
     limit sqlc.arg(most)::int
 ) x;
 

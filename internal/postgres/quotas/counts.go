@@ -17,8 +17,12 @@ func states(c floods.Counts) map[string]any {
 	for k, w := range c.Windows {
 		out[fmt.Sprintf("mode:%d/%s", k.User, k.Mode)] = w
 	}
-	for application, u := range c.Usage {
-		out[fmt.Sprintf("quota:%d", application)] = u
+	for s, u := range c.Usage {
+		key := fmt.Sprintf("quota:%d", s.Application)
+		if s.Opener != "" {
+			key += "/" + s.Opener
+		}
+		out[key] = u
 	}
 	for user, d := range c.Days {
 		out[fmt.Sprintf("day:%d", user)] = d

@@ -78,10 +78,13 @@ func (a *Quotas) read(ctx context.Context, q *db.Queries) (p floods.Policy, err 
 			Plan: r.PlanKey, TargetID: r.TargetID, Wait: postgres.FromSeconds(r.WaitSeconds),
 		}
 	}
-	if a.standard != nil {
-		if p.Exempt, err = q.ApplicationNumber(ctx, "iris"); err != nil {
+	if len(p.Quotas) > 0 || a.standard != nil {
+		if p.People, err = q.ApplicationNumber(ctx, "iris"); err != nil {
 			return p, err
 		}
+	}
+	if a.standard != nil {
+		p.Exempt = p.People
 		standard := a.standard.Quota
 		if standard.TargetID, err = q.TargetNumber(ctx, a.standard.Target); err != nil {
 			return p, err
@@ -105,6 +108,9 @@ func (p Policy) Apply(ctx context.Context, q *db.Queries, news []floods.Message,
 	}
 	leaving := floods.Leaving(news)
 	if err := setTimes(ctx, q, leaving); err != nil {
+		return nil, err
+	}
+	if err := p.setOpeners(ctx, q, leaving); err != nil {
 		return nil, err
 	}
 	rules, err := p.rulesOf(ctx, q, leaving)
@@ -140,6 +146,34 @@ func setTimes(ctx context.Context, q *db.Queries, news []*floods.Message) error 
 			}
 		}
 		m.At = now
+	}
+	return nil
+}
+
+// setOpeners reads who opened the incidents of messages of the application iris, if a quota holds for these.
+func (p Policy) setOpeners(ctx context.Context, q *db.Queries, news []*floods.Message) error {
+	if _, limited := p.Quota(floods.Spender{Application: p.People, Opener: "user"}); !limited {
+		return nil
+	}
+	var ids []int64
+	for _, m := range news {
+		if m.ApplicationID == p.People && m.IncidentID != 0 {
+			ids = append(ids, int64(m.IncidentID))
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := q.OpenersOf(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read who opened incidents: %w", err)
+	}
+	openers := make(map[incidents.ID]string, len(rows))
+	for _, r := range rows {
+		openers[incidents.ID(r.ID)] = r.Opener
+	}
+	for _, m := range news {
+		m.Opener = openers[m.IncidentID]
 	}
 	return nil
 }

@@ -99,13 +99,15 @@ select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, c
     coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched, coalesce(g.incident_id, 0)::bigint as resolved_id,
     coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
 from (
-    select k.ord, k.application_id, k.dedup_key, coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name)) as plan_key
+    select k.ord, k.application_id, k.dedup_key,
+        coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name) || coalesce(chr(29) || nullif(k.opener, ''), '')) as plan_key
     from (
         select unnest($1::int[]) as ord,
             unnest($2::bigint[]) as plan_id,
             unnest($3::bigint[]) as application_id,
             unnest($4::text[]) as dedup_key,
-            unnest($5::bigint[]) as integration_id
+            unnest($5::bigint[]) as integration_id,
+            unnest($6::text[]) as opener
     ) k
     left join plans p on p.id = k.plan_id
 ) u
@@ -135,6 +137,7 @@ type FindByKeysParams struct {
 	ApplicationIds []int64
 	DedupKeys      []string
 	IntegrationIds []int64
+	Openers        []string
 }
 
 type FindByKeysRow struct {
@@ -157,6 +160,7 @@ func (q *Queries) FindByKeys(ctx context.Context, arg FindByKeysParams) ([]FindB
 		arg.ApplicationIds,
 		arg.DedupKeys,
 		arg.IntegrationIds,
+		arg.Openers,
 	)
 	if err != nil {
 		return nil, err
@@ -296,7 +300,7 @@ func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlan
 }
 
 const lockForDelivery = `-- name: LockForDelivery :one
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, p.repage_after, p.settings
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, i.opener, p.repage_after, p.settings
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = $1
@@ -339,6 +343,7 @@ func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliver
 		&i.Incident.ClosedAt,
 		&i.Incident.DeliveredAt,
 		&i.Incident.SilenceID,
+		&i.Incident.Opener,
 		&i.RepageAfter,
 		&i.Settings,
 	)
@@ -556,7 +561,7 @@ func (q *Queries) SetTimer(ctx context.Context, arg SetTimerParams) (int64, erro
 }
 
 const timersToRing = `-- name: TimersToRing :many
-select t.incident_id, t.reason, t.fingerprints, i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id,
+select t.incident_id, t.reason, t.fingerprints, i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, i.opener,
     coalesce((select o.id from incidents o
         where o.application_id = i.application_id and o.plan_key = i.plan_key and o.dedup_key = i.dedup_key
           and not o.resolved and o.id <> i.id limit 1), 0)::bigint as other
@@ -619,6 +624,7 @@ func (q *Queries) TimersToRing(ctx context.Context, arg TimersToRingParams) ([]T
 			&i.Incident.ClosedAt,
 			&i.Incident.DeliveredAt,
 			&i.Incident.SilenceID,
+			&i.Incident.Opener,
 			&i.Other,
 		); err != nil {
 			return nil, err

@@ -586,6 +586,36 @@ func (q *Queries) OpenBreach(ctx context.Context, arg OpenBreachParams) ([]int64
 	return items, nil
 }
 
+const openersOf = `-- name: OpenersOf :many
+select i.id, i.opener::text as opener from incidents i where i.id = any($1::bigint[]) and i.opener is not null
+`
+
+type OpenersOfRow struct {
+	ID     int64
+	Opener string
+}
+
+// Who opened incidents of the application iris, apart from the application.
+func (q *Queries) OpenersOf(ctx context.Context, ids []int64) ([]OpenersOfRow, error) {
+	rows, err := q.db.Query(ctx, openersOf, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OpenersOfRow{}
+	for rows.Next() {
+		var i OpenersOfRow
+		if err := rows.Scan(&i.ID, &i.Opener); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const putIntoBatch = `-- name: PutIntoBatch :exec
 with put as (
     update messages set batch = $4::text, template = null

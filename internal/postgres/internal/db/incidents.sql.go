@@ -166,7 +166,7 @@ func (q *Queries) ConcernsOfPerson(ctx context.Context, person int64) (ConcernsO
 }
 
 const lockForChange = `-- name: LockForChange :many
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, i.opener
 from incidents i
 where i.id = any($1::bigint[])
 order by i.id
@@ -213,6 +213,7 @@ func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChan
 			&i.Incident.ClosedAt,
 			&i.Incident.DeliveredAt,
 			&i.Incident.SilenceID,
+			&i.Incident.Opener,
 		); err != nil {
 			return nil, err
 		}
@@ -225,7 +226,7 @@ func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChan
 }
 
 const lockMerged = `-- name: LockMerged :many
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, i.opener
 from incidents i
 where i.merged_into = any($1::bigint[])
 order by i.id
@@ -273,6 +274,7 @@ func (q *Queries) LockMerged(ctx context.Context, parents []int64) ([]LockMerged
 			&i.Incident.ClosedAt,
 			&i.Incident.DeliveredAt,
 			&i.Incident.SilenceID,
+			&i.Incident.Opener,
 		); err != nil {
 			return nil, err
 		}
@@ -285,7 +287,7 @@ func (q *Queries) LockMerged(ctx context.Context, parents []int64) ([]LockMerged
 }
 
 const lockWithoutDelivery = `-- name: LockWithoutDelivery :many
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, i.opener
 from incidents i
 where not i.resolved and i.closed_at is null and i.created_at < $1::timestamptz
   and coalesce(i.delivered_at, i.created_at) < $1::timestamptz and i.integration_id = $2::bigint
@@ -343,6 +345,7 @@ func (q *Queries) LockWithoutDelivery(ctx context.Context, arg LockWithoutDelive
 			&i.Incident.ClosedAt,
 			&i.Incident.DeliveredAt,
 			&i.Incident.SilenceID,
+			&i.Incident.Opener,
 		); err != nil {
 			return nil, err
 		}
@@ -355,7 +358,7 @@ func (q *Queries) LockWithoutDelivery(ctx context.Context, arg LockWithoutDelive
 }
 
 const lockWithoutNews = `-- name: LockWithoutNews :many
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, i.opener
 from incidents i
 where not i.resolved and i.closed_at is null and i.snoozed_until is null and i.created_at < $1::timestamptz
   and i.updated_at < $1::timestamptz and coalesce(i.delivered_at, i.created_at) < $1::timestamptz
@@ -422,6 +425,7 @@ func (q *Queries) LockWithoutNews(ctx context.Context, arg LockWithoutNewsParams
 			&i.Incident.ClosedAt,
 			&i.Incident.DeliveredAt,
 			&i.Incident.SilenceID,
+			&i.Incident.Opener,
 		); err != nil {
 			return nil, err
 		}
@@ -457,7 +461,8 @@ const openIncidents = `-- name: OpenIncidents :many
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.remark, u.context,
         u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
-        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
+        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name) || coalesce(chr(29) || nullif(u.opener, ''), '')) as plan_key,
+        nullif(u.opener, '') as opener,
         case when u.version <> 0 and a.xmin::text::bigint is distinct from u.version then 1
             when u.silences <> 0 and u.silences <> (select version from silence_version) then 2 else 0 end as changed,
         nullif(u.silence_id, 0) as silence_id, u.silence_reason, nullif(u.silenced_until, 'epoch') as silenced_until
@@ -472,19 +477,20 @@ with input as materialized (
             unnest($8::text[]) as context,
             unnest($9::text[]) as facts,
             unnest($10::bigint[]) as integration_id,
-            unnest($11::text[]) as severity,
-            unnest($12::bigint[]) as silences,
-            unnest($13::bigint[]) as silence_id,
-            unnest($14::timestamptz[]) as silenced_until,
-            unnest($15::text[]) as silence_reason
+            unnest($11::text[]) as opener,
+            unnest($12::text[]) as severity,
+            unnest($13::bigint[]) as silences,
+            unnest($14::bigint[]) as silence_id,
+            unnest($15::timestamptz[]) as silenced_until,
+            unnest($16::text[]) as silence_reason
     ) u
     left join plans p on p.id = u.plan_id
     left join applications a on a.id = u.application_id
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
-    insert into incidents (id, plan_id, application_id, due_at, integration_id, active, silence_id, silenced_until)
-    select n.id, n.plan_id, n.application_id, case when n.silence_id is null then clock_timestamp() end, n.integration_id,
+    insert into incidents (id, plan_id, application_id, opener, due_at, integration_id, active, silence_id, silenced_until)
+    select n.id, n.plan_id, n.application_id, n.opener, case when n.silence_id is null then clock_timestamp() end, n.integration_id,
         n.silence_id is null, n.silence_id,
         n.silenced_until + (n.id * 7919 % 121) * interval '1 second' -- see ReleaseOfSilence
     from input n
@@ -493,8 +499,8 @@ keyless as (
     returning id, bucket
 ),
 keyed as (
-    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id, active, silence_id, silenced_until)
-    select n.id, n.plan_id, n.application_id, case when n.silence_id is null then clock_timestamp() end, n.dedup_key, n.plan_key, n.integration_id,
+    insert into incidents (id, plan_id, application_id, opener, due_at, dedup_key, plan_key, integration_id, active, silence_id, silenced_until)
+    select n.id, n.plan_id, n.application_id, n.opener, case when n.silence_id is null then clock_timestamp() end, n.dedup_key, n.plan_key, n.integration_id,
         n.silence_id is null, n.silence_id,
         n.silenced_until + (n.id * 7919 % 121) * interval '1 second' -- see ReleaseOfSilence
     from input n
@@ -516,10 +522,10 @@ targets as (
     insert into incident_dynamic_targets (incident_id, dynamic_index, role, target_id)
     select n.id, t.dynamic_index, t.role, t.target_id
     from (
-        select unnest($16::int[]) as ord,
-            unnest($17::int[]) as dynamic_index,
-            unnest($18::text[]) as role,
-            unnest($19::bigint[]) as target_id
+        select unnest($17::int[]) as ord,
+            unnest($18::int[]) as dynamic_index,
+            unnest($19::text[]) as role,
+            unnest($20::bigint[]) as target_id
     ) t
     join input n on n.ord = t.ord
     join made on made.id = n.id
@@ -530,13 +536,13 @@ alerts as (
     select n.id, a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'), nullif(a.labels, '')::json,
         nullif(a.annotations, '')::json
     from (
-        select unnest($20::int[]) as ord,
-            unnest($21::text[]) as fingerprint,
-            unnest($22::text[]) as status,
-            unnest($23::timestamptz[]) as starts_at,
-            unnest($24::timestamptz[]) as ends_at,
-            unnest($25::text[]) as labels,
-            unnest($26::text[]) as annotations
+        select unnest($21::int[]) as ord,
+            unnest($22::text[]) as fingerprint,
+            unnest($23::text[]) as status,
+            unnest($24::timestamptz[]) as starts_at,
+            unnest($25::timestamptz[]) as ends_at,
+            unnest($26::text[]) as labels,
+            unnest($27::text[]) as annotations
     ) a
     join input n on n.ord = a.ord
     join made on made.id = n.id
@@ -567,6 +573,7 @@ type OpenIncidentsParams struct {
 	Contexts         []string
 	Facts            []string
 	IntegrationIds   []int64
+	Openers          []string
 	Severities       []string
 	SilencesVersions []int64
 	SilenceIds       []int64
@@ -608,6 +615,7 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 		arg.Contexts,
 		arg.Facts,
 		arg.IntegrationIds,
+		arg.Openers,
 		arg.Severities,
 		arg.SilencesVersions,
 		arg.SilenceIds,

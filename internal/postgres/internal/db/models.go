@@ -403,7 +403,7 @@ type Incident struct {
 	StepAt        *time.Time
 	Progress      json.RawMessage
 	DedupKey      *string
-	// which incidents share a dedup_key: lower(name) of the plan, or chr(31) || integration_id. A closed incident has chr(30) || id appended, so its dedup_key is free
+	// which incidents share a dedup_key: lower(name) of the plan and, if there is an opener, chr(29) || opener; or chr(31) || integration_id. A closed incident has chr(30) || id appended, so its dedup_key is free
 	PlanKey *string
 	// when the plan was exhausted; null = the state is not exhausted, or was reached in another way. Pages that were taken are still sent
 	ExhaustedAt *time.Time
@@ -423,6 +423,7 @@ type Incident struct {
 	DeliveredAt *time.Time
 	// the silence that hides the incident; null = none. Without a foreign key
 	SilenceID *int64
+	Opener    *string
 }
 
 type IncidentAlert struct {

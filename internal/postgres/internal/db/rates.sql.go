@@ -14,19 +14,26 @@ const activeIncidentsOf = `-- name: ActiveIncidentsOf :one
 select count(*) from (
     select from incidents i
     where i.application_id = $1 and i.plan_id = $2 and i.active
-    limit $3::int
+      and i.opener is not distinct from nullif($3::text, '')
+    limit $4::int
 ) x
 `
 
 type ActiveIncidentsOfParams struct {
 	ApplicationID int64
 	PlanID        int64
+	Opener        string
 	Most          int32
 }
 
 // The number of incidents of an application on a plan, for limits on it.
 func (q *Queries) ActiveIncidentsOf(ctx context.Context, arg ActiveIncidentsOfParams) (int64, error) {
-	row := q.db.QueryRow(ctx, activeIncidentsOf, arg.ApplicationID, arg.PlanID, arg.Most)
+	row := q.db.QueryRow(ctx, activeIncidentsOf,
+		arg.ApplicationID,
+		arg.PlanID,
+		arg.Opener,
+		arg.Most,
+	)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -79,7 +86,8 @@ select count(*) from (
     select from incidents i
     where i.application_id = $1 and i.plan_id = $2
       and i.created_at > statement_timestamp() - $3::bigint * interval '1 microsecond'
-    limit $4::int
+      and i.opener is not distinct from nullif($4::text, '')
+    limit $5::int
 ) x
 `
 
@@ -87,6 +95,7 @@ type RecentIncidentsOfParams struct {
 	ApplicationID int64
 	PlanID        int64
 	LookbackUs    int64
+	Opener        string
 	Most          int32
 }
 
@@ -96,6 +105,7 @@ func (q *Queries) RecentIncidentsOf(ctx context.Context, arg RecentIncidentsOfPa
 		arg.ApplicationID,
 		arg.PlanID,
 		arg.LookbackUs,
+		arg.Opener,
 		arg.Most,
 	)
 	var count int64

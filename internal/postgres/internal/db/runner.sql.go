@@ -202,7 +202,7 @@ due as materialized (
         i.current_step, i.step_at, i.progress
     from unnest($2::smallint[]) as b(bucket)
     cross join lateral (
-        select n.id, n.bucket, n.plan_id, n.application_id, n.created_at, n.updated_at, n.active, n.resolved, n.owner_id, n.current_step, n.reopen_count, n.version, n.due_at, n.step_at, n.progress, n.dedup_key, n.plan_key, n.exhausted_at, n.integration_id, n.source_acknowledged, n.snoozed_until, n.silenced_until, n.merged_into, n.closed_at, n.delivered_at, n.silence_id
+        select n.id, n.bucket, n.plan_id, n.application_id, n.created_at, n.updated_at, n.active, n.resolved, n.owner_id, n.current_step, n.reopen_count, n.version, n.due_at, n.step_at, n.progress, n.dedup_key, n.plan_key, n.exhausted_at, n.integration_id, n.source_acknowledged, n.snoozed_until, n.silenced_until, n.merged_into, n.closed_at, n.delivered_at, n.silence_id, n.opener
         from incidents n
         where n.bucket = b.bucket and n.due_at <= (select at from clock)
           and (n.id <> all($3::bigint[]) or not n.active)
