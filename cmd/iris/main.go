@@ -31,34 +31,35 @@ type cli struct {
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version and exit."`
 
-	Dev         devCommand           `cmd:"" help:"Run Iris on this machine, with PostgreSQL, a mailbox and demo data."`
-	Migrate     migrateCommand       `cmd:"" help:"Migrate the schema of the database to this release. Needs the database."`
-	CheckConfig checkConfigCommand   `cmd:"" help:"List the problems of the configuration."`
-	Render      commands.Render      `cmd:"" help:"Render a template from standard input as the processor does."`
-	User        userCommand          `cmd:"" help:"Add, list and change users."`
-	App         appCommand           `cmd:"" help:"Add and change applications: the programs that post incidents."`
-	Integration commands.Integration `cmd:"" help:"Add and change integrations: the senders of alerts."`
-	Heartbeat   commands.Heartbeat   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
-	Route       commands.Route       `cmd:"" help:"Test the routing rules of an integration."`
-	Incident    commands.Incident    `cmd:"" help:"Open, list, acknowledge, resolve, snooze and merge incidents, page further people, change owners."`
-	Silence     commands.Silence     `cmd:"" help:"Add, list and end silences and maintenance windows."`
-	Plan        commands.Plan        `cmd:"" help:"List, show, change and delete plans."`
-	Template    commands.Template    `cmd:"" help:"Delete templates."`
-	Team        teamCommand          `cmd:"" help:"Add and delete teams."`
-	SCIM        commands.SCIM        `cmd:"" name:"scim" help:"Connections of directories that push people, and the deactivations that wait for an administrator."`
-	Audit       commands.Audit       `cmd:"" help:"List and export the audit log."`
-	Priority    priorityCommand      `cmd:"" help:"List and set the default mode of each priority. Needs the database."`
-	Contact     contactCommand       `cmd:"" help:"Set and verify the contacts of users. Needs the database."`
-	Oncall      commands.OnCall      `cmd:"" help:"Print who is on call for a team or service."`
-	Simulate    commands.Simulate    `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
-	Import      importCommand        `cmd:"" help:"Import the database of a predecessor. Needs the database."`
-	Sync        syncCommand          `cmd:"" help:"Update people and mailing lists from LDAP or Slack. Needs the database."`
-	Bench       benchCommand         `cmd:"" help:"Measure: post incidents and compare them with the received e-mails."`
-	Healthcheck healthcheckCommand   `cmd:"" help:"Check whether a server is ready; for health checks of containers."`
-	Login       remote.Login         `cmd:"" help:"Log in to a server with the browser, for the token commands."`
-	Logout      remote.Logout        `cmd:"" help:"Revoke and remove the token of a server."`
-	Token       remote.Token         `cmd:"" help:"List, create and revoke tokens on a server."`
-	Version     versionCommand       `cmd:"" help:"Print the version."`
+	Dev          devCommand           `cmd:"" help:"Run Iris on this machine, with PostgreSQL, a mailbox and demo data."`
+	Migrate      migrateCommand       `cmd:"" help:"Migrate the schema of the database to this release. Needs the database."`
+	CheckConfig  checkConfigCommand   `cmd:"" help:"List the problems of the configuration."`
+	CheckUpgrade checkUpgradeCommand  `cmd:"" help:"List who loses what by the upgrade to this release. Needs the database."`
+	Render       commands.Render      `cmd:"" help:"Render a template from standard input as the processor does."`
+	User         userCommand          `cmd:"" help:"Add, list and change users."`
+	App          appCommand           `cmd:"" help:"Add and change applications: the programs that post incidents."`
+	Integration  commands.Integration `cmd:"" help:"Add and change integrations: the senders of alerts."`
+	Heartbeat    commands.Heartbeat   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
+	Route        commands.Route       `cmd:"" help:"Test the routing rules of an integration."`
+	Incident     commands.Incident    `cmd:"" help:"Open, list, acknowledge, resolve, snooze and merge incidents, page further people, change owners."`
+	Silence      commands.Silence     `cmd:"" help:"Add, list and end silences and maintenance windows."`
+	Plan         commands.Plan        `cmd:"" help:"List, show, change and delete plans."`
+	Template     commands.Template    `cmd:"" help:"Delete templates."`
+	Team         teamCommand          `cmd:"" help:"Add and delete teams."`
+	SCIM         commands.SCIM        `cmd:"" name:"scim" help:"Connections of directories that push people, and the deactivations that wait for an administrator."`
+	Audit        commands.Audit       `cmd:"" help:"List and export the audit log."`
+	Priority     priorityCommand      `cmd:"" help:"List and set the default mode of each priority. Needs the database."`
+	Contact      contactCommand       `cmd:"" help:"Set and verify the contacts of users. Needs the database."`
+	Oncall       commands.OnCall      `cmd:"" help:"Print who is on call for a team or service."`
+	Simulate     commands.Simulate    `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
+	Import       importCommand        `cmd:"" help:"Import the database of a predecessor. Needs the database."`
+	Sync         syncCommand          `cmd:"" help:"Update people and mailing lists from LDAP or Slack. Needs the database."`
+	Bench        benchCommand         `cmd:"" help:"Measure: post incidents and compare them with the received e-mails."`
+	Healthcheck  healthcheckCommand   `cmd:"" help:"Check whether a server is ready; for health checks of containers."`
+	Login        remote.Login         `cmd:"" help:"Log in to a server with the browser, for the token commands."`
+	Logout       remote.Logout        `cmd:"" help:"Revoke and remove the token of a server."`
+	Token        remote.Token         `cmd:"" help:"List, create and revoke tokens on a server."`
+	Version      versionCommand       `cmd:"" help:"Print the version."`
 
 	API       apiCommand       `cmd:"" name:"api" hidden:"" help:"Run iris-api."`
 	Processor processorCommand `cmd:"" name:"processor" hidden:"" help:"Run message-processor."`

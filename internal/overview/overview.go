@@ -63,3 +63,19 @@ type Unreached struct {
 	At                      time.Time
 	Text, Application, Plan string
 }
+
+// Rules of a Loss.
+const (
+	LossReach    = "reach"    // an application changed incidents of another one
+	LossOpen     = "open"     // a person or service token opened incidents of an application that is not theirs
+	LossContacts = "contacts" // an account or a token that only reads
+)
+
+// Loss is somebody whom an upgrade takes something away.
+type Loss struct {
+	Rule   string
+	Who    string
+	Object string // the application; "" = none
+	Times  int64
+	LastAt time.Time // zero = unknown
+}

@@ -75,3 +75,12 @@ func (s *System) Schema(ctx context.Context) (have, want int64, err error) {
 	state, err := s.db.SchemaState(ctx)
 	return state.Have, state.Want, err
 }
+
+// LostByUpgrade returns who did something in the last days that needs a right since this release, and the accounts and tokens in use that see
+// fewer contacts. It works on the schema of the release before.
+func (s *System) LostByUpgrade(ctx context.Context, days, most int) ([]overview.Loss, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).LostByUpgrade, db.LostByUpgradeParams{Days: int32(days), Most: int32(most)})
+	return postgres.Convert(rows, func(r db.LostByUpgradeRow) overview.Loss {
+		return overview.Loss{Rule: r.Rule, Who: r.Who, Object: r.Object, Times: r.Times, LastAt: postgres.OrZero(r.LastAt)}
+	}), err
+}
