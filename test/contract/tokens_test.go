@@ -44,6 +44,9 @@ func TestTokensOnEveryAPI(t *testing.T) {
 	s.exec("update users set active = false where name = 'bob'")
 	all(token, 401)
 	s.exec("update users set active = true where name = 'bob'")
+	all(token, 401) // switching a person off ended it for good
+	s.sessions["bob"], _, s.tokens["bob"] = s.logIn("bob")
+	token, path = s.token(bob, "read")
 	all(token, 200)
 	s.do(admin, del, path, nil).is(204)
 	all(token, 401)
