@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -111,14 +112,19 @@ func keep(alerts []json.RawMessage, room int) []json.RawMessage {
 // dropLargest removes the largest members until the others and truncatedMembers fit. It sorts once, so that its time does not depend
 // on how many members have to go.
 func dropLargest(members []member) []member {
-	total := size(members)
+	sizes := make([]int, len(members))
+	total := 2 - min(1, len(members)) // as size
+	for i, m := range members {
+		sizes[i] = memberSize(m)
+		total += sizes[i]
+	}
 	if total <= incidents.MaxContext {
 		return members
 	}
 	bySize := make([]int, 0, len(members))
 	for i, m := range members {
 		if m.name == truncatedNames {
-			total -= memberSize(m) // it is written anew
+			total -= sizes[i] // it is written anew
 			continue
 		}
 		bySize = append(bySize, i)
@@ -134,7 +140,7 @@ func dropLargest(members []member) []member {
 			break
 		}
 		gone[i] = true
-		total -= memberSize(members[i])
+		total -= sizes[i]
 		if name := members[i].name; len(name) <= MaxKey && len(dropped) < maxNamed {
 			dropped = append(dropped, name)
 			report.value = marshal(dropped)
@@ -164,26 +170,67 @@ func nameSize(name string) int {
 	return len(name) + 2
 }
 
-// inOrder returns the members of a valid JSON object. The last of several members with the same name counts.
+// inOrder returns the members of a valid, compact JSON object; none of any other value. The last of several members with the same name counts. It
+// reads each byte once.
 func inOrder(body []byte) (members []member) {
-	d := json.NewDecoder(bytes.NewReader(body))
-	_, _ = d.Token() // the brace
-	at := map[string]int{}
-	for d.More() {
-		var value json.RawMessage
-		token, _ := d.Token()
-		name, _ := token.(string)
-		if err := d.Decode(&value); err != nil {
-			break
-		}
-		if i, again := at[name]; again {
-			members[i].value = value
+	if len(body) == 0 || body[0] != '{' {
+		return nil
+	}
+	for i := 1; i < len(body) && body[i] == '"'; i++ { // the comma or the brace after each member
+		from := i
+		i = endOf(body, i)
+		name := nameOf(body[from:i])
+		from = i + 1 // the colon
+		i = endOf(body, from)
+		members = append(members, member{name, body[from:i:i]})
+	}
+	at := make(map[string]int, len(members))
+	kept := members[:0]
+	for _, m := range members {
+		if k, again := at[m.name]; again {
+			kept[k].value = m.value
 			continue
 		}
-		at[name] = len(members)
-		members = append(members, member{name, value})
+		at[m.name] = len(kept)
+		kept = append(kept, m)
 	}
-	return members
+	return kept
+}
+
+// endOf returns the end of the valid, compact JSON value that begins at i.
+func endOf(body []byte, i int) int {
+	depth, quoted := 0, false
+	for ; i < len(body); i++ {
+		c := body[i]
+		switch {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			if quoted = !quoted; !quoted && depth == 0 {
+				return i + 1
+			}
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case (c == '}' || c == ']' || c == ',' || c == ':') && depth == 0:
+			return i
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return i
+}
+
+// nameOf decodes a valid JSON string.
+func nameOf(quoted []byte) (name string) {
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
+	}
+	_ = json.Unmarshal(quoted, &name) // it is valid
+	return name
 }
 
 func find(members []member, name string) int {

@@ -56,6 +56,7 @@ func FuzzLimitedContext(f *testing.F) {
 	f.Add([]byte(`{"alerts":[{"status":"firing"},{"status":"resolved"}],"truncatedAlerts":3}`), 20_000)
 	f.Add([]byte(`{"`+strings.Repeat("é", 40_000)+`":1}`), 0)
 	f.Add([]byte(`{"a":"`+strings.Repeat("/", 70_000)+`","b":2}`), 3)
+	f.Add([]byte(`{"\u0061\\\"":{"x":["]}\"",{}]},"a":[],"":"","\ufffd":-1.5e3,"a":true}`), 9000)
 	f.Fuzz(func(t *testing.T, body []byte, members int) {
 		if n := min(members, 20_000); n > 0 && len(body) > 2 && body[0] == '{' && json.Valid(body) {
 			more := manyMembers(n)
@@ -67,6 +68,14 @@ func FuzzLimitedContext(f *testing.F) {
 		}
 		require.True(t, json.Valid(out))
 		require.LessOrEqual(t, incidents.JSONSize(out), incidents.MaxContext)
+		var before, after map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(body, &before))
+		require.NoError(t, json.Unmarshal(out, &after))
+		for name, value := range after {
+			if name != "alerts" && name != "truncatedAlerts" && name != "truncatedMembers" {
+				require.JSONEq(t, string(before[name]), string(value), name)
+			}
+		}
 	})
 }
 
