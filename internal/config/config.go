@@ -115,6 +115,9 @@ type HTTP struct {
 	SessionConfirm time.Duration `koanf:"session_confirm" default:"15m"`
 	// AllowedOrigins are the sites whose scripts may call the API (CORS), such as https://portal.example.com. Empty = none.
 	AllowedOrigins []string `koanf:"allowed_origins"`
+	// BodiesInWork is how many bytes of request bodies above 256 KiB are decoded at a time; smaller ones have as much again. Decoding takes up to
+	// 50 times as much memory.
+	BodiesInWork int `koanf:"bodies_in_work" default:"25165824" range:"16777216-17179869184"`
 	// HealthcheckFile is a file whose first line is the answer of /healthcheck. If the file is missing, the answer is 404:
 	// remove it to take this process out of a load balancer. "" = always GOOD.
 	HealthcheckFile string `koanf:"healthcheck_file"`

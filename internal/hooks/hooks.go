@@ -225,6 +225,9 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 	if body, err = plain(r.Header, body, maxBody, d.signed()); err != nil {
 		return err
 	}
+	if err := wire.Grow(r.Context(), len(body)); err != nil {
+		return err
+	}
 	if err := d.keep(body); err != nil {
 		return err
 	}

@@ -43,6 +43,9 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 			drain(r)
 			return nil, r, tooLarge(limit)
 		}
+		if fault.Is(err, fault.Unavailable) { // see Bodies
+			return nil, r, err
+		}
 		return nil, r, &fault.Error{Kind: fault.Invalid, Message: "Request body broke off", Err: err}
 	}
 	r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, body))

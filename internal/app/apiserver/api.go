@@ -278,7 +278,7 @@ func (a *API) inProcess(apis ...interface{ Routes(r chi.Router) }) http.Handler 
 // routes returns the handler of all parts, behind the middleware of every request.
 func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(wire.NoteOrigin, newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
+	r.Use(wire.NoteOrigin, newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, newBodies(a.cfg.HTTP.BodiesInWork, a.reg).Middleware, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
 		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query, a.errors.Write), middleware.GetHead, login.NoteClient)
 	a.errors.Refuse(r)
 	for _, p := range parts {

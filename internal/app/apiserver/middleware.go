@@ -15,6 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	shared "github.com/iris-oncall/iris/internal/metrics"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // httpMetrics measures requests by route pattern; a path as a label would be unbounded.
@@ -101,4 +103,15 @@ func unknownQuery(routes chi.Routes, known func(method, path string) ([]string, 
 		}
 	}
 	return nil
+}
+
+// leastBodies is the least limit of bodies in work: the largest body that a route takes.
+const leastBodies = 16 << 20
+
+// newBodies returns the limit of bodies in work, whose refusals are counted.
+func newBodies(limit int, reg prometheus.Registerer) *wire.Bodies {
+	refused := shared.Start(promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
+		Name: "iris_app_http_bodies_refused_total", Help: "Requests that were refused because too many bytes of bodies were in work, by size of the body.",
+	}, []string{"size"}), []string{wire.SmallBody, wire.LargeBody})
+	return wire.NewBodies(int64(max(limit, leastBodies)), func(size string) { refused.WithLabelValues(size).Inc() })
 }
