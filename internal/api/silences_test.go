@@ -18,7 +18,7 @@ import (
 // operations returns the operations on silences in a database, or in a unit of work.
 func operations(db *postgres.DB, wake func(buckets.Set)) silences.Silences {
 	store := pgsilences.New(db)
-	return silences.Silences{Reader: store, Editor: store, Keeper: silences.NewKeeper(store, silences.NewCurrent(store), nil, wake, zap.NewNop())}
+	return silences.Silences{Reader: store, Editor: store, Keeper: silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake, zap.NewNop())}
 }
 
 type silence struct {

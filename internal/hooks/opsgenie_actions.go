@@ -238,8 +238,8 @@ func planSnooze(f alertFields) (alertWork, error) {
 		return nil, err
 	}
 	until, err := time.Parse(time.RFC3339Nano, given)
-	if err != nil || !until.After(time.Now()) {
-		return nil, fault.Invalidf("endTime", "endTime must be a time in the future, such as 2026-11-22T11:00:00Z")
+	if err != nil {
+		return nil, fault.Invalidf("endTime", "endTime must be a time such as 2026-11-22T11:00:00Z")
 	}
 	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
 		err := do.Snooze(ctx, from, on, until)

@@ -10,6 +10,16 @@ import (
 // MaxSnooze is the longest snooze.
 const MaxSnooze = 30 * 24 * time.Hour
 
+// SnoozeEnd returns when a snooze that begins at now ends. The store calls it with the clock of the database, because a duration that is added
+// on the clock of another machine ends early or late.
+type SnoozeEnd func(now time.Time) time.Time
+
+// SnoozeUntil ends a snooze at an instant.
+func SnoozeUntil(until time.Time) SnoozeEnd { return func(time.Time) time.Time { return until } }
+
+// SnoozeFor ends a snooze after a time.
+func SnoozeFor(d time.Duration) SnoozeEnd { return func(now time.Time) time.Time { return now.Add(d) } }
+
 // CheckSnooze returns an Invalid fault if a snooze cannot end at until.
 func CheckSnooze(until, now time.Time) error {
 	switch {

@@ -70,7 +70,7 @@ const (
 // a phone number are not notified.
 func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones pgreminders.PhoneCheck, e Engine) *Reminder {
 	return &Reminder{
-		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: time.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},
+		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: e.Clock.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},
 		made: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_reminders_total", Help: "Messages to people about their shifts, by type.",
 		}, []string{"type"}), []string{"nobody", string(oncall.SwapAsked), string(oncall.PagerTaken), string(oncall.PhoneMissing), string(oncall.ShiftCreated),

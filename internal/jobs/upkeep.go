@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
@@ -29,6 +30,7 @@ type Leases interface {
 // metrics.
 type Engine struct {
 	Leases     Leases
+	Clock      *clock.Database // nil = the clock of this process
 	Wake       func(buckets.Set)
 	Log        *zap.Logger
 	Registerer prometheus.Registerer

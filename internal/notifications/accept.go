@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
@@ -134,7 +133,7 @@ func (a *Acceptor) behind(ctx context.Context, actor auth.Actor, app int64, n Re
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
+	now := a.Clock.Now()
 	query.Turn = now.UnixNano() // a round-robin target of a message that belongs to no incident gets any member
 	answer, err := a.Resolver.Resolve(ctx, query, now)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) || err == nil && len(answer.Users) == 0 {

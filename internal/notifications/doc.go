@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -94,6 +95,8 @@ type Deps struct {
 	Load      Load
 	// DummyRoles is set if the Resolver answers for any role and target, even if they do not exist.
 	DummyRoles bool `optional:"true"`
+	// Clock decides who is on call; nil = the clock of this process.
+	Clock *clock.Database `optional:"true"`
 	// Lifetime is the time after which an unsent notification expires; 0 = 1 hour.
 	Lifetime time.Duration `optional:"true"`
 	// Region is the country of phone numbers without a country code.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/cache"
+	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/matchers"
 )
 
@@ -29,6 +30,7 @@ type Lister interface {
 // Current is the silences that are in force. It is safe for concurrent use.
 type Current struct {
 	store Lister
+	clock *clock.Database
 	cache *cache.Cache[struct{}, *inForce]
 
 	mu       sync.Mutex
@@ -69,9 +71,9 @@ type Hide struct {
 	Reason  string    // for the timeline
 }
 
-// NewCurrent returns a Current over a store.
-func NewCurrent(store Lister) *Current {
-	return &Current{store: store, cache: cache.New(cache.Config[struct{}, *inForce]{TTL: keep})}
+// NewCurrent returns a Current over a store. Silences begin and end by the clock of the database.
+func NewCurrent(store Lister, c *clock.Database) *Current {
+	return &Current{store: store, clock: c, cache: cache.New(cache.Config[struct{}, *inForce]{TTL: keep})}
 }
 
 // Clear makes the next call read the silences again.

@@ -95,7 +95,7 @@ func (k *Keeper) pass(ctx context.Context) error {
 	if len(held) == 0 {
 		return nil
 	}
-	now := time.Now()
+	now := k.current.clock.Now()
 	force, err := k.current.read(ctx, now)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (k *Keeper) pass(ctx context.Context) error {
 // Begin applies one silence at once, if it is in force.
 func (k *Keeper) Begin(ctx context.Context, id ID) error {
 	k.current.Clear()
-	now := time.Now()
+	now := k.current.clock.Now()
 	force, err := k.current.read(ctx, now)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (k *Keeper) apply(ctx context.Context, c *current) error {
 
 // Hide stops the escalation of the incidents that a silence matches, and returns them. While no silence is in force, it costs nothing.
 func (k *Keeper) Hide(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error) {
-	now := time.Now()
+	now := k.current.clock.Now()
 	force, err := k.current.read(ctx, now)
 	if err != nil || !force.any(now) || len(ids) == 0 {
 		return nil, err
@@ -190,7 +190,7 @@ func (k *Keeper) release(ctx context.Context, force *inForce, bs []int) error {
 		if err != nil || len(ended) == 0 {
 			return err
 		}
-		now := time.Now()
+		now := k.current.clock.Now()
 		hides := map[incidents.ID]Hide{}
 		var released []Released
 		var ids []incidents.ID

@@ -3,7 +3,6 @@ package silences
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/incidents"
 )
@@ -25,7 +24,7 @@ type Opener struct {
 // Open opens an incident like IncidentStore.Open.
 func (o Opener) Open(ctx context.Context, n incidents.New) (incidents.Opened, error) {
 	for try := 1; ; try++ {
-		now := time.Now()
+		now := o.Current.clock.Now()
 		force, err := o.Current.read(ctx, now)
 		if err != nil {
 			return incidents.Opened{}, err

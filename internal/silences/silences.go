@@ -44,6 +44,9 @@ type Silences struct {
 	Keeper *Keeper
 }
 
+// Now returns the time by which silences begin and end.
+func (s Silences) Now() time.Time { return s.Keeper.current.clock.Now() }
+
 // Create stores a silence, and hides the escalating incidents that it matches before it returns.
 func (s Silences) Create(ctx context.Context, actor auth.Actor, c Content) (Silence, error) {
 	if err := s.check(ctx, actor, c); err != nil {
@@ -106,7 +109,7 @@ const mostCompared = 500
 
 // Preview returns what a silence would hide. Only the conditions of the content count.
 func (s Silences) Preview(ctx context.Context, c Content) (out Foreseen, err error) {
-	now := time.Now()
+	now := s.Now()
 	c.From, c.To, c.Recurrence, c.Zone, c.Comment = now, now.Add(time.Hour), "", "", "preview"
 	if err := c.Check(); err != nil {
 		return out, err

@@ -96,7 +96,7 @@ func TestTheSilenceThatEndsLastHides(t *testing.T) {
 		return s
 	}
 	found := func(s Subject, all ...Silence) ID {
-		force, err := NewCurrent(list{Version: 7, Silences: all}).read(t.Context(), now)
+		force, err := NewCurrent(list{Version: 7, Silences: all}, nil).read(t.Context(), now)
 		require.NoError(t, err)
 		require.EqualValues(t, 7, force.version)
 		hide, _, err := force.find(t.Context(), &s, now)
@@ -137,7 +137,7 @@ func (c *changing) Open(_ context.Context, n incidents.New) (incidents.Opened, e
 func TestAnIncidentIsOpenedUnderThePresentSilences(t *testing.T) {
 	t.Parallel()
 	c := &changing{}
-	opened, err := Opener{Incidents: c, Current: NewCurrent(c)}.Open(t.Context(), incidents.New{})
+	opened, err := Opener{Incidents: c, Current: NewCurrent(c, nil)}.Open(t.Context(), incidents.New{})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, opened.ID)
 	require.Equal(t, 3, c.tries)

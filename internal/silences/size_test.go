@@ -59,7 +59,7 @@ func TestTheBeginningIsBounded(t *testing.T) {
 func TestKeptSilencesAreAsComputedAnew(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 1, 0, 0, 0, berlin)
-	kept, rules := NewCurrent(nil), []string{"", "FREQ=DAILY", "FREQ=DAILY;INTERVAL=2", "FREQ=WEEKLY;BYDAY=MO,TU"}
+	kept, rules := NewCurrent(nil, nil), []string{"", "FREQ=DAILY", "FREQ=DAILY;INTERVAL=2", "FREQ=WEEKLY;BYDAY=MO,TU"}
 	list, random := List{}, rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		now = now.Add(time.Duration(random.IntN(int(6*time.Hour))) - time.Minute)
@@ -74,7 +74,7 @@ func TestKeptSilencesAreAsComputedAnew(t *testing.T) {
 		} else {
 			list.Silences = append(list.Silences, Silence{ID: ID(len(list.Silences)), Content: content(change)})
 		}
-		anew, again := NewCurrent(nil).compile(list, now), kept.compile(list, now)
+		anew, again := NewCurrent(nil, nil).compile(list, now), kept.compile(list, now)
 		require.Equal(t, anew.index, again.index)
 		require.Len(t, again.silences, len(anew.silences))
 		for k, one := range anew.silences {
@@ -95,16 +95,16 @@ func TestASilenceInDoubtHidesNothingAndSpoilsNoOther(t *testing.T) {
 		all = append(all, of(100+k, `title!~"(x{0,30}){0,30}.*y"`))
 	}
 	s := Subject{Context: json.RawMessage(fmt.Sprintf(`{"title":"%060000d","team":"db"}`, 0))}
-	_, found, err := NewCurrent(nil).compile(List{Silences: all}, now).find(t.Context(), &s, now)
+	_, found, err := NewCurrent(nil, nil).compile(List{Silences: all}, now).find(t.Context(), &s, now)
 	require.NoError(t, err)
 	require.False(t, found)
-	hide, found, err := NewCurrent(nil).compile(List{Silences: append(all, of(1, `team=~"d.*"`))}, now).find(t.Context(), &s, now)
+	hide, found, err := NewCurrent(nil, nil).compile(List{Silences: append(all, of(1, `team=~"d.*"`))}, now).find(t.Context(), &s, now)
 	require.NoError(t, err)
 	require.True(t, found, "the cheap one is asked first")
 	require.EqualValues(t, 1, hide.Silence)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = NewCurrent(nil).compile(List{Silences: all}, now).find(ctx, &s, now)
+	_, _, err = NewCurrent(nil, nil).compile(List{Silences: all}, now).find(ctx, &s, now)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -124,7 +124,7 @@ func BenchmarkFind(b *testing.B) {
 			for k := range all {
 				all[k] = Silence{ID: ID(k), Content: content(func(c *Content) { c.Match = kind.match(k) })}
 			}
-			force := NewCurrent(nil).compile(List{Silences: all}, now)
+			force := NewCurrent(nil, nil).compile(List{Silences: all}, now)
 			b.Run(fmt.Sprintf("%s/%d", kind.name, n), func(b *testing.B) {
 				for b.Loop() {
 					s := Subject{Severity: "critical", Context: json.RawMessage(`{"labels":{"team":"db","host":"h99999-1","service":"sql"},"title":"disk full"}`)}
@@ -142,7 +142,7 @@ func BenchmarkCompile(b *testing.B) {
 	for k := range all {
 		all[k] = Silence{ID: ID(k), Content: content(func(c *Content) { c.Match, c.Recurrence = fmt.Sprintf(`host=~"h%d-.*"`, k), "FREQ=DAILY" })}
 	}
-	current := NewCurrent(nil)
+	current := NewCurrent(nil, nil)
 	current.compile(List{Silences: all}, now)
 	for b.Loop() {
 		current.compile(List{Silences: all}, now)

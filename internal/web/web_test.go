@@ -110,8 +110,8 @@ func (w *world) Reassign(_ context.Context, _ incidents.Change, owner string) er
 	return nil
 }
 
-func (w *world) Snooze(_ context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error) {
-	w.incident.SnoozedUntil, w.incident.Active = until, false
+func (w *world) Snooze(_ context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error) {
+	w.incident.SnoozedUntil, w.incident.Active = end(time.Now()), false
 	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
 }
 
@@ -246,7 +246,7 @@ func setup(t *testing.T) (*world, *browser) {
 		Account: AccountParts{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets}, Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
-			Mails: w.resets.can, Tokens: w},
+			Mails:       w.resets.can, Tokens: w},
 		People: w, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
 		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
 			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},

@@ -74,11 +74,11 @@ func (a actions) snooze(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	until, err := snoozeEnd(b, time.Now())
+	end, err := snoozeEnd(b)
 	if err != nil {
 		return err
 	}
-	done, err := a.Snoozes.Snooze(r.Context(), change(r, found.ID), until)
+	done, err := a.Snoozes.Snooze(r.Context(), change(r, found.ID), end)
 	if err != nil {
 		return err
 	}
@@ -86,30 +86,30 @@ func (a actions) snooze(w http.ResponseWriter, r *http.Request) error {
 }
 
 // snoozeEnd returns the end that the body names.
-func snoozeEnd(b jsonbody.Object, now time.Time) (time.Time, error) {
+func snoozeEnd(b jsonbody.Object) (incidents.SnoozeEnd, error) {
 	if b.Given("until") == b.Given("for") {
-		return time.Time{}, fault.Invalidf("until", "either until or for is required")
+		return nil, fault.Invalidf("until", "either until or for is required")
 	}
 	if b.Given("until") {
 		text, err := b.Required("until")
 		if err != nil {
-			return time.Time{}, err
+			return nil, err
 		}
 		until, err := time.Parse(time.RFC3339, text)
 		if err != nil {
-			return time.Time{}, fault.Invalidf("until", "until must be an instant such as 2006-01-02T15:04:05Z")
+			return nil, fault.Invalidf("until", "until must be an instant such as 2006-01-02T15:04:05Z")
 		}
-		return until, nil
+		return incidents.SnoozeUntil(until), nil
 	}
 	text, err := b.Required("for")
 	if err != nil {
-		return time.Time{}, err
+		return nil, err
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 || d > incidents.MaxSnooze {
-		return time.Time{}, fault.Invalidf("for", "for must be a duration such as 90m or 24h, at most %d days", incidents.MaxSnooze/(24*time.Hour))
+		return nil, fault.Invalidf("for", "for must be a duration such as 90m or 24h, at most %d days", incidents.MaxSnooze/(24*time.Hour))
 	}
-	return now.Add(d), nil
+	return incidents.SnoozeFor(d), nil
 }
 
 // merge makes another incident stand for an incident.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -44,7 +43,7 @@ type Responders interface {
 
 // Snoozes ends the escalation of incidents for some time. Its methods are like those of Transitions.
 type Snoozes interface {
-	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
+	Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error)
 	EndSnooze(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 }
 

@@ -58,8 +58,8 @@ type silence struct {
 	Hidden      int     `json:"hidden_incidents"`
 }
 
-func show(s silences.Silence) any {
-	now := time.Now()
+func (a routes) show(s silences.Silence) any {
+	now := a.Now()
 	out := silence{ID: int64(s.ID), State: s.State(now), Match: page.OrNull(s.Match), Application: page.OrNull(s.Application), Plan: page.OrNull(s.Plan),
 		Team: page.OrNull(s.Team), From: page.Time(s.From), To: page.Time(s.To), Recurrence: page.OrNull(s.Recurrence), Zone: page.OrNull(s.Zone),
 		Comment: s.Comment, Author: s.Author, CreatedAt: page.Time(s.CreatedAt), EndedAt: page.Time(s.EndedAt), Hidden: s.Hidden}
@@ -92,7 +92,7 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return page.AnswerFrom(w, q, found, show, func(s silences.Silence) string { return strconv.FormatInt(int64(s.ID), 10) })
+	return page.AnswerFrom(w, q, found, a.show, func(s silences.Silence) string { return strconv.FormatInt(int64(s.ID), 10) })
 }
 
 // numbered returns the number in the cursor; 0 = the first page.
@@ -116,11 +116,11 @@ func (a routes) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusOK, show(found))
+	return routing.Answer(w, http.StatusOK, a.show(found))
 }
 
 func (a routes) create(w http.ResponseWriter, r *http.Request) error {
-	c, err := content(w, r)
+	c, err := a.content(w, r)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", fmt.Sprintf("/v1/silences/%d", made.ID))
-	return routing.Answer(w, http.StatusCreated, show(made))
+	return routing.Answer(w, http.StatusCreated, a.show(made))
 }
 
 func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
@@ -137,7 +137,7 @@ func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := content(w, r)
+	c, err := a.content(w, r)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusOK, show(changed))
+	return routing.Answer(w, http.StatusOK, a.show(changed))
 }
 
 // end ends a silence now. It stays in the list of those that are over.
@@ -221,7 +221,7 @@ func number(r *http.Request) (silences.ID, error) {
 }
 
 // content reads a silence. from defaults to now; for_seconds may replace to.
-func content(w http.ResponseWriter, r *http.Request) (c silences.Content, err error) {
+func (a routes) content(w http.ResponseWriter, r *http.Request) (c silences.Content, err error) {
 	b, err := jsonbody.ReadKnown(w, r, "match", "application", "plan", "team", "from", "to", "for_seconds", "recurrence", "zone", "comment")
 	if err != nil {
 		return c, err
@@ -234,7 +234,7 @@ func content(w http.ResponseWriter, r *http.Request) (c silences.Content, err er
 			return c, err
 		}
 	}
-	c.From = time.Now().UTC().Truncate(time.Second)
+	c.From = a.Now().UTC().Truncate(time.Second)
 	if b.Given("from") {
 		if c.From, err = moment(b, "from"); err != nil {
 			return c, err

@@ -207,6 +207,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	if err != nil {
 		return err
 	}
+	measure, clockCheck := s.MeasureClock(ctx, a.reg, a.log)
 	alerts, err := s.receivers()
 	if err != nil {
 		return err
@@ -217,7 +218,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	}
 	bg.Go(func() error { return pages.Run(ctx) }) // its streams must end before the server stops
 	for _, run := range []func(context.Context) error{
-		s.notifier.Run, s.load.Run, alerts.Run, jobs.Expire("sessions", s.Sessions.DeleteExpired, a.log),
+		measure, s.notifier.Run, s.load.Run, alerts.Run, jobs.Expire("sessions", s.Sessions.DeleteExpired, a.log),
 		jobs.Expire("audit log", func(ctx context.Context) (int64, error) { return s.Audit.Expire(ctx, a.cfg.History.AuditRetention) }, a.log),
 		jobs.Expire("attempts to log in", s.Attempts.Expire, a.log),
 		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log),
@@ -226,7 +227,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 		bg.Go(func() error { return run(background) })
 	}
 	a.parts.Store(router)
-	a.health.Set(health.DatabaseCheck(a.db))
+	a.health.Set(health.DatabaseCheck(a.db), clockCheck)
 	a.paging.Set(append(health.NewOverdue(s.Runner, a.reg, a.log).Checks(), health.MembersCheck(s.Cluster))...)
 	return nil
 }

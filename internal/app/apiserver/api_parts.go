@@ -74,7 +74,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		return nil, err
 	}
 	s.acceptor = accept.New(accept.Deps{
-		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit, dummy), Load: s.load, DummyRoles: dummy, Region: s.Region,
+		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit, dummy), Load: s.load, DummyRoles: dummy, Region: s.Region, Clock: s.Clock,
 	})
 	s.caches = irisapi.NewCaches(s.Statistics)
 	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, operator.SimulatorConfig{ListLimit: listLimit, PerDay: a.cfg.QuietTime.CallsAndTextsPerDay, DummyRoles: dummy}); err != nil {

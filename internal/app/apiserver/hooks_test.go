@@ -370,9 +370,11 @@ func TestOpsgenieActions(t *testing.T) {
 	status("Snoozed alert", "POST", "/"+id+"/snooze", `{"endTime":"`+end+`","note":"vendor case"}`)
 	require.Equal(t, []any{true, end}, []any{s.alert(genie, id)["snoozed"], s.alert(genie, id)["snoozedUntil"]})
 	require.Equal(t, "false", s.one(`select active::text from incidents`))
-	code, answer := s.send("/v2/alerts/"+id+"/snooze", genie, `{"endTime":"2999-01-01T00:00:00Z"}`)
-	require.Equal(t, http.StatusUnprocessableEntity, code, "a snooze has a longest time")
-	require.Contains(t, answer["errors"], "endTime")
+	for _, wrong := range []string{"2999", "2020"} {
+		code, answer := s.send("/v2/alerts/"+id+"/snooze", genie, `{"endTime":"`+wrong+`-01-01T00:00:00Z"}`)
+		require.Equal(t, http.StatusUnprocessableEntity, code, "a snooze has a longest time, and does not end in the past")
+		require.Contains(t, answer["errors"], "endTime")
+	}
 	status("User does not exist", "POST", "/"+id+"/assign", `{"owner":{"username":"nobody@example.com"}}`)
 	status("Assigned alert", "POST", "/"+id+"/assign", `{"owner":{"username":"ann@example.com"}}`)
 	require.Equal(t, []any{"ann", true}, []any{s.alert(genie, id)["owner"], s.alert(genie, id)["acknowledged"]})
@@ -400,18 +402,18 @@ func TestOpsgenieActions(t *testing.T) {
 		_, answer := s.call(http.MethodGet, "/v2/alerts"+query, genie, "")
 		require.Len(t, answer["data"], want, query)
 	}
-	_, answer = s.call(http.MethodGet, "/v2/alerts?limit=1", genie, "")
+	_, answer := s.call(http.MethodGet, "/v2/alerts?limit=1", genie, "")
 	newest, _ := answer["data"].([]any)[0].(map[string]any)
 	require.Equal(t, newest["id"], newest["alias"], "without an alias, the alias is the id")
 	require.Equal(t, newest, s.alert(genie, fmt.Sprint(newest["alias"], "?identifierType=alias")))
 
 	other := "GenieKey " + s.add(integrations.Content{Name: "other", Type: "opsgenie", DefaultPlan: "pager"})
-	code, _ = s.call(http.MethodGet, "/v2/alerts/"+id, other, "")
+	code, _ := s.call(http.MethodGet, "/v2/alerts/"+id, other, "")
 	require.Equal(t, http.StatusNotFound, code, "an integration sees its own alerts")
 	for what, c := range map[string]struct{ method, path, body, field string }{
 		"no note": {"POST", "/x/notes", `{}`, "note"}, "no tags": {"POST", "/x/tags", `{"tags":7}`, "tags"}, "no parameter": {"DELETE", "/x/tags", "", "tags"},
 		"no details": {"POST", "/x/details", `{"details":{"a":1}}`, "details"}, "no keys": {"DELETE", "/x/details", "", "keys"},
-		"no owner": {"POST", "/x/assign", `{}`, "owner"}, "past": {"POST", "/x/snooze", `{"endTime":"2020-01-01T00:00:00Z"}`, "endTime"}, "no responder": {"POST", "/x/responders", `{"responder":{"name":"x"}}`, "responder"},
+		"no owner": {"POST", "/x/assign", `{}`, "owner"}, "no time": {"POST", "/x/snooze", `{"endTime":"soon"}`, "endTime"}, "no responder": {"POST", "/x/responders", `{"responder":{"name":"x"}}`, "responder"},
 		"no team": {"POST", "/x/teams", `{"team":"x"}`, "team"}, "no priority": {"PUT", "/x/priority", `{"priority":"P9"}`, "priority"},
 		"no message": {"PUT", "/x/message", `{"message":" "}`, "message"}, "kind": {"POST", "/x/close?identifierType=name", `{}`, "identifierType"},
 		"tiny": {"POST", "/x/close?identifierType=tiny", `{}`, "identifier"}, "action": {"PUT", "/x/explode", `{}`, "action"},

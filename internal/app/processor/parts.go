@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
+	"github.com/iris-oncall/iris/internal/health"
 	"github.com/iris-oncall/iris/internal/jobs"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -34,6 +35,7 @@ type processorParts struct {
 	// hideSilenced hides and releases the incidents of silences until its context ends.
 	hideSilenced func(context.Context) error
 	listener     *postgres.Listener
+	clock        health.Check
 	jobs         map[string]func(context.Context) error // by name
 }
 
@@ -43,11 +45,13 @@ func (p *processorParts) wake(bs buckets.Set) {
 }
 
 // build creates the parts. Each dependency between two parts is one line here or in the functions that build calls.
-func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
+func (p *Processor) build(ctx context.Context, in postgres.Installation) (*processorParts, error) {
 	parts := &processorParts{}
 	id := buckets.NewProcessID()
 	log := p.log.With(zap.String("member", id))
 	stores := server.NewStores(p.db, in.Keys, p.cfg.Common, p.cfg.Oncall)
+	measure, check := stores.MeasureClock(ctx, p.reg, log)
+	parts.clock = check
 	if err := p.buildMembership(parts, in, id, log); err != nil {
 		return nil, err
 	}
@@ -57,6 +61,7 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	if err := p.buildJobs(parts, stores, log); err != nil {
 		return nil, err
 	}
+	parts.jobs["clock"] = measure
 	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
 	return parts, nil
 }
@@ -105,7 +110,7 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 	parts.runner, err = runner.New(runner.Deps{
 		Work: s.Runner, Ledger: s.Runner, Digests: s.Runner, Timers: s.Runner, Additions: s.Runner, Reader: s.Directory,
 		Resolver: s.Resolver(p.cfg.MailingLists.MaxMembers, p.cfg.Compatibility.DummyRoles),
-		Holder:   parts.holder,
+		Holder:   parts.holder, Clock: s.Clock,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
 		Made:     func(made []runner.Made) { parts.worker.Made(lanes(made)) },
 		Silences: keeper,
@@ -150,7 +155,7 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 	if err != nil {
 		return err
 	}
-	engine := jobs.Engine{Leases: parts.holder, Wake: parts.wake, Log: log, Registerer: p.reg}
+	engine := jobs.Engine{Leases: parts.holder, Clock: s.Clock, Wake: parts.wake, Log: log, Registerer: p.reg}
 	populate := jobs.NewPopulator(jobs.PopulateStores{
 		Schedules: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Teams: s.Teams, People: s.People, Applications: s.Applications,
 		Warnings: reminders.NewWarnings(s.Notifications),

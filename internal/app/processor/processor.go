@@ -111,11 +111,11 @@ func (p *Processor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	parts, err := p.build(installation)
+	parts, err := p.build(ctx, installation)
 	if err != nil {
 		return err
 	}
-	p.health.Set(append(health.NewOverdue(engine.NewRunner(p.db), p.reg, p.log).Checks(), health.DatabaseCheck(p.db), observed.Check(p.vendors),
+	p.health.Set(append(health.NewOverdue(engine.NewRunner(p.db), p.reg, p.log).Checks(), health.DatabaseCheck(p.db), parts.clock, observed.Check(p.vendors),
 		health.Check{Name: "cluster", Ask: func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)
 }

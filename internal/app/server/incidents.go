@@ -33,6 +33,6 @@ func (s *Stores) SilenceKeeper(leases silences.Leases, wake silences.Wake, log *
 // Silences returns the operations of people on silences. They do not use the cached silences of the process: in a unit of work they must
 // find a silence that is not committed yet.
 func (s *Stores) Silences(wake silences.Wake, log *zap.Logger) silences.Silences {
-	keeper := silences.NewKeeper(s.silences, silences.NewCurrent(s.silences), nil, wake, log)
+	keeper := silences.NewKeeper(s.silences, silences.NewCurrent(s.silences, s.Clock), nil, wake, log)
 	return silences.Silences{Reader: s.silences, Editor: s.silences, Keeper: keeper}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/notifications/responders"
@@ -85,6 +86,9 @@ type Stores struct {
 	QueueLoader    *queue.Loader
 
 	newTeams []oncall.NoticeSetting // reminders of new members of a team
+	// Clock is the clock of the database, as this process last measured it.
+	Clock *clock.Database
+
 	silences *pgsilences.Silences
 	inForce  *silences.Current
 }
@@ -99,10 +103,11 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),
 		Queue: queue.New(d), Queues: queue.NewQueues(d), QueueHistory: queue.NewHistory(d), QueueLimits: queue.NewLimits(d),
 		QueueLoader: queue.NewLoader(d),
+		Clock:       &clock.Database{},
 		newTeams:    operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles),
 	}
 	s.silences = pgsilences.New(d)
-	s.inForce = silences.NewCurrent(s.silences)
+	s.inForce = silences.NewCurrent(s.silences, s.Clock)
 	s.Records = s.records(d, catalog.NewPlans(d), notifications.New(d).WithQuota(standard))
 	return s
 }

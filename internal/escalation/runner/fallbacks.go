@@ -96,7 +96,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []escalation.Failed) e
 	now := r.now()
 	at := now
 	if at.IsZero() {
-		at = time.Now() // for resolving on-call roles only; stored times are the database's
+		at = r.deps.Clock.Now() // for resolving on-call roles only; stored times are the database's
 	}
 	changes := make([]escalation.FallbackChange, 0, len(failed))
 	for _, f := range failed {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -40,6 +41,7 @@ type Deps struct {
 	Reader    escalation.Reader
 	Resolver  *oncall.Resolver
 	Holder    Holder
+	Clock     *clock.Database // who is on call is read at its time where no statement gives one; nil = the clock of this process
 	// Waker is called after a commit with the buckets in which messages were made. It must not block. It is called from
 	// several goroutines.
 	Waker func(buckets.Set)

@@ -34,7 +34,7 @@ type Transitions interface {
 	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	// Snooze returns an Invalid fault if a snooze cannot end at until.
-	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
+	Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error)
 }
 
 // Responders change who works on an incident. A name that does not exist is an Invalid fault.
@@ -104,7 +104,7 @@ func (a Actions) Escalate(ctx context.Context, from integrations.Integration, on
 
 // Snooze ends the escalation of an open alert until an instant.
 func (a Actions) Snooze(ctx context.Context, from integrations.Integration, on integrations.Alert, until time.Time) error {
-	done, err := a.d.Transitions.Snooze(ctx, change(from, on), until)
+	done, err := a.d.Transitions.Snooze(ctx, change(from, on), incidents.SnoozeUntil(until))
 	return a.finish(done, err)
 }
 

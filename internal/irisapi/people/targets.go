@@ -3,7 +3,6 @@ package people
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
@@ -52,7 +51,7 @@ func (t targets) meant(ctx context.Context, role, target string) (problem string
 	if err != nil {
 		return "", nil, err
 	}
-	answer, err := t.Acceptor.Resolver.Resolve(ctx, q, time.Now())
+	answer, err := t.Acceptor.Resolver.Resolve(ctx, q, t.Acceptor.Clock.Now())
 	switch {
 	case fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid):
 		return fault.Public(err), nil, nil

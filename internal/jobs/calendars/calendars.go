@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
@@ -37,15 +38,16 @@ type Reader struct {
 	subscriptions *calendar.Subscriptions
 	shifts        *calendar.Shifts
 	requests      *calendar.Requests
+	clock         *clock.Database
 	client        *vendors.Client
 	private       bool
 	log           *zap.Logger
 }
 
 // New returns a reader. private allows addresses that are not public, and http.
-func New(s *calendar.Subscriptions, shifts *calendar.Shifts, requests *calendar.Requests, private bool, log *zap.Logger) *Reader {
+func New(s *calendar.Subscriptions, shifts *calendar.Shifts, requests *calendar.Requests, clk *clock.Database, private bool, log *zap.Logger) *Reader {
 	client := vendors.NewClient(vendors.ClientConfig{Timeout: timeout, PublicOnly: !private, MaxBody: editing.MaxCalendar + 1, MaxConns: atOnce})
-	return &Reader{s, shifts, requests, client, private, log.Named("calendars")}
+	return &Reader{s, shifts, requests, clk, client, private, log.Named("calendars")}
 }
 
 // Pass reads the calendars that are due.
@@ -86,7 +88,7 @@ func (r *Reader) read(ctx context.Context, d calendar.DueSubscription) error {
 
 // apply stores the shifts, holidays or unavailability of a calendar. It returns how many it stored, and the events that it left out, with the reasons.
 func (r *Reader) apply(ctx context.Context, d calendar.DueSubscription, text []byte) (int, []string, error) {
-	now := time.Now()
+	now := r.clock.Now()
 	by := oncall.By{Owner: "calendar subscription"}
 	switch d.Kind {
 	case editing.KindShifts:

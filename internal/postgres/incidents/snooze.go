@@ -10,15 +10,15 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Snooze ends the escalation of incidents until an instant. Then the plan begins again. Owners stay until then. An instant that is not in
-// the future is Invalid. If the state of an incident does not allow a snooze, Snooze returns a Conflict and changes nothing.
-func (i *Incidents) Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error) {
-	until = until.Truncate(time.Microsecond)
+// Snooze ends the escalation of incidents until an end. Then the plan begins again. Owners stay until then. An end that is not in the future
+// of the database is Invalid. If the state of an incident does not allow a snooze, Snooze returns a Conflict and changes nothing.
+func (i *Incidents) Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		now, err := q.ServerClock(ctx)
 		if err != nil {
 			return err
 		}
+		until := end(now).Truncate(time.Microsecond)
 		if err := incidents.CheckSnooze(until, now); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (i *Incidents) EndSnooze(ctx context.Context, c incidents.Change) ([]incide
 }
 
 // SnoozeByKey snoozes the open incident with the integration and key of n. It returns false if none is open. c.IDs is ignored.
-func (i *Incidents) SnoozeByKey(ctx context.Context, n incidents.New, c incidents.Change, until time.Time) (incidents.ID, bool, error) {
+func (i *Incidents) SnoozeByKey(ctx context.Context, n incidents.New, c incidents.Change, end incidents.SnoozeEnd) (incidents.ID, bool, error) {
 	open, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidentOfPlan, db.OpenIncidentOfPlanParams{
 		ApplicationID: n.ApplicationID, Plan: planKey(n, ""), DedupKey: shortKey(n.DedupKey),
 	})
@@ -48,7 +48,7 @@ func (i *Incidents) SnoozeByKey(ctx context.Context, n incidents.New, c incident
 		return 0, false, err
 	}
 	c.IDs = []incidents.ID{incidents.ID(open)}
-	_, err = i.Snooze(ctx, c, until)
+	_, err = i.Snooze(ctx, c, end)
 	return c.IDs[0], true, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	stored "github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -19,7 +20,7 @@ func (g group) change(id incidents.ID) incidents.Change {
 // snooze snoozes an incident for an hour.
 func (g group) snooze(id incidents.ID) {
 	g.T.Helper()
-	done, err := g.in.Snooze(g.Ctx(), g.change(id), time.Now().Add(time.Hour))
+	done, err := g.in.Snooze(g.Ctx(), g.change(id), incidents.SnoozeFor(time.Hour))
 	require.NoError(g.T, err)
 	require.False(g.T, done[0].Active)
 }
@@ -112,14 +113,14 @@ func TestASnoozeIsRefused(t *testing.T) {
 	for until, want := range map[time.Time]string{
 		time.Now().Add(-time.Second): "until must be in the future", time.Now().Add(31 * 24 * time.Hour): "until must be within 30 days",
 	} {
-		_, err := g.in.Snooze(g.Ctx(), g.change(id), until)
+		_, err := g.in.Snooze(g.Ctx(), g.change(id), incidents.SnoozeUntil(until))
 		require.True(t, fault.Is(err, fault.Invalid))
 		require.EqualError(t, err, want)
 	}
 	g.resolve("a")
-	_, err := g.in.Snooze(g.Ctx(), g.change(id), time.Now().Add(time.Hour))
+	_, err := g.in.Snooze(g.Ctx(), g.change(id), incidents.SnoozeFor(time.Hour))
 	require.EqualError(t, err, "the incident is resolved: reopen it first")
-	done, err := g.in.Snooze(g.Ctx(), g.change(999), time.Now().Add(time.Hour))
+	done, err := g.in.Snooze(g.Ctx(), g.change(999), incidents.SnoozeFor(time.Hour))
 	require.NoError(t, err)
 	require.False(t, done[0].Found)
 }
@@ -153,12 +154,12 @@ func TestSnoozeByKey(t *testing.T) {
 	g := newGroup(t)
 	n := g.request(alerts("a")...)
 	n.Integration = 7
-	_, found, err := g.in.SnoozeByKey(g.Ctx(), n, incidents.Change{Actor: "integration ops"}, time.Now().Add(time.Hour))
+	_, found, err := g.in.SnoozeByKey(g.Ctx(), n, incidents.Change{Actor: "integration ops"}, incidents.SnoozeFor(time.Hour))
 	require.NoError(t, err)
 	require.False(t, found)
 	opened, err := g.in.Open(g.Ctx(), n)
 	require.NoError(t, err)
-	id, found, err := g.in.SnoozeByKey(g.Ctx(), n, incidents.Change{Actor: "integration ops"}, time.Now().Add(time.Hour))
+	id, found, err := g.in.SnoozeByKey(g.Ctx(), n, incidents.Change{Actor: "integration ops"}, incidents.SnoozeFor(time.Hour))
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Equal(t, opened.ID, id)
@@ -184,4 +185,23 @@ func TestAnAcknowledgementTimesOut(t *testing.T) {
 	require.NoError(t, err)
 	g.after(2 * time.Hour)
 	require.Equal(t, incidents.StateResolved, g.state(id), "a resolve ends the time")
+}
+
+// Five seconds are five seconds of the database, whatever the clock of this process says.
+func TestASnoozeLastsByTheClockOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+		d := pgtest.Skewed(t, ahead)
+		var id int64
+		require.NoError(t, d.Pool().QueryRow(t.Context(), `with u as (insert into users (name) values ('ann') returning id), a as (insert into applications (name) values ('demo') returning id),
+			p as (insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) select 'p', id, 0, 0, 0, 0 from u returning id)
+			insert into incidents (plan_id, application_id, due_at) select p.id, a.id, clock_timestamp() from p, a returning id`).Scan(&id))
+		done, err := stored.New(d).Snooze(t.Context(), incidents.Change{IDs: []incidents.ID{incidents.ID(id)}, Actor: "ann", Via: incidents.ViaAPI}, incidents.SnoozeFor(5*time.Second))
+		require.NoError(t, err)
+		require.True(t, done[0].Found)
+		var left float64
+		require.NoError(t, d.Pool().QueryRow(t.Context(), `select extract(epoch from due_at - clock_timestamp())::float8 from incident_timers`).Scan(&left))
+		require.Greater(t, left, -60.0)
+		require.LessOrEqual(t, left, 5.0)
+	}
 }

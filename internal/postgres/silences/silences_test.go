@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -35,6 +36,7 @@ type stand struct {
 	db      *postgres.DB
 	store   *pgsilences.Silences
 	keeper  *silences.Keeper
+	clock   *clock.Database
 	ops     silences.Silences
 	opener  silences.Opener
 	admin   auth.Actor
@@ -43,8 +45,12 @@ type stand struct {
 
 func newStand(t *testing.T) *stand {
 	t.Helper()
-	d := pgtest.New(t)
-	s := &stand{t: t, db: d, store: pgsilences.New(d), admin: auth.Actor{UserID: 1, Username: "ann", Admin: true}}
+	return newStandOn(t, pgtest.New(t))
+}
+
+func newStandOn(t *testing.T, d *postgres.DB) *stand {
+	t.Helper()
+	s := &stand{t: t, db: d, clock: &clock.Database{}, store: pgsilences.New(d), admin: auth.Actor{UserID: 1, Username: "ann", Admin: true}}
 	s.exec(`insert into users (name) values ('ann'), ('bob'); insert into applications (name) values ('demo'), ('other'); insert into teams (name) values ('db');
 		insert into team_members (team_id, user_id, position) values (1, 2, 1);
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
@@ -52,7 +58,7 @@ func newStand(t *testing.T) *stand {
 		insert into plan_active (name_key, plan_id) select name, id from plans;
 		insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat, optional)
 			select 2, 1, 0, 'high', 'team', target_id, 't', 60, 0, false from teams where name = 'db'`)
-	current := silences.NewCurrent(s.store)
+	current := silences.NewCurrent(s.store, s.clock)
 	s.keeper = silences.NewKeeper(s.store, current, everything{}, func(buckets.Set) {}, zap.NewNop())
 	s.ops = silences.Silences{Reader: s.store, Editor: s.store, Keeper: s.keeper}
 	s.opener = silences.Opener{Incidents: pgincidents.New(d), Current: current}
@@ -281,5 +287,26 @@ func BenchmarkList(b *testing.B) {
 	for b.Loop() {
 		_, err := store.List(b.Context())
 		require.NoError(b, err)
+	}
+}
+
+// The clock of the database is ahead of the clock of this process, or behind: silences begin and end by the clock of the database.
+func TestSilencesBeginAndEndByTheClockOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+		d := pgtest.Skewed(t, ahead)
+		s := newStandOn(t, d)
+		require.NoError(t, s.clock.Measure(t.Context(), d.Clock))
+		now := s.ops.Now()
+		require.WithinDuration(t, time.Now().Add(ahead), now, 30*time.Second)
+		made, err := s.ops.Create(t.Context(), s.admin, silenceOf(func(c *silences.Content) { c.From, c.To = now.Add(-10*time.Minute), now.Add(10*time.Minute) }))
+		require.NoError(t, err)
+		require.Equal(t, "active", made.State(now))
+		id := s.open(1, `{"team":"db"}`)
+		require.Equal(t, incidents.StateSilenced, s.states(id)[0], "opened while the silence is in force, %s", ahead)
+		_, err = s.ops.Replace(t.Context(), s.admin, made.ID, silenceOf(func(c *silences.Content) { c.From, c.To = now.Add(-20*time.Minute), now.Add(-10*time.Minute) }))
+		require.NoError(t, err)
+		id = s.open(1, `{"team":"db"}`)
+		require.Equal(t, incidents.StateEscalating, s.states(id)[0], "opened after its end, %s", ahead)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -52,10 +51,10 @@ func (h Handlers) changeTicked(r *http.Request) (string, error) {
 	case len(ids) > maxTicked:
 		return "", fault.Invalidf("id", "At most %d incidents can be changed at once", maxTicked)
 	}
-	var until time.Time
+	var end incidents.SnoozeEnd
 	if verb == "snooze" {
 		var err error
-		if until, err = snoozeEnd(r.PostFormValue("for"), "", time.Now().In(page.Zone(r))); err != nil {
+		if end, err = snoozeEnd(r.PostFormValue("for"), "", page.Zone(r)); err != nil {
 			return "", err
 		}
 	}
@@ -64,14 +63,14 @@ func (h Handlers) changeTicked(r *http.Request) (string, error) {
 		return "", err
 	}
 	result := sorted(ticked, verb, page.Reader(r).Name)
-	if err := h.applyTo(r, &result, until); err != nil {
+	if err := h.applyTo(r, &result, end); err != nil {
 		return "", err
 	}
 	return result.text(), nil
 }
 
 // applyTo changes the incidents of a result that are to be changed.
-func (h Handlers) applyTo(r *http.Request, result *outcome, until time.Time) error {
+func (h Handlers) applyTo(r *http.Request, result *outcome, end incidents.SnoozeEnd) error {
 	do := func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 		switch result.verb {
 		case "acknowledge":
@@ -79,7 +78,7 @@ func (h Handlers) applyTo(r *http.Request, result *outcome, until time.Time) err
 		case "resolve":
 			return h.Transitions.Resolve(ctx, c, true)
 		}
-		return h.Snoozes.Snooze(ctx, c, until)
+		return h.Snoozes.Snooze(ctx, c, end)
 	}
 	if len(result.changed) == 0 {
 		return nil

@@ -4,7 +4,6 @@ package incidents
 
 import (
 	"context"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -39,9 +38,9 @@ type Responders interface {
 	Reassign(ctx context.Context, c incidents.Change, owner string) error
 }
 
-// Snoozes ends the escalation of incidents until an instant. Its method is like those of Transitions.
+// Snoozes ends the escalation of incidents until an end. Its method is like those of Transitions.
 type Snoozes interface {
-	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
+	Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error)
 }
 
 // Escalations move an incident on in its plan. Its methods are like those of Transitions. A step that does not exist is a Conflict fault.

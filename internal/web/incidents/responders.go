@@ -32,11 +32,11 @@ func (h Handlers) reassign(rw http.ResponseWriter, r *http.Request) {
 func (h Handlers) snooze(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 		form := page.Typed(r)
-		until, err := snoozeEnd(form.Get("for"), form.Get("until"), time.Now().In(page.Zone(r)))
+		end, err := snoozeEnd(form.Get("for"), form.Get("until"), page.Zone(r))
 		if err != nil {
 			return nil, err
 		}
-		return h.Snoozes.Snooze(ctx, c, until)
+		return h.Snoozes.Snooze(ctx, c, end)
 	}))
 }
 
@@ -59,21 +59,24 @@ func (h Handlers) unmerge(rw http.ResponseWriter, r *http.Request) {
 // morning is the hour at which a snooze until tomorrow ends.
 const morning = 9
 
-// snoozeEnd returns the end of a snooze: a duration, tomorrow morning, or the civil time at, in the zone of now.
-func snoozeEnd(choice, at string, now time.Time) (time.Time, error) {
+// snoozeEnd returns the end of a snooze: a duration, tomorrow morning, or the civil time at, in a zone.
+func snoozeEnd(choice, at string, zone *time.Location) (incidents.SnoozeEnd, error) {
 	switch choice {
 	case "tomorrow":
-		return time.Date(now.Year(), now.Month(), now.Day()+1, morning, 0, 0, 0, now.Location()), nil
+		return func(now time.Time) time.Time {
+			now = now.In(zone)
+			return time.Date(now.Year(), now.Month(), now.Day()+1, morning, 0, 0, 0, zone)
+		}, nil
 	case "at":
-		until, err := time.ParseInLocation("2006-01-02T15:04", at, now.Location())
+		until, err := time.ParseInLocation("2006-01-02T15:04", at, zone)
 		if err != nil {
-			return until, fault.Invalidf("until", "Enter the date and time at which the snooze ends")
+			return nil, fault.Invalidf("until", "Enter the date and time at which the snooze ends")
 		}
-		return until, nil
+		return incidents.SnoozeUntil(until), nil
 	}
 	d, err := time.ParseDuration(choice)
 	if err != nil {
-		return now, fault.Invalidf("for", "Choose how long the snooze lasts")
+		return nil, fault.Invalidf("for", "Choose how long the snooze lasts")
 	}
-	return now.Add(d), nil
+	return incidents.SnoozeFor(d), nil
 }

@@ -100,7 +100,7 @@ func repeats() []page.Option {
 // create adds a silence.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 	v := typed(r.PostFormValue)
-	c, err := v.content(time.Now(), page.Zone(r))
+	c, err := v.content(h.Changes.Now(), page.Zone(r))
 	if r.PostFormValue("do") == doPreview {
 		h.preview(rw, r, v, c, err)
 		return
@@ -140,7 +140,7 @@ func (h Handlers) change(rw http.ResponseWriter, r *http.Request) {
 	if v.For != "" {
 		v.Until = ""
 	}
-	now := time.Now()
+	now := h.Changes.Now()
 	c, err := v.content(now, zone)
 	if v.For != "" {
 		c.To = c.EndAfter(c.To.Sub(c.From), now)
@@ -219,7 +219,7 @@ func (h Handlers) foresee(r *http.Request, c silences.Content, out *foreseen) er
 	out.Count, out.Recent, out.Partial = len(found.Escalating), found.Recent, found.Partial
 	out.Escalating, err = h.titles(r.Context(), found.Escalating[:min(len(found.Escalating), shownForeseen)])
 	if c.Recurrence != "" && c.Occurs() == nil {
-		out.Spans = upcoming(c, time.Now(), shownSpans)
+		out.Spans = upcoming(c, h.Changes.Now(), shownSpans)
 	}
 	return err
 }

@@ -34,6 +34,8 @@ type Changes interface {
 	Create(ctx context.Context, actor auth.Actor, c silences.Content) (silences.Silence, error)
 	Replace(ctx context.Context, actor auth.Actor, id silences.ID, c silences.Content) (silences.Silence, error)
 	End(ctx context.Context, actor auth.Actor, id silences.ID) error
+	// Now returns the time by which silences begin and end.
+	Now() time.Time
 }
 
 // Incidents reads incidents.
@@ -138,7 +140,7 @@ const (
 
 // search returns a page of silences in a state. more is the silence before which the next page begins; 0 = there is none.
 func (h Handlers) search(ctx context.Context, state string, before silences.ID) (rows []row, more silences.ID, err error) {
-	now := time.Now()
+	now := h.Changes.Now()
 	for range maxSearches {
 		found, err := h.Silences.Page(ctx, before, state != "over", atOnce)
 		if err != nil {
@@ -192,10 +194,10 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := showView{Frame: h.Pages.Frame(r, fmt.Sprintf("Silence %d", id), "silences"), S: view(s, time.Now()), Hidden: list}
+	v := showView{Frame: h.Pages.Frame(r, fmt.Sprintf("Silence %d", id), "silences"), S: view(s, h.Changes.Now()), Hidden: list}
 	v.May = !v.ReadOnly && v.S.State != "over"
 	if v.S.State != "over" && s.Recurrence != "" {
-		v.Spans = upcoming(s.Content, time.Now(), shownSpans)
+		v.Spans = upcoming(s.Content, h.Changes.Now(), shownSpans)
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "silence", v)
 }

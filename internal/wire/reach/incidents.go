@@ -2,7 +2,6 @@ package reach
 
 import (
 	"context"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
@@ -26,7 +25,7 @@ type IncidentStore interface {
 	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
 	Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
+	Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error)
 	EndSnooze(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	Merge(ctx context.Context, c incidents.Change, into incidents.ID, comment string) ([]incidents.Acknowledged, error)
 	Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
@@ -148,8 +147,8 @@ func (i Incidents) Restart(ctx context.Context, c incidents.Change) ([]incidents
 }
 
 // Snooze is like that of the store, for incidents that the caller reaches.
-func (i Incidents) Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Snooze(ctx, c, until) })
+func (i Incidents) Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error) {
+	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Snooze(ctx, c, end) })
 }
 
 // EndSnooze is like that of the store, for incidents that the caller reaches.

@@ -80,6 +80,7 @@ type silence struct {
 	CreatedAt   time.Time `json:"created_at"`
 	EndedAt     time.Time `json:"ended_at"`
 	Hidden      int       `json:"hidden_incidents"`
+	State       string    `json:"state"`
 }
 
 // stored returns the silence with its rules.
@@ -89,8 +90,8 @@ func (s silence) stored() silences.Silence {
 }
 
 // body returns the body of a request that stores a silence.
-func body(c silences.Content) map[string]string {
-	out := map[string]string{"from": c.From.Format(time.RFC3339), "to": c.To.Format(time.RFC3339)}
+func body(c silences.Content) map[string]any {
+	out := map[string]any{"from": c.From.Format(time.RFC3339), "to": c.To.Format(time.RFC3339)}
 	for name, value := range map[string]string{"match": c.Match, "application": c.Application, "plan": c.Plan, "team": c.Team, "recurrence": c.Recurrence,
 		"zone": c.Zone, "comment": c.Comment} {
 		if value != "" {
@@ -120,11 +121,19 @@ func (c silenceAdd) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
+	in := body(content)
+	if c.From == "" {
+		delete(in, "from") // now, by the clock of the database
+		if c.Until == "" {
+			delete(in, "to")
+			in["for_seconds"] = int64(content.To.Sub(content.From) / time.Second)
+		}
+	}
 	var made silence
-	if err := api.Do(ctx, http.MethodPost, "/v1/silences", body(content), &made); err != nil {
+	if err := api.Do(ctx, http.MethodPost, "/v1/silences", in, &made); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Err, "silence added: it is %s and hides %d incidents now\n", made.stored().State(time.Now()), made.Hidden)
+	fmt.Fprintf(e.Err, "silence added: it is %s and hides %d incidents now\n", made.State, made.Hidden)
 	return e.Done(nil, "%d", made.ID)
 }
 
@@ -168,7 +177,7 @@ func (c silenceSet) Run(ctx context.Context, e remote.Env) error {
 	if err := api.Do(ctx, http.MethodPut, c.path(), body(content), &made); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Err, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.stored().State(time.Now()), text.Moment(made.To), made.Hidden)
+	fmt.Fprintf(e.Err, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State, text.Moment(made.To), made.Hidden)
 	return nil
 }
 
@@ -202,12 +211,11 @@ func (c silenceList) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tFROM\tTO\tREPEAT\tHIDES\tAUTHOR\tINCIDENTS\tCOMMENT")
 	for _, found := range all {
 		one := found.stored()
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, one.State(now), text.Moment(one.From), text.Moment(one.To), one.Recurrence, one.Hidden, one.Author,
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, found.State, text.Moment(one.From), text.Moment(one.To), one.Recurrence, one.Hidden, one.Author,
 			one.Conditions(), one.Comment)
 	}
 	return w.Flush()

@@ -20,7 +20,7 @@ func Jobs(c config.Processor, s *server.Stores, e jobs.Engine, log *zap.Logger) 
 		return nil, err
 	}
 	people := jobs.NewDirectorySync(syncer, c.Sync.From, c.Sync.Every, s.DirectorySync(jobs.SyncActor), e)
-	subscribed := calendars.New(s.Subscribed, s.Shifts, s.Absences, c.Oncall.PrivateCalendars, log)
+	subscribed := calendars.New(s.Subscribed, s.Shifts, s.Absences, s.Clock, c.Oncall.PrivateCalendars, log)
 	return map[string]func(context.Context) error{
 		"directory": people.Run,
 		"numbers":   jobs.RewriteNumbers(s.Contacts, s.Region, e),

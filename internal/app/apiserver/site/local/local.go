@@ -32,8 +32,8 @@ func New(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registe
 	parts := web.AccountParts{
 		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
 		Invitations: invitations(c, s, passwords), Tokens: s.Tokens,
-		Passwords:   accounts.Passwords{Store: s.Users, Hasher: passwords},
-		Resets:      resets(c, s, passwords),
+		Passwords: accounts.Passwords{Store: s.Users, Hasher: passwords},
+		Resets:    resets(c, s, passwords),
 	}
 	out, err := login.WithDirectory(out, c, s.DirectorySync("log-in with the directory's password"), log, reg)
 	return out, parts, err
