@@ -15,7 +15,7 @@ type Member struct {
 	GossipAddr string // host:port where its gossip listens; empty without gossip
 	Version    string
 	DataShape  int      // the highest shape of data that it reads
-	Modes      []string // the modes that it has a vendor for
+	Modes      []string // the modes that it has a vendor for; they never change. nil = it is of a release that does not say
 	Draining   bool     // it releases its buckets and acquires none
 }
 

@@ -87,6 +87,7 @@ type Holder struct {
 	backAt   atomic.Int64 // when heartbeats succeeded again after a stale time; 0 = never
 	viewAt   atomic.Int64 // when the last successful read of the view began; 0 = never
 	offer    atomic.Pointer[offer]
+	standIns atomic.Pointer[[]StandIn]
 	view     atomic.Pointer[View]
 	retiring atomic.Bool // stopping: acquires nothing, releases everything
 	hints    chan struct{}
@@ -178,6 +179,14 @@ func (h *Holder) Hint() {
 	case h.hints <- struct{}{}:
 	default:
 	}
+}
+
+// Members returns the members as last seen. The error is always nil.
+func (h *Holder) Members(context.Context) ([]MemberState, error) {
+	if v := h.view.Load(); v != nil {
+		return v.Members, nil
+	}
+	return nil, nil
 }
 
 // Peers returns the gossip addresses of the other live members, as last seen.

@@ -53,6 +53,8 @@ func (h *Holder) pass(ctx context.Context) time.Duration {
 
 	s := h.survey(&v)
 	h.reconcile(&v)
+	stands := StandInsOf(&v, h.deps.Self)
+	h.standIns.Store(&stands)
 	h.probeDead(ctx, &v, s)
 	if !s.living[h.ProcessID()] && !h.retiring.Load() {
 		// The database is reachable again, and no heartbeat is written yet. Owned buckets stay unless others took them.

@@ -24,6 +24,8 @@ type Deps struct {
 	Renderer  Renderer
 	Directory Directory
 	Links     Links
+	// Served is asked about modes for which Vendors has none; nil = no other process serves them.
+	Served Served
 	// Reveal restores the secrets in a stored text that were sealed for the destination; nil = stored texts have no secrets.
 	Reveal func(text, destination string) string
 	// Vendors, preferred first. For each mode, the first vendor that carries it is used; the others are spares.

@@ -94,10 +94,13 @@ func (o *office) flood(n int, mode users.Mode) {
 type holder struct {
 	id     string
 	leases []buckets.Lease
+	others []buckets.StandIn
 }
 
 func (h *holder) ProcessID() string       { return h.id }
 func (h *holder) Leases() []buckets.Lease { return h.leases }
+
+func (h *holder) StandIns() []buckets.StandIn { return h.others }
 
 // own makes a live process that owns the buckets from..to-1. It takes them from other processes.
 func (o *office) own(id string, from, to int) *holder {

@@ -31,6 +31,7 @@ type finder struct {
 	modes  map[users.Mode]*modeWorker // kicked when there is work for them
 	report *reporter
 	poll   time.Duration
+	dry    DryRun
 
 	mu       sync.Mutex
 	woken    buckets.Set
@@ -40,9 +41,9 @@ type finder struct {
 	lastPass atomic.Int64 // unix nanoseconds
 }
 
-func newFinder(deps Deps, poll time.Duration, d *rate.Demand, modes map[users.Mode]*modeWorker, r *reporter) *finder {
+func newFinder(deps Deps, cfg Config, d *rate.Demand, modes map[users.Mode]*modeWorker, r *reporter) *finder {
 	return &finder{
-		queue: deps.Queue, leases: deps.Leases, demand: d, modes: modes, report: r, poll: poll,
+		queue: deps.Queue, leases: deps.Leases, demand: d, modes: modes, report: r, poll: cfg.Poll, dry: cfg.DryRun,
 		wake: make(chan struct{}, 1),
 	}
 }
@@ -116,7 +117,8 @@ func (f *finder) run(ctx context.Context) {
 		}
 		now := time.Now()
 		bs, next := f.due(now)
-		held := setOf(f.leases.Leases())
+		where := scopeOf(f.leases, f.dry)
+		held := where.all()
 		// A message in a newly acquired bucket may be older than all messages that this process knows.
 		gained := held.Len() > 0 && !held.Within(known)
 		all := gained || now.Sub(polled) >= f.poll
@@ -126,7 +128,7 @@ func (f *finder) run(ctx context.Context) {
 		bs.Intersect(held)
 		sweep := gained || all && now.Sub(swept) >= sweepEvery
 		if !bs.Empty() {
-			if err := f.search(ctx, bs, all, sweep); err != nil {
+			if err := f.search(ctx, where, bs, all, sweep); err != nil {
 				if ctx.Err() != nil {
 					return
 				}
@@ -176,7 +178,7 @@ func (f *finder) kick(busy map[users.Mode]bool) {
 }
 
 // search searches some buckets and wakes the modes that have work there.
-func (f *finder) search(ctx context.Context, bs buckets.Set, all, sweep bool) error {
+func (f *finder) search(ctx context.Context, where scope, bs buckets.Set, all, sweep bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	low := f.low()
@@ -188,6 +190,7 @@ func (f *finder) search(ctx context.Context, bs buckets.Set, all, sweep bool) er
 	if err != nil {
 		return err
 	}
+	found.Waiting = where.reachable(found.Waiting)
 	now := time.Now()
 	for _, x := range found.Waiting {
 		if x.DueIn > 0 {

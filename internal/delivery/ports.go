@@ -69,6 +69,7 @@ func (t Take) PerBucket() int { return rate.PerBucket(t.Max, len(t.Buckets)) }
 type TakeRequest struct {
 	ProcessID string
 	Leases    []buckets.Lease // of the buckets named in Takes, at least
+	StandIns  []buckets.Lease // the same, for buckets of owners that do not serve the mode of the lanes
 	Takes     []Take
 	Low       time.Time     // no message that became available earlier is waiting; zero = not known
 	ClaimFor  time.Duration // how long the claims last
@@ -139,7 +140,7 @@ type Queue interface {
 	// missed; the zero time misses none.
 	Waiting(ctx context.Context, bs []int, low time.Time) (Found, error)
 	// Take claims messages in the order of the request. It takes nothing from a bucket whose lease is not (or no longer)
-	// this process's in that epoch. A message that a process has taken may be taken again only when its claim is over or that
+	// this process's in that epoch, and nothing from a bucket of StandIns that has changed its owner. A message that a process has taken may be taken again only when its claim is over or that
 	// process is not live.
 	Take(ctx context.Context, r TakeRequest) ([]Claimed, error)
 	stage.Mover
@@ -172,6 +173,14 @@ type Limits interface {
 type Leases interface {
 	ProcessID() string
 	Leases() []buckets.Lease
+	// StandIns are the buckets of members that lack modes which this process serves.
+	StandIns() []buckets.StandIn
+}
+
+// Served knows which modes other processes serve.
+type Served interface {
+	// Unserved returns those of the modes that no live process has served for 30 seconds.
+	Unserved(ctx context.Context, modes []users.Mode) ([]users.Mode, error)
 }
 
 // Directory reads how an application can reach a user. ok is false when there is no such user or application.

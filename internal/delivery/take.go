@@ -41,6 +41,7 @@ type modeWorker struct {
 	demand     *rate.Demand
 	pauses     *account.Pauses
 	finder     *finder
+	lacking    *lacking
 	path       *path
 	report     *reporter
 	background *sync.WaitGroup // of probes
@@ -114,13 +115,16 @@ func (l *modeWorker) open(now time.Time) (o *account.Outlet, why string, left ti
 // pass takes the messages that may be sent soon. It returns when to pass again; zero = when something changes.
 func (l *modeWorker) pass(ctx, calls context.Context) time.Time {
 	now := time.Now()
-	leases := l.leases.Leases()
-	keys := l.demand.Lanes(l.mode, setOf(leases))
+	where := scopeOf(l.leases, l.cfg.DryRun)
+	keys := l.demand.Lanes(l.mode, where.of(l.mode))
 	if len(keys) == 0 || ctx.Err() != nil {
 		return time.Time{}
 	}
 	if left, _ := l.pauses.Left(now, rate.ModeKey(l.mode)); left > 0 {
 		return now.Add(left)
+	}
+	if len(l.outlets) == 0 && l.lacking.elsewhere(ctx, l.mode) {
+		return now.Add(l.cfg.Poll)
 	}
 	free, all := l.room(now)
 	if free <= 0 {
@@ -136,7 +140,7 @@ func (l *modeWorker) pass(ctx, calls context.Context) time.Time {
 			return now.Add(left)
 		}
 		turns := l.turns.Unlimited(keys, min(refusedBatch, free+refusedBatch/2))
-		l.take(ctx, calls, leases, turns, nil, closure{why, left})
+		l.take(ctx, calls, where, turns, nil, closure{why, left})
 		return instant.Later(l.nextProbe(now), time.Now().Add(restAfter*time.Since(now)))
 	}
 	if l.flooded && now.Sub(l.lastTake) < gather && !l.turns.Limited(keys, limitOf(o)) {
@@ -154,7 +158,7 @@ func (l *modeWorker) pass(ctx, calls context.Context) time.Time {
 		o.Health.CancelReserve()
 		return again
 	}
-	return l.take(ctx, calls, leases, turns, o, closure{})
+	return l.take(ctx, calls, where, turns, o, closure{})
 }
 
 // closure says why no account of a mode can be used, and for how long (0 = unknown).
@@ -164,8 +168,8 @@ type closure struct {
 }
 
 // take claims messages for the turns and begins them. It returns when to pass again.
-func (l *modeWorker) take(ctx, calls context.Context, leases []buckets.Lease, dealt []rate.Turn, o *account.Outlet, closed closure) time.Time {
-	req := TakeRequest{ProcessID: l.leases.ProcessID(), Leases: leases, ClaimFor: l.claimFor(o), Low: l.finder.low()}
+func (l *modeWorker) take(ctx, calls context.Context, where scope, dealt []rate.Turn, o *account.Outlet, closed closure) time.Time {
+	req := TakeRequest{ProcessID: l.leases.ProcessID(), Leases: where.leases, StandIns: where.foreign(l.mode), ClaimFor: l.claimFor(o), Low: l.finder.low()}
 	turns := map[rate.Key][]rate.Turn{}
 	var order []rate.Key
 	for _, t := range dealt {

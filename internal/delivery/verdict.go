@@ -22,6 +22,7 @@ type decider struct {
 	cfg       *Config
 	directory Directory
 	modes     map[users.Mode]*modeWorker
+	lacking   *lacking
 	report    *reporter
 	stopping  <-chan struct{}
 }
@@ -130,7 +131,7 @@ func (d *decider) nextMode(ctx context.Context, it *item, why string, again, ref
 		d.report.Failed("reach", err, zap.Int64("message_id", int64(c.ID)))
 		return Verdict{State: messages.Pending, RetryIn: time.Second}
 	}
-	unusable := append(d.unserved(), gone...)
+	unusable := append(d.unserved(ctx), gone...)
 	if ok {
 		if m, found := users.NextMode(r, app, append(slices.Clone(unusable), tried...)); found {
 			return Verdict{
@@ -164,11 +165,11 @@ func (d *decider) sameAgain(it *item, v Verdict, why string) Verdict {
 	return v
 }
 
-// unserved are the modes that no vendor carries.
-func (d *decider) unserved() []users.Mode {
+// unserved are the modes that no vendor of any live process carries.
+func (d *decider) unserved(ctx context.Context) []users.Mode {
 	var out []users.Mode
 	for m, l := range d.modes {
-		if len(l.outlets) == 0 {
+		if len(l.outlets) == 0 && !d.lacking.elsewhere(ctx, m) {
 			out = append(out, m)
 		}
 	}

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type Worker struct {
 	modes   map[users.Mode]*modeWorker
 	finder  *finder
 	rescuer *rescuer
+	lacking *lacking
 	shared  *rate.Shared
 
 	mark   *stage.Mark
@@ -57,7 +59,8 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 	w.record, w.move = stage.NewRecord(deps.Ledger, report), stage.NewMove(deps.Queue, deps.Leases, report)
 	report.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.record.Len()) }, deps.Vendors)
 	w.shared = rate.NewShared(deps.Limits, cfg.Limits, report)
-	w.finder = newFinder(deps, cfg.Poll, w.shared.Demand, w.modes, report)
+	w.finder = newFinder(deps, cfg, w.shared.Demand, w.modes, report)
+	w.lacking = &lacking{source: deps.Served, report: report, served: map[users.Mode]bool{}, told: map[users.Mode]bool{}}
 	w.rescuer = &rescuer{
 		queue: deps.Rescuer, limits: deps.Limits, leases: deps.Leases, finder: w.finder, pauses: &w.pauses, inFlight: &w.inFlight,
 		report: report, poll: cfg.Poll,
@@ -65,13 +68,16 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 	p := w.newPath(deps, report)
 	for _, m := range users.Modes {
 		w.modes[m] = w.newMode(m, deps, p, report)
+		if len(w.modes[m].outlets) == 0 {
+			w.lacking.modes = append(w.lacking.modes, m)
+		}
 	}
 	return w, nil
 }
 
 // newPath returns the steps after the take.
 func (w *Worker) newPath(deps Deps, report *reporter) *path {
-	decide := &decider{cfg: &w.cfg, directory: deps.Directory, modes: w.modes, report: report, stopping: w.stopping}
+	decide := &decider{cfg: &w.cfg, directory: deps.Directory, modes: w.modes, lacking: w.lacking, report: report, stopping: w.stopping}
 	return &path{
 		screen: screen{cfg: &w.cfg, links: deps.Links, decide: decide},
 		admit:  admission{cfg: &w.cfg, decide: decide, metrics: report.metrics, stopping: w.stopping},
@@ -90,7 +96,7 @@ func (w *Worker) newPath(deps Deps, report *reporter) *path {
 func (w *Worker) newMode(m users.Mode, deps Deps, p *path, report *reporter) *modeWorker {
 	l := &modeWorker{
 		mode: m, turns: rate.NewDealer(w.shared, m), render: stage.NewRender(deps.Renderer, m, report, &w.background),
-		cfg: &w.cfg, queue: deps.Queue, leases: deps.Leases, demand: w.shared.Demand, pauses: &w.pauses, finder: w.finder, path: p,
+		cfg: &w.cfg, queue: deps.Queue, leases: deps.Leases, demand: w.shared.Demand, pauses: &w.pauses, finder: w.finder, lacking: w.lacking, path: p,
 		report: report, background: &w.background, kicked: make(chan struct{}, 1),
 	}
 	for _, v := range deps.Vendors {
@@ -176,7 +182,8 @@ func (w *Worker) sendHints(ctx context.Context) {
 	defer ticker.Stop()
 	silent := true
 	for {
-		lanes := w.shared.Demand.All()
+		// A lane that this process cannot serve must not take a share of its limit.
+		lanes := slices.DeleteFunc(w.shared.Demand.All(), func(l rate.Lane) bool { return w.modes[l.Mode] == nil || len(w.modes[l.Mode].outlets) == 0 })
 		if len(lanes) > 0 || !silent {
 			w.hints.Demand(rate.EncodeDemand(lanes))
 		}

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -18,6 +22,39 @@ func DatabaseCheck(db *postgres.DB) Check {
 			return err
 		}
 		return db.Shortage()
+	}}
+}
+
+// MembersReader reads the members of the cluster. *engine.Cluster implements it.
+type MembersReader interface {
+	Members(ctx context.Context) ([]buckets.MemberState, error)
+}
+
+// ModesCheck reports a Concern for each live member that has no vendor for a mode which others serve. They send its messages of that mode,
+// a little later. If self is a process id, it looks at that member only. The gauge names the members.
+func ModesCheck(r MembersReader, self string, reg prometheus.Registerer) Check {
+	gauge := promauto.With(reg).NewGaugeVec(prometheus.GaugeOpts{
+		Name: "iris_app_mode_lacking", Help: "Live processors of a host that have no vendor for a mode which other processors serve.",
+	}, []string{"host", "mode"})
+	return Check{"modes", func(ctx context.Context) error {
+		members, err := r.Members(ctx)
+		if err != nil {
+			return err
+		}
+		gauge.Reset()
+		var texts []string
+		for _, l := range buckets.Lacks(members) {
+			if self != "" && l.Member.ProcessID != self {
+				continue
+			}
+			gauge.WithLabelValues(l.Member.Host, l.Mode).Inc()
+			texts = append(texts, fmt.Sprintf("processor %.8s on %s has no vendor for %s, and others send its messages: give it their vendor settings and restart it",
+				l.Member.ProcessID, l.Member.Host, l.Mode))
+		}
+		if len(texts) == 0 {
+			return nil
+		}
+		return Concern(strings.Join(texts, "; "))
 	}}
 }
 

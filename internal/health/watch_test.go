@@ -2,6 +2,7 @@ package health
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,30 @@ func TestAConcernIsShownButTheServerStaysReady(t *testing.T) {
 	h.Set(Check{"delivery", func(context.Context) error { return Concern("slow") }})
 	require.Equal(t, []Finding{{Name: "delivery", Concern: "slow"}}, h.Findings(t.Context()))
 	require.InDelta(t, 1, testutil.ToFloat64(h.gauge), 0)
+}
+
+type staff []buckets.MemberState
+
+func (s staff) Members(context.Context) ([]buckets.MemberState, error) { return s, nil }
+
+func TestAMemberWithoutAVendorIsNamed(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	member := func(id, host string, age time.Duration, modes ...string) buckets.MemberState {
+		return buckets.MemberState{Member: buckets.Member{ProcessID: id, Host: host, Modes: modes}, Age: age}
+	}
+	s := staff{member("good-1", "h1", 0, "drop", "email"), member("bad", "h2", 0, "drop"), member("dead", "h3", time.Minute, "sms"), member("old", "h4", 0)}
+	c := ModesCheck(s, "", reg)
+	require.Equal(t, Concern("processor bad on h2 has no vendor for email, and others send its messages: give it their vendor settings and restart it"), c.Ask(t.Context()))
+	require.NoError(t, testutil.GatherAndCompare(reg, strings.NewReader(`# HELP iris_app_mode_lacking Live processors of a host that have no vendor for a mode which other processors serve.
+# TYPE iris_app_mode_lacking gauge
+iris_app_mode_lacking{host="h2",mode="email"} 1
+`)))
+	s[1].Modes = []string{"drop", "email"}
+	require.NoError(t, c.Ask(t.Context()))
+	require.NoError(t, testutil.GatherAndCompare(reg, strings.NewReader("")))
+	s[1].Modes = []string{"drop"}
+	require.NoError(t, ModesCheck(s, "good-1", prometheus.NewRegistry()).Ask(t.Context()), "a processor tells about itself only")
 }
 
 type lonely struct{ n, members int }

@@ -97,6 +97,9 @@ type member struct {
 	Age       float64 `json:"heartbeat_age_seconds"`
 	State     string  `json:"state"` // running, draining or dead
 	Buckets   int     `json:"buckets"`
+	// Modes are what it has a vendor for; null = it does not say. Lacks are those that only other running processes serve.
+	Modes []string `json:"modes"`
+	Lacks []string `json:"lacks"`
 }
 
 type bucket struct {
@@ -120,6 +123,10 @@ func (d Deps) members(w http.ResponseWriter, r *http.Request) error {
 		owners[i] = bucket{page.OrNull(l.Owner), l.Epoch}
 	}
 	all := make([]member, len(found.Members))
+	lacks := map[string][]string{}
+	for _, l := range buckets.Lacks(found.Members) {
+		lacks[l.Member.ProcessID] = append(lacks[l.Member.ProcessID], l.Mode)
+	}
 	for i, m := range found.Members {
 		state := "running"
 		switch {
@@ -128,7 +135,7 @@ func (d Deps) members(w http.ResponseWriter, r *http.Request) error {
 		case m.Draining:
 			state = "draining"
 		}
-		all[i] = member{m.ProcessID, m.Host, page.OrNull(m.GossipAddr), m.Version, page.Time(m.StartedAt), m.Age.Seconds(), state, owned[m.ProcessID]}
+		all[i] = member{m.ProcessID, m.Host, page.OrNull(m.GossipAddr), m.Version, page.Time(m.StartedAt), m.Age.Seconds(), state, owned[m.ProcessID], m.Modes, routing.OrEmpty(lacks[m.ProcessID])}
 	}
 	return routing.Answer(w, http.StatusOK, struct {
 		Members      []member `json:"members"`

@@ -127,7 +127,7 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 	}
 	parts.worker, err = delivery.New(delivery.Deps{
 		Queue: s.Queue, Ledger: s.Queue, Rescuer: s.Queue, Limits: s.QueueLimits, Leases: parts.holder,
-		Renderer: messages.NewRenderer(s.QueueLoader), Directory: s.Reach,
+		Renderer: messages.NewRenderer(s.QueueLoader), Directory: s.Reach, Served: s.Cluster,
 		Links: &links{public: p.cfg.PublicURL, sign: s.Keys.Links()}, Reveal: s.Keys.RevealTo,
 		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
 	}, dc)

@@ -116,6 +116,7 @@ func (p *Processor) run(ctx context.Context) error {
 		return err
 	}
 	p.health.Set(append(health.NewOverdue(engine.NewRunner(p.db), p.reg, p.log).Checks(), health.DatabaseCheck(p.db), parts.clock, observed.Check(p.vendors),
+		health.ModesCheck(parts.holder, parts.holder.ProcessID(), p.reg),
 		health.Check{Name: "cluster", Ask: func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)
 }

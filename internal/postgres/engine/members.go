@@ -189,6 +189,7 @@ func memberStates(ctx context.Context, q *db.Queries) ([]buckets.MemberState, er
 				GossipAddr: r.GossipAddr,
 				Version:    r.Version,
 				DataShape:  int(r.DataShape),
+				Modes:      r.Modes,
 				Draining:   r.Draining,
 			},
 			StartedAt:   r.StartedAt,
@@ -225,6 +226,27 @@ func smallints(s buckets.Set) []int16 {
 		out = append(out, int16(b))
 	}
 	return out
+}
+
+// unservedAfter is how long no live processor must have served a mode before its messages get another one.
+const unservedAfter = 30 * time.Second
+
+// Unserved returns those of the modes that no live processor has served for 30 seconds. See delivery.Served.
+func (c *Cluster) Unserved(ctx context.Context, modes []users.Mode) ([]users.Mode, error) {
+	p := db.UnservedModesParams{Modes: make([]string, len(modes)), Seconds: unservedAfter.Seconds(), FreshSeconds: buckets.DefaultLimits().Fresh.Seconds()}
+	for i, m := range modes {
+		p.Modes[i] = string(m)
+	}
+	var out []users.Mode
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+		rows, err := q.UnservedModes(ctx, p)
+		out = make([]users.Mode, len(rows))
+		for i, m := range rows {
+			out[i] = users.Mode(m)
+		}
+		return err
+	})
+	return out, err
 }
 
 // Served returns the modes that live processors have a vendor for. known is false when there is no live processor, or one did not

@@ -30,7 +30,7 @@ const clusterPatience = 20 * time.Second
 var clusterLimits = buckets.DefaultLimits()
 
 func member(id string) buckets.Member {
-	return buckets.Member{ProcessID: id, Host: "host-of-" + id, Version: "1.2.3", DataShape: 1}
+	return buckets.Member{ProcessID: id, Host: "host-of-" + id, Version: "1.2.3", DataShape: 1, Modes: []string{}}
 }
 
 func acquire(t *testing.T, c *engine.Cluster, id string, bs buckets.Set, suspects ...string) []buckets.Lease {

@@ -49,6 +49,9 @@ func (h *Holding) ProcessID() string { return h.id }
 // Leases implements runner.Holder.
 func (h *Holding) Leases() []buckets.Lease { return h.Held }
 
+// StandIns implements delivery.Leases.
+func (h *Holding) StandIns() []buckets.StandIn { return nil }
+
 // Lost implements runner.Holder.
 func (h *Holding) Lost(bs buckets.Set) {
 	h.mu.Lock()

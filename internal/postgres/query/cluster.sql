@@ -24,7 +24,7 @@ set heartbeat_at = clock_timestamp(),
 returning (xmax = 0)::boolean as joined;
 
 -- name: ListMembers :many
-select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining, coalesce(ended_at > heartbeat_at, false)::boolean as ended,
+select process_id, host, gossip_addr, version, data_shape, modes, started_at, heartbeat_at, draining, coalesce(ended_at > heartbeat_at, false)::boolean as ended,
     extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
 from members
 order by process_id;
@@ -127,6 +127,23 @@ with live as (
 select count(*)::int as processors, count(modes)::int as told,
     coalesce((select array_agg(distinct m.mode order by m.mode) from live l cross join unnest(l.modes) as m(mode)), '{}')::text[] as modes
 from live;
+
+-- Those of the modes that no processor has served for a time. A processor of a release that does not publish its modes counts as serving all
+-- of them. A mode that was served before the whole cluster stopped gets the same time after a restart: the processor that serves it may
+-- start a moment later than this one.
+-- name: UnservedModes :many
+select w.mode::text as mode
+from unnest(sqlc.arg(modes)::text[]) as w(mode)
+where not exists (
+        select from members m
+        where m.heartbeat_at > clock_timestamp() - make_interval(secs => sqlc.arg(seconds)::float8) and (m.modes is null or w.mode = any (m.modes)))
+  and not exists (
+        select from served_modes s
+        where s.mode = w.mode and (s.served_at > clock_timestamp() - make_interval(secs => sqlc.arg(seconds)::float8)
+            or not exists (
+                select from members m
+                where m.heartbeat_at > clock_timestamp() - make_interval(secs => sqlc.arg(fresh_seconds)::float8)
+                  and m.started_at < clock_timestamp() - make_interval(secs => sqlc.arg(seconds)::float8))));
 
 -- The latest hand-overs of buckets, newest first.
 -- name: Handovers :many

@@ -40,12 +40,14 @@ where not a.paused;
 -- the lease rows are locked and checked again at their newest version before any message is read, and stay locked
 -- until the takes are committed. The commit need not reach the disk: after a crash of the server the message waits again, and
 -- the process that took it finds that out when it marks the message. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]]; epochs holds one for each of
--- the 256 buckets. Statements with many rows are written so that nested loops over them stay linear.
+-- the 256 buckets. In stand-in buckets the lease is that of another member, whose modes lack those of the lanes that look there: they are
+-- those of the epoch, because a member's modes never change. Statements with many rows are written so that nested loops over them stay linear.
 -- name: TakeMessages :many
 with fence as materialized (
     select bl.bucket
     from bucket_leases bl
-    where bl.bucket = any (sqlc.arg(lease_buckets)::smallint[]) and bl.owner = sqlc.arg(process_id)::text
+    where bl.bucket = any (sqlc.arg(lease_buckets)::smallint[])
+      and (bl.owner = sqlc.arg(process_id)::text or bl.bucket = any (sqlc.arg(stand_in_buckets)::smallint[]) and bl.owner is not null)
       and bl.epoch = (sqlc.arg(epochs)::bigint[])[bl.bucket + 1]
       and (select set_config('synchronous_commit', 'off', true)) = 'off'
     order by bl.bucket

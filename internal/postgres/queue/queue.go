@@ -86,6 +86,14 @@ func (q *Queue) Take(ctx context.Context, r delivery.TakeRequest) ([]delivery.Cl
 		return nil, nil
 	}
 	p.LeaseBuckets, p.Epochs = postgres.LeaseArrays(r.Leases, &touched)
+	p.StandInBuckets = []int16{}
+	for _, l := range r.StandIns {
+		if touched.Has(l.Bucket) && p.Epochs[l.Bucket] < 0 {
+			p.LeaseBuckets = append(p.LeaseBuckets, int16(l.Bucket))
+			p.StandInBuckets = append(p.StandInBuckets, int16(l.Bucket))
+			p.Epochs[l.Bucket] = l.Epoch
+		}
+	}
 	var out []delivery.Claimed
 	err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		rows, err := d.TakeMessages(ctx, p)

@@ -83,7 +83,7 @@ func TestTakingReadsOnlyItsBuckets(t *testing.T) {
 	}
 	epochs := slices.Repeat([]int64{1}, 256)
 	read := pgtest.Scanned(t, d, "queue.sql", "TakeMessages", map[string]any{
-		"lease_buckets": []int16{0, 1, 2, 3, 4, 5, 6, 7}, "process_id": "me", "epochs": epochs, "lane_modes": []string{"email"}, "lane_classes": []int16{0},
+		"lease_buckets": []int16{0, 1, 2, 3, 4, 5, 6, 7}, "stand_in_buckets": []int16{}, "process_id": "me", "epochs": epochs, "lane_modes": []string{"email"}, "lane_classes": []int16{0},
 		"lane_applications": []int64{2}, "lane_most": []int32{16}, "lane_each": []int32{4}, "lane_from": []int32{1}, "lane_to": []int32{8},
 		"lane_waited_us": []int64{0}, "lane_older_us": []int64{0}, "lane_first_us": []int64{0}, "lane_buckets": []int16{0, 1, 2, 3, 4, 5, 6, 7},
 		"low": time.Now().Add(-time.Hour), "claim_us": int64(1_000_000),

@@ -99,8 +99,9 @@ type member struct {
 	Beat      float64   `json:"heartbeat_age_seconds"`
 	State     string
 	Buckets   int
-	Colour    int  `json:"-"` // class of the owner on the map
-	May       bool `json:"-"` // the reader may drain it, or end that
+	Lacks     []string // modes that only others serve
+	Colour    int      `json:"-"` // class of the owner on the map
+	May       bool     `json:"-"` // the reader may drain it, or end that
 }
 
 // Short is the beginning of the number of the process.
@@ -108,6 +109,9 @@ func (m member) Short() string { return m.ProcessID[:min(8, len(m.ProcessID))] }
 
 // Heartbeat is how long ago the process was heard of.
 func (m member) Heartbeat() string { return age(m.Beat) }
+
+// Lacking names the modes that only others serve; "" = none.
+func (m member) Lacking() string { return strings.Join(m.Lacks, ", ") }
 
 // Chip is the kind of chip for the state.
 func (m member) Chip() string {

@@ -235,7 +235,7 @@ func (q *Queries) ListLeases(ctx context.Context) ([]ListLeasesRow, error) {
 }
 
 const listMembers = `-- name: ListMembers :many
-select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining, coalesce(ended_at > heartbeat_at, false)::boolean as ended,
+select process_id, host, gossip_addr, version, data_shape, modes, started_at, heartbeat_at, draining, coalesce(ended_at > heartbeat_at, false)::boolean as ended,
     extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
 from members
 order by process_id
@@ -247,6 +247,7 @@ type ListMembersRow struct {
 	GossipAddr  string
 	Version     string
 	DataShape   int32
+	Modes       []string
 	StartedAt   time.Time
 	HeartbeatAt time.Time
 	Draining    bool
@@ -269,6 +270,7 @@ func (q *Queries) ListMembers(ctx context.Context) ([]ListMembersRow, error) {
 			&i.GossipAddr,
 			&i.Version,
 			&i.DataShape,
+			&i.Modes,
 			&i.StartedAt,
 			&i.HeartbeatAt,
 			&i.Draining,
@@ -478,4 +480,48 @@ func (q *Queries) SetMemberDraining(ctx context.Context, arg SetMemberDrainingPa
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const unservedModes = `-- name: UnservedModes :many
+select w.mode::text as mode
+from unnest($1::text[]) as w(mode)
+where not exists (
+        select from members m
+        where m.heartbeat_at > clock_timestamp() - make_interval(secs => $2::float8) and (m.modes is null or w.mode = any (m.modes)))
+  and not exists (
+        select from served_modes s
+        where s.mode = w.mode and (s.served_at > clock_timestamp() - make_interval(secs => $2::float8)
+            or not exists (
+                select from members m
+                where m.heartbeat_at > clock_timestamp() - make_interval(secs => $3::float8)
+                  and m.started_at < clock_timestamp() - make_interval(secs => $2::float8))))
+`
+
+type UnservedModesParams struct {
+	Modes        []string
+	Seconds      float64
+	FreshSeconds float64
+}
+
+// Those of the modes that no processor has served for a time. A processor of a release that does not publish its modes counts as serving all
+// of them. A mode that was served before the whole cluster stopped gets the same time after a restart: the processor that serves it may
+// start a moment later than this one.
+func (q *Queries) UnservedModes(ctx context.Context, arg UnservedModesParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, unservedModes, arg.Modes, arg.Seconds, arg.FreshSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var mode string
+		if err := rows.Scan(&mode); err != nil {
+			return nil, err
+		}
+		items = append(items, mode)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

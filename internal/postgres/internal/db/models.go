@@ -1145,6 +1145,11 @@ type SecondFactor struct {
 	CreatedAt time.Time
 }
 
+type ServedMode struct {
+	Mode     string
+	ServedAt time.Time
+}
+
 type Service struct {
 	ID   int64
 	Name string

@@ -655,23 +655,24 @@ const takeMessages = `-- name: TakeMessages :many
 with fence as materialized (
     select bl.bucket
     from bucket_leases bl
-    where bl.bucket = any ($1::smallint[]) and bl.owner = $2::text
-      and bl.epoch = ($3::bigint[])[bl.bucket + 1]
+    where bl.bucket = any ($1::smallint[])
+      and (bl.owner = $2::text or bl.bucket = any ($3::smallint[]) and bl.owner is not null)
+      and bl.epoch = ($4::bigint[])[bl.bucket + 1]
       and (select set_config('synchronous_commit', 'off', true)) = 'off'
     order by bl.bucket
     for share of bl
 ), picked as materialized (
     select c.id
     from (
-        select unnest($4::text[]) as mode, unnest($5::smallint[]) as class,
-            unnest($6::bigint[]) as application_id, unnest($7::int[]) as most,
-            unnest($8::int[]) as each, unnest($9::int[]) as lo,
-            unnest($10::int[]) as hi, unnest($11::bigint[]) as waited,
-            unnest($12::bigint[]) as older, unnest($13::bigint[]) as first
+        select unnest($5::text[]) as mode, unnest($6::smallint[]) as class,
+            unnest($7::bigint[]) as application_id, unnest($8::int[]) as most,
+            unnest($9::int[]) as each, unnest($10::int[]) as lo,
+            unnest($11::int[]) as hi, unnest($12::bigint[]) as waited,
+            unnest($13::bigint[]) as older, unnest($14::bigint[]) as first
     ) l
     cross join lateral (
         select x.id
-        from (select unnest(($14::smallint[])[l.lo:l.hi]) as bucket) t
+        from (select unnest(($15::smallint[])[l.lo:l.hi]) as bucket) t
         cross join lateral (
             select m.id
             from messages m
@@ -680,7 +681,7 @@ with fence as materialized (
               and m.application_id = l.application_id
               and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < statement_timestamp() or m.claim_by <> all (array(
                   select p.process_id from members p where p.heartbeat_at > statement_timestamp() - interval '3 seconds')))))
-              and m.available_at >= $15::timestamptz and m.available_at <= statement_timestamp()
+              and m.available_at >= $16::timestamptz and m.available_at <= statement_timestamp()
               and (l.waited = 0
                   or m.mode_since <= statement_timestamp() - (case when m.cycles = 0 then l.first else l.waited end) * interval '1 microsecond'
                   or m.created_at <= statement_timestamp() - l.older * interval '1 microsecond')
@@ -693,7 +694,7 @@ with fence as materialized (
 ), taken as (
     update messages m
     set state = 'taken', claim_by = $2::text, takes = m.takes + 1,
-        claim_until = clock_timestamp() + $16::bigint * interval '1 microsecond'
+        claim_until = clock_timestamp() + $17::bigint * interval '1 microsecond'
     where m.id = any (array(select p.id from picked p))
     returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.failed_for_good, m.late_at, m.quiet_until
 )
@@ -730,6 +731,7 @@ order by t.available_at, t.id
 type TakeMessagesParams struct {
 	LeaseBuckets     []int16
 	ProcessID        string
+	StandInBuckets   []int16
 	Epochs           []int64
 	LaneModes        []string
 	LaneClasses      []int16
@@ -790,11 +792,13 @@ type TakeMessagesRow struct {
 // the lease rows are locked and checked again at their newest version before any message is read, and stay locked
 // until the takes are committed. The commit need not reach the disk: after a crash of the server the message waits again, and
 // the process that took it finds that out when it marks the message. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]]; epochs holds one for each of
-// the 256 buckets. Statements with many rows are written so that nested loops over them stay linear.
+// the 256 buckets. In stand-in buckets the lease is that of another member, whose modes lack those of the lanes that look there: they are
+// those of the epoch, because a member's modes never change. Statements with many rows are written so that nested loops over them stay linear.
 func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]TakeMessagesRow, error) {
 	rows, err := q.db.Query(ctx, takeMessages,
 		arg.LeaseBuckets,
 		arg.ProcessID,
+		arg.StandInBuckets,
 		arg.Epochs,
 		arg.LaneModes,
 		arg.LaneClasses,
