@@ -44,6 +44,17 @@ func TestTheManualListsExactlyTheMetricsThatExist(t *testing.T) {
 		require.True(t, exported[name], "deploy/alerts.yaml names %s, which does not exist", name)
 	}
 
+	runbooks, err := os.ReadFile("../../docs/runbooks.md")
+	require.NoError(t, err)
+	alerts := strings.Split(string(rules), "- alert: ")[1:]
+	require.Greater(t, len(alerts), 5)
+	for _, rule := range alerts {
+		name, _, _ := strings.Cut(rule, "\n")
+		require.Contains(t, rule, "/docs/runbooks.md#"+strings.ToLower(name)+"\n", "%s has no runbook_url", name)
+		require.Contains(t, string(runbooks), "\n## "+name+"\n", "docs/runbooks.md has no section")
+	}
+	require.Equal(t, len(alerts), strings.Count(string(runbooks), "\n## "), "each section belongs to an alert")
+
 	_, table, found := strings.Cut(manual, "## What the log says")
 	require.True(t, found)
 	table, _, _ = strings.Cut(table, "\n## ")

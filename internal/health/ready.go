@@ -69,8 +69,12 @@ type Cluster interface {
 }
 
 // MembersCheck fails if no processor is alive, or if a bucket has had no live owner for takeoverTime: incidents would not be paged.
-// Within takeoverTime it reports a Concern.
-func MembersCheck(c Cluster) Check {
+// Within takeoverTime it reports a Concern. Its gauges are right when every processor is dead: iris-api exports them.
+func MembersCheck(c Cluster, reg prometheus.Registerer) Check {
+	living := promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_live_processors", Help: "Message processors with a fresh heartbeat."})
+	unowned := promauto.With(reg).NewGauge(prometheus.GaugeOpts{
+		Name: "iris_app_buckets_without_owner", Help: "Buckets that no live processor owns: their incidents do not escalate.",
+	})
 	var owned time.Time // when all buckets last had an owner
 	return Check{"processors", func(ctx context.Context) error {
 		members, err := c.Members(ctx)
@@ -83,12 +87,14 @@ func MembersCheck(c Cluster) Check {
 				live++
 			}
 		}
-		if live == 0 {
-			return errors.New("no message-processor is alive, nobody is paged: start one")
-		}
+		living.Set(float64(live))
 		orphans, err := c.BucketsWithoutLiveOwner(ctx)
 		if err != nil {
 			return err
+		}
+		unowned.Set(float64(orphans))
+		if live == 0 {
+			return errors.New("no message-processor is alive, nobody is paged: start one")
 		}
 		switch {
 		case orphans == 0:

@@ -119,7 +119,8 @@ func TestBucketsThatChangeTheirOwnerDoNotFailReadiness(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lonely{n: 256, members: 1}
-		c := MembersCheck(l)
+		reg := prometheus.NewRegistry()
+		c := MembersCheck(l, reg)
 		require.EqualError(t, c.Ask(t.Context()), "256 of 256 buckets have no live owner: their incidents are not escalated", "nobody has taken them yet")
 		l.n = 0
 		require.NoError(t, c.Ask(t.Context()))
@@ -132,5 +133,12 @@ func TestBucketsThatChangeTheirOwnerDoNotFailReadiness(t *testing.T) {
 		require.NotErrorAs(t, err, new(Concern))
 		l.members = 0
 		require.ErrorContains(t, c.Ask(t.Context()), "no message-processor is alive")
+		require.NoError(t, testutil.GatherAndCompare(reg, strings.NewReader(`# HELP iris_app_buckets_without_owner Buckets that no live processor owns: their incidents do not escalate.
+# TYPE iris_app_buckets_without_owner gauge
+iris_app_buckets_without_owner 85
+# HELP iris_app_live_processors Message processors with a fresh heartbeat.
+# TYPE iris_app_live_processors gauge
+iris_app_live_processors 0
+`)))
 	})
 }

@@ -228,7 +228,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	}
 	a.parts.Store(router)
 	a.health.Set(health.DatabaseCheck(a.db), clockCheck)
-	a.paging.Set(append(health.NewOverdue(s.Runner, a.reg, a.log).Checks(), health.MembersCheck(s.Cluster), health.ModesCheck(s.Cluster, "", a.reg))...)
+	a.paging.Set(append(health.NewOverdue(s.Runner, a.reg, a.log).Checks(), health.MembersCheck(s.Cluster, a.reg), health.ModesCheck(s.Cluster, "", a.reg))...)
 	return nil
 }
 
