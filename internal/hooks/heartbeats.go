@@ -43,11 +43,7 @@ func (h *Hooks) ping(w http.ResponseWriter, r *http.Request) {
 		token, name = given, token
 	}
 	name = cmp.Or(name, heartbeats.DefaultName)
-	found, err := h.storePing(r.Context(), heartbeats.Ping{Token: token, Type: integrations.Heartbeat, Name: name})
-	if err == nil && !found {
-		err = fault.Newf(fault.NotFound, "the integration has no heartbeat named %.100q", name)
-	}
-	if err != nil {
+	if err := h.storePing(r.Context(), heartbeats.Ping{Token: token, Type: integrations.Heartbeat, Name: name}); err != nil {
 		h.d.Errors.Write(w, r, err)
 		return
 	}
@@ -58,20 +54,23 @@ func (h *Hooks) ping(w http.ResponseWriter, r *http.Request) {
 	}{name, "received"})
 }
 
-// storePing stores a ping if the integration of its token may send it, and records it. It returns false if there is no such heartbeat.
-func (h *Hooks) storePing(ctx context.Context, p heartbeats.Ping) (found bool, err error) {
+// storePing stores a ping if the integration of its token may send it, and records it. A name without a heartbeat is a NotFound fault, except at
+// Opsgenie's address: there the integration shows it.
+func (h *Hooks) storePing(ctx context.Context, p heartbeats.Ping) (err error) {
 	var pinged heartbeats.Pinged
 	if err = errToken; p.Token != "" {
 		pinged, err = h.d.Heartbeats.Ping(ctx, p)
+		err = later(err)
 	}
 	switch {
-	case p.Token == "":
 	case err != nil:
-		return false, later(err)
 	case pinged.Integration.ID == 0:
 		err = errToken
 	default:
 		err = allowed(pinged.Integration, p.Type)
+	}
+	if err == nil && pinged.Heartbeat == 0 && p.Type == integrations.Heartbeat {
+		err = fault.Newf(fault.NotFound, "the integration has no heartbeat named %.100q", p.Name)
 	}
 	outcome := integrations.Payload{At: time.Now(), Outcome: "there is no heartbeat named " + p.Name}
 	switch {
@@ -83,5 +82,5 @@ func (h *Hooks) storePing(ctx context.Context, p heartbeats.Ping) (found bool, e
 	default:
 		h.d.Activity.Count(pinged.Integration.ID, pinged.Token)
 	}
-	return pinged.Heartbeat != 0, err
+	return err
 }
