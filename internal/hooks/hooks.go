@@ -147,6 +147,7 @@ type delivery struct {
 	at      time.Time
 	body    []byte // without the token
 	format  string // Content-Type
+	plain   bool   // the body has been decoded, see plain
 	checked string // what the check of the signature did
 	events  []intake.Event
 	results []receiving.Result
@@ -222,17 +223,25 @@ func (d *delivery) take(r *http.Request, body []byte, decode intake.Decoder) err
 
 func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (err error) {
 	defer fault.Recover(&err) // a decoder that panics delays nothing else
-	if body, err = plain(r.Header, body, maxBody, d.signed()); err != nil {
-		return err
+	isMail := d.from.Type == integrations.Email
+	if !d.plain {
+		// A mail names its charsets itself.
+		if body, err = plain(r.Header, body, maxBody, d.signed() || isMail && bytes.Contains(bytes.ToLower(body), []byte("charset="))); err != nil {
+			return err
+		}
 	}
 	if err := wire.Grow(r.Context(), len(body)); err != nil {
 		return err
 	}
-	if err := d.keep(body); err != nil {
+	text, err := d.keep(body)
+	if err != nil {
 		return err
 	}
-	query := r.URL.Query()
-	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: d.body, Settings: d.from.Settings, At: d.at})
+	query, stored := r.URL.Query(), d.body
+	if isMail { // its parts may have other charsets
+		stored = withoutToken(body, d.token)
+	}
+	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: stored, Text: text, Settings: d.from.Settings, At: d.at})
 	for k := range d.events {
 		e := &d.events[k]
 		if e.Context = wire.WithoutNUL(e.Context); err == nil && len(e.Context) > 0 {
@@ -246,20 +255,56 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 func (d *delivery) signed() bool { return d.from.Type == "sns" || len(d.from.Secrets) > 0 }
 
 // keep stores the body without the token, as it can be stored. A body that begins like JSON must be JSON, except that of a generic
-// integration: what is not JSON pages as text. JSON that nests too deep is refused there too.
-func (d *delivery) keep(body []byte) error {
+// integration: control characters in its texts are read as if they were escaped, and what is not JSON then, or nests too deep, pages as text.
+func (d *delivery) keep(body []byte) (text bool, err error) {
 	d.body = storable(body, d.token)
-	if start := bytes.TrimSpace(d.body); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
-		if err := wire.CheckJSON(d.body); err != nil && !(d.from.Type == integrations.Generic && !json.Valid(d.body)) {
-			return err
-		}
+	start := bytes.TrimSpace(d.body)
+	if len(start) == 0 || start[0] != '{' && start[0] != '[' {
+		return false, nil
 	}
-	return nil
+	err = wire.CheckJSON(d.body)
+	if err == nil || d.from.Type != integrations.Generic {
+		return false, err
+	}
+	if escaped := escapeControls(d.body); wire.CheckJSON(escaped) == nil {
+		d.body = escaped
+		return false, nil
+	}
+	return json.Valid(d.body), nil // the decoder finds by itself what is no JSON
+}
+
+// escapeControls escapes control characters inside the texts of JSON, such as a line break that a script did not escape.
+func escapeControls(body []byte) []byte {
+	out := make([]byte, 0, len(body)+64)
+	quoted, escaped := false, false
+	for _, c := range body {
+		switch {
+		case quoted && c < ' ':
+			out = fmt.Appendf(out, `\u%04x`, c)
+			escaped = false
+			continue
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // storable returns a body as it can be stored: valid UTF-8 without NUL and without the token.
 func storable(body []byte, token string) []byte {
-	return wire.WithoutNUL(bytes.ToValidUTF8(bytes.ReplaceAll(body, []byte(token), []byte("[token]")), []byte("\uFFFD")))
+	return wire.WithoutNUL(bytes.ToValidUTF8(withoutToken(body, token), []byte("\uFFFD")))
+}
+
+func withoutToken(body []byte, token string) []byte {
+	if token == "" {
+		return body
+	}
+	return bytes.ReplaceAll(body, []byte(token), []byte("[token]"))
 }
 
 func (d *delivery) receive(ctx context.Context) error {

@@ -95,7 +95,10 @@ func (h *Hooks) beginAlert(w http.ResponseWriter, r *http.Request, limit int64) 
 	}
 	a.noted = false
 	a.r = r.WithContext(wire.WithActor(r.Context(), auth.Through(a.d.app), a.d.app))
-	a.body, a.r, a.err = wire.Body(w, a.r, limit)
+	if a.body, a.r, a.err = wire.Body(w, a.r, limit); a.err == nil {
+		a.body, a.err = plain(a.r.Header, a.body, int(limit), false)
+		a.d.plain = true
+	}
 	return a
 }
 

@@ -106,7 +106,7 @@ func actionOf(r *http.Request) (act alertAction, identifier string, err error) {
 // change finds the alert and carries out the action.
 func (a *alertRequest) change(act alertAction, identifier string) error {
 	ctx, do := a.r.Context(), a.d.h.actions
-	if err := a.d.keep(a.body); err != nil {
+	if _, err := a.d.keep(a.body); err != nil {
 		return err
 	}
 	f, err := newAlertFields(a.d.body, a.r.URL.Query())

@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
+	"regexp"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -74,29 +76,57 @@ func (a pagerDutyAPI) change(w http.ResponseWriter, r *http.Request) {
 	wire.JSON(w, http.StatusAccepted, map[string]string{"status": "success", "message": "recorded"})
 }
 
-// authenticate reads the body, which has the token.
+// authenticate reads the body, which has the token. A refusal is recorded.
 func (a pagerDutyAPI) authenticate(w http.ResponseWriter, r *http.Request) (*delivery, []byte, error) {
 	body, r, err := wire.Body(w, r, wire.MaxBody)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		body, err = plain(r.Header, body, wire.MaxBody, false)
 	}
-	members, err := wire.Object(body)
-	if err != nil {
-		return nil, nil, err
+	var members map[string]json.RawMessage
+	if err == nil {
+		members, err = wire.Object(body)
 	}
 	var token string
 	_ = json.Unmarshal(members[a.token], &token) // another type counts as absent
 	if token == "" {
 		token = r.Header.Get("X-Routing-Key")
 	}
+	if err != nil {
+		a.noteUnread(r, token, body, err)
+		return nil, nil, err
+	}
 	if token == "" {
-		return nil, nil, fault.Invalidf(a.token, "%s is missing", a.token)
+		err = fault.Invalidf(a.token, "%s is missing", a.token)
+		a.noteUnread(r, "", body, err)
+		return nil, nil, err
 	}
 	d, err := a.h.authenticate(r.Context(), token, integrations.PagerDuty)
 	if fault.Is(err, fault.Unauthenticated) || fault.Is(err, fault.NotFound) {
 		err = fault.Invalidf(a.token, "%s is unknown", a.token)
 	}
+	if err == nil {
+		d.plain = true
+	}
 	return d, body, err
+}
+
+// keyInText finds the token in a body that is no JSON object.
+var keyInText = regexp.MustCompile(`"(?:routing_key|service_key)"\s*:\s*"([^"\\]{1,200})"`)
+
+// noteUnread records the refusal of a body that cannot be read, on the integration that it or its header seems to name.
+func (a pagerDutyAPI) noteUnread(r *http.Request, token string, body []byte, err error) {
+	if m := keyInText.FindSubmatch(body); token == "" && m != nil {
+		token = string(m[1])
+	}
+	d := &delivery{h: a.h, at: time.Now()}
+	d.from.Type = integrations.PagerDuty
+	if token != "" {
+		found, number, unknown := a.h.d.Integrations.ByToken(r.Context(), token)
+		if unknown == nil && found.Type == integrations.PagerDuty {
+			d.from, d.tokenID, d.token, d.body = found, number, token, storable(body, token)
+		}
+	}
+	d.note(err)
 }
 
 // refuse answers with an error in the flat form of PagerDuty and in the nested form that one of its clients reads.

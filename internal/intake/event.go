@@ -104,6 +104,8 @@ type Request struct {
 	// Query returns the first value of a parameter of the address; "" = there is none.
 	Query func(name string) string
 	Body  []byte
+	// Text: the body is read as a text although it is JSON, because it nests too deep.
+	Text bool
 	// Settings are those of the integration: a JSON object, or empty.
 	Settings json.RawMessage
 	// At is when the delivery arrived.

@@ -243,13 +243,17 @@ func mailText(h textproto.MIMEHeader, body io.Reader, budget *partBudget, depth 
 
 // partText decodes the text of a part, up to maxMailText bytes and some more of HTML.
 func partText(h textproto.MIMEHeader, charset string, body io.Reader) string {
+	encoded := true
 	switch strings.ToLower(strings.TrimSpace(h.Get("Content-Transfer-Encoding"))) {
 	case "base64":
 		body = base64.NewDecoder(base64.StdEncoding, body)
 	case "quoted-printable":
 		body = quotedprintable.NewReader(body)
+	default:
+		encoded = false
 	}
-	if charset != "" {
+	// A part in UTF-16 is always encoded: one that is not came as a whole mail in UTF-16, which has been decoded.
+	if charset != "" && (encoded || !strings.HasPrefix(strings.ToLower(charset), "utf-16")) {
 		if e, err := htmlindex.Get(charset); err == nil {
 			body = e.NewDecoder().Reader(body)
 		}

@@ -33,6 +33,8 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 	switch body := strings.TrimSpace(string(r.Body)); {
 	case body == "":
 		return nil, fault.New(fault.Invalid, "the body is empty")
+	case r.Text:
+		return ofText(body, intake.Failure{Reason: "the body nests too deep to be read: it pages as text"}), nil
 	case kind == "multipart/form-data":
 		form, err := multipartForm(r.Body, params["boundary"])
 		if err != nil {
