@@ -94,9 +94,12 @@ func Connect(ctx context.Context, c config.Common) (*postgres.DB, postgres.Insta
 	return db, installation, nil
 }
 
-// Prepare checks that this release can run on the schema and returns the installation. It migrates first if the configuration says
+// Prepare checks that the database keeps sessions and that this release can run on the schema, and returns the installation. It migrates first if the configuration says
 // migrate: auto. It returns an Invalid fault if a retry cannot help.
 func Prepare(ctx context.Context, db *postgres.DB, c config.Common, log *zap.Logger) (postgres.Installation, error) {
+	if err := db.CheckPooler(ctx); err != nil {
+		return postgres.Installation{}, err
+	}
 	err := db.CheckSchema(ctx)
 	if err != nil && c.Migrate == "auto" {
 		if schema, stateErr := db.SchemaState(ctx); stateErr == nil && schema.Have < schema.Want {

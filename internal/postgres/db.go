@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
-	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -80,13 +78,11 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	pc.MaxConnLifetimeJitter = 10 * time.Minute
 	pc.ConnConfig.Tracer = &tracer{metrics: m, short: d.short}
 	pc.AfterConnect = d.checkDurability
-	configureSession(pc.ConnConfig, c.URL, c.AppName)
+	var planner map[string]string
 	if c.KeyedPlans {
-		for _, kind := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
-			pc.ConnConfig.RuntimeParams[kind] = "off"
-		}
-		pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+		planner = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "plan_cache_mode": "force_generic_plan"}
 	}
+	configureSession(pc.ConnConfig, c.URL, c.AppName, planner)
 	if d.pool, err = pgxpool.NewWithConfig(ctx, pc); err != nil {
 		return nil, MapError(err)
 	}
@@ -104,35 +100,6 @@ func malformedURL(err error) error {
 		return fault.Invalidf("database_url", "the database URL names a file that cannot be read: %s: %v", file.Path, file.Err)
 	}
 	return fault.Invalidf("database_url", "the database URL cannot be read; expected postgres://user:password@host:port/name")
-}
-
-// configureSession sets the parameters that all statements rely on, unless the URL sets them.
-func configureSession(cc *pgx.ConnConfig, url, appName string) {
-	if appName == "" {
-		appName = "iris"
-	}
-	for name, value := range map[string]string{
-		"application_name":                    appName,
-		"timezone":                            "UTC",
-		"jit":                                 "off",
-		"statement_timeout":                   "5000",
-		"lock_timeout":                        "1000",
-		"idle_in_transaction_session_timeout": "10000",
-	} {
-		if _, set := cc.RuntimeParams[name]; !set {
-			cc.RuntimeParams[name] = value
-		}
-	}
-	if !strings.Contains(url, "target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
-		cc.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	}
-	if cc.ConnectTimeout == 0 {
-		cc.ConnectTimeout = 5 * time.Second
-	}
-	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
-		Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3,
-	}}
-	cc.DialFunc = dialer.DialContext
 }
 
 // Close waits until all acquired connections are released, and closes them.

@@ -31,6 +31,9 @@ func MapError(err error) error {
 		return nil
 	}
 	var f *fault.Error
+	if errors.Is(err, errPoolMode) {
+		return errPoolMode // without the driver's text around it
+	}
 	if errors.As(err, &f) {
 		return err
 	}

@@ -34,10 +34,10 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	if err != nil {
 		return malformedURL(err)
 	}
-	configureSession(cc, url, "iris migrate")
-	cc.RuntimeParams["statement_timeout"] = "0"
-	cc.RuntimeParams["lock_timeout"] = "10000"
-	cc.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	configureSession(cc, url, "iris migrate", map[string]string{"statement_timeout": "0", "lock_timeout": "10000", "idle_in_transaction_session_timeout": "0"})
+	if err := checkPooler(ctx, cc); err != nil {
+		return err
+	}
 	conn := stdlib.OpenDB(*cc)
 	defer func() { _ = conn.Close() }()
 	if err := conn.PingContext(ctx); err != nil {

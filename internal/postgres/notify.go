@@ -208,7 +208,7 @@ func (l *Listener) listen(ctx context.Context) (worked bool, err error) {
 	if err != nil {
 		return false, malformedURL(err)
 	}
-	configureSession(cc, l.db.url, "iris listener")
+	configureSession(cc, l.db.url, "iris listener", nil)
 	conn, err := pgx.ConnectConfig(ctx, cc)
 	if err != nil {
 		return false, err
