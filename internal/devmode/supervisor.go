@@ -139,6 +139,7 @@ func (s *Supervisor) run(ctx context.Context) error {
 	if err := s.portFree(); err != nil {
 		return err
 	}
+	s.say("looking for PostgreSQL")
 	db, err := s.openDatabase(ctx, cfg)
 	if err != nil {
 		return err
@@ -160,6 +161,7 @@ func (s *Supervisor) run(ctx context.Context) error {
 	defer closeMailbox()
 
 	g, gctx := errgroup.WithContext(ctx)
+	s.say("starting the servers")
 	env := s.childEnvironment(cfg, databaseURL, box)
 	g.Go(func() error { return s.keep(gctx, "api", []string{"api"}, env.api) })
 	for i := range s.opt.Processors {
@@ -220,6 +222,7 @@ func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) err
 			return err
 		}
 	}
+	s.say("migrating the database")
 	if err := s.migrate(ctx, c, zap.NewNop()); err != nil {
 		if !own {
 			return err

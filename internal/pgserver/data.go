@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 const (
@@ -166,10 +165,13 @@ func (s *setup) initData(ctx context.Context, dir string) error {
 func (s *setup) tool(ctx context.Context, dir string, stdin io.Reader, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin.dir, name), args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, childEnv, stdin
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.user.credential}
+	cmd.SysProcAttr = s.user.attributes()
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
+		if unnamed := s.user.unnamed(); unnamed != nil && (cmd.Process == nil || strings.Contains(out.String(), "could not look up effective user ID")) {
+			return unnamed
+		}
 		return fmt.Errorf("%s: %w\n%s", name, err, strings.TrimSpace(out.String()))
 	}
 	return nil

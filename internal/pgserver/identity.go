@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// identity is the user that runs the server. PostgreSQL refuses to run as root, and its user must be in the password
-// database.
+// identity is the user that runs the server. PostgreSQL refuses to run as root. initdb looks its user up in the password
+// database: see attributes.
 type identity struct {
 	name       string
 	uid, gid   int
@@ -40,6 +40,38 @@ func unprivileged() (identity, error) {
 	}
 	return identity{}, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody: " +
 		"create one, run as another user, or set IRIS_DATABASE_URL")
+}
+
+// unnamed returns the error for a user whom the password database does not have, as with docker run --user 12345; nil = it has the user.
+func (id identity) unnamed() error {
+	if _, err := user.LookupId(strconv.Itoa(id.uid)); err == nil {
+		return nil
+	}
+	return fmt.Errorf("user %d has no entry in /etc/passwd, which PostgreSQL needs, and this machine allows no user namespaces: "+
+		"add an entry, run iris dev as a user that has one, or set IRIS_DATABASE_URL", id.uid)
+}
+
+// attributes returns how programs that look up their user run. They run in a user namespace if the user has no name.
+func (id identity) attributes() *syscall.SysProcAttr {
+	if id.unnamed() == nil {
+		return &syscall.SysProcAttr{Credential: id.credential}
+	}
+	return id.asNobody()
+}
+
+// asNobody returns a user namespace in which the user has the number of nobody, who has a name. Files belong to the real user.
+func (id identity) asNobody() *syscall.SysProcAttr {
+	u, err := user.Lookup("nobody")
+	if err != nil {
+		return &syscall.SysProcAttr{}
+	}
+	inside, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return &syscall.SysProcAttr{}
+	}
+	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: inside, HostID: id.uid, Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: id.gid, HostID: id.gid, Size: 1}}}
 }
 
 // own makes the identity the owner of a file.
