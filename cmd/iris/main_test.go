@@ -46,7 +46,7 @@ func TestFirstUse(t *testing.T) {
 	fails("unknown time zone", "secret words\n", "user", "add", "carl", "--time-zone", "Mars/Base")
 	fails(`user name "bo b" must not contain spaces`, "secret words\n", "user", "add", "bo b")
 	fails(`the email contact "nonsense" must be an e-mail address`, "secret words\n", "user", "add", "bob", "--email", "nonsense")
-	fails(`the sms contact "12" must be a phone number`, "secret words\n", "user", "add", "bob", "--phone", "12")
+	fails(`the sms contact "12" cannot be used: the phone number has no country code`, "secret words\n", "user", "add", "bob", "--phone", "12")
 	says := func(want string, args ...string) {
 		t.Helper()
 		code, _, errs := iris(t, environ, "secret words\n", args...)

@@ -29,9 +29,8 @@ func (checkUpgradeCommand) Help() string {
 
 // upgradeRules explain the rules of the list.
 var upgradeRules = map[string]string{
-	overview.LossReach:    "changed incidents of",
-	overview.LossOpen:     "opened incidents of",
-	overview.LossContacts: "sees contacts of people on call only",
+	overview.LossReach: "changed incidents of",
+	overview.LossOpen:  "opened incidents of",
 }
 
 // lossJSON is a row for programs.

@@ -66,9 +66,8 @@ type Unreached struct {
 
 // Rules of a Loss.
 const (
-	LossReach    = "reach"    // an application changed incidents of another one
-	LossOpen     = "open"     // a person or service token opened incidents of an application that is not theirs
-	LossContacts = "contacts" // an account or a token that only reads
+	LossReach = "reach" // an application changed incidents of another one
+	LossOpen  = "open"  // a person or service token opened incidents of an application that is not theirs
 )
 
 // Loss is somebody whom an upgrade takes something away.

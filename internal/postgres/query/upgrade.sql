@@ -1,7 +1,7 @@
 -- What an upgrade takes away. The schema may be that of the release before, so the statement uses no column that is newer than migration 193.
 
--- Who did since an instant what only owners may do now, and which accounts see fewer contacts. rule: 'reach' = an application that changed incidents
--- of another one, 'open' = a person or service token that opened incidents of an application, 'contacts' = an account or token that only reads.
+-- Who did since an instant what only owners may do now. rule: 'reach' = an application that changed incidents of another one, 'open' = a person or
+-- service token that opened incidents of an application.
 -- name: LostByUpgrade :many
 select x.rule::text as rule, x.who::text as who, x.object::text as object, x.times::bigint as times,
     coalesce(x.last_at, 'epoch')::timestamptz as last_at
@@ -26,18 +26,6 @@ from (
           and not exists (select from application_owners o where o.application_id = a.id and o.user_id = u.id)
           and not exists (select from team_members m where m.team_id = a.team_id and m.user_id = u.id) end
     group by t.actor, a.name
-    union all
-    select 'contacts', 'user ' || u.name, '', 0, null from users u where u.read_only and u.active
-    union all
-    select 'contacts', 'token ' || p.name || ' of ' || u.name, '', 0, p.last_used_at
-    from personal_tokens p join users u on u.id = p.user_id
-    where p.scopes <@ array['read'] and p.expires_at > clock_timestamp() and u.active
-      and p.last_used_at > clock_timestamp() - sqlc.arg(days)::int * interval '1 day'
-    union all
-    select 'contacts', 'service token ' || s.name, '', 0, s.last_used_at
-    from service_tokens s
-    where s.scopes <@ array['read'] and s.expires_at > clock_timestamp()
-      and s.last_used_at > clock_timestamp() - sqlc.arg(days)::int * interval '1 day'
 ) x
 order by x.rule desc, x.who, x.object
 limit sqlc.arg(most)::int;

@@ -35,18 +35,6 @@ from (
           and not exists (select from application_owners o where o.application_id = a.id and o.user_id = u.id)
           and not exists (select from team_members m where m.team_id = a.team_id and m.user_id = u.id) end
     group by t.actor, a.name
-    union all
-    select 'contacts', 'user ' || u.name, '', 0, null from users u where u.read_only and u.active
-    union all
-    select 'contacts', 'token ' || p.name || ' of ' || u.name, '', 0, p.last_used_at
-    from personal_tokens p join users u on u.id = p.user_id
-    where p.scopes <@ array['read'] and p.expires_at > clock_timestamp() and u.active
-      and p.last_used_at > clock_timestamp() - $1::int * interval '1 day'
-    union all
-    select 'contacts', 'service token ' || s.name, '', 0, s.last_used_at
-    from service_tokens s
-    where s.scopes <@ array['read'] and s.expires_at > clock_timestamp()
-      and s.last_used_at > clock_timestamp() - $1::int * interval '1 day'
 ) x
 order by x.rule desc, x.who, x.object
 limit $2::int
@@ -66,8 +54,8 @@ type LostByUpgradeRow struct {
 }
 
 // What an upgrade takes away. The schema may be that of the release before, so the statement uses no column that is newer than migration 193.
-// Who did since an instant what only owners may do now, and which accounts see fewer contacts. rule: 'reach' = an application that changed incidents
-// of another one, 'open' = a person or service token that opened incidents of an application, 'contacts' = an account or token that only reads.
+// Who did since an instant what only owners may do now. rule: 'reach' = an application that changed incidents of another one, 'open' = a person or
+// service token that opened incidents of an application.
 func (q *Queries) LostByUpgrade(ctx context.Context, arg LostByUpgradeParams) ([]LostByUpgradeRow, error) {
 	rows, err := q.db.Query(ctx, lostByUpgrade, arg.Days, arg.Most)
 	if err != nil {
