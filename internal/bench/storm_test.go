@@ -17,11 +17,11 @@ func TestAStormPostsKnownGroupsFromTwoSendersAndNewOnesMeanwhile(t *testing.T) {
 	post := func(_ context.Context, n int) (int64, error) {
 		mu.Lock()
 		posted[n]++
-		repeated := posted[n] > stormSenders
+		last := posted[n] == stormSenders*stormRounds
 		mu.Unlock()
 		if n > known {
 			once.Do(func() { close(fresh) })
-		} else if repeated {
+		} else if last {
 			<-fresh // the storm lasts until a new group came
 		}
 		return int64(n), nil

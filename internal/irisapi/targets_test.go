@@ -181,7 +181,7 @@ func TestNamesIgnoreCaseAndTrailingSpaces(t *testing.T) {
 	t.Parallel()
 	f := newTargets(t)
 	f.ok(power, post, "/v0/incidents", `{"plan":"PAGER ","application":"Demo ","context":{},"dedup_key":"`+strings.Repeat("あ", 255)+`"}`)
-	f.want(400, describe("Invalid incident", "dedup_key must not be longer than 255 characters"), power, post, "/v0/incidents",
+	f.want(400, `{"title":"dedup_key must not be longer than 255 characters"}`, power, post, "/v0/incidents",
 		`{"plan":"PAGER ","application":"Demo ","context":{},"dedup_key":"`+strings.Repeat("あ", 256)+`"}`)
 	f.ok(power, post, "/v0/incidents/1", `{"owner":"ANN "}`)
 	require.Equal(t, 1, f.count(`select count(*) from incidents i join users u on u.id = i.owner_id where u.name = 'ann'`))

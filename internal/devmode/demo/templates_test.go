@@ -2,9 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -61,24 +58,6 @@ func (oneIncident) Detours(context.Context, []messages.ID) (map[messages.ID]mess
 	return nil, nil
 }
 
-// documented returns the template in docs/api.md.
-func documented(t *testing.T) (out []messages.TemplateText) {
-	t.Helper()
-	doc, err := os.ReadFile("../../../docs/api.md")
-	require.NoError(t, err)
-	found := regexp.MustCompile(`(?s)/v0/templates -d '(\{.*?\})'\n`).FindSubmatch(doc)
-	require.NotNil(t, found)
-	var body struct {
-		Content map[string]map[users.Mode]struct{ Subject, Body string }
-	}
-	require.NoError(t, json.Unmarshal(found[1], &body))
-	for mode, c := range body.Content["alertmanager"] {
-		out = append(out, messages.TemplateText{Mode: mode, TemplateContent: messages.TemplateContent{Subject: c.Subject, Body: c.Body}})
-	}
-	require.Len(t, out, 2)
-	return out
-}
-
 func TestTemplatesAndBuiltInTextContainTheTitle(t *testing.T) {
 	t.Parallel()
 	builtIn := []messages.TemplateText{}
@@ -87,7 +66,7 @@ func TestTemplatesAndBuiltInTextContainTheTitle(t *testing.T) {
 			builtIn = append(builtIn, messages.TemplateText{Mode: mode, TemplateContent: messages.TemplateContent{Subject: "{{ nothing }}", Body: blank}})
 		}
 	}
-	for kind, templates := range map[string][]messages.TemplateText{"demo": templateDraft().Texts, "documented": documented(t), "built in": builtIn} {
+	for kind, templates := range map[string][]messages.TemplateText{"demo": templateDraft().Texts, "built in": builtIn} {
 		for source, sample := range samples {
 			for _, tpl := range templates {
 				out, err := messages.NewRenderer(oneIncident{sample.context, tpl.TemplateContent}).Render(t.Context(), []messages.Request{{
