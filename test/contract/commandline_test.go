@@ -97,7 +97,7 @@ func TestCodesOfTheCommandLineAreValidOnce(t *testing.T) {
 	code = s.allow(bob, "read")
 	s.exec("update users set active = false where name = 'bob'")
 	s.exchange(code, verifier).is(401)
-	require.EqualValues(t, 1, s.number("select count(*) from personal_tokens"))
+	require.EqualValues(t, 0, s.number("select count(*) from personal_tokens"), "the tokens of a person who is switched off have ended")
 }
 
 // The answer goes to the loopback interface only, whatever the parameters are.

@@ -168,7 +168,7 @@ func TestSilencesOnTheCommandLine(t *testing.T) {
 		r.refused(1, "over", "silence end "+number)
 		require.NotRegexp(t, `\n`+number+` `, r.does("silence list"))
 		require.Regexp(t, `\n`+number+` +over `, r.does("silence list --over"))
-		r.does("silence add --plan pager --from 2036-12-06T22:00 --until 2036-12-07T04:00 --zone Europe/Berlin --repeat FREQ=WEEKLY --comment restore")
+		r.does("silence add --plan pager --from 2035-12-01T22:00 --until 2035-12-02T04:00 --zone Europe/Berlin --repeat FREQ=WEEKLY --comment restore")
 	}
 	reader.refused(1, "This token lacks the scope incidents", "silence add --application demo --for 2h --comment x")
 	person.refused(1, "there is no silence 99", "silence show 99")

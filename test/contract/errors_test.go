@@ -55,7 +55,7 @@ const (
 // newForErrors returns a server with one object of each kind.
 func newForErrors(t *testing.T) *server {
 	t.Helper()
-	s := newRelayWith(t, "max_plan_length: 24h")
+	s := newRelayWith(t, "max_plan_length: 24h\ncompatibility: {applications_reach_everything: true}")
 	s.page("email") // incident 1, message 1
 	s.keys["nix"], s.keys["wrong"] = "x", "y"
 	s.exec(`insert into applications (name) values ('wrong'), ('spare'), ('used');

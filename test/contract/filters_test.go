@@ -127,7 +127,7 @@ func (s *server) gives(query string, ids []any) {
 // Tests each field of each list with each operator.
 func TestEveryFilter(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := newIrisServer(t)
 	for i, name := range []string{"Alpha", "ALPHA", "beta_x", "beta%y", "grün"} {
 		s.do(bob, post, "/v0/plans", aPlan(m{"name": name, "description": fmt.Sprintf("D %d", i), "threshold_window": 100 + i, "threshold_count": i})).is(201)
 		s.do(bob, post, "/v0/templates", m{"name": name, "creator": "bob", "content": m{"demo": m{"sms": m{"subject": "", "body": "b"}}}}).is(201)

@@ -72,7 +72,7 @@ func TestOpenDynamicIncidents(t *testing.T) {
 
 func TestAcknowledgeIncidents(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := newIrisServer(t)
 	id := s.open()
 	path := fmt.Sprintf("/v0/incidents/%d", id)
 	s.do(power, post, path, m{"owner": "bob"}).says(200, fmt.Sprintf(`{"incident_id": %d, "owner": "bob", "active": false}`, id))
@@ -100,7 +100,7 @@ func TestAcknowledgeIncidents(t *testing.T) {
 
 func TestResolveAndComment(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := newIrisServer(t)
 	id := s.open()
 	path := fmt.Sprintf("/v0/incidents/%d", id)
 	s.do(demo, post, path+"/resolve", m{"resolved": true}).says(200, fmt.Sprintf(`{"incident_id": "%d", "resolved": true}`, id))
@@ -142,7 +142,7 @@ func TestStepsOfAnIncident(t *testing.T) {
 
 func TestListIncidents(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := newIrisServer(t)
 	first, second := s.open(), s.open()
 	s.do(power, post, fmt.Sprintf("/v0/incidents/%d", first), m{"owner": "bob"}).is(200)
 	ids := func(query string) []int64 {

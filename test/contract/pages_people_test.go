@@ -57,7 +57,7 @@ func TestContactsOfAPerson(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	refused := s.post(bob, "/people/bob/contacts", "mode", "phone", "destination", "12").is(400)
-	require.Contains(t, refused.body, "must be a phone number with its country code")
+	require.Contains(t, refused.body, "phone number has no country code")
 	require.Contains(t, refused.body, `value="12"`, "what was typed stays")
 	require.Contains(t, refused.body, `aria-invalid="true"`, "the field is named")
 	changed := s.post(bob, "/people/bob/contacts", "mode", "email", "change", "true", "destination", "nowhere").is(400)

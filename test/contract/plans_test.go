@@ -230,7 +230,7 @@ func TestNotifications(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := newIrisServer(t)
 	s.do(demo, post, "/v0/notifications", m{"role": "user", "target": "ann", "subject": "s", "mode": "email", "body": "b"}).is(200)
 	rows := decode[[]m](s.do(demo, get, "/v0/messages?target=ann", nil).is(200))
 	require.Len(t, rows, 1)

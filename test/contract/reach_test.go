@@ -60,7 +60,7 @@ func TestApplicationsReachWhatIsTheirs(t *testing.T) {
 // compatibility.applications_reach_everything restores the contract of Iris.
 func TestApplicationsReachEverythingWithTheSwitch(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, configured(t, "compatibility: {applications_reach_everything: true}\n"))
+	s := newIrisServer(t)
 	s.page("email")
 	s.do(demo, post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "s", "mode": "email", "body": "b"}).is(201)
 	for _, r := range rights() {

@@ -117,6 +117,12 @@ type server struct {
 	api      *description
 }
 
+// newIrisServer starts a server whose applications reach the incidents and messages of all, as in Iris.
+func newIrisServer(t *testing.T) *server {
+	t.Helper()
+	return newServer(t, configured(t, "compatibility: {applications_reach_everything: true}\n"))
+}
+
 // newServer starts a server on a copy of the seed.
 func newServer(t *testing.T, env ...string) *server {
 	t.Helper()

@@ -274,6 +274,6 @@ func TestSubscribedCalendarsArePublic(t *testing.T) {
 	s.do(bob, post, list, m{"url": f.URL}).problem(400, "url")
 	id := decode[subscription](s.do(bob, post, list, m{"url": "https" + strings.TrimPrefix(f.URL, "http")}).is(201)).ID
 	found := s.readAs(bob, list, id, func(c subscription) bool { return c.State == "failing" })
-	require.Contains(t, found.Problem, "address is not public")
+	require.Contains(t, found.Problem, "the server must be public")
 	require.False(t, f.answered(http.StatusOK))
 }
