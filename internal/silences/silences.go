@@ -52,7 +52,7 @@ func (s Silences) Create(ctx context.Context, actor auth.Actor, c Content) (Sile
 	if err := s.check(ctx, actor, c); err != nil {
 		return Silence{}, err
 	}
-	if err := c.near(time.Now()); err != nil {
+	if err := c.near(s.Now()); err != nil {
 		return Silence{}, err
 	}
 	id, err := s.Editor.Create(ctx, c, actor.String())
@@ -75,7 +75,7 @@ func (s Silences) Replace(ctx context.Context, actor auth.Actor, id ID, c Conten
 		}
 	}
 	if !c.From.Equal(before.From) {
-		if err := c.near(time.Now()); err != nil {
+		if err := c.near(s.Now()); err != nil {
 			return Silence{}, err
 		}
 	}

@@ -32,7 +32,7 @@ func TestTokensOnEveryAPI(t *testing.T) {
 			s.do(c, get, path, nil).is(status)
 		}
 	}
-	token, path := s.token(bob, "read")
+	token, _ := s.token(bob, "read")
 	all(token, 200)
 	for name, secret := range map[string]string{
 		"empty": "", "malformed": "x", "cut": token.token[:40], "without the right checksum": token.token[:50] + "00000000",
@@ -46,7 +46,7 @@ func TestTokensOnEveryAPI(t *testing.T) {
 	s.exec("update users set active = true where name = 'bob'")
 	all(token, 401) // switching a person off ended it for good
 	s.sessions["bob"], _, s.tokens["bob"] = s.logIn("bob")
-	token, path = s.token(bob, "read")
+	token, path := s.token(bob, "read")
 	all(token, 200)
 	s.do(admin, del, path, nil).is(204)
 	all(token, 401)

@@ -53,7 +53,7 @@ func (s *stage) changes(message int64) (out []change) {
 func TestSettingsChangeMessages(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "iris.yaml")
-	require.NoError(t, os.WriteFile(config, []byte("delivery: {sms_override_template: \"Incident %s, see Iris\"}\n"), 0o600))
+	require.NoError(t, os.WriteFile(config, []byte("delivery: {sms_override_template: \"Incident %s, see Iris\"}\ncompatibility: {applications_reach_everything: true}\n"), 0o600))
 	s := newStage(t, options{env: []string{"IRIS_CONFIG=" + config}})
 	s.alarm()
 	s.iris(s.apiEnv, "", "app", "set", "watch", "--relay") // watch may pass on answers

@@ -27,6 +27,7 @@ var measured = map[string]string{
 	"internal/escalation/runner/timers.go":       "the pauses between passes",
 	"internal/oncall/live_calendar.go":           "the age of a cache",
 	"internal/oncall/editing/import_holidays.go": "how many past years of holidays are read",
+	"internal/jobs/numbers.go":                   "the pause between passes",
 	"internal/jobs/endings.go":                   "the pause between passes; the statement has the clock of the database",
 }
 

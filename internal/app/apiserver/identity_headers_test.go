@@ -20,13 +20,13 @@ func TestIdentityHeadersOfOtherPeersAreDeleted(t *testing.T) {
 	trust, err := trustProxies([]string{"10.0.0.0/8"})
 	require.NoError(t, err)
 	var subject string
+	var named, inContext wire.ProxyAccount
 	h := identity(trust(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		subject = r.Header.Get("X-Forwarded-User")
-		named := wire.ProxyAccount{Subject: subject}
+		named, inContext = wire.ProxyAccount{Subject: subject}, wire.ProxyAccountOf(r.Context())
 		if subject != "" {
 			named.AuthTime = time.Unix(1700000000, 0)
 		}
-		require.Equal(t, named, wire.ProxyAccountOf(r.Context()))
 	})))
 	for peer, c := range map[string]struct {
 		header http.Header
@@ -53,5 +53,6 @@ func TestIdentityHeadersOfOtherPeersAreDeleted(t *testing.T) {
 		h.ServeHTTP(w, r)
 		require.Equal(t, c.status, w.Code, peer)
 		require.Equal(t, c.want, subject, peer)
+		require.Equal(t, named, inContext, peer)
 	}
 }

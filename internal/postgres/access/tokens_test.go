@@ -57,7 +57,7 @@ func TestTokens(t *testing.T) {
 	exec(`update users set active = true where id = 901`)
 	_, err = s.Use(ctx, hash)
 	require.ErrorIs(t, err, tokens.ErrInvalid, "switching a person off ends tokens for good")
-	made, hash = create()
+	_, hash = create()
 	exec(`update personal_tokens set expires_at = clock_timestamp()`)
 	_, err = s.Use(ctx, hash)
 	require.ErrorIs(t, err, tokens.ErrInvalid)
