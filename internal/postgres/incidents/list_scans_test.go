@@ -6,22 +6,34 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
+
+// fill runs statements that make many rows, without the limit on their time.
+func fill(t *testing.T, d *postgres.DB, sql string) {
+	t.Helper()
+	tx, err := d.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "set local statement_timeout = 0")
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), sql)
+	require.NoError(t, err)
+	require.NoError(t, tx.Commit(t.Context()))
+}
 
 // A rare application, a name that nobody has and a plan that does not exist read few of 20,000 incidents.
 func TestListsOfOneApplicationReadFewIncidents(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'); insert into applications (name) values ('busy'), ('rare');
+	fill(t, d, `insert into users (name) values ('ann'); insert into applications (name) values ('busy'), ('rare');
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('rarely', 1, 0, 0, 0, 0);
 		insert into incidents (plan_id, application_id, owner_id)
 			select case when n < 5 then 2 else 1 end, (select id from applications where name = case when n < 5 then 'rare' else 'busy' end), 1
 			from generate_series(1, 20000) n`)
-	require.NoError(t, err)
-	_, err = d.Pool().Exec(t.Context(), "analyze")
+	_, err := d.Pool().Exec(t.Context(), "analyze")
 	require.NoError(t, err)
 	for _, c := range []filters.Condition{
 		{Field: "application", Op: filters.Eq, Values: []any{"RARE"}},
@@ -46,12 +58,11 @@ func TestListsOfOneApplicationReadFewIncidents(t *testing.T) {
 func TestListsOfOpenIncidentsReadFewIncidents(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'); insert into applications (name) values ('shop');
+	fill(t, d, `insert into users (name) values ('ann'); insert into applications (name) values ('shop');
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
 		insert into incidents (plan_id, application_id, created_at, resolved, active)
 			select 1, (select id from applications where name = 'shop'), now() - make_interval(mins => n), n % 5000 > 0, n % 10000 = 0
 			from generate_series(1, 20000) n`)
-	require.NoError(t, err)
 	equal := func(field string, v int64) filters.Condition {
 		return filters.Condition{Field: field, Op: filters.Eq, Values: []any{v}}
 	}
@@ -65,8 +76,7 @@ func TestListsOfOpenIncidentsReadFewIncidents(t *testing.T) {
 	few(equal("resolved", 0))
 	few(equal("active", 1))
 	few(equal("resolved", 0), equal("closed", 0))
-	_, err = d.Pool().Exec(t.Context(), `update incidents set resolved = false, closed_at = now() where resolved`)
-	require.NoError(t, err)
+	fill(t, d, `update incidents set resolved = false, closed_at = now() where resolved`)
 	few(equal("resolved", 0), equal("closed", 0))
 }
 
@@ -76,8 +86,7 @@ func TestListsOfOneSeverityOrIntegrationReadFewIncidents(t *testing.T) {
 	d := pgtest.New(t)
 	exec := func(sql string) {
 		t.Helper()
-		_, err := d.Pool().Exec(t.Context(), sql)
-		require.NoError(t, err)
+		fill(t, d, sql)
 	}
 	exec(`insert into users (name) values ('ann'); insert into applications (name) values ('shop');
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
