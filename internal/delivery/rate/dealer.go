@@ -10,7 +10,7 @@ import (
 )
 
 // Dealer decides which lane of one mode may begin a call, and when. The leading limit of a start is the widest configured one:
-// account, else mode, else application and mode. Its slots are reserved ahead of time into a pool. When a slot comes near,
+// account, else mode, else application and mode; of an account that carries this mode only, the slower of account and mode. Its slots are reserved ahead of time into a pool. When a slot comes near,
 // fairness chooses a lane among those whose narrower limits have room at that instant. Then the narrower limits are asked
 // for a slot at the same instant. So no limit waits for another, and a narrow limit uses no slot that a wider limit cannot use.
 //
@@ -109,32 +109,41 @@ func (l *Dealer) Own(ctx context.Context, a Account, t Turn) (Turn, bool) {
 // narrowDraws bounds how many applications' limits are asked in one pass.
 const narrowDraws = 8
 
+// limited is a limit with the lanes that share it.
+type limited struct {
+	key     string
+	limit   Limit
+	sharing func(Lane) bool
+}
+
 // Choose deals up to free turns to lanes whose slots are near. When there are none, again is the time of the next call of Choose;
 // zero = call it when something changes.
 func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Account, free int) (turns []Turn, again time.Time) {
 	accountLimit, accountLimited := l.shared.limit(a.Key)
 	modeLimit, modeLimited := l.shared.limit(ModeKey(l.mode))
 	narrow := l.narrow(keys)
-	var key string
-	var main *pool
-	var sharing func(Lane) bool
+	account := limited{a.Key, accountLimit, func(x Lane) bool { return slices.Contains(a.Modes, x.Mode) }}
+	mode := limited{ModeKey(l.mode), modeLimit, func(x Lane) bool { return x.Mode == l.mode }}
+	var leading, second limited
 	switch {
+	case accountLimited && modeLimited && len(a.Modes) == 1 && modeLimit.PerSecond <= accountLimit.PerSecond:
+		leading, second = mode, account // nobody else needs the slots of the account that the mode leaves
 	case accountLimited:
-		key = a.Key
-		main = l.pool(key, accountLimit)
-		sharing = func(x Lane) bool { return slices.Contains(a.Modes, x.Mode) }
+		leading = account
+		if modeLimited {
+			second = mode
+		}
 	case modeLimited:
-		key = ModeKey(l.mode)
-		main = l.pool(key, modeLimit)
-		sharing = func(x Lane) bool { return x.Mode == l.mode }
+		leading = mode
 	case len(narrow) == 0:
 		return l.Unlimited(keys, free), time.Time{}
 	default:
 		return l.chooseNarrow(ctx, now, keys, narrow, free)
 	}
-	var modeGate *gate
-	if accountLimited && modeLimited {
-		modeGate = l.gate(ModeKey(l.mode), modeLimit)
+	key, main, sharing := leading.key, l.pool(leading.key, leading.limit), leading.sharing
+	var secondGate *gate
+	if second.key != "" {
+		secondGate = l.gate(second.key, second.limit)
 	}
 	free = min(free, l.shared.Demand.depth(l.mode, keys))
 	own, others := l.shared.Demand.All(), l.shared.Peers.fresh(now)
@@ -145,7 +154,7 @@ func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Accoun
 	lead := l.Pace.lead()
 
 	ahead := l.Pace.reserveAhead()
-	wanted, offset := l.wanted(now, bound(max(ahead, main.far)), keys, narrow, modeGate, free)
+	wanted, offset := l.wanted(now, bound(max(ahead, main.far)), keys, narrow, secondGate, free)
 	d, again := main.plan(now, wanted, ahead)
 	if d.n > 0 {
 		d.offset = max(d.offset, offset)
@@ -155,7 +164,7 @@ func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Accoun
 	}
 	slots := main.take(min(main.due(now, lead), free))
 	if len(slots) > 0 {
-		turns = l.assign(ctx, now, slots, main, narrow, modeGate)
+		turns = l.assign(ctx, now, slots, main, narrow, secondGate)
 	}
 	if len(turns) == 0 && d.n == 0 {
 		again = instant.Sooner(again, main.nextDue(lead))
@@ -182,7 +191,7 @@ func (l *Dealer) narrow(keys []Key) map[Key]*gate {
 }
 
 // wanted is how many slots of the leading limit can be used soon, and how far away the first of them is.
-func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow map[Key]*gate, modeGate *gate, free int) (n int, offset time.Duration) {
+func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow map[Key]*gate, second *gate, free int) (n int, offset time.Duration) {
 	horizon := now.Add(ahead)
 	first := horizon
 	seen := map[*gate]bool{}
@@ -198,19 +207,19 @@ func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow m
 			first = instant.Earlier(first, g.next)
 		}
 	}
-	if modeGate != nil {
-		n = min(n, modeGate.room(now, horizon))
-		first = instant.Later(first, modeGate.next)
+	if second != nil {
+		n = min(n, second.room(now, horizon))
+		first = instant.Later(first, second.next)
 	}
 	return min(n, free), max(0, first.Sub(now))
 }
 
 // assign gives slots of the leading limit to lanes, and reserves the same instants of the narrower limits.
-func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *pool, narrow map[Key]*gate, modeGate *gate) []Turn {
+func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *pool, narrow map[Key]*gate, second *gate) []Turn {
 	var turns []Turn
 	for i, s := range slots {
 		latest := s.At.Add(s.yields())
-		if modeGate != nil && modeGate.next.After(latest) {
+		if second != nil && second.next.After(latest) {
 			main.give(slots[i:])
 			break
 		}
@@ -219,36 +228,55 @@ func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *
 			main.give(slots[i:])
 			break
 		}
-		for _, g := range []*gate{narrow[k], modeGate} {
+		for _, g := range []*gate{narrow[k], second} {
 			if g != nil { // expected, if no other process reserves first
 				g.next = instant.Later(g.next, s.At).Add(g.interval())
 			}
 		}
 		turns = append(turns, Turn{k, s, true, main})
 	}
+	turns, refused := l.agree(ctx, second, turns, func(Turn) bool { return true })
+	main.give(slotsOf(refused))
+	// The limits of applications are asked last: a slot of theirs is never lost to another limit, and a slot that they refuse goes to
+	// a lane without such a limit.
+	refused = nil
 	asked := map[*gate]bool{} // one gate may serve several classes
-	for k, g := range narrow {
+	for _, g := range narrow {
 		if asked[g] {
 			continue
 		}
 		asked[g] = true
-		key := ApplicationKey(l.shared.Demand.name(k.Application), l.mode)
-		turns = l.agree(ctx, key, g, turns, func(p Turn) bool { return narrow[p.Key] == g })
+		var left []Turn
+		turns, left = l.agree(ctx, g, turns, func(p Turn) bool { return narrow[p.Key] == g })
+		refused = append(refused, left...)
 	}
-	if modeGate != nil {
-		turns = l.agree(ctx, ModeKey(l.mode), modeGate, turns, func(Turn) bool { return true })
+	for _, p := range refused {
+		if k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil }); ok {
+			p.Key = k
+			turns = append(turns, p)
+			continue
+		}
+		main.give([]Slot{p.Slot})
 	}
 	return turns
 }
 
-// agree reserves slots of a narrower limit at the instants of the turns that it concerns. It drops the turns that the limit refuses;
-// the others get the combined slot.
-func (l *Dealer) agree(ctx context.Context, key string, g *gate, turns []Turn, concerns func(Turn) bool) []Turn {
+func slotsOf(ts []Turn) []Slot {
+	out := make([]Slot, len(ts))
+	for i, t := range ts {
+		out[i] = t.Slot
+	}
+	return out
+}
+
+// agree reserves slots of a narrower limit at the instants of the turns that it concerns. The turns that the limit refuses are
+// returned apart, and their lanes are not charged; the others get the combined slot. Without a limit, all are kept.
+func (l *Dealer) agree(ctx context.Context, g *gate, turns []Turn, concerns func(Turn) bool) (kept, refused []Turn) {
 	if g == nil {
-		return turns
+		return turns, nil
 	}
 	now := time.Now()
-	r := Reservation{Key: key, Interval: g.interval(), Burst: g.Burst, Tolerance: maxLate, Lead: l.Pace.reserveAhead()}
+	r := Reservation{Key: g.key, Interval: g.interval(), Burst: g.Burst, Tolerance: maxLate, Lead: l.Pace.reserveAhead()}
 	var asked []int
 	for i, p := range turns {
 		if concerns(p) {
@@ -259,34 +287,34 @@ func (l *Dealer) agree(ctx context.Context, key string, g *gate, turns []Turn, c
 		}
 	}
 	if len(asked) == 0 {
-		return turns
+		return turns, nil
 	}
 	got, err := l.shared.reserve(ctx, &l.Pace, r)
 	if err != nil {
-		l.shared.observer.ReserveFailed(key, err)
+		l.shared.observer.ReserveFailed(g.key, err)
 		got.next = now.Add(200 * time.Millisecond)
 	}
 	g.next = got.next
-	refused := map[int]bool{}
+	missed := map[int]bool{}
 	for _, i := range asked {
-		refused[i] = true
+		missed[i] = true
 	}
 	for at, s := range got.slots {
 		i := asked[at]
 		if both := turns[i].Slot.both(s); !both.At.After(both.Until) {
 			turns[i].Slot = both
-			delete(refused, i)
+			delete(missed, i)
 		}
 	}
-	kept := turns[:0:0]
 	for i, p := range turns {
-		if refused[i] {
-			l.Return([]Turn{p})
+		if missed[i] {
+			l.fair.refund(p.Key)
+			refused = append(refused, p)
 			continue
 		}
 		kept = append(kept, p)
 	}
-	return kept
+	return kept, refused
 }
 
 // chooseNarrow deals turns when only some applications are limited. Each of those has a pool of its own.
@@ -373,7 +401,7 @@ func (l *Dealer) pool(key string, r Limit) *pool {
 func (l *Dealer) gate(key string, r Limit) *gate {
 	g := l.gates[key]
 	if g == nil {
-		g = &gate{Limit: r}
+		g = &gate{Limit: r, key: key}
 		l.gates[key] = g
 	}
 	return g

@@ -126,6 +126,7 @@ func (c *dbClock) remote(t time.Time) time.Time {
 // gate is the known state of a limit that is asked only when a start needs it.
 type gate struct {
 	Limit
+	key  string
 	next time.Time // its next free slot, as far as known; others can only make it later; zero = never asked
 }
 
