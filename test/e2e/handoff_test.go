@@ -16,6 +16,8 @@ const storyClock = `
 	insert into story_clock values (%s, pg_catalog.clock_timestamp(), 1);
 	create function public.clock_timestamp() returns timestamptz language sql volatile as
 		'select story + (pg_catalog.clock_timestamp() - world) * rate from public.story_clock';
+	create function public.statement_timestamp() returns timestamptz language sql stable as
+		'select story + (pg_catalog.statement_timestamp() - world) * rate from public.story_clock';
 	create function public.now() returns timestamptz language sql stable as
 		'select story + (pg_catalog.now() - world) * rate from public.story_clock';
 	do $$ begin execute format('alter database %%I set search_path = public, pg_catalog', current_database()); end $$;`
