@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -133,10 +134,19 @@ func (w *caller) call(ctx context.Context, it *item, c account.Connection, m sta
 	ended := it.outlet.Health.Started(it.c.Destination)
 	r, err := c.Send(ctx, out)
 	ended()
+	r.Detail = withoutContact(r.Detail, it.c.Destination)
 	w.panicked(it.outlet, err)
 	w.metrics.done(it.outlet, r, time.Since(now))
 	it.mode.turns.Pace.Called(time.Now())
 	return r
+}
+
+// withoutContact returns a vendor's words without the contact: they appear in logs and on timelines, whose readers may not see it.
+func withoutContact(detail, contact string) string {
+	if len(contact) < 4 {
+		return detail
+	}
+	return strings.ReplaceAll(detail, contact, "[contact]")
 }
 
 // ready waits for the slot of a marked message. The mark read the incident at the instant read, or a little later. If that read will

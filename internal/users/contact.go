@@ -1,6 +1,8 @@
 package users
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/mail"
 	"net/url"
 	"strings"
@@ -62,4 +64,22 @@ type Contact struct {
 // Identifies reports whether contacts of a mode identify senders of replies, so that they have to be verified.
 func Identifies(m Mode) bool {
 	return m == Email || m == SMS || m == Call || m == Slack
+}
+
+// Secret reports whether a destination of the mode is a secret: whoever knows it can send to it. Such are the addresses of webhooks and the
+// tokens of phones.
+func Secret(m Mode) bool { return m == Webhook || m == Push }
+
+// WithoutSecret returns a destination as it may be shown to everybody who sees contacts. A secret becomes its host, if it has one, and the
+// first 12 hexadecimal digits of its SHA-256, as in the audit log. The result cannot be stored as a contact.
+func WithoutSecret(m Mode, destination string) string {
+	if !Secret(m) || destination == "" {
+		return destination
+	}
+	sum := sha256.Sum256([]byte(destination))
+	shown := "fingerprint " + hex.EncodeToString(sum[:])[:12]
+	if u, err := url.Parse(destination); err == nil && u.Hostname() != "" {
+		return u.Hostname() + ", " + shown
+	}
+	return shown
 }

@@ -32,3 +32,14 @@ func Actor(ctx context.Context) auth.Actor {
 	a, _ := ctx.Value(actorKey{}).(auth.Actor)
 	return a
 }
+
+// Sight returns what the actor of the request sees of the contacts of the people with these names. onCallNow tells who of them is on call; it
+// is asked only if that matters.
+func Sight(ctx context.Context, onCallNow func(context.Context, []string) (map[string]bool, error), names []string) (auth.Sight, error) {
+	a := Actor(ctx)
+	if !a.NeedsOnCall() || len(names) == 0 {
+		return a.Sight(nil), nil
+	}
+	onCall, err := onCallNow(ctx, names)
+	return a.Sight(onCall), err
+}

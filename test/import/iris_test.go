@@ -53,7 +53,7 @@ var pairs = []struct{ name, theirs, ours string }{
 		"select name, target_kind from target_roles where in_v0 and name not in ('director', 'oncall-shadow')", // those are our own
 	},
 	{
-		"contacts", "select c.target_id, m.name, c.destination from target_contact c join mode m on m.id = c.mode_id",
+		"contacts", "select c.target_id, m.name, case when m.name in ('sms', 'call') then replace(replace(c.destination, ' ', ''), '-', '') else c.destination end from target_contact c join mode m on m.id = c.mode_id",
 		"select u.target_id, c.mode, c.destination from user_contacts c join users u on u.id = c.user_id",
 	},
 	{
@@ -324,7 +324,10 @@ func (s *stage) serve(app, key, first string) served {
 	t := s.t
 	addr, err := freeport.Addr()
 	require.NoError(t, err)
-	program(t, s, "iris-api", "IRIS_HTTP_ADDR="+addr)
+	// Who moves in reads all incidents with one key, as in Iris.
+	settings := filepath.Join(t.TempDir(), "iris.yaml")
+	require.NoError(t, os.WriteFile(settings, []byte("compatibility: {applications_reach_everything: true}\n"), 0o600))
+	program(t, s, "iris-api", "IRIS_HTTP_ADDR="+addr, "IRIS_CONFIG="+settings)
 	a := served{t, addr, app, key}
 	require.Eventually(t, func() bool { status, _ := a.ask(http.MethodGet, first, ""); return status == http.StatusOK }, 30*time.Second, 100*time.Millisecond)
 	return a

@@ -31,7 +31,7 @@ var oncallPairs = []struct{ name, theirs, ours string }{
 		"select oncall_id, name, active, full_name, time_zone, photo_url, admin from users",
 	},
 	{
-		"contacts", "select user_id, m.name, destination from user_contact c join contact_mode m on m.id = c.mode_id",
+		"contacts", "select user_id, m.name, case when m.name in ('sms', 'call') then replace(replace(destination, ' ', ''), '-', '') else destination end from user_contact c join contact_mode m on m.id = c.mode_id",
 		"select u.oncall_id, mode, destination from user_contacts c join users u on u.id = c.user_id",
 	},
 	{
@@ -247,7 +247,7 @@ func TestOncallIsServed(t *testing.T) {
 	require.Contains(t, get("/api/v0/teams/db/rosters/all/schedules"), `"auto_populate_threshold":21`)
 	require.Contains(t, get("/api/v0/audit?team=Ops"), "team_deleted")
 	require.Contains(t, get("/api/v0/users/ann/notifications"), `"time_before":86400`)
-	require.Contains(t, get("/api/v0/services/mysql/oncall"), `+1 333-456-7890`)
+	require.Contains(t, get("/api/v0/services/mysql/oncall"), `+13334567890`)
 
 	// Feeds under Oncall's keys, which need no other credentials.
 	feed := api.as("", "").get("/api/v0/ical/c1f1c1a0-5f4e-4b6a-9c66-0d1a52c0a002")

@@ -46,10 +46,11 @@ func (a contacts) listContacts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	sight := wire.Actor(r.Context()).Sight(nil)
 	out := []map[string]any{}
 	for _, c := range found {
 		out = append(out, map[string]any{
-			"mode": c.Mode, "destination": c.Destination, "verified": c.Verified, "verifiable": users.Identifies(c.Mode), "managed": c.Managed,
+			"mode": c.Mode, "destination": sight.Contact(u.Name, c.Mode, c.Destination), "verified": c.Verified, "verifiable": users.Identifies(c.Mode), "managed": c.Managed,
 		})
 	}
 	return routing.Answer(w, http.StatusOK, out)

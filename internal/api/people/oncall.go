@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall/who"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -53,7 +54,19 @@ func (a onCall) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	hideSecrets(wire.Actor(r.Context()), found)
 	name := func(t who.Team) string { return t.Team }
 	page.Sort(found, name)
 	return page.AnswerNamed(w, q, found, func(t who.Team) any { return t }, name)
+}
+
+// hideSecrets leaves of the contacts what the caller sees. All the people are on call.
+func hideSecrets(caller auth.Actor, found []who.Team) {
+	for _, t := range found {
+		for _, r := range t.Roles {
+			for i, p := range r.People {
+				r.People[i].Contacts = caller.Sight(map[string]bool{p.Name: true}).Contacts(p.Name, p.Contacts)
+			}
+		}
+	}
 }

@@ -115,10 +115,10 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			MaxPlanLength: c.MaxPlanLength, ListLimit: c.MailingLists.MaxMembers,
 		},
 		Incidents: irisapi.IncidentParts{
-			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule, Store: s.Messages}, People: s.Users,
+			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, People: s.Users,
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications,
 		},
-		Messages: irisapi.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages}, Queues: s.Queues, Acceptor: acceptor},
+		Messages: irisapi.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: acceptor},
 		Opening:  irisapi.OpeningParts{Opener: s.opener(), Texts: s.Plans},
 		People: irisapi.PeopleParts{
 			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
@@ -197,7 +197,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
 		Incidents: api.IncidentParts{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
-		Messages: api.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
+		Messages: api.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
 			Acceptor: acceptor, Reached: reached.Check},
 		Catalog:      plans,
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/users"
@@ -59,11 +60,11 @@ func (p profiles) show(w http.ResponseWriter, r *http.Request) error {
 
 func (p profiles) showUser(w http.ResponseWriter, r *http.Request, u users.User) error {
 	profile, err := p.Profiles.Profile(r.Context(), u.ID)
-	return v0.Answer(w, userPage(profile), err)
+	return v0.Answer(w, userPage(wire.Actor(r.Context()).Sight(nil), profile), err)
 }
 
-// userPage is the profile of a person on the wire.
-func userPage(profile users.Profile) v0.Record {
+// userPage is the profile of a person on the wire, as the caller sees it.
+func userPage(sight auth.Sight, profile users.Profile) v0.Record {
 	// The wire has one category for each application, the last one. The route of categories has all.
 	categories := map[string]v0.Record{}
 	for _, c := range profile.Categories {
@@ -71,12 +72,12 @@ func userPage(profile users.Profile) v0.Record {
 	}
 	devices := make([]v0.Record, len(profile.Devices))
 	for i, d := range profile.Devices {
-		devices[i] = v0.Record{{"registration_id", d.RegistrationID}, {"user_id", profile.TargetID}, {"platform", d.Platform}}
+		devices[i] = v0.Record{{"registration_id", sight.Contact(profile.Name, users.Push, d.RegistrationID)}, {"user_id", profile.TargetID}, {"platform", d.Platform}}
 	}
 	return v0.Record{
 		{"name", profile.Name}, {"admin", profile.Admin}, {"template_overrides", routing.OrEmpty(profile.FixedTexts)},
 		{"category_overrides", categories}, {"modes", profile.Modes}, {"device", devices}, {"per_app_modes", profile.AppModes},
-		{"teams", routing.OrEmpty(profile.Teams)}, {"contacts", profile.Contacts},
+		{"teams", routing.OrEmpty(profile.Teams)}, {"contacts", sight.Contacts(profile.Name, profile.Contacts)},
 	}
 }
 

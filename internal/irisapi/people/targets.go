@@ -8,6 +8,7 @@ import (
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/params"
 )
 
@@ -37,7 +38,7 @@ func (t targets) get(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		people[profile.Name] = userPage(profile)
+		people[profile.Name] = userPage(wire.Actor(r.Context()).Sight(nil), profile)
 	}
 	return v0.Answer(w, v0.Record{{"error", v0.OrNull(problem)}, {"users", people}}, nil)
 }

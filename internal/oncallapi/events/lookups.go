@@ -2,9 +2,12 @@ package events
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
@@ -15,14 +18,11 @@ import (
 // searchAhead is how far ahead a summary searches for the next person.
 const searchAhead = 400 * 24 * time.Hour
 
-// contacts returns a person's contacts by mode. If override is not "", it replaces the numbers for call and sms.
-func contacts(p oncall.Person, override string) map[string]string {
-	out := map[string]string{}
-	for mode, destination := range p.Contacts {
-		out[string(mode)] = destination
-	}
+// contacts returns the contacts of a person that the caller sees, by mode. If override is not "", it replaces the numbers for call and sms.
+func contacts(s auth.Sight, p oncall.Person, override string) map[users.Mode]string {
+	out := s.Contacts(p.Name, p.Contacts)
 	if override != "" {
-		out["call"], out["sms"] = override, override
+		out[users.Call], out[users.SMS] = override, override
 	}
 	return out
 }
@@ -151,12 +151,16 @@ func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []o
 	if err != nil {
 		return err
 	}
+	sight, err := a.Sight(r.Context(), slices.Collect(maps.Values(c.People))...)
+	if err != nil {
+		return err
+	}
 	out := []map[string]any{}
 	for _, s := range shifts {
 		p := c.People[s.User]
 		out = append(out, map[string]any{
 			"full_name": calendars.OrNull(p.FullName), "start": s.Start.Unix(), "end": s.End.Unix(), "user": p.Name, "team": c.Teams[s.TeamID].Name,
-			"role": s.Role, "contacts": contacts(p, phone(s, c)),
+			"role": s.Role, "contacts": contacts(sight, p, phone(s, c)),
 		})
 	}
 	return routing.Answer(w, http.StatusOK, out)
@@ -186,15 +190,19 @@ func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		sight, err := a.Sight(ctx, slices.Collect(maps.Values(c.People))...)
+		if err != nil {
+			return err
+		}
 		roles, err := a.Roles.Roles(ctx)
 		if err != nil {
 			return err
 		}
 		for role, shifts := range s.Current {
-			current[role] = summaryEntries(shifts, c, nil, t.OverridePhone)
+			current[role] = summaryEntries(sight, shifts, c, nil, t.OverridePhone)
 		}
 		for role, shifts := range s.Next {
-			next[role] = summaryEntries(shifts, c, roles, "")
+			next[role] = summaryEntries(sight, shifts, c, roles, "")
 		}
 	}
 	return routing.Answer(w, http.StatusOK, map[string]any{"current": current, "next": next})
@@ -202,13 +210,13 @@ func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 
 // summaryEntries returns shifts of a summary on the wire. Entries of next shifts also have the numbers of role and team, which
 // need roles.
-func summaryEntries(shifts []oncall.Shift, c calendars.Names, roles []oncall.RoleInfo, phone string) []map[string]any {
+func summaryEntries(sight auth.Sight, shifts []oncall.Shift, c calendars.Names, roles []oncall.RoleInfo, phone string) []map[string]any {
 	out := make([]map[string]any, len(shifts))
 	for i, s := range shifts {
 		p, t := c.People[s.User], c.Teams[s.TeamID]
 		out[i] = map[string]any{
 			"full_name": calendars.OrNull(p.FullName), "photo_url": calendars.OrNull(p.PhotoURL), "start": s.Start.Unix(), "end": s.End.Unix(), "user_id": p.OncallID,
-			"user": p.Name, "team": t.Name, "role": s.Role, "user_contacts": contacts(p, primaryOnly(s, phone)),
+			"user": p.Name, "team": t.Name, "role": s.Role, "user_contacts": contacts(sight, p, primaryOnly(s, phone)),
 		}
 		for _, role := range roles {
 			if role.Name == s.Role {

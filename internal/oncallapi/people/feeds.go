@@ -124,7 +124,7 @@ func (a feeds) feed(ctx context.Context, name string, query oncall.FeedQuery, q 
 	return f, err
 }
 
-// contactsOf reads the contacts of the people of shifts.
+// contactsOf reads the contacts of the people of shifts that the caller sees.
 func (a feeds) contactsOf(ctx context.Context, shifts []oncall.FeedShift) (map[users.ID]map[users.Mode]string, error) {
 	out := map[users.ID]map[users.Mode]string{}
 	var ids []users.ID
@@ -138,8 +138,12 @@ func (a feeds) contactsOf(ctx context.Context, shifts []oncall.FeedShift) (map[u
 		return out, nil
 	}
 	people, err := a.People.ByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	sight, err := a.Sight(ctx, people...)
 	for _, u := range people {
-		out[u.ID] = u.Contacts
+		out[u.ID] = sight.Contacts(u.Name, u.Contacts)
 	}
 	return out, err
 }

@@ -48,12 +48,19 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := []map[string]any{}
+	var shown []oncall.Person
 	for _, u := range people {
 		v := params.Values{Text: map[string]string{"name": u.Name, "full_name": u.FullName}, Num: map[string]int64{"id": u.OncallID}}
 		if params.Match(cs, v) && (!q.Has("active") || u.Active == wanted) {
-			out = append(out, params.Pick(calendars.UserObject(u), asked))
+			shown = append(shown, u)
 		}
+	}
+	out, err := a.UserObjects(r.Context(), shown...)
+	if err != nil {
+		return err
+	}
+	for i := range out {
+		out[i] = params.Pick(out[i], asked)
 	}
 	return routing.Answer(w, http.StatusOK, out)
 }
@@ -94,7 +101,11 @@ func (a people) getUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusOK, params.Pick(calendars.UserObject(u), asked))
+	out, err := a.UserObjects(r.Context(), u)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, params.Pick(out[0], asked))
 }
 
 // updateUser changes a person's settings and contacts. Only administrators and applications of the on-call API may change a name.

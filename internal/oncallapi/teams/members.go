@@ -110,7 +110,7 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, calendars.Integrity("user "+name+" not found"))
 	}
 	err = a.Members.AddMember(r.Context(), t, u, calendars.By(r, b.Raw))
-	return routing.Reply(w, http.StatusCreated, calendars.UserObject(u), fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
 }
 
 // removeMember removes a person from a team.
@@ -145,7 +145,7 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, calendars.Integrity(invalid))
 	}
 	err = a.Admins.AddAdmin(r.Context(), t, u, calendars.By(r, nil))
-	return routing.Reply(w, http.StatusCreated, calendars.UserObject(u), fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
 }
 
 // removeAdmin takes the administration of a team away from a person.

@@ -276,7 +276,7 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, calendars.Integrity("invalid team or user"))
 	}
 	err = a.RosterMembers.AddMember(r.Context(), t, ro, u, in || !given, calendars.By(r, b.Raw))
-	return routing.Reply(w, http.StatusCreated, calendars.UserObject(u), fault.When(err, fault.Conflict, calendars.Integrity(`user "`+u.Name+`" is already in the roster`)))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict, calendars.Integrity(`user "`+u.Name+`" is already in the roster`)))
 }
 
 // updateRosterUser puts a member into the rotation or takes the member out of it. It ignores people who are not in the roster.

@@ -272,8 +272,12 @@ func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, 
 	}
 	users := map[string]any{}
 	known, err := a.People.ByID(ctx, calendars.IDsOf(members))
-	for _, u := range known {
-		users[u.Name] = calendars.UserObject(u)
+	if err != nil {
+		return err
+	}
+	objects, err := a.UserObjects(ctx, known...)
+	for i, u := range objects {
+		users[known[i].Name] = u
 	}
 	object["users"] = users
 	return err

@@ -36,6 +36,16 @@ func (p *OncallPeople) ByName(ctx context.Context, name string) (oncall.Person, 
 	return postgres.First(p.find(ctx, db.OncallPeopleParams{Name: &name}))
 }
 
+// OnCallNow returns the names of those people who have a shift now on the database's clock.
+func (p *OncallPeople) OnCallNow(ctx context.Context, names []string) (map[string]bool, error) {
+	rows, err := postgres.Query(ctx, p.db, (*db.Queries).OnCallNow, names)
+	out := map[string]bool{}
+	for _, r := range rows {
+		out[r.Name] = out[r.Name] || oncall.OnDuty(r.Role)
+	}
+	return out, err
+}
+
 func (p *OncallPeople) find(ctx context.Context, by db.OncallPeopleParams) ([]oncall.Person, error) {
 	rows, err := postgres.Query(ctx, p.db, (*db.Queries).OncallPeople, by)
 	return postgres.Convert(rows, func(r db.OncallPeopleRow) oncall.Person {

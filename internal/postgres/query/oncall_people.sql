@@ -11,6 +11,14 @@ where (sqlc.narg(ids)::bigint[] is null or u.id = any(sqlc.narg(ids)::bigint[]))
 order by u.id;
 
 -- Null leaves a column as it is; an empty photo_url takes it away, an empty time_zone means that nobody chose one.
+-- Who of the people has a shift now, with the roles.
+-- name: OnCallNow :many
+select distinct u.name, r.name as role
+from users u
+join shifts s on s.user_id = u.id and s.ends_at > statement_timestamp() and s.starts_at <= statement_timestamp()
+join oncall_roles r on r.id = s.role_id
+where u.name = any(sqlc.arg(names)::text[]) and u.active;
+
 -- name: UpdateOncallUser :execrows
 with mark as (update directory_people set switched_off = false where user_id = @id and not sqlc.narg(active)::bool)
 update users

@@ -30,6 +30,8 @@ type People interface {
 	ByName(ctx context.Context, name string) (oncall.Person, error)
 	Teams(ctx context.Context, id users.ID) ([]oncall.TeamName, error)
 	Clock(ctx context.Context) (time.Time, error)
+	// OnCallNow returns the names of those people who have a shift now.
+	OnCallNow(ctx context.Context, names []string) (map[string]bool, error)
 }
 
 // Roles lists the on-call roles.

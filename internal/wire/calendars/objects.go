@@ -1,11 +1,16 @@
 package calendars
 
 import (
+	"context"
 	"maps"
+	"net/http"
 	"slices"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // IDsOf returns the numbers of people.
@@ -17,19 +22,48 @@ func IDsOf(people []oncall.TeamPerson) []users.ID {
 	return out
 }
 
-// UserObject returns a user on the wire.
-func UserObject(u oncall.Person) map[string]any {
-	contacts := map[string]string{}
-	for mode, destination := range u.Contacts {
-		contacts[string(mode)] = destination
+// Sight returns what the caller of the request sees of the contacts of people.
+func (a Requests) Sight(ctx context.Context, people ...oncall.Person) (auth.Sight, error) {
+	names := make([]string, len(people))
+	for i, p := range people {
+		names[i] = p.Name
 	}
+	return wire.Sight(ctx, a.People.OnCallNow, names)
+}
+
+// UserObjects returns users on the wire, with the contacts that the caller of the request sees.
+func (a Requests) UserObjects(ctx context.Context, people ...oncall.Person) ([]map[string]any, error) {
+	s, err := a.Sight(ctx, people...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]map[string]any, len(people))
+	for i, u := range people {
+		out[i] = userObject(s, u)
+	}
+	return out, nil
+}
+
+// Created answers that a person was added to what the path names.
+func (a Requests) Created(w http.ResponseWriter, r *http.Request, u oncall.Person, err error) error {
+	if err != nil {
+		return err
+	}
+	out, err := a.UserObjects(r.Context(), u)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusCreated, out[0])
+}
+
+func userObject(s auth.Sight, u oncall.Person) map[string]any {
 	zone := OrNull(u.TimeZone)
 	if u.NoTimeZone {
 		zone = nil
 	}
 	return map[string]any{
 		"id": u.OncallID, "name": u.Name, "full_name": OrNull(u.FullName), "time_zone": zone, "photo_url": OrNull(u.PhotoURL),
-		"active": Bool01(u.Active), "god": Bool01(u.Admin), "contacts": contacts,
+		"active": Bool01(u.Active), "god": Bool01(u.Admin), "contacts": s.Contacts(u.Name, u.Contacts),
 	}
 }
 

@@ -2,12 +2,15 @@ package reach
 
 import (
 	"context"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // MessageStore reads messages. The edges describe its methods.
@@ -19,15 +22,68 @@ type MessageStore interface {
 	ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (string, error)
 }
 
-// Messages is a MessageStore as the caller of a request reaches it. It is safe for concurrent use if Store is.
+// Messages is a MessageStore as the caller of a request reaches it, with the destinations that the caller sees (auth.Sight). It is safe for
+// concurrent use if Store is.
 type Messages struct {
 	Rule
 	Store MessageStore
+	// OnCallNow returns the names of those people who have a shift now.
+	OnCallNow func(ctx context.Context, names []string) (map[string]bool, error)
 }
+
+// errDestinations refuses a search that would tell what the caller does not see.
+var errDestinations = &fault.Error{Kind: fault.Forbidden, Field: "destination",
+	Message: "Who may only read does not search by destination: leave destination out, and search by target"}
 
 // List leaves out the messages that the caller does not reach.
 func (m Messages) List(ctx context.Context, q filters.Query) ([]messages.Message, error) {
-	return m.Store.List(ctx, m.within(ctx, q))
+	q, err := searchable(wire.Actor(ctx).Sight(nil), q)
+	if err != nil {
+		return nil, err
+	}
+	found, err := m.Store.List(ctx, m.within(ctx, q))
+	if err != nil {
+		return nil, err
+	}
+	return found, m.show(ctx, found)
+}
+
+// searchable leaves the messages whose destinations the caller does not see out of a search by destination.
+func searchable(s auth.Sight, q filters.Query) (filters.Query, error) {
+	if !slices.ContainsFunc(q.Conditions, func(c filters.Condition) bool { return c.Field == "destination" }) {
+		return q, nil
+	}
+	if !s.SeesEverybody(users.Email) {
+		return q, errDestinations
+	}
+	q.Conditions = slices.Clone(q.Conditions)
+	for _, mode := range users.Modes {
+		if !s.SeesEverybody(mode) {
+			q.Conditions = append(q.Conditions, filters.Condition{Field: "mode", Op: filters.Ne, Values: []any{string(mode)}})
+		}
+	}
+	return q, nil
+}
+
+// show replaces destinations by what the caller sees of them, in the messages themselves.
+func (m Messages) show(ctx context.Context, found []messages.Message) error {
+	names := make([]string, len(found))
+	for i := range found {
+		names[i] = found[i].Target
+	}
+	sight, err := wire.Sight(ctx, m.OnCallNow, names)
+	for i := range found {
+		f := &found[i]
+		owner, to := f.Target, f.Destination
+		f.Destination = sight.Contact(owner, f.Mode, to)
+		f.Target = sight.Within(owner, owner, f.Mode, to) // a message to an address has it as its target
+		for j := range f.Attempts {
+			a := &f.Attempts[j]
+			a.Detail = sight.Within(sight.Within(a.Detail, owner, a.Mode, a.Destination), owner, f.Mode, to)
+			a.Destination = sight.Contact(owner, a.Mode, a.Destination)
+		}
+	}
+	return err
 }
 
 // ByIncident returns the messages of an incident that the caller reaches.
@@ -38,7 +94,10 @@ func (m Messages) ByIncident(ctx context.Context, id incidents.ID) ([]messages.M
 			return nil, err
 		}
 	}
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	return found, m.show(ctx, found)
 }
 
 // Get returns a message that the caller reaches.
@@ -50,7 +109,9 @@ func (m Messages) Get(ctx context.Context, id messages.ID) (messages.Message, er
 	if err != nil {
 		return messages.Message{}, m.hide(ctx, err)
 	}
-	return found, nil
+	one := []messages.Message{found}
+	err = m.show(ctx, one)
+	return one[0], err
 }
 
 // Changes returns the changes of a message that the caller reaches.

@@ -114,7 +114,8 @@ func (q *Queries) AuditedTemplate(ctx context.Context, name string) (json.RawMes
 const auditedUser = `-- name: AuditedUser :one
 select (to_jsonb(u) - '{id,target_id,oncall_id,password_hash,login_epoch,created_at,canonical_name}'::text[] || jsonb_build_object(
     'password', left(encode(sha256(convert_to(u.password_hash, 'UTF8')), 'hex'), 12),
-    'contacts', (select jsonb_object_agg(c.mode, c.destination || case when c.verified_destination = c.destination then ' (verified)' else '' end)
+    'contacts', (select jsonb_object_agg(c.mode, case when c.mode in ('webhook', 'push')
+            then left(encode(sha256(convert_to(c.destination, 'UTF8')), 'hex'), 12) else c.destination end || case when c.verified_destination = c.destination then ' (verified)' else '' end)
         from user_contacts c where c.user_id = u.id and c.destination <> ''),
     'modes', (select jsonb_object_agg(m.priority, m.mode) from user_modes m where m.user_id = u.id),
     'application_modes', (select jsonb_object_agg(a.name || ' ' || m.priority, m.mode)
@@ -145,7 +146,7 @@ select (to_jsonb(u) - '{id,target_id,oncall_id,password_hash,login_epoch,created
 from users u where u.id = $1
 `
 
-// The settings of a person. A password has the fingerprint of its stored hash.
+// The settings of a person. A password has the fingerprint of its stored hash, a contact that is a secret its own (users.Secret).
 func (q *Queries) AuditedUser(ctx context.Context, id int64) (json.RawMessage, error) {
 	row := q.db.QueryRow(ctx, auditedUser, id)
 	var state json.RawMessage

@@ -137,6 +137,41 @@ func (q *Queries) NoTimeZone(ctx context.Context, id int64) error {
 	return err
 }
 
+const onCallNow = `-- name: OnCallNow :many
+select distinct u.name, r.name as role
+from users u
+join shifts s on s.user_id = u.id and s.ends_at > statement_timestamp() and s.starts_at <= statement_timestamp()
+join oncall_roles r on r.id = s.role_id
+where u.name = any($1::text[]) and u.active
+`
+
+type OnCallNowRow struct {
+	Name string
+	Role string
+}
+
+// Null leaves a column as it is; an empty photo_url takes it away, an empty time_zone means that nobody chose one.
+// Who of the people has a shift now, with the roles.
+func (q *Queries) OnCallNow(ctx context.Context, names []string) ([]OnCallNowRow, error) {
+	rows, err := q.db.Query(ctx, onCallNow, names)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OnCallNowRow{}
+	for rows.Next() {
+		var i OnCallNowRow
+		if err := rows.Scan(&i.Name, &i.Role); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const oncallPeople = `-- name: OncallPeople :many
 
 select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch, u.photo_url,
@@ -523,7 +558,6 @@ type UpdateOncallUserParams struct {
 	ID            int64
 }
 
-// Null leaves a column as it is; an empty photo_url takes it away, an empty time_zone means that nobody chose one.
 func (q *Queries) UpdateOncallUser(ctx context.Context, arg UpdateOncallUserParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateOncallUser,
 		arg.Name,
