@@ -35,7 +35,7 @@ var oncallPairs = []struct{ name, theirs, ours string }{
 		"select u.oncall_id, mode, destination from user_contacts c join users u on u.id = c.user_id",
 	},
 	{
-		"teams", "select id, name, coalesce(description, ''), slack_channel, slack_channel_notifications, email, scheduling_timezone, active, iris_plan, iris_enabled, override_phone_number, api_managed_roster from team",
+		"teams", "select id, name, coalesce(description, ''), slack_channel, slack_channel_notifications, email, scheduling_timezone, active, iris_plan, iris_enabled, replace(replace(override_phone_number, ' ', ''), '-', ''), api_managed_roster from team",
 		"select oncall_id, name, description, slack_channel, slack_channel_notifications, email, time_zone, active, iris_plan, iris_enabled, override_phone, api_managed from teams",
 	},
 	{
