@@ -23,14 +23,16 @@ type checkUpgradeCommand struct {
 
 // Help explains when to run the command.
 func (checkUpgradeCommand) Help() string {
-	return "Run it with the new release before you migrate: it works on the old schema and changes nothing. It looks at the timelines of the last 30 days. " +
-		"What applications only read leaves no trace, so it is not listed."
+	return "Run it with the new release before you migrate: it works on the old schema and changes nothing. It looks at the last 30 days: timelines, and which accounts and tokens " +
+		"that may only read were used. What applications only read leaves no trace, so it is not listed."
 }
 
 // upgradeRules explain the rules of the list.
 var upgradeRules = map[string]string{
 	overview.LossReach: "changed incidents of",
 	overview.LossOpen:  "opened incidents of",
+	// Nobody notes what somebody reads, so all who may only read are listed.
+	overview.LossContacts: "sees contacts of people on call only",
 }
 
 // lossJSON is a row for programs.

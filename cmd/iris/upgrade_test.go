@@ -24,6 +24,10 @@ func TestCheckUpgradeListsWhoLosesWhat(t *testing.T) {
 		insert into teams (name) values ('crew');
 		insert into users (name, read_only) values ('owen', false), ('mia', false), ('sid', false);
 		insert into users (name, admin) values ('zoe', true);
+		insert into users (name, read_only) values ('vic', true);
+		insert into personal_tokens (user_id, name, hash, scopes, expires_at, last_used_at) select id, n, n::bytea, s::text[], now() + interval '1 day', at
+			from users, (values ('board', '{read}', now()), ('unused', '{read}', null), ('laptop', '{read,incidents}', now())) k(n, s, at) where name = 'mia';
+		insert into service_tokens (name, hash, scopes, created_by, expires_at, last_used_at) values ('wall', 'w', '{read}', 'zoe', now() + interval '1 day', now());
 		update applications set team_id = (select id from teams where name = 'crew') where name = 'red';
 		insert into application_owners select a.id, u.id from applications a, users u where a.name = 'red' and u.name = 'owen';
 		insert into team_members (team_id, user_id, position) select t.id, u.id, 1 from teams t, users u where t.name = 'crew' and u.name = 'mia';
@@ -41,7 +45,8 @@ func TestCheckUpgradeListsWhoLosesWhat(t *testing.T) {
 	for _, l := range found {
 		got[l.Rule+": "+l.Who+" "+l.Application] = l.Times
 	}
-	require.Equal(t, map[string]int64{"reach: application blue red": 1, "open: sid red": 2, "open: service token job of team others red": 1}, got)
+	require.Equal(t, map[string]int64{"reach: application blue red": 1, "open: sid red": 2, "open: service token job of team others red": 1,
+		"contacts: vic ": 0, "contacts: mia with the token board ": 0, "contacts: service token wall of the administrators ": 0}, got)
 	code, out, errs = iris(t, environ, "", "check-upgrade")
 	require.Zero(t, code, errs)
 	require.Regexp(t, `application blue +changed incidents of +red +1 +20`, out)

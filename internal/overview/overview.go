@@ -68,6 +68,8 @@ type Unreached struct {
 const (
 	LossReach = "reach" // an application changed incidents of another one
 	LossOpen  = "open"  // a person or service token opened incidents of an application that is not theirs
+	// LossContacts is an account that may only read, or a token that was used and may only read.
+	LossContacts = "contacts"
 )
 
 // Loss is somebody whom an upgrade takes something away.

@@ -35,6 +35,21 @@ from (
           and not exists (select from application_owners o where o.application_id = a.id and o.user_id = u.id)
           and not exists (select from team_members m where m.team_id = a.team_id and m.user_id = u.id) end
     group by t.actor, a.name
+    union all
+    select 'contacts', u.name, '', 0, (select max(l.at) from audit_log l
+        where l.actor = u.name and l.at > clock_timestamp() - $1::int * interval '1 day')
+    from users u
+    where u.read_only and u.active
+    union all
+    select 'contacts', u.name || ' with the token ' || k.name, '', 0, k.last_used_at
+    from personal_tokens k
+    join users u on u.id = k.user_id
+    where k.scopes = '{read}' and not u.read_only and k.last_used_at > clock_timestamp() - $1::int * interval '1 day'
+    union all
+    select 'contacts', 'service token ' || k.name || coalesce(' of team ' || t.name, ' of the administrators'), '', 0, k.last_used_at
+    from service_tokens k
+    left join teams t on t.id = k.team_id
+    where k.scopes = '{read}' and k.last_used_at > clock_timestamp() - $1::int * interval '1 day'
 ) x
 order by x.rule desc, x.who, x.object
 limit $2::int
@@ -55,7 +70,7 @@ type LostByUpgradeRow struct {
 
 // What an upgrade takes away. The schema may be that of the release before, so the statement uses no column that is newer than migration 193.
 // Who did since an instant what only owners may do now. rule: 'reach' = an application that changed incidents of another one, 'open' = a person or
-// service token that opened incidents of an application.
+// service token that opened incidents of an application, 'contacts' = an account or a used token that may only read.
 func (q *Queries) LostByUpgrade(ctx context.Context, arg LostByUpgradeParams) ([]LostByUpgradeRow, error) {
 	rows, err := q.db.Query(ctx, lostByUpgrade, arg.Days, arg.Most)
 	if err != nil {
