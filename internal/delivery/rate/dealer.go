@@ -2,6 +2,7 @@ package rate
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -158,6 +159,9 @@ func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Accoun
 	d, again := main.plan(now, wanted, ahead)
 	if d.n > 0 {
 		d.offset = max(d.offset, offset)
+		if g := l.alone(own, others, sharing); g != nil {
+			d.spaced(now, g.interval(), main)
+		}
 		l.draw(ctx, key, main, d)
 		now = time.Now()
 		again = now
@@ -188,6 +192,31 @@ func (l *Dealer) narrow(keys []Key) map[Key]*gate {
 		}
 	}
 	return out
+}
+
+// alone returns the limit of the application that alone has work in the lanes that share a limit, here and in other processes; nil = others
+// have too, or the application has no limit.
+func (l *Dealer) alone(own []Lane, others []map[Lane]bool, sharing func(Lane) bool) *gate {
+	all := slices.Clone(own)
+	for _, o := range others {
+		all = slices.AppendSeq(all, maps.Keys(o))
+	}
+	var key string
+	for _, x := range all {
+		if !sharing(x) {
+			continue
+		}
+		k := ApplicationKey(l.shared.Demand.name(x.Application), l.mode)
+		if x.Mode != l.mode || key != "" && k != key {
+			return nil
+		}
+		key = k
+	}
+	limit, ok := l.shared.limit(key)
+	if !ok {
+		return nil
+	}
+	return l.gate(key, limit)
 }
 
 // wanted is how many slots of the leading limit can be used soon, and how far away the first of them is.
@@ -366,7 +395,10 @@ func (l *Dealer) chooseNarrow(ctx context.Context, now time.Time, keys []Key, na
 func (l *Dealer) draw(ctx context.Context, key string, p *pool, d draw) {
 	r := Reservation{
 		Key: key, Interval: p.interval(), Burst: p.Burst, Tolerance: d.tolerance, OnlyIfWithin: d.onlyIdle,
-		Offsets: slices.Repeat([]time.Duration{d.offset}, d.n), Lead: d.lead,
+		Lead: d.lead,
+	}
+	for i := range d.n {
+		r.Offsets = append(r.Offsets, d.offset+time.Duration(i)*d.spacing)
 	}
 	got, err := l.shared.reserve(ctx, &l.Pace, r)
 	now := time.Now()

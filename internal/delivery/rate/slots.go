@@ -161,9 +161,18 @@ func newPool(r Limit) *pool { return &pool{gate: gate{Limit: r}, share: 1, token
 type draw struct {
 	n         int
 	offset    time.Duration // of the first slot
+	spacing   time.Duration // between the slots, beyond the limit's own; 0 = as near as the limit allows
 	tolerance time.Duration
 	onlyIdle  time.Duration // Reservation.OnlyIfWithin; 0 = the share allows the draw
 	lead      time.Duration
+}
+
+// spaced leaves the time between slots that the only lane needs, so that no slot is drawn that its limit cannot use.
+func (d *draw) spaced(now time.Time, interval time.Duration, p *pool) {
+	d.spacing = interval
+	if n := len(p.slots); n > 0 {
+		d.offset = max(d.offset, p.slots[n-1].At.Add(interval).Sub(now))
+	}
 }
 
 // bound is how far ahead slots may be reserved. far is the longest lead of the processes that share the limit.
