@@ -59,6 +59,14 @@ type Contact struct {
 	Destination string
 	Verified    bool // it identifies the sender of a reply
 	Managed     bool // a directory gave it
+	// Failing says why no message can reach it, and what to do. "" = nothing is known against it.
+	Failing string
+}
+
+// FailingContact is a contact that no message can reach, of a person.
+type FailingContact struct {
+	Person string
+	Contact
 }
 
 // Identifies reports whether contacts of a mode identify senders of replies, so that they have to be verified.

@@ -47,7 +47,7 @@ func parsed(text, region string) (string, bool) {
 		return "", false
 	}
 	n, err := phonenumbers.Parse(text, region)
-	if err != nil || !phonenumbers.IsPossibleNumber(n) || n.GetExtension() != "" {
+	if err != nil || phonenumbers.IsPossibleNumberWithReason(n) != phonenumbers.IS_POSSIBLE || n.GetExtension() != "" {
 		return "", false
 	}
 	number := phonenumbers.Format(n, phonenumbers.E164)

@@ -21,6 +21,7 @@ func systemPages() []right {
 		{get, "/v1/system/limits", nil, 200, known, nil},
 		{get, "/v1/system/vendors", nil, 200, known, nil},
 		{get, "/v1/system/unreached", nil, 200, known, nil},
+		{get, "/v1/system/contacts", nil, 200, known, nil},
 		{get, "/v1/system/handovers", nil, 200, known, nil},
 		{put, "/v1/system/members/p2/draining", m{"draining": true}, 200, admins, func(s *server) {
 			s.exec(`insert into members (process_id, host, version, data_shape) values ('p1', 'h', 'v', 1), ('p2', 'h', 'v', 1)
@@ -44,7 +45,7 @@ func systemPages() []right {
 		{get, "/v1/system/configuration", nil, 200, "1333333o3", nil},
 		{get, "/system?tab=configuration", nil, 200, "lllll33o3", nil},
 	}
-	for _, tab := range []string{"members", "queues", "vendors", "unreached", "refused", "versions"} {
+	for _, tab := range []string{"members", "queues", "vendors", "unreached", "contacts", "refused", "versions"} {
 		out = append(out, right{get, "/system?tab=" + tab, nil, 200, people, nil})
 	}
 	return out

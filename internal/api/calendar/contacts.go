@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
@@ -51,6 +52,7 @@ func (a contacts) listContacts(w http.ResponseWriter, r *http.Request) error {
 	for _, c := range found {
 		out = append(out, map[string]any{
 			"mode": c.Mode, "destination": sight.Contact(u.Name, c.Mode, c.Destination), "verified": c.Verified, "verifiable": users.Identifies(c.Mode), "managed": c.Managed,
+			"failing": page.OrNull(c.Failing),
 		})
 	}
 	return routing.Answer(w, http.StatusOK, out)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
@@ -13,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/overview"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -44,6 +46,11 @@ type Sending interface {
 	Schema(ctx context.Context) (have, want int64, err error)
 }
 
+// Contacts reads the contacts that no message can reach, after a person's contact.
+type Contacts interface {
+	Failing(ctx context.Context, name string, mode users.Mode, most int) ([]users.FailingContact, error)
+}
+
 // Cluster reads the limits that the members share and the hand-overs between them.
 type Cluster interface {
 	Limits(ctx context.Context) ([]overview.LimitUse, error)
@@ -64,6 +71,7 @@ type Deps struct {
 	Queues   Queues
 	Sending  Sending
 	Cluster  Cluster
+	Contacts Contacts
 	Settings []Setting // in force in this process
 	Version  string    // of this process
 
@@ -84,6 +92,7 @@ func Routes(d Deps) []routing.Route {
 		routing.Get("/v1/system/limits", routing.Someone, d.limits),
 		routing.Get("/v1/system/vendors", routing.Someone, d.vendors),
 		routing.Get("/v1/system/unreached", routing.Someone, d.unreached),
+		routing.Get("/v1/system/contacts", routing.Someone, d.failingContacts),
 		routing.Get("/v1/system/configuration", routing.Someone, d.configuration),
 	)
 }
@@ -288,6 +297,34 @@ func (d Deps) unreached(w http.ResponseWriter, r *http.Request) error {
 		return unreached{u.IncidentID, page.Time(u.At), u.Text, u.Application, u.Plan}
 	}
 	return page.AnswerFrom(w, q, found, show, func(u overview.Unreached) string { return strconv.FormatInt(u.ID, 10) })
+}
+
+type failingContact struct {
+	User        string     `json:"user"`
+	Mode        users.Mode `json:"mode"`
+	Destination *string    `json:"destination"` // for administrators
+	Reason      string     `json:"reason"`
+}
+
+func (d Deps) failingContacts(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r)
+	if err != nil {
+		return err
+	}
+	mode, name, _ := strings.Cut(q.AfterName(), " ")
+	found, err := d.Contacts.Failing(r.Context(), name, users.Mode(mode), q.Size+1)
+	if err != nil {
+		return err
+	}
+	admin := wire.Actor(r.Context()).MayAdminister() == nil
+	show := func(c users.FailingContact) any {
+		out := failingContact{User: c.Person, Mode: c.Mode, Reason: c.Failing}
+		if admin {
+			out.Destination = &c.Destination
+		}
+		return out
+	}
+	return page.AnswerFrom(w, q, found, show, func(c users.FailingContact) string { return string(c.Mode) + " " + c.Person })
 }
 
 // configuration answers administrators with the settings of this process.

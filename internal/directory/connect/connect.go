@@ -47,6 +47,11 @@ func LDAP(l config.LDAP, s config.Sync) (*ldap.Client, error) {
 	return client, nil
 }
 
+// Workspace returns a client of a Slack workspace as a list of people. It opens no connection.
+func Workspace(a config.Slack) (*slack.Vendor, error) {
+	return slack.New(slack.Config{Account: a.Account.Account, Token: a.Token.Reveal(), APIURL: a.APIURL, Timeout: a.Timeout})
+}
+
 // Rules returns the configured rules for entries.
 func Rules(s config.Sync) (directory.Rules, error) {
 	region := users.Region(s.PhoneRegion)
@@ -70,8 +75,7 @@ func Syncer(s config.Sync, l config.LDAP, workspaces []config.Slack) (*directory
 		c.Presets = append(c.Presets, directory.Entry{Name: p.Name, FullName: p.FullName, Email: p.Email, Phone: p.Phone, SlackName: p.Slack})
 	}
 	if s.From == directory.Slack {
-		a := workspaces[0]
-		v, err := slack.New(slack.Config{Account: a.Account.Account, Token: a.Token.Reveal(), APIURL: a.APIURL, Timeout: a.Timeout})
+		v, err := Workspace(workspaces[0])
 		if err != nil {
 			return nil, err
 		}

@@ -101,7 +101,7 @@ func NewContacts(db *postgres.DB, keys *auth.Keys, notifications notifier) *Cont
 func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, error) {
 	rows, err := postgres.Query(ctx, c.db, (*db.Queries).ContactsWithMarks, int64(id))
 	return postgres.Convert(rows, func(r db.ContactsWithMarksRow) users.Contact {
-		return users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified, Managed: r.Managed}
+		return users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified, Managed: r.Managed, Failing: r.Failing}
 	}), err
 }
 

@@ -18,8 +18,10 @@ select mode, destination from user_contacts where user_id = @user_id order by mo
 
 -- name: ContactsWithMarks :many
 select c.mode, c.destination, coalesce(c.verified_destination = c.destination, false)::bool as verified,
-    exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination) as managed
+    exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination) as managed,
+    coalesce(f.reason, '')::text as failing
 from user_contacts c join modes m on m.name = c.mode
+left join failing_contacts f on f.user_id = c.user_id and f.mode = c.mode and f.destination = c.destination
 where c.user_id = @user_id order by m.id;
 
 -- name: ContactIsMailbox :one
@@ -91,13 +93,54 @@ update contact_codes set attempts = 1000000 where id = @id;
 -- name: ForgetContactCodes :exec
 delete from contact_codes where created_at < statement_timestamp() - interval '2 days';
 
--- name: NumbersToRewrite :many
--- Phone numbers that are not stored in international form, after a contact.
-select c.user_id, u.name, c.mode::text as mode, c.destination
+-- name: NumbersToCheck :many
+-- Phone numbers after a contact, with what is noted about them.
+select c.user_id, u.name, c.mode::text as mode, c.destination, coalesce(f.reason, '')::text as failing
 from user_contacts c join users u on u.id = c.user_id
-where c.mode in ('sms', 'call') and c.destination !~ '^\+[1-9][0-9]{7,14}$'
+left join failing_contacts f on f.user_id = c.user_id and f.mode = c.mode and f.destination = c.destination
+where c.mode in ('sms', 'call')
   and (c.user_id, c.mode::text) > (sqlc.arg(after_user)::bigint, sqlc.arg(after_mode)::text)
 order by c.user_id, c.mode::text limit sqlc.arg(most)::int;
+
+-- name: SlackNamesToCheck :many
+-- Slack contacts by a bare name, after a person: no ids, no channels and no e-mail addresses. email = '' when the person has none.
+select c.user_id, u.name, c.destination, coalesce(e.destination, '')::text as email, coalesce(f.reason, '')::text as failing,
+    exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination) as managed
+from user_contacts c join users u on u.id = c.user_id
+left join user_contacts e on e.user_id = c.user_id and e.mode = 'email'
+left join failing_contacts f on f.user_id = c.user_id and f.mode = c.mode and f.destination = c.destination
+where c.mode = 'slack' and c.destination !~ '^[CGDUW][A-Z0-9]{7,20}$' and c.destination !~ '^#' and c.destination !~ '^[^@].*@'
+  and c.user_id > sqlc.arg(after_user)::bigint
+order by c.user_id limit sqlc.arg(most)::int;
+
+-- name: ResolveSlackName :execrows
+-- Keeps the mark only if the e-mail address that led to the id is verified, and nobody else has the id verified.
+update user_contacts c set destination = sqlc.arg(slack_id)::text,
+    verified_destination = case when c.verified_destination = c.destination and exists (
+        select from user_contacts e where e.user_id = c.user_id and e.mode = 'email' and e.verified_destination = e.destination
+          and e.destination = sqlc.arg(email)::text
+    ) and not exists (
+        select from user_contacts o where o.user_id <> c.user_id and o.mode = 'slack' and o.verified_destination = o.destination
+          and contact_key(o.mode, o.destination) = contact_key('slack', sqlc.arg(slack_id)::text)
+    ) then sqlc.arg(slack_id)::text end
+where c.user_id = @user_id and c.mode = 'slack' and c.destination = sqlc.arg(was)::text;
+
+-- name: NoteFailingContact :exec
+insert into failing_contacts (user_id, mode, destination, reason)
+select c.user_id, c.mode, c.destination, sqlc.arg(reason)::text from user_contacts c
+where c.user_id = @user_id and c.mode = @mode and c.destination = @destination
+on conflict (user_id, mode) do update set destination = excluded.destination, reason = excluded.reason;
+
+-- name: ForgetFailingContact :exec
+delete from failing_contacts where user_id = @user_id and mode = @mode;
+
+-- name: FailingContacts :many
+-- After a contact, in the order of names and modes.
+select u.name, f.mode::text as mode, f.destination, f.reason
+from failing_contacts f join users u on u.id = f.user_id
+join user_contacts c on c.user_id = f.user_id and c.mode = f.mode and c.destination = f.destination
+where u.active and (u.name::text, f.mode::text) > (sqlc.arg(after_name)::text, sqlc.arg(after_mode)::text)
+order by u.name::text, f.mode::text limit sqlc.arg(most)::int;
 
 -- name: RewriteNumber :execrows
 -- Keeps the mark, unless another person has the number verified, and that the directory gave it.

@@ -110,7 +110,7 @@ func twilioConfig(a config.Twilio, c config.Processor) twilio.Config {
 	return twilio.Config{
 		Account: a.Account.Account, AccountSID: a.AccountSID, AuthToken: a.AuthToken.Reveal(), KeySID: a.KeySID,
 		KeySecret: a.KeySecret.Reveal(), From: a.From, CallFrom: a.CallFrom, ApplicationFrom: a.ApplicationFrom, APIURL: a.APIURL,
-		PublicURL: c.PublicURL, CountryCode: a.CountryCode, DetectMachines: a.DetectMachines, Modes: modes(a.Modes), Timeout: a.Timeout,
+		PublicURL: c.PublicURL, DetectMachines: a.DetectMachines, Modes: modes(a.Modes), Timeout: a.Timeout,
 		MaxConns: c.Delivery.Concurrency,
 	}
 }

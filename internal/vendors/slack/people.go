@@ -46,11 +46,29 @@ func (v *Vendor) People(ctx context.Context) ([]directory.Entry, error) {
 	}
 }
 
+// Resolve returns the id of the Slack user with an e-mail address. The error is a NotFound fault if there is no such user, else an
+// Unavailable fault. It waits if Slack asks for it, until ctx ends. It needs the scope users:read.email.
+func (v *Vendor) Resolve(ctx context.Context, email string) (string, error) {
+	email = vendors.Line(email, 320)
+	for {
+		found, err := v.people.Get(ctx, email, v.askID(email))
+		switch {
+		case err == nil:
+			return found, nil
+		case v.result(err).DestinationGone:
+			return "", fault.New(fault.NotFound, "nobody in Slack has this e-mail address")
+		}
+		if err := v.wait(ctx, err); err != nil {
+			return "", err
+		}
+	}
+}
+
 // wait waits as long as Slack asks for; any other failure is an Unavailable fault.
 func (v *Vendor) wait(ctx context.Context, err error) error {
 	r := v.result(err)
 	if r.Outcome != messages.OutcomeThrottled {
-		return fault.Wrap(fault.Unavailable, errors.New(r.Detail), "Slack does not list its people")
+		return fault.Wrap(fault.Unavailable, errors.New(r.Detail), "Slack does not say who its people are")
 	}
 	timer := time.NewTimer(cmp.Or(r.RetryAfter, time.Second))
 	defer timer.Stop()

@@ -50,8 +50,6 @@ type Config struct {
 	APIURL string
 	// PublicURL is the address under which Twilio reaches our callbacks. "" = no status callbacks, and no calls.
 	PublicURL string
-	// CountryCode is the prefix for numbers of 10 digits, which have no country code. "" = "1".
-	CountryCode string
 	// DetectMachines asks Twilio to detect answering machines, so that a machine gets no menu.
 	DetectMachines bool
 	// Modes to carry. Empty = SMS, and Call if PublicURL is set.
@@ -86,7 +84,7 @@ func New(cfg Config) (*Vendor, error) {
 }
 
 func (c Config) withDefaults() Config {
-	c.CallFrom, c.CountryCode = cmp.Or(c.CallFrom, c.From), cmp.Or(c.CountryCode, "1")
+	c.CallFrom = cmp.Or(c.CallFrom, c.From)
 	c.APIURL = strings.TrimRight(cmp.Or(c.APIURL, "https://api.twilio.com"), "/")
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	if len(c.Modes) == 0 {
@@ -108,7 +106,7 @@ func (c Config) validate(id vendors.Identity) error {
 		return fault.Invalidf("from", "twilio: the sender (from) is missing")
 	}
 	for app, number := range c.ApplicationFrom {
-		if n, ok := Number(number, c.CountryCode); !ok || n != number {
+		if !users.IsE164(number) {
 			return fault.Invalidf("application_from", "twilio: the number of application %s must be written like +15551234567", app)
 		}
 	}
@@ -147,9 +145,9 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	if r, ok := vendors.Begun(ctx); !ok {
 		return r
 	}
-	to, ok := Number(m.Destination, v.cfg.CountryCode)
-	if !ok {
-		return vendors.Gone("the destination is not a phone number")
+	to := m.Destination // as it is stored: nothing is guessed here
+	if !users.IsE164(to) {
+		return vendors.Gone("the phone number is not in international form, like +15551234567")
 	}
 	switch m.Mode {
 	case users.SMS, "":

@@ -19,6 +19,7 @@ type contact struct {
 	Verified    bool       `json:"verified"`
 	Verifiable  bool       `json:"verifiable"`
 	Managed     bool       `json:"managed"`
+	Failing     string     `json:"failing"` // why no message can reach it; "" = nothing is known against it
 }
 
 // Label returns the mode as text.

@@ -39,6 +39,7 @@ var tabs = []tab{
 	{"queues", "Queues", true, false, Handlers.queues},
 	{"vendors", "Vendors", true, false, Handlers.vendors},
 	{"unreached", "Reached nobody", false, false, Handlers.unreached},
+	{"contacts", "Failing contacts", false, false, Handlers.contacts},
 	{"refused", "Refused alerts", false, false, Handlers.refused},
 	{"configuration", "Configuration", false, true, Handlers.configuration},
 	{"versions", "Versions", false, false, Handlers.versions},
@@ -312,6 +313,23 @@ func (h Handlers) vendors(r *http.Request) (any, error) {
 	v := vendorsView{May: page.Reader(r).Admin}
 	err := h.Pages.API(r).Get("/v1/system/vendors", &v)
 	return v, err
+}
+
+type contactsView struct {
+	Rows []struct{ User, Mode, Destination, Reason string }
+	More string
+}
+
+func (h Handlers) contacts(r *http.Request) (any, error) {
+	var found page.Listed[struct{ User, Mode, Destination, Reason string }]
+	if err := h.Pages.API(r).Get(page.Query("/v1/system/contacts", "limit", "50", "cursor", r.URL.Query().Get("cursor")), &found); err != nil {
+		return nil, err
+	}
+	v := contactsView{Rows: found.Items}
+	if found.Next != "" {
+		v.More = page.Query(address, "tab", "contacts", "cursor", found.Next)
+	}
+	return v, nil
 }
 
 type unreached struct {

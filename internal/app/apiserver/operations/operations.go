@@ -25,7 +25,7 @@ func Routes(c config.API, s *server.Stores, wake func(buckets.Set)) []routing.Ro
 	owned := owners.Deps{Store: s.Owners, Plan: s.Plans.ByName, Template: s.Templates.ByName, Application: s.Applications.Describe}
 	keys := tokens.Deps{Tokens: s.Tokens, Services: tokens.Services{Store: s.Tokens, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
 	seen, verbs := system.New(s.DB), changes.New(s.DB)
-	state := api.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Settings: settings, Version: server.Version(),
+	state := api.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Contacts: s.Contacts, Settings: settings, Version: server.Version(),
 		Drains: verbs, Pauses: verbs, Applications: verbs, Messages: verbs, Wake: wake}
 	return slices.Concat(owners.Routes(owned), tokens.Routes(keys), statistics.Routes(s.Statistics), api.Routes(state))
 }

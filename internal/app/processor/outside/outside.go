@@ -20,10 +20,20 @@ func Jobs(c config.Processor, s *server.Stores, e jobs.Engine, log *zap.Logger) 
 		return nil, err
 	}
 	people := jobs.NewDirectorySync(syncer, c.Sync.From, c.Sync.Every, s.DirectorySync(jobs.SyncActor), e)
+	var lookup func(ctx context.Context, email string) (string, error)
+	if len(c.Slack) > 0 {
+		workspace, err := connect.Workspace(c.Slack[0])
+		if err != nil {
+			return nil, err
+		}
+		lookup = workspace.Resolve
+	}
+	keep := c.Sync.From != "" && c.Sync.SlackContact == "name"
 	subscribed := calendars.New(s.Subscribed, s.Shifts, s.Absences, s.Clock, c.Oncall.PrivateCalendars, log)
 	return map[string]func(context.Context) error{
 		"directory": people.Run,
 		"numbers":   jobs.RewriteNumbers(s.Contacts, s.Region, e),
+		"names":     jobs.ResolveSlackNames(s.Contacts, lookup, keep, e),
 		"calendars": jobs.Every(calendars.Every, subscribed.Pass, "subscribed calendars cannot be read, retrying", log),
 	}, nil
 }

@@ -140,8 +140,10 @@ func (q *Queries) Contacts(ctx context.Context, userID int64) ([]ContactsRow, er
 
 const contactsWithMarks = `-- name: ContactsWithMarks :many
 select c.mode, c.destination, coalesce(c.verified_destination = c.destination, false)::bool as verified,
-    exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination) as managed
+    exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination) as managed,
+    coalesce(f.reason, '')::text as failing
 from user_contacts c join modes m on m.name = c.mode
+left join failing_contacts f on f.user_id = c.user_id and f.mode = c.mode and f.destination = c.destination
 where c.user_id = $1 order by m.id
 `
 
@@ -150,6 +152,7 @@ type ContactsWithMarksRow struct {
 	Destination string
 	Verified    bool
 	Managed     bool
+	Failing     string
 }
 
 func (q *Queries) ContactsWithMarks(ctx context.Context, userID int64) ([]ContactsWithMarksRow, error) {
@@ -166,6 +169,54 @@ func (q *Queries) ContactsWithMarks(ctx context.Context, userID int64) ([]Contac
 			&i.Destination,
 			&i.Verified,
 			&i.Managed,
+			&i.Failing,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const failingContacts = `-- name: FailingContacts :many
+select u.name, f.mode::text as mode, f.destination, f.reason
+from failing_contacts f join users u on u.id = f.user_id
+join user_contacts c on c.user_id = f.user_id and c.mode = f.mode and c.destination = f.destination
+where u.active and (u.name::text, f.mode::text) > ($1::text, $2::text)
+order by u.name::text, f.mode::text limit $3::int
+`
+
+type FailingContactsParams struct {
+	AfterName string
+	AfterMode string
+	Most      int32
+}
+
+type FailingContactsRow struct {
+	Name        string
+	Mode        string
+	Destination string
+	Reason      string
+}
+
+// After a contact, in the order of names and modes.
+func (q *Queries) FailingContacts(ctx context.Context, arg FailingContactsParams) ([]FailingContactsRow, error) {
+	rows, err := q.db.Query(ctx, failingContacts, arg.AfterName, arg.AfterMode, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FailingContactsRow{}
+	for rows.Next() {
+		var i FailingContactsRow
+		if err := rows.Scan(
+			&i.Name,
+			&i.Mode,
+			&i.Destination,
+			&i.Reason,
 		); err != nil {
 			return nil, err
 		}
@@ -186,6 +237,20 @@ func (q *Queries) ForgetContactCodes(ctx context.Context) error {
 	return err
 }
 
+const forgetFailingContact = `-- name: ForgetFailingContact :exec
+delete from failing_contacts where user_id = $1 and mode = $2
+`
+
+type ForgetFailingContactParams struct {
+	UserID int64
+	Mode   string
+}
+
+func (q *Queries) ForgetFailingContact(ctx context.Context, arg ForgetFailingContactParams) error {
+	_, err := q.db.Exec(ctx, forgetFailingContact, arg.UserID, arg.Mode)
+	return err
+}
+
 const lockContacts = `-- name: LockContacts :exec
 select pg_advisory_xact_lock(hashtextextended('iris contact ' || contact_key($1, $2), 0))
 `
@@ -201,42 +266,69 @@ func (q *Queries) LockContacts(ctx context.Context, arg LockContactsParams) erro
 	return err
 }
 
-const numbersToRewrite = `-- name: NumbersToRewrite :many
-select c.user_id, u.name, c.mode::text as mode, c.destination
+const noteFailingContact = `-- name: NoteFailingContact :exec
+insert into failing_contacts (user_id, mode, destination, reason)
+select c.user_id, c.mode, c.destination, $1::text from user_contacts c
+where c.user_id = $2 and c.mode = $3 and c.destination = $4
+on conflict (user_id, mode) do update set destination = excluded.destination, reason = excluded.reason
+`
+
+type NoteFailingContactParams struct {
+	Reason      string
+	UserID      int64
+	Mode        string
+	Destination string
+}
+
+func (q *Queries) NoteFailingContact(ctx context.Context, arg NoteFailingContactParams) error {
+	_, err := q.db.Exec(ctx, noteFailingContact,
+		arg.Reason,
+		arg.UserID,
+		arg.Mode,
+		arg.Destination,
+	)
+	return err
+}
+
+const numbersToCheck = `-- name: NumbersToCheck :many
+select c.user_id, u.name, c.mode::text as mode, c.destination, coalesce(f.reason, '')::text as failing
 from user_contacts c join users u on u.id = c.user_id
-where c.mode in ('sms', 'call') and c.destination !~ '^\+[1-9][0-9]{7,14}$'
+left join failing_contacts f on f.user_id = c.user_id and f.mode = c.mode and f.destination = c.destination
+where c.mode in ('sms', 'call')
   and (c.user_id, c.mode::text) > ($1::bigint, $2::text)
 order by c.user_id, c.mode::text limit $3::int
 `
 
-type NumbersToRewriteParams struct {
+type NumbersToCheckParams struct {
 	AfterUser int64
 	AfterMode string
 	Most      int32
 }
 
-type NumbersToRewriteRow struct {
+type NumbersToCheckRow struct {
 	UserID      int64
 	Name        string
 	Mode        string
 	Destination string
+	Failing     string
 }
 
-// Phone numbers that are not stored in international form, after a contact.
-func (q *Queries) NumbersToRewrite(ctx context.Context, arg NumbersToRewriteParams) ([]NumbersToRewriteRow, error) {
-	rows, err := q.db.Query(ctx, numbersToRewrite, arg.AfterUser, arg.AfterMode, arg.Most)
+// Phone numbers after a contact, with what is noted about them.
+func (q *Queries) NumbersToCheck(ctx context.Context, arg NumbersToCheckParams) ([]NumbersToCheckRow, error) {
+	rows, err := q.db.Query(ctx, numbersToCheck, arg.AfterUser, arg.AfterMode, arg.Most)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []NumbersToRewriteRow{}
+	items := []NumbersToCheckRow{}
 	for rows.Next() {
-		var i NumbersToRewriteRow
+		var i NumbersToCheckRow
 		if err := rows.Scan(
 			&i.UserID,
 			&i.Name,
 			&i.Mode,
 			&i.Destination,
+			&i.Failing,
 		); err != nil {
 			return nil, err
 		}
@@ -260,6 +352,39 @@ type RemoveContactParams struct {
 func (q *Queries) RemoveContact(ctx context.Context, arg RemoveContactParams) error {
 	_, err := q.db.Exec(ctx, removeContact, arg.UserID, arg.Mode)
 	return err
+}
+
+const resolveSlackName = `-- name: ResolveSlackName :execrows
+update user_contacts c set destination = $1::text,
+    verified_destination = case when c.verified_destination = c.destination and exists (
+        select from user_contacts e where e.user_id = c.user_id and e.mode = 'email' and e.verified_destination = e.destination
+          and e.destination = $2::text
+    ) and not exists (
+        select from user_contacts o where o.user_id <> c.user_id and o.mode = 'slack' and o.verified_destination = o.destination
+          and contact_key(o.mode, o.destination) = contact_key('slack', $1::text)
+    ) then $1::text end
+where c.user_id = $3 and c.mode = 'slack' and c.destination = $4::text
+`
+
+type ResolveSlackNameParams struct {
+	SlackID string
+	Email   string
+	UserID  int64
+	Was     string
+}
+
+// Keeps the mark only if the e-mail address that led to the id is verified, and nobody else has the id verified.
+func (q *Queries) ResolveSlackName(ctx context.Context, arg ResolveSlackNameParams) (int64, error) {
+	result, err := q.db.Exec(ctx, resolveSlackName,
+		arg.SlackID,
+		arg.Email,
+		arg.UserID,
+		arg.Was,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const rewriteNumber = `-- name: RewriteNumber :execrows
@@ -341,6 +466,59 @@ where c.verified_destination = ''
 func (q *Queries) SettleImportedContacts(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, settleImportedContacts)
 	return err
+}
+
+const slackNamesToCheck = `-- name: SlackNamesToCheck :many
+select c.user_id, u.name, c.destination, coalesce(e.destination, '')::text as email, coalesce(f.reason, '')::text as failing,
+    exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination) as managed
+from user_contacts c join users u on u.id = c.user_id
+left join user_contacts e on e.user_id = c.user_id and e.mode = 'email'
+left join failing_contacts f on f.user_id = c.user_id and f.mode = c.mode and f.destination = c.destination
+where c.mode = 'slack' and c.destination !~ '^[CGDUW][A-Z0-9]{7,20}$' and c.destination !~ '^#' and c.destination !~ '^[^@].*@'
+  and c.user_id > $1::bigint
+order by c.user_id limit $2::int
+`
+
+type SlackNamesToCheckParams struct {
+	AfterUser int64
+	Most      int32
+}
+
+type SlackNamesToCheckRow struct {
+	UserID      int64
+	Name        string
+	Destination string
+	Email       string
+	Failing     string
+	Managed     bool
+}
+
+// Slack contacts by a bare name, after a person: no ids, no channels and no e-mail addresses. email = ” when the person has none.
+func (q *Queries) SlackNamesToCheck(ctx context.Context, arg SlackNamesToCheckParams) ([]SlackNamesToCheckRow, error) {
+	rows, err := q.db.Query(ctx, slackNamesToCheck, arg.AfterUser, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SlackNamesToCheckRow{}
+	for rows.Next() {
+		var i SlackNamesToCheckRow
+		if err := rows.Scan(
+			&i.UserID,
+			&i.Name,
+			&i.Destination,
+			&i.Email,
+			&i.Failing,
+			&i.Managed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const testsSent = `-- name: TestsSent :one

@@ -287,6 +287,13 @@ type DirectorySync struct {
 	Problem     string
 }
 
+type FailingContact struct {
+	UserID      int64
+	Mode        string
+	Destination string
+	Reason      string
+}
+
 type FeedShift struct {
 	FeedID    int64
 	TeamID    int64
