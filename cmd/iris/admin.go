@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/app/online"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/operator"
@@ -337,11 +338,13 @@ func (c contactVerifyCommand) Run(ctx context.Context, e *env, o *operator.Opera
 }
 
 type checkConfigCommand struct {
-	Only string `help:"Check for one server only: api or processor." enum:"both,api,processor" default:"both"`
+	Only   string `help:"Check for one server only: api or processor." enum:"both,api,processor" default:"both"`
+	Online bool   `help:"Also connect to what is configured: database, vendors, directory, providers, processors. No message is sent."`
 }
 
-// Run prints each problem and each warning on a line. The exit code is 1 if there is a problem.
-func (c checkConfigCommand) Run(e *env) error {
+// Run prints each problem and each warning on a line, and with Online each target. The exit code is 1 if there is a problem.
+func (c checkConfigCommand) Run(ctx context.Context, e *env) error {
+	var targets online.Config
 	cfg, err := config.Load(e.config, e.environ)
 	var problems []string
 	note := func(err error) {
@@ -359,12 +362,14 @@ func (c checkConfigCommand) Run(e *env) error {
 		if c.Only != "processor" {
 			api, err := cfg.API()
 			if note(err); err == nil {
+				targets.API, targets.Database = &api, api.Common
 				note(transfer.DirectoryProblem(api.LDAP, api.Sync, api.Slack))
 			}
 		}
 		if c.Only != "api" {
 			processor, err := cfg.Processor()
 			if note(err); err == nil {
+				targets.Processor, targets.Database = &processor, processor.Common
 				note(transfer.DirectoryProblem(processor.LDAP, processor.Sync, processor.Slack))
 			}
 		}
@@ -382,5 +387,25 @@ func (c checkConfigCommand) Run(e *env) error {
 		return remote.ExitCode(1)
 	}
 	fmt.Fprintln(e.stdout, "the configuration is valid")
+	if c.Online {
+		return tryTargets(ctx, e, targets)
+	}
 	return nil
+}
+
+// tryTargets prints a line for each target. The exit code is 1 if one fails.
+func tryTargets(ctx context.Context, e *env, c online.Config) error {
+	var failed error
+	for _, t := range online.Check(ctx, c, online.Within) {
+		switch {
+		case t.Problem != "":
+			fmt.Fprintf(e.stdout, "failed: %s: %s\n", t.Name, t.Problem)
+			failed = remote.ExitCode(1)
+		case t.Note != "":
+			fmt.Fprintf(e.stdout, "ok: %s: %s\n", t.Name, t.Note)
+		default:
+			fmt.Fprintf(e.stdout, "ok: %s\n", t.Name)
+		}
+	}
+	return failed
 }

@@ -267,7 +267,7 @@ type Twilio struct {
 	ApplicationFrom map[string]string `koanf:"application_from"`
 
 	APIURL         string   `koanf:"api_url" url:"http"` // "" = https://api.twilio.com
-	CountryCode    string   `koanf:"country_code"` // without effect: phone_region replaces it
+	CountryCode    string   `koanf:"country_code"`       // without effect: phone_region replaces it
 	DetectMachines bool     `koanf:"detect_machines"`
 	Modes          []string `koanf:"modes" oneof:"sms,call"` // empty = both
 }

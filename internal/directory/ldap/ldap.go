@@ -241,6 +241,9 @@ func (c *Client) connect(ctx context.Context, server string) (*ldap.Conn, net.Co
 	return conn, raw, nil
 }
 
+// Ready connects to a server and logs in the account for searches, if one is configured. It reads nothing.
+func (c *Client) Ready(ctx context.Context) error { return c.query(ctx, c.bindService) }
+
 // People lists all people; see directory.People. A failure is an Unavailable fault.
 func (c *Client) People(ctx context.Context) ([]directory.Entry, error) {
 	a := c.cfg.Attributes

@@ -84,7 +84,7 @@ func TestAContactThatAPersonSetsIsVerifiedByACode(t *testing.T) {
 	eve, ann := f.add("eve"), f.add("ann")
 	f.is("eve", users.Email, "EVE@example.com")
 	require.NoError(t, f.users.SetContact(ctx, ann.ID, users.SMS, "+1 555 010 0001"))
-	f.is("ann", users.SMS, "(555) 010-0001")
+	f.is("ann", users.SMS, "+1 (555) 010-0001")
 	f.is("ann", users.Call, "+15550100001")
 
 	// eve enters ann's number: eve's pages go to that number, but replies from it still count as ann's.
@@ -227,7 +227,7 @@ func TestExistingContactsAreVerifiedUnlessShared(t *testing.T) {
 	require.NoError(t, err)
 	_, err = conn.ExecContext(t.Context(), `insert into users (name) values ('ann'), ('bob'), ('cat');
 		insert into user_contacts (user_id, mode, destination) select u.id, c.mode, c.destination from users u join (values
-		('ann', 'email', 'ann@example.com'), ('ann', 'sms', '+15550100001'), ('ann', 'call', '(555) 010-0001'), ('ann', 'slack', '@ann'),
+		('ann', 'email', 'ann@example.com'), ('ann', 'sms', '+15550100001'), ('ann', 'call', '+1 (555) 010-0001'), ('ann', 'slack', '@ann'),
 		('bob', 'call', '+1 555 010 0002'), ('cat', 'sms', '15550100002'), ('bob', 'slack', 'cat'), ('cat', 'slack', '@CAT'),
 		('bob', 'email', 'page@example.com')) c(name, mode, destination) on c.name = u.name;
 		insert into incident_emails (email, application_id, plan_key) select 'page@example.com', id, 'pager' from applications limit 1`)

@@ -126,6 +126,15 @@ func (p *Provider) connected() (*connection, error) {
 	return nil, fault.Wrap(fault.Unavailable, p.failed, "the provider "+p.cfg.Name+" does not answer")
 }
 
+// Check reads the discovery document of the provider. The error says what failed; calls take at most the time of a log-in's.
+func (p *Provider) Check() error {
+	c, err := p.read()
+	if err == nil {
+		c.Done()
+	}
+	return err
+}
+
 func (p *Provider) read() (*connection, error) {
 	cfg, err := p.config()
 	if err != nil {

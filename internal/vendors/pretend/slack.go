@@ -43,7 +43,7 @@ type SlackMember struct {
 	Deleted, Bot                            bool
 }
 
-// Slack simulates chat.postMessage, users.lookupByEmail, users.list and users.info, and presses buttons.
+// Slack simulates chat.postMessage, users.lookupByEmail, users.list, users.info and auth.test, and presses buttons.
 type Slack struct {
 	web
 	cfg    SlackConfig
@@ -100,6 +100,9 @@ func (s *Slack) read(r *http.Request, body []byte) (Entry, *refusal) {
 		return e, nil
 	case "users.list":
 		e.To, e.Subject = slackList, form.Get("cursor")
+		return e, nil
+	case "auth.test":
+		e.Mode, e.To = "lookup", slackAuth
 		return e, nil
 	case "users.info":
 		e.VendorID = form.Get("user")
@@ -261,6 +264,10 @@ func (s *Slack) answer(w http.ResponseWriter, e Entry) {
 		s.list(w, e.Subject)
 		return
 	}
+	if e.To == slackAuth {
+		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "user": "iris", "user_id": "UPRETEND1", "team": "pretend"})
+		return
+	}
 	if e.Mode == "lookup" {
 		name, _, _ := strings.Cut(e.Subject, "@")
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "user": map[string]any{
@@ -272,6 +279,9 @@ func (s *Slack) answer(w http.ResponseWriter, e Entry) {
 		"ok": true, "channel": "CPRETEND01", "ts": e.VendorID, "message": map[string]any{"text": e.Body, "ts": e.VendorID},
 	})
 }
+
+// slackAuth marks the log's entries of auth.test.
+const slackAuth = "auth.test"
 
 // slackList marks the log's entries of users.list.
 const slackList = "users.list"

@@ -89,12 +89,16 @@ func (s *Twilio) read(r *http.Request, body []byte) (Entry, *refusal) {
 	default:
 		return e, twilioError(http.StatusNotFound, 20404, "The requested resource was not found")
 	}
-	if r.Method != http.MethodPost {
-		return e, twilioError(http.StatusMethodNotAllowed, 20004, "Method not allowed")
-	}
 	user, password, _ := r.BasicAuth()
 	if user != s.cfg.AccountSID || password != s.cfg.AuthToken {
 		return e, twilioError(http.StatusUnauthorized, 20003, "Authenticate")
+	}
+	if r.Method == http.MethodGet { // the list of messages, which is empty here
+		e.Mode = "lookup"
+		return e, nil
+	}
+	if r.Method != http.MethodPost {
+		return e, twilioError(http.StatusMethodNotAllowed, 20004, "Method not allowed")
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
@@ -168,6 +172,10 @@ func newSID(prefix string) string {
 }
 
 func (s *Twilio) answer(w http.ResponseWriter, e Entry) {
+	if e.Mode == "lookup" {
+		writeJSON(w, http.StatusOK, map[string]any{"messages": []any{}})
+		return
+	}
 	writeJSON(w, http.StatusCreated, map[string]any{
 		"sid": e.VendorID, "account_sid": s.cfg.AccountSID, "status": "queued", "to": e.To, "from": e.From, "error_code": nil,
 		"date_created": time.Now().UTC().Format(time.RFC1123Z),

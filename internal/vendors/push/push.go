@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -118,6 +119,19 @@ func (v *Vendor) Close() { v.client.Close() }
 
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.sendURL) }
+
+// Check fetches an access token with the credentials and connects to the API. It sends nothing.
+func (v *Vendor) Check(ctx context.Context) error {
+	if _, failed := v.tokens.get(ctx, v.secrets); failed != nil {
+		return errors.New(failed.Detail)
+	}
+	p, r, ok := v.client.Prepare(ctx, v, v.sendURL, 1)
+	if !ok {
+		return errors.New(r.Detail)
+	}
+	p.Release()
+	return nil
+}
 
 // Prepare fetches the access token and opens the connections that the calls of m need.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {

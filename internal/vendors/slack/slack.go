@@ -78,6 +78,14 @@ func (v *Vendor) Close() { v.client.Close() }
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.cfg.APIURL) }
 
+// Check asks Slack whether it takes the token. It posts nothing. The error says why not, without the token.
+func (v *Vendor) Check(ctx context.Context) error {
+	if _, err := v.api.AuthTestContext(ctx); err != nil {
+		return errors.New(v.result(err).Detail)
+	}
+	return nil
+}
+
 // Prepare resolves the destination and opens the connection that the call of m needs.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
 	if _, r, ok := v.channel(ctx, m.Destination); !ok {

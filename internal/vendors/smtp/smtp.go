@@ -162,6 +162,17 @@ func (v *Vendor) Probe(ctx context.Context) bool {
 	return ok
 }
 
+// Check logs in as for a mail, and sends none. The error says what failed, without secrets.
+func (v *Vendor) Check(ctx context.Context) error {
+	c, r, ok := v.connect(ctx)
+	if !ok {
+		return errors.New(r.Detail)
+	}
+	v.pool.put(c)
+	v.pool.release()
+	return nil
+}
+
 // Send sends m to its destination, one address.
 func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	ctx, cancel := context.WithTimeout(ctx, v.cfg.Timeout)

@@ -10,6 +10,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -135,6 +137,25 @@ func (v *Vendor) Close() { v.client.Close() }
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.base) }
 
+// Check asks Twilio whether it takes the credentials, by the newest message of the account. It sends nothing. A key without the right to
+// read messages is taken too.
+func (v *Vendor) Check(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+"/Messages.json?PageSize=1", http.NoBody)
+	if err != nil {
+		return errors.New("the request could not be built")
+	}
+	v.sign(req)
+	resp, err := v.client.Do(req)
+	if err != nil {
+		return errors.New(vendors.FromError(err, v.cfg.AuthToken, v.cfg.KeySecret).Detail)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusForbidden {
+		return nil
+	}
+	return fmt.Errorf("status %d, %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+}
+
 // Prepare opens the connection that the call of m will need.
 func (v *Vendor) Prepare(ctx context.Context, _ messages.Outbound) (messages.Prepared, messages.Result, bool) {
 	return v.client.Prepare(ctx, v, v.base, 1)
@@ -231,18 +252,23 @@ type answer struct {
 	Message string      `json:"message"`
 }
 
-func (v *Vendor) post(ctx context.Context, path string, form url.Values) messages.Result {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, v.base+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		return vendors.Rejected("the request could not be built")
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+// sign adds the credentials to a request.
+func (v *Vendor) sign(req *http.Request) {
 	req.Header.Set("Accept", "application/json")
 	if v.cfg.KeySID != "" && v.cfg.KeySecret != "" {
 		req.SetBasicAuth(v.cfg.KeySID, v.cfg.KeySecret)
 	} else {
 		req.SetBasicAuth(v.cfg.AccountSID, v.cfg.AuthToken)
 	}
+}
+
+func (v *Vendor) post(ctx context.Context, path string, form url.Values) messages.Result {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, v.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return vendors.Rejected("the request could not be built")
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	v.sign(req)
 	secrets := []string{v.cfg.AuthToken, v.cfg.KeySecret, form.Get("To")}
 	resp, err := v.client.Do(req)
 	if err != nil {

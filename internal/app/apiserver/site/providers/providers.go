@@ -29,19 +29,7 @@ func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error
 			Groups: c.Proxy.GroupsHeader, LogoutURL: c.Proxy.LogoutURL}
 	}
 	for _, p := range c.OIDC {
-		ca := ""
-		if p.CAFile != "" {
-			raw, err := os.ReadFile(p.CAFile)
-			if err != nil {
-				return out, fmt.Errorf("provider %s: %w", p.Name, err)
-			}
-			ca = string(raw)
-		}
-		provider, err := oidc.New(oidc.Config{
-			Name: p.Name, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Scopes: p.Scopes, CA: ca,
-			RedirectURL: c.PublicURL + "/login/sso/" + p.Name + "/callback", NameClaim: p.NameClaim, GroupsClaim: p.GroupsClaim,
-			RequiredClaims: p.RequiredClaims,
-		}, log)
+		provider, err := New(p, c.PublicURL, log)
 		if err != nil {
 			return out, err
 		}
@@ -49,6 +37,23 @@ func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error
 	}
 	out.Admit = sso.New(identities.New(s.DB), rules, log).Admit
 	return out, nil
+}
+
+// New returns a client of a configured provider. It does not connect.
+func New(p config.OIDC, publicURL string, log *zap.Logger) (*oidc.Provider, error) {
+	ca := ""
+	if p.CAFile != "" {
+		raw, err := os.ReadFile(p.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("provider %s: %w", p.Name, err)
+		}
+		ca = string(raw)
+	}
+	return oidc.New(oidc.Config{
+		Name: p.Name, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Scopes: p.Scopes, CA: ca,
+		RedirectURL: publicURL + "/login/sso/" + p.Name + "/callback", NameClaim: p.NameClaim, GroupsClaim: p.GroupsClaim,
+		RequiredClaims: p.RequiredClaims,
+	}, log)
 }
 
 // rules returns the rules of each provider, by name.
