@@ -21,7 +21,8 @@ func TestPasswordReset(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
-	s.exec(`update user_contacts set verified_destination = destination where mode = 'email' and user_id = (select id from users where name = 'bob')`)
+	s.exec(`update user_contacts set verified_destination = destination, recovery_destination = destination
+		where mode = 'email' and user_id = (select id from users where name = 'bob')`)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/login/password", strings.NewReader(formOf("login", "bob")))
 	require.NoError(t, err)
 	r.Host = "evil.test"

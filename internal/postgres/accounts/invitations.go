@@ -143,6 +143,9 @@ func (s *Invitations) Accept(ctx context.Context, hash []byte, passwordHash stri
 		if err != nil {
 			return u, err
 		}
+		if err := q.ProveAddress(ctx, int64(u.ID)); err != nil {
+			return u, err
+		}
 		if err := joinTeams(ctx, q, u, row.Teams); err != nil {
 			return u, err
 		}

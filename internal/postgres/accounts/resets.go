@@ -38,7 +38,7 @@ func NewResets(d *postgres.DB) *Resets { return &Resets{db: d} }
 func (r *Resets) Add(ctx context.Context, login string, hash []byte, life time.Duration, by string) (out accounts.Addressee, err error) {
 	login = postgres.Storable(login)
 	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		found, err := q.ResettableUser(ctx, login)
+		found, err := q.ResettableUser(ctx, db.ResettableUserParams{Login: login, ByAdministrator: by != ""})
 		if err != nil {
 			return err
 		}

@@ -11,19 +11,26 @@ import (
 
 	"github.com/iris-oncall/iris/internal/accounts"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
 	pgaccounts "github.com/iris-oncall/iris/internal/postgres/accounts"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // withPasswords has ann and bob with a password and a verified contact. cat has no password, dan no verified contact, and eve is switched off.
 const withPasswords = `insert into users (id, name, password_hash, active) overriding system value values
 	(901, 'Ann', 'old', true), (902, 'bob', 'old', true), (903, 'cat', null, true), (904, 'dan', 'old', true), (905, 'eve', 'old', false);
-	insert into user_contacts (user_id, mode, destination, verified_destination) select id, 'email', lower(name) || '@example.com',
-		case when name <> 'dan' then lower(name) || '@example.com' end from users where id between 901 and 905`
+	insert into user_contacts (user_id, mode, destination, verified_destination, recovery_destination) select id, 'email', lower(name) || '@example.com',
+		case when name <> 'dan' then lower(name) || '@example.com' end, lower(name) || '@example.com' from users where id between 901 and 905`
 
 func newResets(t *testing.T) (*pgaccounts.Resets, func(sql string), func(sql string) string) {
 	t.Helper()
-	d := pgtest.New(t)
+	return resetsOf(t, pgtest.New(t))
+}
+
+func resetsOf(t *testing.T, d *postgres.DB) (*pgaccounts.Resets, func(sql string), func(sql string) string) {
+	t.Helper()
 	exec := func(sql string) {
 		t.Helper()
 		_, err := d.Pool().Exec(t.Context(), sql)
@@ -146,4 +153,37 @@ func TestALinkForAPasswordWorksOnce(t *testing.T) {
 	require.NotEqual(t, epoch, text(`select login_epoch::text from users where id = 901`), "sessions end")
 	require.Equal(t, "1", text(`select count(*)::text from personal_tokens`), "personal tokens stay")
 	require.Equal(t, "Ann password reset user Ann", text(`select actor || ' ' || action || ' ' || object from audit_log`))
+}
+
+// An address that somebody else set is verified for paging, and recovers no account until the person proves it.
+func TestAddressesThatOthersSetRecoverNoAccount(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	s, exec, text := resetsOf(t, d)
+	contacts := people.NewContacts(d, nil, nil)
+	other := users.Contact{Mode: users.Email, Destination: "other@example.com"}
+	add := func(by string) error {
+		exec(`delete from password_resets`)
+		_, err := s.Add(t.Context(), "ann", []byte("hash"), time.Hour, by)
+		return err
+	}
+	for name, set := range map[string]func() error{
+		"an application or an administrator": func() error { return people.NewUsers(d).SetContact(t.Context(), 901, other.Mode, other.Destination) },
+		"an administrator at a page":         func() error { return contacts.Set(t.Context(), 901, other, true, "boss") },
+		"an import": func() error {
+			exec(`update user_contacts set destination = 'other@example.com', verified_destination = 'other@example.com' where user_id = 901`)
+			return nil
+		},
+	} {
+		require.NoError(t, add(""), name)
+		require.NoError(t, set(), name)
+		require.Equal(t, "other@example.com", text(`select verified_destination from user_contacts where user_id = 901`), "%s: pages are answered from it", name)
+		require.True(t, fault.Is(add(""), fault.NotFound), name)
+		require.NoError(t, add("boss"), "%s: an administrator can still send a link", name)
+		require.NoError(t, people.NewUsers(d).SetContact(t.Context(), 901, other.Mode, "Ann@example.com"))
+	}
+	require.NoError(t, add(""), "the address that the person proved is back")
+	exec(`update user_contacts set destination = 'new@example.com' where user_id = 901`)
+	require.NoError(t, contacts.Confirm(t.Context(), 901, users.Email))
+	require.NoError(t, add(""), "proved")
 }

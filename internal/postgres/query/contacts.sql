@@ -40,7 +40,12 @@ where c.user_id <> @user_id and c.verified_destination = c.destination
 order by u.id limit 1;
 
 -- name: VerifyContact :execrows
-update user_contacts set verified_destination = destination where user_id = @user_id and mode = @mode and destination = @destination;
+-- The person proved the contact, or the operator vouches for it: it may also recover the account.
+update user_contacts set verified_destination = destination, recovery_destination = destination where user_id = @user_id and mode = @mode and destination = @destination;
+
+-- name: ProveAddress :exec
+-- The person followed a link that was sent to the e-mail address. The mark counts only while the contact is verified too.
+update user_contacts set recovery_destination = destination where user_id = @user_id and mode = 'email';
 
 -- name: SettleImportedContacts :exec
 -- Imported contacts come with an empty mark. They count as verified unless another person has them too, verified or not, or they are a

@@ -1,11 +1,13 @@
 -- Links with which people set a new password. Tokens are stored hashed.
 
--- People with a password and a verified e-mail contact: the one with the name before those with the address.
+-- People with a password and a verified e-mail contact: the one with the name before those with the address. A link that the person asks for
+-- goes only to an address that the person proved: others could have been set by somebody who wants the account.
 -- name: ResettableUser :many
 select u.id, u.name, u.login_epoch, c.destination
 from users u
 join user_contacts c on c.user_id = u.id and c.mode = 'email' and c.verified_destination = c.destination
 where u.active and coalesce(u.password_hash, '') <> ''
+  and (sqlc.arg(by_administrator)::bool or contact_key('email', c.recovery_destination) = contact_key('email', c.destination))
   and (lower(u.name) = lower(rtrim(@login::text)) or contact_key('email', c.destination) = contact_key('email', @login::text))
 order by contact_key('email', c.destination) = contact_key('email', @login::text), u.id
 limit 1;

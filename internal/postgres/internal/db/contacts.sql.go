@@ -340,6 +340,16 @@ func (q *Queries) NumbersToCheck(ctx context.Context, arg NumbersToCheckParams) 
 	return items, nil
 }
 
+const proveAddress = `-- name: ProveAddress :exec
+update user_contacts set recovery_destination = destination where user_id = $1 and mode = 'email'
+`
+
+// The person followed a link that was sent to the e-mail address. The mark counts only while the contact is verified too.
+func (q *Queries) ProveAddress(ctx context.Context, userID int64) error {
+	_, err := q.db.Exec(ctx, proveAddress, userID)
+	return err
+}
+
 const removeContact = `-- name: RemoveContact :exec
 delete from user_contacts where user_id = $1 and mode = $2
 `
@@ -595,7 +605,7 @@ func (q *Queries) UseContactCode(ctx context.Context, id int64) error {
 }
 
 const verifyContact = `-- name: VerifyContact :execrows
-update user_contacts set verified_destination = destination where user_id = $1 and mode = $2 and destination = $3
+update user_contacts set verified_destination = destination, recovery_destination = destination where user_id = $1 and mode = $2 and destination = $3
 `
 
 type VerifyContactParams struct {
@@ -604,6 +614,7 @@ type VerifyContactParams struct {
 	Destination string
 }
 
+// The person proved the contact, or the operator vouches for it: it may also recover the account.
 func (q *Queries) VerifyContact(ctx context.Context, arg VerifyContactParams) (int64, error) {
 	result, err := q.db.Exec(ctx, verifyContact, arg.UserID, arg.Mode, arg.Destination)
 	if err != nil {

@@ -1538,6 +1538,8 @@ type UserContact struct {
 	Destination string
 	// the contact is verified when this equals destination; null = it is not
 	VerifiedDestination *string
+	// the contact may get links of "forgotten password" while this is its destination; null = it may not
+	RecoveryDestination *string
 }
 
 type UserFollowUp struct {

@@ -101,10 +101,16 @@ select u.id, u.name, u.login_epoch, c.destination
 from users u
 join user_contacts c on c.user_id = u.id and c.mode = 'email' and c.verified_destination = c.destination
 where u.active and coalesce(u.password_hash, '') <> ''
-  and (lower(u.name) = lower(rtrim($1::text)) or contact_key('email', c.destination) = contact_key('email', $1::text))
-order by contact_key('email', c.destination) = contact_key('email', $1::text), u.id
+  and ($1::bool or contact_key('email', c.recovery_destination) = contact_key('email', c.destination))
+  and (lower(u.name) = lower(rtrim($2::text)) or contact_key('email', c.destination) = contact_key('email', $2::text))
+order by contact_key('email', c.destination) = contact_key('email', $2::text), u.id
 limit 1
 `
+
+type ResettableUserParams struct {
+	ByAdministrator bool
+	Login           string
+}
 
 type ResettableUserRow struct {
 	ID          int64
@@ -114,9 +120,10 @@ type ResettableUserRow struct {
 }
 
 // Links with which people set a new password. Tokens are stored hashed.
-// People with a password and a verified e-mail contact: the one with the name before those with the address.
-func (q *Queries) ResettableUser(ctx context.Context, login string) ([]ResettableUserRow, error) {
-	rows, err := q.db.Query(ctx, resettableUser, login)
+// People with a password and a verified e-mail contact: the one with the name before those with the address. A link that the person asks for
+// goes only to an address that the person proved: others could have been set by somebody who wants the account.
+func (q *Queries) ResettableUser(ctx context.Context, arg ResettableUserParams) ([]ResettableUserRow, error) {
+	rows, err := q.db.Query(ctx, resettableUser, arg.ByAdministrator, arg.Login)
 	if err != nil {
 		return nil, err
 	}
