@@ -1,7 +1,11 @@
 package engine_test
 
 import (
+	"context"
+	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	pgqueue "github.com/iris-oncall/iris/internal/postgres/queue"
+	pgsilences "github.com/iris-oncall/iris/internal/postgres/silences"
+	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -120,52 +126,123 @@ func TestAPageAddedBeforeThePlanBeginsDoesNotStopThePlan(t *testing.T) {
 	}
 }
 
-// Whatever happened to an incident and its messages before, a read and the commit that follows it agree on the state of the messages:
-// after a pass without other changes no active incident is still due.
+// Whatever happened to incidents and their messages before, a read and the commit that follows it agree on the state of the messages: after a
+// pass without other changes no active incident is still due. Each seed is a history of its own; a failure names it.
 func TestReadAndCommitAgreeAfterRandomHistories(t *testing.T) {
 	t.Parallel()
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t, seed)
+			for range 8 {
+				h.open()
+				for range 1 + h.random.IntN(9) {
+					h.event()
+				}
+			}
+		})
+	}
+}
+
+// history makes random changes to incidents.
+type history struct {
+	*team
+	plan     int64
+	other    int64 // another incident, into which merges go
+	silences silences.Store
+	queue    *pgqueue.Queue
+	random   *rand.Rand
+	events   []string
+}
+
+func newHistory(t *testing.T, seed uint64) *history {
+	t.Helper()
 	x := newTeam(t)
-	plan := x.Plan("random",
+	h := &history{team: x, other: x.id, silences: pgsilences.New(x.DB), queue: pgqueue.New(x.DB), random: rand.New(rand.NewPCG(27, seed))}
+	h.plan = x.Plan("random",
 		pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute, Repeat: 1},
 		pgtest.Intent{Step: 2, Role: "team", Target: "db", Priority: "urgent", Wait: time.Minute})
-	random := rand.New(rand.NewPCG(27, 1))
-	for range 60 {
-		x.id = x.Open(plan)
-		x.Exec(`update incidents set due_at = $2 where id = $1`, x.id, x.Now.Add(time.Duration(random.IntN(3))*8*time.Second))
-		var history []string
-		for range 1 + random.IntN(7) {
-			var event string
-			switch random.IntN(7) {
-			case 0:
-				event = "add bo"
-				_ = x.also("bo") // refused while the incident is acknowledged
-			case 1:
-				event = "sent"
-				x.Settle(x.id, "sent")
-			case 2:
-				event = "failed"
-				x.Settle(x.id, "failed")
-			case 3:
-				event = "acknowledge and reopen"
-				x.Acknowledge(x.id)
-				x.Reopen(x.id)
-			case 4:
-				event = "resolve and undo"
-				_, err := x.incidents.Resolve(t.Context(), x.change(), true)
-				require.NoError(t, err)
-				_, err = x.incidents.Resolve(t.Context(), x.change(), false)
-				require.NoError(t, err)
-			case 5:
-				event = "later"
-				x.Later(9 * time.Second)
-			case 6:
-				event = "pass"
+	if seed%3 == 0 { // pages beyond two a minute become digests
+		aggregatePlan(x.Escalating, h.plan, 2)
+	}
+	return h
+}
+
+// open begins a history with a new incident, whose plan may begin later.
+func (h *history) open() {
+	h.T.Helper()
+	h.other, h.id, h.events = h.id, h.Open(h.plan), []string{"open"}
+	h.Exec(`update incidents set due_at = $2 where id = $1`, h.id, h.Now.Add(time.Duration(h.random.IntN(3))*8*time.Second))
+}
+
+// event makes a random change, then lets the runner pass. Changes that the state of the incident does not allow are refused and change nothing.
+func (h *history) event() {
+	h.T.Helper()
+	changes := map[string]func() error{
+		"pass":       func() error { return nil },
+		"later":      func() error { h.Later(9 * time.Second); return nil },
+		"much later": func() error { h.Later(time.Minute); return nil },
+		"sent":       func() error { h.Settle(h.id, "sent"); return nil },
+		"failed":     func() error { h.Settle(h.id, "failed"); return nil },
+		"taken":      func() error { pgtest.TakeMessages(h.Escalating, h.queue); return nil },
+		"sending":    func() error { h.started(); return nil },
+		"add bo":     func() error { return h.also("bo") },
+		"reassign":   func() error { return h.responders.Reassign(h.Ctx(), h.change(), "bo") },
+		"acknowledge": func() error {
+			_, err := h.incidents.Acknowledge(h.Ctx(), h.change(), users.User{ID: users.ID(h.People["ana"]), Name: "ana"})
+			return err
+		},
+		"reopen":   h.simple(h.incidents.Reopen),
+		"escalate": h.simple(h.incidents.Escalate),
+		"restart":  h.simple(h.incidents.Restart),
+		"unsnooze": h.simple(h.incidents.EndSnooze),
+		"unmerge":  h.simple(h.incidents.Unmerge),
+		"snooze": func() error {
+			_, err := h.incidents.Snooze(h.Ctx(), h.change(), incidents.SnoozeFor(time.Hour))
+			return err
+		},
+		"merge": func() error {
+			_, err := h.incidents.Merge(h.Ctx(), h.change(), incidents.ID(h.other), "")
+			return err
+		},
+		"resolve": func() error {
+			_, err := h.incidents.Resolve(h.Ctx(), h.change(), true)
+			return err
+		},
+		"undo the resolve": func() error {
+			_, err := h.incidents.Resolve(h.Ctx(), h.change(), false)
+			return err
+		},
+		"silence": func() error {
+			_, err := h.silences.Hide(h.Ctx(), map[incidents.ID]silences.Hide{incidents.ID(h.id): {Silence: 1, Until: time.Now().Add(time.Hour), Reason: "silenced"}})
+			return err
+		},
+		"end of the silence": func() error {
+			if h.ID(`select count(*) from incidents where id = $1 and silenced_until is not null`, h.id) == 0 {
+				return nil
 			}
-			history = append(history, event)
-			x.Pass() // the first pass may still read added pages
-			x.Pass()
-			require.Zero(t, x.ID(`select count(*) from incidents where id = $1 and active and due_at <= $2`, x.id, x.Now), "%v", history)
-		}
+			return h.silences.Release(h.Ctx(), []silences.Released{{Subject: silences.Subject{ID: incidents.ID(h.id), ApplicationID: h.App, PlanID: h.plan}}})
+		},
+	}
+	names := slices.Sorted(maps.Keys(changes))
+	name := names[h.random.IntN(len(names))]
+	switch err := changes[name](); {
+	case err == nil:
+	case fault.Is(err, fault.Conflict), fault.Is(err, fault.Invalid):
+		name += " (refused)"
+	default:
+		require.NoError(h.T, err, "%v, %s", h.events, name)
+	}
+	h.events = append(h.events, name)
+	h.Pass() // the first pass may still read added pages
+	h.Pass()
+	require.Zero(h.T, h.ID(`select count(*) from incidents where active and due_at <= $1`, h.Now), "%v", h.events)
+}
+
+func (h *history) simple(change func(context.Context, incidents.Change) ([]incidents.Acknowledged, error)) func() error {
+	return func() error {
+		_, err := change(h.Ctx(), h.change())
+		return err
 	}
 }
 
