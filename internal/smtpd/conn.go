@@ -104,9 +104,14 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn.
+// Write implements net.Conn. It counts the refusals of the library, which reports them nowhere: it alone answers 500 to 504.
 func (c *conn) Write(b []byte) (int, error) {
 	c.unanswered.Store(0)
+	if len(b) > 3 && b[0] == '5' && b[1] == '0' && b[2] >= '0' && b[2] <= '4' && (b[3] == ' ' || b[3] == '-') {
+		c.counted.Store(true)
+		c.s.mails.WithLabelValues(syntax).Inc()
+		c.s.logOnce(syntax, c.host, "a command was answered with "+string(b[:3])) // the rest may quote the client
+	}
 	return c.Conn.Write(b)
 }
 

@@ -118,7 +118,8 @@ const (
 	unknown   = "unknown"   // recipient
 	throttled = "throttled" // peer
 	insecure  = "insecure"  // without STARTTLS
-	unused    = "unused"    // the connection ended without a mail or a refusal of Iris: silence, a probe, a protocol error
+	syntax    = "syntax"    // a command that the server does not know or cannot read, or that comes out of turn; not counted after STARTTLS
+	unused    = "unused"    // the connection ended without a mail or a refusal: silence, a probe, an error after STARTTLS
 )
 
 // New opens the listener. The error names the setting.
@@ -126,7 +127,7 @@ func New(cfg Config, d Deps) (*Server, error) {
 	s := &Server{cfg: cfg, d: d, bodies: make(chan struct{}, maxBodies), peers: map[string]*peer{}, logged: map[string]time.Time{},
 		mails: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_smtpd_mails_total", Help: "Mails, recipients and connections of the SMTP server, by outcome.",
-		}, []string{"outcome"}), []string{accepted, refused, later, unknown, throttled, insecure, unused})}
+		}, []string{"outcome"}), []string{accepted, refused, later, unknown, throttled, insecure, syntax, unused})}
 	s.d.Log = d.Log.Named("smtpd")
 	if err := d.Registerer.Register(s.mails); err != nil {
 		return nil, err

@@ -338,7 +338,7 @@ func TestRefusalsAreCountedAndShown(t *testing.T) {
 		"above its rate": {"a@b.example", "busy@x", alert, "later", "busy 7 too many"},
 		"no mail":        {"a@b.example", "mail@x", "no header", "refused", "mail 7 the body must be a mail: a header with From or Subject, an empty line and a text"},
 		"recipients":     {"a@b.example", strings.TrimSuffix(strings.Repeat("mail@x,", 21), ","), alert, "later", ""},
-		"protocol error": {"a@b.example", "nonsense with spaces", alert, "unused", ""},
+		"protocol error": {"a@b.example", "nonsense with spaces", alert, "syntax", ""},
 	} {
 		w := &world{}
 		s := start(t, w, smtpd.Config{})
