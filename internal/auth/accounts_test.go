@@ -155,6 +155,7 @@ func TestDangerousChangesNeedARecentLogIn(t *testing.T) {
 		asked bool
 	}{
 		"a token":                        {audit.Entry{Action: audit.TokenCreated}, true},
+		"a key of a feed":                {audit.Entry{Action: audit.CalendarFeedKeyCreated}, true},
 		"a comment":                      {audit.Entry{Action: audit.RemindersSet}, false},
 		"a verified contact":             {audit.Entry{Action: audit.ContactSet, Changes: verified}, true},
 		"a verified contact of a change": {audit.Entry{Action: audit.UserChanged, Changes: verified}, true},

@@ -19,7 +19,7 @@ var dangerous = map[audit.Action]func(by audit.Origin, e audit.Entry) bool{
 	audit.SCIMConnectionCreated: nil, audit.SCIMConnectionDeleted: nil, audit.SCIMTokenCreated: nil, audit.SCIMTokensEnded: nil,
 	audit.IntegrationAdded: nil, audit.IntegrationTokenAdded: nil, audit.IntegrationSecretsSet: nil,
 	audit.ApplicationSecondaryKeyAdded: nil, audit.ApplicationSecondaryKeyMadeThePrimaryOne: nil, audit.ApplicationKeysReplaced: nil,
-	audit.ApplicationKeyRead: nil,
+	audit.ApplicationKeyRead: nil, audit.CalendarFeedKeyCreated: nil,
 	// Accounts and rights.
 	audit.UserCreated: nil, audit.UserDeleted: nil, audit.UserSwitchedOn: nil, audit.UserSwitchedOff: nil, audit.RoleChanged: nil,
 	audit.UserChanged: takesOver, audit.ContactSet: takesOver, audit.ContactVerified: nil,
