@@ -164,7 +164,21 @@ insert into statistics_pages (at, user_id, application_id, plan_id, pages, inter
 select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
 from counted_pages(sqlc.arg(after)::timestamptz, sqlc.arg(until)::timestamptz, sqlc.arg(part_seconds)::int) c;
 
--- The counts of a period: packed days, and rows of days that are not packed. Hours that are not counted yet are read from incidents and
+-- The packed days that lie in a period as a whole. The version changes when one of them is packed anew.
+-- name: PackedDays :one
+select coalesce(array_agg(x.day order by x.day), '{}')::timestamptz[] as days, coalesce(md5(string_agg(x.versions, ',' order by x.day)), '')::text as version
+from (
+    select d.day, string_agg(d.kind || ' ' || d.xmin::text, ' ' order by d.kind) as versions
+    from statistics_days d
+    where d.day >= sqlc.arg(after)::timestamptz and d.day + interval '24 hours' <= sqlc.arg(until)::timestamptz
+    group by d.day
+    having count(*) = 4
+) x;
+
+-- name: CountsOfDays :many
+select d.kind, d.day, d.body from statistics_days d where d.day = any(@days::timestamptz[]);
+
+-- The counts of a period but those of some days: packed days, and rows of days that are not packed. Hours that are not counted yet are read from incidents and
 -- messages, at most two hours.
 -- name: PeriodCounts :many
 with now as materialized (
@@ -174,6 +188,7 @@ with now as materialized (
     from generate_series(statistics_day(sqlc.arg(after)::timestamptz), statistics_day(sqlc.arg(until)::timestamptz), interval '24 hours') g (day)
     cross join unnest(array['incidents', 'messages', 'attempts', 'pages']) k (kind)
     left join statistics_days d on d.day = g.day and d.kind = k.kind
+    where g.day <> all (sqlc.arg(without)::timestamptz[])
 ), counts as (
     select d.kind, d.day as at, d.body, 0::bigint as user_id, 0::bigint as application_id, 0::bigint as plan_id, '' as mode, '' as vendor, '' as account,
         0 as first, 0 as second, 0 as third, '{}'::float8[] as claim_seconds, '{}'::float8[] as resolve_seconds

@@ -35,25 +35,124 @@ func (s *Counts) Figures(ctx context.Context, f applications.FigureQuery) (appli
 			out.CountedTo, out.HoursFrom = at.CountedTo, at.DaysTo
 		}
 		out.Counting = at.Waiting > 0 || at.CountedTo.Before(now)
-		rows, err := q.PeriodCounts(ctx, db.PeriodCountsParams{After: f.From, Until: f.To})
+		packed, err := q.PackedDays(ctx, db.PackedDaysParams{After: f.From, Until: f.To})
 		if err != nil {
 			return out, err
 		}
-		plans, people := map[int64]bool{}, map[int64]bool{}
-		if err := groups(rows, func(g group) { plans[g.key.plan], people[g.key.user] = true, true }); err != nil {
-			return out, err
-		}
-		in, err := readScope(ctx, q, f, slices.Collect(maps.Keys(plans)), slices.Collect(maps.Keys(people)))
+		rows, err := q.PeriodCounts(ctx, db.PeriodCountsParams{After: f.From, Until: f.To, Without: packed.Days})
 		if err != nil {
 			return out, err
 		}
-		t := newTotals(f, in, at.DaysTo)
+		rest := counted{rows: rows, plans: map[int64]bool{}, people: map[int64]bool{}}
+		if err := rest.named(); err != nil {
+			return out, err
+		}
+		t, err := s.wholeDays(ctx, q, f, at.DaysTo, packed, rest)
+		if err != nil {
+			return out, err
+		}
 		if err = groups(rows, t.add); err != nil || t.damaged {
 			return out, cmp.Or(err, errPacked)
 		}
 		t.show(&out)
 		return out, nil
 	})
+}
+
+// counted are rows of counts, with the plans and people that they name.
+type counted struct {
+	rows          []db.PeriodCountsRow
+	plans, people map[int64]bool
+}
+
+// named adds the plans and people of the rows.
+func (c counted) named() error {
+	return groups(c.rows, func(g group) { c.plans[g.key.plan], c.people[g.key.user] = true, true })
+}
+
+// wholeKey identifies the totals of whole days. Period has no bounds: the days are in the version.
+type wholeKey struct {
+	period      applications.FigureQuery
+	daysTo      time.Time
+	first, last time.Time
+	number      int
+	version     string
+}
+
+// mostWhole bounds the totals that a process keeps, each a few megabytes.
+const mostWhole = 16
+
+// wholeDays returns the totals of packed days. It keeps them until a day is packed anew, or a name, a time zone or an owner changes: then
+// the days are added up again. The caller may change the totals, and adds the rest, whose names they know too.
+func (s *Counts) wholeDays(ctx context.Context, q *db.Queries, f applications.FigureQuery, daysTo time.Time, days db.PackedDaysRow, rest counted) (*totals, error) {
+	if len(days.Days) == 0 {
+		in, err := readScope(ctx, q, f, rest)
+		return newTotals(f, in, daysTo), err
+	}
+	k := wholeKey{f, daysTo, days.Days[0], days.Days[len(days.Days)-1], len(days.Days), days.Version}
+	k.period.From, k.period.To = time.Time{}, time.Time{}
+	base, kept := s.whole.Lookup(k)
+	if kept {
+		in, err := readScope(ctx, q, f, counted{plans: union(base.of.plans, rest.plans), people: union(base.of.people, rest.people)})
+		if err != nil {
+			return nil, err
+		}
+		if in.agrees(base.in, base.of) {
+			return base.totals.clone(f, in), nil
+		}
+	}
+	found, err := q.CountsOfDays(ctx, days.Days)
+	if err != nil {
+		return nil, err
+	}
+	of := counted{plans: map[int64]bool{}, people: map[int64]bool{}}
+	for _, r := range found {
+		of.rows = append(of.rows, db.PeriodCountsRow{Kind: r.Kind, At: r.Day, Body: r.Body})
+	}
+	if err := of.named(); err != nil {
+		return nil, err
+	}
+	in, err := readScope(ctx, q, f, counted{plans: union(of.plans, rest.plans), people: union(of.people, rest.people)})
+	if err != nil {
+		return nil, err
+	}
+	t := newTotals(f, in, daysTo)
+	if err := groups(of.rows, t.add); err != nil || t.damaged {
+		return nil, cmp.Or(err, errPacked)
+	}
+	of.rows = nil
+	if len(found) == 4*len(days.Days) { // else a day was packed anew meanwhile
+		s.whole.Put(k, &whole{totals: t.clone(f, in), in: in, of: of})
+	}
+	return t, nil
+}
+
+// whole are the totals of whole days, and the names that they depend on.
+type whole struct {
+	*totals
+	in *scope
+	of counted
+}
+
+func union(a, b map[int64]bool) map[int64]bool {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
+}
+
+// agrees reports whether the scope has the same names and owners as another one, as far as counts name them.
+func (s *scope) agrees(o *scope, of counted) bool {
+	for id := range of.plans {
+		if s.plans[id] != o.plans[id] {
+			return false
+		}
+	}
+	for id := range of.people {
+		if a, b := s.people[id], o.people[id]; a.name != b.name || a.zone.String() != b.zone.String() {
+			return false
+		}
+	}
+	return maps.Equal(s.applications, o.applications) && maps.Equal(s.teams, o.teams)
 }
 
 // group has the counts of one key in one day.
@@ -102,7 +201,9 @@ type person struct {
 	zone *time.Location
 }
 
-func readScope(ctx context.Context, q *db.Queries, f applications.FigureQuery, plans, people []int64) (*scope, error) {
+// readScope reads the names that the counts of some plans and people need.
+func readScope(ctx context.Context, q *db.Queries, f applications.FigureQuery, of counted) (*scope, error) {
+	plans, people := slices.Collect(maps.Keys(of.plans)), slices.Collect(maps.Keys(of.people))
 	s := &scope{applications: map[int64]db.PeriodApplicationsRow{}, teams: map[int64]db.PeriodTeamsRow{}, plans: map[int64]db.PeriodPlansRow{},
 		people: map[int64]person{}, plan: f.Plan != "", team: f.Team != ""}
 	var err error

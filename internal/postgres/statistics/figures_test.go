@@ -106,6 +106,32 @@ func TestFigures(t *testing.T) {
 	require.NoError(t, err)
 	check(again)
 
+	// What a process keeps of packed days is what it would read.
+	for name, change := range map[string]func(){
+		"nothing":                 func() {},
+		"later hours of a day":    func() { query.From = day.Add(5 * time.Hour) },
+		"the name of a plan":      func() { exec("update plans set name = 'r' where name = 'q'") },
+		"the owner":               func() { exec("update applications set team_id = (select id from teams) where name = 'other'") },
+		"a time zone":             func() { exec("update users set time_zone = 'America/New_York' where name = 'bob'") },
+		"a new plan in this hour": func() { incident("other", "p", now, 1, 0) },
+		"a day packed anew": func() {
+			exec("update statistics_incidents set incidents = incidents + 1")
+			exec("delete from statistics_days where kind = 'incidents'")
+			require.NoError(t, s.Pack(t.Context(), 0))
+		},
+		"a day that is not packed": func() { exec("delete from statistics_days where day = $1", saturday) },
+	} {
+		_, err := s.Figures(t.Context(), query)
+		require.NoError(t, err)
+		change()
+		kept, err := s.Figures(t.Context(), query)
+		require.NoError(t, err)
+		fresh, err := statistics.New(d).Figures(t.Context(), query)
+		require.NoError(t, err)
+		require.Equal(t, fresh, kept, name)
+	}
+	exec("update plans set name = 'q' where name = 'r'; update applications set team_id = null where name = 'other'")
+	query.From = day
 	query.Team = "OPS"
 	f, err = s.Figures(t.Context(), query)
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -18,10 +19,15 @@ import (
 // Counts computes figures from incidents, timelines, messages and attempts. Incidents and messages are counted by hour into
 // tables; the figures of an hour are summed up from those tables, once for all processes. Messages count as long as their history is
 // kept. It is safe for concurrent use.
-type Counts struct{ db *postgres.DB }
+type Counts struct {
+	db    *postgres.DB
+	whole *cache.Cache[wholeKey, *whole]
+}
 
 // New returns the adapter over d.
-func New(d *postgres.DB) *Counts { return &Counts{db: d} }
+func New(d *postgres.DB) *Counts {
+	return &Counts{db: d, whole: cache.New(cache.Config[wholeKey, *whole]{TTL: cache.Forever, Entries: mostWhole})}
+}
 
 // statisticsTimeout bounds one call of Current, waiting for other processes included.
 const statisticsTimeout = 2 * time.Minute

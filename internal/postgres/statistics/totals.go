@@ -58,6 +58,24 @@ func newTotals(f applications.FigureQuery, in *scope, daysTo time.Time) *totals 
 		messages: map[sending]*applications.MessageFigure{}, vendors: map[sending]*applications.VendorFigure{}, people: map[int64]*applications.PageFigure{}}
 }
 
+// clone returns a copy for a period with the same days, in a scope that agrees with that of t.
+func (t *totals) clone(f applications.FigureQuery, in *scope) *totals {
+	c := newTotals(f, in, t.daysTo)
+	c.times, c.plans, c.teams = copied(t.times), copied(t.plans), copied(t.teams)
+	c.messages, c.vendors, c.people = copied(t.messages), copied(t.vendors), copied(t.people)
+	c.hours, c.damaged = t.hours, t.damaged
+	return c
+}
+
+func copied[K comparable, V any](m map[K]*V) map[K]*V {
+	out := make(map[K]*V, len(m))
+	for k, v := range m {
+		one := *v
+		out[k] = &one
+	}
+	return out
+}
+
 // of returns the value of a key, and adds a new one if there is none.
 func of[K comparable, V any](m map[K]*V, k K) *V {
 	v := m[k]

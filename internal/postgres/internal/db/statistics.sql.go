@@ -309,6 +309,36 @@ func (q *Queries) CountsOfDay(ctx context.Context, arg CountsOfDayParams) ([]Cou
 	return items, nil
 }
 
+const countsOfDays = `-- name: CountsOfDays :many
+select d.kind, d.day, d.body from statistics_days d where d.day = any($1::timestamptz[])
+`
+
+type CountsOfDaysRow struct {
+	Kind string
+	Day  time.Time
+	Body []byte
+}
+
+func (q *Queries) CountsOfDays(ctx context.Context, days []time.Time) ([]CountsOfDaysRow, error) {
+	rows, err := q.db.Query(ctx, countsOfDays, days)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CountsOfDaysRow{}
+	for rows.Next() {
+		var i CountsOfDaysRow
+		if err := rows.Scan(&i.Kind, &i.Day, &i.Body); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const forgetStatistics = `-- name: ForgetStatistics :exec
 delete from statistics_snapshots where hour < $1
 `
@@ -451,6 +481,35 @@ func (q *Queries) PackDay(ctx context.Context, arg PackDayParams) error {
 	return err
 }
 
+const packedDays = `-- name: PackedDays :one
+select coalesce(array_agg(x.day order by x.day), '{}')::timestamptz[] as days, coalesce(md5(string_agg(x.versions, ',' order by x.day)), '')::text as version
+from (
+    select d.day, string_agg(d.kind || ' ' || d.xmin::text, ' ' order by d.kind) as versions
+    from statistics_days d
+    where d.day >= $1::timestamptz and d.day + interval '24 hours' <= $2::timestamptz
+    group by d.day
+    having count(*) = 4
+) x
+`
+
+type PackedDaysParams struct {
+	After time.Time
+	Until time.Time
+}
+
+type PackedDaysRow struct {
+	Days    []time.Time
+	Version string
+}
+
+// The packed days that lie in a period as a whole. The version changes when one of them is packed anew.
+func (q *Queries) PackedDays(ctx context.Context, arg PackedDaysParams) (PackedDaysRow, error) {
+	row := q.db.QueryRow(ctx, packedDays, arg.After, arg.Until)
+	var i PackedDaysRow
+	err := row.Scan(&i.Days, &i.Version)
+	return i, err
+}
+
 const periodApplications = `-- name: PeriodApplications :many
 select a.id, coalesce(a.team_id, 0)::bigint as team_id,
     ($1::text is null or lower(a.name) = lower($1::text))::boolean as chosen
@@ -492,6 +551,7 @@ with now as materialized (
     from generate_series(statistics_day($1::timestamptz), statistics_day($2::timestamptz), interval '24 hours') g (day)
     cross join unnest(array['incidents', 'messages', 'attempts', 'pages']) k (kind)
     left join statistics_days d on d.day = g.day and d.kind = k.kind
+    where g.day <> all ($3::timestamptz[])
 ), counts as (
     select d.kind, d.day as at, d.body, 0::bigint as user_id, 0::bigint as application_id, 0::bigint as plan_id, '' as mode, '' as vendor, '' as account,
         0 as first, 0 as second, 0 as third, '{}'::float8[] as claim_seconds, '{}'::float8[] as resolve_seconds
@@ -524,8 +584,9 @@ from counts c
 `
 
 type PeriodCountsParams struct {
-	After time.Time
-	Until time.Time
+	After   time.Time
+	Until   time.Time
+	Without []time.Time
 }
 
 type PeriodCountsRow struct {
@@ -545,10 +606,10 @@ type PeriodCountsRow struct {
 	ResolveSeconds []float64
 }
 
-// The counts of a period: packed days, and rows of days that are not packed. Hours that are not counted yet are read from incidents and
+// The counts of a period but those of some days: packed days, and rows of days that are not packed. Hours that are not counted yet are read from incidents and
 // messages, at most two hours.
 func (q *Queries) PeriodCounts(ctx context.Context, arg PeriodCountsParams) ([]PeriodCountsRow, error) {
-	rows, err := q.db.Query(ctx, periodCounts, arg.After, arg.Until)
+	rows, err := q.db.Query(ctx, periodCounts, arg.After, arg.Until, arg.Without)
 	if err != nil {
 		return nil, err
 	}
