@@ -263,12 +263,17 @@ func (d *delivery) keep(body []byte) (text bool, err error) {
 		return false, nil
 	}
 	err = wire.CheckJSON(d.body)
-	if err == nil || d.from.Type != integrations.Generic {
-		return false, err
+	if err != nil && d.from.Type == integrations.Generic {
+		if escaped := escapeControls(d.body); wire.CheckJSON(escaped) == nil {
+			d.body, err = escaped, nil
+		}
 	}
-	if escaped := escapeControls(d.body); wire.CheckJSON(escaped) == nil {
-		d.body = escaped
+	if err == nil {
+		d.body = intake.Bounded(d.body)
 		return false, nil
+	}
+	if d.from.Type != integrations.Generic {
+		return false, err
 	}
 	return json.Valid(d.body), nil // the decoder finds by itself what is no JSON
 }

@@ -54,6 +54,91 @@ func ContextOf(e Event, integration string, severity Severity) (json.RawMessage,
 	return LimitedContext(body)
 }
 
+// MaxMembers is how many members of an object are read: the first ones, and the last lastMembers. The context of an incident has no room for
+// more, and what a decoder looks for is at one of the ends.
+const (
+	MaxMembers  = 10_000
+	lastMembers = 1000
+)
+
+// nest is an object or array around a place in JSON.
+type nest struct {
+	members int   // begun; -1 for an array
+	from    int   // the comma after the first members
+	last    []int // a ring of the commas before the last members
+}
+
+// next notes the comma at i.
+func (n *nest) next(i int) {
+	if n.members < 0 {
+		return
+	}
+	n.members++
+	switch later := n.members - (MaxMembers - lastMembers); {
+	case later == 1:
+		n.from, n.last = i, append(n.last, i)
+	case later > lastMembers:
+		n.last[(later-1)%lastMembers] = i
+	case later > 1:
+		n.last = append(n.last, i)
+	}
+}
+
+// Bounded returns a valid JSON value in which each object has at most MaxMembers members; those in the middle are left out. So the time and
+// memory that an object costs stay within those of a map of that size. It reads each byte once.
+func Bounded(body []byte) []byte {
+	var around []nest
+	var gone [][2]int // ascending, without overlaps
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			i = endOfText(body, i)
+		case '{':
+			around = append(around, nest{members: 1})
+		case '[':
+			around = append(around, nest{members: -1})
+		case ',':
+			around[len(around)-1].next(i)
+		case '}', ']':
+			n := around[len(around)-1]
+			around = around[:len(around)-1]
+			if n.members <= MaxMembers {
+				continue
+			}
+			for len(gone) > 0 && gone[len(gone)-1][0] >= n.from && gone[len(gone)-1][1] <= n.oldest() {
+				gone = gone[:len(gone)-1]
+			}
+			gone = append(gone, [2]int{n.from, n.oldest()})
+		}
+	}
+	if len(gone) == 0 {
+		return body
+	}
+	slices.SortFunc(gone, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
+	kept, from := make([]byte, 0, len(body)), 0
+	for _, g := range gone {
+		if g[0] < from {
+			continue // within what is left out
+		}
+		kept = append(kept, body[from:g[0]]...)
+		from = g[1]
+	}
+	return append(kept, body[from:]...)
+}
+
+// oldest is the comma before the last members.
+func (n *nest) oldest() int { return n.last[(n.members-(MaxMembers-lastMembers))%lastMembers] }
+
+// endOfText returns the last quote of the text that begins at i.
+func endOfText(body []byte, i int) int {
+	for i++; i < len(body) && body[i] != '"'; i++ {
+		if body[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
 // LimitedContext returns the payload as the context of an incident. If the payload is too large, it leaves out whole alerts, resolved
 // ones first, and counts them in truncatedAlerts. If the payload is too large without alerts, it leaves out the largest members and
 // names them in truncatedMembers. It never cuts a value.
@@ -65,7 +150,7 @@ func LimitedContext(body []byte) (json.RawMessage, error) {
 	if incidents.JSONSize(compact.Bytes()) <= incidents.MaxContext {
 		return compact.Bytes(), nil
 	}
-	members := inOrder(compact.Bytes())
+	members := inOrder(Bounded(compact.Bytes()))
 	var alerts []json.RawMessage
 	counted := 0
 	if at := find(members, alertsMember); at >= 0 && json.Unmarshal(members[at].value, &alerts) == nil {

@@ -49,6 +49,55 @@ func TestAContextOfManySmallMembersIsLimited(t *testing.T) {
 	}
 }
 
+func TestMembersAreBounded(t *testing.T) {
+	t.Parallel()
+	few := `{"a":[1,2,{"b":"},{,\\\"","c":{}}],"d":{}}`
+	require.Equal(t, few, string(intake.Bounded([]byte(few))))
+	most := manyMembers(intake.MaxMembers)
+	require.Equal(t, string(most), string(intake.Bounded(most)))
+	for _, n := range []int{intake.MaxMembers + 1, intake.MaxMembers + 999, intake.MaxMembers + 1000, intake.MaxMembers + 1001, 3 * intake.MaxMembers} {
+		for _, at := range []string{`%s`, `{"x":[[%s]],"y":1}`, `{"x":%s,"y":{"z":"}"}}`, `[1,%s]`} {
+			got := intake.Bounded(fmt.Appendf(nil, at, manyMembers(n)))
+			require.True(t, json.Valid(got))
+			var members map[string]int
+			from := strings.Index(string(got), `{"k0"`)
+			require.NoError(t, json.NewDecoder(strings.NewReader(string(got[from:]))).Decode(&members))
+			require.Len(t, members, intake.MaxMembers)
+			for _, there := range []int{0, 8999, n - 1000, n - 1} {
+				require.Contains(t, members, fmt.Sprintf("k%d", there), n)
+			}
+			require.Equal(t, strings.Split(at, "%s")[1], string(got[len(got)-len(strings.Split(at, "%s")[1]):]))
+		}
+	}
+	// Large objects within the members of large objects.
+	inner := string(manyMembers(20_000))
+	outer := strings.Replace(string(manyMembers(30_000)), `"k5":5`, `"k5":`+inner, 1)
+	outer = strings.Replace(outer, `"k15000":0`, `"k15000":`+inner, 1)
+	outer = strings.Replace(outer, `"k29500":0`, `"k29500":`+inner, 1)
+	var members map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(intake.Bounded([]byte(outer)), &members))
+	require.Len(t, members, intake.MaxMembers)
+	for _, name := range []string{"k5", "k29500"} {
+		var of map[string]int
+		require.NoError(t, json.Unmarshal(members[name], &of))
+		require.Len(t, of, intake.MaxMembers)
+	}
+}
+
+// FuzzBounded checks that a value stays valid, and is the same if its objects are small.
+func FuzzBounded(f *testing.F) {
+	f.Add([]byte(`{"a":[1,2,{"b":"},{,\\\"","c":{}}],"d":{}}`), 3)
+	f.Add([]byte(`[{"a":{"b":[]}}, "x,y" , {} ]`), 20_000)
+	f.Fuzz(func(t *testing.T, body []byte, members int) {
+		if !json.Valid(body) {
+			return
+		}
+		require.Equal(t, string(body), string(intake.Bounded(body)))
+		many := fmt.Appendf(nil, `{"x":%s,"y":[%s,%s]}`, body, manyMembers(max(1, min(members, 30_000))), body)
+		require.True(t, json.Valid(intake.Bounded(many)))
+	})
+}
+
 // FuzzLimitedContext checks that every object becomes a context that fits. A payload that is not handled in linear time exceeds the
 // deadline of the fuzzer's worker.
 func FuzzLimitedContext(f *testing.F) {

@@ -2,6 +2,8 @@ package sources
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -129,19 +133,46 @@ func TestGeneric(t *testing.T) {
 	}
 }
 
-// FuzzDecoders checks what the packages behind the decoders rely on, for every body.
+// swollen returns an object with n members of a few bytes in front of its own, at the top, in its labels and in its first alert.
+func swollen(body []byte, n int) []byte {
+	var many strings.Builder
+	for i := range n {
+		fmt.Fprintf(&many, `"k%d":%d,`, i, i%10)
+	}
+	for _, at := range []string{`"alerts":[{`, `"labels":{`, `"payload":{`, `{`} {
+		if begin := strings.Index(string(body), at); begin == 0 || begin > 0 && at != "{" {
+			begin += len(at)
+			body = slices.Concat(body[:begin], []byte(many.String()), body[begin:])
+		}
+	}
+	return body
+}
+
+// decodeDeadline is far above what any body of the largest size needs. A decoder whose time is not linear in the size exceeds it.
+const decodeDeadline = 20 * time.Second
+
+// FuzzDecoders checks what the packages behind the decoders rely on, for every body, and that no body keeps a decoder busy.
 func FuzzDecoders(f *testing.F) {
 	for _, s := range []string{group1, `{"state":"ok"}`, `{"alerts":[null],"labels":7}`, `[{"title":"a"}]`, `{"Message":"{\"AlarmName\":\"a\\u0000\"}"}`} {
-		f.Add([]byte(s))
+		f.Add([]byte(s), 0)
 	}
 	for _, body := range samples(f) {
-		f.Add(body)
+		f.Add(body, 0)
+		f.Add(body, 5000)
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
+	f.Fuzz(func(t *testing.T, body []byte, members int) {
+		body = swollen(body, max(0, min(members, 50_000)))
 		all := All()
 		all["v1"] = PagerDutyV1
 		for name, decode := range all {
+			deadline := time.AfterFunc(decodeDeadline, func() { panic(name + " is still decoding " + humanize.Shorten(string(body), 2000)) })
 			events, err := decode(request(string(body)))
+			for _, e := range events[:min(len(events), 20)] {
+				if context, err := intake.ContextOf(e, "i", e.Severity); err == nil {
+					require.LessOrEqual(t, incidents.JSONSize(context), incidents.MaxContext, name)
+				}
+			}
+			deadline.Stop()
 			if err != nil {
 				require.Equal(t, fault.Invalid, fault.KindOf(err), "%s: a sender's mistake is never ours", name)
 			}
@@ -189,4 +220,30 @@ func TestKeysOfPagerDutyAreLimitedInCharacters(t *testing.T) {
 	}
 	_, err := decode("trigger", strings.Repeat("あ", 256))
 	require.ErrorContains(t, err, "dedup_key has more than 255 characters")
+}
+
+// The largest body has 16 MiB. A decoder needs time in proportion to the size.
+func BenchmarkDecoders(b *testing.B) {
+	for kind, sample := range map[string]string{
+		"generic": `{"title":"a","labels":{"a":"b"}}`, "alertmanager": group1, "pagerduty": `{"event_action":"trigger","dedup_key":"k","payload":{"summary":"s","source":"h","severity":"error"}}`,
+		"opsgenie": `{"message":"m"}`, "sns": `{"Message":"m"}`, "zabbix": `{"event_id":"1"}`,
+	} {
+		for _, size := range []int{1, 16} {
+			body := swollen([]byte(sample), size*70_000/max(1, strings.Count(sample, "{")/2))
+			b.Run(fmt.Sprintf("%s/%dMiB", kind, size), func(b *testing.B) {
+				b.SetBytes(int64(len(body)))
+				for b.Loop() {
+					events, err := All()[kind](request(string(intake.Bounded(body))))
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, e := range events {
+						if _, err := intake.ContextOf(e, "i", e.Severity); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		}
+	}
 }
