@@ -54,38 +54,37 @@ func ContextOf(e Event, integration string, severity Severity) (json.RawMessage,
 	return LimitedContext(body)
 }
 
-// MaxMembers is how many members of an object are read: the first ones, and the last lastMembers. The context of an incident has no room for
-// more, and what a decoder looks for is at one of the ends.
+// MaxMembers is how many members of an object are read, and MaxElements how many elements of a list: the first ones, and the last lastOnes. The
+// context of an incident has no room for more, no sender lists more alerts in 16 MiB, and what a decoder looks for is at one of the ends.
 const (
 	MaxMembers  = 10_000
-	lastMembers = 1000
+	MaxElements = 100_000
+	lastOnes    = 1000
 )
 
 // nest is an object or array around a place in JSON.
 type nest struct {
-	members int   // begun; -1 for an array
-	from    int   // the comma after the first members
-	last    []int // a ring of the commas before the last members
+	most  int   // how many members or elements are kept
+	begun int   // of them
+	from  int   // the comma after the first ones
+	last  []int // a ring of the commas before the last ones
 }
 
 // next notes the comma at i.
 func (n *nest) next(i int) {
-	if n.members < 0 {
-		return
-	}
-	n.members++
-	switch later := n.members - (MaxMembers - lastMembers); {
+	n.begun++
+	switch later := n.begun - (n.most - lastOnes); {
 	case later == 1:
 		n.from, n.last = i, append(n.last, i)
-	case later > lastMembers:
-		n.last[(later-1)%lastMembers] = i
+	case later > lastOnes:
+		n.last[(later-1)%lastOnes] = i
 	case later > 1:
 		n.last = append(n.last, i)
 	}
 }
 
-// Bounded returns a valid JSON value in which each object has at most MaxMembers members; those in the middle are left out. So the time and
-// memory that an object costs stay within those of a map of that size. It reads each byte once.
+// Bounded returns a valid JSON value in which each object has at most MaxMembers members and each list at most MaxElements elements; those in the
+// middle are left out. So the time and memory that a value costs are bounded by what is kept. It reads each byte once.
 func Bounded(body []byte) []byte {
 	var around []nest
 	var gone [][2]int // ascending, without overlaps
@@ -94,15 +93,15 @@ func Bounded(body []byte) []byte {
 		case '"':
 			i = endOfText(body, i)
 		case '{':
-			around = append(around, nest{members: 1})
+			around = append(around, nest{most: MaxMembers, begun: 1})
 		case '[':
-			around = append(around, nest{members: -1})
+			around = append(around, nest{most: MaxElements, begun: 1})
 		case ',':
 			around[len(around)-1].next(i)
 		case '}', ']':
 			n := around[len(around)-1]
 			around = around[:len(around)-1]
-			if n.members <= MaxMembers {
+			if n.begun <= n.most {
 				continue
 			}
 			for len(gone) > 0 && gone[len(gone)-1][0] >= n.from && gone[len(gone)-1][1] <= n.oldest() {
@@ -126,8 +125,8 @@ func Bounded(body []byte) []byte {
 	return append(kept, body[from:]...)
 }
 
-// oldest is the comma before the last members.
-func (n *nest) oldest() int { return n.last[(n.members-(MaxMembers-lastMembers))%lastMembers] }
+// oldest is the comma before the last ones.
+func (n *nest) oldest() int { return n.last[(n.begun-(n.most-lastOnes))%lastOnes] }
 
 // endOfText returns the last quote of the text that begins at i.
 func endOfText(body []byte, i int) int {

@@ -69,6 +69,8 @@ func TestMembersAreBounded(t *testing.T) {
 			require.Equal(t, strings.Split(at, "%s")[1], string(got[len(got)-len(strings.Split(at, "%s")[1]):]))
 		}
 	}
+	list := `{"alerts":[` + strings.Repeat(`{},`, 3*intake.MaxElements) + `{"last":[]}],"x":1}`
+	require.Equal(t, `{"alerts":[`+strings.Repeat(`{},`, intake.MaxElements-1)+`{"last":[]}],"x":1}`, string(intake.Bounded([]byte(list))))
 	// Large objects within the members of large objects.
 	inner := string(manyMembers(20_000))
 	outer := strings.Replace(string(manyMembers(30_000)), `"k5":5`, `"k5":`+inner, 1)
