@@ -30,7 +30,7 @@ type OIDC struct {
 type Rights struct {
 	// LinkOnly refuses people who are not linked, instead of adding them at their first log-in.
 	LinkOnly bool `koanf:"link_only"`
-	// TrustEmail links an existing person with the same verified e-mail address.
+	// TrustEmail links an existing person with the same e-mail address, which the person proved or a directory gives.
 	TrustEmail bool       `koanf:"trust_email"`
 	Roles      Roles      `koanf:"roles"`
 	Teams      []TeamRule `koanf:"teams"`

@@ -122,6 +122,30 @@ func TestAVerifiedAddressLinksIfTrusted(t *testing.T) {
 	f := setup(t)
 	boss, err := f.rows.Create(t.Context(), people.NewUser{Name: "boss", Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
 	require.NoError(t, err)
+	rules := sso.Rules{TrustEmail: true}
+	_, d := f.logIn(ana(), rules)
+	require.Equal(t, sso.Refuse, d.Kind, "nobody vouches for the address")
+	f.exec("update user_contacts set verified_destination = destination")
+	_, d = f.logIn(ana(), rules)
+	require.Equal(t, sso.Refuse, d.Kind, "others verified the address")
+	f.exec("insert into directory_contacts (user_id, mode, destination) select id, 'email', 'ana@old.example.com' from users where name = 'boss'")
+	_, d = f.logIn(ana(), rules)
+	require.Equal(t, sso.Refuse, d.Kind, "the directory gave another address")
+	f.exec("update user_contacts set recovery_destination = destination, verified_destination = null")
+	_, d = f.logIn(ana(), rules)
+	require.Equal(t, sso.Refuse, d.Kind, "the proved address is no longer verified")
+	f.exec("update user_contacts set verified_destination = destination")
+	u, d := f.logIn(ana(), rules)
+	require.Equal(t, sso.Link, d.Kind)
+	require.Equal(t, boss.ID, u.ID)
+}
+
+func TestAnAddressOfADirectoryLinksIfTrusted(t *testing.T) {
+	f := setup(t)
+	boss, err := f.rows.Create(t.Context(), people.NewUser{Name: "boss", Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
+	require.NoError(t, err)
+	f.exec(`update user_contacts set verified_destination = destination;
+		insert into directory_contacts (user_id, mode, destination) select user_id, mode, destination from user_contacts where mode = 'email'`)
 	u, d := f.logIn(ana(), sso.Rules{TrustEmail: true})
 	require.Equal(t, sso.Link, d.Kind)
 	require.Equal(t, boss.ID, u.ID)

@@ -12,10 +12,13 @@ where canonical_name = @canonical_name::text or lower(name) = lower(@name::text)
 order by id limit 1;
 
 -- name: UserByVerifiedEmail :one
+-- The person who proved the address, or to whom a directory gives it. One that others set links nobody.
 select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch,
     exists (select from user_identities i where i.user_id = u.id)::bool as linked
 from user_contacts c join users u on u.id = c.user_id
 where c.mode = 'email' and c.verified_destination = c.destination and contact_key(c.mode, c.destination) = contact_key('email', @email::text)
+    and (c.recovery_destination = c.destination
+        or exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination))
 limit 1;
 
 -- name: LinkIdentity :one

@@ -565,6 +565,8 @@ select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin
     exists (select from user_identities i where i.user_id = u.id)::bool as linked
 from user_contacts c join users u on u.id = c.user_id
 where c.mode = 'email' and c.verified_destination = c.destination and contact_key(c.mode, c.destination) = contact_key('email', $1::text)
+    and (c.recovery_destination = c.destination
+        or exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination))
 limit 1
 `
 
@@ -582,6 +584,7 @@ type UserByVerifiedEmailRow struct {
 	Linked     bool
 }
 
+// The person who proved the address, or to whom a directory gives it. One that others set links nobody.
 func (q *Queries) UserByVerifiedEmail(ctx context.Context, email string) (UserByVerifiedEmailRow, error) {
 	row := q.db.QueryRow(ctx, userByVerifiedEmail, email)
 	var i UserByVerifiedEmailRow
