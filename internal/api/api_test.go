@@ -110,8 +110,8 @@ func newFixture(t *testing.T) *fixture {
 			opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: open.Opener{Incidents: in, Plans: plans, Applications: apps,
 				Lookups: pgnotifications.New(db), Load: idle}}),
 			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Previewer.Chooser,
-				Editable: integrations.Editable(senders)}),
-			apisilences.Routes(operations(db, wake)),
+				Editable: integrations.Editable(senders), Own: reach.Rule{}.Own}),
+			apisilences.Routes(operations(db, wake), reach.Rule{}.Own),
 		)
 	}
 	wake := func(buckets.Set) {}

@@ -19,7 +19,7 @@ type Heartbeats interface {
 	// Ping returns when the ping is durable.
 	Ping(ctx context.Context, p heartbeats.Ping) (heartbeats.Pinged, error)
 	// Of returns the heartbeats of an integration, and when pings could be received.
-	Of(ctx context.Context, integration integrations.ID) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
+	Of(ctx context.Context, integration integrations.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
 	// Save adds a heartbeat (ID 0), or replaces its content. A name in use is a Conflict fault.
 	Save(ctx context.Context, i integrations.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error
 	Delete(ctx context.Context, h heartbeats.Heartbeat, actor string) error

@@ -100,7 +100,7 @@ func (c *opsgenieCall) carryOut(do func(*opsgenieCall) error) (err error) {
 		}
 		return fault.New(fault.Invalid, "the body must be a JSON object with fields of the right types")
 	}
-	if c.all, _, err = c.d.h.d.Heartbeats.Of(c.r.Context(), c.d.from.ID); err != nil {
+	if c.all, _, err = c.d.h.d.Heartbeats.Of(c.r.Context(), c.d.from.ID, 0); err != nil {
 		return err
 	}
 	return do(c)

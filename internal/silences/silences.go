@@ -16,7 +16,8 @@ type Reader interface {
 	Page(ctx context.Context, before ID, kept bool, most int) ([]Silence, error)
 	ByID(ctx context.Context, id ID) (Silence, error)
 	// Incidents returns at most so many incidents that a silence hides, newest first, that are older than one; 0 = from the newest.
-	Incidents(ctx context.Context, id ID, before incidents.ID, most int) ([]incidents.ID, error)
+	// application is their application; 0 = all.
+	Incidents(ctx context.Context, id ID, application int64, before incidents.ID, most int) ([]incidents.ID, error)
 	// Candidates returns the newest incidents that escalate, and the newest that were opened since an instant, with the application and plans of
 	// a silence; at most so many of each. A name that does not exist is an Invalid fault.
 	Candidates(ctx context.Context, c Content, since time.Time, most int) ([]Candidate, error)

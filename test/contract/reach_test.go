@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,8 @@ func TestApplicationsReachWhatIsTheirs(t *testing.T) {
 	require.Contains(t, s.do(power, get, "/v0/incidents?counts=true&fields=application&limit=100", nil).is(200).body, `"power"`)
 	require.NotContains(t, s.do(power, get, "/v0/incidents?counts=true&fields=application&limit=100", nil).is(200).body, "demo")
 
+	s.readsAboutIncidents(own)
+
 	before := s.everything()
 	s.do(power, post, "/v0/incidents/claim", m{"owner": "bob", "incident_ids": []int64{own, 1}}).is(404)
 	s.do(power, post, "/v0/incidents/claim", m{"owner": "bob", "incident_ids": []int64{own, 999}}).is(404)
@@ -55,6 +58,45 @@ func TestApplicationsReachWhatIsTheirs(t *testing.T) {
 	s.exec("update applications set relay = true where name = 'power'")
 	s.do(power, post, "/v0/response/twilio/messages", claim, "Content-Type", form)
 	require.EqualValues(t, 1, s.number("select count(*) from incidents where id = 1 and owner_id is not null"))
+}
+
+// readsAboutIncidents reads what else names incidents: pages that reached nobody, silences, heartbeats and statistics. Incident 1 is of demo, and
+// own of power.
+func (s *server) readsAboutIncidents(own int64) {
+	s.Helper()
+	s.exec("insert into timeline_entries (incident_id, kind, text) select id, 'fallback', 'Failed: this notification reaches NOBODY' from incidents where id in (1, $1)", own)
+	s.silence()
+	s.exec("update incidents set silence_id = 1 where id in (1, $1)", own)
+	s.integrations()
+	s.exec("update heartbeats set incident_id = 1 where name = 'default'")
+	s.exec(`insert into integrations (application_id, name, type, rate_per_minute, created_by) select id, 'ours', 'heartbeat', 100, 'ann' from applications where name = 'power'`)
+	s.exec(`insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by, incident_id) select id, 'mine', 60, 0, 'ann', $1 from integrations where name = 'ours'`, own)
+	theirs, mine := []string{`"incident_id":1,`, `"id":1}`, `"name":"default"`}, []string{fmt.Sprintf(`"incident_id":%d,`, own), fmt.Sprintf(`"id":%d}`, own), `"name":"mine"`}
+	for i, path := range []string{"/v1/system/unreached", "/v1/silences/1/incidents", "/v1/heartbeats"} {
+		for _, as := range []caller{power, asBob, bob} {
+			body := s.do(as, get, path, nil).is(200).body
+			require.Contains(s, body, mine[i], "%s: %s", as.name, path)
+			require.Equal(s, as.name != power.name, strings.Contains(body, theirs[i]), "%s: %s: %s", as.name, path, body)
+		}
+	}
+	s.do(power, get, "/v1/integrations/ours/heartbeats/mine", nil).is(200)
+	s.do(power, get, "/v1/integrations/heartbeat/heartbeats/default", nil).is(404)
+	require.NotContains(s, s.do(power, get, "/v1/integrations/heartbeat/heartbeats", nil).is(200).body, "default")
+	s.exec("update incidents set silence_id = null")
+
+	counted := func(as caller, query string) (n int64) {
+		for _, f := range decode[struct{ Incidents []struct{ Incidents int64 } }](s.do(as, get, "/v1/statistics?"+query, nil).is(200)).Incidents {
+			n += f.Incidents
+		}
+		return n
+	}
+	require.EqualValues(s, 1, counted(power, ""))
+	require.EqualValues(s, 1, counted(power, "application=power"))
+	require.EqualValues(s, 2, counted(bob, ""))
+	s.do(power, get, "/v1/statistics?application=demo", nil).is(404)
+	s.do(power, post, "/v1/silences/preview", m{"application": "demo"}).is(404)
+	require.EqualValues(s, 1, decode[m](s.do(power, post, "/v1/silences/preview", m{"plan": "pager"}).is(200))["recent"])
+	require.EqualValues(s, 2, decode[m](s.do(bob, post, "/v1/silences/preview", m{"plan": "pager"}).is(200))["recent"])
 }
 
 // compatibility.applications_reach_everything restores the contract of Iris.

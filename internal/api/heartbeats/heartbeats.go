@@ -21,8 +21,8 @@ import (
 
 // Heartbeats stores heartbeats. Methods that change one check that it is as it was read; otherwise they return a Stale fault.
 type Heartbeats interface {
-	// Of returns the heartbeats of an integration by name (0 = of all), and when pings could be received.
-	Of(ctx context.Context, integration integrations.ID) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
+	// Of returns the heartbeats of an integration (0 = of all) of an application (0 = of all) by name, and when pings could be received.
+	Of(ctx context.Context, integration integrations.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
 	// Save adds a heartbeat (ID 0), or replaces its content. A name in use is a Conflict fault.
 	Save(ctx context.Context, i integrations.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error
 	Delete(ctx context.Context, h heartbeats.Heartbeat, actor string) error
@@ -40,6 +40,8 @@ type Deps struct {
 	Chooser      receiving.Chooser
 	// Editable finds the integration of a request and checks that the caller may change it.
 	Editable func(r *http.Request) (integrations.Integration, error)
+	// Own returns the application that the caller is confined to; 0 = none.
+	Own func(ctx context.Context) (id int64, name string)
 }
 
 type routes struct{ Deps }
@@ -108,7 +110,8 @@ func (a routes) answerList(w http.ResponseWriter, r *http.Request, of integratio
 	if err != nil {
 		return err
 	}
-	all, reception, err := a.Heartbeats.Of(r.Context(), of)
+	own, _ := a.Own(r.Context())
+	all, reception, err := a.Heartbeats.Of(r.Context(), of, own)
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,8 @@ func (a routes) answer(w http.ResponseWriter, r *http.Request, status int, of in
 // find returns the heartbeat of the path. An unknown name is a NotFound fault.
 func (a routes) find(r *http.Request, of integrations.Integration) (heartbeats.Heartbeat, heartbeats.Reception, error) {
 	name := wire.Param(r, "heartbeat")
-	all, reception, err := a.Heartbeats.Of(r.Context(), of.ID)
+	own, _ := a.Own(r.Context())
+	all, reception, err := a.Heartbeats.Of(r.Context(), of.ID, own)
 	if err != nil {
 		return heartbeats.Heartbeat{}, reception, err
 	}

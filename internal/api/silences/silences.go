@@ -3,12 +3,15 @@
 package silences
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/silences"
@@ -17,14 +20,17 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-type routes struct{ silences.Silences }
+type routes struct {
+	silences.Silences
+	own func(ctx context.Context) (int64, string)
+}
 
 // Operations are the operations on silences that the routes call.
 type Operations = silences.Silences
 
-// Routes returns the routes on the operations.
-func Routes(s silences.Silences) []routing.Route {
-	a := routes{s}
+// Routes returns the routes on the operations. own returns the application that the caller is confined to; 0 = none.
+func Routes(s silences.Silences, own func(ctx context.Context) (id int64, name string)) []routing.Route {
+	a := routes{s, own}
 	const one = "/v1/silences/{silence}"
 	return []routing.Route{
 		routing.Get("/v1/silences", routing.Someone, a.list),
@@ -178,7 +184,8 @@ func (a routes) incidents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Incidents(r.Context(), id, incidents.ID(before), q.Size+1)
+	own, _ := a.own(r.Context())
+	found, err := a.Incidents(r.Context(), id, own, incidents.ID(before), q.Size+1)
 	if err != nil {
 		return err
 	}
@@ -195,6 +202,12 @@ func (a routes) preview(w http.ResponseWriter, r *http.Request) error {
 	c, err := conditions(b)
 	if err != nil {
 		return err
+	}
+	if id, name := a.own(r.Context()); id != 0 {
+		if c.Application != "" && !strings.EqualFold(c.Application, name) {
+			return auth.ErrNotReached
+		}
+		c.Application = name
 	}
 	found, err := a.Preview(r.Context(), c)
 	return routing.Reply(w, http.StatusOK, struct {

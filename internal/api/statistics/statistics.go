@@ -4,10 +4,12 @@ package statistics
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -25,13 +27,16 @@ type Figures interface {
 	Figures(ctx context.Context, q applications.FigureQuery) (applications.PeriodFigures, error)
 }
 
-// Routes returns the route on the figures.
-func Routes(f Figures) []routing.Route {
-	a := statistics{f}
+// Routes returns the route on the figures. own returns the application that the caller is confined to; 0 = none.
+func Routes(f Figures, own func(ctx context.Context) (id int64, name string)) []routing.Route {
+	a := statistics{f, own}
 	return []routing.Route{routing.Get("/v1/statistics", routing.Someone, a.get)}
 }
 
-type statistics struct{ figures Figures }
+type statistics struct {
+	figures Figures
+	own     func(ctx context.Context) (int64, string)
+}
 
 // object is the answer on the wire.
 type object struct {
@@ -144,6 +149,12 @@ func (a statistics) get(w http.ResponseWriter, r *http.Request) error {
 	q, err := query(r, time.Now())
 	if err != nil {
 		return err
+	}
+	if id, name := a.own(r.Context()); id != 0 {
+		if q.Application != "" && !strings.EqualFold(q.Application, name) {
+			return auth.ErrNotReached
+		}
+		q.Application = name
 	}
 	found, err := a.figures.Figures(r.Context(), q)
 	if err != nil {

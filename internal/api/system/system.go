@@ -41,7 +41,8 @@ type Sending interface {
 	Vendors(ctx context.Context, since time.Time) ([]overview.VendorCalls, error)
 	Pauses(ctx context.Context) ([]overview.Pause, error)
 	PausedApplications(ctx context.Context) ([]string, error)
-	Unreached(ctx context.Context, since time.Time, before int64, most int) ([]overview.Unreached, error)
+	// Unreached returns pages that reached nobody, newest first: of an application, 0 = of all.
+	Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]overview.Unreached, error)
 	// Schema returns the newest migration of the database and of this release.
 	Schema(ctx context.Context) (have, want int64, err error)
 }
@@ -79,6 +80,8 @@ type Deps struct {
 	Pauses       Pauses
 	Applications Applications
 	Messages     Messages
+	// Own returns the application that the caller is confined to; 0 = none.
+	Own func(ctx context.Context) (id int64, name string)
 	// Wake wakes the processors of changed buckets; it never blocks.
 	Wake func(buckets.Set)
 }
@@ -289,7 +292,8 @@ func (d Deps) unreached(w http.ResponseWriter, r *http.Request) error {
 			return page.BadCursor()
 		}
 	}
-	found, err := d.Sending.Unreached(r.Context(), time.Now().Add(-unreachedFor), before, q.Size+1)
+	own, _ := d.Own(r.Context())
+	found, err := d.Sending.Unreached(r.Context(), own, time.Now().Add(-unreachedFor), before, q.Size+1)
 	if err != nil {
 		return err
 	}

@@ -205,7 +205,7 @@ func (s *apiShared) v1Parts() api.Deps {
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)}, Drafts: plans,
 		},
-		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, s.opener(), s.log)),
+		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.log)),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,

@@ -137,13 +137,13 @@ func (s *Heartbeats) Ended(ctx context.Context, h heartbeats.Heartbeat) error {
 	return err
 }
 
-// Of returns the heartbeats of an integration by name; 0 = of all integrations.
-func (s *Heartbeats) Of(ctx context.Context, integration integrations.ID) ([]heartbeats.Heartbeat, heartbeats.Reception, error) {
+// Of returns the heartbeats of an integration (0 = of all) of an application (0 = of all) by name.
+func (s *Heartbeats) Of(ctx context.Context, integration integrations.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error) {
 	r, err := s.reception(ctx)
 	if err != nil {
 		return nil, r, err
 	}
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Heartbeats, int64(integration))
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Heartbeats, db.HeartbeatsParams{IntegrationID: int64(integration), ApplicationID: application})
 	return postgres.Convert(rows, heartbeat), r, err
 }
 

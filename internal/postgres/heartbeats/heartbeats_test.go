@@ -58,7 +58,7 @@ func (f *fixture) add(name string, every time.Duration) {
 
 func (f *fixture) one(name string) domain.Heartbeat {
 	f.Helper()
-	all, _, err := f.store.Of(f.Context(), f.of.ID)
+	all, _, err := f.store.Of(f.Context(), f.of.ID, 0)
 	require.NoError(f, err)
 	for _, h := range all {
 		if h.Name == name {
@@ -205,7 +205,7 @@ func TestAnOutageGivesTheWholeIntervalAgain(t *testing.T) {
 	}
 	reception := func() domain.Reception {
 		t.Helper()
-		_, r, err := f.store.Of(t.Context(), 0)
+		_, r, err := f.store.Of(t.Context(), 0, 0)
 		require.NoError(t, err)
 		return r
 	}

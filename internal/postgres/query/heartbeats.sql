@@ -77,7 +77,7 @@ select h.id, h.integration_id, i.name as integration, h.name, h.description, h.e
     h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
 from heartbeats h
 join integrations i on i.id = h.integration_id
-where sqlc.arg(integration_id)::bigint in (0, h.integration_id)
+where sqlc.arg(integration_id)::bigint in (0, h.integration_id) and sqlc.arg(application_id)::bigint in (0, i.application_id)
 order by i.name, h.name;
 
 -- name: MissHeartbeat :many

@@ -165,7 +165,7 @@ left join incident_contexts c on c.incident_id = i.id
 order by i.id desc;
 
 -- name: HiddenBySilence :many
-select i.id from incidents i where i.silence_id = sqlc.arg(silence_id)::bigint and i.id < sqlc.arg(before)::bigint order by i.id desc limit sqlc.arg(most);
+select i.id from incidents i where i.silence_id = sqlc.arg(silence_id)::bigint and sqlc.arg(application_id)::bigint in (0, i.application_id) and i.id < sqlc.arg(before)::bigint order by i.id desc limit sqlc.arg(most);
 
 -- name: RightsOfSilence :one
 select exists (select from application_owners o join applications a on a.id = o.application_id

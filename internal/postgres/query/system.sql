@@ -47,6 +47,6 @@ join incidents i on i.id = t.incident_id
 join applications a on a.id = i.application_id
 join plans p on p.id = i.plan_id
 where t.kind = 'fallback' and t.text like '%this notification reaches NOBODY'
-  and t.at > sqlc.arg(since)::timestamptz and (sqlc.arg(before)::bigint = 0 or t.id < sqlc.arg(before)::bigint)
+  and t.at > sqlc.arg(since)::timestamptz and sqlc.arg(application_id)::bigint in (0, i.application_id) and (sqlc.arg(before)::bigint = 0 or t.id < sqlc.arg(before)::bigint)
 order by t.id desc
 limit sqlc.arg(most)::int;

@@ -134,11 +134,12 @@ func (s *Silences) End(ctx context.Context, before silences.Silence, actor strin
 }
 
 // Incidents returns at most so many incidents that a silence hides, newest first, that are older than one.
-func (s *Silences) Incidents(ctx context.Context, id silences.ID, before incidents.ID, most int) ([]incidents.ID, error) {
+// application is their application; 0 = all.
+func (s *Silences) Incidents(ctx context.Context, id silences.ID, application int64, before incidents.ID, most int) ([]incidents.ID, error) {
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	ids, err := postgres.Query(ctx, s.db, (*db.Queries).HiddenBySilence, db.HiddenBySilenceParams{SilenceID: int64(id), Before: int64(before), Most: int32(most)})
+	ids, err := postgres.Query(ctx, s.db, (*db.Queries).HiddenBySilence, db.HiddenBySilenceParams{SilenceID: int64(id), ApplicationID: application, Before: int64(before), Most: int32(most)})
 	return postgres.Convert(ids, func(n int64) incidents.ID { return incidents.ID(n) }), err
 }
 

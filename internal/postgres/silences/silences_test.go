@@ -116,7 +116,7 @@ func TestASilenceHidesAndReleases(t *testing.T) {
 	require.Equal(t, 1, made.Hidden, "an escalating incident is hidden before the answer")
 	after := s.open(1, `{"labels":{"team":"db"}}`)
 	require.Equal(t, []incidents.State{incidents.StateSilenced, incidents.StateEscalating, incidents.StateSilenced}, s.states(before, other, after))
-	hidden, err := s.store.Incidents(t.Context(), made.ID, 0, 10)
+	hidden, err := s.store.Incidents(t.Context(), made.ID, 0, 0, 10)
 	require.NoError(t, err)
 	require.Equal(t, []incidents.ID{after, before}, hidden)
 	var lines int

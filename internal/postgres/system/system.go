@@ -63,8 +63,8 @@ func (s *System) Handovers(ctx context.Context, most int) ([]overview.Handover, 
 }
 
 // Unreached returns notifications that reached nobody since an instant, newest first: those before a number, 0 = from the newest.
-func (s *System) Unreached(ctx context.Context, since time.Time, before int64, most int) ([]overview.Unreached, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Unreached, db.UnreachedParams{Since: since, Before: before, Most: int32(most)})
+func (s *System) Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]overview.Unreached, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Unreached, db.UnreachedParams{ApplicationID: application, Since: since, Before: before, Most: int32(most)})
 	return postgres.Convert(rows, func(r db.UnreachedRow) overview.Unreached {
 		return overview.Unreached{ID: r.ID, IncidentID: r.IncidentID, At: r.At, Text: r.Text, Application: r.Application, Plan: r.Plan}
 	}), err

@@ -26,7 +26,7 @@ type Silences interface {
 	Page(ctx context.Context, before silences.ID, kept bool, most int) ([]silences.Silence, error)
 	ByID(ctx context.Context, id silences.ID) (silences.Silence, error)
 	// Incidents returns the incidents that a silence hides, newest first.
-	Incidents(ctx context.Context, id silences.ID, before incidents.ID, most int) ([]incidents.ID, error)
+	Incidents(ctx context.Context, id silences.ID, application int64, before incidents.ID, most int) ([]incidents.ID, error)
 }
 
 // Changes changes silences. If the actor may not silence the incidents, it returns a Forbidden fault; if the silence is over, a Conflict fault.
@@ -203,7 +203,7 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) hidden(ctx context.Context, id silences.ID) (out []hidden, err error) {
-	ids, err := h.Silences.Incidents(ctx, id, 0, page.ListLength)
+	ids, err := h.Silences.Incidents(ctx, id, 0, 0, page.ListLength)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,15 @@ func (r Rule) confined(ctx context.Context) (auth.Actor, bool) {
 	return actor, actor.Confined(r.Openings) && (!r.Answers || !actor.Relay)
 }
 
+// Own returns the number and the name of the application that a confined caller is confined to; 0 and "" for everybody else. Reads that
+// narrow themselves ask it.
+func (r Rule) Own(ctx context.Context) (int64, string) {
+	if actor, confined := r.confined(ctx); confined {
+		return actor.ApplicationID, actor.Application
+	}
+	return 0, ""
+}
+
 // within adds the condition that a row belongs to the application of a confined caller.
 func (r Rule) within(ctx context.Context, q filters.Query) filters.Query {
 	if actor, confined := r.confined(ctx); confined {

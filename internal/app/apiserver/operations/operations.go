@@ -2,6 +2,7 @@
 package operations
 
 import (
+	"context"
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/api/owners"
@@ -16,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Routes returns the routes. wake wakes the processors of changed buckets.
-func Routes(c config.API, s *server.Stores, wake func(buckets.Set)) []routing.Route {
+// Routes returns the routes. own returns the application that the caller is confined to. wake wakes the processors of changed buckets.
+func Routes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), wake func(buckets.Set)) []routing.Route {
 	settings := make([]api.Setting, len(c.InForce))
 	for i, set := range c.InForce {
 		settings[i] = api.Setting(set)
@@ -26,6 +27,6 @@ func Routes(c config.API, s *server.Stores, wake func(buckets.Set)) []routing.Ro
 	keys := tokens.Deps{Tokens: s.Tokens, Services: tokens.Services{Store: s.Tokens, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
 	seen, verbs := system.New(s.DB), changes.New(s.DB)
 	state := api.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Contacts: s.Contacts, Settings: settings, Version: server.Version(),
-		Drains: verbs, Pauses: verbs, Applications: verbs, Messages: verbs, Wake: wake}
-	return slices.Concat(owners.Routes(owned), tokens.Routes(keys), statistics.Routes(s.Statistics), api.Routes(state))
+		Drains: verbs, Pauses: verbs, Applications: verbs, Messages: verbs, Own: own, Wake: wake}
+	return slices.Concat(owners.Routes(owned), tokens.Routes(keys), statistics.Routes(s.Statistics, own), api.Routes(state))
 }

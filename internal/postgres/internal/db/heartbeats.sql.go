@@ -190,9 +190,14 @@ select h.id, h.integration_id, i.name as integration, h.name, h.description, h.e
     h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
 from heartbeats h
 join integrations i on i.id = h.integration_id
-where $1::bigint in (0, h.integration_id)
+where $1::bigint in (0, h.integration_id) and $2::bigint in (0, i.application_id)
 order by i.name, h.name
 `
+
+type HeartbeatsParams struct {
+	IntegrationID int64
+	ApplicationID int64
+}
 
 type HeartbeatsRow struct {
 	ID            int64
@@ -215,8 +220,8 @@ type HeartbeatsRow struct {
 	CheckAt       time.Time
 }
 
-func (q *Queries) Heartbeats(ctx context.Context, integrationID int64) ([]HeartbeatsRow, error) {
-	rows, err := q.db.Query(ctx, heartbeats, integrationID)
+func (q *Queries) Heartbeats(ctx context.Context, arg HeartbeatsParams) ([]HeartbeatsRow, error) {
+	rows, err := q.db.Query(ctx, heartbeats, arg.IntegrationID, arg.ApplicationID)
 	if err != nil {
 		return nil, err
 	}

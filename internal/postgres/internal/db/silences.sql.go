@@ -274,17 +274,23 @@ func (q *Queries) EndedSilences(ctx context.Context, arg EndedSilencesParams) ([
 }
 
 const hiddenBySilence = `-- name: HiddenBySilence :many
-select i.id from incidents i where i.silence_id = $1::bigint and i.id < $2::bigint order by i.id desc limit $3
+select i.id from incidents i where i.silence_id = $1::bigint and $2::bigint in (0, i.application_id) and i.id < $3::bigint order by i.id desc limit $4
 `
 
 type HiddenBySilenceParams struct {
-	SilenceID int64
-	Before    int64
-	Most      int32
+	SilenceID     int64
+	ApplicationID int64
+	Before        int64
+	Most          int32
 }
 
 func (q *Queries) HiddenBySilence(ctx context.Context, arg HiddenBySilenceParams) ([]int64, error) {
-	rows, err := q.db.Query(ctx, hiddenBySilence, arg.SilenceID, arg.Before, arg.Most)
+	rows, err := q.db.Query(ctx, hiddenBySilence,
+		arg.SilenceID,
+		arg.ApplicationID,
+		arg.Before,
+		arg.Most,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -89,15 +89,16 @@ join incidents i on i.id = t.incident_id
 join applications a on a.id = i.application_id
 join plans p on p.id = i.plan_id
 where t.kind = 'fallback' and t.text like '%this notification reaches NOBODY'
-  and t.at > $1::timestamptz and ($2::bigint = 0 or t.id < $2::bigint)
+  and t.at > $1::timestamptz and $2::bigint in (0, i.application_id) and ($3::bigint = 0 or t.id < $3::bigint)
 order by t.id desc
-limit $3::int
+limit $4::int
 `
 
 type UnreachedParams struct {
-	Since  time.Time
-	Before int64
-	Most   int32
+	Since         time.Time
+	ApplicationID int64
+	Before        int64
+	Most          int32
 }
 
 type UnreachedRow struct {
@@ -111,7 +112,12 @@ type UnreachedRow struct {
 
 // The notifications that reached nobody since an instant, newest first. The condition is that of the index timeline_nobody.
 func (q *Queries) Unreached(ctx context.Context, arg UnreachedParams) ([]UnreachedRow, error) {
-	rows, err := q.db.Query(ctx, unreached, arg.Since, arg.Before, arg.Most)
+	rows, err := q.db.Query(ctx, unreached,
+		arg.Since,
+		arg.ApplicationID,
+		arg.Before,
+		arg.Most,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@
 package resources
 
 import (
+	"context"
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/api/heartbeats"
@@ -19,11 +20,11 @@ import (
 // Opener opens incidents.
 type Opener = route.Opener
 
-// Routes returns the routes. o opens the incidents that applications and people ask for.
-func Routes(c config.API, s *server.Stores, o Opener, p receiving.Previewer, hide api.Operations, wake receiving.Wake) []routing.Route {
+// Routes returns the routes. own returns the application that the caller is confined to. o opens the incidents that applications and people ask for.
+func Routes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), o Opener, p receiving.Previewer, hide api.Operations, wake receiving.Wake) []routing.Route {
 	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
 	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
-	return slices.Concat(route.Routes(open), operations.Routes(c, s, wake), integrations.Routes(senders), api.Routes(hide), heartbeats.Routes(heartbeats.Deps{
-		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
+	return slices.Concat(route.Routes(open), operations.Routes(c, s, own, wake), integrations.Routes(senders), api.Routes(hide, own), heartbeats.Routes(heartbeats.Deps{
+		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders), Own: own,
 	}))
 }
