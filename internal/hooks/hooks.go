@@ -184,6 +184,44 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 	return d, err
 }
 
+// noteUnread records the refusal of a delivery that is not read, on the integration of the type that has the token.
+func (h *Hooks) noteUnread(r *http.Request, kind, token string, body []byte, err error) {
+	d := &delivery{h: h, at: time.Now()}
+	if d.from.Type = kind; h.d.Decoders[kind] == nil && kind != integrations.Heartbeat {
+		d.from.Type = "unknown"
+	}
+	if token != "" {
+		found, number, unknown := h.d.Integrations.ByToken(r.Context(), token)
+		if unknown == nil && found.Type == kind {
+			d.from, d.tokenID, d.token, d.body = found, number, token, storable(body, token)
+		}
+	}
+	d.note(err)
+}
+
+// errMethod is the refusal of a delivery with a method that its path does not have.
+var errMethod = fault.New(fault.Invalid, "the path does not take this method: send POST")
+
+// NoteMethod records a request that is refused because its path has other methods, if the path is one of Routes.
+func (h *Hooks) NoteMethod(r *http.Request) {
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	if rest, ok := strings.CutPrefix(path, "/v1/hooks/"); ok {
+		kind, token, _ := strings.Cut(rest, "/")
+		if given := bearer(r); given != "" {
+			token = given
+		}
+		token, _, _ = strings.Cut(token, "/")
+		h.noteUnread(r, kind, token, nil, errMethod)
+		return
+	}
+	switch {
+	case path == alertsPath || strings.HasPrefix(path, alertsPath+"/") || strings.HasPrefix(path, "/v2/heartbeats"):
+		h.noteUnread(r, integrations.Opsgenie, genieKey(r), nil, errMethod)
+	case path == "/v2/enqueue" || path == "/v2/change/enqueue" || strings.HasPrefix(path, "/generic/"):
+		h.noteUnread(r, integrations.PagerDuty, r.Header.Get("X-Routing-Key"), nil, errMethod)
+	}
+}
+
 // allowed returns a Forbidden fault if an integration may not send to the address of a type.
 func allowed(from integrations.Integration, kind string) error {
 	switch {

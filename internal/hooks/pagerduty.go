@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -118,15 +117,7 @@ func (a pagerDutyAPI) noteUnread(r *http.Request, token string, body []byte, err
 	if m := keyInText.FindSubmatch(body); token == "" && m != nil {
 		token = string(m[1])
 	}
-	d := &delivery{h: a.h, at: time.Now()}
-	d.from.Type = integrations.PagerDuty
-	if token != "" {
-		found, number, unknown := a.h.d.Integrations.ByToken(r.Context(), token)
-		if unknown == nil && found.Type == integrations.PagerDuty {
-			d.from, d.tokenID, d.token, d.body = found, number, token, storable(body, token)
-		}
-	}
-	d.note(err)
+	a.h.noteUnread(r, integrations.PagerDuty, token, body, err)
 }
 
 // refuse answers with an error in the flat form of PagerDuty and in the nested form that one of its clients reads.

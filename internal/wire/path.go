@@ -41,12 +41,16 @@ func Param(r *http.Request, name string) string {
 // methods are the possible methods of a path, in their order in the Allow header.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// Refuse makes routes answer requests that match no route: an unknown path with 404, a known path with 405 and the allowed methods.
-func (e *Errors) Refuse(routes *chi.Mux) {
+// Refuse makes routes answer requests that match no route: an unknown path with 404, a known path with 405 and the allowed methods. It calls
+// seen with each request of the second kind before it answers.
+func (e *Errors) Refuse(routes *chi.Mux, seen ...func(r *http.Request)) {
 	routes.NotFound(e.NotFound)
 	routes.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		if there := allowed(routes, r); there != "" {
 			w.Header().Set("Allow", there)
+		}
+		for _, see := range seen {
+			see(r)
 		}
 		e.MethodNotAllowed(w, r)
 	})

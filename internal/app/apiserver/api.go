@@ -281,7 +281,13 @@ func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, pa
 	r := chi.NewRouter()
 	r.Use(wire.NoteOrigin, newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, newBodies(a.cfg.HTTP.BodiesInWork, a.reg).Middleware, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
 		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query, a.errors.Write), middleware.GetHead, login.NoteClient)
-	a.errors.Refuse(r)
+	var seen []func(*http.Request)
+	for _, p := range parts {
+		if hooks, ok := p.(interface{ NoteMethod(r *http.Request) }); ok {
+			seen = append(seen, hooks.NoteMethod)
+		}
+	}
+	a.errors.Refuse(r, seen...)
 	for _, p := range parts {
 		p.Routes(r)
 	}

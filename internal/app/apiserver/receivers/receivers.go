@@ -4,6 +4,7 @@ package receivers
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -97,6 +98,9 @@ func (r *Receivers) Routes(to chi.Router) {
 	r.webhooks.Routes(to)
 	r.deliveries.Routes(to)
 }
+
+// NoteMethod records a request of a hook that is refused because of its method.
+func (r *Receivers) NoteMethod(req *http.Request) { r.deliveries.NoteMethod(req) }
 
 // Run receives mails, and records what integrations received and that pings can be received, until ctx ends.
 func (r *Receivers) Run(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"net/http"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -78,6 +79,9 @@ func mailConfig(c config.API) smtpd.Config {
 
 // Routes mounts the routes.
 func (d *Deliveries) Routes(r chi.Router) { d.hooks.Routes(r) }
+
+// NoteMethod records a request of a hook that is refused because of its method.
+func (d *Deliveries) NoteMethod(r *http.Request) { d.hooks.NoteMethod(r) }
 
 // Run receives mails until ctx ends.
 func (d *Deliveries) Run(ctx context.Context) error {
