@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
@@ -204,7 +203,7 @@ func (a routes) preview(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if id, name := a.own(r.Context()); id != 0 {
-		if c.Application != "" && !strings.EqualFold(c.Application, name) {
+		if c.Application != "" && c.Application != name {
 			return auth.ErrNotReached
 		}
 		c.Application = name

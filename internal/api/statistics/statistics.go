@@ -4,7 +4,6 @@ package statistics
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
@@ -151,7 +150,7 @@ func (a statistics) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if id, name := a.own(r.Context()); id != 0 {
-		if q.Application != "" && !strings.EqualFold(q.Application, name) {
+		if q.Application != "" && q.Application != name {
 			return auth.ErrNotReached
 		}
 		q.Application = name
