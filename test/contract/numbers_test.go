@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/directory"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // numberDoor stores a phone number for texts.
@@ -19,7 +22,7 @@ type numberDoor struct {
 	field string // that a refusal names
 }
 
-// numberDoors are the doors that set contacts. Imports and LDAP are not among them: their tests are beside their code.
+// numberDoors are the doors that set contacts. Imports are not among them: their tests are in test/import.
 func numberDoors(s *server) []numberDoor {
 	through := func(as caller, method, path string, body func(number string) any) func(string) (int, string) {
 		return func(number string) (int, string) {
@@ -108,6 +111,14 @@ func TestEveryDoorReadsPhoneNumbers(t *testing.T) {
 				require.NoError(t, err, string(out))
 				require.Equal(t, want, s.storedNumber("bob"), "iris contact set")
 			}
+
+			ldap := func(number string) string {
+				p := directory.Compare(directory.LDAP, nil, []directory.Entry{{Ref: "uid=ann", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: number}}, nil, directory.Rules{Region: users.Region(region)})
+				require.Len(t, p.Changes, 1)
+				return p.Changes[0].Contacts[users.SMS]
+			}
+			require.Equal(t, "+442079460958", ldap(foreign), "LDAP")
+			require.Equal(t, want, ldap(national), "LDAP adds the person without the number that it cannot read")
 
 			// A text from the number is the person's.
 			s.forgetNumbers()
