@@ -161,6 +161,7 @@ type CalendarImport struct {
 // ImportShifts turns the occurrences of an external calendar into shifts of a team's role. It adds new ones and moves known ones. It deletes
 // missing ones of events that the calendar still has; those that have begun end now. It keeps shifts that were changed by hand. The past does
 // not change. An occurrence of the same person at the same time is the same shift if only its UID changed: some programs make new UIDs each time.
+// A running shift stays with its person, until its known end, while nobody can be found for its event.
 func ImportShifts(now time.Time, c ExternalCalendar, known []ImportedOccurrence) CalendarImport {
 	p := importing{ExternalCalendar: c, now: now.Truncate(time.Second), known: known, taken: make([]bool, len(known)), held: map[personTime]bool{}}
 	for _, w := range p.matchUIDs() {
@@ -175,13 +176,14 @@ func ImportShifts(now time.Time, c ExternalCalendar, known []ImportedOccurrence)
 			p.add(w)
 		}
 	}
+	left := p.unmatched()
 	for i, k := range known {
 		switch {
 		case p.taken[i] || k.Shift == nil || k.Shift.Edited:
 		case k.Shift.Start.After(now) || !c.Ended && !k.Shift.Start.Before(p.now):
 			p.out.Delete = append(p.out.Delete, *k.Shift)
 			p.out.Dropped = append(p.out.Dropped, k.Occurrence)
-		case !c.Ended && k.Shift.End.After(now):
+		case !c.Ended && k.Shift.End.After(now) && !left.stays(k.Occurrence):
 			p.end(*k.Shift)
 		}
 	}
@@ -230,6 +232,49 @@ func (p *importing) matchUIDs() (others []OccurrenceShift) {
 		}
 	}
 	return others
+}
+
+// unmatched are events of which nobody was found, by what they share with the shifts that they may have had.
+type unmatched struct {
+	events map[eventTime]bool // by UID and Occurs
+	whole  map[string]bool    // UIDs of events that run now, or cannot be read
+	times  map[time.Time]bool // Occurs of events whose UIDs are new
+	still  map[string]bool    // UIDs that the calendar has
+}
+
+type eventTime struct {
+	uid    string
+	occurs time.Time
+}
+
+func (p *importing) unmatched() unmatched {
+	u := unmatched{events: map[eventTime]bool{}, whole: map[string]bool{}, times: map[time.Time]bool{}, still: map[string]bool{}}
+	if len(p.Unmatched) == 0 {
+		return u
+	}
+	before := map[string]bool{}
+	for _, k := range p.known {
+		before[k.UID] = true
+	}
+	for _, uid := range p.UIDs {
+		u.still[uid] = true
+	}
+	for _, e := range p.Unmatched {
+		u.events[eventTime{e.UID, e.Occurs.UTC()}] = true
+		if e.End.IsZero() || !e.Start.After(p.now) && e.End.After(p.now) {
+			u.whole[e.UID] = true
+		}
+		if !before[e.UID] && !e.End.IsZero() {
+			u.times[e.Occurs.UTC()] = true
+		}
+	}
+	return u
+}
+
+// stays reports whether the calendar still has the event of a running shift, as one of which nobody was found.
+func (u unmatched) stays(o Occurrence) bool {
+	at := o.Occurs.UTC()
+	return u.whole[o.UID] || u.events[eventTime{o.UID, at}] || !u.still[o.UID] && u.times[at]
 }
 
 // movable reports whether an occurrence has a shift that nobody changed by hand.
@@ -310,6 +355,8 @@ type ExternalCalendar struct {
 	Since  time.Time // the beginning of the range that was read
 	UIDs   []string  // of all its events
 	Wanted []OccurrenceShift
+	// Unmatched are the occurrences of which nobody was found, without people, and the events that cannot be read, without times.
+	Unmatched []OccurrenceShift
 	// Subscription is the subscription that read the calendar; 0 = a file. Shifts of its earlier readings count as missing too, if the calendar
 	// no longer has them.
 	Subscription int64

@@ -13,10 +13,8 @@ func ReadShifts(c *ExternalCalendar, raw []byte, candidates []Candidate, zone *t
 	if err != nil {
 		return nil, err
 	}
-	var unmatched []UnmatchedEvent
 	c.UIDs = read.UIDs
-	c.Wanted, unmatched = occurrences(candidates, read)
-	return unmatched, nil
+	return c.occurrences(candidates, read), nil
 }
 
 // UnmatchedEvent is an event that got no shift, or no shift for some of its people. Why is the reason.
@@ -28,10 +26,12 @@ type UnmatchedEvent struct {
 }
 
 // occurrences finds the people of each occurrence. It reports unknown names once for each event.
-func occurrences(candidates []Candidate, read ical.Calendar) (wanted []OccurrenceShift, unmatched []UnmatchedEvent) {
-	unmatched = []UnmatchedEvent{}
+func (c *ExternalCalendar) occurrences(candidates []Candidate, read ical.Calendar) []UnmatchedEvent {
+	c.Wanted, c.Unmatched = nil, nil
+	unmatched := []UnmatchedEvent{}
 	for _, p := range read.Problems {
 		unmatched = append(unmatched, UnmatchedEvent{p.UID, p.Summary, []string{}, p.Why})
+		c.Unmatched = append(c.Unmatched, OccurrenceShift{Occurrence: Occurrence{UID: p.UID}})
 	}
 	reported := map[string]bool{}
 	for _, e := range read.Events {
@@ -41,12 +41,15 @@ func occurrences(candidates []Candidate, read ical.Calendar) (wanted []Occurrenc
 		}
 		found, unknown := MatchPeople(candidates, e.Summary, people)
 		for _, id := range found {
-			wanted = append(wanted, OccurrenceShift{Occurrence: Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
+			c.Wanted = append(c.Wanted, OccurrenceShift{Occurrence: Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
+		}
+		if len(found) == 0 {
+			c.Unmatched = append(c.Unmatched, OccurrenceShift{Occurrence: Occurrence{UID: e.UID, Occurs: e.Occurs}, Start: e.Start, End: e.End})
 		}
 		if len(unknown) > 0 && !reported[e.UID] {
 			reported[e.UID] = true
 			unmatched = append(unmatched, UnmatchedEvent{e.UID, e.Summary, unknown, "no person of the team, or more than one, has this name"})
 		}
 	}
-	return wanted, unmatched
+	return unmatched
 }

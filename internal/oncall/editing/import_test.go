@@ -129,6 +129,53 @@ func TestARunningEventChangesItsPerson(t *testing.T) {
 	require.Empty(t, p.Update, "a removed subscription takes nobody off call")
 }
 
+// A running shift stays until its known end while its event is in the calendar and nobody can be found for it.
+func TestARunningEventWhoseTextCannotBeMatchedKeepsItsPerson(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 5e8, time.UTC)
+	event := func(uid, summary, start, end string) string {
+		return "BEGIN:VEVENT\r\nUID:" + uid + "\r\nSUMMARY:" + summary + "\r\nDTSTART:20261120T" + start + "Z\r\nDTEND:20261120T" + end + "Z\r\nEND:VEVENT\r\n"
+	}
+	read := func(events string) (ExternalCalendar, []UnmatchedEvent) {
+		t.Helper()
+		c := ExternalCalendar{TeamID: 7, Role: "primary", Since: now.Add(-24 * time.Hour), Subscription: 3}
+		text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n" + events + "END:VCALENDAR\r\n"
+		out, err := ReadShifts(&c, []byte(text), []Candidate{{User: 1, Name: "ana"}, {User: 2, Name: "ben"}}, time.UTC, now.Add(24*time.Hour))
+		require.NoError(t, err)
+		return c, out
+	}
+	c, _ := read(event("a", "ana", "110000", "130000"))
+	require.Len(t, c.Wanted, 1)
+	ana := oncall.Shift{ID: 9, TeamID: 7, Role: "primary", User: 1, Start: c.Wanted[0].Start, End: c.Wanted[0].End}
+	known := []ImportedOccurrence{{c.Wanted[0].Occurrence, &ana}}
+	for name, tc := range map[string]struct {
+		events string
+		ends   bool
+		shown  int
+	}{
+		"renamed":                 {event("a", "anna", "110000", "130000"), false, 1},
+		"renamed and longer":      {event("a", "anna", "110000", "150000"), false, 1},
+		"renamed, begins earlier": {event("a", "anna", "103000", "130000"), false, 1},
+		"renamed under a new UID": {event("b", "anna", "110000", "130000"), false, 1},
+		"cannot be read":          {event("a", "ana", "11zz00", "130000"), false, 1},
+		"another person":          {event("a", "ben", "110000", "130000"), true, 0},
+		"deleted":                 {"", true, 0},
+		"deleted beside a party":  {event("p", "party", "100000", "150000"), true, 1},
+		"moved to later, renamed": {event("a", "anna", "140000", "150000"), true, 1},
+	} {
+		c, unmatched := read(tc.events)
+		require.Len(t, unmatched, tc.shown, name)
+		p := ImportShifts(now, c, known)
+		require.Empty(t, p.Delete, name)
+		if tc.ends {
+			require.Len(t, p.Update, 1, name)
+			require.True(t, p.Update[0].After.End.Equal(now.Truncate(time.Second)), name)
+		} else {
+			require.Empty(t, p.Changes, "%s: the shift stays as it is", name)
+		}
+	}
+}
+
 // Over random histories of a calendar: after each reading, the calendar decides who is on call from now on, and the past is as it was.
 func TestReadingsOfACalendarDecideTheFutureAlone(t *testing.T) {
 	t.Parallel()
