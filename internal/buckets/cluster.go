@@ -17,6 +17,8 @@ type Member struct {
 	DataShape  int      // the highest shape of data that it reads
 	Modes      []string // the modes that it has a vendor for; they never change. nil = it is of a release that does not say
 	Draining   bool     // it releases its buckets and acquires none
+	// ClockSkew is how far its clock is ahead of the clock of the database; nil = it does not say.
+	ClockSkew *time.Duration
 }
 
 // MemberState is a member as the database knows it.

@@ -45,6 +45,11 @@ func (h *Holder) beat(ctx context.Context) (gone bool) {
 	self := h.deps.Self
 	self.GossipAddr = h.deps.Detector.Addr()
 	self.Draining = h.retiring.Load()
+	if h.deps.Skew != nil {
+		if skew, known := h.deps.Skew(); known {
+			self.ClockSkew = &skew
+		}
+	}
 	writing, cancel := context.WithTimeout(ctx, h.statementTimeout())
 	defer cancel()
 	if err := h.deps.Store.Beat(writing, self); err != nil {

@@ -42,9 +42,11 @@ func (c Config) validate() error {
 // Deps are a Holder's collaborators. Store, Self.ProcessID and Log are required.
 type Deps struct {
 	Store    Store
-	Self     Member     // GossipAddr is filled in from Detector
+	Self     Member     // GossipAddr is filled in from Detector, ClockSkew from Skew
 	Detector Detector   // nil: no gossip
 	Ended    EndedStore // nil: it is not checked whether dead members have ended
+	// Skew returns how far the clock of this process is ahead of the clock of the database; false = it is not known. nil: it is never known.
+	Skew func() (time.Duration, bool)
 	// Gained, if set, is called with newly held buckets: search them for work now. It is called on the holder's goroutine
 	// and must return quickly.
 	Gained  func(Set)

@@ -32,6 +32,15 @@ func (d *Database) Skew() (time.Duration, bool) {
 	return -time.Duration(d.ahead.Load()), d.measured.Load()
 }
 
+// Describe returns a skew as people read it, such as "2.4s ahead" and "0s behind".
+func Describe(skew time.Duration) string {
+	side := " ahead"
+	if skew < 0 {
+		side = " behind"
+	}
+	return skew.Abs().Round(100*time.Millisecond).String() + side
+}
+
 // Measure compares the clocks. read returns the time of the database; it is taken for the time in the middle of the call. After a slow call,
 // the earlier measurement stays.
 func (d *Database) Measure(ctx context.Context, read func(context.Context) (time.Time, error)) error {

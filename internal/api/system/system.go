@@ -112,6 +112,8 @@ type member struct {
 	// Modes are what it has a vendor for; null = it does not say. Lacks are those that only other running processes serve.
 	Modes []string `json:"modes"`
 	Lacks []string `json:"lacks"`
+	// Skew is how far its clock is ahead of the clock of the database; null = it does not say.
+	Skew *float64 `json:"clock_skew_seconds"`
 }
 
 type bucket struct {
@@ -147,7 +149,11 @@ func (d Deps) members(w http.ResponseWriter, r *http.Request) error {
 		case m.Draining:
 			state = "draining"
 		}
-		all[i] = member{m.ProcessID, m.Host, page.OrNull(m.GossipAddr), m.Version, page.Time(m.StartedAt), m.Age.Seconds(), state, owned[m.ProcessID], m.Modes, routing.OrEmpty(lacks[m.ProcessID])}
+		all[i] = member{m.ProcessID, m.Host, page.OrNull(m.GossipAddr), m.Version, page.Time(m.StartedAt), m.Age.Seconds(), state, owned[m.ProcessID], m.Modes, routing.OrEmpty(lacks[m.ProcessID]), nil}
+		if m.ClockSkew != nil {
+			skew := m.ClockSkew.Seconds()
+			all[i].Skew = &skew
+		}
 	}
 	return routing.Answer(w, http.StatusOK, struct {
 		Members      []member `json:"members"`

@@ -52,7 +52,7 @@ func (p *Processor) build(ctx context.Context, in postgres.Installation) (*proce
 	stores := server.NewStores(p.db, in.Keys, p.cfg.Common, p.cfg.Oncall)
 	measure, check := stores.MeasureClock(ctx, p.reg, log)
 	parts.clock = check
-	if err := p.buildMembership(parts, in, id, log); err != nil {
+	if err := p.buildMembership(parts, in, id, stores.Clock.Skew, log); err != nil {
 		return nil, err
 	}
 	if err := p.buildLoops(parts, stores, log); err != nil {
@@ -67,7 +67,7 @@ func (p *Processor) build(ctx context.Context, in postgres.Installation) (*proce
 }
 
 // buildMembership creates the parts that decide which buckets this process owns.
-func (p *Processor) buildMembership(parts *processorParts, in postgres.Installation, id string, log *zap.Logger) error {
+func (p *Processor) buildMembership(parts *processorParts, in postgres.Installation, id string, skew func() (time.Duration, bool), log *zap.Logger) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -93,7 +93,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
 		Store: cluster, Ended: cluster,
 		Self:     buckets.Member{ProcessID: id, Host: host, Version: server.Version(), DataShape: dataShape, Modes: modesOf(p.vendors)},
-		Detector: detector, Gained: parts.wake, Log: log, Metrics: p.reg,
+		Detector: detector, Skew: skew, Gained: parts.wake, Log: log, Metrics: p.reg,
 	}, buckets.Config{})
 	if err != nil {
 		return err

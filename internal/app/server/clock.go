@@ -39,10 +39,6 @@ func ClockCheck(c *clock.Database) health.Check {
 		if skew.Abs() <= clock.Tolerated {
 			return nil
 		}
-		side := "ahead of"
-		if skew < 0 {
-			side = "behind"
-		}
-		return health.Concern(fmt.Sprintf("the clock of this machine is %s %s the clock of the database: synchronise both", skew.Abs().Round(100*time.Millisecond), side))
+		return health.Concern(fmt.Sprintf("compared with the clock of the database, the clock of this machine is %s: synchronise both", clock.Describe(skew)))
 	}}
 }

@@ -33,13 +33,14 @@ func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
 	var joined bool
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		joined, err = q.BeatMember(ctx, db.BeatMemberParams{
-			ProcessID:  m.ProcessID,
-			Host:       m.Host,
-			GossipAddr: m.GossipAddr,
-			Version:    m.Version,
-			DataShape:  int32(m.DataShape),
-			Modes:      postgres.NonNil(m.Modes),
-			Draining:   m.Draining,
+			ProcessID:        m.ProcessID,
+			Host:             m.Host,
+			GossipAddr:       m.GossipAddr,
+			Version:          m.Version,
+			DataShape:        int32(m.DataShape),
+			Modes:            postgres.NonNil(m.Modes),
+			Draining:         m.Draining,
+			ClockSkewSeconds: seconds(m.ClockSkew),
 		})
 		if err != nil {
 			return err
@@ -191,6 +192,7 @@ func memberStates(ctx context.Context, q *db.Queries) ([]buckets.MemberState, er
 				DataShape:  int(r.DataShape),
 				Modes:      r.Modes,
 				Draining:   r.Draining,
+				ClockSkew:  duration(r.ClockSkewSeconds),
 			},
 			StartedAt:   r.StartedAt,
 			HeartbeatAt: r.HeartbeatAt,
@@ -199,6 +201,22 @@ func memberStates(ctx context.Context, q *db.Queries) ([]buckets.MemberState, er
 		})
 	}
 	return out, nil
+}
+
+func seconds(d *time.Duration) *float64 {
+	if d == nil {
+		return nil
+	}
+	out := d.Seconds()
+	return &out
+}
+
+func duration(seconds *float64) *time.Duration {
+	if seconds == nil {
+		return nil
+	}
+	out := postgres.FloatSeconds(*seconds)
+	return &out
 }
 
 func leaseStates(ctx context.Context, q *db.Queries) ([buckets.Count]buckets.LeaseState, error) {

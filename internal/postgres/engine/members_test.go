@@ -585,6 +585,25 @@ func TestProcessorsPublishTheModesTheyHaveAVendorFor(t *testing.T) {
 	require.False(t, known, "one of an earlier release does not say")
 }
 
+func TestProcessorsPublishTheSkewOfTheirClocks(t *testing.T) {
+	t.Parallel()
+	c := engine.NewCluster(pgtest.New(t))
+	a, b := member("a"), member("b")
+	skew := 8 * time.Second
+	a.ClockSkew = &skew
+	require.NoError(t, c.Beat(t.Context(), a))
+	require.NoError(t, c.Beat(t.Context(), b))
+	all, err := c.Members(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, skew, *all[0].ClockSkew)
+	require.Nil(t, all[1].ClockSkew)
+	skew = -3 * time.Second
+	require.NoError(t, c.Beat(t.Context(), a), "each heartbeat says it anew")
+	all, err = c.Members(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, skew, *all[0].ClockSkew)
+}
+
 // A heartbeat does not wait for a slow synchronous standby: otherwise a live process would look dead.
 func TestHeartbeatsDoNotWaitForAStandby(t *testing.T) {
 	t.Parallel()

@@ -13,18 +13,20 @@ for share;
 -- not wait for the disk or for a standby. A lost heartbeat is followed by the next one. A heartbeat that is late because of slow
 -- commits would make a live process count as dead.
 -- name: BeatMember :one
-insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining)
+insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining, clock_skew_seconds)
 select sqlc.arg(process_id)::text, sqlc.arg(host)::text, sqlc.arg(gossip_addr)::text, sqlc.arg(version)::text,
-    sqlc.arg(data_shape)::int, sqlc.arg(modes)::text[], sqlc.arg(draining)::boolean
+    sqlc.arg(data_shape)::int, sqlc.arg(modes)::text[], sqlc.arg(draining)::boolean, sqlc.narg(clock_skew_seconds)::float8
 where set_config('synchronous_commit', 'off', true) = 'off'
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
     gossip_addr = excluded.gossip_addr,
+    clock_skew_seconds = excluded.clock_skew_seconds,
     draining = members.draining or excluded.draining
 returning (xmax = 0)::boolean as joined;
 
 -- name: ListMembers :many
 select process_id, host, gossip_addr, version, data_shape, modes, started_at, heartbeat_at, draining, coalesce(ended_at > heartbeat_at, false)::boolean as ended,
+    clock_skew_seconds,
     extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
 from members
 order by process_id;

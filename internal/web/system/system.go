@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -101,6 +102,7 @@ type member struct {
 	State     string
 	Buckets   int
 	Lacks     []string // modes that only others serve
+	Skew      *float64 `json:"clock_skew_seconds"`
 	Colour    int      `json:"-"` // class of the owner on the map
 	May       bool     `json:"-"` // the reader may drain it, or end that
 }
@@ -113,6 +115,21 @@ func (m member) Heartbeat() string { return age(m.Beat) }
 
 // Lacking names the modes that only others serve; "" = none.
 func (m member) Lacking() string { return strings.Join(m.Lacks, ", ") }
+
+// Clock is how far the clock of the process is from that of the database.
+func (m member) Clock() string {
+	if m.Skew == nil {
+		return "not known"
+	}
+	return clock.Describe(m.skew())
+}
+
+func (m member) skew() time.Duration { return time.Duration(*m.Skew * float64(time.Second)) }
+
+// Wrong reports whether the clock of a process that runs differs too much.
+func (m member) Wrong() bool {
+	return m.State != "dead" && m.Skew != nil && m.skew().Abs() > clock.Tolerated
+}
 
 // Chip is the kind of chip for the state.
 func (m member) Chip() string {

@@ -35,3 +35,17 @@ func TestColoursOfMembers(t *testing.T) {
 	}
 	paint(append(all, member{ProcessID: "one more"}))
 }
+
+func TestClockOfAMember(t *testing.T) {
+	t.Parallel()
+	skew := func(seconds float64) *float64 { return &seconds }
+	for want, m := range map[string]member{
+		"not known":   {State: "running"},
+		"2s ahead":    {State: "running", Skew: skew(2)},
+		"8.1s behind": {State: "running", Skew: skew(-8.09)},
+		"7s ahead":    {State: "dead", Skew: skew(7)},
+	} {
+		require.Equal(t, want, m.Clock())
+		require.Equal(t, want == "8.1s behind", m.Wrong(), want)
+	}
+}

@@ -83,25 +83,27 @@ func (q *Queries) AcquireLeases(ctx context.Context, arg AcquireLeasesParams) ([
 }
 
 const beatMember = `-- name: BeatMember :one
-insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining)
+insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining, clock_skew_seconds)
 select $1::text, $2::text, $3::text, $4::text,
-    $5::int, $6::text[], $7::boolean
+    $5::int, $6::text[], $7::boolean, $8::float8
 where set_config('synchronous_commit', 'off', true) = 'off'
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
     gossip_addr = excluded.gossip_addr,
+    clock_skew_seconds = excluded.clock_skew_seconds,
     draining = members.draining or excluded.draining
 returning (xmax = 0)::boolean as joined
 `
 
 type BeatMemberParams struct {
-	ProcessID  string
-	Host       string
-	GossipAddr string
-	Version    string
-	DataShape  int32
-	Modes      []string
-	Draining   bool
+	ProcessID        string
+	Host             string
+	GossipAddr       string
+	Version          string
+	DataShape        int32
+	Modes            []string
+	Draining         bool
+	ClockSkewSeconds *float64
 }
 
 // Writes the heartbeat in the database's time. `joined` is true if the row is new. An operator's drain stays. The commit does
@@ -116,6 +118,7 @@ func (q *Queries) BeatMember(ctx context.Context, arg BeatMemberParams) (bool, e
 		arg.DataShape,
 		arg.Modes,
 		arg.Draining,
+		arg.ClockSkewSeconds,
 	)
 	var joined bool
 	err := row.Scan(&joined)
@@ -236,23 +239,25 @@ func (q *Queries) ListLeases(ctx context.Context) ([]ListLeasesRow, error) {
 
 const listMembers = `-- name: ListMembers :many
 select process_id, host, gossip_addr, version, data_shape, modes, started_at, heartbeat_at, draining, coalesce(ended_at > heartbeat_at, false)::boolean as ended,
+    clock_skew_seconds,
     extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
 from members
 order by process_id
 `
 
 type ListMembersRow struct {
-	ProcessID   string
-	Host        string
-	GossipAddr  string
-	Version     string
-	DataShape   int32
-	Modes       []string
-	StartedAt   time.Time
-	HeartbeatAt time.Time
-	Draining    bool
-	Ended       bool
-	AgeSeconds  float64
+	ProcessID        string
+	Host             string
+	GossipAddr       string
+	Version          string
+	DataShape        int32
+	Modes            []string
+	StartedAt        time.Time
+	HeartbeatAt      time.Time
+	Draining         bool
+	Ended            bool
+	ClockSkewSeconds *float64
+	AgeSeconds       float64
 }
 
 func (q *Queries) ListMembers(ctx context.Context) ([]ListMembersRow, error) {
@@ -275,6 +280,7 @@ func (q *Queries) ListMembers(ctx context.Context) ([]ListMembersRow, error) {
 			&i.HeartbeatAt,
 			&i.Draining,
 			&i.Ended,
+			&i.ClockSkewSeconds,
 			&i.AgeSeconds,
 		); err != nil {
 			return nil, err

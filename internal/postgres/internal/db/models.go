@@ -632,7 +632,8 @@ type Member struct {
 	// modes that the processor has a vendor for; null = it is of a release that does not say
 	Modes []string
 	// when another member found out that the process has ended, by its closed gossip port; a later heartbeat withdraws it
-	EndedAt *time.Time
+	EndedAt          *time.Time
+	ClockSkewSeconds *float64
 }
 
 type Message struct {
