@@ -70,6 +70,21 @@ func TestASilenceIsAddedShownChangedAndEnded(t *testing.T) {
 	require.Equal(t, "ops", *changed.Team)
 	require.Equal(t, changed.From, *changed.NextFrom)
 
+	// ends_in_seconds is added to now, by the clock of the database; to the beginning of one that begins later.
+	ends := func(body string) time.Duration {
+		t.Helper()
+		s := ok[silence](f, 200, "ann", "PUT", "/v1/silences/1", body)
+		now, err := f.db.Clock(t.Context())
+		require.NoError(t, err)
+		if s.From.After(now) {
+			return s.To.Sub(s.From)
+		}
+		return s.To.Sub(now).Round(time.Minute)
+	}
+	running := time.Now().Add(-3 * time.Hour).UTC().Format(time.RFC3339)
+	require.Equal(t, 2*time.Hour, ends(`{"application": "demo", "team": "ops", "from": "`+running+`", "ends_in_seconds": 7200, "comment": "on"}`))
+	require.Equal(t, time.Hour, ends(`{"application": "demo", "team": "ops", "from": "2030-01-31T08:00:00Z", "ends_in_seconds": 3600, "comment": "later"}`))
+
 	require.Equal(t, http.StatusNoContent, f.do("ann", "DELETE", "/v1/silences/1", "").Code)
 	require.Equal(t, http.StatusConflict, f.do("ann", "DELETE", "/v1/silences/1", "").Code)
 	require.Equal(t, http.StatusConflict, f.do("ann", "PUT", "/v1/silences/1", upgrade).Code)
@@ -97,8 +112,8 @@ func TestBadSilencesAreRefusedWithTheirField(t *testing.T) {
 	t.Parallel()
 	f := withOwner(t)
 	for body, want := range map[string]string{
-		`{"application": "demo", "comment": "x"}`:                                                  "give either to or for_seconds",
-		`{"application": "demo", "for_seconds": 60, "to": "2030-01-31T08:00:00Z", "comment": "x"}`: "give either to or for_seconds",
+		`{"application": "demo", "comment": "x"}`:                                                  "give either to or for_seconds or ends_in_seconds",
+		`{"application": "demo", "for_seconds": 60, "to": "2030-01-31T08:00:00Z", "comment": "x"}`: "give either to or for_seconds or ends_in_seconds",
 		`{"application": "demo", "for_seconds": 60}`:                                               "comment must say why",
 		`{"application": "demo", "for_seconds": "60", "comment": "x"}`:                             "for_seconds",
 		`{"application": "demo", "to": "tomorrow", "comment": "x"}`:                                "to must be an instant",

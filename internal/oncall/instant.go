@@ -15,6 +15,13 @@ var unixSeconds = regexp.MustCompile(`^[1-9][0-9]{9}$`)
 // daysAhead matches days or weeks from now, at the same clock time.
 var daysAhead = regexp.MustCompile(`^\+([0-9]{1,4})([dw])$`)
 
+// AnyZone reports whether a text means the same instant in every zone: now, or a number of hours from now. A process that passes the question on
+// leaves such a text to the one with the clock of the database.
+func AnyZone(text string) bool {
+	text = strings.TrimSpace(text)
+	return text == "" || strings.EqualFold(text, "now") || strings.HasPrefix(text, "+") && !daysAhead.MatchString(text)
+}
+
 // ParseInstant parses an instant: "" or "now"; "+90m", "+3d" or "+2w" from now; Unix seconds;
 // "2026-11-22T02:00:00+01:00"; or a wall clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for
 // its midnight. Anything else, and a wall clock that zone skips, is an Invalid fault of the field "at".

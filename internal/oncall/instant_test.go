@@ -32,6 +32,9 @@ func TestParseInstant(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, got.UTC().Format(time.RFC3339), text)
 	}
+	for text, want := range map[string]bool{"": true, " Now ": true, "+90m": true, "+3d": false, "1763776923": false, "2026-11-22": false} {
+		require.Equal(t, want, AnyZone(text), text)
+	}
 	for _, text := range []string{"tomorrow", "12", "99999999999", "+", "+-3h", "+-3d", "+99999d", "+3y", "2026-13-01", "2026-11-22 25:00", "9999-01-01", "0001-01-01T00:00:00Z"} {
 		_, err := ParseInstant(text, zone, now)
 		require.True(t, fault.Is(err, fault.Invalid), text)

@@ -136,7 +136,11 @@ func (w asked) team(ctx context.Context, team oncall.Team) (who.Team, error) {
 	if err != nil {
 		zone = time.UTC
 	}
-	at, err := oncall.ParseInstant(w.ask.At, zone, time.Now())
+	now, err := w.db.Clock(ctx)
+	if err != nil {
+		return who.Team{}, err
+	}
+	at, err := oncall.ParseInstant(w.ask.At, zone, now)
 	if err != nil {
 		return who.Team{}, err
 	}

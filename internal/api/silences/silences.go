@@ -232,9 +232,9 @@ func number(r *http.Request) (silences.ID, error) {
 	return silences.ID(n), nil
 }
 
-// content reads a silence. from defaults to now; for_seconds may replace to.
+// content reads a silence. from defaults to now. for_seconds after from, or ends_in_seconds after now (see EndAfter), may replace to.
 func (a routes) content(w http.ResponseWriter, r *http.Request) (c silences.Content, err error) {
-	b, err := jsonbody.ReadKnown(w, r, "match", "application", "plan", "team", "from", "to", "for_seconds", "recurrence", "zone", "comment")
+	b, err := jsonbody.ReadKnown(w, r, "match", "application", "plan", "team", "from", "to", "for_seconds", "ends_in_seconds", "recurrence", "zone", "comment")
 	if err != nil {
 		return c, err
 	}
@@ -252,11 +252,22 @@ func (a routes) content(w http.ResponseWriter, r *http.Request) (c silences.Cont
 			return c, err
 		}
 	}
-	if b.Given("to") == b.Given("for_seconds") {
-		return c, fault.Invalidf("to", "give either to or for_seconds")
+	ends := 0
+	for _, name := range []string{"to", "for_seconds", "ends_in_seconds"} {
+		if b.Given(name) {
+			ends++
+		}
+	}
+	if ends != 1 {
+		return c, fault.Invalidf("to", "give either to or for_seconds or ends_in_seconds")
 	}
 	if b.Given("to") {
 		c.To, err = moment(b, "to")
+		return c, err
+	}
+	if b.Given("ends_in_seconds") {
+		seconds, err := b.Whole("ends_in_seconds", 366*86_400, 0)
+		c.To = c.EndAfter(time.Duration(seconds)*time.Second, a.Now())
 		return c, err
 	}
 	seconds, err := b.Whole("for_seconds", 366*86_400, 0)

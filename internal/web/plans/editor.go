@@ -191,6 +191,9 @@ func (h Handlers) check(r *http.Request, f form) (draftView, error) {
 			read.wrong("at", "%s", fault.Public(err))
 		}
 		body["at"] = at.UTC().Format(time.RFC3339)
+		if oncall.AnyZone(text) {
+			body["at"] = text // read by the clock of the database
+		}
 	}
 	body["assume"], body["application"] = f.Value("assume"), f.Value("application")
 	var targets []string

@@ -89,7 +89,7 @@ func (h Handlers) simulate(r *http.Request, p plan, repeat int) (simulationView,
 	}
 	q.Set("application", page.Storable(view.Application))
 	q.Set("assume", view.Assume)
-	if view.At != "" {
+	if q.Set("at", strings.TrimSpace(view.At)); !oncall.AnyZone(view.At) { // else it is read by the clock of the database
 		q.Set("at", at.UTC().Format(time.RFC3339))
 	}
 	var report simulation.Report

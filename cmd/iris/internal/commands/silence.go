@@ -36,6 +36,15 @@ type silenceFlags struct {
 	Zone        *string `help:"Time zone of the times and of the repetition; of a new one: UTC." placeholder:"ZONE"`
 }
 
+// lasts is how long the silence is to last; 0 = not given.
+func (c silenceFlags) lasts() time.Duration {
+	d, err := remote.Period(c.For)
+	if err != nil {
+		return 0 // change refuses it
+	}
+	return d
+}
+
 // change returns the content of a silence with what is given.
 func (c silenceFlags) change(out silences.Content, now time.Time) (silences.Content, error) {
 	for _, one := range []struct{ given, into *string }{{c.Match, &out.Match}, {c.Application, &out.Application}, {c.Plan, &out.Plan},
@@ -81,6 +90,9 @@ type silence struct {
 	EndedAt     time.Time `json:"ended_at"`
 	Hidden      int       `json:"hidden_incidents"`
 	State       string    `json:"state"`
+	// NextFrom and NextTo are the present occurrence, else the next one.
+	NextFrom *time.Time `json:"next_from"`
+	NextTo   *time.Time `json:"next_to"`
 }
 
 // stored returns the silence with its rules.
@@ -89,14 +101,18 @@ func (s silence) stored() silences.Silence {
 		Application: s.Application, Plan: s.Plan, Team: s.Team, From: s.From, To: s.To, Recurrence: s.Recurrence, Zone: cmp.Or(s.Zone, "UTC"), Comment: s.Comment}}
 }
 
-// body returns the body of a request that stores a silence.
-func body(c silences.Content) map[string]any {
+// body returns the body of a request that stores a silence. lasts replaces its end, by the clock of the database; 0 = it does not.
+func body(c silences.Content, lasts time.Duration) map[string]any {
 	out := map[string]any{"from": c.From.Format(time.RFC3339), "to": c.To.Format(time.RFC3339)}
 	for name, value := range map[string]string{"match": c.Match, "application": c.Application, "plan": c.Plan, "team": c.Team, "recurrence": c.Recurrence,
 		"zone": c.Zone, "comment": c.Comment} {
 		if value != "" {
 			out[name] = value
 		}
+	}
+	if lasts != 0 {
+		delete(out, "to")
+		out["ends_in_seconds"] = int64(lasts / time.Second)
 	}
 	return out
 }
@@ -121,13 +137,9 @@ func (c silenceAdd) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	in := body(content)
+	in := body(content, c.lasts())
 	if c.From == "" {
 		delete(in, "from") // now, by the clock of the database
-		if c.Until == "" {
-			delete(in, "to")
-			in["for_seconds"] = int64(content.To.Sub(content.From) / time.Second)
-		}
 	}
 	var made silence
 	if err := api.Do(ctx, http.MethodPost, "/v1/silences", in, &made); err != nil {
@@ -174,7 +186,7 @@ func (c silenceSet) Run(ctx context.Context, e remote.Env) error {
 		return err
 	}
 	var made silence
-	if err := api.Do(ctx, http.MethodPut, c.path(), body(content), &made); err != nil {
+	if err := api.Do(ctx, http.MethodPut, c.path(), body(content, c.lasts()), &made); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Err, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State, text.Moment(made.To), made.Hidden)
@@ -233,7 +245,7 @@ func (c silenceShow) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(e.Out, describe(found.stored(), time.Now()))
+	fmt.Fprint(e.Out, describe(found))
 	for _, i := range hidden {
 		fmt.Fprintf(e.Out, "hides: incident %d\n", i.ID)
 	}
@@ -241,13 +253,14 @@ func (c silenceShow) Run(ctx context.Context, e remote.Env) error {
 }
 
 // describe describes a silence in lines for people. Instants are in UTC.
-func describe(s silences.Silence, now time.Time) string {
-	out := fmt.Sprintf("silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", s.ID, s.State(now), s.Conditions(),
+func describe(found silence) string {
+	s := found.stored()
+	out := fmt.Sprintf("silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", s.ID, found.State, s.Conditions(),
 		text.Moment(s.From), text.Moment(s.To), s.Comment, text.Moment(s.CreatedAt), s.Author)
 	if s.Recurrence != "" {
 		out += fmt.Sprintf("repeat: %s in %s\n", s.Recurrence, s.Zone)
-		if span, ok := s.Next(now); ok && s.EndedAt.IsZero() {
-			out += fmt.Sprintf("next: %s to %s\n", text.Moment(span.From), text.Moment(span.To))
+		if found.NextFrom != nil && found.NextTo != nil && s.EndedAt.IsZero() {
+			out += fmt.Sprintf("%s: %s to %s\n", map[bool]string{true: "now", false: "next"}[found.State == "active"], text.Moment(*found.NextFrom), text.Moment(*found.NextTo))
 		}
 	}
 	if !s.EndedAt.IsZero() {

@@ -34,6 +34,9 @@ func TestSilenceSetChangesOnlyWhatIsGiven(t *testing.T) {
 		got.To = want.To
 		require.Equal(t, want, got, name)
 	}
+	require.Equal(t, map[string]any{"match": "a=b", "application": "shop", "from": "2026-03-01T11:00:00Z", "ends_in_seconds": int64(3 * 3600), "zone": "Europe/Berlin", "comment": "c"},
+		body(before, silenceFlags{For: "3h"}.lasts()), "the server adds by the clock of the database")
+	require.Equal(t, "2026-03-01T13:00:00Z", body(before, silenceFlags{}.lasts())["to"])
 	_, err := silenceFlags{Until: "noon"}.change(before, now)
 	require.ErrorContains(t, err, "--until")
 	_, err = silenceFlags{Zone: given("Moon")}.change(before, now)

@@ -50,7 +50,11 @@ func (c Simulate) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	query := url.Values{"at": {at.Format(time.RFC3339)}, "assume": {c.Assume}, "target": c.Target}
+	asked := at.Format(time.RFC3339)
+	if oncall.AnyZone(c.At) {
+		asked = c.At // read by the clock of the database
+	}
+	query := url.Values{"at": {asked}, "assume": {c.Assume}, "target": c.Target}
 	if c.Application != "" {
 		query.Set("application", c.Application)
 	}
