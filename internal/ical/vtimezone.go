@@ -9,6 +9,8 @@ import (
 
 	ics "github.com/arran4/golang-ical"
 	"github.com/teambition/rrule-go"
+
+	"github.com/iris-oncall/iris/internal/recurrence"
 )
 
 // Bounds of the zones that a calendar describes.
@@ -113,6 +115,9 @@ func onsets(base *ics.ComponentBase) ([]time.Time, bool) {
 			return nil, false
 		}
 		next := r.Iterator()
+		if !recurrence.Possible(*option) {
+			next = func() (time.Time, bool) { return time.Time{}, false }
+		}
 		for at, ok := next(); ok && at.Year() < lastYear; at, ok = next() {
 			if out = append(out, at); len(out) > maxOnsets {
 				return nil, false

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/matchers"
+	"github.com/iris-oncall/iris/internal/recurrence"
 )
 
 // ID is the number of a silence.
@@ -104,7 +105,7 @@ func (c Content) Occurs() error {
 	if err != nil {
 		return err
 	}
-	if r.After(c.From, true).IsZero() {
+	if !recurrence.Possible(r.OrigOptions) || r.After(c.From, true).IsZero() {
 		return fault.Invalidf("recurrence", "recurrence has no occurrence")
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/teambition/rrule-go"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	rules "github.com/iris-oncall/iris/internal/recurrence"
 )
 
 // recurrence is an RFC 5545 rule on a clock without a zone.
@@ -63,8 +64,11 @@ func (r recurrence) until(last time.Time, yield func(time.Time) bool) error {
 func (r recurrence) each(last time.Time, yield func(time.Time) bool) (err error) {
 	defer fault.Recover(&err)
 	option := r.option
+	if !rules.Possible(option) {
+		return nil // the library would search centuries for an occurrence
+	}
 	if option.Until.IsZero() || option.Until.After(last) {
-		option.Until = last // else the library searches centuries for the next occurrence of a rule that has none
+		option.Until = last
 	}
 	rule, err := rrule.NewRRule(option)
 	if err != nil {
