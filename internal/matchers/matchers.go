@@ -71,6 +71,17 @@ func Parse(s string) (Matchers, error) {
 	return out, nil
 }
 
+// Outgrown says what to do about matchers that are stored and work, but would be refused if they were stored again; "" = nothing.
+func Outgrown(s string) string {
+	if _, err := Stored(s); err != nil {
+		return "" // they do not work: those who use them say so
+	}
+	if _, err := Parse(s); err != nil {
+		return fault.Public(err)
+	}
+	return ""
+}
+
 // Stored reads matchers that are stored already. It accepts large expressions, so that a limit that was added later disables none of them.
 func Stored(s string) (Matchers, error) {
 	rest := strings.TrimSpace(s)

@@ -68,6 +68,10 @@ func TestLargeExpressionsAreRefusedBeforeTheyAreStored(t *testing.T) {
 		require.Equal(t, "match", f.Field)
 		_, err = matchers.Stored(s)
 		require.NoError(t, err, s)
+		require.NotEmpty(t, matchers.Outgrown(s), s)
+	}
+	for _, s := range []string{"", `a=~"x.*"`, `a=~"("`} {
+		require.Empty(t, matchers.Outgrown(s), s)
 	}
 	hosts := make([]string, 250)
 	for k := range hosts {

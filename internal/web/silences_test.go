@@ -172,6 +172,21 @@ func TestASilenceIsChanged(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, status)
 }
 
+func TestASilenceWhoseMatchCannotBeSavedAgainSaysSo(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	from := time.Now().Add(-time.Hour)
+	large := silence.Content{Match: `host=~"(x{0,30}){0,30}"`, From: from, To: from.Add(2 * time.Hour), Comment: "upgrade"}
+	small := large
+	small.Match = `host=~"x.*"`
+	w.silences.all = []silence.Silence{{ID: 2, Content: large}, {ID: 1, Content: small}}
+	_, body := b.get("/silences/2")
+	require.Contains(t, body, "use smaller repetitions")
+	_, body = b.get("/silences/1")
+	require.NotContains(t, body, "smaller")
+}
+
 // The session ended while somebody filled in the form: after the log-in the same form can be sent again.
 func TestATypedSilenceIsKeptThroughTheLogIn(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/matchers"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -253,6 +254,22 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	v.Frame = h.Pages.Frame(r, v.I.Name, "integrations")
 	v.May = v.I.MayEdit && !v.ReadOnly
 	h.Pages.Render(rw, r, http.StatusOK, "integration", v)
+}
+
+// outgrown is a rule that works and cannot be saved again.
+type outgrown struct {
+	Rule int // from 1
+	Why  string
+}
+
+// Outgrown are the rules that work and are refused when the rules are saved again.
+func (v showView) Outgrown() (out []outgrown) {
+	for k, rule := range v.I.Rules {
+		if why := matchers.Outgrown(rule.Match); why != "" {
+			out = append(out, outgrown{k + 1, why})
+		}
+	}
+	return out
 }
 
 // lost says what a deletion loses.

@@ -10,8 +10,18 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/hours"
+	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 )
+
+func TestRulesThatCannotBeSavedAgainAreShown(t *testing.T) {
+	t.Parallel()
+	v := showView{I: integration{Rules: []routing.Rule{{Match: `a="b"`}, {Match: `a=~"(x{0,30}){0,30}"`}, {}}}}
+	found := v.Outgrown()
+	require.Len(t, found, 1)
+	require.Equal(t, 2, found[0].Rule)
+	require.Contains(t, found[0].Why, "use smaller repetitions")
+}
 
 func TestHealth(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/matchers"
 	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -169,7 +170,9 @@ type showView struct {
 	S      row
 	Hidden []hidden
 	Spans  []silences.Span // the next occurrences of a window
-	May    bool            // the page offers to change and end the silence
+	// Outgrown is why the match is refused when the silence is saved again; "" = it is not.
+	Outgrown string
+	May      bool // the page offers to change and end the silence
 }
 
 type hidden struct {
@@ -196,6 +199,9 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	}
 	v := showView{Frame: h.Pages.Frame(r, fmt.Sprintf("Silence %d", id), "silences"), S: view(s, h.Changes.Now()), Hidden: list}
 	v.May = !v.ReadOnly && v.S.State != "over"
+	if v.S.State != "over" {
+		v.Outgrown = matchers.Outgrown(s.Match)
+	}
 	if v.S.State != "over" && s.Recurrence != "" {
 		v.Spans = upcoming(s.Content, h.Changes.Now(), shownSpans)
 	}
