@@ -45,7 +45,7 @@ func under(path string, roots ...string) bool {
 }
 
 var (
-	domains = []string{"internal/fault", "internal/etag", "internal/cache", "internal/batch", "internal/humanize", "internal/hours", "internal/instant", "internal/clock", "internal/filters", "internal/users", "internal/incidents", "internal/oncall",
+	domains = []string{"internal/fault", "internal/etag", "internal/cache", "internal/batch", "internal/humanize", "internal/hours", "internal/instant", "internal/recurrence", "internal/clock", "internal/filters", "internal/users", "internal/incidents", "internal/oncall",
 		"internal/messages", "internal/escalation", "internal/applications", "internal/ical", "internal/jinja", "internal/directory", "internal/tokens", "internal/accounts", "internal/audit"}
 	edge = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/hooks", "internal/scimapi", "internal/smtpd", "internal/responses", "internal/delivery",
 		"internal/vendors", "internal/postgres"}

@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/intake/routing"
-	"github.com/iris-oncall/iris/internal/matchers"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
+	"github.com/iris-oncall/iris/internal/matchers"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
