@@ -156,6 +156,11 @@ func (n *session) Data(r io.Reader) (err error) {
 	n.conn.counted.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), workTimeout)
 	defer cancel()
+	leave, err := n.s.d.Room(ctx, len(raw))
+	if err != nil {
+		return n.refuse(later, problem(451, 4, 3, 2, "Too many large mails and requests are in work: send it again later"), err, n.to...)
+	}
+	defer leave()
 	var refusal error
 	done := 0
 	for _, to := range n.to {

@@ -67,8 +67,10 @@ type Deps struct {
 	Receiver     Receiver
 	Activity     Activity
 	Decode       intake.Decoder
-	Log          *zap.Logger
-	Registerer   prometheus.Registerer
+	// Room takes room for a mail of so many bytes, of what the bodies of all doors may take at a time. leave gives it back.
+	Room       func(ctx context.Context, size int) (leave func(), err error)
+	Log        *zap.Logger
+	Registerer prometheus.Registerer
 }
 
 // Bounds of connections. A mail must be complete within readTimeout after its command DATA.

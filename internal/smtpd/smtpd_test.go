@@ -40,6 +40,9 @@ type world struct {
 	refuse error // of events
 	events []intake.Event
 	notes  []string
+	full   error // of the room for bodies
+	taken  int   // bytes of room
+	held   int   // bytes of room while the last event was received
 
 	metrics *prometheus.Registry
 }
@@ -57,6 +60,20 @@ func (w *world) outcome(t *testing.T, name string) float64 {
 		}
 	}
 	return 0
+}
+
+func (w *world) room(_ context.Context, size int) (func(), error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.full != nil {
+		return nil, w.full
+	}
+	w.taken += size
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.taken -= size
+	}, nil
 }
 
 func (w *world) ByToken(_ context.Context, token string) (integrations.Integration, int64, error) {
@@ -79,7 +96,7 @@ func (w *world) Receive(_ context.Context, _ auth.Application, _ integrations.In
 	if w.refuse != nil {
 		return receiving.Result{}, w.refuse
 	}
-	w.events = append(w.events, e)
+	w.events, w.held = append(w.events, e), w.taken
 	return receiving.Result{ID: 42, Outcome: receiving.Opened}, nil
 }
 
@@ -113,7 +130,7 @@ func start(t *testing.T, w *world, cfg smtpd.Config) *smtpd.Server {
 		cfg.MaxSize = 10_000
 	}
 	w.metrics = prometheus.NewRegistry()
-	s, err := smtpd.New(cfg, smtpd.Deps{Integrations: w, Applications: apps{}, Receiver: w, Activity: w, Decode: sources.Email, Log: zap.NewNop(),
+	s, err := smtpd.New(cfg, smtpd.Deps{Integrations: w, Applications: apps{}, Receiver: w, Activity: w, Decode: sources.Email, Room: w.room, Log: zap.NewNop(),
 		Registerer: w.metrics})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
@@ -209,6 +226,29 @@ func TestMailsAndTheirAnswers(t *testing.T) {
 	defer w.mu.Unlock()
 	require.Contains(t, w.notes, "mail 7 opened incident 42<nil>")
 	require.NotContains(t, w.notes, "the token is in the payload")
+}
+
+func TestAMailTakesRoomOfTheBodiesInWork(t *testing.T) {
+	t.Parallel()
+	w := &world{full: fault.New(fault.Unavailable, "no room")}
+	c := dial(t, start(t, w, smtpd.Config{}))
+	got, text := send(c, "a@b.example", "mail@x", alert)
+	require.Equal(t, 451, got, text)
+	require.Contains(t, text, "send it again later")
+	require.InDelta(t, 1, w.outcome(t, "later"), 0)
+	w.mu.Lock()
+	require.Empty(t, w.events)
+	require.Len(t, w.notes, 1)
+	require.Contains(t, w.notes[0], "no room", "the integration shows it")
+	w.full = nil
+	w.mu.Unlock()
+	got, text = send(c, "a@b.example", "mail@x", alert)
+	require.Equal(t, 250, got, text)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	require.Len(t, w.events, 1)
+	require.Zero(t, w.taken, "the room is given back")
+	require.Positive(t, w.held, "room is held while the mail is carried out")
 }
 
 func TestNothingIsAcceptedThatIsNotDurable(t *testing.T) {

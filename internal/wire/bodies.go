@@ -23,7 +23,7 @@ const (
 	bodyRetry = 5 * time.Second
 )
 
-// Bodies limits the bytes of request bodies that are in work at a time, from the first read until the answer. Decoding takes many times the
+// Bodies limits the bytes of request bodies and mails that are in work at a time, from the first read until the answer. Decoding takes many times the
 // size of a body, so that a few large ones would use up the memory. Small and large bodies have a part of the limit's size each. A body
 // waits for room, and is refused after some seconds with an Unavailable fault. It is safe for concurrent use.
 type Bodies struct {
@@ -68,6 +68,13 @@ func Grow(ctx context.Context, size int) error {
 		return room.grow(ctx, int64(size))
 	}
 	return nil
+}
+
+// Take takes room for a body of so many bytes that came without a request, such as a mail. The caller calls leave after its work. It returns
+// an Unavailable fault if there is no room.
+func (b *Bodies) Take(ctx context.Context, size int) (leave func(), err error) {
+	room := &room{of: b}
+	return room.leave, room.grow(ctx, int64(size))
 }
 
 // room is what one request takes.

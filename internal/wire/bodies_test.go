@@ -87,6 +87,22 @@ func TestAnUnpackedBodyTakesRoom(t *testing.T) {
 	require.NoError(t, Grow(t.Context(), 1<<30), "without a limit there is room")
 }
 
+func TestMailsAndRequestsShareTheRoom(t *testing.T) {
+	t.Parallel()
+	h := newHeld(20 << 20)
+	leave, err := h.bodies.Take(t.Context(), 15<<20)
+	require.NoError(t, err)
+	err = h.read(make([]byte, 15<<20), false, nil)
+	require.True(t, fault.Is(err, fault.Unavailable), err)
+	_, err = h.bodies.Take(t.Context(), 15<<20)
+	require.True(t, fault.Is(err, fault.Unavailable), err)
+	small, err := h.bodies.Take(t.Context(), 1000)
+	require.NoError(t, err, "a small mail has a part of its own")
+	small()
+	leave()
+	require.NoError(t, h.read(make([]byte, 15<<20), false, nil), "the part is given back")
+}
+
 func TestABodyLargerThanTheLimitIsReadAlone(t *testing.T) {
 	t.Parallel()
 	h := newHeld(1 << 20)

@@ -42,6 +42,7 @@ type API struct {
 	health  *health.Probes // accepts requests
 	paging  *health.Probes // incidents are paged
 	errors  *wire.Errors
+	bodies  *wire.Bodies
 	public  net.Listener
 	admin   net.Listener // nil = none
 	proxies func(http.Handler) http.Handler
@@ -62,6 +63,7 @@ func New(cfg config.API, deps server.Deps) (*API, error) {
 	a.health = health.New(a.log, a.reg)
 	a.paging = health.NewPaging(a.health, a.log, a.reg)
 	a.errors = wire.NewErrors(a.log)
+	a.bodies = newBodies(cfg.HTTP.BodiesInWork, a.reg)
 	var err error
 	if a.proxies, err = trustProxies(cfg.HTTP.TrustedProxies); err != nil {
 		return nil, err
@@ -279,7 +281,7 @@ func (a *API) inProcess(apis ...interface{ Routes(r chi.Router) }) http.Handler 
 // routes returns the handler of all parts, behind the middleware of every request.
 func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(wire.NoteOrigin, newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, newBodies(a.cfg.HTTP.BodiesInWork, a.reg).Middleware, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
+	r.Use(wire.NoteOrigin, newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, a.bodies.Middleware, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
 		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query, a.errors.Write), middleware.GetHead, login.NoteClient)
 	var seen []func(*http.Request)
 	for _, p := range parts {

@@ -217,7 +217,7 @@ func (s *apiShared) v1Parts() api.Deps {
 
 // receivers creates the edges that take alerts.
 func (s *apiShared) receivers() (*receivers.Receivers, error) {
-	return receivers.New(s.cfg, openings(s.cfg), s.Stores, receivers.Limits{Load: s.load, Rates: s.rates}, s.notifier.Wake, s.errors, s.log, s.reg)
+	return receivers.New(s.cfg, openings(s.cfg), s.Stores, receivers.Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies}, s.notifier.Wake, s.errors, s.log, s.reg)
 }
 
 // responses creates the edge that takes answers. asset returns the address of a static file for its pages.

@@ -24,10 +24,11 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Limits are the limits of new incidents. Rates is nil if there is none.
+// Limits are the limits of new incidents, and of bodies in work. Rates is nil if there is none.
 type Limits struct {
-	Load  *load.Load
-	Rates *load.Rates
+	Load   *load.Load
+	Rates  *load.Rates
+	Bodies *wire.Bodies
 }
 
 // Receivers are the edges.
@@ -66,7 +67,7 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 		return nil, err
 	}
 	edges, err := deliveries.New(deliveries.Deps{
-		Config: cfg, Stores: s, Receiver: receiver, Activity: activity, Wake: wake, Errors: e, Log: log, Registerer: reg,
+		Config: cfg, Stores: s, Receiver: receiver, Activity: activity, Wake: wake, Errors: e, Bodies: l.Bodies, Log: log, Registerer: reg,
 	})
 	if err != nil {
 		return nil, err

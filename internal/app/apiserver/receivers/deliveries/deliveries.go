@@ -31,6 +31,7 @@ type Deps struct {
 	Activity   *receiving.Activity
 	Wake       receiving.Wake
 	Errors     *wire.Errors
+	Bodies     *wire.Bodies
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
 }
@@ -59,7 +60,7 @@ func New(d Deps) (*Deliveries, error) {
 	}
 	var err error
 	out.mails, err = smtpd.New(mailConfig(d.Config), smtpd.Deps{Integrations: s.Integrations, Applications: s.Applications, Receiver: d.Receiver,
-		Activity: d.Activity, Decode: decoders[integrations.Email], Log: d.Log, Registerer: d.Registerer})
+		Activity: d.Activity, Decode: decoders[integrations.Email], Room: d.Bodies.Take, Log: d.Log, Registerer: d.Registerer})
 	return out, err
 }
 
