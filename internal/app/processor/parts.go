@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"time"
 
 	"go.uber.org/zap"
 
