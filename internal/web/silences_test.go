@@ -38,7 +38,7 @@ func (s *silences) ByID(_ context.Context, id silence.ID) (silence.Silence, erro
 	return silence.Silence{}, fault.New(fault.NotFound, "there is no such silence")
 }
 
-func (s *silences) Incidents(context.Context, silence.ID, incidents.ID, int) ([]incidents.ID, error) {
+func (s *silences) Incidents(context.Context, silence.ID, int64, incidents.ID, int) ([]incidents.ID, error) {
 	return []incidents.ID{257}, nil
 }
 
