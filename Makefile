@@ -5,7 +5,7 @@ PROGRAMS = iris iris-api message-processor
 # Packages with goroutines or shared memory, for the race detector.
 RACY = git grep -lE '\bgo func|"sync(/atomic)?"|/errgroup"' -- 'internal/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,'
 
-.PHONY: help dev build test race e2e chaos lint generate verify migrate bench cover release clean
+.PHONY: help dev build test race e2e chaos fuzz long lint generate verify migrate bench cover release clean
 
 help: ## list targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort | expand -t 12
@@ -27,6 +27,13 @@ e2e: ## run the end-to-end tests of the real programs
 
 chaos: ## inject random faults into the real programs, and compare the result with the promises
 	test/chaos.sh
+
+FUZZTIME ?= 30s
+fuzz: ## fuzz every target of the tests for FUZZTIME
+	git grep -oE '^func Fuzz[A-Za-z0-9]+' -- '*_test.go' | sed 's,/[^/]*:func , ,' | \
+		while read -r folder name; do go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "./$$folder" || exit 1; done
+
+long: chaos fuzz ## proofs that take longer than CI may
 
 lint: ## run the linters and check the import walls
 	cd tools/lint && go build -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
