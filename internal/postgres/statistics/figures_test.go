@@ -241,9 +241,13 @@ func BenchmarkFigures(b *testing.B) {
 	}
 	s := statistics.New(d)
 	require.NoError(b, s.Pack(b.Context(), 0))
-	for _, days := range []int{1, 7, 30, 91} {
+	for _, days := range []int{1, 7, 30, 91, -30, -91} { // below 0: a process that has kept nothing
 		b.Run(fmt.Sprintf("%d days", days), func(b *testing.B) {
 			for b.Loop() {
+				if days < 0 {
+					s = statistics.New(d)
+				}
+				days := max(days, -days)
 				_, err := s.Figures(b.Context(), applications.FigureQuery{From: time.Now().AddDate(0, 0, -days), To: time.Now(), Unit: applications.ByDay, Zone: "Europe/Berlin"})
 				require.NoError(b, err)
 			}

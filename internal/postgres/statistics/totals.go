@@ -92,7 +92,9 @@ func (t *totals) add(g group) {
 		return
 	}
 	places := t.placesOf(g.day)
-	plan := t.in.plans[g.key.plan]
+	var byPlan, byTeam, byTime *incidentTotal // of this group, found at its first hour
+	var timeAt int64
+	var pages pagesOf
 	u := unpacker{rest: g.hours}
 	for len(u.rest) > 0 {
 		h := u.hour()
@@ -106,13 +108,19 @@ func (t *totals) add(g group) {
 		}
 		switch g.kind {
 		case "incidents":
-			of(t.times, p.at).add(h)
-			by := of(t.plans, plan.Key)
-			if by.name == "" {
-				by.name = plan.Name
+			if byPlan == nil {
+				plan := t.in.plans[g.key.plan]
+				byPlan, byTeam = of(t.plans, plan.Key), of(t.teams, t.in.teamOf(g.key))
+				if byPlan.name == "" {
+					byPlan.name = plan.Name
+				}
 			}
-			by.add(h)
-			of(t.teams, t.in.teamOf(g.key)).add(h)
+			if byTime == nil || timeAt != p.at {
+				byTime, timeAt = of(t.times, p.at), p.at
+			}
+			byTime.add(h)
+			byPlan.add(h)
+			byTeam.add(h)
 		case "messages":
 			t.addMessages(g.key, p.at, h)
 		case "attempts":
@@ -120,7 +128,13 @@ func (t *totals) add(g group) {
 			v.At, v.Mode, v.Vendor, v.Account = time.Unix(p.at, 0).UTC(), g.key.mode, g.key.vendor, g.key.account
 			v.Attempts, v.Failed = v.Attempts+h.counts[0], v.Failed+h.counts[1]
 		case "pages":
-			t.addPages(g, h)
+			if !g.day.Add(time.Duration(h.number) * time.Hour).After(t.daysTo) {
+				continue
+			}
+			if pages.person == nil && !t.findPages(g, &pages) {
+				return
+			}
+			t.addPages(pages, h)
 		}
 	}
 }
@@ -144,13 +158,24 @@ func (t *totals) addMessages(k key, at int64, h hour) {
 	m.Sent, m.Delivered, m.Failed = m.Sent+h.counts[0], m.Delivered+h.counts[1], m.Failed+h.counts[2]
 }
 
-func (t *totals) addPages(g group, h hour) {
+// pagesOf is where the pages of a group are added.
+type pagesOf struct {
+	person *applications.PageFigure
+	clocks *[25]clock
+}
+
+// findPages finds where the pages of a group are added. It reports false for a person who does not exist any more.
+func (t *totals) findPages(g group, to *pagesOf) bool {
 	who, known := t.in.people[g.key.user]
-	if !known || !g.day.Add(time.Duration(h.number)*time.Hour).After(t.daysTo) {
-		return
+	if known {
+		*to = pagesOf{of(t.people, g.key.user), t.clocksOf(dayIn{g.day, who.zone})}
 	}
-	c := t.clocksOf(dayIn{g.day, who.zone})[h.number]
-	for _, f := range []*applications.PageFigure{of(t.people, g.key.user), &t.hours[c.hour]} {
+	return known
+}
+
+func (t *totals) addPages(to pagesOf, h hour) {
+	c := to.clocks[h.number]
+	for _, f := range []*applications.PageFigure{to.person, &t.hours[c.hour]} {
 		f.Pages, f.Interruptions = f.Pages+h.counts[0], f.Interruptions+h.counts[1]
 		if c.outside {
 			f.Outside += h.counts[1]
