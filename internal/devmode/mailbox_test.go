@@ -258,7 +258,7 @@ func TestMailboxSendsRepliesAndButtonPressesOfTheRecipient(t *testing.T) {
 	}, i)
 	require.Equal(t, []string{"Pressing Acknowledge: Iris incident(17) claimed."}, l.Answers)
 
-	l = answer(b.send(t, users.SMS, "+1 202 555 0123"), "reply", "4711 claim")
+	l = answer(b.send(t, users.SMS, "+12025550123"), "reply", "4711 claim")
 	form := asked()
 	require.Equal(t, "4711 claim", form.Get("Body"))
 	require.Equal(t, "+12025550123", form.Get("From"))

@@ -54,9 +54,10 @@ func TestPingsOfHeartbeats(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		return s.one(`select coalesce(max(last_refusal), '') || '/' || coalesce(sum(accepted), 0) || '/' || coalesce(sum(refused), 0) from integration_activity a
-			join integrations i on i.id = a.integration_id where i.name in ('jobs', 'am')`) == `the integration has no heartbeat named "nightlx"/7/2`
-	}, 10*time.Second, 20*time.Millisecond, "the unknown name is a refusal, and its payload says so")
-	require.Equal(t, `refused: the integration has no heartbeat named "nightlx"`, s.one(`select string_agg(p.outcome, ',') from integration_payloads p join integrations i on i.id = p.integration_id where i.name = 'jobs'`))
+			join integrations i on i.id = a.integration_id where i.name in ('jobs', 'am')`) == `the path does not take this method: send POST/7/3`
+	}, 10*time.Second, 20*time.Millisecond, "the unknown name and the method are refusals, and their payloads say so")
+	require.Equal(t, `refused: the integration has no heartbeat named "nightlx",refused: the path does not take this method: send POST`,
+		s.one(`select string_agg(p.outcome, ',' order by p.outcome) from integration_payloads p join integrations i on i.id = p.integration_id where i.name = 'jobs'`))
 }
 
 func TestOpsgenieHeartbeats(t *testing.T) {

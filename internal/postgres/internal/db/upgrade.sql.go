@@ -19,7 +19,7 @@ from (
     from timeline_entries t
     join incidents i on i.id = t.incident_id
     join applications a on a.id = i.application_id
-    where t.at > clock_timestamp() - $1::int * interval '1 day' and t.kind <> 'opened'
+    where t.at > statement_timestamp() - $1::int * interval '1 day' and t.kind <> 'opened'
       and t.actor like 'application %' and t.actor <> 'application ' || a.name
     group by t.actor, a.name
     union all
@@ -28,7 +28,7 @@ from (
     join incidents i on i.id = t.incident_id
     join applications a on a.id = i.application_id
     left join users u on u.name = t.actor
-    where t.at > clock_timestamp() - $1::int * interval '1 day' and t.kind = 'opened' and a.name <> 'iris'
+    where t.at > statement_timestamp() - $1::int * interval '1 day' and t.kind = 'opened' and a.name <> 'iris'
       and case when u.id is null then t.actor like 'service token % of team %' and not exists (
             select from teams m where m.id = a.team_id and t.actor like 'service token % of team ' || m.name)
         else not u.admin
@@ -37,19 +37,19 @@ from (
     group by t.actor, a.name
     union all
     select 'contacts', u.name, '', 0, (select max(l.at) from audit_log l
-        where l.actor = u.name and l.at > clock_timestamp() - $1::int * interval '1 day')
+        where l.actor = u.name and l.at > statement_timestamp() - $1::int * interval '1 day')
     from users u
     where u.read_only and u.active
     union all
     select 'contacts', u.name || ' with the token ' || k.name, '', 0, k.last_used_at
     from personal_tokens k
     join users u on u.id = k.user_id
-    where k.scopes = '{read}' and not u.read_only and k.last_used_at > clock_timestamp() - $1::int * interval '1 day'
+    where k.scopes = '{read}' and not u.read_only and k.last_used_at > statement_timestamp() - $1::int * interval '1 day'
     union all
     select 'contacts', 'service token ' || k.name || coalesce(' of team ' || t.name, ' of the administrators'), '', 0, k.last_used_at
     from service_tokens k
     left join teams t on t.id = k.team_id
-    where k.scopes = '{read}' and k.last_used_at > clock_timestamp() - $1::int * interval '1 day'
+    where k.scopes = '{read}' and k.last_used_at > statement_timestamp() - $1::int * interval '1 day'
 ) x
 order by x.rule desc, x.who, x.object
 limit $2::int
