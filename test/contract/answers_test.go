@@ -178,10 +178,11 @@ func TestAnswersThroughRelays(t *testing.T) {
 	says(sms(anotherPerson, fmt.Sprintf("claim %d", message)), "Failed to identify owner for the incident.")
 	says(sms(annPhone, fmt.Sprintf("claim %d", message)), fmt.Sprintf("Iris incident(%d) claimed.", incident))
 	says(sms(annPhone, "claim all"), "No active incidents to claim.")
-	for _, same := range []string{"(555) 111-0001", "555.111.0001", "1 555 111 0001", "+1 555-111-0001"} {
+	for _, same := range []string{"+1 555-111-0001", "+1 (555) 111.0001", "tel:+15551110001"} {
 		says(sms(same, "claim all"), "No active incidents to claim.")
 	}
-	for _, other := range []string{"+5551110001", "111-0001", "5551110002"} {
+	// Without phone_region, a number without its country code is nobody's.
+	for _, other := range []string{"+5551110001", "111-0001", "5551110002", "(555) 111-0001", "555.111.0001"} {
 		says(sms(other, "claim all"), "Failed to identify owner for the incident.")
 	}
 	says(sms(annPhone, "Fine"), "Sincerest apologies")

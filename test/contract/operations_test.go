@@ -38,7 +38,8 @@ func TestMessagesAreSearchedAndExported(t *testing.T) {
 	for _, wrong := range []string{"incident_id=x", "from=yesterday"} {
 		require.Contains(t, s.do(bob, get, "/messages?"+wrong, nil).is(400).body, `role="alert"`, wrong)
 	}
-	file := s.do(viewer, get, "/messages/export?vendor=twilio", nil).is(200)
+	require.NotContains(t, s.do(viewer, get, "/messages/export?vendor=twilio", nil).is(200).body, "1110002", "who may only read gets numbers of people on call")
+	file := s.do(bob, get, "/messages/export?vendor=twilio", nil).is(200)
 	require.Equal(t, "text/csv; charset=utf-8", file.header.Get("Content-Type"))
 	rows, err := csv.NewReader(strings.NewReader(file.body)).ReadAll()
 	require.NoError(t, err)
