@@ -16,7 +16,7 @@ func TestImportedContactsAreVerifiedUnlessShared(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
 	// Noadmin has ann's number in another notation, and Bjørn's and carla's names in Slack differ in case only.
-	s.mysql(`insert into target_contact (target_id, mode_id, destination) values (13, 26, '(223) 456-7890'), (13, 8, 'PAGE-ME@example.com'),
+	s.mysql(`insert into target_contact (target_id, mode_id, destination) values (13, 26, '+1 (223) 456-7890'), (13, 8, 'PAGE-ME@example.com'),
 		(11, 35, '@shared'), (12, 35, 'Shared')`)
 	code, report := s.move()
 	require.Zero(t, code, report)
