@@ -13,9 +13,10 @@ import (
 )
 
 // Dealer decides which lane of one mode may begin a call, and when. The leading limit of a start is the widest configured one:
-// account, else mode, else application and mode; of an account that carries this mode only, the slower of account and mode. Its slots are reserved ahead of time into a pool. When a slot comes near,
-// fairness chooses a lane among those whose narrower limits have room at that instant; lanes whose own limits give them less than their share go
-// ahead. Then the narrower limits are asked for a slot at the same instant. So no limit waits for another, and a narrow limit uses no slot that a wider limit cannot use.
+// account, else mode, else application and mode; of an account that carries this mode only, the slower of account and mode. Its slots
+// are reserved ahead of time into a pool. When a slot comes near, fairness chooses a lane among those whose narrower limits have room
+// at that instant; lanes whose own limits give them less than their share go ahead. Then the narrower limits are asked for a slot at
+// the same instant. So no limit waits for another, and a narrow limit uses no slot that a wider limit cannot use.
 //
 // One goroutine calls it, except that Own and the methods of Pace are safe for concurrent use.
 type Dealer struct {
