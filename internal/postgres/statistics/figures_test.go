@@ -316,6 +316,11 @@ func BenchmarkFigures(b *testing.B) {
 	}
 	s := statistics.New(d)
 	require.NoError(b, s.Pack(b.Context(), 0))
+	b.Run("reading ahead", func(b *testing.B) {
+		for b.Loop() {
+			require.NoError(b, statistics.New(d).Warm(b.Context(), 0))
+		}
+	})
 	for _, days := range []int{1, 7, 30, 91, -30, -91} { // below 0: a process that has kept nothing
 		b.Run(fmt.Sprintf("%d days", days), func(b *testing.B) {
 			for b.Loop() {
