@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,7 +16,12 @@ import (
 // November 2026. Plan night pages the primary twice, then the dynamic target of the incident.
 func installation(t *testing.T) (environ []string, db *postgres.DB) {
 	t.Helper()
-	db = pgtest.New(t)
+	return installOn(t, pgtest.New(t))
+}
+
+// installOn is installation in a given database.
+func installOn(t *testing.T, db *postgres.DB) ([]string, *postgres.DB) {
+	t.Helper()
 	_, err := db.Pool().Exec(t.Context(), `
 insert into users (name, full_name, time_zone) values ('ann', 'Ann Lee', 'Europe/Zurich'), ('bob', 'Bob Ray', 'Europe/Zurich');
 insert into user_contacts (user_id, mode, destination) select id, 'email', name || '@example.com' from users;
@@ -41,6 +47,21 @@ insert into plan_notifications (plan_id, step, position, priority, dynamic_index
 	select id, 2, 0, 'high', 0, 'alert', 60, 0 from plans;`)
 	require.NoError(t, err)
 	return []string{"IRIS_DATABASE_URL=" + db.Pool().Config().ConnString()}, db
+}
+
+// A time from now is added to the clock of the database, in days of the caller's zone too.
+func TestRelativeTimesOfSimulationsAreTheDatabases(t *testing.T) {
+	t.Parallel()
+	environ, db := installOn(t, pgtest.Skewed(t, 5*time.Hour))
+	now, err := db.Clock(t.Context())
+	require.NoError(t, err)
+	for at, want := range map[string]time.Time{"now": now, "+2h": now.Add(2 * time.Hour), "+3d": now.AddDate(0, 0, 3), "+2w": now.AddDate(0, 0, 14)} {
+		code, out, errs := iris(t, environ, "", "simulate", "--plan", "night", "--at", at, "--zone", "Asia/Tokyo", "--output", "json")
+		require.Zero(t, code, errs)
+		var report simulation.Report
+		require.NoError(t, json.Unmarshal([]byte(out), &report))
+		require.WithinDuration(t, want, time.Unix(report.At, 0), time.Hour, at)
+	}
 }
 
 func TestSimulateOnTheCommandLine(t *testing.T) {

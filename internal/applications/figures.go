@@ -22,6 +22,21 @@ type FigureQuery struct {
 	Application, Plan, Team string
 }
 
+// Period is a period that ends now, as many people look at it.
+type Period struct {
+	Days int
+	Unit Unit
+}
+
+// Periods are the periods that the page of statistics offers, by name. Processes keep their totals ready.
+var Periods = map[string]Period{"day": {1, ByHour}, "week": {7, ByDay}, "month": {30, ByDay}, "quarter": {91, ByWeek}}
+
+// Until returns the query of the period that ends at now: today and the days before it, in the time zone of now.
+func (p Period) Until(now time.Time) FigureQuery {
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	return FigureQuery{From: midnight.AddDate(0, 0, 1-p.Days), To: now, Unit: p.Unit, Zone: now.Location().String()}
+}
+
 // PeriodFigures are what happened in a period. They are computed from counts by hour; the current hour is read from the rows.
 type PeriodFigures struct {
 	CountedTo time.Time // later figures are of the rows, at most two hours; zero = nothing is counted yet

@@ -68,3 +68,6 @@ func (s Sight) Within(text, owner string, mode users.Mode, destination string) s
 func (s Sight) SeesEverybody(mode users.Mode) bool {
 	return s.caller.Admin || !s.caller.ReadOnly && !users.Secret(mode)
 }
+
+// SearchesDestinations reports whether the caller may search messages by their destination.
+func (s Sight) SearchesDestinations() bool { return s.SeesEverybody(users.Email) }

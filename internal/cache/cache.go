@@ -8,6 +8,7 @@ package cache
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -187,6 +188,15 @@ func (c *Cache[K, V]) Lookup(k K) (V, bool) {
 		return none, false
 	}
 	return e.value, true
+}
+
+// Keys returns the keys that are in the cache, the most recently used first.
+func (c *Cache[K, V]) Keys() []K {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	keys := c.entries.Keys()
+	slices.Reverse(keys)
+	return keys
 }
 
 // Put stores a value that was read now.

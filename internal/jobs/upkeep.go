@@ -66,6 +66,17 @@ func Every(every time.Duration, pass func(context.Context) error, text string, l
 	}
 }
 
+// atOnce returns a job as Every does, that calls pass at the start too.
+func atOnce(every time.Duration, pass func(context.Context) error, text string, log *zap.Logger) func(context.Context) error {
+	report := func(err error) { log.Warn(text, zap.Error(err)) }
+	return func(ctx context.Context) error {
+		if err := safely(func() error { return pass(ctx) }); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		return repeat(ctx, every, pass, report)
+	}
+}
+
 // safely returns a panic of do as an error.
 func safely(do func() error) (err error) {
 	defer fault.Recover(&err)
@@ -123,13 +134,7 @@ func SealFeedKeys(notices *notifications.Notices, log *zap.Logger) func(context.
 		}
 		return err
 	}
-	report := func(err error) { log.Warn("keys of calendar feeds cannot be encrypted, retrying", zap.Error(err)) }
-	return func(ctx context.Context) error {
-		if err := safely(func() error { return pass(ctx) }); err != nil && ctx.Err() == nil {
-			report(err)
-		}
-		return repeat(ctx, sealEvery, pass, report)
-	}
+	return atOnce(sealEvery, pass, "keys of calendar feeds cannot be encrypted, retrying", log)
 }
 
 // expireEvery is the interval between deletions of expired rows.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
@@ -34,6 +36,20 @@ func TestAPassThatPanicsFails(t *testing.T) {
 	require.ErrorContains(t, told[0], "internal error: poison")
 	require.Contains(t, fmt.Sprintf("%+v", told[0]), "upkeep_test.go", "with the stack")
 	require.EqualError(t, told[1], "away")
+}
+
+// A job that begins at once does not wait for its interval, and logs a failure of the first pass.
+func TestAtOnceBeginsAtTheStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	core, logs := observer.New(zap.WarnLevel)
+	pass := func(context.Context) error { return errors.New("away") }
+	done := make(chan error)
+	go func() { done <- atOnce(time.Hour, pass, "cannot be read", zap.New(core))(ctx) }()
+	require.Eventually(t, func() bool { return logs.Len() == 1 }, time.Minute, time.Millisecond)
+	require.Equal(t, "cannot be read", logs.All()[0].Message)
+	cancel()
+	require.NoError(t, <-done)
 }
 
 // A team whose populate panics is marked as failed. The process continues, and the other teams are populated.

@@ -15,11 +15,20 @@ var unixSeconds = regexp.MustCompile(`^[1-9][0-9]{9}$`)
 // daysAhead matches days or weeks from now, at the same clock time.
 var daysAhead = regexp.MustCompile(`^\+([0-9]{1,4})([dw])$`)
 
-// AnyZone reports whether a text means the same instant in every zone: now, or a number of hours from now. A process that passes the question on
-// leaves such a text to the one with the clock of the database.
-func AnyZone(text string) bool {
+// PassOn returns a text that a process with the clock of the database reads, in any zone, as the instant that ParseInstant would return there
+// for zone. What counts from now stays relative; days of zone become hours. now decides only whether the clocks of zone change on the way.
+func PassOn(text string, zone *time.Location, now time.Time) (string, error) {
 	text = strings.TrimSpace(text)
-	return text == "" || strings.EqualFold(text, "now") || strings.HasPrefix(text, "+") && !daysAhead.MatchString(text)
+	at, err := ParseInstant(text, zone, now)
+	switch {
+	case err != nil:
+		return "", err
+	case daysAhead.MatchString(text):
+		return "+" + at.Sub(now.Truncate(time.Second)).String(), nil
+	case text == "", strings.EqualFold(text, "now"), strings.HasPrefix(text, "+"):
+		return text, nil
+	}
+	return at.UTC().Format(time.RFC3339), nil
 }
 
 // ParseInstant parses an instant: "" or "now"; "+90m", "+3d" or "+2w" from now; Unix seconds;

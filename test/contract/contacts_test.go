@@ -102,6 +102,9 @@ func TestContactsShown(t *testing.T) {
 		}
 		require.Contains(t, s.do(viewer, get, path, nil).is(403).body, "destination", path)
 	}
+	for as, offered := range map[*caller]bool{&viewer: false, &bob: true, &admin: true} {
+		require.Equal(t, offered, strings.Contains(s.do(*as, get, "/messages", nil).is(200).body, `name="destination"`), "the field of the search, as %s", as.name)
+	}
 	// The audit log keeps no secret of a contact.
 	s.do(bob, put, "/v1/users/bob/contacts/webhook", m{"destination": "https://hooks.example.com/new-secret-path"}).is(204)
 	audit := s.do(admin, get, "/v1/audit?action=contact+set", nil).is(200).body

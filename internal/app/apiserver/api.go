@@ -225,6 +225,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 		jobs.Expire("attempts to log in", s.Attempts.Expire, a.log),
 		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log),
 		jobs.Expire("payloads of integrations", s.Integrations.ExpirePayloads, a.log), jobs.NewQueueGauges(s.Queues.Depths, a.reg).Run,
+		jobs.WarmStatistics(s.Statistics, a.log),
 	} {
 		bg.Go(func() error { return run(background) })
 	}

@@ -1,8 +1,10 @@
 package rate
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -11,9 +13,10 @@ import (
 )
 
 // Dealer decides which lane of one mode may begin a call, and when. The leading limit of a start is the widest configured one:
-// account, else mode, else application and mode; of an account that carries this mode only, the slower of account and mode. Its slots are reserved ahead of time into a pool. When a slot comes near,
-// fairness chooses a lane among those whose narrower limits have room at that instant. Then the narrower limits are asked
-// for a slot at the same instant. So no limit waits for another, and a narrow limit uses no slot that a wider limit cannot use.
+// account, else mode, else application and mode; of an account that carries this mode only, the slower of account and mode. Its slots
+// are reserved ahead of time into a pool. When a slot comes near, fairness chooses a lane among those whose narrower limits have room
+// at that instant; lanes whose own limits give them less than their share go ahead. Then the narrower limits are asked for a slot at
+// the same instant. So no limit waits for another, and a narrow limit uses no slot that a wider limit cannot use.
 //
 // One goroutine calls it, except that Own and the methods of Pace are safe for concurrent use.
 type Dealer struct {
@@ -62,7 +65,7 @@ func (l *Dealer) Unlimited(keys []Key, n int) []Turn {
 	l.fair.set(weights)
 	turns := make([]Turn, 0, n)
 	for range n {
-		k, ok := l.fair.next(func(Key) bool { return true })
+		k, ok := l.fair.next(func(Key) bool { return true }, nil)
 		if !ok {
 			break
 		}
@@ -168,7 +171,17 @@ func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Accoun
 	}
 	slots := main.take(min(main.due(now, lead), free))
 	if len(slots) > 0 {
-		turns = l.assign(ctx, now, slots, main, narrow, secondGate)
+		small := l.small(leading, own, others)
+		if secondGate != nil {
+			also := l.small(second, own, others)
+			maps.DeleteFunc(small, func(k Key, _ bool) bool { return !also[k] })
+		}
+		turns = l.assign(ctx, now, slots, main, narrow, secondGate, func(k Key) (time.Time, bool) {
+			if !small[k] {
+				return time.Time{}, false
+			}
+			return narrow[k].next, true
+		})
 	}
 	if len(turns) == 0 && d.n == 0 {
 		again = instant.Sooner(again, main.nextDue(lead))
@@ -197,12 +210,8 @@ func (l *Dealer) narrow(keys []Key) map[Key]*gate {
 // alone returns the limit of the application that alone has work in the lanes that share a limit, here and in other processes; nil = others
 // have too, or the application has no limit.
 func (l *Dealer) alone(own []Lane, others []map[Lane]bool, sharing func(Lane) bool) *gate {
-	all := slices.Clone(own)
-	for _, o := range others {
-		all = slices.AppendSeq(all, maps.Keys(o))
-	}
 	var key string
-	for _, x := range all {
+	for _, x := range everybodys(own, others) {
 		if !sharing(x) {
 			continue
 		}
@@ -217,6 +226,54 @@ func (l *Dealer) alone(own []Lane, others []map[Lane]bool, sharing func(Lane) bo
 		return nil
 	}
 	return l.gate(key, limit)
+}
+
+// small returns the lanes of this mode whose own limits give them less than their share of a wider limit, here and in other processes
+// together. Each process alone cannot see that from the turns that it deals.
+func (l *Dealer) small(wide limited, own []Lane, others []map[Lane]bool) map[Key]bool {
+	type part struct {
+		lane  Lane
+		limit float64
+	}
+	var parts [ClassCount][]part
+	var count [ClassCount]int
+	seen := map[Lane]bool{}
+	for _, x := range everybodys(own, others) {
+		if seen[x] || !wide.sharing(x) {
+			continue
+		}
+		seen[x] = true
+		p := part{x, math.Inf(1)}
+		if limit, ok := l.shared.limit(ApplicationKey(l.shared.Demand.name(x.Application), x.Mode)); ok {
+			p.limit = limit.PerSecond
+		}
+		parts[x.Class] = append(parts[x.Class], p)
+		count[x.Class]++
+	}
+	out := map[Key]bool{}
+	for c, whole := range classParts(count) {
+		rest := whole * wide.limit.PerSecond
+		slices.SortFunc(parts[c], func(a, b part) int { return cmp.Compare(a.limit, b.limit) })
+		for i, p := range parts[c] {
+			if p.limit > rest/float64(len(parts[c])-i) {
+				break
+			}
+			rest -= p.limit
+			if p.lane.Mode == l.mode {
+				out[Key{p.lane.Class, p.lane.Application}] = true
+			}
+		}
+	}
+	return out
+}
+
+// everybodys returns the lanes with work here and in other processes; a lane may come several times.
+func everybodys(own []Lane, others []map[Lane]bool) []Lane {
+	all := slices.Clone(own)
+	for _, o := range others {
+		all = slices.AppendSeq(all, maps.Keys(o))
+	}
+	return all
 }
 
 // wanted is how many slots of the leading limit can be used soon, and how far away the first of them is.
@@ -244,7 +301,7 @@ func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow m
 }
 
 // assign gives slots of the leading limit to lanes, and reserves the same instants of the narrower limits.
-func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *pool, narrow map[Key]*gate, second *gate) []Turn {
+func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *pool, narrow map[Key]*gate, second *gate, ahead func(Key) (time.Time, bool)) []Turn {
 	var turns []Turn
 	for i, s := range slots {
 		latest := s.At.Add(s.yields())
@@ -252,23 +309,41 @@ func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *
 			main.give(slots[i:])
 			break
 		}
-		k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || !narrow[k].next.After(latest) })
+		k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || !narrow[k].next.After(latest) }, ahead)
 		if !ok {
 			main.give(slots[i:])
 			break
 		}
-		for _, g := range []*gate{narrow[k], second} {
-			if g != nil { // expected, if no other process reserves first
-				g.next = instant.Later(g.next, s.At).Add(g.interval())
-			}
-		}
+		narrow[k].expect(s)
+		second.expect(s)
 		turns = append(turns, Turn{k, s, true, main})
 	}
 	turns, refused := l.agree(ctx, second, turns, func(Turn) bool { return true })
 	main.give(slotsOf(refused))
-	// The limits of applications are asked last: a slot of theirs is never lost to another limit, and a slot that they refuse goes to
-	// a lane without such a limit.
-	refused = nil
+	// The limits of applications are asked last: a slot of theirs is never lost to another limit. A slot that one of them refuses, because
+	// another process was faster, goes to a lane with another limit, and if that refuses too, to a lane without one.
+	turns, refused = l.agreeEach(ctx, narrow, turns)
+	for _, ask := range []bool{true, false} {
+		var dealt []Turn
+		for _, p := range refused {
+			latest := p.Slot.At.Add(p.Slot.yields())
+			k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || ask && !narrow[k].next.After(latest) }, ahead)
+			if !ok {
+				main.give([]Slot{p.Slot})
+				continue
+			}
+			narrow[k].expect(p.Slot)
+			p.Key = k
+			dealt = append(dealt, p)
+		}
+		dealt, refused = l.agreeEach(ctx, narrow, dealt)
+		turns = append(turns, dealt...)
+	}
+	return turns
+}
+
+// agreeEach is agree with the limit of each lane.
+func (l *Dealer) agreeEach(ctx context.Context, narrow map[Key]*gate, turns []Turn) (kept, refused []Turn) {
 	asked := map[*gate]bool{} // one gate may serve several classes
 	for _, g := range narrow {
 		if asked[g] {
@@ -279,15 +354,7 @@ func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *
 		turns, left = l.agree(ctx, g, turns, func(p Turn) bool { return narrow[p.Key] == g })
 		refused = append(refused, left...)
 	}
-	for _, p := range refused {
-		if k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil }); ok {
-			p.Key = k
-			turns = append(turns, p)
-			continue
-		}
-		main.give([]Slot{p.Slot})
-	}
-	return turns
+	return turns, refused
 }
 
 func slotsOf(ts []Turn) []Slot {
@@ -378,7 +445,7 @@ func (l *Dealer) chooseNarrow(ctx context.Context, now time.Time, keys []Key, na
 	}
 	l.fair.set(weights)
 	for len(turns) < free {
-		k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || pools[k].due(now, lead) > 0 })
+		k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || pools[k].due(now, lead) > 0 }, nil)
 		if !ok {
 			break
 		}

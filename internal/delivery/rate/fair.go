@@ -2,7 +2,9 @@ package rate
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/messages"
 )
@@ -91,12 +93,13 @@ func (f *fairClass) add(app int64, weight float64) {
 	f.lanes = slices.Insert(f.lanes, at, l)
 }
 
-// next returns the next eligible lane, and charges it for one start.
-func (q *fairQueue) next(eligible func(Key) bool) (Key, bool) {
+// next returns the next eligible lane, and charges it for one start. ahead reports whether a lane goes ahead of those that take turns,
+// because its own limit gives it less than its share, and when that limit has its next free slot; nil = none does.
+func (q *fairQueue) next(eligible func(Key) bool, ahead func(Key) (free time.Time, ok bool)) (Key, bool) {
 	var best [ClassCount]*fairLane
 	chosen := -1
 	for c := range q.classes {
-		best[c] = q.classes[c].first(messages.Class(c), eligible)
+		best[c] = q.classes[c].first(messages.Class(c), eligible, ahead)
 		if best[c] == nil {
 			q.classes[c].credit = 0 // only classes that wait earn their floor
 			continue
@@ -131,13 +134,37 @@ func (q *fairQueue) refund(k Key) {
 	}
 }
 
-// first returns the eligible lane that was served least; among equals the one with the lowest application.
-func (f *fairClass) first(class messages.Class, eligible func(Key) bool) *fairLane {
-	var best *fairLane
+// first returns the eligible lane that was served least; among equals the one with the lowest application. Lanes that go ahead do not take
+// turns: the first of them is the one whose limit has been free for longest. A limit never gives back the time in which it was free, so
+// another order would use the limits less.
+func (f *fairClass) first(class messages.Class, eligible func(Key) bool, ahead func(Key) (free time.Time, ok bool)) *fairLane {
+	least := math.Inf(1) // of the lanes that take turns
 	for _, l := range f.lanes {
-		if (best == nil || l.tag < best.tag) && eligible(Key{class, l.application}) {
+		if _, goes := goesAhead(class, l, ahead); !goes {
+			least = min(least, l.tag)
+		}
+	}
+	var best, soonest *fairLane
+	var at time.Time
+	for _, l := range f.lanes {
+		free, goes := goesAhead(class, l, ahead)
+		if goes && !math.IsInf(least, 1) {
+			l.tag = least // so that it is neither behind nor ahead when it takes turns again
+		}
+		switch {
+		case !eligible(Key{class, l.application}):
+		case goes && (soonest == nil || free.Before(at)):
+			soonest, at = l, free
+		case !goes && (best == nil || l.tag < best.tag):
 			best = l
 		}
 	}
-	return best
+	return cmp.Or(soonest, best)
+}
+
+func goesAhead(class messages.Class, l *fairLane, ahead func(Key) (free time.Time, ok bool)) (free time.Time, ok bool) {
+	if ahead == nil {
+		return time.Time{}, false
+	}
+	return ahead(Key{class, l.application})
 }

@@ -142,6 +142,13 @@ func (g *gate) room(now, horizon time.Time) int {
 	return int(horizon.Sub(first)/g.interval()) + max(1, g.Burst)
 }
 
+// expect notes that a slot is about to be reserved near s. It holds if no other process reserves first. nil = there is no limit.
+func (g *gate) expect(s Slot) {
+	if g != nil {
+		g.next = instant.Later(g.next, s.At).Add(g.interval())
+	}
+}
+
 // pool holds the slots that this process has reserved of one limit, and decides when to reserve more. It draws slots at its share
 // of the rate while other processes want the limit too. If the limit would soon be idle, it draws at once, whatever its share:
 // wrong shares cost fairness, never throughput. It reads no clock, and is not safe for concurrent use.

@@ -268,3 +268,7 @@ on conflict (day, kind) do update set body = excluded.body;
 select coalesce((select p.counted_to from statistics_progress p), to_timestamp(0))::timestamptz as counted_to,
     coalesce((select p.days_to from statistics_progress p), to_timestamp(0))::timestamptz as days_to,
     (select count(*) from statistics_changes c where c.due_at <= statement_timestamp())::bigint as waiting;
+
+-- The time zones of most people.
+-- name: CommonTimeZones :many
+select u.time_zone from users u where u.active group by u.time_zone order by count(*) desc, u.time_zone limit @most::int;

@@ -55,6 +55,7 @@ func (s *Counts) Figures(ctx context.Context, f applications.FigureQuery) (appli
 			return out, cmp.Or(err, errPacked)
 		}
 		t.show(&out)
+		s.zones.Put(f.Zone, struct{}{})
 		return out, nil
 	})
 }

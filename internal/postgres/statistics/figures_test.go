@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/statistics"
 )
@@ -144,6 +146,79 @@ func TestFigures(t *testing.T) {
 	require.Len(t, f.Plans, 1)
 }
 
+// A process that has read ahead answers the periods of the page without a packed day, at its start, after a day was packed anew, and in
+// the zone of a caller.
+func TestNobodyWaitsForPackedDays(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{Registerer: reg})
+	exec := func(sql string) {
+		t.Helper()
+		_, err := d.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec(`insert into users (name, time_zone) values ('ann', 'Asia/Tokyo'), ('bob', 'Asia/Tokyo'), ('eve', 'no zone')`)
+	exec(`insert into applications (name) values ('demo')`)
+	exec(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0)`)
+	exec(`insert into incidents (plan_id, application_id, created_at, active)
+		select 1, id, now() - n * interval '1 day', false from applications, generate_series(1, 30) n where name = 'demo'`)
+	s := statistics.New(d)
+	require.NoError(t, s.Count(t.Context(), 0))
+	require.NoError(t, s.Pack(t.Context(), 0))
+	reads := func() (n uint64) {
+		found, err := reg.Gather()
+		require.NoError(t, err)
+		for _, f := range found {
+			for _, m := range f.GetMetric() {
+				if f.GetName() == "iris_postgres_query_seconds" && m.GetLabel()[0].GetValue() == "CountsOfDays" {
+					n += m.GetHistogram().GetSampleCount()
+				}
+			}
+		}
+		return n
+	}
+	now, err := d.Clock(t.Context())
+	require.NoError(t, err)
+	ask := func(zone string) applications.PeriodFigures {
+		t.Helper()
+		in, err := time.LoadLocation(zone)
+		require.NoError(t, err)
+		for _, name := range []string{"week", "month", "quarter"} {
+			_, err := s.Figures(t.Context(), applications.Periods[name].Until(now.In(in)))
+			require.NoError(t, err)
+		}
+		f, err := s.Figures(t.Context(), applications.Periods["month"].Until(now.In(in)))
+		require.NoError(t, err)
+		return f
+	}
+	require.NoError(t, s.Warm(t.Context(), 0))
+	first := reads()
+	require.Positive(t, first)
+	before := ask("Asia/Tokyo").Plans[0].Incidents
+	require.Equal(t, first, reads(), "read by Warm only")
+
+	exec(`update statistics_incidents set incidents = incidents + 1 where at < now() - interval '3 days'`)
+	exec(`delete from statistics_days where kind = 'incidents' and day < now() - interval '3 days'`)
+	require.NoError(t, s.Pack(t.Context(), 0))
+	require.NoError(t, s.Warm(t.Context(), 0))
+	second := reads()
+	require.Greater(t, second, first)
+	require.Greater(t, ask("Asia/Tokyo").Plans[0].Incidents, before)
+	require.Equal(t, second, reads(), "the days packed anew were read by Warm only")
+
+	ask("America/New_York")
+	third := reads()
+	require.Greater(t, third, second, "a zone that nobody asked for")
+	exec(`delete from statistics_days where kind = 'incidents'`)
+	require.NoError(t, s.Pack(t.Context(), 0))
+	require.NoError(t, s.Warm(t.Context(), 0))
+	fourth := reads()
+	ask("America/New_York")
+	require.Equal(t, fourth, reads(), "the zone of a caller")
+	require.NoError(t, s.Warm(t.Context(), 0))
+	require.Equal(t, fourth, reads(), "nothing is read twice")
+}
+
 // approximate requires that the times of a figure are within 3.5 % of the given ones, and sets them to -1.
 func approximate(t *testing.T, want []float64, f *applications.IncidentFigure) {
 	t.Helper()
@@ -241,6 +316,11 @@ func BenchmarkFigures(b *testing.B) {
 	}
 	s := statistics.New(d)
 	require.NoError(b, s.Pack(b.Context(), 0))
+	b.Run("reading ahead", func(b *testing.B) {
+		for b.Loop() {
+			require.NoError(b, statistics.New(d).Warm(b.Context(), 0))
+		}
+	})
 	for _, days := range []int{1, 7, 30, 91, -30, -91} { // below 0: a process that has kept nothing
 		b.Run(fmt.Sprintf("%d days", days), func(b *testing.B) {
 			for b.Loop() {

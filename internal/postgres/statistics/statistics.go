@@ -22,11 +22,13 @@ import (
 type Counts struct {
 	db    *postgres.DB
 	whole *cache.Cache[wholeKey, *whole]
+	zones *cache.Cache[string, struct{}] // in which callers asked last
 }
 
 // New returns the adapter over d.
 func New(d *postgres.DB) *Counts {
-	return &Counts{db: d, whole: cache.New(cache.Config[wholeKey, *whole]{TTL: cache.Forever, Entries: mostWhole})}
+	return &Counts{db: d, whole: cache.New(cache.Config[wholeKey, *whole]{TTL: cache.Forever, Entries: mostWhole}),
+		zones: cache.New(cache.Config[string, struct{}]{TTL: cache.Forever, Entries: mostZones})}
 }
 
 // statisticsTimeout bounds one call of Current, waiting for other processes included.

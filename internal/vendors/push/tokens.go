@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -84,7 +85,12 @@ func noToken(err error, secrets []string) messages.Result {
 	if !errors.As(err, &refused) || refused.Response == nil {
 		return vendors.AccountFailed(vendors.Unavailable("no access token: %s", vendors.Clean(err.Error(), secrets...)))
 	}
-	r := vendors.FromStatus(refused.Response, "no access token: "+vendors.Clean(refused.ErrorCode+" "+refused.ErrorDescription, secrets...))
+	var why struct { // the library leaves it in the body
+		Code string `json:"error"`
+		Text string `json:"error_description"`
+	}
+	_ = json.Unmarshal(refused.Body, &why)
+	r := vendors.FromStatus(refused.Response, vendors.Clean("no access token: "+why.Code+" "+why.Text, secrets...))
 	if r.Outcome != messages.OutcomeThrottled {
 		r.Outcome = messages.OutcomeUnavailable
 	}

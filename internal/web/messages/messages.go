@@ -176,13 +176,14 @@ type listView struct {
 	Empty        bool // no row, and no further page
 	Refusal      page.Refusal
 	ZoneName     string
+	Destinations bool // the reader may search by them
 
 	Modes, Priorities, States, Purposes []page.Option
 }
 
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	s, query, wrong := read(r)
-	v := listView{search: s, Chosen: len(s.own()) > 0, Refusal: wrong, ZoneName: s.in.String(),
+	v := listView{search: s, Chosen: len(s.own()) > 0, Refusal: wrong, ZoneName: s.in.String(), Destinations: wire.Actor(r.Context()).Sight(nil).SearchesDestinations(),
 		Modes: page.OptionsOr("any mode", users.Modes...), Priorities: page.OptionsOr("any priority", users.Priorities...),
 		States:   page.OptionsOr("any state", "pending", "taken", "sending", "sent", "delivered", "failed", "cancelled", "aggregated", "dropped"),
 		Purposes: page.OptionsOr("any purpose", "primary", "copy", "fallback", "tracking", "direct", "digest", "resolved-notice", "owner-notice")}

@@ -186,14 +186,11 @@ func (h Handlers) check(r *http.Request, f form) (draftView, error) {
 	}
 	zone := page.Zone(r)
 	if text := f.Value("at"); text != "" {
-		at, err := oncall.ParseInstant(text, zone, time.Now())
+		at, err := oncall.PassOn(text, zone, time.Now())
 		if err != nil {
 			read.wrong("at", "%s", fault.Public(err))
 		}
-		body["at"] = at.UTC().Format(time.RFC3339)
-		if oncall.AnyZone(text) {
-			body["at"] = text // read by the clock of the database
-		}
+		body["at"] = at
 	}
 	body["assume"], body["application"] = f.Value("assume"), f.Value("application")
 	var targets []string

@@ -82,16 +82,14 @@ func (h Handlers) simulate(r *http.Request, p plan, repeat int) (simulationView,
 	for given := q["target"]; len(given) > 0 && given[len(given)-1] == ""; given = q["target"] {
 		q["target"] = given[:len(given)-1] // empty targets at the end are not given
 	}
-	at, err := oncall.ParseInstant(view.At, zone, time.Now())
+	at, err := oncall.PassOn(view.At, zone, time.Now())
 	if err != nil {
 		view.Problem = fault.Public(err)
 		return view, nil
 	}
 	q.Set("application", page.Storable(view.Application))
 	q.Set("assume", view.Assume)
-	if q.Set("at", strings.TrimSpace(view.At)); !oncall.AnyZone(view.At) { // else it is read by the clock of the database
-		q.Set("at", at.UTC().Format(time.RFC3339))
-	}
+	q.Set("at", at)
 	var report simulation.Report
 	err = h.Pages.API(r).Get(page.Path("/v1/plans/%s/simulation", p.ID)+"?"+q.Encode(), &report)
 	switch {

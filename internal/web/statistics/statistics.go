@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -76,9 +77,6 @@ type period struct {
 	unit     string
 }
 
-// days are the lengths of the periods.
-var days = map[string]int{"day": 1, "week": 7, "month": 30, "quarter": 91}
-
 func readPeriod(r *http.Request, now time.Time) (p period, err error) {
 	given := r.URL.Query()
 	p = period{Name: given.Get("period"), From: given.Get("from"), To: given.Get("to"), in: page.Zone(r)}
@@ -90,11 +88,12 @@ func readPeriod(r *http.Request, now time.Time) (p period, err error) {
 	if p.Name == "custom" {
 		return p, p.custom(now)
 	}
-	if days[p.Name] == 0 {
-		p.Name = "week"
+	usual, known := applications.Periods[p.Name]
+	if !known {
+		p.Name, usual = "week", applications.Periods["week"]
 	}
-	p.begin = midnight(now).AddDate(0, 0, 1-days[p.Name])
-	p.unit = map[string]string{"day": "hour", "week": "day", "month": "day", "quarter": "week"}[p.Name]
+	q := usual.Until(now)
+	p.begin, p.unit = q.From, string(q.Unit)
 	if p.Name == "day" {
 		p.begin = hour(now).Add(-23 * time.Hour)
 	}

@@ -53,7 +53,7 @@ func searchable(s auth.Sight, q filters.Query) (filters.Query, error) {
 	if !slices.ContainsFunc(q.Conditions, func(c filters.Condition) bool { return c.Field == "destination" }) {
 		return q, nil
 	}
-	if !s.SeesEverybody(users.Email) {
+	if !s.SearchesDestinations() {
 		return q, errDestinations
 	}
 	q.Conditions = slices.Clone(q.Conditions)

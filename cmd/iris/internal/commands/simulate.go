@@ -42,7 +42,7 @@ func (c Simulate) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	at, err := oncall.ParseInstant(c.At, z, time.Now())
+	at, err := oncall.PassOn(c.At, z, time.Now())
 	if err != nil {
 		return remote.Usage(err)
 	}
@@ -50,11 +50,7 @@ func (c Simulate) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	asked := at.Format(time.RFC3339)
-	if oncall.AnyZone(c.At) {
-		asked = c.At // read by the clock of the database
-	}
-	query := url.Values{"at": {asked}, "assume": {c.Assume}, "target": c.Target}
+	query := url.Values{"at": {at}, "assume": {c.Assume}, "target": c.Target}
 	if c.Application != "" {
 		query.Set("application", c.Application)
 	}

@@ -163,6 +163,31 @@ func (q *Queries) ClaimMedians(ctx context.Context, hour time.Time) ([]ClaimMedi
 	return items, nil
 }
 
+const commonTimeZones = `-- name: CommonTimeZones :many
+select u.time_zone from users u where u.active group by u.time_zone order by count(*) desc, u.time_zone limit $1::int
+`
+
+// The time zones of most people.
+func (q *Queries) CommonTimeZones(ctx context.Context, most int32) ([]string, error) {
+	rows, err := q.db.Query(ctx, commonTimeZones, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var time_zone string
+		if err := rows.Scan(&time_zone); err != nil {
+			return nil, err
+		}
+		items = append(items, time_zone)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countAttempts = `-- name: CountAttempts :exec
 with gone as (
     delete from statistics_attempts s where s.at > $1::timestamptz and s.at <= $2::timestamptz
