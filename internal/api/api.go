@@ -18,7 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -38,8 +37,6 @@ type (
 	MessageParts = messages.Deps
 	// PeopleParts are the parts of the routes of people and teams.
 	PeopleParts = people.Deps
-	// Keys runs requests with an Idempotency-Key once.
-	Keys = replay.Keys[Deps]
 )
 
 // Deps are the parts that the API works on.
@@ -51,14 +48,14 @@ type Deps struct {
 	Incidents     incidents.Deps
 	Messages      messages.Deps
 	People        people.Deps
-	// Integrations returns the routes of packages opening, integrations, heartbeats, silences, tokens and identities. They call wake with the buckets that they change.
-	Integrations func(wake replay.Wake) []routing.Route
+	// Integrations are the routes of packages opening, integrations, heartbeats, silences, tokens and identities.
+	Integrations []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of Oncall's API.
 	CalendarAuthenticator *calendar.Authenticator
-	// Keys runs requests with an Idempotency-Key once.
-	Keys   *Keys
+	// Once runs requests with an Idempotency-Key once.
+	Once   func(http.Handler) http.Handler
 	Errors *wire.Errors
 	// Observe measures the requests.
 	Observe func(http.Handler) http.Handler
@@ -80,20 +77,14 @@ func (a *API) Routes(r chi.Router) {
 	ofCalendar := routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: calendar.Plain,
 		Observe: a.Observe, Options: true}
 	ofCalendar.Routes(r, calendar.Routes(a.Calendar))
-	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Table(over),
+	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Once,
 		Observe: a.Observe, Options: true}
 	others.Routes(r, a.table())
 }
 
-// over returns the routes, except those of the calendar, with the parts of a unit of work.
-func over(d Deps, wake replay.Wake) []routing.Route {
-	d.Incidents.Wake, d.Messages.Wake = wake, wake
-	return (&API{d}).table()
-}
-
 // table returns the routes, except those of the calendar.
 func (a *API) table() []routing.Route {
-	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Integrations(a.Incidents.Wake),
+	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Integrations,
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -88,40 +89,37 @@ func newFixture(t *testing.T) *fixture {
 	problems := wire.NewErrors(testlog.New(t, zap.WarnLevel))
 	users := pgpeople.NewUsers(f.db)
 	directory, idle := engine.NewDirectory(f.db), load.New(queue.NewQueues(f.db), testlog.New(t, zap.DebugLevel))
-	table := func(db *postgres.DB, wake func(buckets.Set)) []routing.Route {
-		in, calendar := pgincidents.New(db), pgpeople.NewOncallPeople(db)
-		plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
-		senders := integrations.Deps{Integrations: pgintegrations.New(db, secrets), Records: pgintegrations.New(db, secrets), Applications: apps,
-			Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
-				Chooser: receiving.NewChooser(plans, pgnotifications.New(db), "", zap.NewNop()), Applications: apps, Decoders: sources.All(), Alerts: pgintegrations.New(db, secrets)}}
-		return slices.Concat(
-			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Merges: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
-			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
-				Reached: reach.Incidents{Store: in}.Check, Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
-					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
-			catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, PlanUses: plans, Templates: templates, TemplateStore: templates, People: users,
-				Teammates: users.Teammates, Teams: pgcatalog.NewOwners(db), MaxPlanLength: 24 * time.Hour}),
-			applications.Routes(applications.Deps{Applications: apps, People: users, Quota: apps.Quota}),
-			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Accounts: operator.NewAccounts(db), Rules: pgpeople.NewSettings(db), Quiet: pgpeople.NewSettings(db), Display: pgpeople.NewSettings(db), OnCall: operator.NewOnCall(db, apps)}),
-			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps,
-				Removals: operator.NewRemovals(db, plans, "")}),
-			auditlog.Routes(auditlog.Deps{Read: access.NewAudit(db).List}),
-			integrations.Routes(senders),
-			opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: open.Opener{Incidents: in, Plans: plans, Applications: apps,
-				Lookups: pgnotifications.New(db), Load: idle}}),
-			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Previewer.Chooser,
-				Editable: integrations.Editable(senders), Own: reach.Rule{}.Own}),
-			apisilences.Routes(operations(db, wake), reach.Rule{}.Own),
-		)
-	}
-	wake := func(buckets.Set) {}
-	keys := &replay.Keys[*postgres.DB]{Errors: problems, Wake: wake, Replayed: func() {},
-		Begin: replay.Units(postgres.NewIdempotency(f.db), (*postgres.Unit).DB)}
+	wake := func(context.Context, buckets.Set) {}
+	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
+	plans, templates := pgcatalog.NewPlans(f.db), pgcatalog.NewTemplates(f.db)
+	senders := integrations.Deps{Integrations: pgintegrations.New(f.db, secrets), Records: pgintegrations.New(f.db, secrets), Applications: apps,
+		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
+			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps, Decoders: sources.All(), Alerts: pgintegrations.New(f.db, secrets)}}
+	table := slices.Concat(
+		incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Merges: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(f.db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
+		messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgincidents.NewRequests(f.db), Wake: wake,
+			Reached: reach.Incidents{Store: in}.Check, Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
+				Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
+		catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, PlanUses: plans, Templates: templates, TemplateStore: templates, People: users,
+			Teammates: users.Teammates, Teams: pgcatalog.NewOwners(f.db), MaxPlanLength: 24 * time.Hour}),
+		applications.Routes(applications.Deps{Applications: apps, People: users, Quota: apps.Quota}),
+		people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil), Accounts: operator.NewAccounts(f.db), Rules: pgpeople.NewSettings(f.db), Quiet: pgpeople.NewSettings(f.db), Display: pgpeople.NewSettings(f.db), OnCall: operator.NewOnCall(f.db, apps)}),
+		configuration.Routes(configuration.Deps{Plans: plans, Applications: apps,
+			Removals: operator.NewRemovals(f.db, plans, "")}),
+		auditlog.Routes(auditlog.Deps{Read: access.NewAudit(f.db).List}),
+		integrations.Routes(senders),
+		opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: open.Opener{Incidents: in, Plans: plans, Applications: apps,
+			Lookups: pgnotifications.New(f.db), Load: idle}}),
+		heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(f.db), Integrations: pgintegrations.New(f.db, secrets), Chooser: senders.Previewer.Chooser,
+			Editable: integrations.Editable(senders), Own: reach.Rule{}.Own}),
+		apisilences.Routes(operations(f.db, wake), reach.Rule{}.Own),
+	)
+	keys := replay.New(postgres.NewIdempotency(f.db), problems, func() {})
 	r := chi.NewRouter()
 	r.Use(wire.TrimSlash)
 	problems.Refuse(r)
-	routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware, Once: keys.Table(table),
-		Admit: routing.Strict, Options: true}.Routes(r, table(f.db, wake))
+	routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware, Once: keys.Once,
+		Admit: routing.Strict, Options: true}.Routes(r, table)
 	f.handler = r
 	return f
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -15,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/silences"
 )
 
-// operations returns the operations on silences in a database, or in a unit of work.
-func operations(db *postgres.DB, wake func(buckets.Set)) silences.Silences {
+// operations returns the operations on silences in a database.
+func operations(db *postgres.DB, wake func(context.Context, buckets.Set)) silences.Silences {
 	store := pgsilences.New(db)
 	return silences.Silences{Reader: store, Editor: store, Keeper: silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake, zap.NewNop())}
 }

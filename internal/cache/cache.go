@@ -66,7 +66,7 @@ func New[K comparable, V any](cfg Config[K, V]) *Cache[K, V] {
 }
 
 // Get returns the value of a key, from the cache or from read. Concurrent calls for a key share one read. The read does not
-// end with the context of its caller. An error goes to all callers of that read and is not kept.
+// end with the context of its caller, and has none of its values. An error goes to all callers of that read and is not kept.
 func (c *Cache[K, V]) Get(ctx context.Context, k K, read func(context.Context) (V, error)) (V, error) {
 	c.mu.Lock()
 	e, known := c.entries.Get(k)
@@ -111,9 +111,15 @@ func (c *Cache[K, V]) fill(ctx context.Context, k K, e *entry[V], read func(cont
 		v, err = e.value, e.err
 	}()
 	defer fault.Recover(&e.err)
-	e.value, e.err = read(context.WithoutCancel(ctx))
+	e.value, e.err = read(shared{context.WithoutCancel(ctx)})
 	return v, err
 }
+
+// shared is the context of a read for all callers: it has no values of the caller that begins the read, such as its transaction.
+type shared struct{ context.Context }
+
+// Value implements context.Context.
+func (shared) Value(any) any { return nil }
 
 var errNotRead = fault.New(fault.Internal, "reading did not return")
 
@@ -140,7 +146,7 @@ func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(ctx contex
 	if len(missing) == 0 {
 		return out, nil
 	}
-	found, err := read(ctx, missing)
+	found, err := read(shared{ctx}, missing)
 	if err != nil {
 		return nil, err
 	}

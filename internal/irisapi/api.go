@@ -20,7 +20,6 @@ import (
 	"github.com/iris-oncall/iris/internal/irisapi/opening"
 	"github.com/iris-oncall/iris/internal/irisapi/people"
 	"github.com/iris-oncall/iris/internal/irisapi/vocabulary"
-	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -48,7 +47,7 @@ type (
 	Tags = vocabulary.Tags
 )
 
-// Caches are shared by all requests, including requests with a unit of work.
+// Caches are shared by all requests.
 type Caches struct {
 	Statistics *applications.RecentStatistics
 }
@@ -58,7 +57,7 @@ func NewCaches(statistics applications.StatisticsStore) Caches {
 	return Caches{applications.NewRecentStatistics(statistics)}
 }
 
-// Deps are the parts that the API works on. New sets Admit and Once of Mount, and the functions Wake and Refused of the parts.
+// Deps are the parts that the API works on. New sets Admit of Mount and the functions Refused of the parts.
 type Deps struct {
 	Mount        routing.Mount
 	Applications applications.Deps
@@ -69,16 +68,7 @@ type Deps struct {
 	People       people.Deps
 	Vocabulary   vocabulary.Deps
 	Health       Health
-	// Begin begins units of work for requests that carry an Idempotency-Key.
-	Begin replay.Begin[Deps]
-	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake replay.Wake
-	// WakeEscalation and WakeDelivery are Wake for buckets with new incidents and with new messages. They serve requests without an
-	// Idempotency-Key. nil = Wake.
-	WakeEscalation, WakeDelivery replay.Wake `optional:"true"`
-	// Replayed is called when a stored answer is sent.
-	Replayed   func()
-	Registerer prometheus.Registerer
+	Registerer   prometheus.Registerer
 }
 
 // API serves the routes. It is safe for concurrent use.
@@ -92,49 +82,27 @@ func New(d Deps) (*API, error) {
 	if d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing: Registerer")
 	}
-	a := &API{metrics: newMetrics(d.Registerer)}
-	keys := &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Mount.Errors, Wake: d.Wake, Replayed: d.Replayed}
-	d.Mount.Admit, d.Mount.Once = routing.Opened(d.Incidents.Openings), keys.Table(a.table)
-	a.Deps = a.with(d, d.Wake)
+	a := &API{Deps: d, metrics: newMetrics(d.Registerer)}
+	a.Mount.Admit = routing.Opened(d.Incidents.Openings)
+	a.Opening.Opener.Refused, a.Messages.Refused = a.metrics.refusedIncidents.Inc, a.metrics.refusedNotifications.Inc
 	if name := routing.Missing(a.Deps); name != "" {
 		return nil, errors.New("irisapi: a part is missing: " + name)
 	}
 	return a, nil
 }
 
-// with returns the parts with their functions Wake and Refused.
-func (a *API) with(d Deps, wake replay.Wake) Deps {
-	d.Incidents.Wake, d.Opening.Wake, d.Messages.Wake = wake, wake, wake
-	d.Opening.Opener.Refused, d.Messages.Refused = a.metrics.refusedIncidents.Inc, a.metrics.refusedNotifications.Inc
-	return d
-}
-
-// table returns the routes that work on d. The handlers call wake with the buckets that they changed.
-func (a *API) table(d Deps, wake replay.Wake) []routing.Route { return routes(a.with(d, wake)) }
-
-func routes(d Deps) []routing.Route {
-	return slices.Concat(
-		incidents.Routes(d.Incidents),
-		opening.Routes(d.Opening),
-		catalog.Routes(d.Catalog),
-		messages.Routes(d.Messages),
-		applications.Routes(d.Applications),
-		people.Routes(d.People),
-		vocabulary.Routes(d.Vocabulary),
-		d.Health.routes(),
-	)
-}
-
 // Routes mounts the API on a router, which should use wire.TrimSlash.
 func (a *API) Routes(r chi.Router) {
-	d := a.Deps
-	if d.WakeEscalation != nil {
-		d.Opening.Wake = d.WakeEscalation
-	}
-	if d.WakeDelivery != nil {
-		d.Messages.Wake = d.WakeDelivery
-	}
-	a.Mount.Routes(r, routes(d))
+	a.Mount.Routes(r, slices.Concat(
+		incidents.Routes(a.Incidents),
+		opening.Routes(a.Opening),
+		catalog.Routes(a.Catalog),
+		messages.Routes(a.Messages),
+		applications.Routes(a.Applications),
+		people.Routes(a.People),
+		vocabulary.Routes(a.Vocabulary),
+		a.Health.routes(),
+	))
 	// Without these routes, GET would match /v0/incidents/{id} with the id "claim".
 	onlyPost := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)

@@ -135,7 +135,7 @@ type parts struct {
 	Rates         opening.Rates
 	SlackID       func(context.Context, string) (string, error)
 	Ping          func(context.Context) error
-	Wake          func(buckets.Set)
+	Wake          func(context.Context, buckets.Set)
 	Registerer    prometheus.Registerer
 }
 
@@ -166,7 +166,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), People: people, Counts: incidents.New(f.db),
 		Statistics: statistics.New(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
 		Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
-		Wake: func(s buckets.Set) {
+		Wake: func(_ context.Context, s buckets.Set) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.woken.Union(s)
@@ -189,45 +189,39 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	return f
 }
 
-// parts returns the parts of the API, whose requests with an Idempotency-Key work on the database of their unit of work.
+// parts returns the parts of the API.
 func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) irisapi.Deps {
-	dir, c, idempotency := engine.NewDirectory(f.db), p.Config, postgres.NewIdempotency(f.db)
+	dir, c, keys := engine.NewDirectory(f.db), p.Config, replay.New(postgres.NewIdempotency(f.db), errs, func() {})
 	c.Openings.ReachEverything = true // the contract of Iris; test/contract has the rule without it
 	acceptor := notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: dir, Resolver: p.Resolver, Load: p.Load,
 		DummyRoles: c.DummyRoles})
 	requests, err := wire.NewRequests(p.Registerer)
 	require.NoError(f, err)
 	caches := irisapi.NewCaches(p.Statistics)
-	var over func(db *postgres.DB) irisapi.Deps
-	over = func(db *postgres.DB) irisapi.Deps {
-		in, plans, templates := incidents.New(db), catalog.NewPlans(db), catalog.NewTemplates(db)
-		opened, settings, messages := p.Incidents, pgpeople.NewSettings(db), incidents.NewMessages(db)
-		if opened == nil {
-			opened = in
-		}
-		tags := irisapi.Tags{Names: c.Tags, Store: catalog.NewTags(db)}
-		accept := acceptor.Within(pgnotifications.New(db))
-		return irisapi.Deps{
-			Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Observe: requests.Observe},
-			Applications: irisapi.ApplicationParts{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
-			Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, PlanStore: plans, Templates: templates, TemplateChanges: templates,
-				TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(db).Teammates, Team: catalog.NewOwners(db).ByID, Openings: c.Openings, Tags: tags,
-				MaxPlanLength: c.MaxPlanLength, ListLimit: c.ListLimit},
-			Incidents: irisapi.IncidentParts{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
-				Openings: c.Openings, InternalApplications: c.InternalApplications},
-			Messages: irisapi.MessageParts{Messages: messages, Queues: queue.NewQueues(db), Acceptor: accept},
-			Opening: irisapi.OpeningParts{Texts: plans, Opener: irisapi.Opener{Incidents: opened, Plans: plans, Applications: apps,
-				Lookups: pgnotifications.New(db), Load: p.Load, Rates: p.Rates}},
-			People: irisapi.PeopleParts{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
-				Devices: settings, Acceptor: accept, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
-				DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},
-			Vocabulary: irisapi.VocabularyParts{Targets: catalog.NewTargets(db), Roles: catalog.NewTargets(db), Categories: apps, Tags: tags,
-				TimeZones: c.TimeZones, InternalApplications: c.InternalApplications},
-			Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Wake: p.Wake, Replayed: func() {}, Registerer: p.Registerer,
-			Begin: replay.Units(idempotency, func(u *postgres.Unit) irisapi.Deps { return over(u.DB()) }),
-		}
+	in, plans, templates := incidents.New(f.db), catalog.NewPlans(f.db), catalog.NewTemplates(f.db)
+	opened, settings, messages := p.Incidents, pgpeople.NewSettings(f.db), incidents.NewMessages(f.db)
+	if opened == nil {
+		opened = in
 	}
-	return over(f.db)
+	tags := irisapi.Tags{Names: c.Tags, Store: catalog.NewTags(f.db)}
+	return irisapi.Deps{
+		Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Once: keys.Once, Observe: requests.Observe},
+		Applications: irisapi.ApplicationParts{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
+		Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, PlanStore: plans, Templates: templates, TemplateChanges: templates,
+			TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(f.db).Teammates, Team: catalog.NewOwners(f.db).ByID, Openings: c.Openings, Tags: tags,
+			MaxPlanLength: c.MaxPlanLength, ListLimit: c.ListLimit},
+		Incidents: irisapi.IncidentParts{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
+			Openings: c.Openings, InternalApplications: c.InternalApplications, Wake: p.Wake},
+		Messages: irisapi.MessageParts{Messages: messages, Queues: queue.NewQueues(f.db), Acceptor: acceptor, Wake: p.Wake},
+		Opening: irisapi.OpeningParts{Texts: plans, Wake: p.Wake, Opener: irisapi.Opener{Incidents: opened, Plans: plans, Applications: apps,
+			Lookups: pgnotifications.New(f.db), Load: p.Load, Rates: p.Rates}},
+		People: irisapi.PeopleParts{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
+			Devices: settings, Acceptor: acceptor, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
+			DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},
+		Vocabulary: irisapi.VocabularyParts{Targets: catalog.NewTargets(f.db), Roles: catalog.NewTargets(f.db), Categories: apps, Tags: tags,
+			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications},
+		Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Registerer: p.Registerer,
+	}
 }
 
 // do sends a request. Header pairs come as name, value, name, value.

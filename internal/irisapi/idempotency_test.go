@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/irisapi"
+	"github.com/iris-oncall/iris/internal/postgres"
 )
 
 const (
@@ -72,7 +73,9 @@ func TestProcessorsAreWokenAfterTheCommit(t *testing.T) {
 	var f *fixture
 	var seen []int
 	f = newFixture(t, func(d *parts) {
-		d.Wake = func(buckets.Set) { seen = append(seen, f.count("select count(*) from incidents")) }
+		d.Wake = func(ctx context.Context, _ buckets.Set) {
+			postgres.AfterCommit(ctx, func() { seen = append(seen, f.count("select count(*) from incidents")) })
+		}
 	})
 	f.want(201, "1", demo, post, "/v0/incidents", incidentBody, idemKey, "k")
 	f.want(201, "1", demo, post, "/v0/incidents", incidentBody, idemKey, "k")

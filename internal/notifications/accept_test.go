@@ -241,15 +241,3 @@ func TestAnApplicationWithTooManyMessagesMustWait(t *testing.T) {
 	require.Equal(t, 3*time.Second, f.RetryAfter)
 	require.Zero(t, b.accepted)
 }
-
-// TestAUnitOfWorkStoresElsewhere: Within uses another store, and keeps the caches.
-func TestAUnitOfWorkStoresElsewhere(t *testing.T) {
-	t.Parallel()
-	shared, own := &backend{}, &backend{}
-	a := notifications.New(notifications.Deps{Store: shared, Directory: shared, Resolver: shared, Load: shared, Lifetime: time.Minute})
-	_, err := a.Within(own).Accept(t.Context(), auth.Actor{}, auth.Application{ID: 7}, notifications.Request{Targets: to("user:ann"), Mode: users.SMS})
-	require.NoError(t, err)
-	require.Empty(t, shared.stored)
-	require.Len(t, own.stored, 1)
-	require.Equal(t, time.Minute, own.stored[0].Lifetime)
-}

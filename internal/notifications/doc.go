@@ -120,10 +120,3 @@ func New(d Deps) *Acceptor {
 	}
 	return &Acceptor{Deps: d, responders: oncall.NewRecent(keepFor, d.Directory.Responders), modes: oncall.NewRecent(keepFor, d.Directory.Applications)}
 }
-
-// Within returns an Acceptor with the store of a unit of work. It shares the caches of a.
-func (a *Acceptor) Within(s Store) *Acceptor {
-	c := *a
-	c.Store = s
-	return &c
-}

@@ -2,6 +2,7 @@ package oncallapi_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -136,7 +137,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		People: oncallpeople.Deps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
 			Feeds: shifts, Modes: modes},
 		Events: events.Deps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
-		Escalate: oncallapi.EscalateParts{Plans: plans, Incidents: incidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(s buckets.Set) {
+		Escalate: oncallapi.EscalateParts{Plans: plans, Incidents: incidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(_ context.Context, s buckets.Set) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.woken.Union(s)

@@ -40,7 +40,7 @@ type Config struct {
 }
 
 // DB is a pool of connections with the settings, retries, metrics and errors that all adapters share. It is safe for
-// concurrent use, except the DB of a Unit.
+// concurrent use. Calls with the context of a Unit work in its transaction: only one of them at a time.
 type DB struct {
 	pool    *pgxpool.Pool
 	log     *zap.Logger
@@ -48,7 +48,6 @@ type DB struct {
 	url     string
 	timeout time.Duration // of calls without a deadline
 	short   *shortage
-	unit    pgx.Tx // the transaction of a Unit, which Do and InTx then use; nil = they use the pool
 }
 
 // Open prepares a pool and returns at once: it fails on a malformed URL, never on an unreachable server. Connections
@@ -125,7 +124,7 @@ func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 
 // Do runs statements that each commit by themselves. f must use the context that it gets: it always has a deadline. When a
 // statement fails with a deadlock or a serialisation failure, or certainly did not reach the server, f is run again, up to five
-// times: f must allow that it is repeated as a whole. Errors come back as faults. The statements of a Unit's DB are part of its transaction.
+// times: f must allow that it is repeated as a whole. Errors come back as faults. With the context of a Unit the statements are part of its transaction.
 func (d *DB) Do(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	return d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error { return f(ctx, db.New(conn)) })
 }
@@ -134,8 +133,8 @@ func (d *DB) Do(ctx context.Context, f func(context.Context, *db.Queries) error)
 func (d *DB) DoRaw(ctx context.Context, f func(context.Context, db.DBTX) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
-	if d.unit != nil { // a savepoint, so that a statement that fails does not end the transaction
-		return d.retry(ctx, func() error { return inTx(ctx, d.unit, func(tx pgx.Tx) error { return f(ctx, tx) }) })
+	if u := d.unitOf(ctx); u != nil { // a savepoint, so that a statement that fails does not end the transaction
+		return d.retry(ctx, func() error { return inTx(ctx, u.tx, func(tx pgx.Tx) error { return f(ctx, tx) }) })
 	}
 	return d.retry(ctx, func() error { return f(ctx, d.pool) })
 }
@@ -156,8 +155,8 @@ func (d *DB) DoOnConnection(ctx context.Context, f func(context.Context, *db.Que
 
 // InTx runs f in a transaction (read committed) and commits when f returns nil. f must use the context that it gets: it always
 // has a deadline. After a deadlock or a serialisation failure everything is rolled back and f is run again, up to five times: f
-// must keep no state from a failed run. Errors come back as faults; a fault returned by f is returned as it is. On the DB of a
-// Unit the transaction is a savepoint: the changes of f are committed with the unit.
+// must keep no state from a failed run. Errors come back as faults; a fault returned by f is returned as it is. With the context
+// of a Unit the transaction is a savepoint: the changes of f are committed with the unit.
 func (d *DB) InTx(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	return d.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error { return f(ctx, db.New(tx)) })
 }
@@ -167,8 +166,8 @@ func (d *DB) InTxRaw(ctx context.Context, f func(context.Context, pgx.Tx) error)
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	var from beginner = d.pool
-	if d.unit != nil {
-		from = d.unit
+	if u := d.unitOf(ctx); u != nil {
+		from = u.tx
 	}
 	return d.retry(ctx, func() error {
 		return inTx(ctx, from, func(tx pgx.Tx) error { return f(ctx, tx) })

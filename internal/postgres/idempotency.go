@@ -29,12 +29,39 @@ func NewIdempotency(d *DB) *Idempotency {
 	return &Idempotency{db: d, slots: make(chan struct{}, max(1, d.pool.Config().MaxConns/2))}
 }
 
-// Unit is the transaction of one request with an Idempotency-Key. One goroutine may use it at a time. If the process dies before
-// Commit, nothing of the request is stored.
+// Unit is the transaction of one request with an Idempotency-Key: all calls with its Context work in it. One goroutine may use it
+// at a time. If the process dies before Commit, nothing of the request is stored.
 type Unit struct {
-	db   *DB
-	key  auth.ReplayKey
-	done func() // frees the slot
+	db    *DB
+	tx    pgx.Tx
+	key   auth.ReplayKey
+	done  func()   // frees the slot
+	after []func() // run by Commit, see AfterCommit
+}
+
+type unitKey struct{}
+
+// Context returns a context whose calls of a DB work in the transaction of the unit.
+func (u *Unit) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unitKey{}, u)
+}
+
+// unitOf returns the unit of a context, if it is on the database of d.
+func (d *DB) unitOf(ctx context.Context) *Unit {
+	u, _ := ctx.Value(unitKey{}).(*Unit)
+	if u == nil || u.db.pool != d.pool {
+		return nil
+	}
+	return u
+}
+
+// AfterCommit calls f when the work of ctx is committed: at once, or after the commit of its Unit.
+func AfterCommit(ctx context.Context, f func()) {
+	if u, _ := ctx.Value(unitKey{}).(*Unit); u != nil {
+		u.after = append(u.after, f)
+		return
+	}
+	f()
 }
 
 // Begin returns the answer that is stored for the key, or else a unit; the caller must Close the unit. While another request with
@@ -71,9 +98,9 @@ func (i *Idempotency) lock(ctx context.Context, k auth.ReplayKey) (*auth.Answer,
 
 // attempt begins one transaction and locks the key in it.
 func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey) (stored *auth.Answer, unit *Unit, err error) {
-	d := *i.db
+	var tx pgx.Tx
 	err = i.db.retry(ctx, func() (err error) {
-		if d.unit, err = i.db.pool.Begin(ctx); err != nil {
+		if tx, err = i.db.pool.Begin(ctx); err != nil {
 			return &notBegun{err}
 		}
 		return nil
@@ -81,33 +108,36 @@ func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey) (stored *au
 	if err != nil {
 		return nil, nil, err
 	}
-	if stored, err = answered(ctx, db.New(d.unit), k); err != nil || stored != nil {
-		rollback(ctx, d.unit)
+	if stored, err = answered(ctx, db.New(tx), k); err != nil || stored != nil {
+		rollback(ctx, tx)
 		return stored, nil, err
 	}
-	return nil, &Unit{db: &d, key: k, done: func() { <-i.slots }}, nil
+	return nil, &Unit{db: i.db, tx: tx, key: k, done: func() { <-i.slots }}, nil
 }
 
-// DB returns the DB of the unit. All that adapters over it change is committed with the unit, or not at all.
-func (u *Unit) DB() *DB { return u.db }
-
-// Commit stores the answer and commits the unit.
+// Commit stores the answer and commits the unit. Then it calls the functions of AfterCommit.
 func (u *Unit) Commit(ctx context.Context, a auth.Answer) error {
 	ctx, cancel := u.db.bounded(ctx)
 	defer cancel()
 	k := u.key
-	err := db.New(u.db.unit).KeepIdempotentAnswer(ctx, db.KeepIdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route,
+	err := db.New(u.tx).KeepIdempotentAnswer(ctx, db.KeepIdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route,
 		Key: k.Key, BodyHash: k.BodyHash, Status: int16(a.Status), Location: &a.Location, Body: a.Body})
 	if err == nil {
-		err = u.db.unit.Commit(ctx)
+		err = u.tx.Commit(ctx)
 	}
-	return MapError(err)
+	if err != nil {
+		return MapError(err)
+	}
+	for _, f := range u.after {
+		f()
+	}
+	return nil
 }
 
 // Close rolls back an uncommitted transaction and frees the connection. It must be called once.
 func (u *Unit) Close(ctx context.Context) {
 	defer u.done()
-	rollback(ctx, u.db.unit)
+	rollback(ctx, u.tx)
 }
 
 // LockTimeout is the SQLSTATE of a statement that waited too long for a lock.

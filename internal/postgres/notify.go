@@ -41,14 +41,21 @@ type Notifier struct {
 // NewNotifier returns a notifier over d. Nothing is sent before Run.
 func NewNotifier(d *DB) *Notifier { return &Notifier{db: d, signal: make(chan struct{}, 1)} }
 
-// Wake asks for a wake-up of the buckets. It never blocks. The same holds for WakeEscalation and WakeDelivery.
-func (n *Notifier) Wake(set buckets.Set) { n.add(buckets.Wakeup{Escalation: set, Delivery: set}) }
+// Wake asks for a wake-up of the buckets, after the commit if ctx is that of a Unit. It never blocks. The same holds for WakeEscalation and
+// WakeDelivery.
+func (n *Notifier) Wake(ctx context.Context, set buckets.Set) {
+	AfterCommit(ctx, func() { n.add(buckets.Wakeup{Escalation: set, Delivery: set}) })
+}
 
 // WakeEscalation asks for a wake-up of the buckets, which have no new messages yet.
-func (n *Notifier) WakeEscalation(set buckets.Set) { n.add(buckets.Wakeup{Escalation: set}) }
+func (n *Notifier) WakeEscalation(ctx context.Context, set buckets.Set) {
+	AfterCommit(ctx, func() { n.add(buckets.Wakeup{Escalation: set}) })
+}
 
 // WakeDelivery asks for a wake-up of the buckets, which have new messages but no incident that is due.
-func (n *Notifier) WakeDelivery(set buckets.Set) { n.add(buckets.Wakeup{Delivery: set}) }
+func (n *Notifier) WakeDelivery(ctx context.Context, set buckets.Set) {
+	AfterCommit(ctx, func() { n.add(buckets.Wakeup{Delivery: set}) })
+}
 
 func (n *Notifier) add(w buckets.Wakeup) {
 	if w == (buckets.Wakeup{}) {

@@ -88,10 +88,10 @@ func TestWakeUpsReachEveryListener(t *testing.T) {
 	a.forget()
 	b.forget()
 
-	n.Wake(buckets.Set{})
+	n.Wake(t.Context(), buckets.Set{})
 	var wg sync.WaitGroup
 	for i := range 200 {
-		wg.Go(func() { n.Wake(buckets.Of(i)) })
+		wg.Go(func() { n.Wake(t.Context(), buckets.Of(i)) })
 	}
 	wg.Wait()
 	want := buckets.Set{}
@@ -102,7 +102,7 @@ func TestWakeUpsReachEveryListener(t *testing.T) {
 	require.Less(t, a.count(), 100, "wake-ups go together")
 
 	a.forget()
-	n.Wake(buckets.Of(255))
+	n.Wake(t.Context(), buckets.Of(255))
 	stop()
 	eventually(t, "what is pending is sent at the end", func() bool { return a.all() == buckets.Of(255) })
 }
@@ -118,13 +118,13 @@ func TestWakeUpsOfEscalationAndDeliveryArriveApart(t *testing.T) {
 	eventually(t, "woken after connecting", func() bool { return all.all() == buckets.All() })
 	all.forget()
 
-	n.WakeEscalation(buckets.Of(1))
+	n.WakeEscalation(t.Context(), buckets.Of(1))
 	eventually(t, "a new incident", func() bool { return escalation.all() == buckets.Of(1) })
 	require.Zero(t, delivery.count())
-	n.WakeDelivery(buckets.Of(2))
+	n.WakeDelivery(t.Context(), buckets.Of(2))
 	eventually(t, "a new message", func() bool { return delivery.all() == buckets.Of(2) })
 	require.Equal(t, 1, escalation.count())
-	n.Wake(buckets.Of(3))
+	n.Wake(t.Context(), buckets.Of(3))
 	eventually(t, "other work", func() bool { return escalation.all().Has(3) && delivery.all().Has(3) })
 	require.Zero(t, all.count())
 
@@ -242,8 +242,8 @@ func TestNotifierSendsLaterWhatItCouldNotSend(t *testing.T) {
 	require.NoError(t, err)
 	n := postgres.NewNotifier(d)
 	run(t, n.Run)
-	n.Wake(buckets.Of(1))
-	n.Wake(buckets.Of(2))
+	n.Wake(t.Context(), buckets.Of(1))
+	n.Wake(t.Context(), buckets.Of(2))
 	require.Never(t, func() bool { return e.count() > 0 }, 100*time.Millisecond, 10*time.Millisecond)
 	conn.Release()
 	eventually(t, "sent at last", func() bool { return e.all() == buckets.Of(1, 2) })

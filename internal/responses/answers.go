@@ -76,7 +76,7 @@ type AnswerParts struct {
 	Incidents Incidents
 	// Openings: with SessionsActForAnyone, people may pass on the answers of others.
 	Openings auth.Openings
-	Wake     func(buckets.Set) // notifies the processors of changed buckets; never blocks
+	Wake     func(context.Context, buckets.Set) // notifies the processors of changed buckets; never blocks
 	// Region is the country of phone numbers without a country code.
 	Region users.Region `optional:"true"`
 }
@@ -243,7 +243,7 @@ func (a *answers) acknowledge(ctx context.Context, user users.User, c incidents.
 	if changed.Empty() {
 		return nil, fault.New(fault.NotFound, "Invalid claim: no matching incident id")
 	}
-	a.Wake(changed)
+	a.Wake(ctx, changed)
 	return done, nil
 }
 

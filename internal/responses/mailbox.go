@@ -123,7 +123,7 @@ func (s *mail) open(ctx context.Context, app auth.Application, plan escalation.P
 		return 0, err
 	}
 	s.Load.Accepted(app.ID, 1)
-	s.Wake(buckets.Of(opened.Bucket))
+	s.Wake(ctx, buckets.Of(opened.Bucket))
 	return opened.ID, nil
 }
 

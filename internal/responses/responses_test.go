@@ -293,7 +293,7 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 	require.NoError(t, err)
 	counts := counted(func() (int64, int64) { return w.escalating, 0 })
 	d := Deps{
-		Answers: AnswerParts{Messages: w, Paged: w, Senders: w, Records: w, Incidents: w, Wake: func(b buckets.Set) { w.woken.Union(b) }},
+		Answers: AnswerParts{Messages: w, Paged: w, Senders: w, Records: w, Incidents: w, Wake: func(_ context.Context, b buckets.Set) { w.woken.Union(b) }},
 		Links:   LinkParts{People: w, Links: keys.Links(), Asset: func(name string) string { return "/static/" + name }},
 		Mail: MailParts{Mailboxes: w, Openers: w, Applications: w, Plans: w, Load: w, Rates: load.NewRates(counts, 10, 10, time.Minute, nil),
 			Notifications: w},

@@ -80,13 +80,16 @@ func NewCurrent(store Lister, c *clock.Database) *Current {
 func (c *Current) Clear() { c.cache.Clear() }
 
 func (c *Current) read(ctx context.Context, now time.Time) (*inForce, error) {
-	return c.cache.Get(ctx, struct{}{}, func(ctx context.Context) (*inForce, error) {
-		list, err := c.store.List(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("read silences: %w", err)
-		}
-		return c.compile(list, now), nil
-	})
+	return c.cache.Get(ctx, struct{}{}, func(ctx context.Context) (*inForce, error) { return c.fresh(ctx, now) })
+}
+
+// fresh reads the silences without the cache, also those that the transaction of ctx has changed.
+func (c *Current) fresh(ctx context.Context, now time.Time) (*inForce, error) {
+	list, err := c.store.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read silences: %w", err)
+	}
+	return c.compile(list, now), nil
 }
 
 // compile computes what is new in a list.

@@ -48,7 +48,7 @@ type Released struct {
 }
 
 // Wake is called with the buckets of incidents that changed. It must not block.
-type Wake = func(buckets.Set)
+type Wake = func(context.Context, buckets.Set)
 
 // Leases are the buckets of this process.
 type Leases interface{ Leases() []buckets.Lease }
@@ -106,7 +106,7 @@ func (k *Keeper) pass(ctx context.Context) error {
 		if !c.holds(now) || c.Applied.Equal(c.Span.From) || !owned.Has(int(c.ID%buckets.Count)) {
 			continue
 		}
-		if err := k.apply(ctx, c); err != nil {
+		if err := k.apply(ctx, force, c); err != nil {
 			return err
 		}
 		if now.Sub(c.Span.From) > settling && now.Sub(c.CreatedAt) > settling {
@@ -126,20 +126,20 @@ func (k *Keeper) pass(ctx context.Context) error {
 func (k *Keeper) Begin(ctx context.Context, id ID) error {
 	k.current.Clear()
 	now := k.current.clock.Now()
-	force, err := k.current.read(ctx, now)
+	force, err := k.current.fresh(ctx, now)
 	if err != nil {
 		return err
 	}
 	for i := range force.silences {
 		if c := &force.silences[i]; c.ID == id && c.holds(now) {
-			return k.apply(ctx, c)
+			return k.apply(ctx, force, c)
 		}
 	}
 	return nil
 }
 
 // apply hides the escalating incidents that a silence matches.
-func (k *Keeper) apply(ctx context.Context, c *current) error {
+func (k *Keeper) apply(ctx context.Context, force *inForce, c *current) error {
 	ids, err := k.store.Escalating(ctx, c.ApplicationID, c.PlanIDs, mostSought)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (k *Keeper) apply(ctx context.Context, c *current) error {
 	for len(ids) > 0 {
 		some := ids[:min(atOnce, len(ids))]
 		ids = ids[len(some):]
-		if _, err := k.Hide(ctx, some); err != nil {
+		if _, err := k.hide(ctx, force, some); err != nil {
 			return err
 		}
 	}
@@ -161,6 +161,11 @@ func (k *Keeper) Hide(ctx context.Context, ids []incidents.ID) ([]incidents.ID, 
 	if err != nil || !force.any(now) || len(ids) == 0 {
 		return nil, err
 	}
+	return k.hide(ctx, force, ids)
+}
+
+func (k *Keeper) hide(ctx context.Context, force *inForce, ids []incidents.ID) ([]incidents.ID, error) {
+	now := k.current.clock.Now()
 	subjects, err := k.store.Subjects(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read incidents for silences: %w", err)
@@ -179,7 +184,7 @@ func (k *Keeper) Hide(ctx context.Context, ids []incidents.ID) ([]incidents.ID, 
 		return nil, nil
 	}
 	hidden, err := k.store.Hide(ctx, hides)
-	k.changed(hidden)
+	k.changed(ctx, hidden)
 	return hidden, err
 }
 
@@ -215,19 +220,19 @@ func (k *Keeper) release(ctx context.Context, force *inForce, bs []int) error {
 				return err
 			}
 		}
-		k.changed(ids)
+		k.changed(ctx, ids)
 		if len(ended) < atOnce {
 			return nil
 		}
 	}
 }
 
-func (k *Keeper) changed(ids []incidents.ID) {
+func (k *Keeper) changed(ctx context.Context, ids []incidents.ID) {
 	var bs buckets.Set
 	for _, id := range ids {
 		bs.Add(int(int64(id) % buckets.Count))
 	}
 	if !bs.Empty() && k.wake != nil {
-		k.wake(bs)
+		k.wake(ctx, bs)
 	}
 }

@@ -252,7 +252,7 @@ func TestSilencesHideAndReleaseWhatFires(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			w := &world{}
-			k := NewKeeper(w, NewCurrent(w, &clock.Database{}), w, func(buckets.Set) {}, zap.NewNop())
+			k := NewKeeper(w, NewCurrent(w, &clock.Database{}), w, func(context.Context, buckets.Set) {}, zap.NewNop())
 			done := make(chan struct{})
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { defer close(done); _ = k.Run(ctx) }()
@@ -286,7 +286,7 @@ func TestASilenceIsAppliedOnceAndNotByEachProcessor(t *testing.T) {
 			w.silences = append(w.silences, Silence{ID: ID(n + 1), CreatedAt: time.Now(), Content: Content{Match: `team="db"`, From: time.Now(), To: time.Now().Add(time.Hour)}})
 		}
 		run := func(d time.Duration) int {
-			k := NewKeeper(w, NewCurrent(w, &clock.Database{}), w, func(buckets.Set) {}, zap.NewNop())
+			k := NewKeeper(w, NewCurrent(w, &clock.Database{}), w, func(context.Context, buckets.Set) {}, zap.NewNop())
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			defer cancel()
 			w.searches = 0

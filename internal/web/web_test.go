@@ -226,7 +226,7 @@ func setup(t *testing.T) (*world, *browser) {
 			Version: func(context.Context, incidents.ID) (string, error) {
 				return fmt.Sprint(w.incident, len(w.entries)), nil
 			},
-			Wake: func(s buckets.Set) { w.woken.Union(s) }},
+			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
 				Silences:     sections.SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},

@@ -125,7 +125,7 @@ func setupAll(t *testing.T) (*fakes, func(name, query, body string) *http.Respon
 	t.Helper()
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
 	log := testlog.New(t, zap.DebugLevel)
-	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(b buckets.Set) { f.woken.Union(b) }, Log: log, Enabled: Names()})
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(_ context.Context, b buckets.Set) { f.woken.Union(b) }, Log: log, Enabled: Names()})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	s.Routes(r)
@@ -226,7 +226,7 @@ func TestRefusedAlertsAreLoggedWithTheReason(t *testing.T) {
 	t.Parallel()
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
 	core, logged := observer.New(zap.WarnLevel)
-	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.NewNop()), Wake: func(buckets.Set) {}, Log: zap.New(core)})
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.NewNop()), Wake: func(context.Context, buckets.Set) {}, Log: zap.New(core)})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	s.Routes(r)

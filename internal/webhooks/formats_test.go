@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -129,7 +130,7 @@ func TestOnlyEnabledFormatsAreServed(t *testing.T) {
 	t.Parallel()
 	core, logged := observer.New(zap.WarnLevel)
 	f, log := &fakes{}, testlog.New(t, zap.DebugLevel)
-	d := Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(buckets.Set) {}, Log: zap.New(core)}
+	d := Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(context.Context, buckets.Set) {}, Log: zap.New(core)}
 	s, err := New(d)
 	require.NoError(t, err)
 	r := chi.NewRouter()

@@ -145,7 +145,7 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 	}
 	switch {
 	case found:
-		s.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
+		s.d.Wake(r.Context(), buckets.Of(int(int64(id)%buckets.Count)))
 		created(w, d, id)
 	case d.emptyAnswer:
 		created(w, d, 0)

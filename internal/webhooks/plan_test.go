@@ -36,7 +36,7 @@ func catching(t *testing.T, ofApp, catchAll string, recent bounded) (*fakes, *We
 	core, logged := observer.New(zap.WarnLevel)
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
 	f.app.DefaultPlan = ofApp
-	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.New(core)), Wake: func(buckets.Set) {},
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.New(core)), Wake: func(context.Context, buckets.Set) {},
 		Log: zap.New(core), Enabled: Names(), CatchAll: catchAll, FallbackRates: load.NewRates(recent, 10, 1, time.Minute, nil)})
 	require.NoError(t, err)
 	r := chi.NewRouter()

@@ -67,7 +67,7 @@ type Deps struct {
 	Plans        Plans
 	Load         Load
 	Errors       *wire.Errors
-	Wake         func(buckets.Set) // notifies the processors of changed buckets; never blocks
+	Wake         func(context.Context, buckets.Set) // notifies the processors of changed buckets; never blocks
 	Log          *zap.Logger
 	// Enabled are the served formats, from Names; empty = alertmanager and grafana.
 	Enabled []string
@@ -260,7 +260,7 @@ func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Appli
 			restarted, err = s.d.Incidents.Update(r.Context(), opened.ID,
 				incidents.Delivery{Context: d.context, Facts: intake.Stored(d.facts), Alerts: d.alerts, Late: late(app), Text: text})
 			if restarted {
-				s.d.Wake(buckets.Of(opened.Bucket))
+				s.d.Wake(r.Context(), buckets.Of(opened.Bucket))
 			}
 		}
 	}
@@ -270,7 +270,7 @@ func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Appli
 	}
 	if !opened.Known && !opened.Held {
 		s.d.Load.Accepted(app.ID, 1)
-		s.d.Wake(buckets.Of(opened.Bucket))
+		s.d.Wake(r.Context(), buckets.Of(opened.Bucket))
 		s.reportFallback(app, d, chosen, opened.ID)
 	}
 	created(w, d, opened.ID)

@@ -76,7 +76,7 @@ type Deps struct {
 	Timelines   Timelines
 	People      wire.People
 	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake func(buckets.Set)
+	Wake func(context.Context, buckets.Set)
 }
 
 // The routes by resource.

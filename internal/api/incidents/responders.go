@@ -77,7 +77,7 @@ func (a teamwork) reassign(w http.ResponseWriter, r *http.Request) error {
 
 // changed wakes the processors and answers with the incident.
 func (d Deps) changed(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
-	d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
+	d.Wake(r.Context(), buckets.Of(int(int64(id)%buckets.Count)))
 	now, err := d.Incidents.Get(r.Context(), id)
 	if err != nil {
 		return err

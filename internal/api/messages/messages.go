@@ -43,7 +43,7 @@ type Deps struct {
 	// Reached returns a NotFound fault if the caller does not reach the incidents.
 	Reached func(ctx context.Context, ids ...incidents.ID) error
 	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake func(buckets.Set)
+	Wake func(context.Context, buckets.Set)
 }
 
 // The routes by resource.

@@ -28,7 +28,7 @@ func (a requests) send(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a.Wake(buckets.Of(int(id % buckets.Count)))
+	a.Wake(ctx, buckets.Of(int(id%buckets.Count)))
 	accepted, err := a.Notifications.Get(ctx, id)
 	if err != nil {
 		return err

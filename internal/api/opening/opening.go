@@ -31,7 +31,7 @@ type Deps struct {
 	Opener    Opener
 	Incidents Incidents
 	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake func(buckets.Set)
+	Wake func(context.Context, buckets.Set)
 }
 
 // maxTargets is how many dynamic targets a body may have.
@@ -66,7 +66,7 @@ func (d Deps) open(w http.ResponseWriter, r *http.Request) error {
 	status := http.StatusOK
 	if !opened.Known {
 		status = http.StatusCreated
-		d.Wake(buckets.Of(opened.Bucket))
+		d.Wake(ctx, buckets.Of(opened.Bucket))
 	}
 	found, err := d.Incidents.Get(ctx, opened.ID)
 	if err != nil {

@@ -43,7 +43,7 @@ func (d Deps) purge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d.Wake(buckets.All())
+	d.Wake(r.Context(), buckets.All())
 	return routing.Answer(w, http.StatusOK, purged)
 }
 
@@ -90,7 +90,7 @@ func (d Deps) resend(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d.Wake(buckets.Of(bucket))
+	d.Wake(r.Context(), buckets.Of(bucket))
 	w.Header().Set("Location", "/v1/messages/"+strconv.FormatInt(int64(made), 10))
 	return routing.Answer(w, http.StatusCreated, struct {
 		ID messages.ID `json:"id"`

@@ -83,7 +83,7 @@ type Deps struct {
 	// Own returns the application that the caller is confined to; 0 = none.
 	Own func(ctx context.Context) (id int64, name string)
 	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake func(buckets.Set)
+	Wake func(context.Context, buckets.Set)
 }
 
 // Routes returns the routes on the parts.

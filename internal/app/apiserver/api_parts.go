@@ -45,7 +45,7 @@ type apiShared struct {
 	rates         *load.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
 	callbacks     callbacks.Callbacks
-	replayed      prometheus.Counter
+	keys          *replay.Keys[*postgres.Unit]
 }
 
 // share creates what the edges share.
@@ -66,9 +66,9 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if b := a.cfg.IncidentRates; b.Enabled {
 		s.rates = load.NewRates(s.Incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
 	}
-	s.replayed = promauto.With(a.reg).NewCounter(prometheus.CounterOpts{
+	s.keys = replay.New(s.idempotency, a.errors, promauto.With(a.reg).NewCounter(prometheus.CounterOpts{
 		Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
-	})
+	}).Inc)
 	var err error
 	if s.requests, err = wire.NewRequests(a.reg); err != nil {
 		return nil, err
@@ -84,26 +84,13 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	return s, err
 }
 
-// over returns s over the DB of a unit of work. Caches, sessions, authentication, limits and metrics stay those of the process.
-func (s *apiShared) over(d *postgres.DB) *apiShared {
-	c := *s
-	c.Stores = s.Within(d)
-	return &c
-}
-
-// units returns how an edge begins units of work. parts makes the parts of the edge.
-func units[P any](s *apiShared, parts func(*apiShared) P) replay.Begin[P] {
-	return replay.Units(s.idempotency, func(u *postgres.Unit) P { return parts(s.over(u.DB())) })
-}
-
 // irisParts are the parts of the API v0.
 func (s *apiShared) irisParts() irisapi.Deps {
 	c, open := s.cfg, openings(s.cfg)
 	reached, rule := s.reached(), reach.Rule{Openings: open}
 	tags := irisapi.Tags{Names: c.Tags, Store: s.Tags}
-	acceptor := s.acceptor.Within(s.Notifications)
 	return irisapi.Deps{
-		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent, Observe: s.requests.Observe},
+		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent, Once: s.keys.Once, Observe: s.requests.Observe},
 		Applications: irisapi.ApplicationParts{
 			Applications: s.Applications, Changes: s.Applications, Keys: s.Applications, Limits: s.Applications,
 			Statistics: s.caches.Statistics, Tags: tags,
@@ -116,22 +103,21 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		},
 		Incidents: irisapi.IncidentParts{
 			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, People: s.Users,
-			Tags: tags, Openings: open, InternalApplications: c.InternalApplications,
+			Tags: tags, Openings: open, InternalApplications: c.InternalApplications, Wake: s.notifier.Wake,
 		},
-		Messages: irisapi.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: acceptor},
-		Opening:  irisapi.OpeningParts{Opener: s.opener(), Texts: s.Plans},
+		Messages: irisapi.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
+		Opening:  irisapi.OpeningParts{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
 		People: irisapi.PeopleParts{
 			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
-			Devices: s.Settings, Acceptor: acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
+			Devices: s.Settings, Acceptor: s.acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
 			Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications, InternalApplications: c.InternalApplications,
 		},
 		Vocabulary: irisapi.VocabularyParts{
 			Targets: s.Targets, Roles: s.Targets, Categories: s.Applications, Tags: tags,
 			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications,
 		},
-		Health: irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.DB.Ping},
-		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Registerer: s.reg,
-		WakeEscalation: s.notifier.WakeEscalation, WakeDelivery: s.notifier.WakeDelivery,
+		Health:     irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.DB.Ping},
+		Registerer: s.reg,
 	}
 }
 
@@ -186,7 +172,7 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 // v1Parts are the parts of the project's own API below /v1.
 func (s *apiShared) v1Parts() api.Deps {
 	requests, authenticator := s.calendarEdge()
-	acceptor := s.acceptor.Within(s.Notifications)
+	acceptor := *s.acceptor
 	acceptor.DummyRoles = false
 	reached, rule := s.reached(), reach.Rule{Openings: openings(s.cfg)}
 	plans := api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, PlanUses: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
@@ -194,18 +180,18 @@ func (s *apiShared) v1Parts() api.Deps {
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
-		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
+		Once: s.keys.Once,
 		Incidents: api.IncidentParts{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
 		Messages: api.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
-			Acceptor: acceptor, Reached: reached.Check},
+			Acceptor: &acceptor, Reached: reached.Check},
 		Catalog:      plans,
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
 		Configuration: api.ConfigurationParts{
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)}, Drafts: plans,
 		},
-		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.log)),
+		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log)),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,

@@ -16,7 +16,7 @@ import (
 // heartbeats creates the monitor of heartbeats. What it reports is not limited: each heartbeat has at most one open incident.
 func (p *Processor) heartbeats(parts *processorParts, s *server.Stores, log *zap.Logger) (*monitor.Monitor, error) {
 	receiver, err := receiving.New(receiving.Deps{
-		Incidents: s.Incidents, Load: unlimited{}, Wake: parts.wake, Log: log, Registerer: p.reg, Types: sources.Types(),
+		Incidents: s.Incidents, Load: unlimited{}, Wake: parts.wakeAfter, Log: log, Registerer: p.reg, Types: sources.Types(),
 		Chooser: receiving.NewChooser(s.Plans, s.Notifications, p.cfg.Intake.CatchAllPlan, log),
 	})
 	if err != nil {

@@ -45,6 +45,9 @@ func (p *processorParts) wake(bs buckets.Set) {
 	p.worker.Wake(bs)
 }
 
+// wakeAfter is wake for changes that are committed.
+func (p *processorParts) wakeAfter(_ context.Context, bs buckets.Set) { p.wake(bs) }
+
 // build creates the parts. Each dependency between two parts is one line here or in the functions that build calls.
 func (p *Processor) build(ctx context.Context, in postgres.Installation) (*processorParts, error) {
 	parts := &processorParts{}
@@ -106,7 +109,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 
 // buildLoops creates the parts that escalate and send.
 func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap.Logger) (err error) {
-	keeper := s.SilenceKeeper(parts.holder, parts.wake, log)
+	keeper := s.SilenceKeeper(parts.holder, parts.wakeAfter, log)
 	parts.hideSilenced = keeper.Run
 	parts.runner, err = runner.New(runner.Deps{
 		Work: s.Runner, Ledger: s.Runner, Digests: s.Runner, Timers: s.Runner, Additions: s.Runner, Reader: s.Directory,

@@ -30,9 +30,7 @@ func (s *Stores) SilenceKeeper(leases silences.Leases, wake silences.Wake, log *
 	return silences.NewKeeper(s.silences, s.inForce, leases, wake, log)
 }
 
-// Silences returns the operations of people on silences. They do not use the cached silences of the process: in a unit of work they must
-// find a silence that is not committed yet.
+// Silences returns the operations of people on silences.
 func (s *Stores) Silences(wake silences.Wake, log *zap.Logger) silences.Silences {
-	keeper := silences.NewKeeper(s.silences, silences.NewCurrent(s.silences, s.Clock), nil, wake, log)
-	return silences.Silences{Reader: s.silences, Editor: s.silences, Keeper: keeper}
+	return silences.Silences{Reader: s.silences, Editor: s.silences, Keeper: silences.NewKeeper(s.silences, s.inForce, nil, wake, log)}
 }

@@ -26,8 +26,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Records are the adapters that a request may use to change something. All are over one DB: that of the process, or that of
-// the unit of work of a request.
+// Records are the adapters that a request may use to change something.
 type Records struct {
 	DB            *postgres.DB
 	Applications  *catalog.Applications
@@ -108,23 +107,15 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 	}
 	s.silences = pgsilences.New(d)
 	s.inForce = silences.NewCurrent(s.silences, s.Clock)
-	s.Records = s.records(d, catalog.NewPlans(d), notifications.New(d).WithQuota(standard))
+	s.Records = s.records(d, notifications.New(d).WithQuota(standard))
 	return s
 }
 
-// Within returns the adapters of s with Records over the DB of a unit of work. Caches stay those of the process.
-func (s *Stores) Within(d *postgres.DB) *Stores {
-	c := *s
-	c.silences = pgsilences.New(d)
-	c.Records = s.records(d, s.Plans.Within(d), s.Notifications.Within(d))
-	return &c
-}
-
-func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.Notifications) Records {
+func (s *Stores) records(d *postgres.DB, n *notifications.Notifications) Records {
 	teams := people.NewOncallTeams(d, s.newTeams)
 	return Records{
 		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: s.incidents(incidents.New(d)), Integrations: integrations.New(d, s.Keys), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
-		Requests: incidents.NewRequests(d), Notifications: n, Plans: plans,
+		Requests: incidents.NewRequests(d), Notifications: n, Plans: catalog.NewPlans(d),
 		Templates: catalog.NewTemplates(d), Targets: catalog.NewTargets(d), Tags: catalog.NewTags(d), Owners: catalog.NewOwners(d), Names: calendar.NewRolesAndServices(d),
 		Users: people.NewUsers(d), Settings: people.NewSettings(d), Contacts: people.NewContacts(d, s.Keys, n),
 		People: people.NewOncallPeople(d), Teams: teams, Rosters: people.NewRosters(teams),

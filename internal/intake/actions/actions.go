@@ -61,7 +61,7 @@ type Deps struct {
 	People      People
 	Addresses   Addresses
 	// Wake notifies the processors of changed buckets. It never blocks.
-	Wake func(buckets.Set)
+	Wake func(context.Context, buckets.Set)
 }
 
 // Actions carries out actions. A Conflict fault means that the state of the alert does not permit the action. It is safe for concurrent
@@ -93,19 +93,19 @@ func (a Actions) Unacknowledge(ctx context.Context, from integrations.Integratio
 		return ErrNotAcknowledged
 	}
 	done, err := a.d.Transitions.Reopen(ctx, change(from, on))
-	return a.finish(done, err)
+	return a.finish(ctx, done, err)
 }
 
 // Escalate starts the next step of an open alert's plan.
 func (a Actions) Escalate(ctx context.Context, from integrations.Integration, on integrations.Alert) error {
 	done, err := a.d.Transitions.Escalate(ctx, change(from, on))
-	return a.finish(done, err)
+	return a.finish(ctx, done, err)
 }
 
 // Snooze ends the escalation of an open alert until an instant.
 func (a Actions) Snooze(ctx context.Context, from integrations.Integration, on integrations.Alert, until time.Time) error {
 	done, err := a.d.Transitions.Snooze(ctx, change(from, on), incidents.SnoozeUntil(until))
-	return a.finish(done, err)
+	return a.finish(ctx, done, err)
 }
 
 // Assign makes a person the owner of an open alert, which ends its escalation, and pages this person. name is the person's name or e-mail
@@ -116,10 +116,10 @@ func (a Actions) Assign(ctx context.Context, from integrations.Integration, on i
 		return err
 	}
 	if on.Owner != "" {
-		return a.wake(on, a.d.Responders.Reassign(ctx, change(from, on), owner.Name))
+		return a.wake(ctx, on, a.d.Responders.Reassign(ctx, change(from, on), owner.Name))
 	}
 	done, err := a.d.Transitions.Acknowledge(ctx, change(from, on), owner)
-	if err = a.finish(done, err); err != nil {
+	if err = a.finish(ctx, done, err); err != nil {
 		return err
 	}
 	return a.page(ctx, from, on, incidents.Target{Role: "user", Name: owner.Name})
@@ -153,7 +153,7 @@ func (a Actions) PageTeam(ctx context.Context, from integrations.Integration, on
 }
 
 func (a Actions) page(ctx context.Context, from integrations.Integration, on integrations.Alert, t incidents.Target) error {
-	return a.wake(on, a.d.Responders.PageAlso(ctx, change(from, on), incidents.AddedPage{Targets: []incidents.Target{t}}))
+	return a.wake(ctx, on, a.d.Responders.PageAlso(ctx, change(from, on), incidents.AddedPage{Targets: []incidents.Target{t}}))
 }
 
 // edits is how often an edit is tried again because the alert was changed at the same time.
@@ -203,14 +203,14 @@ func change(from integrations.Integration, on integrations.Alert) incidents.Chan
 }
 
 // finish wakes the processors of changed incidents.
-func (a Actions) finish(done []incidents.Acknowledged, err error) error {
+func (a Actions) finish(ctx context.Context, done []incidents.Acknowledged, err error) error {
 	for _, d := range done {
-		a.d.Wake(buckets.Of(int(int64(d.ID) % buckets.Count)))
+		a.d.Wake(ctx, buckets.Of(int(int64(d.ID)%buckets.Count)))
 	}
 	return err
 }
 
 // wake wakes the processor of a changed incident.
-func (a Actions) wake(on integrations.Alert, err error) error {
-	return a.finish([]incidents.Acknowledged{{ID: incidents.ID(on.Incident)}}, err)
+func (a Actions) wake(ctx context.Context, on integrations.Alert, err error) error {
+	return a.finish(ctx, []incidents.Acknowledged{{ID: incidents.ID(on.Incident)}}, err)
 }

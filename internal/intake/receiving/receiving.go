@@ -50,7 +50,7 @@ type Load interface {
 }
 
 // Wake notifies the processors of changed buckets. It never blocks.
-type Wake = func(buckets.Set)
+type Wake = func(context.Context, buckets.Set)
 
 // Deps are the parts that a Receiver works on.
 type Deps struct {
@@ -130,18 +130,18 @@ func (r *Receiver) receive(ctx context.Context, app auth.Application, from integ
 		return Result{Outcome: Ignored}, nil
 	case e.Status == intake.Acknowledged:
 		id, found, err := r.d.Incidents.AcknowledgeByKey(ctx, n, by)
-		return r.changed(id, found, Acknowledged), err
+		return r.changed(ctx, id, found, Acknowledged), err
 	}
 	id, found, err := r.d.Incidents.ResolveByKey(ctx, n, "", by)
-	return r.changed(id, found, Resolved), err
+	return r.changed(ctx, id, found, Resolved), err
 }
 
 // changed returns the result of an event that ends the escalation of an incident.
-func (r *Receiver) changed(id incidents.ID, found bool, o Outcome) Result {
+func (r *Receiver) changed(ctx context.Context, id incidents.ID, found bool, o Outcome) Result {
 	if !found {
 		return Result{Outcome: Ignored}
 	}
-	r.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
+	r.d.Wake(ctx, buckets.Of(int(int64(id)%buckets.Count)))
 	return Result{id, o}
 }
 
@@ -172,7 +172,7 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from integrat
 		return r.update(ctx, e, n, opened)
 	}
 	r.d.Load.Accepted(app.ID, 1)
-	r.d.Wake(buckets.Of(opened.Bucket))
+	r.d.Wake(ctx, buckets.Of(opened.Bucket))
 	r.reportFallback(from, chosen, opened.ID)
 	return Result{opened.ID, Opened}, nil
 }
@@ -194,7 +194,7 @@ func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, 
 	}
 	restarted, err := r.d.Incidents.Update(ctx, known.ID, d)
 	if restarted {
-		r.d.Wake(buckets.Of(known.Bucket))
+		r.d.Wake(ctx, buckets.Of(known.Bucket))
 	}
 	return Result{known.ID, Updated}, err
 }

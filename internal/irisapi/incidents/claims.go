@@ -127,7 +127,7 @@ func (a claims) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents
 	if len(done) != len(ids) || slices.ContainsFunc(done, missing) {
 		return nil, a.noSuchIncident(ctx)
 	}
-	a.wake(done)
+	a.wake(r.Context(), done)
 	return done, nil
 }
 
@@ -157,7 +157,7 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request, id incidents.ID)
 	if len(done) != 1 || !done[0].Found {
 		return a.noSuchIncident(r.Context())
 	}
-	a.wake(done)
+	a.wake(r.Context(), done)
 	return v0.Answer(w, v0.Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}}, nil)
 }
 
@@ -176,6 +176,6 @@ func (a states) set(w http.ResponseWriter, r *http.Request, id incidents.ID) err
 	if len(done) != 1 || !done[0].Found {
 		return fault.New(fault.NotFound, "no such incident")
 	}
-	a.wake(done)
+	a.wake(r.Context(), done)
 	return v0.Done(w, nil)
 }

@@ -58,7 +58,7 @@ type Deps struct {
 	// InternalApplications may use the routes below /v0/internal.
 	InternalApplications []string
 	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake func(buckets.Set)
+	Wake func(context.Context, buckets.Set)
 }
 
 // The routes by resource.
@@ -101,12 +101,12 @@ func change(r *http.Request, ids ...incidents.ID) incidents.Change {
 }
 
 // wake wakes the processors of changed incidents.
-func (d Deps) wake(done []incidents.Acknowledged) {
+func (d Deps) wake(ctx context.Context, done []incidents.Acknowledged) {
 	var set buckets.Set
 	for _, a := range done {
 		if a.Found {
 			set.Add(int(int64(a.ID) % buckets.Count))
 		}
 	}
-	d.Wake(set)
+	d.Wake(ctx, set)
 }

@@ -35,7 +35,7 @@ type Deps struct {
 	// Refused counts a notification that is refused because too much of the application waits.
 	Refused func()
 	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake func(buckets.Set)
+	Wake func(context.Context, buckets.Set)
 }
 
 // The routes by resource.

@@ -114,7 +114,7 @@ func (a incoming) notify(w http.ResponseWriter, r *http.Request) error {
 		}
 		return rejection(err)
 	}
-	a.Wake(buckets.Of(int(id % buckets.Count)))
+	a.Wake(ctx, buckets.Of(int(id%buckets.Count)))
 	return v0.Done(w, nil)
 }
 

@@ -25,7 +25,7 @@ type Deps struct {
 	Opener Opener
 	Texts  Texts
 	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake func(buckets.Set)
+	Wake func(context.Context, buckets.Set)
 }
 
 // incoming serves the route.

@@ -72,7 +72,7 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !opened.Known {
-		a.Wake(buckets.Of(opened.Bucket))
+		a.Wake(ctx, buckets.Of(opened.Bucket))
 	}
 	return v0.Created(w, int64(opened.ID), "incidents", nil)
 }

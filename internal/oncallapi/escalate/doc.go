@@ -49,7 +49,7 @@ type Deps struct {
 	Lookups      Lookups
 	Applications auth.Applications
 	// Wake notifies the processors of changed buckets; it never blocks.
-	Wake   func(buckets.Set)
+	Wake   func(context.Context, buckets.Set)
 	Config Config
 }
 

@@ -137,7 +137,7 @@ func (a Deps) open(ctx context.Context, chosen Plan, team oncall.Profile, reques
 	if err != nil {
 		return 0, err
 	}
-	a.Wake(buckets.Of(opened.Bucket))
+	a.Wake(ctx, buckets.Of(opened.Bucket))
 	return int64(opened.ID), nil
 }
 

@@ -26,7 +26,6 @@ const planTTL = time.Second
 // Plans stores versions of escalation plans. It is safe for concurrent use.
 type Plans struct {
 	db     *postgres.DB
-	pool   *postgres.DB // for the reads of the caches: db, or outside of the unit whose DB db is
 	active *cache.Cache[string, escalation.PlanSteps]
 	texts  *cache.Cache[planApplication, bool]
 }
@@ -35,13 +34,8 @@ type planApplication struct{ plan, application int64 }
 
 // NewPlans returns the adapter over d.
 func NewPlans(d *postgres.DB) *Plans {
-	return &Plans{db: d, pool: d, active: cache.New(cache.Config[string, escalation.PlanSteps]{TTL: planTTL}),
+	return &Plans{db: d, active: cache.New(cache.Config[string, escalation.PlanSteps]{TTL: planTTL}),
 		texts: cache.New(cache.Config[planApplication, bool]{TTL: planTTL})}
-}
-
-// Within returns an adapter over the DB of a unit. It shares what p caches; that is read outside of the unit.
-func (p *Plans) Within(d *postgres.DB) *Plans {
-	return &Plans{db: d, pool: p.pool, active: p.active, texts: p.texts}
 }
 
 // ByID returns a version of a plan, active or not, with its steps. Unknown: NotFound.
@@ -82,7 +76,7 @@ func (p *Plans) StepCount(ctx context.Context, id int64) int {
 // Recent is ByName for opening incidents: the result may be up to a second old. Callers must not change it.
 func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, error) {
 	return p.active.Get(ctx, strings.TrimRight(name, " "), func(ctx context.Context) (escalation.PlanSteps, error) {
-		return planByName(ctx, p.pool, name)
+		return planByName(ctx, p.db, name)
 	})
 }
 
@@ -91,7 +85,7 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 func (p *Plans) HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
 	has, err := p.texts.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
-		has, err = postgres.Query(ctx, p.pool, (*db.Queries).PlanHasText, db.PlanHasTextParams{
+		has, err = postgres.Query(ctx, p.db, (*db.Queries).PlanHasText, db.PlanHasTextParams{
 			PlanID: key.plan, ApplicationID: key.application,
 		})
 		if err == nil && !has {

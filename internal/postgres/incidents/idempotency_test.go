@@ -1,6 +1,7 @@
 package incidents_test
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,14 +26,14 @@ func onceKey(application int64, key string) auth.ReplayKey {
 
 // once sends the stored answer of a key. Without one it runs work in a unit, and commits the unit with an answer if work
 // returns true.
-func once(t *testing.T, s *postgres.Idempotency, k auth.ReplayKey, work func(d *postgres.DB) bool) (*auth.Answer, error) {
+func once(t *testing.T, s *postgres.Idempotency, k auth.ReplayKey, work func(ctx context.Context) bool) (*auth.Answer, error) {
 	t.Helper()
 	stored, unit, err := s.Begin(t.Context(), k)
 	if err != nil || stored != nil {
 		return stored, err
 	}
 	defer unit.Close(t.Context())
-	if !work(unit.DB()) {
+	if !work(unit.Context(t.Context())) {
 		return nil, nil
 	}
 	return nil, unit.Commit(t.Context(), opened1)
@@ -47,7 +48,7 @@ func TestAKeyedRequestRunsOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 40 { // more than the pool has connections
 		wg.Go(func() {
-			stored, err := once(t, s, key, func(*postgres.DB) bool {
+			stored, err := once(t, s, key, func(context.Context) bool {
 				ran.Add(1)
 				return true
 			})
@@ -62,7 +63,7 @@ func TestAKeyedRequestRunsOnce(t *testing.T) {
 	require.EqualValues(t, 1, ran.Load())
 	require.EqualValues(t, 39, replayed.Load())
 
-	never := func(*postgres.DB) bool {
+	never := func(context.Context) bool {
 		t.Error("the request ran again")
 		return false
 	}
@@ -73,7 +74,7 @@ func TestAKeyedRequestRunsOnce(t *testing.T) {
 
 	_, err = c.Pool().Exec(t.Context(), "update idempotency_keys set created_at = created_at - interval '25 hours'")
 	require.NoError(t, err)
-	stored, err := once(t, s, other, func(*postgres.DB) bool { return true })
+	stored, err := once(t, s, other, func(context.Context) bool { return true })
 	require.NoError(t, err)
 	require.Nil(t, stored, "a day later the key is free")
 	stored, err = once(t, s, other, never)
@@ -90,9 +91,9 @@ func TestAKeyedRequestRunsOnce(t *testing.T) {
 func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
-	s, outside := postgres.NewIdempotency(p.DB), notifications.New(p.DB)
-	all := func(d *postgres.DB) {
-		ctx, in := t.Context(), incidents.New(d)
+	s, requests := postgres.NewIdempotency(p.DB), notifications.New(p.DB)
+	in := incidents.New(p.DB)
+	all := func(ctx context.Context) {
 		opened, err := in.Open(ctx, p.request(""))
 		require.NoError(t, err)
 		_, err = in.AddComment(ctx, opened.ID, p.ann, "c")
@@ -102,7 +103,7 @@ func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 		seen, err := in.Get(ctx, opened.ID)
 		require.NoError(t, err, "reads see the changes of the unit")
 		require.Equal(t, opened.ID, seen.ID)
-		_, err = outside.Within(d).Create(ctx, messages.Notification{ApplicationID: p.demo, Subject: "s", Body: "b", Lifetime: 60e9,
+		_, err = requests.Create(ctx, messages.Notification{ApplicationID: p.demo, Subject: "s", Body: "b", Lifetime: 60e9,
 			Recipients: []messages.NotificationRecipient{{Recipient: messages.ToUser(p.ann.ID), UserID: p.ann.ID, Target: "ann", Mode: users.Email}}})
 		require.NoError(t, err)
 	}
@@ -111,8 +112,8 @@ func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 			+ (select count(*) from notification_requests) + (select count(*) from idempotency_keys)`).Scan(&n))
 		return n
 	}
-	stored, err := once(t, s, onceKey(p.demo, "refused"), func(d *postgres.DB) bool {
-		all(d)
+	stored, err := once(t, s, onceKey(p.demo, "refused"), func(ctx context.Context) bool {
+		all(ctx)
 		return false
 	})
 	require.NoError(t, err)
@@ -120,15 +121,15 @@ func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 	require.Zero(t, rows())
 
 	require.Panics(t, func() {
-		_, _ = once(t, s, onceKey(p.demo, "died"), func(d *postgres.DB) bool {
-			all(d)
+		_, _ = once(t, s, onceKey(p.demo, "died"), func(ctx context.Context) bool {
+			all(ctx)
 			panic("defect")
 		})
 	})
 	require.Zero(t, rows())
 
-	_, err = once(t, s, onceKey(p.demo, "lost"), func(d *postgres.DB) bool {
-		all(d)
+	_, err = once(t, s, onceKey(p.demo, "lost"), func(ctx context.Context) bool {
+		all(ctx)
 		_, err := p.Pool().Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
 			where datname = current_database() and state = 'idle in transaction'`) // as when the process dies
 		require.NoError(t, err)
@@ -138,8 +139,8 @@ func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 	require.Zero(t, rows())
 
 	for range 2 {
-		_, err = once(t, s, onceKey(p.demo, "done"), func(d *postgres.DB) bool {
-			all(d)
+		_, err = once(t, s, onceKey(p.demo, "done"), func(ctx context.Context) bool {
+			all(ctx)
 			require.Zero(t, rows(), "nobody sees the changes before the answer is stored")
 			return true
 		})

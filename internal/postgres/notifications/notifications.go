@@ -35,13 +35,6 @@ func New(d *postgres.DB) *Notifications {
 	return n
 }
 
-// Within returns an adapter over the DB of a postgres.Unit. It shares the caches of n, which are read outside of the unit.
-func (n *Notifications) Within(d *postgres.DB) *Notifications {
-	w := &Notifications{db: d, quotas: n.quotas, targets: n.targets}
-	w.batches = postgres.NewBatches(d, notificationBatch, notificationRuns, w.insert)
-	return w
-}
-
 // WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the first
 // notification is created.
 func (n *Notifications) WithQuota(q *quotas.StandardQuota) *Notifications {

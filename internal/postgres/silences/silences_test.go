@@ -59,7 +59,7 @@ func newStandOn(t *testing.T, d *postgres.DB) *stand {
 		insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat, optional)
 			select 2, 1, 0, 'high', 'team', target_id, 't', 60, 0, false from teams where name = 'db'`)
 	current := silences.NewCurrent(s.store, s.clock)
-	s.keeper = silences.NewKeeper(s.store, current, everything{}, func(buckets.Set) {}, zap.NewNop())
+	s.keeper = silences.NewKeeper(s.store, current, everything{}, func(context.Context, buckets.Set) {}, zap.NewNop())
 	s.ops = silences.Silences{Reader: s.store, Editor: s.store, Keeper: s.keeper}
 	s.opener = silences.Opener{Incidents: pgincidents.New(d), Current: current}
 	return s

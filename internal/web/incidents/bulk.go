@@ -108,7 +108,7 @@ func (h Handlers) applyTo(r *http.Request, result *outcome, end incidents.Snooze
 		}
 		woken.Add(int(int64(a.ID) % buckets.Count))
 	}
-	h.Wake(woken)
+	h.Wake(r.Context(), woken)
 	return nil
 }
 

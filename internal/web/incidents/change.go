@@ -37,7 +37,7 @@ func (h Handlers) change(rw http.ResponseWriter, r *http.Request, do work) {
 		h.confirmTakeover(rw, r, *owned)
 		return
 	}
-	h.Wake(buckets.Of(int(int64(id) % buckets.Count)))
+	h.Wake(r.Context(), buckets.Of(int(int64(id)%buckets.Count)))
 	back := r.PostFormValue("back")
 	if !goesBack(back) {
 		back = fmt.Sprintf("/incidents/%d", id)

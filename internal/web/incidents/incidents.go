@@ -76,7 +76,7 @@ type Deps struct {
 	// Version returns a text that changes when an incident, its timeline or its messages change.
 	Version func(ctx context.Context, id incidents.ID) (string, error)
 	// Wake notifies the processors of changed buckets. It never blocks.
-	Wake func(buckets.Set)
+	Wake func(context.Context, buckets.Set)
 }
 
 // Handlers serves the pages. It is safe for concurrent use.

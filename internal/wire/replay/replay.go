@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 const (
@@ -28,63 +26,41 @@ const (
 	replayedHeader = "Idempotent-Replayed"
 )
 
-// Transaction is the transaction of one request. It has all changes of the request, and its answer.
-type Transaction interface {
+// Unit is the transaction of one request: all changes of the request, and its answer.
+type Unit interface {
+	// Context returns a context in which the stores work in the transaction. One goroutine at a time may use it.
+	Context(ctx context.Context) context.Context
 	// Commit stores the answer and commits.
 	Commit(ctx context.Context, a auth.Answer) error
 	// Close rolls back an uncommitted transaction. It must be called once.
 	Close(ctx context.Context)
 }
 
-// Store begins transactions.
-type Store[T Transaction] interface {
-	// Begin returns the stored answer of a request, or a transaction for it if there is none. While another request with the same key
-	// runs, Begin waits.
-	Begin(ctx context.Context, k auth.ReplayKey) (*auth.Answer, T, error)
+// Store begins units.
+type Store[U Unit] interface {
+	// Begin returns the stored answer of a request, or a unit for it if there is none. While another request with the same key runs, Begin
+	// waits.
+	Begin(ctx context.Context, k auth.ReplayKey) (*auth.Answer, U, error)
 }
 
-// Unit is the unit of work of one request: a transaction, and the parts of an edge that work in this transaction. Only one
-// goroutine at a time may use the parts.
-type Unit[P any] struct {
-	Transaction
-	Parts P
+// Wake wakes the processors of changed buckets after the commit of the work of ctx. It never blocks.
+type Wake = func(context.Context, buckets.Set)
+
+// Keys runs each request with an Idempotency-Key once. It is safe for concurrent use.
+type Keys[U Unit] struct {
+	store    Store[U]
+	errors   *wire.Errors
+	replayed func()
 }
 
-// Begin returns the stored answer of a request, or a unit of work for it if there is none.
-type Begin[P any] func(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit[P], error)
-
-// Units returns the Begin of an edge. parts returns the parts of the edge that work in a transaction.
-func Units[T Transaction, P any](s Store[T], parts func(T) P) Begin[P] {
-	return func(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit[P], error) {
-		stored, tx, err := s.Begin(ctx, k)
-		if err != nil || stored != nil {
-			return stored, nil, err
-		}
-		return nil, &Unit[P]{Transaction: tx, Parts: parts(tx)}, nil
-	}
+// New returns a Keys. replayed is called when a stored answer is sent.
+func New[U Unit](s Store[U], e *wire.Errors, replayed func()) *Keys[U] {
+	return &Keys[U]{s, e, replayed}
 }
-
-// Keys runs each request with an Idempotency-Key once. All parts are required. It is safe for concurrent use.
-type Keys[P any] struct {
-	Begin  Begin[P]
-	Errors *wire.Errors
-	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake func(buckets.Set)
-	// Replayed is called when a stored answer is sent.
-	Replayed func()
-}
-
-// Wake records the buckets that a request changed. Their processors are notified after the commit.
-type Wake = func(buckets.Set)
-
-// Over returns the handler of a request that works on the parts of a unit of work. The handler must call wake with the buckets that
-// it changed.
-type Over[P any] func(parts P, wake Wake) http.Handler
 
 // Once makes a request with an Idempotency-Key act once for an application, person and path. A repeated request gets the stored
-// answer. Only successes are stored: after a failure the request can be sent again with the same key. next serves requests without
-// a key.
-func (k *Keys[P]) Once(next http.Handler, over Over[P]) http.Handler {
+// answer. Only successes are stored: after a failure the request can be sent again with the same key.
+func (k *Keys[U]) Once(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Header.Get(idempotencyHeader)
 		actor := wire.Actor(r.Context())
@@ -94,23 +70,11 @@ func (k *Keys[P]) Once(next http.Handler, over Over[P]) http.Handler {
 		}
 		key, r, err := replayKey(w, r, name, actor)
 		if err != nil {
-			k.Errors.Write(w, r, err)
+			k.errors.Write(w, r, err)
 			return
 		}
-		k.runOnce(w, r, key, over)
+		k.runOnce(w, r, key, next)
 	})
-}
-
-// Table returns the function Once of a routing.Mount. table returns the routes of the edge, which work on the parts of a unit.
-func (k *Keys[P]) Table(table func(parts P, wake Wake) []routing.Route) func(routing.Route, routing.Serve) http.Handler {
-	return func(rt routing.Route, serve routing.Serve) http.Handler {
-		return k.Once(serve(rt), func(parts P, wake Wake) http.Handler {
-			routes := table(parts, wake)
-			return serve(routes[slices.IndexFunc(routes, func(other routing.Route) bool {
-				return other.Method == rt.Method && other.Path == rt.Path
-			})])
-		})
-	}
 }
 
 func replayKey(w http.ResponseWriter, r *http.Request, name string, actor auth.Actor) (auth.ReplayKey, *http.Request, error) {
@@ -146,35 +110,33 @@ func replayRoute(r *http.Request, actor auth.Actor) string {
 	return r.Method + " sha256:" + hex.EncodeToString(sum[:])
 }
 
-// maxUnit is the maximum time of a unit of work, which holds a database connection.
+// maxUnit is the maximum time of a unit, which holds a database connection.
 const maxUnit = 15 * time.Second
 
-// runOnce sends the stored answer, or runs the request in a unit of work and answers after the commit.
-func (k *Keys[P]) runOnce(w http.ResponseWriter, r *http.Request, key auth.ReplayKey, over Over[P]) {
+// runOnce sends the stored answer, or runs the request in a unit and answers after the commit.
+func (k *Keys[U]) runOnce(w http.ResponseWriter, r *http.Request, key auth.ReplayKey, next http.Handler) {
 	ctx, cancel := context.WithTimeout(r.Context(), maxUnit)
 	defer cancel()
-	stored, unit, err := k.Begin(ctx, key)
+	stored, unit, err := k.store.Begin(ctx, key)
 	if err != nil {
-		k.Errors.Write(w, r, err)
+		k.errors.Write(w, r, err)
 		return
 	}
 	if stored != nil {
-		k.Replayed()
+		k.replayed()
 		w.Header().Set(replayedHeader, "true")
 		answer(w, *stored)
 		return
 	}
 	defer unit.Close(ctx)
 	rec := &answerRecorder{header: http.Header{}, status: http.StatusOK}
-	var changed buckets.Set
-	over(unit.Parts, func(set buckets.Set) { changed.Union(set) }).ServeHTTP(rec, r.WithContext(ctx))
+	next.ServeHTTP(rec, r.WithContext(unit.Context(ctx)))
 	if rec.status < http.StatusMultipleChoices {
 		err := unit.Commit(ctx, auth.Answer{Status: rec.status, Location: rec.header.Get("Location"), Body: rec.body.Bytes()})
 		if err != nil {
-			k.Errors.Write(w, r, err)
+			k.errors.Write(w, r, err)
 			return
 		}
-		k.Wake(changed)
 	}
 	maps.Copy(w.Header(), rec.header)
 	w.WriteHeader(rec.status)

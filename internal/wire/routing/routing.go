@@ -68,9 +68,6 @@ func Delete(path string, access Access, h Handler) Route {
 	return Route{Method: http.MethodDelete, Path: path, Access: access, Handle: h}
 }
 
-// Serve returns the handler of a route, without authentication.
-type Serve func(Route) http.Handler
-
 // Mount has the common parts of the routes of an API.
 type Mount struct {
 	Errors *wire.Errors
@@ -82,8 +79,8 @@ type Mount struct {
 	Admit func(rt Route, r *http.Request) error
 	// Translate converts an error for the clients of the API; nil = errors are not converted.
 	Translate func(err error) error `optional:"true"`
-	// Once serves the routes that answer POST; nil = they are served like the others.
-	Once func(Route, Serve) http.Handler `optional:"true"`
+	// Once wraps the routes that answer POST, within Identify; nil = no wrapper.
+	Once func(http.Handler) http.Handler `optional:"true"`
 	// Observe wraps all routes, outermost; nil = no wrapper.
 	Observe func(http.Handler) http.Handler `optional:"true"`
 	// Options answers OPTIONS with the methods of each path.
@@ -97,7 +94,7 @@ func (m Mount) Routes(r chi.Router, table []Route) {
 	for _, rt := range table {
 		h := m.serve(rt)
 		if rt.Method == http.MethodPost && m.Once != nil {
-			h = m.Once(rt, m.serve)
+			h = m.Once(h)
 		}
 		if rt.Method == http.MethodGet {
 			h = turns.Middleware(h)

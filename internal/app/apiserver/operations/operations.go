@@ -18,7 +18,7 @@ import (
 )
 
 // Routes returns the routes. own returns the application that the caller is confined to. wake wakes the processors of changed buckets.
-func Routes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), wake func(buckets.Set)) []routing.Route {
+func Routes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), wake func(context.Context, buckets.Set)) []routing.Route {
 	settings := make([]api.Setting, len(c.InForce))
 	for i, set := range c.InForce {
 		settings[i] = api.Setting(set)

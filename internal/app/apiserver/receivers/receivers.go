@@ -78,10 +78,8 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 
 // Routes returns the routes of /v1 that open incidents, and those about integrations, heartbeats and silences. Their handlers call wake
 // with the buckets that they changed.
-func Routes(cfg config.API, s *server.Stores, own func(ctx context.Context) (int64, string), o resources.Opener, log *zap.Logger) func(wake receiving.Wake) []routing.Route {
-	return func(wake receiving.Wake) []routing.Route {
-		return resources.Routes(cfg, s, own, o, Previewer(cfg, s, log), s.Silences(wake, log), wake)
-	}
+func Routes(cfg config.API, s *server.Stores, own func(ctx context.Context) (int64, string), o resources.Opener, wake receiving.Wake, log *zap.Logger) []routing.Route {
+	return resources.Routes(cfg, s, own, o, Previewer(cfg, s, log), s.Silences(wake, log), wake)
 }
 
 // Previewer returns what answers what a delivery would do.

@@ -3,6 +3,7 @@ package site
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 
@@ -28,7 +29,7 @@ type Deps struct {
 	Stores     *server.Stores
 	Sessions   *scs.SessionManager
 	APIs       http.Handler // the JSON APIs
-	Wake       func(buckets.Set)
+	Wake       func(context.Context, buckets.Set)
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
 }
@@ -90,8 +91,6 @@ func New(d Deps) (*Site, error) {
 }
 
 // WithAccounts adds the routes of /v1 about accounts, at identity providers and of Iris, to others.
-func WithAccounts[W any](c config.API, s *server.Stores, others func(W) []routing.Route) func(W) []routing.Route {
-	return func(wake W) []routing.Route {
-		return slices.Concat(others(wake), providers.Routes(c, s), local.Routes(c, s))
-	}
+func WithAccounts(c config.API, s *server.Stores, others []routing.Route) []routing.Route {
+	return slices.Concat(others, providers.Routes(c, s), local.Routes(c, s))
 }
