@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Generates internal/postgres/internal/db from migrations/ and internal/postgres/query/ with the pinned sqlc.
+# Generates internal/postgres/db from migrations/ and internal/postgres/query/ with the pinned sqlc.
 # Generates into a temporary folder first, so that a broken query never leaves half-generated code behind.
 # With --check it changes nothing and fails when the committed code is not what would be generated.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=internal/postgres/internal/db
+out=internal/postgres/db
 lock=${TMPDIR:-/tmp}/iris-generate.lock
 exec 9>"$lock"
 flock 9

@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
+	"github.com/iris-oncall/iris/internal/kit/kithttp"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -48,7 +49,9 @@ type Deps struct {
 	Incidents     incidents.Deps
 	Messages      messages.Deps
 	People        people.Deps
-	// Integrations are the routes of packages opening, integrations, heartbeats, silences, tokens and identities.
+	// Typed has the routes of operations.
+	Typed *kithttp.API
+	// Integrations are the routes of packages opening, integrations, heartbeats, tokens and identities.
 	Integrations []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
@@ -84,7 +87,7 @@ func (a *API) Routes(r chi.Router) {
 
 // table returns the routes, except those of the calendar.
 func (a *API) table() []routing.Route {
-	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Integrations,
+	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Typed.Routes(), a.Integrations,
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 

@@ -26,7 +26,6 @@ import (
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/opening"
 	"github.com/iris-oncall/iris/internal/api/people"
-	apisilences "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
@@ -112,7 +111,7 @@ func newFixture(t *testing.T) *fixture {
 			Lookups: pgnotifications.New(f.db), Load: idle}}),
 		heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(f.db), Integrations: pgintegrations.New(f.db, secrets), Chooser: senders.Previewer.Chooser,
 			Editable: integrations.Editable(senders), Own: reach.Rule{}.Own}),
-		apisilences.Routes(operations(f.db, wake), reach.Rule{}.Own),
+		typed(f.db, wake),
 	)
 	keys := replay.New(postgres.NewIdempotency(f.db), problems, func() {})
 	r := chi.NewRouter()

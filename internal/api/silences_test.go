@@ -10,16 +10,24 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/kit/kithttp"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/postgres"
-	pgsilences "github.com/iris-oncall/iris/internal/postgres/silences"
 	"github.com/iris-oncall/iris/internal/silences"
+	silencepages "github.com/iris-oncall/iris/internal/silences/pages"
+	"github.com/iris-oncall/iris/internal/silences/pg"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// operations returns the operations on silences in a database.
-func operations(db *postgres.DB, wake func(context.Context, buckets.Set)) silences.Silences {
-	store := pgsilences.New(db)
-	return silences.Silences{Reader: store, Editor: store, Keeper: silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake, zap.NewNop())}
+// typed returns the operations in a database, as routes.
+func typed(db *postgres.DB, wake func(context.Context, buckets.Set)) []routing.Route {
+	store := pg.New(db)
+	a := kithttp.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
+	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake, zap.NewNop())))
+	return a.Routes()
 }
 
 type silence struct {

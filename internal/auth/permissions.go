@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -17,9 +18,8 @@ var (
 	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
 	ErrNoRelay        = fault.New(fault.Forbidden, "This application may not pass on answers: give it the power with \"iris app set NAME --relay\"")
 	ErrInternalOnly   = fault.New(fault.Forbidden, "App not allowed to use internal routes")
-	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
-	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
-	ErrNoSilence      = fault.New(fault.Forbidden, "Only administrators may silence any incident: name an application that you own, a team of yours, or a plan that pages it")
+	ErrReadOnly       = operation.ErrReadOnly
+	ErrAdminOnly      = operation.ErrAdminOnly
 	ErrServiceToken   = fault.New(fault.Forbidden, "A service token may not do this: it belongs to a person")
 	ErrTokenPerson    = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 	// ErrNotReached hides what belongs to another application, or does not exist.
@@ -145,23 +145,23 @@ func (a Actor) MayPassOnMail(application int64) error {
 	return ErrNotThisUser
 }
 
-// SilenceRights is what a caller has to do with the application, plan or team that a silence names.
-type SilenceRights struct {
-	OwnsApplication bool
-	InTeam          bool // a member of the team
-	OwnsPlan        bool // its creator, or a member of a team that it pages
-}
-
-// MaySilence allows changing a silence: to administrators, and to people and service tokens with a right in one of the objects that the silence
-// names.
-func (a Actor) MaySilence(r SilenceRights) error {
-	if err := a.MayWrite(); err != nil {
-		return err
+// Caller returns the actor as operations see it. open has the compatibility switches.
+func (a Actor) Caller(open Openings) operation.Actor {
+	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf}
+	switch {
+	case !a.Known():
+		out.Role = operation.Nobody
+	case a.ReadOnly:
+		out.Role = operation.Reader
+	case a.Admin:
+		out.Role = operation.Admin
+	default:
+		out.Role = operation.Member
 	}
-	if a.Admin || !a.program() && (r.OwnsApplication || r.InTeam || r.OwnsPlan) {
-		return nil
+	if a.Confined(open) {
+		out.Application, out.ApplicationName = a.ApplicationID, a.Application
 	}
-	return ErrNoSilence
+	return out
 }
 
 // MayPassOnReceipts allows passing on the receipts of vendors: to relays and administrators.

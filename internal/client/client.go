@@ -1,5 +1,5 @@
 // Package client is a client of /v1. The command line uses it. It sends a token, turns the answers of the server into values and clear
-// errors, and follows the cursors of lists. It shares no code with the server.
+// errors, and follows the cursors of lists. It shares with the server only the definitions of operations.
 package client
 
 import (
@@ -14,8 +14,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
 // maxAnswer is the largest answer that is read, in bytes.
@@ -183,6 +186,17 @@ func (c *Client) unreachable(err error) error {
 // All returns the items of all pages of a list. path may have a query.
 func All[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	return First[T](ctx, c, path, math.MaxInt)
+}
+
+// Call carries an operation out on the server. A refusal of the server is an *Error.
+func Call[In, Out any](ctx context.Context, c *Client, d operation.Def[In, Out], in In) (out Out, err error) {
+	path, body := operation.Request(d, in)
+	var into any = &out
+	if operation.IsNone(reflect.TypeFor[Out]()) {
+		into = nil
+	}
+	err = c.Do(ctx, d.Method, path, body, into)
+	return out, err
 }
 
 // First returns the first items of a list, at most most. path may have a query.

@@ -33,7 +33,8 @@ const (
 // legacy clients expect. Neither may have secrets, message bodies or phone numbers.
 type Error struct {
 	Kind    Kind
-	Field   string // the wrong input, in the caller's spelling; "" = none
+	Field   string  // the wrong input, in the caller's spelling; "" = none
+	Others  []Field // further wrong inputs
 	Message string
 	Detail  string
 	// EmptyDetail: the answer has a "description" even if Detail is empty, as some legacy clients expect.
@@ -54,6 +55,44 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Field is a wrong input and what is wrong with it.
+type Field struct{ Name, Message string }
+
+// Wrong collects the wrong inputs of a request.
+type Wrong []Field
+
+// Add notes a wrong input.
+func (w *Wrong) Add(field, format string, args ...any) {
+	*w = append(*w, Field{field, fmt.Sprintf(format, args...)})
+}
+
+// If is Add if bad is true.
+func (w *Wrong) If(bad bool, field, format string, args ...any) {
+	if bad {
+		w.Add(field, format, args...)
+	}
+}
+
+// Join adds the wrong inputs of an error; nil adds nothing.
+func (w *Wrong) Join(err error) {
+	var e *Error
+	switch {
+	case err == nil:
+	case errors.As(err, &e):
+		*w = append(append(*w, Field{e.Field, Public(e)}), e.Others...)
+	default:
+		*w = append(*w, Field{"", err.Error()})
+	}
+}
+
+// Err returns an Invalid error with all wrong inputs, or nil.
+func (w Wrong) Err() error {
+	if len(w) == 0 {
+		return nil
+	}
+	return &Error{Kind: Invalid, Field: w[0].Name, Message: w[0].Message, Others: w[1:]}
+}
 
 // New returns an error of the given kind.
 func New(kind Kind, message string) *Error { return &Error{Kind: kind, Message: message} }

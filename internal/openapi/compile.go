@@ -114,6 +114,9 @@ func compile(s spec, version string) (object, error) {
 	}
 	parameters := object{}
 	for name, p := range s.Parameters {
+		if strings.Contains(name, " ") { // of a typed operation
+			continue
+		}
 		expanded, err := s.expand(p)
 		if err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", name, err)
@@ -221,6 +224,10 @@ func (s spec) parameters(path string, op operation) ([]any, error) {
 	for _, name := range op.Query {
 		if _, ok := s.Parameters[name]; !ok {
 			return nil, fmt.Errorf("parameter %q is not described", name)
+		}
+		if strings.Contains(name, " ") { // of a typed operation
+			out = append(out, s.Parameters[name])
+			continue
 		}
 		out = append(out, object{"$ref": "#/components/parameters/" + name})
 	}

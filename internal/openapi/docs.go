@@ -17,9 +17,12 @@ type Docs struct {
 	queries        map[string][]string // by method and path: the names of the parameters of the query
 }
 
-// New compiles the description. asset finds the address of a static file of the web pages.
-func New(version string, asset func(name string) string) (*Docs, error) {
+// New compiles the description of the files and of typed operations. asset finds the address of a static file of the web pages.
+func New(version string, asset func(name string) string, t Typed) (*Docs, error) {
 	s, err := read()
+	if err == nil {
+		err = s.add(t)
+	}
 	if err != nil {
 		return nil, err
 	}

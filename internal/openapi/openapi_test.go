@@ -14,7 +14,7 @@ func asset(name string) string { return "/static/" + name }
 
 func TestDescriptionCompiles(t *testing.T) {
 	t.Parallel()
-	d, err := New("test", asset)
+	d, err := New("test", asset, Typed{})
 	require.NoError(t, err)
 	var doc map[string]any
 	require.NoError(t, json.Unmarshal(d.document, &doc))
@@ -31,7 +31,7 @@ func TestDescriptionCompiles(t *testing.T) {
 
 func TestServesDocumentAndPage(t *testing.T) {
 	t.Parallel()
-	d, err := New("1.2.3", asset)
+	d, err := New("1.2.3", asset, Typed{})
 	require.NoError(t, err)
 	rec := httptest.NewRecorder()
 	d.JSON(rec, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 )
@@ -69,11 +70,11 @@ func newPage(s spec, version string, asset func(string) string) page {
 		at[t.Name] = i
 		p.Sections = append(p.Sections, section{Name: t.Name, ID: strings.ReplaceAll(t.Name, " ", "-"), About: t.Description})
 	}
-	for _, path := range slices.Sorted(maps.Keys(s.Paths)) {
+	for _, route := range slices.Sorted(maps.Keys(s.Paths)) {
 		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
-			if op, ok := s.Paths[path][method]; ok {
+			if op, ok := s.Paths[route][method]; ok {
 				to := &p.Sections[at[op.Tag]]
-				to.Operations = append(to.Operations, s.pageOperation(method, path, op))
+				to.Operations = append(to.Operations, s.pageOperation(method, route, op))
 			}
 		}
 	}
@@ -117,6 +118,16 @@ func about(written map[string]any) string {
 func newPageSchema(name string, written map[string]any) pageSchema {
 	out := pageSchema{Name: name, ID: "schema-" + name, About: about(written)}
 	fields, _ := written["fields"].(map[string]any)
+	properties, _ := written["properties"].(map[string]any)
+	required, _ := written["required"].([]any)
+	for _, key := range sorted(properties) {
+		v, _ := properties[key].(map[string]any)
+		f := pageField{Name: key, About: about(v), Type: typeOf(v)}
+		if !slices.Contains(required, any(key)) {
+			f.Type += ", may be missing"
+		}
+		out.Fields = append(out.Fields, f)
+	}
 	for _, key := range sorted(fields) {
 		f := pageField{Name: strings.TrimSuffix(key, "?")}
 		switch v := fields[key].(type) {
@@ -137,6 +148,27 @@ func newPageSchema(name string, written map[string]any) pageSchema {
 		out.Fields = append(out.Fields, f)
 	}
 	return out
+}
+
+// typeOf returns the type of a JSON Schema in short form.
+func typeOf(schema map[string]any) string {
+	if ref, ok := schema["$ref"].(string); ok {
+		return path.Base(ref)
+	}
+	switch kind := schema["type"].(type) {
+	case []any:
+		var kinds []string
+		for _, k := range kind {
+			kinds = append(kinds, fmt.Sprint(k))
+		}
+		return strings.Join(kinds, "|")
+	case string:
+		if items, ok := schema["items"].(map[string]any); ok {
+			return "[" + typeOf(items) + "]"
+		}
+		return kind
+	}
+	return "any"
 }
 
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

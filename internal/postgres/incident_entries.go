@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Reasons of timers of incidents, as stored.

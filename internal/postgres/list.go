@@ -9,7 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // listWithin is how long the query of a list may take: twice as long as other statements, because filters without an index

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Query runs one generated statement with parameters, as Do does, and returns what it reads: a row, rows, or a number of rows.

@@ -16,20 +16,9 @@ import (
 // keep is how long the list of silences is cached. A change of a silence is seen earlier where it matters (Opener).
 const keep = time.Second
 
-// List is the silences that are not over, and the number of their last change.
-type List struct {
-	Version  int64
-	Silences []Silence
-}
-
-// Lister reads the silences that nobody ended and whose last occurrence is not over.
-type Lister interface {
-	List(ctx context.Context) (List, error)
-}
-
 // Current is the silences that are in force. It is safe for concurrent use.
 type Current struct {
-	store Lister
+	store Store
 	clock *clock.Database
 	cache *cache.Cache[struct{}, *inForce]
 
@@ -72,7 +61,7 @@ type Hide struct {
 }
 
 // NewCurrent returns a Current over a store. Silences begin and end by the clock of the database.
-func NewCurrent(store Lister, c *clock.Database) *Current {
+func NewCurrent(store Store, c *clock.Database) *Current {
 	return &Current{store: store, clock: c, cache: cache.New(cache.Config[struct{}, *inForce]{TTL: keep})}
 }
 
@@ -93,7 +82,7 @@ func (c *Current) fresh(ctx context.Context, now time.Time) (*inForce, error) {
 }
 
 // compile computes what is new in a list.
-func (c *Current) compile(list List, now time.Time) *inForce {
+func (c *Current) compile(list Listed, now time.Time) *inForce {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := &inForce{version: list.Version}
@@ -103,7 +92,7 @@ func (c *Current) compile(list List, now time.Time) *inForce {
 		if one == nil || !one.content.same(s.Content) {
 			one = &compiled{content: s.Content}
 			var err error
-			one.matchers, err = matchers.Stored(s.Match)
+			one.matchers, err = matchers.Stored(string(s.Match))
 			one.cost, one.listed, one.invalid = one.matchers.Cost(), one.matchers.Values(), err != nil
 		}
 		known[s.ID] = one

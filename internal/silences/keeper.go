@@ -23,30 +23,6 @@ const (
 	mostSought = 500
 )
 
-// Store finds, hides and releases incidents. Its methods are safe for concurrent use.
-type Store interface {
-	// Subjects returns the escalating ones among incidents.
-	Subjects(ctx context.Context, ids []incidents.ID) ([]Subject, error)
-	// Escalating returns escalating incidents of an application (0 = any) and plan versions (nil = any): those that have messages to send or
-	// are due within seconds, and then the newest.
-	Escalating(ctx context.Context, application int64, plans []int64, most int) ([]incidents.ID, error)
-	// Applied notes that the incidents of occurrences are hidden, by the beginnings of the occurrences; not if a silence was changed since a
-	// List of the version was read.
-	Applied(ctx context.Context, version int64, begins map[ID]time.Time) error
-	// Hide stops the escalation of incidents, unless they changed meanwhile, and returns those that it stopped.
-	Hide(ctx context.Context, hides map[incidents.ID]Hide) ([]incidents.ID, error)
-	// Ended returns silenced incidents of buckets whose silence ended or was changed, with their subjects.
-	Ended(ctx context.Context, bs []int, most int) ([]Released, error)
-	// Release ends the silence of incidents. Those that the source still reports escalate. A further delivery of the others is news.
-	Release(ctx context.Context, released []Released) error
-}
-
-// Released is a silenced incident whose silence ended.
-type Released struct {
-	Subject
-	Source Source
-}
-
 // Wake is called with the buckets of incidents that changed. It must not block.
 type Wake = func(context.Context, buckets.Set)
 

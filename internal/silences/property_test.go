@@ -16,10 +16,12 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
 // world keeps silences and incidents in memory. The states of its incidents change by the table of transitions.
 type world struct {
+	Store
 	mu        sync.Mutex
 	version   int64
 	silences  []Silence
@@ -46,12 +48,12 @@ func (w *world) Leases() (all []buckets.Lease) {
 	return all
 }
 
-func (w *world) List(context.Context) (List, error) {
+func (w *world) List(context.Context) (Listed, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := List{Version: w.version}
+	l := Listed{Version: w.version}
 	for _, s := range w.silences {
-		if s.State(time.Now()) != "over" {
+		if s.at(time.Now()).State != Over {
 			l.Silences = append(l.Silences, s)
 		}
 	}
@@ -174,7 +176,7 @@ func (w *world) page(t *testing.T, ctx context.Context, k *Keeper) {
 	for _, id := range w.escalating() {
 		i := w.incidents[id]
 		for _, s := range w.silences {
-			require.False(t, s.State(time.Now()) == "active" && s.Match == fmt.Sprintf(`team="%s"`, i.label("team")), "incident %d is paged under silence %d", id, s.ID)
+			require.False(t, s.at(time.Now()).State == Active && string(s.Match) == fmt.Sprintf(`team="%s"`, i.label("team")), "incident %d is paged under silence %d", id, s.ID)
 		}
 		i.paged++
 	}
@@ -184,10 +186,11 @@ func (w *world) page(t *testing.T, ctx context.Context, k *Keeper) {
 func (w *world) end(s *Silence) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s.State(time.Now()) == "over" {
+	if s.at(time.Now()).State == Over {
 		return
 	}
-	s.EndedAt = time.Now()
+	now := time.Now()
+	s.EndedAt = &now
 	w.version++
 	for _, i := range w.incidents {
 		if i.status.Silenced && i.silence == s.ID {
@@ -211,7 +214,7 @@ func (w *world) step(t *testing.T, ctx context.Context, k *Keeper, r *rand.Rand)
 		now := time.Now()
 		w.mu.Lock()
 		id := ID(len(w.silences) + 1)
-		w.silences = append(w.silences, Silence{ID: id, CreatedAt: now, Content: Content{Match: fmt.Sprintf("team=%q", team), From: now, To: now.Add(time.Duration(5+r.IntN(600)) * time.Second), Comment: "c"}})
+		w.silences = append(w.silences, Silence{ID: id, CreatedAt: now, Content: Content{Scope: Scope{Match: operation.Text(fmt.Sprintf("team=%q", team))}, From: now, To: now.Add(time.Duration(5+r.IntN(600)) * time.Second), Comment: "c"}})
 		w.version++
 		w.mu.Unlock()
 		require.NoError(t, k.Begin(ctx, id))
@@ -283,7 +286,7 @@ func TestASilenceIsAppliedOnceAndNotByEachProcessor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
 		for n := range 100 {
-			w.silences = append(w.silences, Silence{ID: ID(n + 1), CreatedAt: time.Now(), Content: Content{Match: `team="db"`, From: time.Now(), To: time.Now().Add(time.Hour)}})
+			w.silences = append(w.silences, Silence{ID: ID(n + 1), CreatedAt: time.Now(), Content: Content{Scope: Scope{Match: `team="db"`}, From: time.Now(), To: time.Now().Add(time.Hour)}})
 		}
 		run := func(d time.Duration) int {
 			k := NewKeeper(w, NewCurrent(w, &clock.Database{}), w, func(context.Context, buckets.Set) {}, zap.NewNop())

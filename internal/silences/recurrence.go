@@ -61,7 +61,7 @@ func midnight(t time.Time) time.Time {
 
 // local returns an instant in the zone of the silence.
 func (c Content) local(t time.Time) time.Time {
-	zone, err := time.LoadLocation(c.Zone)
+	zone, err := time.LoadLocation(string(c.Zone))
 	if err != nil {
 		zone = time.UTC
 	}
@@ -91,7 +91,7 @@ func later(a, b time.Time) time.Time {
 
 // rule returns the recurrence. It has all occurrences from 31 days before now to an instant, and its work does not depend on how old it is.
 func (c Content) rule(now, to time.Time) (*rrule.RRule, error) {
-	option, err := option(c.Recurrence)
+	option, err := option(string(c.Recurrence))
 	if err != nil {
 		return nil, err
 	}

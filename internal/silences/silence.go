@@ -4,10 +4,12 @@
 package silences
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/matchers"
 	"github.com/iris-oncall/iris/internal/recurrence"
 )
@@ -24,21 +26,77 @@ const (
 	maxComment = 1000                 // bytes
 	maxMatch   = 4000                 // bytes
 
+	// MostKept is how many silences can be in force or planned, and MostOfOne how many of them with the same team, application or plan.
+	MostKept  = 10_000
+	MostOfOne = 500
+
 	maxSuggested = 20 // matchers that Suggest returns
 )
 
-// Content is what people set. All given conditions must hold; at least one is needed.
+// Scope says which incidents a silence hides. All given conditions must hold; at least one is needed.
+type Scope struct {
+	Match       operation.Text `json:"match" required:"false" doc:"Labels of the incidents, in the syntax of Alertmanager." example:"team=\"db\", severity!=\"critical\""`
+	Application operation.Text `json:"application" required:"false" doc:"Its name."`
+	Plan        operation.Text `json:"plan" required:"false" doc:"Its name; every version."`
+	Team        operation.Text `json:"team" required:"false" doc:"Its name; plans that page it."`
+}
+
+// Content is what people set of a silence.
 type Content struct {
-	Match       string // matchers of labels in the syntax of Alertmanager
-	Application string // its name
-	Plan        string // its name; every version
-	Team        string // its name; plans that page it
+	Scope
 	// From and To are the beginning and end of the silence, or of its first occurrence. To is not included.
-	From, To time.Time
-	// Recurrence is an RRULE (RFC 5545) by which From recurs, without DTSTART; "" = once. Occurrences keep their civil times in Zone.
-	Recurrence string
-	Zone       string // IANA; "" = UTC
-	Comment    string
+	From time.Time `json:"from" required:"false" nullable:"true" doc:"When it begins, or its first occurrence; default: now."`
+	To   time.Time `json:"to" required:"false" nullable:"true" doc:"When it ends, or its first occurrence."`
+	// Recurrence is an RRULE by which From recurs. Occurrences keep their civil times in Zone.
+	Recurrence operation.Text `json:"recurrence" required:"false" doc:"An RRULE (RFC 5545) without DTSTART, which makes it a maintenance window."`
+	Zone       operation.Text `json:"zone" required:"false" doc:"The IANA time zone of a window; default: UTC."`
+	Comment    string         `json:"comment" required:"false" doc:"Why; required."`
+}
+
+// Draft is what a caller says of a silence. Of to, for_seconds and ends_in_seconds it has exactly one.
+type Draft struct {
+	Content
+	ForSeconds    *int64 `json:"for_seconds,omitempty" minimum:"0" maximum:"31622400" doc:"Instead of to: after from."`
+	EndsInSeconds *int64 `json:"ends_in_seconds,omitempty" minimum:"0" maximum:"31622400" doc:"Instead of to: after now, or after from if it repeats or begins later."`
+}
+
+// Check implements operation.Checker. The content is checked again when the present time is known.
+func (d Draft) Check() error {
+	ends := 0
+	for _, given := range []bool{!d.To.IsZero(), d.ForSeconds != nil, d.EndsInSeconds != nil} {
+		if given {
+			ends++
+		}
+	}
+	c := d.Resolve(someTime)
+	if d.From.IsZero() && !d.To.IsZero() {
+		c.From = c.To.Add(-time.Minute)
+	}
+	var wrong fault.Wrong
+	if ends != 1 {
+		wrong.Add("to", "give either to or for_seconds or ends_in_seconds")
+		c.To = c.From.Add(time.Minute)
+	}
+	wrong.Join(c.Check())
+	return wrong.Err()
+}
+
+// someTime stands for the present time in checks that do not depend on it.
+var someTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Resolve returns the content that a draft means now.
+func (d Draft) Resolve(now time.Time) Content {
+	c := d.Content
+	if c.From.IsZero() {
+		c.From = now.UTC().Truncate(time.Second)
+	}
+	if d.ForSeconds != nil {
+		c.To = c.From.Add(time.Duration(*d.ForSeconds) * time.Second)
+	}
+	if d.EndsInSeconds != nil {
+		c.To = c.EndAfter(time.Duration(*d.EndsInSeconds)*time.Second, now)
+	}
+	return c
 }
 
 // wideFor is how long a silence of the whole installation may last until it counts as wide.
@@ -50,53 +108,61 @@ func (c Content) Wide() bool {
 	return c.Application == "" && c.Plan == "" && c.Team == "" && (c.Recurrence != "" || c.To.Sub(c.From) > wideFor)
 }
 
+// State is whether a silence hides incidents.
+type State string
+
+// The states of a silence.
+const (
+	Active  State = "active"
+	Planned State = "planned"
+	Over    State = "over"
+)
+
 // Silence is a stored silence.
 type Silence struct {
+	ID    ID    `json:"id"`
+	State State `json:"state" enum:"active,planned,over" doc:"When it was read."`
 	Content
-	ID        ID
-	Author    string
-	CreatedAt time.Time
-	EndedAt   time.Time // when somebody ended it, zero = nobody did
-	Hidden    int       // how many incidents it hides now; not counted in a List
-	Applied   time.Time // the beginning of the newest occurrence whose incidents are hidden
+	// NextFrom and NextTo are the present occurrence, else the next one; nil if it is over.
+	NextFrom  *time.Time `json:"next_from"`
+	NextTo    *time.Time `json:"next_to"`
+	Author    string     `json:"author"`
+	CreatedAt time.Time  `json:"created_at"`
+	EndedAt   *time.Time `json:"ended_at" doc:"When somebody ended it."`
+	Hidden    int        `json:"hidden_incidents" doc:"How many incidents it hides now."`
 
+	Applied time.Time `json:"-"` // the beginning of the newest occurrence whose incidents are hidden
 	// What the names stand for.
-	ApplicationID int64   // 0 = any
-	PlanIDs       []int64 // versions of the plan, and of the plans that page the team; only with a plan or a team
+	ApplicationID int64   `json:"-"` // 0 = any
+	PlanIDs       []int64 `json:"-"` // versions of the plan, and of the plans that page the team; only with a plan or a team
 }
 
-// Check returns an Invalid fault that names the wrong field.
+// Location is the address of the silence in /v1.
+func (s Silence) Location() string { return fmt.Sprintf("/v1/silences/%d", s.ID) }
+
+// Check returns an Invalid fault that names all wrong fields.
 func (c Content) Check() error {
-	switch {
-	case c.Match == "" && c.Application == "" && c.Plan == "" && c.Team == "":
-		return fault.Invalidf("match", "say which incidents: give match, application, plan or team")
-	case len(c.Match) > maxMatch:
-		return fault.Invalidf("match", "match has more than %d bytes", maxMatch)
-	case strings.TrimSpace(c.Comment) == "":
-		return fault.Invalidf("comment", "comment must say why")
-	case len(c.Comment) > maxComment:
-		return fault.Invalidf("comment", "comment has more than %d bytes", maxComment)
-	case c.From.IsZero():
-		return fault.Invalidf("from", "from is missing")
-	case !c.To.After(c.From):
-		return fault.Invalidf("to", "to must be after from")
+	var wrong fault.Wrong
+	wrong.If(c.Scope == Scope{}, "match", "say which incidents: give match, application, plan or team")
+	wrong.If(len(c.Match) > maxMatch, "match", "match has more than %d bytes", maxMatch)
+	wrong.If(strings.TrimSpace(c.Comment) == "", "comment", "comment must say why")
+	wrong.If(len(c.Comment) > maxComment, "comment", "comment has more than %d bytes", maxComment)
+	wrong.If(c.From.IsZero(), "from", "from is missing")
+	wrong.If(!c.To.After(c.From), "to", "to must be after from")
+	if len(c.Match) <= maxMatch {
+		_, err := matchers.Parse(string(c.Match))
+		wrong.Join(err)
 	}
-	if _, err := matchers.Parse(c.Match); err != nil {
-		return err
-	}
-	if _, err := time.LoadLocation(c.Zone); err != nil || c.Zone == "Local" {
-		return fault.Invalidf("zone", "%.60q is no time zone: give an IANA name such as Europe/Berlin", c.Zone)
-	}
+	_, err := time.LoadLocation(string(c.Zone))
+	wrong.If(err != nil || c.Zone == "Local", "zone", "%.60q is no time zone: give an IANA name such as Europe/Berlin", c.Zone)
 	if c.Recurrence == "" {
-		if c.To.Sub(c.From) > longest {
-			return fault.Invalidf("to", "a silence lasts at most 366 days")
-		}
-		return nil
+		wrong.If(c.To.Sub(c.From) > longest, "to", "a silence lasts at most 366 days")
+	} else if c.To.Sub(c.From) > longestOne {
+		wrong.Add("to", "an occurrence lasts at most 31 days")
+	} else if !c.From.IsZero() {
+		wrong.Join(c.Occurs())
 	}
-	if c.To.Sub(c.From) > longestOne {
-		return fault.Invalidf("to", "an occurrence lasts at most 31 days")
-	}
-	return c.Occurs()
+	return wrong.Err()
 }
 
 // Occurs returns an Invalid fault for a recurrence that is wrong or has no occurrence.
@@ -131,13 +197,13 @@ func (c Content) EndAfter(d time.Duration, now time.Time) time.Time {
 }
 
 // Conditions describes which incidents the silence hides.
-func (c Content) Conditions() string {
-	return given([][2]string{{"match", c.Match}, {"application", c.Application}, {"plan", c.Plan}, {"team", c.Team}})
+func (s Scope) Conditions() string {
+	return given([][2]string{{"match", string(s.Match)}, {"application", string(s.Application)}, {"plan", string(s.Plan)}, {"team", string(s.Team)}})
 }
 
 // String describes the content for the audit log.
 func (c Content) String() string {
-	return c.Conditions() + "; " + given([][2]string{{"recurrence", c.Recurrence}, {"zone", c.Zone},
+	return c.Conditions() + "; " + given([][2]string{{"recurrence", string(c.Recurrence)}, {"zone", string(c.Zone)},
 		{"from", c.From.UTC().Format(time.RFC3339) + " to " + c.To.UTC().Format(time.RFC3339)}, {"comment", c.Comment}})
 }
 
@@ -152,23 +218,23 @@ func given(all [][2]string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Over reports whether the silence can never hide an incident again.
-func (s Silence) Over(now time.Time) bool {
-	if !s.EndedAt.IsZero() {
-		return true
+// at fills in what depends on the present time.
+func (s Silence) at(now time.Time) Silence {
+	span, active := s.At(now)
+	comes := active
+	if !active {
+		span, comes = s.Next(now)
 	}
-	_, current := s.At(now)
-	_, next := s.Next(now)
-	return !current && !next
-}
-
-// State is active, planned or over.
-func (s Silence) State(now time.Time) string {
-	if _, active := s.At(now); active && s.EndedAt.IsZero() {
-		return "active"
+	switch {
+	case s.EndedAt != nil || !comes:
+		s.State = Over
+		return s
+	case active:
+		s.State = Active
+	default:
+		s.State = Planned
 	}
-	if s.Over(now) {
-		return "over"
-	}
-	return "planned"
+	from, to := span.From.UTC(), span.To.UTC()
+	s.NextFrom, s.NextTo = &from, &to
+	return s
 }

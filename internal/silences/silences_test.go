@@ -10,13 +10,14 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
 var berlin, _ = time.LoadLocation("Europe/Berlin")
 
 func content(change func(*Content)) Content {
 	from := time.Date(2026, 3, 1, 22, 0, 0, 0, berlin)
-	c := Content{Match: `team="db"`, From: from, To: from.Add(8 * time.Hour), Zone: "Europe/Berlin", Comment: "upgrade"}
+	c := Content{Scope: Scope{Match: `team="db"`}, From: from, To: from.Add(8 * time.Hour), Zone: "Europe/Berlin", Comment: "upgrade"}
 	if change != nil {
 		change(&c)
 	}
@@ -43,7 +44,7 @@ func TestCheckNamesTheField(t *testing.T) {
 		require.Equal(t, field, f.Field)
 	}
 	for _, rule := range []string{"FREQ=HOURLY", "FREQ=DAILY;BYHOUR=3", "DTSTART=20260101;FREQ=DAILY", "FREQ=DAILY\nFREQ=WEEKLY", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"} {
-		require.Error(t, content(func(c *Content) { c.Recurrence = rule }).Check(), rule)
+		require.Error(t, content(func(c *Content) { c.Recurrence = operation.Text(rule) }).Check(), rule)
 	}
 	require.Error(t, content(func(c *Content) { c.To = c.From.Add(400 * 24 * time.Hour) }).Check())
 	require.Error(t, content(func(c *Content) { c.Recurrence, c.To = "FREQ=YEARLY", c.From.Add(40*24*time.Hour) }).Check())
@@ -73,19 +74,23 @@ func TestWindowsKeepTheirCivilTimes(t *testing.T) {
 func TestOver(t *testing.T) {
 	t.Parallel()
 	s := Silence{Content: content(nil)}
-	require.Equal(t, "planned", s.State(s.From.Add(-time.Hour)))
-	require.Equal(t, "active", s.State(s.From))
-	require.Equal(t, "over", s.State(s.To))
+	require.Equal(t, Planned, s.at(s.From.Add(-time.Hour)).State)
+	require.Equal(t, Active, s.at(s.From).State)
+	require.Equal(t, Over, s.at(s.To).State)
 	s.Recurrence = "FREQ=DAILY;COUNT=2"
-	require.Equal(t, "planned", s.State(s.To))
-	require.Equal(t, "over", s.State(s.To.Add(24*time.Hour)))
-	s.EndedAt = s.From
-	require.Equal(t, "over", s.State(s.From))
+	require.Equal(t, Planned, s.at(s.To).State)
+	require.Equal(t, Over, s.at(s.To.Add(24*time.Hour)).State)
+	s.EndedAt = &s.From
+	require.Equal(t, Over, s.at(s.From).State)
 }
 
-type list List
+// list is a store that only lists.
+type list struct {
+	Store
+	Listed
+}
 
-func (l list) List(context.Context) (List, error) { return List(l), nil }
+func (l list) List(context.Context) (Listed, error) { return l.Listed, nil }
 
 func TestTheSilenceThatEndsLastHides(t *testing.T) {
 	t.Parallel()
@@ -96,7 +101,7 @@ func TestTheSilenceThatEndsLastHides(t *testing.T) {
 		return s
 	}
 	found := func(s Subject, all ...Silence) ID {
-		force, err := NewCurrent(list{Version: 7, Silences: all}, nil).read(t.Context(), now)
+		force, err := NewCurrent(list{Listed: Listed{Version: 7, Silences: all}}, nil).read(t.Context(), now)
 		require.NoError(t, err)
 		require.EqualValues(t, 7, force.version)
 		hide, _, err := force.find(t.Context(), &s, now)
@@ -108,7 +113,7 @@ func TestTheSilenceThatEndsLastHides(t *testing.T) {
 	require.EqualValues(t, 2, found(db, short, of(2, func(*Silence) {})))
 	require.EqualValues(t, 0, found(Subject{Context: json.RawMessage(`[]`)}, short))
 	for match, want := range map[string]ID{`title="Disk"`: 1, `severity="critical",host=~"h.*"`: 1, `n="1"`: 1, `host!="h1"`: 0} {
-		require.Equal(t, want, found(db, of(1, func(s *Silence) { s.Match = match })), match)
+		require.Equal(t, want, found(db, of(1, func(s *Silence) { s.Match = operation.Text(match) })), match)
 	}
 	require.EqualValues(t, 1, found(db, of(1, func(s *Silence) { s.Match, s.ApplicationID = "", 3 })))
 	require.EqualValues(t, 0, found(db, of(1, func(s *Silence) { s.Match, s.ApplicationID = "", 4 })))
@@ -122,9 +127,9 @@ type changing struct {
 	tries int
 }
 
-func (c *changing) List(context.Context) (List, error) {
+func (c *changing) List(context.Context) (Listed, error) {
 	c.Version++
-	return List(c.list), nil
+	return c.list.Listed, nil
 }
 
 func (c *changing) Open(_ context.Context, n incidents.New) (incidents.Opened, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/teambition/rrule-go"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
 // Old recurrences are read from a later beginning, which must not change their occurrences.
@@ -23,7 +24,7 @@ func TestOldRecurrencesOccurAsIfReadFromTheirBeginning(t *testing.T) {
 		"FREQ=DAILY;COUNT=400", "FREQ=WEEKLY;BYSETPOS=1;BYDAY=MO,TU", "FREQ=MONTHLY;BYDAY=2MO", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29"} {
 		for _, hour := range []int{2, 22} { // 02:30 does not exist on a day in March
 			from := time.Date(2025, 1, 1, hour, 30, 0, 0, berlin)
-			c := content(func(c *Content) { c.From, c.To, c.Recurrence = from, from.Add(90*time.Minute), rule })
+			c := content(func(c *Content) { c.From, c.To, c.Recurrence = from, from.Add(90*time.Minute), operation.Text(rule) })
 			whole, err := option(rule)
 			require.NoError(t, err)
 			whole.Dtstart = from
@@ -60,13 +61,13 @@ func TestKeptSilencesAreAsComputedAnew(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 1, 0, 0, 0, berlin)
 	kept, rules := NewCurrent(nil, nil), []string{"", "FREQ=DAILY", "FREQ=DAILY;INTERVAL=2", "FREQ=WEEKLY;BYDAY=MO,TU"}
-	list, random := List{}, rand.New(rand.NewPCG(1, 2))
+	list, random := Listed{}, rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		now = now.Add(time.Duration(random.IntN(int(6*time.Hour))) - time.Minute)
 		id := ID(random.IntN(10))
 		change := func(c *Content) {
 			c.From = now.Add(time.Duration(random.IntN(48)-24) * time.Hour)
-			c.To, c.Recurrence = c.From.Add(time.Duration(1+random.IntN(40))*time.Hour), rules[random.IntN(len(rules))]
+			c.To, c.Recurrence = c.From.Add(time.Duration(1+random.IntN(40))*time.Hour), operation.Text(rules[random.IntN(len(rules))])
 		}
 		list.Silences = append(list.Silences[:0:0], list.Silences...)
 		if int(id) < len(list.Silences) {
@@ -88,23 +89,23 @@ func TestASilenceInDoubtHidesNothingAndSpoilsNoOther(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 1, 0, 0, 0, berlin)
 	of := func(id ID, match string) Silence {
-		return Silence{ID: id, Content: content(func(c *Content) { c.Match = match })}
+		return Silence{ID: id, Content: content(func(c *Content) { c.Match = operation.Text(match) })}
 	}
 	var all []Silence
 	for k := range ID(60) {
 		all = append(all, of(100+k, `title!~"(x{0,30}){0,30}.*y"`))
 	}
 	s := Subject{Context: json.RawMessage(fmt.Sprintf(`{"title":"%060000d","team":"db"}`, 0))}
-	_, found, err := NewCurrent(nil, nil).compile(List{Silences: all}, now).find(t.Context(), &s, now)
+	_, found, err := NewCurrent(nil, nil).compile(Listed{Silences: all}, now).find(t.Context(), &s, now)
 	require.NoError(t, err)
 	require.False(t, found)
-	hide, found, err := NewCurrent(nil, nil).compile(List{Silences: append(all, of(1, `team=~"d.*"`))}, now).find(t.Context(), &s, now)
+	hide, found, err := NewCurrent(nil, nil).compile(Listed{Silences: append(all, of(1, `team=~"d.*"`))}, now).find(t.Context(), &s, now)
 	require.NoError(t, err)
 	require.True(t, found, "the cheap one is asked first")
 	require.EqualValues(t, 1, hide.Silence)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = NewCurrent(nil, nil).compile(List{Silences: all}, now).find(ctx, &s, now)
+	_, _, err = NewCurrent(nil, nil).compile(Listed{Silences: all}, now).find(ctx, &s, now)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -122,9 +123,9 @@ func BenchmarkFind(b *testing.B) {
 		for _, n := range []int{0, 100, 10_000} {
 			all := make([]Silence, n)
 			for k := range all {
-				all[k] = Silence{ID: ID(k), Content: content(func(c *Content) { c.Match = kind.match(k) })}
+				all[k] = Silence{ID: ID(k), Content: content(func(c *Content) { c.Match = operation.Text(kind.match(k)) })}
 			}
-			force := NewCurrent(nil, nil).compile(List{Silences: all}, now)
+			force := NewCurrent(nil, nil).compile(Listed{Silences: all}, now)
 			b.Run(fmt.Sprintf("%s/%d", kind.name, n), func(b *testing.B) {
 				for b.Loop() {
 					s := Subject{Severity: "critical", Context: json.RawMessage(`{"labels":{"team":"db","host":"h99999-1","service":"sql"},"title":"disk full"}`)}
@@ -140,11 +141,13 @@ func BenchmarkCompile(b *testing.B) {
 	now := time.Date(2026, 3, 2, 1, 0, 0, 0, berlin)
 	all := make([]Silence, 10_000)
 	for k := range all {
-		all[k] = Silence{ID: ID(k), Content: content(func(c *Content) { c.Match, c.Recurrence = fmt.Sprintf(`host=~"h%d-.*"`, k), "FREQ=DAILY" })}
+		all[k] = Silence{ID: ID(k), Content: content(func(c *Content) {
+			c.Match, c.Recurrence = operation.Text(fmt.Sprintf(`host=~"h%d-.*"`, k)), "FREQ=DAILY"
+		})}
 	}
 	current := NewCurrent(nil, nil)
-	current.compile(List{Silences: all}, now)
+	current.compile(Listed{Silences: all}, now)
 	for b.Loop() {
-		current.compile(List{Silences: all}, now)
+		current.compile(Listed{Silences: all}, now)
 	}
 }

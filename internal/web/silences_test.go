@@ -10,19 +10,30 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	silence "github.com/iris-oncall/iris/internal/silences"
 )
 
-// silences are kept in memory, newest first. Each hides incident 257. Only what names the application db is allowed.
-type silences struct{ all []silence.Silence }
+// silences are kept in memory, newest first. Each hides incident 257. People may silence everything but the team kept.
+type silences struct {
+	silence.Store
+	all []silence.Silence
+}
 
-func (s *silences) Page(_ context.Context, before silence.ID, kept bool, most int) (out []silence.Silence, _ error) {
+// operations returns the operations on the silences.
+func (s *silences) operations() *silence.Silences {
+	return silence.New(s, silence.NewKeeper(s, silence.NewCurrent(s, nil), nil, nil, zap.NewNop()))
+}
+
+func (s *silences) List(context.Context) (silence.Listed, error) { return silence.Listed{}, nil }
+
+func (s *silences) Page(_ context.Context, before silence.ID, includeOver bool, limit int) (out []silence.Silence, _ error) {
 	for _, one := range s.all {
-		if (before == 0 || one.ID < before) && (!kept || one.EndedAt.IsZero()) && len(out) < most {
+		if (before == 0 || one.ID < before) && (includeOver || one.EndedAt == nil) && len(out) < limit {
 			out = append(out, one)
 		}
 	}
@@ -38,41 +49,34 @@ func (s *silences) ByID(_ context.Context, id silence.ID) (silence.Silence, erro
 	return silence.Silence{}, fault.New(fault.NotFound, "there is no such silence")
 }
 
-func (s *silences) Incidents(context.Context, silence.ID, int64, incidents.ID, int) ([]incidents.ID, error) {
-	return []incidents.ID{257}, nil
+func (s *silences) Incidents(context.Context, silence.ID, int64, incidents.ID, int) ([]silence.HiddenIncident, error) {
+	return []silence.HiddenIncident{{ID: 257}}, nil
 }
 
-func (s *silences) Create(_ context.Context, a auth.Actor, c silence.Content) (silence.Silence, error) {
-	if c.Application != "db" {
-		return silence.Silence{}, auth.ErrNoSilence
-	}
-	if err := c.Check(); err != nil {
-		return silence.Silence{}, err
-	}
-	made := silence.Silence{Content: c, ID: silence.ID(len(s.all) + 1), Author: a.Username, CreatedAt: time.Now(), Hidden: 1}
+func (s *silences) Rights(_ context.Context, _ int64, _ []int64, scope silence.Scope) (silence.Rights, error) {
+	return silence.Rights{OwnsApplication: scope.Application == "db", InTeam: scope.Team != "kept"}, nil
+}
+
+func (s *silences) Create(_ context.Context, c silence.Content, author string) (silence.ID, error) {
+	made := silence.Silence{Content: c, ID: silence.ID(len(s.all) + 1), Author: author, CreatedAt: time.Now(), Hidden: 1}
 	s.all = append([]silence.Silence{made}, s.all...)
-	return made, nil
+	return made.ID, nil
 }
 
-func (s *silences) Replace(_ context.Context, _ auth.Actor, id silence.ID, c silence.Content) (silence.Silence, error) {
-	if err := c.Check(); err != nil {
-		return silence.Silence{}, err
-	}
+func (s *silences) Replace(_ context.Context, id silence.ID, c silence.Content, _ string) error {
 	for k := range s.all {
 		if s.all[k].ID == id {
 			s.all[k].Content = c
-			return s.all[k], nil
 		}
 	}
-	return silence.Silence{}, fault.New(fault.NotFound, "there is no such silence")
+	return nil
 }
 
-func (s *silences) Now() time.Time { return time.Now() }
-
-func (s *silences) End(_ context.Context, a auth.Actor, id silence.ID) error {
+func (s *silences) End(_ context.Context, before silence.Silence, _ string) error {
 	for k := range s.all {
-		if s.all[k].ID == id {
-			s.all[k].EndedAt = time.Now()
+		if s.all[k].ID == before.ID {
+			now := time.Now()
+			s.all[k].EndedAt = &now
 		}
 	}
 	return nil
@@ -122,9 +126,9 @@ func TestASilenceIsChanged(t *testing.T) {
 	b.login()
 	from := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	w.silences.all = []silence.Silence{
-		{ID: 2, Content: silence.Content{Team: "db", From: time.Date(2026, 1, 4, 3, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 4, 5, 0, 0, 0, time.UTC),
+		{ID: 2, Content: silence.Content{Scope: silence.Scope{Team: "db"}, From: time.Date(2026, 1, 4, 3, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 4, 5, 0, 0, 0, time.UTC),
 			Recurrence: "FREQ=WEEKLY", Zone: "Asia/Tokyo", Comment: "backups"}},
-		{ID: 1, Content: silence.Content{Match: `team="db"`, From: from, To: from.Add(2 * time.Hour), Comment: "upgrade"}},
+		{ID: 1, Content: silence.Content{Scope: silence.Scope{Match: `team="db"`}, From: from, To: from.Add(2 * time.Hour), Comment: "upgrade"}},
 	}
 	_, body := b.get("/silences/1")
 	require.Contains(t, body, `href="/silences/1/edit"`)
@@ -148,7 +152,7 @@ func TestASilenceIsChanged(t *testing.T) {
 	form.Set("match", `team="web"`)
 	_, _ = b.post("/silences/1/edit", form)
 	now = w.silences.all[1]
-	require.Equal(t, `team="web"`, now.Match)
+	require.EqualValues(t, `team="web"`, now.Match)
 	require.True(t, now.From.Equal(from))
 	require.WithinDuration(t, time.Now().Add(4*time.Hour), now.To, 10*time.Second, "a period counts from now")
 
@@ -163,7 +167,7 @@ func TestASilenceIsChanged(t *testing.T) {
 	require.Contains(t, body, `<option value="FREQ=WEEKLY" selected>`)
 	_, _ = b.post("/silences/2/edit", url.Values{"team": {"db"}, "from": {"2026-01-04T12:00:00"}, "for": {"1h"}, "repeat": {"FREQ=WEEKLY"}, "comment": {"shorter"}})
 	window := w.silences.all[0]
-	require.Equal(t, "Asia/Tokyo", window.Zone)
+	require.EqualValues(t, "Asia/Tokyo", window.Zone)
 	require.Equal(t, time.Hour, window.To.Sub(window.From))
 	status, _ = b.get("/silences/7/edit")
 	require.Equal(t, http.StatusNotFound, status)
@@ -177,7 +181,7 @@ func TestASilenceWhoseMatchCannotBeSavedAgainSaysSo(t *testing.T) {
 	w, b := setup(t)
 	b.login()
 	from := time.Now().Add(-time.Hour)
-	large := silence.Content{Match: `host=~"(x{0,30}){0,30}"`, From: from, To: from.Add(2 * time.Hour), Comment: "upgrade"}
+	large := silence.Content{Scope: silence.Scope{Match: `host=~"(x{0,30}){0,30}"`}, From: from, To: from.Add(2 * time.Hour), Comment: "upgrade"}
 	small := large
 	small.Match = `host=~"x.*"`
 	w.silences.all = []silence.Silence{{ID: 2, Content: large}, {ID: 1, Content: small}}
@@ -215,8 +219,8 @@ func TestASilenceLastsLonger(t *testing.T) {
 	b.login()
 	now := time.Now().UTC().Truncate(time.Second)
 	w.silences.all = []silence.Silence{
-		{ID: 2, Content: silence.Content{Team: "db", From: now.Add(-48 * time.Hour), To: now.Add(-47 * time.Hour), Recurrence: "FREQ=DAILY", Zone: "UTC", Comment: "backups"}},
-		{ID: 1, Content: silence.Content{Match: `team="db"`, From: now, To: now.Add(time.Hour), Comment: "upgrade"}},
+		{ID: 2, Content: silence.Content{Scope: silence.Scope{Team: "db"}, From: now.Add(-48 * time.Hour), To: now.Add(-47 * time.Hour), Recurrence: "FREQ=DAILY", Zone: "UTC", Comment: "backups"}},
+		{ID: 1, Content: silence.Content{Scope: silence.Scope{Match: `team="db"`}, From: now, To: now.Add(time.Hour), Comment: "upgrade"}},
 	}
 	_, body := b.get("/silences/1")
 	require.Contains(t, body, `action="/silences/1/longer"`)
@@ -289,8 +293,8 @@ func TestAWindowIsInTheZoneOfItsReader(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, body)
 	made := w.silences.all[0]
 	require.Equal(t, time.Date(2026, 7, 1, 20, 0, 0, 0, time.UTC), made.From.UTC())
-	require.Equal(t, "Europe/Berlin", made.Zone)
-	require.Equal(t, "FREQ=WEEKLY", made.Recurrence)
+	require.EqualValues(t, "Europe/Berlin", made.Zone)
+	require.EqualValues(t, "FREQ=WEEKLY", made.Recurrence)
 	require.Contains(t, body, "FREQ=WEEKLY")
 }
 
@@ -300,9 +304,9 @@ func TestTheListOfSilencesHasPages(t *testing.T) {
 	b.login()
 	now := time.Now()
 	for n := 400; n > 0; n-- {
-		one := silence.Silence{ID: silence.ID(n), Content: silence.Content{Match: "n=" + strconv.Itoa(n), From: now, To: now.Add(time.Hour), Comment: "many"}}
+		one := silence.Silence{ID: silence.ID(n), Content: silence.Content{Scope: silence.Scope{Match: operation.Text("n=" + strconv.Itoa(n))}, From: now, To: now.Add(time.Hour), Comment: "many"}}
 		if n%4 != 0 {
-			one.EndedAt = now
+			one.EndedAt = &now
 		}
 		w.silences.all = append(w.silences.all, one)
 	}

@@ -229,7 +229,7 @@ func setup(t *testing.T) (*world, *browser) {
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
-				Silences:     sections.SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
+				Silences:     sections.SilenceParts{Silences: w.silences.operations(), Incidents: w},
 				Integrations: sections.IntegrationParts{PublicURL: "https://iris.example.com"}},
 			Access: sections.AccessParts{Teams: teams{}, Sessions: sections.SessionParts{Sessions: &w.sessions, People: w},
 				Tokens: sections.TokenParts{Tokens: noTokens{}, Services: sections.ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},

@@ -210,15 +210,19 @@ type wrong struct {
 	Detail    string `json:"detail"`
 }
 
-// wrongs returns the place that a fault names, as a list.
-func wrongs(r *http.Request, f *fault.Error, detail string) []wrong {
-	switch {
-	case f.Field == "":
+// wrongs returns the places that a fault names, as a list.
+func wrongs(r *http.Request, f *fault.Error, detail string) (out []wrong) {
+	if f.Field == "" && len(f.Others) == 0 {
 		return nil
-	case r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete:
-		return []wrong{{Parameter: f.Field, Detail: detail}}
 	}
-	return []wrong{{Pointer: pointer(f.Field), Detail: detail}}
+	for _, one := range append([]fault.Field{{Name: f.Field, Message: detail}}, f.Others...) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete {
+			out = append(out, wrong{Parameter: one.Name, Detail: one.Message})
+			continue
+		}
+		out = append(out, wrong{Pointer: pointer(one.Name), Detail: one.Message})
+	}
+	return out
 }
 
 // pointer turns a field like layers[0].start into #/layers/0/start.

@@ -84,7 +84,8 @@ func contextFields(f *ast.File) int {
 			return true
 		}
 		for _, field := range s.Fields.List {
-			if isSelector(field.Type, "context", "Context") {
+			itself := len(field.Names) == 0 && len(s.Fields.List) == 1 // a context that changes another one
+			if isSelector(field.Type, "context", "Context") && !itself {
 				count += max(1, len(field.Names))
 			}
 		}

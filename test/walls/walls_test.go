@@ -53,6 +53,15 @@ var (
 	routes   = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/hooks", "internal/scimapi", "internal/responses", "internal/wire", "internal/app"}
 )
 
+// wings are the features that have all their rooms in one folder: the wing itself, pg and pages.
+var wings = []string{"internal/silences"}
+
+// isRoom reports whether a package is that room of a wing.
+func isRoom(path, room string) bool {
+	wing, ok := strings.CutSuffix(path, "/"+room)
+	return ok && slices.Contains(wings, wing)
+}
+
 func TestWalls(t *testing.T) {
 	t.Parallel()
 	for _, p := range load(t) {
@@ -65,7 +74,7 @@ func TestWalls(t *testing.T) {
 				require.False(t, isOwn && (!under(inner, domains...) || inner == "internal/directory/ldap") && !shared, "%s is a domain and may not import %s", p.ImportPath, inner)
 			}
 			if strings.HasPrefix(imp, "github.com/jackc/pgx") {
-				require.True(t, under(p.ImportPath, "internal/postgres", "internal/pgserver"), "%s may not import pgx", p.ImportPath)
+				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, "internal/postgres", "internal/pgserver"), "%s may not import pgx", p.ImportPath)
 			}
 			if imp == "github.com/hashicorp/memberlist" {
 				require.True(t, under(p.ImportPath, "internal/buckets"), "%s may not import memberlist", p.ImportPath)
@@ -80,7 +89,7 @@ func TestWalls(t *testing.T) {
 				require.True(t, under(p.ImportPath, "internal/imports"), "%s may not import the MySQL driver", p.ImportPath)
 			}
 			if strings.HasPrefix(imp, "github.com/go-chi/chi") {
-				require.True(t, under(p.ImportPath, routes...), "%s may not import chi", p.ImportPath)
+				require.True(t, isRoom(p.ImportPath, "pages") || under(p.ImportPath, routes...), "%s may not import chi", p.ImportPath)
 			}
 			if !isOwn {
 				continue
@@ -95,8 +104,12 @@ func TestWalls(t *testing.T) {
 				require.True(t, under(inner, append(domains, "internal/imports")...), "%s takes data over and may not import %s", p.ImportPath, inner)
 			}
 			if under(inner, "internal/postgres") {
-				require.True(t, under(p.ImportPath, programs...), "%s may not import postgres", p.ImportPath)
+				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, programs...), "%s may not import postgres", p.ImportPath)
 			}
+			require.False(t, under(p.ImportPath, "internal/kit/operation") && !under(inner, "internal/fault"), "%s knows no wing and no transport and may not import %s", p.ImportPath, inner)
+			require.False(t, under(p.ImportPath, wings...) && !isRoom(p.ImportPath, "pg") && isRoom(inner, "pg"), "%s may not import the storage %s", p.ImportPath, inner)
+			require.False(t, slices.Contains(wings, p.ImportPath) && (isRoom(inner, "pages") || under(inner, "internal/kit/kithttp", "internal/wire", "internal/web", "internal/vendors")),
+				"%s is a wing and may not import the door %s", p.ImportPath, inner)
 			require.False(t, under(inner, "internal/postgres/pgtest", "internal/vendors/vendortest", "internal/app/servertest", "internal/irisapi/v0/v0test",
 				"internal/golden"), "%s imports test support %s", p.ImportPath, inner)
 			if under(p.ImportPath, edge...) && under(inner, edge...) && root(p.ImportPath) != root(inner) {

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"context"
+
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -13,6 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/irisapi"
+	"github.com/iris-oncall/iris/internal/kit/kithttp"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/login"
 	accept "github.com/iris-oncall/iris/internal/notifications"
@@ -20,6 +24,8 @@ import (
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/responses"
+	"github.com/iris-oncall/iris/internal/silences"
+	"github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/reach"
@@ -45,6 +51,8 @@ type apiShared struct {
 	rates         *load.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
 	callbacks     callbacks.Callbacks
+	silences      *silences.Silences
+	typed         *kithttp.API // the operations below /v1
 	keys          *replay.Keys[*postgres.Unit]
 }
 
@@ -80,6 +88,9 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, operator.SimulatorConfig{ListLimit: listLimit, PerDay: a.cfg.QuietTime.CallsAndTextsPerDay, DummyRoles: dummy}); err != nil {
 		return nil, err
 	}
+	s.silences = s.Silences(s.notifier.Wake, a.log)
+	s.typed = kithttp.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(openings(a.cfg)) })
+	pages.Mount(s.typed, s.silences)
 	s.callbacks, err = callbacks.New(a.cfg)
 	return s, err
 }
@@ -180,7 +191,7 @@ func (s *apiShared) v1Parts() api.Deps {
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
-		Once: s.keys.Once,
+		Once: s.keys.Once, Typed: s.typed,
 		Incidents: api.IncidentParts{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
 		Messages: api.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/silences"
 )
@@ -31,10 +32,10 @@ func TestASilenceIsPartOfItsUnit(t *testing.T) {
 	_, unit, err := s.idempotency.Begin(t.Context(), auth.ReplayKey{ApplicationID: 1, Route: "POST /", Key: "k", BodyHash: []byte{1}})
 	require.NoError(t, err)
 	t.Cleanup(func() { unit.Close(t.Context()) })
-	content := silences.Content{Match: `a="b"`, From: time.Now(), To: time.Now().Add(time.Hour), Comment: "c"}
-	ops := s.Silences(s.notifier.Wake, zap.NewNop())
-	made, err := ops.Create(unit.Context(t.Context()), auth.Actor{Username: "ann", Admin: true}, content)
+	draft := silences.Draft{Content: silences.Content{Scope: silences.Scope{Match: `a="b"`}, To: time.Now().Add(time.Hour), Comment: "c"}}
+	ann := operation.Actor{Name: "ann", Role: operation.Admin}
+	made, err := s.silences.Create.Do(unit.Context(t.Context()), ann, draft)
 	require.NoError(t, err)
-	_, err = ops.ByID(t.Context(), made.ID)
+	_, err = s.silences.Get.Do(t.Context(), ann, silences.One{ID: made.ID})
 	require.True(t, fault.Is(err, fault.NotFound), "it is not committed")
 }

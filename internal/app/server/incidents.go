@@ -31,6 +31,6 @@ func (s *Stores) SilenceKeeper(leases silences.Leases, wake silences.Wake, log *
 }
 
 // Silences returns the operations of people on silences.
-func (s *Stores) Silences(wake silences.Wake, log *zap.Logger) silences.Silences {
-	return silences.Silences{Reader: s.silences, Editor: s.silences, Keeper: silences.NewKeeper(s.silences, s.inForce, nil, wake, log)}
+func (s *Stores) Silences(wake silences.Wake, log *zap.Logger) *silences.Silences {
+	return silences.New(s.silences, silences.NewKeeper(s.silences, s.inForce, nil, wake, log))
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
-	pgsilences "github.com/iris-oncall/iris/internal/postgres/silences"
 	"github.com/iris-oncall/iris/internal/postgres/statistics"
 	"github.com/iris-oncall/iris/internal/silences"
+	pgsilences "github.com/iris-oncall/iris/internal/silences/pg"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -88,7 +88,7 @@ type Stores struct {
 	// Clock is the clock of the database, as this process last measured it.
 	Clock *clock.Database
 
-	silences *pgsilences.Silences
+	silences *pgsilences.Store
 	inForce  *silences.Current
 }
 

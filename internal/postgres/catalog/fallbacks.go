@@ -6,7 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // SetFallback sets who is paged when nobody of a step of the plan can be reached; nil = nobody. It applies to every version

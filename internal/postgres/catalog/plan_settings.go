@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // SetSettings stores the settings of a plan that are given, and adds an entry to the audit log. They apply to every version of the plan,

@@ -20,8 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	pgqueue "github.com/iris-oncall/iris/internal/postgres/queue"
-	pgsilences "github.com/iris-oncall/iris/internal/postgres/silences"
 	"github.com/iris-oncall/iris/internal/silences"
+	pgsilences "github.com/iris-oncall/iris/internal/silences/pg"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

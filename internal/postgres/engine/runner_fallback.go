@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	"github.com/iris-oncall/iris/internal/users"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Escalate starts the next step of incidents now. An acknowledged incident loses its owner. If the state of one does not allow it, or

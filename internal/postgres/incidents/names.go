@@ -7,7 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // tables are the tables of the names in filters. The column of the ids is the field with "_id".

@@ -7,7 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Outlooks returns what lists show of incidents besides their rows, in one statement. Incidents that do not exist are left out.

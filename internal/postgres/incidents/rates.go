@@ -8,7 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Recent returns how many incidents of the application and opener ("" = the application) on the plan version escalate, and how many were opened within lookback.

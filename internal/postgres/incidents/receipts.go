@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Receipts applies delivery receipts to messages. It is safe for concurrent use.

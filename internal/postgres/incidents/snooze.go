@@ -7,7 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Snooze ends the escalation of incidents until an end. Then the plan begins again. Owners stay until then. An end that is not in the future

@@ -8,7 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Timeline returns everything that happened to an incident in the order it happened: the recorded

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // purgeFor is how long a purge goes on before it answers.

@@ -6,7 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Devices stores the phones that push messages are sent to. It implements push.Devices. It is safe for concurrent use.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Bench reads figures for `iris bench` that are not visible from outside. Safe for concurrent use.

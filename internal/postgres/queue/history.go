@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // History is where finished messages go, one partition per month: it implements history.Archive. It is safe for

@@ -6,7 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Limits stores the rates that the cluster shares, and the pauses of vendors' accounts and modes. It implements

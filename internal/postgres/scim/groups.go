@@ -10,8 +10,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 	"github.com/iris-oncall/iris/internal/postgres/identities"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/scim"
 	"github.com/iris-oncall/iris/internal/sso"
 	"github.com/iris-oncall/iris/internal/users"

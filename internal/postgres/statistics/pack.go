@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // A packed day is a list of groups. A group is its key and then its hours, each as a length and the bytes. Numbers are unsigned varints.

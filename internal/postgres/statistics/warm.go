@@ -6,7 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // mostZones is the number of time zones for which totals are kept ready. Times three periods that is less than mostWhole.

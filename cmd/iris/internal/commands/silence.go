@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"text/tabwriter"
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/silences"
 )
 
@@ -36,24 +36,17 @@ type silenceFlags struct {
 	Zone        *string `help:"Time zone of the times and of the repetition; of a new one: UTC." placeholder:"ZONE"`
 }
 
-// lasts is how long the silence is to last; 0 = not given.
-func (c silenceFlags) lasts() time.Duration {
-	d, err := remote.Period(c.For)
-	if err != nil {
-		return 0 // change refuses it
-	}
-	return d
-}
-
-// change returns the content of a silence with what is given.
-func (c silenceFlags) change(out silences.Content, now time.Time) (silences.Content, error) {
-	for _, one := range []struct{ given, into *string }{{c.Match, &out.Match}, {c.Application, &out.Application}, {c.Plan, &out.Plan},
-		{c.Team, &out.Team}, {c.Repeat, &out.Recurrence}, {c.Zone, &out.Zone}} {
+// change returns a draft with what is given; the rest is that of the draft.
+func (c silenceFlags) change(out silences.Draft) (silences.Draft, error) {
+	for _, one := range []struct {
+		given *string
+		into  *operation.Text
+	}{{c.Match, &out.Match}, {c.Application, &out.Application}, {c.Plan, &out.Plan}, {c.Team, &out.Team}, {c.Repeat, &out.Recurrence}, {c.Zone, &out.Zone}} {
 		if one.given != nil {
-			*one.into = *one.given
+			*one.into = operation.Text(*one.given)
 		}
 	}
-	zone, err := time.LoadLocation(out.Zone)
+	zone, err := time.LoadLocation(string(out.Zone))
 	if err != nil {
 		return out, remote.Usagef("--zone: %.60q is no time zone such as Europe/Berlin", out.Zone)
 	}
@@ -68,53 +61,10 @@ func (c silenceFlags) change(out silences.Content, now time.Time) (silences.Cont
 	case c.For != "":
 		var d time.Duration
 		d, err = remote.Period(c.For)
-		out.To = out.EndAfter(d, now)
+		seconds := int64(d / time.Second)
+		out.To, out.EndsInSeconds = time.Time{}, &seconds
 	}
 	return out, err
-}
-
-// silence is a silence of an answer.
-type silence struct {
-	ID          int64     `json:"id"`
-	Match       string    `json:"match"`
-	Application string    `json:"application"`
-	Plan        string    `json:"plan"`
-	Team        string    `json:"team"`
-	From        time.Time `json:"from"`
-	To          time.Time `json:"to"`
-	Recurrence  string    `json:"recurrence"`
-	Zone        string    `json:"zone"`
-	Comment     string    `json:"comment"`
-	Author      string    `json:"author"`
-	CreatedAt   time.Time `json:"created_at"`
-	EndedAt     time.Time `json:"ended_at"`
-	Hidden      int       `json:"hidden_incidents"`
-	State       string    `json:"state"`
-	// NextFrom and NextTo are the present occurrence, else the next one.
-	NextFrom *time.Time `json:"next_from"`
-	NextTo   *time.Time `json:"next_to"`
-}
-
-// stored returns the silence with its rules.
-func (s silence) stored() silences.Silence {
-	return silences.Silence{ID: silences.ID(s.ID), Author: s.Author, CreatedAt: s.CreatedAt, EndedAt: s.EndedAt, Hidden: s.Hidden, Content: silences.Content{Match: s.Match,
-		Application: s.Application, Plan: s.Plan, Team: s.Team, From: s.From, To: s.To, Recurrence: s.Recurrence, Zone: cmp.Or(s.Zone, "UTC"), Comment: s.Comment}}
-}
-
-// body returns the body of a request that stores a silence. lasts replaces its end, by the clock of the database; 0 = it does not.
-func body(c silences.Content, lasts time.Duration) map[string]any {
-	out := map[string]any{"from": c.From.Format(time.RFC3339), "to": c.To.Format(time.RFC3339)}
-	for name, value := range map[string]string{"match": c.Match, "application": c.Application, "plan": c.Plan, "team": c.Team, "recurrence": c.Recurrence,
-		"zone": c.Zone, "comment": c.Comment} {
-		if value != "" {
-			out[name] = value
-		}
-	}
-	if lasts != 0 {
-		delete(out, "to")
-		out["ends_in_seconds"] = int64(lasts / time.Second)
-	}
-	return out
 }
 
 type silenceAdd struct {
@@ -125,11 +75,10 @@ type silenceAdd struct {
 
 // Run adds a silence. Standard output has only its number.
 func (c silenceAdd) Run(ctx context.Context, e remote.Env) error {
-	now := time.Now().UTC().Truncate(time.Second)
 	if c.For == "" && c.Until == "" {
 		return remote.Usagef("give either --for or --until")
 	}
-	content, err := c.change(silences.Content{From: now, Zone: "UTC", Comment: c.Comment}, now)
+	in, err := c.change(silences.Draft{Content: silences.Content{Zone: "UTC", Comment: c.Comment}})
 	if err != nil {
 		return err
 	}
@@ -137,12 +86,8 @@ func (c silenceAdd) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	in := body(content, c.lasts())
-	if c.From == "" {
-		delete(in, "from") // now, by the clock of the database
-	}
-	var made silence
-	if err := api.Do(ctx, http.MethodPost, "/v1/silences", in, &made); err != nil {
+	made, err := client.Call(ctx, api, silences.Create, in)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Err, "silence added: it is %s and hides %d incidents now\n", made.State, made.Hidden)
@@ -155,12 +100,12 @@ type silenceNumber struct {
 	ID int64 `arg:"" help:"Number of the silence."`
 }
 
-func (c silenceNumber) path() string { return fmt.Sprintf("/v1/silences/%d", c.ID) }
+func (c silenceNumber) one() silences.One { return silences.One{ID: silences.ID(c.ID)} }
 
 // read returns the silence and the client that read it.
-func (c silenceNumber) read(ctx context.Context, e remote.Env) (api *client.Client, found silence, err error) {
+func (c silenceNumber) read(ctx context.Context, e remote.Env) (api *client.Client, found silences.Silence, err error) {
 	if api, err = c.API(ctx, e); err == nil {
-		err = api.Do(ctx, http.MethodGet, c.path(), nil, &found)
+		found, err = client.Call(ctx, api, silences.Get, c.one())
 	}
 	return api, found, err
 }
@@ -177,16 +122,16 @@ func (c silenceSet) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	before := found.stored().Content
+	before := silences.Draft{Content: found.Content}
 	if c.Comment != nil {
 		before.Comment = *c.Comment
 	}
-	content, err := c.change(before, time.Now())
+	in, err := c.change(before)
 	if err != nil {
 		return err
 	}
-	var made silence
-	if err := api.Do(ctx, http.MethodPut, c.path(), body(content, c.lasts()), &made); err != nil {
+	made, err := client.Call(ctx, api, silences.Replace, silences.Edit{One: c.one(), Body: in})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Err, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State, text.Moment(made.To), made.Hidden)
@@ -219,15 +164,15 @@ func (c silenceList) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	all, err := client.First[silence](ctx, api, fmt.Sprintf("/v1/silences?limit=500&over=%t", c.Over), mostSilences)
+	path, _ := operation.Request(silences.List, silences.Filter{Paging: operation.Paging{Limit: 500}, Over: c.Over})
+	all, err := client.First[silences.Silence](ctx, api, path, mostSilences)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tFROM\tTO\tREPEAT\tHIDES\tAUTHOR\tINCIDENTS\tCOMMENT")
-	for _, found := range all {
-		one := found.stored()
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, found.State, text.Moment(one.From), text.Moment(one.To), one.Recurrence, one.Hidden, one.Author,
+	for _, one := range all {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, one.State, text.Moment(one.From), text.Moment(one.To), one.Recurrence, one.Hidden, one.Author,
 			one.Conditions(), one.Comment)
 	}
 	return w.Flush()
@@ -241,7 +186,8 @@ func (c silenceShow) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	hidden, err := client.First[struct{ ID int64 }](ctx, api, c.path()+"/incidents?limit=500", mostSilences)
+	path, _ := operation.Request(silences.Hidden, silences.Hiding{One: c.one(), Paging: operation.Paging{Limit: 500}})
+	hidden, err := client.First[silences.HiddenIncident](ctx, api, path, mostSilences)
 	if err != nil {
 		return err
 	}
@@ -253,18 +199,17 @@ func (c silenceShow) Run(ctx context.Context, e remote.Env) error {
 }
 
 // describe describes a silence in lines for people. Instants are in UTC.
-func describe(found silence) string {
-	s := found.stored()
-	out := fmt.Sprintf("silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", s.ID, found.State, s.Conditions(),
+func describe(s silences.Silence) string {
+	out := fmt.Sprintf("silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", s.ID, s.State, s.Conditions(),
 		text.Moment(s.From), text.Moment(s.To), s.Comment, text.Moment(s.CreatedAt), s.Author)
 	if s.Recurrence != "" {
-		out += fmt.Sprintf("repeat: %s in %s\n", s.Recurrence, s.Zone)
-		if found.NextFrom != nil && found.NextTo != nil && s.EndedAt.IsZero() {
-			out += fmt.Sprintf("%s: %s to %s\n", map[bool]string{true: "now", false: "next"}[found.State == "active"], text.Moment(*found.NextFrom), text.Moment(*found.NextTo))
+		out += fmt.Sprintf("repeat: %s in %s\n", s.Recurrence, cmp.Or(s.Zone, "UTC"))
+		if s.NextFrom != nil && s.NextTo != nil {
+			out += fmt.Sprintf("%s: %s to %s\n", map[bool]string{true: "now", false: "next"}[s.State == silences.Active], text.Moment(*s.NextFrom), text.Moment(*s.NextTo))
 		}
 	}
-	if !s.EndedAt.IsZero() {
-		out += fmt.Sprintf("ended: %s\n", text.Moment(s.EndedAt))
+	if s.EndedAt != nil {
+		out += fmt.Sprintf("ended: %s\n", text.Moment(*s.EndedAt))
 	}
 	return out
 }
@@ -275,7 +220,7 @@ type silenceEnd struct{ silenceNumber }
 func (c silenceEnd) Run(ctx context.Context, e remote.Env) error {
 	api, err := c.API(ctx, e)
 	if err == nil {
-		err = api.Do(ctx, http.MethodDelete, c.path(), nil, nil)
+		_, err = client.Call(ctx, api, silences.End, c.one())
 	}
 	if err == nil {
 		fmt.Fprintf(e.Err, "silence %d ended\n", c.ID)

@@ -76,10 +76,10 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	return &Receivers{edges, old, activity, reception}, err
 }
 
-// Routes returns the routes of /v1 that open incidents, and those about integrations, heartbeats and silences. Their handlers call wake
+// Routes returns the routes of /v1 that open incidents, and those about integrations and heartbeats. Their handlers call wake
 // with the buckets that they changed.
 func Routes(cfg config.API, s *server.Stores, own func(ctx context.Context) (int64, string), o resources.Opener, wake receiving.Wake, log *zap.Logger) []routing.Route {
-	return resources.Routes(cfg, s, own, o, Previewer(cfg, s, log), s.Silences(wake, log), wake)
+	return resources.Routes(cfg, s, own, o, Previewer(cfg, s, log), wake)
 }
 
 // Previewer returns what answers what a delivery would do.

@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/login"
+	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/web"
 	"github.com/iris-oncall/iris/internal/web/sections"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -30,6 +31,7 @@ type Deps struct {
 	Sessions   *scs.SessionManager
 	APIs       http.Handler // the JSON APIs
 	Wake       func(context.Context, buckets.Set)
+	Silences   *silences.Silences
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
 }
@@ -65,13 +67,12 @@ func New(d Deps) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	hide := s.Silences(d.Wake, d.Log)
 	pages, err := web.New(web.Deps{
 		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Escalations: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
 				Integrations: sections.IntegrationParts{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
-				Silences:     sections.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
+				Silences:     sections.SilenceParts{Silences: d.Silences, Incidents: s.Incidents},
 			},
 			Access: sections.AccessParts{
 				Tokens:   sections.TokenParts{Tokens: s.Tokens, Services: sections.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},

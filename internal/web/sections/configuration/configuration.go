@@ -4,11 +4,11 @@ package configuration
 import (
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/web/applications"
 	"github.com/iris-oncall/iris/internal/web/integrations"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/plans"
-	"github.com/iris-oncall/iris/internal/web/silences"
 	"github.com/iris-oncall/iris/internal/web/texts"
 )
 
@@ -16,7 +16,7 @@ type (
 	// IntegrationParts are what the pages of integrations work on.
 	IntegrationParts = integrations.Deps
 	// SilenceParts are what the pages of silences work on.
-	SilenceParts = silences.Deps
+	SilenceParts = pages.Deps
 )
 
 // Deps are the parts that the pages work on, besides the APIs.
@@ -30,7 +30,7 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 	plans.Handlers{Pages: p}.Routes(r)
 	texts.Handlers{Pages: p}.Routes(r)
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.Routes(r)
-	silences.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
+	pages.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
 	applications.Handlers{Pages: p}.Routes(r)
 }
 
@@ -39,6 +39,6 @@ func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
 	plans.Handlers{Pages: p}.ChangeRoutes(r)
 	texts.Handlers{Pages: p}.ChangeRoutes(r)
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.ChangeRoutes(r)
-	silences.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
+	pages.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
 	applications.Handlers{Pages: p}.ChangeRoutes(r)
 }

@@ -1,4 +1,4 @@
-package silences
+package pg
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/db"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
-	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/silences"
 )
 
 // Subjects implements silences.Store.
-func (s *Silences) Subjects(ctx context.Context, ids []incidents.ID) ([]silences.Subject, error) {
+func (s *Store) Subjects(ctx context.Context, ids []incidents.ID) ([]silences.Subject, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).SubjectsOf, postgres.Numbers(ids))
 	return postgres.Convert(rows, func(r db.SubjectsOfRow) silences.Subject {
 		return silences.Subject{ID: incidents.ID(r.ID), ApplicationID: r.ApplicationID, PlanID: r.PlanID, Severity: r.Severity, Context: r.Context}
@@ -22,7 +22,7 @@ func (s *Silences) Subjects(ctx context.Context, ids []incidents.ID) ([]silences
 }
 
 // Escalating implements silences.Store.
-func (s *Silences) Escalating(ctx context.Context, application int64, plans []int64, most int) ([]incidents.ID, error) {
+func (s *Store) Escalating(ctx context.Context, application int64, plans []int64, most int) ([]incidents.ID, error) {
 	about, err := postgres.Query(ctx, s.db, (*db.Queries).AboutToPage, db.AboutToPageParams{ApplicationID: application,
 		AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans)})
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Silences) Escalating(ctx context.Context, application int64, plans []in
 }
 
 // Applied implements silences.Store.
-func (s *Silences) Applied(ctx context.Context, version int64, begins map[silences.ID]time.Time) error {
+func (s *Store) Applied(ctx context.Context, version int64, begins map[silences.ID]time.Time) error {
 	p := db.NoteAppliedParams{Version: version}
 	for id, from := range begins {
 		p.Ids, p.AppliedFroms = append(p.Ids, int64(id)), append(p.AppliedFroms, from)
@@ -58,7 +58,7 @@ func numbers(bs []int) []int16 {
 }
 
 // Hide implements silences.Store. It locks the incidents in ascending order.
-func (s *Silences) Hide(ctx context.Context, hides map[incidents.ID]silences.Hide) (hidden []incidents.ID, err error) {
+func (s *Store) Hide(ctx context.Context, hides map[incidents.ID]silences.Hide) (hidden []incidents.ID, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		hidden = nil
 		rows, err := lock(ctx, q, slices.Collect(maps.Keys(hides)))
@@ -110,7 +110,7 @@ func begin(ctx context.Context, q *db.Queries, hide silences.Hide, rows []db.Inc
 }
 
 // Ended implements silences.Store.
-func (s *Silences) Ended(ctx context.Context, bs []int, most int) ([]silences.Released, error) {
+func (s *Store) Ended(ctx context.Context, bs []int, most int) ([]silences.Released, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).EndedSilences, db.EndedSilencesParams{Buckets: numbers(bs), Most: int32(most)})
 	return postgres.Convert(rows, func(r db.EndedSilencesRow) silences.Released {
 		source := silences.Source{Over: r.Over, Resolves: r.Resolves, Repeat: postgres.FromSeconds(r.RepeatSeconds),
@@ -121,7 +121,7 @@ func (s *Silences) Ended(ctx context.Context, bs []int, most int) ([]silences.Re
 }
 
 // Release implements silences.Store. Incidents whose silence was changed meanwhile stay as they are.
-func (s *Silences) Release(ctx context.Context, released []silences.Released) error {
+func (s *Store) Release(ctx context.Context, released []silences.Released) error {
 	sources := map[incidents.ID]silences.Source{}
 	for _, r := range released {
 		sources[r.ID] = r.Source

@@ -1,4 +1,4 @@
-package silences_test
+package pg_test
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ func TestTheEndOfASilenceIsSpreadOverTwoMinutes(t *testing.T) {
 	for range 5 {
 		s.open(1, `{"team":"db"}`)
 	}
-	made, err := s.ops.Create(t.Context(), s.admin, silenceOf(nil))
+	made, err := s.ops.Create.Do(t.Context(), s.admin, silenceOf(nil))
 	require.NoError(t, err)
 	for range 5 {
 		s.open(1, `{"team":"db"}`)

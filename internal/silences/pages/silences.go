@@ -1,6 +1,4 @@
-// Package silences serves the list of silences and maintenance windows, the page of one with the incidents that it hides, and the form that
-// adds or changes one. The web site mounts it. The operations check what the reader may do.
-package silences
+package pages
 
 import (
 	"context"
@@ -16,28 +14,11 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/matchers"
 	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
-
-// Silences reads silences. A number that does not exist is a NotFound fault.
-type Silences interface {
-	// Page returns at most so many silences, newest first, that are older than one; 0 = from the newest. kept leaves out those that are over.
-	Page(ctx context.Context, before silences.ID, kept bool, most int) ([]silences.Silence, error)
-	ByID(ctx context.Context, id silences.ID) (silences.Silence, error)
-	// Incidents returns the incidents that a silence hides, newest first.
-	Incidents(ctx context.Context, id silences.ID, application int64, before incidents.ID, most int) ([]incidents.ID, error)
-}
-
-// Changes changes silences. If the actor may not silence the incidents, it returns a Forbidden fault; if the silence is over, a Conflict fault.
-type Changes interface {
-	Create(ctx context.Context, actor auth.Actor, c silences.Content) (silences.Silence, error)
-	Replace(ctx context.Context, actor auth.Actor, id silences.ID, c silences.Content) (silences.Silence, error)
-	End(ctx context.Context, actor auth.Actor, id silences.ID) error
-	// Now returns the time by which silences begin and end.
-	Now() time.Time
-}
 
 // Incidents reads incidents.
 type Incidents interface {
@@ -47,8 +28,7 @@ type Incidents interface {
 
 // Deps are the parts that the pages work on.
 type Deps struct {
-	Silences  Silences
-	Changes   Changes
+	Silences  *silences.Silences
 	Incidents Incidents
 }
 
@@ -75,62 +55,43 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 }
 
 type tab struct {
-	Name, Label string
-	Current     bool
+	Name    silences.State
+	Label   string
+	Current bool
 }
 
 type listView struct {
 	page.Frame
-	Show string
+	Show silences.State
 	Tabs []tab
-	Rows []row
+	Rows []silences.Silence
 	More string // address of the next rows; "" = there are none
 	May  bool   // each row has buttons
 	Back []page.Field
 }
 
-// row is a silence with what depends on the present time.
-type row struct {
-	silences.Silence
-	State string
-	Span  silences.Span // the present occurrence, else the next one; zero = there is none
-}
-
-func view(s silences.Silence, now time.Time) row {
-	r := row{Silence: s, State: s.State(now)}
-	if r.State == "over" {
-		return r
-	}
-	span, current := s.At(now)
-	if !current {
-		span, _ = s.Next(now)
-	}
-	r.Span = span
-	return r
-}
-
 // list shows the silences of one state, newest first.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
-	list := listView{Show: v.Get("show"), Tabs: []tab{{Name: "active", Label: "Active"}, {Name: "planned", Label: "Planned"}, {Name: "over", Label: "Over"}}}
-	if list.Show != "planned" && list.Show != "over" {
-		list.Show = "active"
+	list := listView{Show: silences.State(v.Get("show")), Tabs: []tab{{Name: silences.Active, Label: "Active"}, {Name: silences.Planned, Label: "Planned"}, {Name: silences.Over, Label: "Over"}}}
+	if list.Show != silences.Planned && list.Show != silences.Over {
+		list.Show = silences.Active
 	}
 	for k := range list.Tabs {
 		list.Tabs[k].Current = list.Tabs[k].Name == list.Show
 	}
 	before, _ := strconv.ParseInt(v.Get("before"), 10, 64) // 0 = from the newest
-	rows, more, err := h.search(r.Context(), list.Show, silences.ID(before))
+	rows, more, err := h.search(r, list.Show, silences.ID(before))
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	list.Rows = rows
 	if more != 0 {
-		list.More = page.Query("/silences", "show", list.Show, "before", fmt.Sprint(more))
+		list.More = page.Query("/silences", "show", string(list.Show), "before", fmt.Sprint(more))
 	}
 	list.Frame = h.Pages.Frame(r, "Silences", "silences")
-	list.May, list.Back = !list.ReadOnly && list.Show != "over", []page.Field{{Name: "back", Value: list.Show}}
+	list.May, list.Back = !list.ReadOnly && list.Show != silences.Over, []page.Field{{Name: "back", Value: string(list.Show)}}
 	h.Pages.Render(rw, r, http.StatusOK, "silences", list)
 }
 
@@ -140,25 +101,27 @@ const (
 )
 
 // search returns a page of silences in a state. more is the silence before which the next page begins; 0 = there is none.
-func (h Handlers) search(ctx context.Context, state string, before silences.ID) (rows []row, more silences.ID, err error) {
-	now := h.Changes.Now()
+func (h Handlers) search(r *http.Request, state silences.State, before silences.ID) (rows []silences.Silence, more silences.ID, err error) {
 	for range maxSearches {
-		found, err := h.Silences.Page(ctx, before, state != "over", atOnce)
+		f := silences.Filter{Paging: operation.Paging{Limit: atOnce}, Over: state == silences.Over}
+		if before > 0 {
+			f.Cursor = operation.CursorOf(before)
+		}
+		found, err := h.Silences.List.Do(r.Context(), actor(r), f)
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, s := range found {
-			one := view(s, now)
+		for _, s := range found.Items {
 			switch {
-			case one.State != state:
+			case s.State != state:
 			case len(rows) == page.ListLength:
 				return rows, rows[len(rows)-1].ID, nil
 			default:
-				rows = append(rows, one)
+				rows = append(rows, s)
 			}
 			before = s.ID
 		}
-		if len(found) < atOnce {
+		if found.Next == nil {
 			return rows, 0, nil
 		}
 	}
@@ -167,7 +130,7 @@ func (h Handlers) search(ctx context.Context, state string, before silences.ID) 
 
 type showView struct {
 	page.Frame
-	S      row
+	S      silences.Silence
 	Hidden []hidden
 	Spans  []silences.Span // the next occurrences of a window
 	// Outgrown is why the match is refused when the silence is saved again; "" = it is not.
@@ -182,38 +145,36 @@ type hidden struct {
 
 // show shows a silence and the latest incidents that it hides.
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
-	id, err := number(r)
+	one := number(r)
+	s, err := h.Silences.Get.Do(r.Context(), actor(r), one)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	s, err := h.Silences.ByID(r.Context(), id)
-	if err != nil {
+	v := showView{Frame: h.Pages.Frame(r, fmt.Sprintf("Silence %d", s.ID), "silences"), S: s}
+	if v.Hidden, err = h.hidden(r, one); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	list, err := h.hidden(r.Context(), id)
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	v := showView{Frame: h.Pages.Frame(r, fmt.Sprintf("Silence %d", id), "silences"), S: view(s, h.Changes.Now()), Hidden: list}
-	v.May = !v.ReadOnly && v.S.State != "over"
-	if v.S.State != "over" {
-		v.Outgrown = matchers.Outgrown(s.Match)
-	}
-	if v.S.State != "over" && s.Recurrence != "" {
-		v.Spans = upcoming(s.Content, h.Changes.Now(), shownSpans)
+	if s.State != silences.Over {
+		v.May, v.Outgrown = !v.ReadOnly, matchers.Outgrown(string(s.Match))
+		if s.Recurrence != "" {
+			v.Spans = upcoming(s.Content, h.Silences.Now(), shownSpans)
+		}
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "silence", v)
 }
 
-func (h Handlers) hidden(ctx context.Context, id silences.ID) (out []hidden, err error) {
-	ids, err := h.Silences.Incidents(ctx, id, 0, 0, page.ListLength)
+func (h Handlers) hidden(r *http.Request, one silences.One) ([]hidden, error) {
+	found, err := h.Silences.Hidden.Do(r.Context(), actor(r), silences.Hiding{One: one, Paging: operation.Paging{Limit: page.ListLength}})
 	if err != nil {
 		return nil, err
 	}
-	return h.titles(ctx, ids)
+	ids := make([]incidents.ID, len(found.Items))
+	for k, i := range found.Items {
+		ids[k] = i.ID
+	}
+	return h.titles(r.Context(), ids)
 }
 
 // titles reads the titles of incidents.
@@ -234,20 +195,18 @@ func (h Handlers) titles(ctx context.Context, ids []incidents.ID) (out []hidden,
 
 // end ends a silence now.
 func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
-	id, err := number(r)
-	if err == nil {
-		err = h.Changes.End(r.Context(), actor(r), id)
-	}
-	if err != nil {
+	one := number(r)
+	if _, err := h.Silences.End.Do(r.Context(), actor(r), one); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Done(rw, r, back(r, id), fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", id))
+	h.Pages.Done(rw, r, back(r, one.ID), fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", one.ID))
 }
 
 // extend makes a silence that does not repeat last longer, by the period in the field for.
 func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
-	s, _, err := h.editable(r)
+	one := number(r)
+	s, err := h.Silences.Get.Do(r.Context(), actor(r), one)
 	d, wrong := time.ParseDuration(r.PostFormValue("for"))
 	switch {
 	case err != nil:
@@ -257,7 +216,7 @@ func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
 		err = fault.New(fault.Conflict, "the window repeats: change it instead")
 	default:
 		s.To = s.To.Add(d)
-		_, err = h.Changes.Replace(r.Context(), actor(r), s.ID, s.Content)
+		_, err = h.Silences.Replace.Do(r.Context(), actor(r), silences.Edit{One: one, Body: silences.Draft{Content: s.Content}})
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -274,12 +233,15 @@ func back(r *http.Request, id silences.ID) string {
 	return fmt.Sprintf("/silences/%d", id)
 }
 
-func actor(r *http.Request) auth.Actor { return (auth.Actor{}).As(page.Reader(r)) }
+func actor(r *http.Request) operation.Actor {
+	return (auth.Actor{}).As(page.Reader(r)).Caller(auth.Openings{})
+}
 
-func number(r *http.Request) (silences.ID, error) {
+// number returns the silence that the address names; 0, which no silence has, if it names none.
+func number(r *http.Request) silences.One {
 	n, err := strconv.ParseInt(strings.TrimSpace(chi.URLParam(r, "silence")), 10, 64)
-	if err != nil || n <= 0 {
-		return 0, fault.New(fault.NotFound, "there is no such silence")
+	if err != nil {
+		n = 0
 	}
-	return silences.ID(n), nil
+	return silences.One{ID: silences.ID(n)}
 }

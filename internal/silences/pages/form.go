@@ -1,4 +1,4 @@
-package silences
+package pages
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -100,14 +101,14 @@ func repeats() []page.Option {
 // create adds a silence.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 	v := typed(r.PostFormValue)
-	c, err := v.content(h.Changes.Now(), page.Zone(r))
+	d, err := v.draft(page.Zone(r))
 	if r.PostFormValue("do") == doPreview {
-		h.preview(rw, r, v, c, err)
+		h.preview(rw, r, v, d, err)
 		return
 	}
 	var made silences.Silence
 	if err == nil {
-		made, err = h.Changes.Create(r.Context(), actor(r), c)
+		made, err = h.Silences.Create.Do(r.Context(), actor(r), d)
 	}
 	h.answer(rw, r, v, made.ID, err)
 }
@@ -120,10 +121,10 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	const local = "2006-01-02T15:04:05"
-	v := formView{ID: s.ID, Zone: zone.String(), Match: s.Match, Application: s.Application, Plan: s.Plan, Team: s.Team, Comment: s.Comment, Rule: s.Recurrence,
+	v := formView{ID: s.ID, Zone: zone.String(), Match: string(s.Match), Application: string(s.Application), Plan: string(s.Plan), Team: string(s.Team), Comment: s.Comment, Rule: string(s.Recurrence),
 		From: s.From.In(zone).Format(local), Until: s.To.In(zone).Format(local)}
-	if slices.ContainsFunc(repeats(), func(o page.Option) bool { return o.Value == s.Recurrence }) {
-		v.Repeat, v.Rule = s.Recurrence, ""
+	if slices.ContainsFunc(repeats(), func(o page.Option) bool { return o.Value == string(s.Recurrence) }) {
+		v.Repeat, v.Rule = string(s.Recurrence), ""
 	}
 	h.render(rw, r, v)
 }
@@ -140,31 +141,27 @@ func (h Handlers) change(rw http.ResponseWriter, r *http.Request) {
 	if v.For != "" {
 		v.Until = ""
 	}
-	now := h.Changes.Now()
-	c, err := v.content(now, zone)
-	if v.For != "" {
-		c.To = c.EndAfter(c.To.Sub(c.From), now)
-	}
+	d, err := v.draft(zone)
+	d.ForSeconds, d.EndsInSeconds = nil, d.ForSeconds
 	if r.PostFormValue("do") == doPreview {
-		h.preview(rw, r, v, c, err)
+		h.preview(rw, r, v, d, err)
 		return
 	}
 	if err == nil {
-		_, err = h.Changes.Replace(r.Context(), actor(r), s.ID, c)
+		_, err = h.Silences.Replace.Do(r.Context(), actor(r), silences.Edit{One: silences.One{ID: s.ID}, Body: d})
 	}
 	h.answer(rw, r, v, s.ID, err)
 }
 
 // editable returns the silence of a request, and the zone of its times: that of a window, else the reader's.
 func (h Handlers) editable(r *http.Request) (silences.Silence, *time.Location, error) {
-	id, err := number(r)
+	s, err := h.Silences.Get.Do(r.Context(), actor(r), number(r))
 	if err != nil {
-		return silences.Silence{}, nil, err
+		return s, nil, err
 	}
-	s, err := h.Silences.ByID(r.Context(), id)
 	zone := page.Zone(r)
 	if s.Recurrence != "" {
-		if own, err := time.LoadLocation(s.Zone); err == nil {
+		if own, err := time.LoadLocation(string(s.Zone)); err == nil {
 			zone = own
 		}
 	}
@@ -191,11 +188,11 @@ func (h Handlers) answer(rw http.ResponseWriter, r *http.Request, v formView, st
 // doPreview is the value of the button that shows what the silence would hide.
 const doPreview = "preview"
 
-// preview shows the form with what the typed silence c would hide. err says why c cannot be read.
-func (h Handlers) preview(rw http.ResponseWriter, r *http.Request, v formView, c silences.Content, err error) {
+// preview shows the form with what the typed silence would hide. err says why it cannot be read.
+func (h Handlers) preview(rw http.ResponseWriter, r *http.Request, v formView, d silences.Draft, err error) {
 	v.Foreseen = &foreseen{}
 	if err == nil {
-		err = h.foresee(r, c, v.Foreseen)
+		err = h.foresee(r, d, v.Foreseen)
 	}
 	if err != nil && !fault.Is(err, fault.Invalid) {
 		h.Pages.Fail(rw, r, err)
@@ -205,21 +202,15 @@ func (h Handlers) preview(rw http.ResponseWriter, r *http.Request, v formView, c
 	h.render(rw, r, v)
 }
 
-func (h Handlers) foresee(r *http.Request, c silences.Content, out *foreseen) error {
-	var found struct {
-		Escalating []incidents.ID `json:"escalating"`
-		Recent     int            `json:"recent"`
-		Partial    bool           `json:"partial"`
-	}
-	in := map[string]string{"match": c.Match, "application": c.Application, "plan": c.Plan, "team": c.Team}
-	err := h.Pages.API(r).Send(http.MethodPost, "/v1/silences/preview", in, &found)
+func (h Handlers) foresee(r *http.Request, d silences.Draft, out *foreseen) error {
+	found, err := h.Silences.Preview.Do(r.Context(), actor(r), d.Scope)
 	if err != nil {
 		return err
 	}
 	out.Count, out.Recent, out.Partial = len(found.Escalating), found.Recent, found.Partial
 	out.Escalating, err = h.titles(r.Context(), found.Escalating[:min(len(found.Escalating), shownForeseen)])
-	if c.Recurrence != "" && c.Occurs() == nil {
-		out.Spans = upcoming(c, h.Changes.Now(), shownSpans)
+	if c := d.Resolve(h.Silences.Now()); c.Recurrence != "" && c.Occurs() == nil {
+		out.Spans = upcoming(c, h.Silences.Now(), shownSpans)
 	}
 	return err
 }
@@ -245,28 +236,26 @@ func upcoming(c silences.Content, now time.Time, most int) (out []silences.Span)
 	return out
 }
 
-// content returns the typed silence. Times without a zone are in the reader's. No begin means now.
-func (v formView) content(now time.Time, zone *time.Location) (c silences.Content, err error) {
-	c = silences.Content{Match: v.Match, Application: v.Application, Plan: v.Plan, Team: v.Team, Comment: v.Comment, Recurrence: v.Rule,
-		Zone: zone.String(), From: now.UTC().Truncate(time.Second)}
-	if c.Recurrence == "" {
-		c.Recurrence = v.Repeat
-	}
+// draft returns the typed silence. Times without a zone are in the reader's. No begin means now.
+func (v formView) draft(zone *time.Location) (d silences.Draft, err error) {
+	d.Scope = silences.Scope{Match: operation.Text(v.Match), Application: operation.Text(v.Application), Plan: operation.Text(v.Plan), Team: operation.Text(v.Team)}
+	d.Comment, d.Recurrence, d.Zone = v.Comment, operation.Text(cmp.Or(v.Rule, v.Repeat)), operation.Text(zone.String())
 	if v.From != "" {
-		if c.From, err = moment("from", v.From, zone); err != nil {
-			return c, err
+		if d.From, err = moment("from", v.From, zone); err != nil {
+			return d, err
 		}
 	}
 	if v.Until != "" {
-		c.To, err = moment("until", v.Until, zone)
-		return c, err
+		d.To, err = moment("until", v.Until, zone)
+		return d, err
 	}
-	d, err := time.ParseDuration(v.For)
-	if err != nil || d <= 0 {
-		return c, fault.Invalidf("for", "%.40q is no period such as 2h", v.For)
+	period, err := time.ParseDuration(v.For)
+	if err != nil || period <= 0 {
+		return d, fault.Invalidf("for", "%.40q is no period such as 2h", v.For)
 	}
-	c.To = c.From.Add(d)
-	return c, nil
+	seconds := int64(period / time.Second)
+	d.ForSeconds = &seconds
+	return d, nil
 }
 
 // moment reads the value of a field of type datetime-local.

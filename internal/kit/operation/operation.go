@@ -1,0 +1,170 @@
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// Role is what a caller may do in general. The function of an operation decides about single objects. Each role includes those before it.
+type Role int
+
+// The roles.
+const (
+	Nobody Role = iota
+	Reader      // any known caller
+	Member      // a caller who may write
+	Admin
+)
+
+// Actor is who asks, by whatever door.
+type Actor struct {
+	Name    string // for timelines and the audit log
+	Role    Role
+	Person  int64   // 0 = no person
+	Program bool    // an application that acts for nobody
+	Teams   []int64 // the teams that the caller belongs to
+	// Application and ApplicationName are the application to whose objects the caller is confined; 0 = it is not confined.
+	Application     int64
+	ApplicationName string
+}
+
+// The refusals of callers whose role is too low.
+var (
+	ErrUnknown   = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header"}
+	ErrReadOnly  = fault.New(fault.Forbidden, "This user may only read")
+	ErrAdminOnly = fault.New(fault.Forbidden, "Only administrators may do this")
+)
+
+// Require returns the refusal of a caller whose role is lower than needed.
+func (a Actor) Require(needed Role) error {
+	switch {
+	case a.Role >= needed:
+		return nil
+	case a.Role == Nobody:
+		return ErrUnknown
+	case needed == Admin:
+		return ErrAdminOnly
+	}
+	return ErrReadOnly
+}
+
+// Doc is what every door has to know of an operation.
+type Doc struct {
+	Name    string // such as "silence.create"
+	Method  string // of /v1
+	Path    string // of /v1, with parameters in braces
+	Summary string // a sentence without a full stop
+	Note    string // further sentences, for the documentation of /v1
+	Needs   Role
+	Status  int   // of the answer; 0 = 201 for POST, 204 for DELETE, else 200
+	Errors  []int // statuses of errors besides those of every operation
+}
+
+// Def defines an operation without the function that carries it out. Clients need no more.
+type Def[In, Out any] struct{ Doc }
+
+// Define returns a definition.
+func Define[In, Out any](d Doc) Def[In, Out] {
+	if d.Status == 0 {
+		d.Status = map[string]int{http.MethodPost: http.StatusCreated, http.MethodDelete: http.StatusNoContent}[d.Method]
+	}
+	if d.Status == 0 {
+		d.Status = http.StatusOK
+	}
+	return Def[In, Out]{d}
+}
+
+// Checker is implemented by inputs with rules that tags cannot express. Check returns an Invalid fault with all broken rules.
+type Checker interface{ Check() error }
+
+// Op is an operation that can be carried out. It is safe for concurrent use if its function is.
+type Op[In, Out any] struct {
+	Def[In, Out]
+	do     func(context.Context, Actor, In) (Out, error)
+	schema *huma.Schema
+}
+
+// By binds a definition to the function of a wing. The function writes the entry of the audit log in the transaction of the change.
+func (d Def[In, Out]) By(do func(context.Context, Actor, In) (Out, error)) Op[In, Out] {
+	return Op[In, Out]{d, do, huma.SchemaFromType(schemas, reflect.TypeFor[In]())}
+}
+
+// Do carries the operation out for a caller. It refuses a caller whose role is too low, and an input that breaks the tags of its type or its
+// Check, before it calls the function.
+func (o Op[In, Out]) Do(ctx context.Context, by Actor, in In) (out Out, err error) {
+	if err := by.Require(o.Needs); err != nil {
+		return out, err
+	}
+	if ctx.Value(validated{}) == nil {
+		if err := o.validate(in); err != nil {
+			return out, err
+		}
+	}
+	if c, ok := any(in).(Checker); ok {
+		if err := c.Check(); err != nil {
+			return out, err
+		}
+	}
+	return o.do(ctx, by, in)
+}
+
+// schemas resolves references between the schemas of inputs.
+var schemas = huma.NewMapRegistry("#/", func(t reflect.Type, hint string) string { return t.PkgPath() + huma.DefaultSchemaNamer(t, hint) })
+
+type validated struct{}
+
+// Validated marks the input of ctx as checked against the tags of its type. Package kithttp does so.
+func Validated(ctx context.Context) context.Context { return context.WithValue(ctx, validated{}, true) }
+
+// validate checks the input against the tags of its type. Without it they would hold at /v1 only.
+func (o Op[In, Out]) validate(in In) error {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return err
+	}
+	var result huma.ValidateResult
+	huma.Validate(schemas, o.schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &result)
+	return Invalid(result.Errors)
+}
+
+// Invalid returns the errors of huma as one Invalid fault; nil if there is none.
+func Invalid(errs []error) error {
+	var wrong fault.Wrong
+	for _, err := range errs {
+		var d *huma.ErrorDetail
+		if !errors.As(err, &d) {
+			return err
+		}
+		field := d.Location
+		for _, place := range []string{"body", "query", "path"} {
+			if rest, found := strings.CutPrefix(field, place); found && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				field = strings.TrimPrefix(rest, ".")
+			}
+		}
+		message := d.Message
+		if better, ok := ofParameters[message]; ok {
+			message = better
+		}
+		if name, missing := strings.CutPrefix(message, missingMark); missing {
+			field, message = strings.TrimPrefix(field+"."+name, "."), "is missing"
+		}
+		if field == "" {
+			wrong.Add(field, "the body %s", message)
+			continue
+		}
+		wrong.Add(field, "%.100s %s", field, message)
+	}
+	return wrong.Err()
+}

@@ -1,0 +1,105 @@
+package operation
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// Text is a text that is null in JSON if it is empty.
+type Text string
+
+// MarshalJSON implements json.Marshaler.
+func (t Text) MarshalJSON() ([]byte, error) {
+	if t == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(t))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Text) UnmarshalJSON(raw []byte) error {
+	if bytes.Equal(raw, []byte("null")) {
+		*t = ""
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(t))
+}
+
+// Schema implements huma.SchemaProvider.
+func (Text) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Nullable: true}
+}
+
+// Sizes of a page.
+const (
+	usualPage = 100
+	mostPage  = 500
+)
+
+// Paging selects a page of a list. Inputs of lists embed it.
+type Paging struct {
+	Limit  int    `query:"limit" json:"limit,omitempty" minimum:"1" maximum:"500" doc:"The most items of the page; default: 100."`
+	Cursor string `query:"cursor" json:"cursor,omitempty" doc:"The next of an earlier page."`
+}
+
+// Size returns the most items of the page.
+func (p Paging) Size() int {
+	if p.Limit == 0 {
+		return usualPage
+	}
+	return min(p.Limit, mostPage)
+}
+
+// Before returns the number that the cursor has; 0 = the first page.
+func (p Paging) Before() (int64, error) {
+	if p.Cursor == "" {
+		return 0, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(p.Cursor)
+	var n int64
+	if err == nil {
+		n, err = strconv.ParseInt(string(raw), 10, 64)
+	}
+	if err != nil || n <= 0 {
+		return 0, fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
+	}
+	return n, nil
+}
+
+// Page is a part of a list.
+type Page[T any] struct {
+	Items []T     `json:"items"`
+	Next  *string `json:"next" doc:"Cursor of the next page; null = there is none."`
+}
+
+// PageOf returns a page of a list in the order of numbers. found has one row more than the page if there is a next page.
+func PageOf[T any, ID ~int64](p Paging, found []T, number func(T) ID) Page[T] {
+	out := Page[T]{Items: found}
+	if len(found) > p.Size() {
+		out.Items = found[:p.Size()]
+		next := CursorOf(number(out.Items[p.Size()-1]))
+		out.Next = &next
+	}
+	if out.Items == nil {
+		out.Items = []T{}
+	}
+	return out
+}
+
+// CursorOf returns the cursor of the page after a row with this number.
+func CursorOf[ID ~int64](number ID) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(int64(number), 10)))
+}
+
+// None is the output of an operation that returns nothing.
+type None struct{}
+
+// IsNone reports whether outputs of a type have no body.
+func IsNone(t reflect.Type) bool { return t == reflect.TypeFor[None]() }
