@@ -48,7 +48,7 @@ func TestIntegrationsAreCreatedChangedAndDeleted(t *testing.T) {
 	require.Equal(t, 2, strings.Count(rec.Body.String(), `"last_used_at"`))
 	require.Equal(t, 204, f.do("root", "DELETE", path+"/token", "").Code)
 	require.Equal(t, 1, strings.Count(f.do("", "GET", path, "").Body.String(), `"last_used_at"`))
-	require.Equal(t, "[]", strings.TrimSpace(f.do("root", "GET", path+"/payloads", "").Body.String()))
+	require.JSONEq(t, `{"items": [], "next": null}`, strings.TrimSpace(f.do("root", "GET", path+"/payloads", "").Body.String()))
 	require.Equal(t, 403, f.do("bob", "GET", path+"/payloads", "").Code)
 
 	require.Equal(t, 200, f.do("root", "PUT", path, body).Code)

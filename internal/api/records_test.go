@@ -10,17 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// entriesOf reads all pages of a route whose list is called entries, and returns a field of each entry.
+// entriesOf reads all pages of a route and returns a field of each entry.
 func (f *fixture) entriesOf(as, path, field string) (all []string, pages int) {
 	f.Helper()
 	cursor := ""
 	for {
 		page := ok[struct {
-			Entries []map[string]any
-			Next    *string
+			Items []map[string]any
+			Next  *string
 		}](f, http.StatusOK, as, http.MethodGet, path+cursor, "")
 		pages++
-		for _, e := range page.Entries {
+		for _, e := range page.Items {
 			all = append(all, fmt.Sprint(e[field]))
 		}
 		if page.Next == nil {

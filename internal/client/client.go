@@ -227,14 +227,13 @@ func Each[T any](ctx context.Context, c *Client, path string, do func(T) error) 
 	for {
 		u.RawQuery = query.Encode()
 		var page struct {
-			Items   []T    `json:"items"`
-			Entries []T    `json:"entries"` // instead of items, of timelines and of the audit log
-			Next    string `json:"next"`
+			Items []T    `json:"items"`
+			Next  string `json:"next"`
 		}
 		if err := c.Do(ctx, http.MethodGet, u.String(), nil, &page); err != nil {
 			return err
 		}
-		for _, item := range append(page.Items, page.Entries...) {
+		for _, item := range page.Items {
 			if err := do(item); err != nil {
 				return err
 			}

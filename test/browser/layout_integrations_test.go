@@ -19,9 +19,9 @@ func integrationsLayout(c *client) []layoutPage {
 	c.call(http.MethodPut, "/v1"+at+"/token", nil, &made)
 	deliver(c.t, made.Token, object{"title": odd + " " + unbroken, "labels": object{"team": unbroken}})
 	require.Eventually(c.t, func() bool {
-		var payloads []any
-		c.call(http.MethodGet, "/v1"+at+"/payloads", nil, &payloads)
-		return len(payloads) > 0
+		var latest struct{ Items []any }
+		c.call(http.MethodGet, "/v1"+at+"/payloads", nil, &latest)
+		return len(latest.Items) > 0
 	}, 20*time.Second, 100*time.Millisecond, "the delivery is recorded")
 	beat := odd + strings.Repeat("b", 60)
 	c.call(http.MethodPut, "/v1/integrations/beats", object{"type": "heartbeat", "application": "demo", "default_plan": unbroken}, nil)

@@ -28,7 +28,7 @@ func TestAuditLogIsFilteredAndExported(t *testing.T) {
 	}
 	list := func(query string) []entry {
 		t.Helper()
-		return decode[struct{ Entries []entry }](s.do(admin, get, "/v1/audit?"+query, nil).is(200)).Entries
+		return decode[struct{ Items []entry }](s.do(admin, get, "/v1/audit?"+query, nil).is(200)).Items
 	}
 	export := func(query string) []entry {
 		t.Helper()
@@ -77,7 +77,7 @@ func TestAuditEntries(t *testing.T) {
 	}
 	of := func(a answer) entry {
 		t.Helper()
-		found := decode[struct{ Entries []entry }](s.do(admin, get, "/v1/audit?request_id="+a.header.Get(wire.RequestIDHeader), nil).is(200)).Entries
+		found := decode[struct{ Items []entry }](s.do(admin, get, "/v1/audit?request_id="+a.header.Get(wire.RequestIDHeader), nil).is(200)).Items
 		require.Len(t, found, 1, a.what)
 		e := found[0]
 		require.Equal(t, "127.0.0.1", e.Address)

@@ -42,7 +42,7 @@ type entry struct {
 }
 
 func (a auditLog) entries() page.List[audit.Record] {
-	return page.List[audit.Record]{Read: a.Read, Texts: []string{"actor", "actor_kind", "action", "object", "address", "request_id"}, Endless: true, Entries: true, Show: showEntry,
+	return page.List[audit.Record]{Read: a.Read, Texts: []string{"actor", "actor_kind", "action", "object", "address", "request_id"}, Endless: true, Show: showEntry,
 		Place: func(e audit.Record) page.Place { return page.Place{At: e.At, ID: e.ID} }}
 }
 

@@ -43,7 +43,7 @@ func (a timelines) list(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	shown, next := after.page(entries, q.Size)
-	return page.AnswerEntries(w, shown, showEntry, next)
+	return page.Answer(w, shown, showEntry, next)
 }
 
 func showEntry(e incidents.Entry) any {

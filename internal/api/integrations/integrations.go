@@ -320,11 +320,7 @@ func (a routes) payloads(w http.ResponseWriter, r *http.Request) error {
 		Outcome string  `json:"outcome"`
 		Body    string  `json:"body"`
 	}
-	out := make([]payload, len(rows))
-	for k, p := range rows {
-		out[k] = payload{page.Time(p.At), p.Outcome, p.Body}
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return page.Answer(w, rows, func(p integrations.Payload) any { return payload{page.Time(p.At), p.Outcome, p.Body} }, "")
 }
 
 func location(w http.ResponseWriter, name string) {

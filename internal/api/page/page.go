@@ -172,8 +172,6 @@ type List[T any] struct {
 	Show  func(T) any
 	Place func(T) filters.Place
 	Texts []string // parameters that are equality conditions
-	// Entries: the rows are the member entries of the answer, not items.
-	Entries bool
 	// Endless: the list can have so many rows that a search for a rare condition stops after about a second, see filters.Reader.Search.
 	Endless bool
 	// Indexed: most conditions of an Endless list have an index, so one statement without a period is tried first, see filters.Reader.Find.
@@ -281,10 +279,7 @@ func (l List[T]) answer(w http.ResponseWriter, r *http.Request, q Query, query f
 	if after != nil {
 		next = after.String()
 	}
-	if l.Entries {
-		return AnswerEntries(w, found, l.Show, next)
-	}
-	return answer(w, found, l.Show, next)
+	return Answer(w, found, l.Show, next)
 }
 
 // AfterName returns the key after which a page of a list in the order of keys begins; "" = the first page.
@@ -297,7 +292,7 @@ func AnswerFrom[T any](w http.ResponseWriter, q Query, found []T, show func(T) a
 		found = found[:q.Size]
 		next = key(found[len(found)-1])
 	}
-	return answer(w, found, show, next)
+	return Answer(w, found, show, next)
 }
 
 // AnswerNamed answers with a page of all, which must be in the order of keys.
@@ -313,22 +308,12 @@ func AnswerNamed[T any](w http.ResponseWriter, q Query, all []T, show func(T) an
 	return AnswerFrom(w, q, all[start:], show, key)
 }
 
-func answer[T any](w http.ResponseWriter, items []T, show func(T) any, next string) error {
+// Answer answers with a page of a list. next is the place of the next page; "" = none.
+func Answer[T any](w http.ResponseWriter, items []T, show func(T) any, next string) error {
 	body := struct {
 		Items []any   `json:"items"`
 		Next  *string `json:"next"`
 	}{shown(items, show), cursor(next)}
-	wire.JSON(w, http.StatusOK, body)
-	return nil
-}
-
-// AnswerEntries answers with a page whose list is called entries, for the timeline and the audit log. next is the place of the next
-// page; "" = none.
-func AnswerEntries[T any](w http.ResponseWriter, entries []T, show func(T) any, next string) error {
-	body := struct {
-		Entries []any   `json:"entries"`
-		Next    *string `json:"next"`
-	}{shown(entries, show), cursor(next)}
 	wire.JSON(w, http.StatusOK, body)
 	return nil
 }

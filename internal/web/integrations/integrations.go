@@ -292,14 +292,17 @@ func (h Handlers) read(r *http.Request) (i integration, etag string, err error) 
 }
 
 // payloads reads the latest deliveries. People who may not change the integration see none.
-func (h Handlers) payloads(r *http.Request, i integration) (all []payload, err error) {
+func (h Handlers) payloads(r *http.Request, i integration) ([]payload, error) {
+	var latest struct{ Items []payload }
 	if i.MayEdit {
-		err = h.Pages.API(r).Get(i.Path()+"/payloads", &all)
+		if err := h.Pages.API(r).Get(i.Path()+"/payloads", &latest); err != nil {
+			return nil, err
+		}
 	}
-	for k := range all {
-		all[k].N = k + 1
+	for k := range latest.Items {
+		latest.Items[k].N = k + 1
 	}
-	return all, err
+	return latest.Items, nil
 }
 
 // editable is read for the pages that change the integration.

@@ -196,8 +196,8 @@ func (c integrationShow) Run(ctx context.Context, e remote.Env) error {
 	if err := c.do(ctx, e, http.MethodGet, "", nil, &i); err != nil {
 		return err
 	}
-	var payloads []text.Payload
-	err := c.do(ctx, e, http.MethodGet, "/payloads", nil, &payloads)
+	var latest struct{ Items []text.Payload }
+	err := c.do(ctx, e, http.MethodGet, "/payloads", nil, &latest)
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.Status == http.StatusForbidden && !c.Payloads {
 		err = nil
@@ -206,7 +206,7 @@ func (c integrationShow) Run(ctx context.Context, e remote.Env) error {
 		return err
 	}
 	i.Write(e.Out)
-	for _, p := range payloads {
+	for _, p := range latest.Items {
 		fmt.Fprintf(e.Out, "%s %s\n", text.Moment(p.At), p.Outcome)
 		if c.Payloads {
 			fmt.Fprintf(e.Out, "%s\n", p.Body)
