@@ -34,7 +34,7 @@ func TestEveryStatementIsAccepted(t *testing.T) {
 // generatedStatements returns the statements of the generated package by the names of their constants.
 func generatedStatements(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("internal/db/*.sql.go")
+	files, err := filepath.Glob("db/*.sql.go")
 	require.NoError(t, err)
 	statements := map[string]string{}
 	for _, file := range files {

@@ -287,7 +287,9 @@ func TestSharesAreFairWithUnequalLeads(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, float64(total), 0.95*w.r.PerSecond*span.Seconds(), "the limit is used")
 		for i, n := range w.nodes {
-			require.InEpsilon(t, n.pool.share*float64(total), float64(n.called-before[i]), 0.1, "process %d of shares %v", i, weights)
+			want := n.pool.share * float64(total)
+			// Of a small share, a few turns are more than a tenth.
+			require.InDelta(t, want, float64(n.called-before[i]), max(0.1*want, 10), "process %d of shares %v", i, weights)
 			require.LessOrEqual(t, n.ahead, bound(longest)+w.r.interval()+2*time.Millisecond, "reserved ahead")
 		}
 	})

@@ -3,6 +3,7 @@ package pg_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func (everything) Leases() (out []buckets.Lease) {
 
 // stand is an installation with the applications demo (2) and other (3), and the plans p (1) and q (2).
 type stand struct {
-	t       *testing.T
+	t       testing.TB
 	db      *postgres.DB
 	store   *pg.Store
 	keeper  *silences.Keeper
@@ -48,7 +49,7 @@ func newStand(t *testing.T) *stand {
 	return newStandOn(t, pgtest.New(t))
 }
 
-func newStandOn(t *testing.T, d *postgres.DB) *stand {
+func newStandOn(t testing.TB, d *postgres.DB) *stand {
 	t.Helper()
 	s := &stand{t: t, db: d, clock: &clock.Database{}, store: pg.New(d), admin: operation.Actor{Person: 1, Name: "ann", Role: operation.Admin}}
 	s.exec(`insert into users (name) values ('ann'), ('bob'); insert into applications (name) values ('demo'), ('other'); insert into teams (name) values ('db');
@@ -311,6 +312,34 @@ func BenchmarkList(b *testing.B) {
 	for b.Loop() {
 		_, err := store.List(b.Context())
 		require.NoError(b, err)
+	}
+}
+
+// BenchmarkCreate adds and ends silences while 500,000 incidents escalate, 400,000 of them of one application, and 1,000 silences are in force. The
+// number of incidents must not matter.
+func BenchmarkCreate(b *testing.B) {
+	d := pgtest.New(b)
+	s := newStandOn(b, d)
+	for from := 0; from < 500_000; from += 20_000 { // a statement may take some seconds only
+		s.exec(fmt.Sprintf(`insert into incidents (plan_id, application_id, created_at, due_at, active, current_step)
+			select 1 + n %% 2, case when n %% 5 = 0 then 3 else 2 end, clock_timestamp() - n * interval '1 second', clock_timestamp() + interval '1 hour', true, 1
+			from generate_series(%d, %d) n`, from+1, from+20_000))
+	}
+	s.exec(`insert into silences (match, starts_at, ends_at, comment, author)
+			select 'host="h' || n || '"', now(), now() + interval '1 hour', 'c', 'ann' from generate_series(1, 1000) n`)
+	s.exec("analyze incidents, silences")
+	for name, change := range map[string]func(*silences.Content){
+		"labels":                func(c *silences.Content) { c.Match = `host="none"` },
+		"the large application": func(c *silences.Content) { c.Match, c.Application = `host="none"`, "demo" },
+		"a plan":                func(c *silences.Content) { c.Match, c.Plan = `host="none"`, "p" },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				made, err := s.ops.Create.Do(b.Context(), s.admin, silenceOf(change))
+				require.NoError(b, err)
+				require.NoError(b, s.end(made.ID)) // 500 of an application is the limit
+			}
+		})
 	}
 }
 
