@@ -104,6 +104,17 @@ func TestASilenceIsAddedShownChangedAndEnded(t *testing.T) {
 	require.NotNil(t, over[0].EndedAt)
 }
 
+// A member that is null is one that is not given.
+func TestNullMembersOfASilenceAreNotGiven(t *testing.T) {
+	t.Parallel()
+	f := withOwner(t)
+	made := ok[silence](f, 201, "ann", "POST", "/v1/silences", `{"match": null, "application": "demo", "plan": null, "team": null, "from": null, "to": null,
+		"for_seconds": null, "ends_in_seconds": 60, "recurrence": null, "zone": null, "comment": "upgrade"}`)
+	require.Equal(t, time.Minute, made.To.Sub(made.From))
+	foreseen := ok[struct{ Recent int }](f, 200, "ann", "POST", "/v1/silences/preview", `{"match": null, "application": "demo", "plan": null}`)
+	require.Zero(t, foreseen.Recent)
+}
+
 func TestSilencesAreListedInPages(t *testing.T) {
 	t.Parallel()
 	f := withOwner(t)
