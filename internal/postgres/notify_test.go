@@ -104,7 +104,7 @@ func TestWakeUpsReachEveryListener(t *testing.T) {
 	a.forget()
 	n.Wake(t.Context(), buckets.Of(255))
 	stop()
-	eventually(t, "what is pending is sent at the end", func() bool { return a.all() == buckets.Of(255) })
+	eventually(t, "what is pending is sent at the end", func() bool { return a.all().Has(255) })
 }
 
 func TestWakeUpsOfEscalationAndDeliveryArriveApart(t *testing.T) {

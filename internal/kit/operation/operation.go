@@ -88,13 +88,15 @@ type Checker interface{ Check() error }
 // Op is an operation that can be carried out. It is safe for concurrent use if its function is.
 type Op[In, Out any] struct {
 	Def[In, Out]
-	do     func(context.Context, Actor, In) (Out, error)
-	schema *huma.Schema
+	do      func(context.Context, Actor, In) (Out, error)
+	schema  *huma.Schema
+	schemas huma.Registry // resolves the references of schema
 }
 
 // By binds a definition to the function of a wing. The function writes the entry of the audit log in the transaction of the change.
 func (d Def[In, Out]) By(do func(context.Context, Actor, In) (Out, error)) Op[In, Out] {
-	return Op[In, Out]{d, do, huma.SchemaFromType(schemas, reflect.TypeFor[In]())}
+	schemas := huma.NewMapRegistry("#/", func(t reflect.Type, hint string) string { return t.PkgPath() + huma.DefaultSchemaNamer(t, hint) })
+	return Op[In, Out]{d, do, huma.SchemaFromType(schemas, reflect.TypeFor[In]()), schemas}
 }
 
 // Do carries the operation out for a caller. It refuses a caller whose role is too low, and an input that breaks the tags of its type or its
@@ -116,9 +118,6 @@ func (o Op[In, Out]) Do(ctx context.Context, by Actor, in In) (out Out, err erro
 	return o.do(ctx, by, in)
 }
 
-// schemas resolves references between the schemas of inputs.
-var schemas = huma.NewMapRegistry("#/", func(t reflect.Type, hint string) string { return t.PkgPath() + huma.DefaultSchemaNamer(t, hint) })
-
 type validated struct{}
 
 // Validated marks the input of ctx as checked against the tags of its type. Package kithttp does so.
@@ -135,7 +134,7 @@ func (o Op[In, Out]) validate(in In) error {
 		return err
 	}
 	var result huma.ValidateResult
-	huma.Validate(schemas, o.schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &result)
+	huma.Validate(o.schemas, o.schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &result)
 	return Invalid(result.Errors)
 }
 
