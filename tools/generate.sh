@@ -24,6 +24,7 @@ cp sqlc.yaml "$tmp/"
 cp -r migrations "$tmp/"
 cp -r internal/postgres/query "$tmp/internal/postgres/"
 (cd "$tmp" && "$bin" generate)
+printf '// Package db has the statements of internal/postgres/query. sqlc generates it. Only internal/postgres and the rooms pg of wings import it.\npackage db\n' >"$tmp/$out/doc.go"
 if [ "${1:-}" = --check ]; then
   diff -ru "$tmp/$out" "$out" || { echo "generated code is stale: run make generate" >&2; exit 1; }
   exit 0

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -69,7 +70,7 @@ type Applications interface {
 
 // The errors of HMAC authentication, with the texts of the v0 wire (title in Message, description in Detail).
 var (
-	ErrHeader = failure("Malformed/missing HMAC authorization header")
+	ErrHeader = operation.ErrUnknown
 	// ErrNoDigest means a header without a colon or without a name.
 	ErrNoDigest = unauthenticated("Authentication failure")
 	// ErrDigest means a wrong signature or an unknown application. They have one error, so that it does not reveal which applications exist.

@@ -23,7 +23,7 @@ var (
 	ErrServiceToken   = fault.New(fault.Forbidden, "A service token may not do this: it belongs to a person")
 	ErrTokenPerson    = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 	// ErrNotReached hides what belongs to another application, or does not exist.
-	ErrNotReached = fault.New(fault.NotFound, "This application has nothing with this number")
+	ErrNotReached = operation.ErrNotReached
 	ErrOwnerOnly  = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 )
 

@@ -55,7 +55,8 @@ func (d *DB) unitOf(ctx context.Context) *Unit {
 	return u
 }
 
-// AfterCommit calls f when the work of ctx is committed: at once, or after the commit of its Unit.
+// AfterCommit calls f when the work of ctx is committed: at once, or after the commit of its Unit. f is a hint, such as a wake-up: it also runs if
+// the part of the unit that asked for it was rolled back.
 func AfterCommit(ctx context.Context, f func()) {
 	if u, _ := ctx.Value(unitKey{}).(*Unit); u != nil {
 		u.after = append(u.after, f)

@@ -68,15 +68,22 @@ func (d Draft) Check() error {
 			ends++
 		}
 	}
-	c := d.Resolve(someTime)
-	if d.From.IsZero() && !d.To.IsZero() {
+	c := d.Content
+	switch {
+	case !c.From.IsZero():
+	case !c.To.IsZero():
 		c.From = c.To.Add(-time.Minute)
+	default:
+		c.From = someTime
+	}
+	switch {
+	case ends != 1 || d.EndsInSeconds != nil: // Resolve finds the end
+		c.To = c.From.Add(time.Minute)
+	case d.ForSeconds != nil:
+		c.To = c.From.Add(time.Duration(*d.ForSeconds) * time.Second)
 	}
 	var wrong fault.Wrong
-	if ends != 1 {
-		wrong.Add("to", "give either to or for_seconds or ends_in_seconds")
-		c.To = c.From.Add(time.Minute)
-	}
+	wrong.If(ends != 1, "to", "give either to or for_seconds or ends_in_seconds")
 	wrong.Join(c.Check())
 	return wrong.Err()
 }

@@ -86,9 +86,6 @@ type Rights struct {
 // ErrNotYours refuses a caller who has nothing to do with the names of a silence.
 var ErrNotYours = fault.New(fault.Forbidden, "Only administrators may silence any incident: name an application that you own, a team of yours, or a plan that pages it")
 
-// errNotReached hides other applications from the key of one.
-var errNotReached = fault.New(fault.NotFound, "This application has nothing with this number")
-
 // Silences are the operations on silences. They are safe for concurrent use.
 type Silences struct {
 	List    operation.Op[Filter, operation.Page[Silence]]
@@ -206,7 +203,7 @@ const mostCompared = 500
 func (s *Silences) preview(ctx context.Context, by operation.Actor, scope Scope) (out Foreseen, err error) {
 	if by.Application != 0 {
 		if scope.Application != "" && string(scope.Application) != by.ApplicationName {
-			return out, errNotReached
+			return out, operation.ErrNotReached
 		}
 		scope.Application = operation.Text(by.ApplicationName)
 	}

@@ -103,6 +103,9 @@ func TestWalls(t *testing.T) {
 			if under(p.ImportPath, "internal/imports") {
 				require.True(t, under(inner, append(domains, "internal/imports")...), "%s takes data over and may not import %s", p.ImportPath, inner)
 			}
+			if inner == "internal/postgres/db" {
+				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, "internal/postgres"), "%s may not import generated statements", p.ImportPath)
+			}
 			if under(inner, "internal/postgres") {
 				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, programs...), "%s may not import postgres", p.ImportPath)
 			}

@@ -52,7 +52,7 @@ func marshal(w io.Writer, v any) error {
 	return err
 }
 
-// schemaName keeps types of the same name in two packages apart: silences.Change is SilencesChange.
+// schemaName keeps types of the same name in two packages apart: silences.Draft is SilencesDraft.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

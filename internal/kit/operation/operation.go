@@ -36,11 +36,13 @@ type Actor struct {
 	ApplicationName string
 }
 
-// The refusals of callers whose role is too low.
+// The refusals of callers whose role is too low, and of those who are confined.
 var (
 	ErrUnknown   = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header"}
 	ErrReadOnly  = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly = fault.New(fault.Forbidden, "Only administrators may do this")
+	// ErrNotReached hides from a confined caller what belongs to another application, or does not exist.
+	ErrNotReached = fault.New(fault.NotFound, "This application has nothing with this number")
 )
 
 // Require returns the refusal of a caller whose role is lower than needed.
