@@ -93,6 +93,7 @@ func TestASilenceIsAddedShownChangedAndEnded(t *testing.T) {
 	running := time.Now().Add(-3 * time.Hour).UTC().Format(time.RFC3339)
 	require.Equal(t, 2*time.Hour, ends(`{"application": "demo", "team": "ops", "from": "`+running+`", "ends_in_seconds": 7200, "comment": "on"}`))
 	require.Equal(t, time.Hour, ends(`{"application": "demo", "team": "ops", "from": "2030-01-31T08:00:00Z", "ends_in_seconds": 3600, "comment": "later"}`))
+	require.Zero(t, ends(`{"application": "demo", "team": "ops", "from": "`+running+`", "ends_in_seconds": 0, "comment": "until now"}`))
 
 	require.Equal(t, http.StatusNoContent, f.do("ann", "DELETE", "/v1/silences/1", "").Code)
 	require.Equal(t, http.StatusConflict, f.do("ann", "DELETE", "/v1/silences/1", "").Code)
