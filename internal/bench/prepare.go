@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/apiclient"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -45,7 +45,7 @@ func (s *stand) prepare(ctx context.Context, secretKey string) error {
 			return err
 		}
 	}
-	apps := catalog.NewApplications(s.db, inst.Keys)
+	apps := pg.NewApplications(s.db, inst.Keys)
 	id, key, err := apps.Create(ctx, s.app)
 	if err != nil {
 		return err

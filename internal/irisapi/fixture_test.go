@@ -22,6 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/golden"
 	"github.com/iris-oncall/iris/internal/irisapi"
@@ -32,7 +33,6 @@ import (
 	"github.com/iris-oncall/iris/internal/opening"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
@@ -146,7 +146,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	require.NoError(t, err)
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(t, err)
-	apps := catalog.NewApplications(f.db, keys)
+	apps := pg.NewApplications(f.db, keys)
 	for name, key := range map[string]string{"demo": "demo-key", "other": "other-key", "power": "power-key"} {
 		app, err := apps.ByName(t.Context(), name)
 		require.NoError(t, err)
@@ -159,7 +159,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	t.Cleanup(func() { level.SetLevel(zap.FatalLevel) }) // repeated errors are counted on a timer, which may end after the test
 	log := testlog.New(t, level)
 	errs, people, dir, queues := wire.NewErrors(log), pgpeople.NewUsers(f.db), engine.NewDirectory(f.db), queue.NewQueues(f.db)
-	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: catalog.NewNames(f.db, apps), Clock: f.db,
+	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: pg.NewNames(f.db, apps), Clock: f.db,
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
 	require.NoError(t, err)
 	p := parts{
@@ -190,7 +190,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 }
 
 // parts returns the parts of the API.
-func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) irisapi.Deps {
+func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisapi.Deps {
 	dir, c, keys := engine.NewDirectory(f.db), p.Config, replay.New(postgres.NewIdempotency(f.db), errs, func() {})
 	c.Openings.ReachEverything = true // the contract of Iris; test/contract has the rule without it
 	acceptor := notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: dir, Resolver: p.Resolver, Load: p.Load,
@@ -198,17 +198,17 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 	requests, err := wire.NewRequests(p.Registerer)
 	require.NoError(f, err)
 	caches := irisapi.NewCaches(p.Statistics)
-	in, plans, templates := incidents.New(f.db), catalog.NewPlans(f.db), catalog.NewTemplates(f.db)
+	in, plans, templates := incidents.New(f.db), pg.NewPlans(f.db), pg.NewTemplates(f.db)
 	opened, settings, messages := p.Incidents, pgpeople.NewSettings(f.db), incidents.NewMessages(f.db)
 	if opened == nil {
 		opened = in
 	}
-	tags := irisapi.Tags{Names: c.Tags, Store: catalog.NewTags(f.db)}
+	tags := irisapi.Tags{Names: c.Tags, Store: pg.NewTags(f.db)}
 	return irisapi.Deps{
 		Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Once: keys.Once, Observe: requests.Observe},
 		Applications: irisapi.ApplicationParts{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
 		Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, PlanStore: plans, Templates: templates, TemplateChanges: templates,
-			TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(f.db).Teammates, Team: catalog.NewOwners(f.db).ByID, Openings: c.Openings, Tags: tags,
+			TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(f.db).Teammates, Team: pg.NewOwners(f.db).ByID, Openings: c.Openings, Tags: tags,
 			MaxPlanLength: c.MaxPlanLength, ListLimit: c.ListLimit},
 		Incidents: irisapi.IncidentParts{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
 			Openings: c.Openings, InternalApplications: c.InternalApplications, Wake: p.Wake},
@@ -218,7 +218,7 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 		People: irisapi.PeopleParts{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
 			Devices: settings, Acceptor: acceptor, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
 			DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},
-		Vocabulary: irisapi.VocabularyParts{Targets: catalog.NewTargets(f.db), Roles: catalog.NewTargets(f.db), Categories: apps, Tags: tags,
+		Vocabulary: irisapi.VocabularyParts{Targets: pg.NewTargets(f.db), Roles: pg.NewTargets(f.db), Categories: apps, Tags: tags,
 			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications},
 		Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Registerer: p.Registerer,
 	}

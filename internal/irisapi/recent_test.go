@@ -10,14 +10,14 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/load"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // readApplications counts the reads of applications.
 type readApplications struct {
-	*catalog.Applications
+	*pg.Applications
 	reads atomic.Int32
 }
 
@@ -42,7 +42,7 @@ func TestChangesOfAnApplicationActOnTheNextRequest(t *testing.T) {
 				p.Authenticator = wire.NewAuthenticator(apps, p.People, nil, "", wire.NewErrors(zap.NewNop()))
 				p.Load = load.New(pending, zap.NewNop())
 			})
-			apps.Applications = catalog.NewApplications(f.db, keys)
+			apps.Applications = pg.NewApplications(f.db, keys)
 			demoApp, err := apps.Applications.ByName(t.Context(), "demo")
 			require.NoError(t, err)
 			pending[demoApp.ID] = 100

@@ -10,10 +10,10 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
@@ -39,7 +39,7 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *Populator {
 	require.NoError(t, err)
 	return NewPopulator(PopulateStores{
 		Schedules: calendar.NewSchedules(db), Calendars: calendar.NewCalendars(db), Coverage: calendar.NewCoverage(db), Teams: people.NewOncallTeams(db, nil),
-		People: people.NewOncallPeople(db), Applications: catalog.NewApplications(db, keys), Warnings: reminders.NewWarnings(notifications.New(db)),
+		People: people.NewOncallPeople(db), Applications: pg.NewApplications(db, keys), Warnings: reminders.NewWarnings(notifications.New(db)),
 	}, time.Hour, 48*time.Hour, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 }
 

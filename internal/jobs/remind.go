@@ -10,10 +10,10 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgreminders "github.com/iris-oncall/iris/internal/postgres/reminders"
 )
@@ -82,7 +82,7 @@ func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones 
 }
 
 // OpenReminders returns a function that opens the storage. Reminders are messages of the application auth.SessionApplication.
-func OpenReminders(applications *catalog.Applications, notifications *pgnotifications.Notifications, publicURL string) func(ctx context.Context) (ReminderStores, error) {
+func OpenReminders(applications *pg.Applications, notifications *pgnotifications.Notifications, publicURL string) func(ctx context.Context) (ReminderStores, error) {
 	return func(ctx context.Context) (ReminderStores, error) {
 		app, err := applications.ByName(ctx, auth.SessionApplication)
 		if err != nil {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/reminders"
@@ -56,7 +56,7 @@ func newRemindFixture(t *testing.T) *remindFixture {
 	f.exec(remindSeed)
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
-	app, err := catalog.NewApplications(f.db, keys).ByName(t.Context(), auth.SessionApplication)
+	app, err := pg.NewApplications(f.db, keys).ByName(t.Context(), auth.SessionApplication)
 	require.NoError(t, err)
 	f.store = reminders.New(notifications.New(f.db), app.ID, "https://iris.example.com/me")
 	return f

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/operator"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -29,7 +29,7 @@ func TestSimulationReportsCalendarsThatAreNotPopulated(t *testing.T) {
 	require.NoError(t, db.Pool().QueryRow(t.Context(), `select id from plans where name = 'p'`).Scan(&plan))
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
-	simulator, err := operator.NewSimulator(db, catalog.NewApplications(db, keys), operator.SimulatorConfig{ListLimit: 100})
+	simulator, err := operator.NewSimulator(db, pg.NewApplications(db, keys), operator.SimulatorConfig{ListLimit: 100})
 	require.NoError(t, err)
 	notPopulated := func(at time.Time) (notes []string) {
 		t.Helper()

@@ -20,6 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/oncallapi/events"
@@ -28,7 +29,6 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
@@ -107,7 +107,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	f.exec(seed)
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(t, err)
-	apps := catalog.NewApplications(f.db, keys)
+	apps := pg.NewApplications(f.db, keys)
 	for _, name := range []string{"calendar", "stranger"} {
 		app, err := apps.ByName(t.Context(), name)
 		require.NoError(t, err)
@@ -123,7 +123,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	})
 	rosters, people, names := pgpeople.NewRosters(teams), pgpeople.NewOncallPeople(f.db), pgcalendar.NewRolesAndServices(f.db)
 	notices, shifts, schedules := notifications.NewNotices(f.db, keys), pgcalendar.NewShifts(f.db), pgcalendar.NewSchedules(f.db)
-	plans, lookups, absent := catalog.NewPlans(f.db), notifications.New(f.db), pgcalendar.NewRequests(f.db)
+	plans, lookups, absent := pg.NewPlans(f.db), notifications.New(f.db), pgcalendar.NewRequests(f.db)
 	subscriptions := pgcalendar.NewSubscriptions(f.db, keys)
 	live, modes := pgcalendar.NewCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}
 	problems := wire.NewErrors(log)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -65,7 +65,7 @@ func (o *Operator) SetActive(ctx context.Context, name string, active, force boo
 		return false, err
 	}
 	if !active {
-		uses, err := catalog.NewUses(o.db).OfPerson(ctx, u)
+		uses, err := pg.NewUses(o.db).OfPerson(ctx, u)
 		if err != nil {
 			return false, err
 		}

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -25,10 +25,10 @@ type Operator struct {
 	db           *postgres.DB
 	users        *people.Users
 	teams        *people.Teams
-	targets      *catalog.Targets
-	applications *catalog.Applications
-	plans        *catalog.Plans
-	templates    *catalog.Templates
+	targets      *pg.Targets
+	applications *pg.Applications
+	plans        *pg.Plans
+	templates    *pg.Templates
 	contacts     *people.Contacts
 	region       users.Region
 	passwords    *auth.Passwords
@@ -40,8 +40,8 @@ const operatorName = "iris command"
 // New returns an operator on a database whose schema has been checked. Close closes db.
 func New(db *postgres.DB, keys *auth.Keys) *Operator {
 	return &Operator{
-		db: db, users: people.NewUsers(db), teams: people.NewTeams(db), targets: catalog.NewTargets(db),
-		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), templates: catalog.NewTemplates(db),
+		db: db, users: people.NewUsers(db), teams: people.NewTeams(db), targets: pg.NewTargets(db),
+		applications: pg.NewApplications(db, keys), plans: pg.NewPlans(db), templates: pg.NewTemplates(db),
 		contacts: people.NewContacts(db, keys, nil), passwords: auth.NewPasswords(),
 	}
 }

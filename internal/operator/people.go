@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -15,12 +15,12 @@ import (
 // Accounts reads, adds and changes the accounts of people, for /v1.
 type Accounts struct {
 	*pgpeople.Users
-	uses *catalog.Uses
+	uses *pg.Uses
 }
 
 // NewAccounts returns accounts on the database.
 func NewAccounts(db *postgres.DB) Accounts {
-	return Accounts{Users: pgpeople.NewUsers(db), uses: catalog.NewUses(db)}
+	return Accounts{Users: pgpeople.NewUsers(db), uses: pg.NewUses(db)}
 }
 
 // Add adds a person without a password. It returns a Conflict fault if the name exists.

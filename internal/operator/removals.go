@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -18,22 +18,22 @@ import (
 // deleted, unless that is forced. History is kept: a team keeps its past under another name, a user is switched off, plans
 // and templates have no active version any more.
 type Removals struct {
-	uses      *catalog.Uses
+	uses      *pg.Uses
 	teams     *pgpeople.Teams
 	profiles  *pgpeople.OncallTeams
 	users     *pgpeople.Users
 	people    *pgpeople.OncallPeople
-	plans     *catalog.Plans
-	templates *catalog.Templates
+	plans     *pg.Plans
+	templates *pg.Templates
 	catchAll  string // intake.catch_all_plan
 }
 
 // NewRemovals returns removals on the database. catchAll is the setting intake.catch_all_plan; the plan of that name counts
 // as in use.
-func NewRemovals(db *postgres.DB, plans *catalog.Plans, catchAll string) *Removals {
+func NewRemovals(db *postgres.DB, plans *pg.Plans, catchAll string) *Removals {
 	return &Removals{
-		uses: catalog.NewUses(db), teams: pgpeople.NewTeams(db), profiles: pgpeople.NewOncallTeams(db, nil),
-		users: pgpeople.NewUsers(db), people: pgpeople.NewOncallPeople(db), plans: plans, templates: catalog.NewTemplates(db),
+		uses: pg.NewUses(db), teams: pgpeople.NewTeams(db), profiles: pgpeople.NewOncallTeams(db, nil),
+		users: pgpeople.NewUsers(db), people: pgpeople.NewOncallPeople(db), plans: plans, templates: pg.NewTemplates(db),
 		catchAll: catchAll,
 	}
 }

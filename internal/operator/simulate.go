@@ -3,21 +3,21 @@ package operator
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 )
 
 // Simulations answers questions as people type them. For a plan or application that does not exist, the error suggests a similar name.
 type Simulations struct {
 	*Simulator
-	names *catalog.Names
+	names *pg.Names
 }
 
 // NewSimulations returns Simulations on the database.
-func NewSimulations(s *simulation.Simulator, db *postgres.DB, apps *catalog.Applications) Simulations {
-	return Simulations{s, catalog.NewNames(db, apps)}
+func NewSimulations(s *simulation.Simulator, db *postgres.DB, apps *pg.Applications) Simulations {
+	return Simulations{s, pg.NewNames(db, apps)}
 }
 
 // Ask predicts what would happen to an incident. It stores and sends nothing.
@@ -41,7 +41,7 @@ func (s Simulations) Ask(ctx context.Context, a simulation.TypedQuestion) (simul
 }
 
 // unknown returns a NotFound fault for a name that does not exist. It suggests the known name that is most similar.
-func unknown(ctx context.Context, names *catalog.Names, text, kind, name string) error {
+func unknown(ctx context.Context, names *pg.Names, text, kind, name string) error {
 	known, err := names.Known(ctx, kind)
 	if err != nil {
 		return err

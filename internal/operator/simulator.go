@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 )
@@ -27,10 +27,10 @@ type SimulatorConfig struct {
 
 // NewSimulator returns a simulator on the database. Each simulation has its own resolver, whose calendar covers any
 // instant.
-func NewSimulator(db *postgres.DB, apps *catalog.Applications, c SimulatorConfig) (*simulation.Simulator, error) {
+func NewSimulator(db *postgres.DB, apps *pg.Applications, c SimulatorConfig) (*simulation.Simulator, error) {
 	directory := engine.NewDirectory(db).WithDailyLimit(c.PerDay)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
-		Reader: directory, Rules: directory, Names: catalog.NewNames(db, apps), Clock: db, Waiting: engine.NewRunner(db),
+		Reader: directory, Rules: directory, Names: pg.NewNames(db, apps), Clock: db, Waiting: engine.NewRunner(db),
 		Vendors: engine.NewCluster(db),
 		Populated: func() simulation.Populated {
 			return &populated{db: db, directory: directory, known: map[int64]scheduling.Coverage{}}

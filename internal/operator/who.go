@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/oncall/who"
 	"github.com/iris-oncall/iris/internal/postgres"
 	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
@@ -26,13 +26,13 @@ const maxHandOffs = 5
 type OnCall struct {
 	db      *postgres.DB
 	teams   *people.Teams
-	targets *catalog.Targets
-	names   *catalog.Names
+	targets *pg.Targets
+	names   *pg.Names
 }
 
 // NewOnCall returns an OnCall on the database.
-func NewOnCall(db *postgres.DB, apps *catalog.Applications) *OnCall {
-	return &OnCall{db: db, teams: people.NewTeams(db), targets: catalog.NewTargets(db), names: catalog.NewNames(db, apps)}
+func NewOnCall(db *postgres.DB, apps *pg.Applications) *OnCall {
+	return &OnCall{db: db, teams: people.NewTeams(db), targets: pg.NewTargets(db), names: pg.NewNames(db, apps)}
 }
 
 // Who returns who is on call. It uses the same resolver as pages. It returns a NotFound fault if the team, service or role

@@ -22,6 +22,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/app/servertest"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -29,7 +30,6 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/senders"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
@@ -140,7 +140,7 @@ func TestAlertmanagerIntegration(t *testing.T) {
 		Rules: []routing.Rule{{Match: `team=~"db|storage"`, Plan: "night"}}})
 	require.Regexp(t, "^iris_in_[0-9a-f]{40}$", token)
 	for _, plan := range []string{"pager", "night"} {
-		require.ErrorContains(t, operator.NewRemovals(s.a.db, catalog.NewPlans(s.a.db), "").Remove(t.Context(), "plan", plan, false, nil, "ann"), "in use by: integration am")
+		require.ErrorContains(t, operator.NewRemovals(s.a.db, pg.NewPlans(s.a.db), "").Remove(t.Context(), "plan", plan, false, nil, "ann"), "in use by: integration am")
 	}
 
 	code, answer := s.send("/v1/hooks/alertmanager", "Bearer "+token, alertmanagerGroup)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -11,7 +12,6 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
@@ -29,18 +29,18 @@ import (
 // Records are the adapters that a request may use to change something.
 type Records struct {
 	DB            *postgres.DB
-	Applications  *catalog.Applications
+	Applications  *pg.Applications
 	Incidents     *Incidents
 	Integrations  *integrations.Integrations
 	Heartbeats    *heartbeats.Heartbeats
 	Messages      *incidents.Messages
 	Requests      *incidents.Requests
 	Notifications *notifications.Notifications
-	Plans         *catalog.Plans
-	Templates     *catalog.Templates
-	Targets       *catalog.Targets
-	Tags          *catalog.Tags
-	Owners        *catalog.Owners
+	Plans         *pg.Plans
+	Templates     *pg.Templates
+	Targets       *pg.Targets
+	Tags          *pg.Tags
+	Owners        *pg.Owners
 	Names         *calendar.RolesAndServices
 	Users         *people.Users
 	Settings      *people.Settings
@@ -114,9 +114,9 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 func (s *Stores) records(d *postgres.DB, n *notifications.Notifications) Records {
 	teams := people.NewOncallTeams(d, s.newTeams)
 	return Records{
-		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: s.incidents(incidents.New(d)), Integrations: integrations.New(d, s.Keys), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
-		Requests: incidents.NewRequests(d), Notifications: n, Plans: catalog.NewPlans(d),
-		Templates: catalog.NewTemplates(d), Targets: catalog.NewTargets(d), Tags: catalog.NewTags(d), Owners: catalog.NewOwners(d), Names: calendar.NewRolesAndServices(d),
+		DB: d, Applications: pg.NewApplications(d, s.Keys), Incidents: s.incidents(incidents.New(d)), Integrations: integrations.New(d, s.Keys), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
+		Requests: incidents.NewRequests(d), Notifications: n, Plans: pg.NewPlans(d),
+		Templates: pg.NewTemplates(d), Targets: pg.NewTargets(d), Tags: pg.NewTags(d), Owners: pg.NewOwners(d), Names: calendar.NewRolesAndServices(d),
 		Users: people.NewUsers(d), Settings: people.NewSettings(d), Contacts: people.NewContacts(d, s.Keys, n),
 		People: people.NewOncallPeople(d), Teams: teams, Rosters: people.NewRosters(teams),
 		Shifts: calendar.NewShifts(d), Schedules: calendar.NewSchedules(d), Calendars: calendar.NewCalendars(d),

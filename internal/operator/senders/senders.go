@@ -8,12 +8,12 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
@@ -23,8 +23,8 @@ import (
 type Senders struct {
 	store        *pgintegrations.Integrations
 	heartbeats   *pgheartbeats.Heartbeats
-	applications *catalog.Applications
-	plans        *catalog.Plans
+	applications *pg.Applications
+	plans        *pg.Plans
 	lookups      *notifications.Notifications
 }
 
@@ -33,7 +33,7 @@ const operatorName = "iris command"
 
 // New returns the operations on a database.
 func New(db *postgres.DB, keys *auth.Keys) *Senders {
-	apps, plans := catalog.NewApplications(db, keys), catalog.NewPlans(db)
+	apps, plans := pg.NewApplications(db, keys), pg.NewPlans(db)
 	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db),
 		applications: apps, plans: plans, lookups: notifications.New(db)}
 }

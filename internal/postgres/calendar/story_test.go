@@ -10,13 +10,13 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -68,7 +68,7 @@ func simulateTo(e *pgtest.Escalating, plan int64, end simulation.End) (pages, ti
 	require.NoError(e.T, err)
 	dir := engine.NewDirectory(e.DB)
 	s, err := simulation.NewSimulator(simulation.SimulatorDeps{
-		Reader: dir, Rules: dir, Names: catalog.NewNames(e.DB, catalog.NewApplications(e.DB, keys)), Clock: e.DB,
+		Reader: dir, Rules: dir, Names: pg.NewNames(e.DB, pg.NewApplications(e.DB, keys)), Clock: e.DB,
 		Resolver: func() *oncall.Resolver {
 			return oncall.NewResolver(dir, oncall.NewSimulationCalendar(calendar.NewCalendars(e.DB), oncall.LiveConfig{}), time.Hour)
 		},

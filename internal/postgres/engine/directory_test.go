@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -80,7 +80,7 @@ func TestDirectoryReadsContacts(t *testing.T) {
 	app := apps[e.App]
 	require.Equal(t, "shop", app.Name)
 	require.Equal(t, users.DefaultModes, app.Modes.Priorities, "a new installation has those that are built in")
-	targets := catalog.NewTargets(e.DB)
+	targets := pg.NewTargets(e.DB)
 	require.NoError(t, targets.SetPriorityMode(t.Context(), users.Low, users.Push))
 	require.Equal(t, fault.NotFound, fault.KindOf(targets.SetPriorityMode(t.Context(), "loud", users.SMS)))
 	apps, err = dir.Applications(t.Context(), []int64{e.App})

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -72,7 +72,7 @@ func TestReachCountsTheMembersOfAMailingList(t *testing.T) {
 	e := pgtest.NewEscalating(t)
 	e.MailingList("all@example.com", "ana", "bo")
 	e.Exec(`delete from user_contacts where user_id = $1`, e.People["bo"])
-	reach, err := catalog.NewPlans(e.DB).Reach(t.Context(), []string{"all@example.com"}, nil)
+	reach, err := pg.NewPlans(e.DB).Reach(t.Context(), []string{"all@example.com"}, nil)
 	require.NoError(t, err)
 	found := reach.Targets["all@example.com"]
 	require.Len(t, found, 1)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/imports"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 )
 
 // followUps are statements that run after the rows of a table were inserted, while resolved and fresh can still be read.
@@ -83,7 +83,7 @@ func (r *Store) makeApplicationRoom(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	apps := catalog.NewApplications(nil, r.keys)
+	apps := pg.NewApplications(nil, r.keys)
 	var id int64
 	var name string
 	var sealed []byte
@@ -117,7 +117,7 @@ func (r *Store) putBack(ctx context.Context, out *imports.Outcome) error {
 // SealKeys stores keys. An application that has a key keeps it; a different key of the predecessor is a conflict.
 func (r *Store) SealKeys(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
 	var out imports.Outcome
-	apps := catalog.NewApplications(nil, r.keys)
+	apps := pg.NewApplications(nil, r.keys)
 	for _, k := range all {
 		var primary, secondary []byte
 		err := r.tx.QueryRow(ctx, "select key_sealed, secondary_key_sealed from applications where id = $1 for no key update", k.ID).

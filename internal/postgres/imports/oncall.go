@@ -10,11 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/imports"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/db"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/users"
@@ -50,7 +50,7 @@ func (r *Store) allowOnCall(ctx context.Context, k imports.ApplicationKeys, out 
 	}
 	err := r.tx.QueryRow(ctx, `select id, allow_oncall, key_sealed, secondary_key_sealed from applications where lower(name) = lower($1)
 for no key update`, k.Name).Scan(&id, &allowed, &primary, &secondary)
-	apps := catalog.NewApplications(nil, r.keys)
+	apps := pg.NewApplications(nil, r.keys)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		// The application of web sessions was set aside if it is missing.

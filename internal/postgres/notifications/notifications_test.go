@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
@@ -169,7 +169,7 @@ func TestQueuesReportDepthAndAge(t *testing.T) {
 	_, err := c.Pool().Exec(ctx, `update messages set created_at = created_at - interval '1 minute' where mode = 'slack' and request_id = 1;
 		update messages set state = 'sending' where mode = 'email' and request_id = 2`)
 	require.NoError(t, err)
-	_, err = catalog.NewPlans(c.DB).Create(ctx, c.Draft("p"))
+	_, err = pg.NewPlans(c.DB).Create(ctx, c.Draft("p"))
 	require.NoError(t, err)
 	_, err = c.Pool().Exec(ctx, "insert into incidents (plan_id, application_id, due_at) select 1, id, clock_timestamp() - interval '1 s' from applications where name = 'other'")
 	require.NoError(t, err)

@@ -12,10 +12,10 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -114,7 +114,7 @@ func TestTeamsAndTargets(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	ctx := t.Context()
-	u, teams, targets := people.NewUsers(d), people.NewTeams(d), catalog.NewTargets(d)
+	u, teams, targets := people.NewUsers(d), people.NewTeams(d), pg.NewTargets(d)
 	var ids []users.ID
 	for _, name := range []string{"ann", "bob", "cy"} {
 		created, err := u.Create(ctx, people.NewUser{Name: name})
@@ -151,11 +151,11 @@ func TestTeamsAndTargets(t *testing.T) {
 		role, target string
 		err          error
 	}{
-		{"king", "ann", catalog.ErrRoleNotFound},
-		{"user", "nobody", catalog.ErrTargetNotFound},
-		{"user", "a\x00", catalog.ErrTargetNotFound},
-		{"user", "ops", catalog.ErrRoleNotAppropriate},
-		{"team", "ann", catalog.ErrRoleNotAppropriate},
+		{"king", "ann", pg.ErrRoleNotFound},
+		{"user", "nobody", pg.ErrTargetNotFound},
+		{"user", "a\x00", pg.ErrTargetNotFound},
+		{"user", "ops", pg.ErrRoleNotAppropriate},
+		{"team", "ann", pg.ErrRoleNotAppropriate},
 	} {
 		_, err = targets.Resolve(ctx, c.role, c.target)
 		require.ErrorIs(t, err, c.err)
@@ -164,14 +164,14 @@ func TestTeamsAndTargets(t *testing.T) {
 	ann.Active = false
 	require.NoError(t, u.Update(ctx, ann))
 	_, err = targets.Resolve(ctx, "user", "ann")
-	require.ErrorIs(t, err, catalog.ErrRoleNotAppropriate)
+	require.ErrorIs(t, err, pg.ErrRoleNotAppropriate)
 }
 
 func TestApplications(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	ctx := t.Context()
-	a := catalog.NewApplications(d, pgtest.Installation(t, d).Keys)
+	a := pg.NewApplications(d, pgtest.Installation(t, d).Keys)
 	id, key, err := a.Create(ctx, "Demo")
 	require.NoError(t, err)
 	require.Regexp(t, "^[0-9a-f]{64}$", key)
@@ -246,7 +246,7 @@ func TestApplicationSettings(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	ctx := t.Context()
-	a, u := catalog.NewApplications(d, pgtest.Installation(t, d).Keys), people.NewUsers(d)
+	a, u := pg.NewApplications(d, pgtest.Installation(t, d).Keys), people.NewUsers(d)
 	id, _, err := a.Create(ctx, "demo")
 	require.NoError(t, err)
 	_, err = u.Create(ctx, people.NewUser{Name: "ann"})
@@ -276,8 +276,8 @@ func TestApplicationSettings(t *testing.T) {
 	require.Equal(t, got.Variables, app.Variables)
 
 	s.FallbackTarget = "nobody"
-	require.ErrorIs(t, a.SetSettings(ctx, id, s), catalog.ErrTargetNotFound)
-	require.Equal(t, fault.NotFound, fault.KindOf(a.SetSettings(ctx, 999, catalog.ApplicationSettings{})))
+	require.ErrorIs(t, a.SetSettings(ctx, id, s), pg.ErrTargetNotFound)
+	require.Equal(t, fault.NotFound, fault.KindOf(a.SetSettings(ctx, 999, pg.ApplicationSettings{})))
 	s.FallbackTarget, s.Modes = "ann", []users.Mode{"pigeon"}
 	require.Equal(t, fault.Invalid, fault.KindOf(a.SetSettings(ctx, id, s)))
 	again, err := a.Settings(ctx, id)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
@@ -127,7 +127,7 @@ func TestTargetsAsLists(t *testing.T) {
 	e := pgtest.NewEscalating(t)
 	e.MailingList("db", "ana")
 	e.Exec(`update users set active = false where name = 'bo'`)
-	targets, ctx := catalog.NewTargets(e.DB), t.Context()
+	targets, ctx := pg.NewTargets(e.DB), t.Context()
 	all, err := targets.Names(ctx, "")
 	require.NoError(t, err)
 	require.Equal(t, []string{"ana", "bo", "boss", "cy", "db", "owner"}, all, "a name of two kinds is there once")

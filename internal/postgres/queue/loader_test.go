@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
@@ -31,7 +31,7 @@ func newWords(t *testing.T) (c pgtest.Catalog, w *queue.Loader, incident, reques
 			insert into template_active (name_key, template_id) select 'words', id from v
 			on conflict (name_key) do update set template_id = excluded.template_id`, c.Ann, c.Demo, body)
 	}
-	saved, err := catalog.NewPlans(c.DB).Create(t.Context(), c.Draft("words"))
+	saved, err := pg.NewPlans(c.DB).Create(t.Context(), c.Draft("words"))
 	require.NoError(t, err)
 	plan = int64(saved)
 	require.NoError(t, c.Pool().QueryRow(t.Context(), `with i as (insert into incidents (plan_id, application_id, created_at)

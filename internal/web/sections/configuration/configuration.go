@@ -4,11 +4,11 @@ package configuration
 import (
 	"github.com/go-chi/chi/v5"
 
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/web/applications"
 	"github.com/iris-oncall/iris/internal/web/integrations"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/web/plans"
 	"github.com/iris-oncall/iris/internal/web/texts"
 )
 
@@ -27,7 +27,7 @@ type Deps struct {
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (d Deps) Routes(r chi.Router, p *page.Pages) {
-	plans.Handlers{Pages: p}.Routes(r)
+	pagescatalog.Handlers{Pages: p}.Routes(r)
 	texts.Handlers{Pages: p}.Routes(r)
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.Routes(r)
 	pages.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
@@ -36,7 +36,7 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
-	plans.Handlers{Pages: p}.ChangeRoutes(r)
+	pagescatalog.Handlers{Pages: p}.ChangeRoutes(r)
 	texts.Handlers{Pages: p}.ChangeRoutes(r)
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.ChangeRoutes(r)
 	pages.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)

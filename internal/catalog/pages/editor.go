@@ -1,0 +1,360 @@
+package pages
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// editorView is the editor. Draft is the part below the form that shows what the typed plan would do.
+type editorView struct {
+	page.Frame
+	F           form
+	Action      string
+	Roles       []role
+	Modes       []page.Option
+	Priorities  []page.Option
+	Teams       []string      // suggestions
+	Owners      []page.Option // the teams of the reader
+	AnyTeam     bool          // the reader may choose any team
+	Templates   []string
+	Yes         []page.Option
+	Days        []string
+	PreviewZone string // of the time in the form
+	Draft       draftView
+	// Assumptions are the choices of the preview in addition to "never".
+	Assumptions []assumption
+	// OpenSettings: the part with the settings is open, because something in it is wrong.
+	OpenSettings bool
+}
+
+// draftView is the result of a check of the typed plan.
+type draftView struct {
+	Refusal  page.Refusal
+	Step     int // number of the step that is wrong; 0 = none
+	Warnings []page.Warning
+	Sim      simulationView
+	Checked  bool
+}
+
+// role is a role that plans can name, with the kind of target that fits.
+type role struct{ Name, Kind, Label string }
+
+// create shows the editor for a new plan. ?from=NAME copies a plan.
+func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
+	f := formOf(plan{}, standard())
+	f.Base = ""
+	f = f.change("add-step")
+	if from := r.URL.Query().Get("from"); from != "" {
+		p, err := h.named(r, from)
+		var s settings
+		if err == nil {
+			s, err = h.settingsOf(r, p)
+		}
+		if err != nil {
+			h.Pages.Fail(rw, r, err)
+			return
+		}
+		opened := f.values.Get("opened")
+		f = formOf(p, s)
+		f.Base = ""
+		f.values.Set("opened", opened)
+		f.values.Set("name", "copy of "+p.Name)
+		if !page.Reader(r).Admin && !slices.Contains(h.Pages.API(r).Teams(), p.Team) {
+			f.values.Del("team")
+		}
+	} else if team := r.URL.Query().Get("team"); team != "" {
+		f.values.Set("team", page.Storable(team))
+	} else if len(h.Pages.API(r).Names("/v1/teams")) == 0 { // nobody can be on call yet: the first plan pages its author
+		f.Steps[0].Rows[0].Role, f.Steps[0].Rows[0].Name = "user", page.Reader(r).Name
+	}
+	h.editor(rw, r, http.StatusOK, f, draftView{})
+}
+
+// edit shows the editor for a new version of the active one.
+func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
+	p, err := h.find(r)
+	var s settings
+	if err == nil {
+		s, err = h.settingsOf(r, p)
+	}
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	f := formOf(p, s)
+	if !f.fits() {
+		h.Pages.Fail(rw, r, fault.Newf(fault.Conflict, "The plan %s has too many notifications for a form: change it with PUT /v1/plans/%s", p.Name, p.Name))
+		return
+	}
+	f.Plan = p.Name
+	if !p.Active { // the new version begins with the content of an older one
+		var active plan
+		if err := h.Pages.API(r).Get(page.Path("/v1/plans/%s", p.Name), &active); err != nil {
+			h.Pages.Fail(rw, r, fault.When(err, fault.NotFound, fault.New(fault.Conflict, "The plan is retired. Make a version of it active, then edit it.")))
+			return
+		}
+		f.Base = strconv.FormatInt(active.ID, 10)
+	}
+	h.editor(rw, r, http.StatusOK, f, draftView{})
+}
+
+// settingsOf returns the settings of a plan. A plan without an active version has the standard.
+func (h Handlers) settingsOf(r *http.Request, p plan) (s settings, err error) {
+	err = h.Pages.API(r).Get(page.Path("/v1/plans/%s/settings", p.Name), &s)
+	if fault.Is(err, fault.NotFound) {
+		return standard(), nil
+	}
+	return s, err
+}
+
+// edited answers the form of the editor: it changes the form, checks it, or saves the plan.
+func (h Handlers) edited(rw http.ResponseWriter, r *http.Request) {
+	values := page.Typed(r)
+	f := typed(values)
+	if chi.URLParam(r, "plan") != "" {
+		f.Plan = page.Storable(wire.Param(r, "plan"))
+	}
+	do := values.Get("do")
+	switch {
+	case do == "save":
+		h.save(rw, r, f)
+	case do == "check" && page.IsRefresh(r):
+		d, err := h.check(r, f)
+		if err != nil {
+			h.Pages.Fail(rw, r, err)
+			return
+		}
+		h.Pages.Render(rw, r, http.StatusOK, "plan-draft", d)
+	default:
+		if do != "preview" && do != "check" {
+			f = f.change(do)
+		}
+		d, err := h.check(r, f)
+		if err != nil {
+			h.Pages.Fail(rw, r, err)
+			return
+		}
+		h.editor(rw, r, http.StatusOK, f, d)
+	}
+}
+
+var stepNumber = regexp.MustCompile(`(?i)\bstep (\d{1,3})\b`)
+
+// refused returns the view of a refusal, with the step that it is about.
+func refused(refusal page.Refusal) draftView {
+	d := draftView{Refusal: refusal, Checked: true}
+	d.Refusal.Field = strings.TrimPrefix(d.Refusal.Field, "settings.")
+	if m := stepField.FindStringSubmatch(refusal.Field); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		d.Step = n + 1
+	} else if m := stepNumber.FindStringSubmatch(refusal.Text); m != nil {
+		d.Step, _ = strconv.Atoi(m[1])
+	}
+	return d
+}
+
+// check checks the typed plan as saving would, and simulates it.
+func (h Handlers) check(r *http.Request, f form) (draftView, error) {
+	read := &reader{}
+	body := f.content(read)
+	s := f.settings(read)
+	body["settings"], body["fallback"] = s, f.fallback(read)
+	if f.Plan != "" {
+		body["plan"] = f.Plan
+	} else {
+		body["name"] = f.Value("name")
+		if team := f.Value("team"); team != "" {
+			body["team"] = team
+		}
+	}
+	zone := page.Zone(r)
+	if text := f.Value("at"); text != "" {
+		at, err := oncall.PassOn(text, zone, time.Now())
+		if err != nil {
+			read.wrong("at", "%s", fault.Public(err))
+		}
+		body["at"] = at
+	}
+	body["assume"], body["application"] = f.Value("assume"), f.Value("application")
+	var targets []string
+	for _, t := range f.Targets {
+		targets = append(targets, t.Value)
+	}
+	for n := len(targets); n > 0 && targets[n-1] == ""; n-- {
+		targets = targets[:n-1] // empty targets at the end are not given
+	}
+	body["targets"] = targets
+	if read.problem.Text != "" {
+		return refused(read.problem), nil
+	}
+	var answer struct {
+		Warnings   []string          `json:"warnings"`
+		Simulation simulation.Report `json:"simulation"`
+	}
+	err := h.Pages.API(r).Send(http.MethodPost, "/v1/plans/preview", body, &answer)
+	if err != nil {
+		if refusal, ok := correctable(err); ok {
+			return refused(refusal), nil
+		}
+		return draftView{}, err
+	}
+	d := draftView{Checked: true, Sim: simulationView{Zone: zone.String()}}
+	for _, w := range answer.Warnings {
+		d.Warnings = append(d.Warnings, page.Warning{Text: w})
+	}
+	d.Sim.fill(answer.Simulation, zone, len(f.Steps), s.Repeat)
+	return d, nil
+}
+
+// correctable returns what a person can correct.
+func correctable(err error) (page.Refusal, bool) {
+	switch fault.KindOf(err) {
+	case fault.Invalid, fault.Conflict, fault.Mismatch, fault.TooLarge, fault.Forbidden:
+		return page.Refusal{Status: wire.Status(err), Field: fault.FieldOf(err), Text: text(err)}, true
+	}
+	return page.Refusal{}, false
+}
+
+// text returns the text of a fault, with its detail.
+func text(err error) string {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Detail != "" {
+		return f.Detail
+	}
+	return fault.Public(err)
+}
+
+// save checks everything, then stores the typed plan, and then the settings and the fallback if the person changed them. If only a part
+// could be stored, the form keeps the rest, and the person can save again.
+func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
+	d, err := h.check(r, f)
+	if err == nil && d.Refusal.Text != "" {
+		h.editor(rw, r, d.Refusal.Status, f, d)
+		return
+	}
+	var saved plan
+	if err == nil {
+		saved, err = h.store(r, f)
+	}
+	if err == nil {
+		var missing string
+		if missing, err = h.storeRest(r, f, saved); err != nil {
+			f.Plan, f.Base = saved.Name, strconv.FormatInt(saved.ID, 10)
+			h.editor(rw, r, wire.Status(err), f, refused(page.Refusal{Status: wire.Status(err), Field: fault.FieldOf(err),
+				Text: "The steps are stored, as version " + f.Base + ". Not stored: " + missing + ". Save again. The reason: " + fault.Public(err)}))
+			return
+		}
+	}
+	h.Pages.Finish(rw, r, fmt.Sprintf("The plan is saved. Version %d is the active one.", saved.ID), saved.Path(), err, func(refusal page.Refusal) {
+		if fault.Is(err, fault.Stale) {
+			refusal.Text = "Somebody else saved a version of this plan since you opened it. Nothing of yours is stored. Compare it on the page of the plan in another tab. Then save again: your version replaces theirs."
+			if p, err := h.named(r, f.Plan); err == nil {
+				f.Base = strconv.FormatInt(p.ID, 10)
+			}
+		}
+		h.editor(rw, r, refusal.Status, f, refused(refusal))
+	})
+}
+
+// store sends the steps and what belongs to a version to /v1.
+func (h Handlers) store(r *http.Request, f form) (saved plan, err error) {
+	body, api := f.content(&reader{}), h.Pages.API(r)
+	if f.Plan != "" {
+		if f.Base != "" {
+			api = api.IfMatch(strconv.Quote(f.Base))
+		}
+		return saved, api.Send(http.MethodPut, page.Path("/v1/plans/%s", f.Plan), body, &saved)
+	}
+	body["name"] = f.Value("name")
+	if team := f.Value("team"); team != "" {
+		body["team"] = team
+	}
+	return saved, api.Send(http.MethodPost, "/v1/plans", body, &saved)
+}
+
+// storeRest sends the settings and the fallback to /v1, but only what the person changed, so that it does not overwrite changes of other
+// people. With an error, missing says what is not stored.
+func (h Handlers) storeRest(r *http.Request, f form, saved plan) (missing string, err error) {
+	read, api := &reader{}, h.Pages.API(r)
+	typed, fallback := f.settings(read), f.fallback(read)
+	now, err := h.settingsOf(r, saved)
+	if err != nil {
+		return "the settings and the fallback", err
+	}
+	opened := f.opened(common{now, saved.Fallback})
+	if changed := typed.over(opened.Settings, now); !reflect.DeepEqual(changed, now) {
+		if err := api.Send(http.MethodPut, page.Path("/v1/plans/%s/settings", saved.Name), changed, nil); err != nil {
+			return "the settings and the fallback", err
+		}
+	}
+	if reflect.DeepEqual(fallback, opened.Fallback) || reflect.DeepEqual(fallback, saved.Fallback) {
+		return "", nil
+	}
+	path := page.Path("/v1/plans/%s/fallback", saved.Name)
+	if fallback == nil {
+		return "the fallback", api.Send(http.MethodDelete, path, nil, nil)
+	}
+	return "the fallback", api.Send(http.MethodPut, path, values{"role": fallback.Role, "target": fallback.Name}, nil)
+}
+
+// editor renders the editor, or its part for the script.
+func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f form, d draftView) {
+	title, action := "New plan", "/plans/new"
+	if f.Plan != "" {
+		title, action = "Edit "+f.Plan, page.Path("/plans/%s/edit", f.Plan)
+	}
+	var roles []struct {
+		Name string `json:"name"`
+		Kind string `json:"type"`
+	}
+	if err := h.Pages.API(r).Get("/v0/target_roles", &roles); err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	view := editorView{F: f, Action: action, Draft: d, Templates: h.Pages.API(r).Names("/v1/templates"), Days: weekdays, Assumptions: assumptions(),
+		Yes:        []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"}, {Value: "false", Label: "no"}},
+		Priorities: page.Options(users.Priorities...), Modes: page.OptionsOr("none", users.ContactModes...)}
+	for _, one := range roles {
+		view.Roles = append(view.Roles, role{one.Name, one.Kind, one.Name})
+	}
+	// The roles that the list of /v0 leaves out.
+	view.Roles = append(view.Roles, role{oncall.RoleNextOnCall, "team", oncall.RoleNextOnCall}, role{oncall.RoleRoundRobin, "team", oncall.RoleRoundRobin})
+	field := d.Refusal.Field
+	view.OpenSettings = field != "" && d.Step == 0 && !slices.Contains([]string{"name", "team", "description", "steps", "at", "assume", "application", "target"}, field)
+	view.PreviewZone = page.Zone(r).String()
+	view.Teams = h.Pages.API(r).Teams()
+	if page.Reader(r).Admin { // who may choose any team
+		view.Teams = h.Pages.API(r).Names("/v1/teams")
+	}
+	view.Owners = page.OptionsOr("no team: only you", view.Teams...)
+	if team := f.Value("team"); team != "" && !slices.Contains(view.Teams, team) {
+		view.Owners = append(view.Owners, page.Option{Value: team, Label: team})
+	}
+	view.AnyTeam = page.Reader(r).Admin
+	if page.IsRefresh(r) {
+		h.Pages.Render(rw, r, http.StatusOK, "plan-editor", view)
+		return
+	}
+	view.Frame = h.Pages.Frame(r, title, "plans")
+	if !view.ReadOnly { // the API previews drafts only for people who may write
+		view.Modules = []string{"plan.js"}
+	}
+	h.Pages.Render(rw, r, cmp.Or(status, http.StatusOK), "plan-edit", view)
+}

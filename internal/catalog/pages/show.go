@@ -1,0 +1,76 @@
+package pages
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/web/page"
+)
+
+type planView struct {
+	page.Frame
+	page.Again
+	P        plan
+	Owns     bool
+	Teams    []string
+	Line     []lineStep
+	Use      use
+	Warnings []page.Warning
+	Versions []page.Version
+	Facts    []string
+	Self     string
+	Sim      simulationView
+	// Assumptions are the choices of the form in addition to "never".
+	Assumptions []assumption
+}
+
+// show shows a plan version as a time line, its use, the other versions, and the simulation.
+func (h Handlers) show(rw http.ResponseWriter, r *http.Request) { h.render(rw, r, page.Again{}) }
+
+func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Again) {
+	p, err := h.find(r)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	s, err := h.settingsOf(r, p)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	sim, err := h.simulate(r, p, s.Repeat)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	if page.IsRefresh(r) {
+		h.Pages.Render(rw, r, http.StatusOK, "plan-simulation", sim)
+		return
+	}
+	api := h.Pages.API(r)
+	view := planView{Again: again, P: p, Teams: api.Teams(), Self: p.Path(), Sim: sim, Assumptions: assumptions(), Facts: p.facts(s), Line: line(p, seconds(s.Delay)),
+		Versions: api.Versions("plans", p.Name, "", page.ShownVersions).Items}
+	view.Owns = p.MayEdit && !page.Reader(r).ReadOnly
+	err = api.Get(page.Path("/v1/plans/%s/uses", p.ID), &view.Use)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	if p.Active {
+		for _, text := range view.Use.Warnings {
+			view.Warnings = append(view.Warnings, page.Warning{Text: humanize.Sentence(text)})
+		}
+	} else if at := slices.IndexFunc(view.Versions, func(v page.Version) bool { return v.Active }); at >= 0 {
+		view.Warnings = []page.Warning{{Text: "This is not the active version. New incidents use another one.", Href: page.Path("/plans/%s", view.Versions[at].ID), Action: "Open the active version"}}
+	} else {
+		view.Warnings = []page.Warning{{Text: "This plan is retired: no incident can use it. Make a version active to use it again."}}
+	}
+	view.Frame = h.Pages.Frame(r, p.Name, "plans")
+	status := again.Status()
+	if sim.Problem != "" {
+		status = http.StatusBadRequest
+	}
+	h.Pages.Render(rw, r, status, "plan", view)
+}

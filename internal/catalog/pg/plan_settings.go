@@ -1,0 +1,60 @@
+package pg
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/audit"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/db"
+)
+
+// SetSettings stores the settings of a plan that are given, and adds an entry to the audit log. They apply to every version of the plan,
+// later ones included. by is the actor of the audit log. Unknown: NotFound.
+func (p *Plans) SetSettings(ctx context.Context, name string, patch escalation.SettingsPatch, by string) error {
+	defer p.active.Clear()
+	name = strings.TrimRight(postgres.Storable(name), " ")
+	// Statements use the two times, so each has its own column.
+	stored := patch
+	stored.RepageAfterSeconds, stored.AcknowledgementTimeoutSeconds = nil, nil
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		return auditedPlan.changing(ctx, q, audit.PlanSettingsChanged, name, by, func() error {
+			n, err := q.SetPlanSettings(ctx, db.SetPlanSettingsParams{Name: name, Settings: json.RawMessage(stored.String()),
+				RepageAfter: int32Of(patch.RepageAfterSeconds), AcknowledgementTimeout: int32Of(patch.AcknowledgementTimeoutSeconds)})
+			return postgres.Named(postgres.RequireRow(n, err), "there is no plan "+name)
+		})
+	})
+}
+
+// SetPaused pauses a plan, or lets it go on, and adds an entry to the audit log. It applies to every version of the plan, later ones
+// included. by is the actor of the audit log. Unknown: NotFound.
+func (p *Plans) SetPaused(ctx context.Context, name string, paused bool, by string) error {
+	defer p.active.Clear()
+	name = strings.TrimRight(postgres.Storable(name), " ")
+	action := audit.PlanPaused
+	if !paused {
+		action = audit.PlanResumed
+	}
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		return auditedPlan.changing(ctx, q, action, name, by, func() error {
+			n, err := q.SetPlanPaused(ctx, db.SetPlanPausedParams{Name: name, Paused: paused})
+			return postgres.Named(postgres.RequireRow(n, err), "there is no plan "+name)
+		})
+	})
+}
+
+func int32Of(n *int64) *int32 {
+	if n == nil {
+		return nil
+	}
+	out := int32(*n)
+	return &out
+}
+
+func settingsOf(row db.PlanByIDRow) escalation.Settings {
+	s := escalation.DecodeSettings(row.Settings)
+	s.RepageAfter, s.AcknowledgementTimeout = postgres.FromSeconds(row.RepageAfter), postgres.FromSeconds(row.AcknowledgementTimeout)
+	return s
+}

@@ -1,0 +1,28 @@
+package pg
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/audit"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
+	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// PriorityModes returns the default mode of every priority.
+func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
+	return postgres.PriorityModes(ctx, t.db)
+}
+
+// SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes use it
+// within about a second.
+func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: string(p), Mode: string(m)})
+		if err := postgres.Named(postgres.RequireRow(n, err), "there is no priority "+string(p)); err != nil {
+			return err
+		}
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.DefaultModeSet, Object: "priority " + string(p), Detail: "to " + string(m)})
+	})
+}
