@@ -14,7 +14,7 @@ import (
 var (
 	ErrUsernameNeeded = unauthenticated("Username must be specified for this action")
 	ErrAppUserPower   = unauthenticated("App must allow authentication as user for this action")
-	ErrNotThisUser    = unauthenticated("This user is not allowed to access this resource")
+	ErrNotThisUser    = operation.ErrNotThisUser
 	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
 	ErrNoRelay        = fault.New(fault.Forbidden, "This application may not pass on answers: give it the power with \"iris app set NAME --relay\"")
 	ErrInternalOnly   = fault.New(fault.Forbidden, "App not allowed to use internal routes")
@@ -147,7 +147,8 @@ func (a Actor) MayPassOnMail(application int64) error {
 
 // Caller returns the actor as operations see it. open has the compatibility switches.
 func (a Actor) Caller(open Openings) operation.Actor {
-	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf}
+	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf, Manages: a.TeamAdminOf,
+		Service: a.ServiceTeam(), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan && a.MayTry(open) == nil}
 	switch {
 	case !a.Known():
 		out.Role = operation.Nobody

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
 )
@@ -19,6 +20,23 @@ func Of(state any) string {
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:12])
+}
+
+// Parse returns the tags of the values of If-Match; nil = there are none, so every state is right. It skips malformed tags.
+func Parse(values ...string) []string {
+	if len(values) == 0 {
+		return nil
+	}
+	tags := []string{}
+	for _, one := range strings.Split(strings.Join(values, ","), ",") {
+		one = strings.TrimPrefix(strings.TrimSpace(one), "W/") // proxies that compress mark tags as weak
+		if quoted := len(one) > 1 && one[0] == '"' && one[len(one)-1] == '"'; quoted {
+			tags = append(tags, one[1:len(one)-1])
+		} else if one == "*" {
+			tags = append(tags, one)
+		}
+	}
+	return tags
 }
 
 // ErrStale is the refusal of an edit whose object changed after the editor read it.

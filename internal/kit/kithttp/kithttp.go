@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,11 +69,17 @@ func schemaName(t reflect.Type, hint string) string {
 // Routes returns the routes of the operations.
 func (a *API) Routes() []routing.Route { return a.routes }
 
-// located is an output that has an address, for the header Location of a 201.
-type located interface{ Location() string }
+// Outputs may have what belongs into headers: an address (Location, of a 201), the tag of their state (ETag), and warnings.
+type (
+	located interface{ Location() string }
+	tagged  interface{ Tag() string }
+	warned  interface{ Warnings() []string }
+)
 
 type answer[T any] struct {
-	Location string `header:"Location"`
+	Location string   `header:"Location"`
+	Tag      string   `header:"ETag"`
+	Warnings []string `header:"X-Iris-Warning"`
 	Body     T
 }
 
@@ -105,6 +112,12 @@ func register[Input, In, Out any](a *API, o operation.Op[In, Out], read func(*In
 		if l, ok := any(out).(located); ok && o.Status == http.StatusCreated {
 			given.Location = l.Location()
 		}
+		if t, ok := any(out).(tagged); ok {
+			given.Tag = `"` + t.Tag() + `"`
+		}
+		if w, ok := any(out).(warned); ok {
+			given.Warnings = wire.Warnings(w.Warnings())
+		}
 		return given, nil
 	})
 }
@@ -112,15 +125,20 @@ func register[Input, In, Out any](a *API, o operation.Op[In, Out], read func(*In
 // Handle implements huma.Adapter: it makes a route of an operation.
 func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 	doc, _ := op.Metadata["doc"].(operation.Doc)
-	numbers := map[string]bool{}
+	numbers, several := map[string]bool{}, map[string]bool{}
 	for _, p := range op.Parameters {
+		several[p.Name] = p.In == "query" && p.Schema.Type == huma.TypeArray
 		numbers[p.Name] = p.In == "path" && p.Schema.Type == huma.TypeInteger
 	}
 	a.routes = append(a.routes, routing.Route{Method: op.Method, Path: op.Path, Access: access(doc.Needs), Handle: func(w http.ResponseWriter, r *http.Request) error {
 		for name, values := range r.URL.Query() {
-			if len(values) != 1 {
+			if len(values) != 1 && !several[name] {
 				return fault.Invalidf(name, "%.60s is given more than once", name)
 			}
+			if !slices.ContainsFunc(values, unstorable) {
+				continue
+			}
+			return fault.Invalidf(name, "%.60s must be UTF-8 text without NUL characters", name)
 		}
 		if op.RequestBody != nil {
 			raw, _, err := wire.Body(w, r, wire.MaxBody)
@@ -169,18 +187,32 @@ func (c *request) Header(name string) string {
 		return "application/json"
 	case "Accept":
 		return ""
+	case "If-Match":
+		given := c.r.Header.Values(name)
+		if text := strings.Join(given, ","); text != "" || len(given) == 0 {
+			return text
+		}
+		return "," // no state
 	}
 	return c.humaContext.Header(name)
 }
 
 // Param implements huma.Context. A text in the place of a number is 0, which no object has.
 func (c *request) Param(name string) string {
-	text := strings.TrimSpace(wire.Param(c.r, name))
+	text := wire.Param(c.r, name)
+	if unstorable(text) {
+		text = "\uFFFD" // a name that no object has
+	}
+	if c.numbers[name] {
+		text = strings.TrimSpace(text)
+	}
 	if n, err := strconv.ParseInt(text, 10, 64); c.numbers[name] && (err != nil || n <= 0) {
 		return "0"
 	}
 	return text
 }
+
+func unstorable(text string) bool { return !wire.Storable(text) }
 
 // SetStatus implements huma.Context.
 func (c *request) SetStatus(status int) {

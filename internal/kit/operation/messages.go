@@ -8,6 +8,7 @@ const missingMark = "missing: "
 // ofParameters replaces messages of huma about parameters, which are constants.
 var ofParameters = map[string]string{
 	"invalid boolean": "must be true or false", "invalid integer": "must be a whole number", "invalid float": "must be a number",
+	"invalid date/time for format 2006-01-02T15:04:05.999999999Z07:00": "must be a time like 2026-11-22T09:30:00Z",
 }
 
 // The messages follow the name of the field. They are variables of huma, which all operations share.

@@ -30,7 +30,13 @@ type Actor struct {
 	Role    Role
 	Person  int64   // 0 = no person
 	Program bool    // an application that acts for nobody
-	Teams   []int64 // the teams that the caller belongs to
+	Teams   []int64 // the teams that the caller belongs to, as far as they are known; of a person they may be left out
+	Manages []int64 // those of Teams that the caller administers
+	Service int64   // the team whose service token the caller is; 0 = another kind of caller
+	// ForAnybody: the caller may act in the name of any person.
+	ForAnybody bool
+	// AnyVersion: the caller may change any plan and template, as in Iris (compatibility.change_any_plan).
+	AnyVersion bool
 	// Application and ApplicationName are the application to whose objects the caller is confined; 0 = it is not confined.
 	Application     int64
 	ApplicationName string
@@ -38,9 +44,11 @@ type Actor struct {
 
 // The refusals of callers whose role is too low, and of those who are confined.
 var (
-	ErrUnknown   = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header"}
-	ErrReadOnly  = fault.New(fault.Forbidden, "This user may only read")
-	ErrAdminOnly = fault.New(fault.Forbidden, "Only administrators may do this")
+	ErrUnknown  = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header"}
+	ErrReadOnly = fault.New(fault.Forbidden, "This user may only read")
+	// ErrNotThisUser refuses a caller who acts in the name of somebody else.
+	ErrNotThisUser = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
+	ErrAdminOnly   = fault.New(fault.Forbidden, "Only administrators may do this")
 	// ErrNotReached hides from a confined caller what belongs to another application, or does not exist.
 	ErrNotReached = fault.New(fault.NotFound, "This application has nothing with this number")
 )

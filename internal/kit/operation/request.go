@@ -6,12 +6,13 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"time"
 )
 
-// IsBody reports whether inputs of the type are the body of a request of /v1 as they are: no member has the tag path or query, or the name Body.
+// IsBody reports whether inputs of the type are the body of a request of /v1 as they are: no member has the tag path, query or header, or the name Body.
 func IsBody(method string, in reflect.Type) bool {
 	for _, f := range reflect.VisibleFields(in) {
-		if f.Tag.Get("path") != "" || f.Tag.Get("query") != "" || f.Name == "Body" {
+		if f.Tag.Get("path") != "" || f.Tag.Get("query") != "" || f.Tag.Get("header") != "" || f.Name == "Body" {
 			return false
 		}
 	}
@@ -34,8 +35,12 @@ func Request[In, Out any](d Def[In, Out], in In) (path string, body any) {
 		if name := f.Tag.Get("path"); name != "" {
 			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(fmt.Sprint(value)))
 		}
-		if name := f.Tag.Get("query"); name != "" && !value.IsZero() {
-			query.Set(name, fmt.Sprint(value))
+		if name, _, several := strings.Cut(f.Tag.Get("query"), ","); several {
+			for i := range value.Len() {
+				query.Add(name, fmt.Sprint(value.Index(i)))
+			}
+		} else if name != "" && !value.IsZero() {
+			query.Set(name, text(value))
 		}
 		if f.Name == "Body" {
 			body = value.Interface()
@@ -45,4 +50,12 @@ func Request[In, Out any](d Def[In, Out], in In) (path string, body any) {
 		path += "?" + query.Encode()
 	}
 	return path, body
+}
+
+// text returns a value as a query has it.
+func text(v reflect.Value) string {
+	if at, ok := v.Interface().(time.Time); ok {
+		return at.UTC().Format(time.RFC3339Nano)
+	}
+	return fmt.Sprint(v)
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
@@ -57,6 +59,24 @@ func (p Paging) Size() int {
 	return min(p.Limit, mostPage)
 }
 
+// Place returns the place that the cursor has, see NextOf; "" = the first page.
+func (p Paging) Place() (string, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(p.Cursor)
+	if err != nil {
+		return "", fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
+	}
+	return string(raw), nil
+}
+
+// NextOf returns the cursor of a place; nil for "".
+func NextOf(place string) *string {
+	if place == "" {
+		return nil
+	}
+	cursor := base64.RawURLEncoding.EncodeToString([]byte(place))
+	return &cursor
+}
+
 // Before returns the number that the cursor has; 0 = the first page.
 func (p Paging) Before() (int64, error) {
 	if p.Cursor == "" {
@@ -103,3 +123,26 @@ type None struct{}
 
 // IsNone reports whether outputs of a type have no body.
 func IsNone(t reflect.Type) bool { return t == reflect.TypeFor[None]() }
+
+// State is the part of inputs that change an object only if it is in a state that the caller has read.
+type State struct {
+	IfMatch string `header:"If-Match" json:"-" doc:"The ETag of an earlier answer; without it, any state is changed."`
+}
+
+// Tags returns the tags of the states that may be changed; nil = any.
+func (s State) Tags() []string {
+	if s.IfMatch == "" {
+		return nil
+	}
+	return etag.Parse(s.IfMatch)
+}
+
+// Check returns etag.ErrStale if the tag of the present state is not one of those that may be changed. conditional is true if the caller named
+// states: storage must then check the state again.
+func (s State) Check(tag string) (conditional bool, err error) {
+	wanted := s.Tags()
+	return wanted != nil && !slices.Contains(wanted, "*"), etag.Match(wanted, tag)
+}
+
+// In returns the condition that an object still has a tag.
+func In(tag string) State { return State{IfMatch: `"` + tag + `"`} }

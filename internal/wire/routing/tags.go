@@ -3,7 +3,6 @@ package routing
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/iris-oncall/iris/internal/etag"
 )
@@ -23,19 +22,4 @@ func CheckTag(r *http.Request, tag string) (conditional bool, err error) {
 }
 
 // IfMatch returns the tags in the If-Match of the request; nil = the request has no If-Match. It skips malformed tags.
-func IfMatch(r *http.Request) []string {
-	wanted := r.Header.Values("If-Match")
-	if len(wanted) == 0 {
-		return nil
-	}
-	tags := []string{}
-	for _, one := range strings.Split(strings.Join(wanted, ","), ",") {
-		one = strings.TrimPrefix(strings.TrimSpace(one), "W/") // proxies that compress mark tags as weak
-		if quoted := len(one) > 1 && one[0] == '"' && one[len(one)-1] == '"'; quoted {
-			tags = append(tags, one[1:len(one)-1])
-		} else if one == "*" {
-			tags = append(tags, one)
-		}
-	}
-	return tags
-}
+func IfMatch(r *http.Request) []string { return etag.Parse(r.Header.Values("If-Match")...) }
