@@ -12,7 +12,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/api/applications"
 	"github.com/iris-oncall/iris/internal/api/calendar"
-	"github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/messages"
@@ -26,8 +25,6 @@ import (
 type (
 	// CalendarParts are the parts of the routes of the calendar.
 	CalendarParts = calendar.Deps
-	// CatalogParts are the parts of the routes of plans and templates.
-	CatalogParts = catalog.Deps
 	// ApplicationParts are the parts of the routes of applications.
 	ApplicationParts = applications.Deps
 	// ConfigurationParts are the parts of the routes that change the configuration.
@@ -43,7 +40,6 @@ type (
 // Deps are the parts that the API works on.
 type Deps struct {
 	Calendar      calendar.Deps
-	Catalog       catalog.Deps
 	Applications  applications.Deps
 	Configuration configuration.Deps
 	Incidents     incidents.Deps
@@ -87,7 +83,7 @@ func (a *API) Routes(r chi.Router) {
 
 // table returns the routes, except those of the calendar.
 func (a *API) table() []routing.Route {
-	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Typed.Routes(), a.Integrations,
+	return slices.Concat(applications.Routes(a.Applications), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Typed.Routes(), a.Integrations,
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 

@@ -18,7 +18,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/api/applications"
 	"github.com/iris-oncall/iris/internal/api/auditlog"
-	"github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/api/heartbeats"
 	"github.com/iris-oncall/iris/internal/api/incidents"
@@ -90,7 +89,7 @@ func newFixture(t *testing.T) *fixture {
 	directory, idle := engine.NewDirectory(f.db), load.New(queue.NewQueues(f.db), testlog.New(t, zap.DebugLevel))
 	wake := func(context.Context, buckets.Set) {}
 	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
-	plans, templates := pgcatalog.NewPlans(f.db), pgcatalog.NewTemplates(f.db)
+	plans := pgcatalog.NewPlans(f.db)
 	senders := integrations.Deps{Integrations: pgintegrations.New(f.db, secrets), Records: pgintegrations.New(f.db, secrets), Applications: apps,
 		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
 			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps, Decoders: sources.All(), Alerts: pgintegrations.New(f.db, secrets)}}
@@ -99,12 +98,9 @@ func newFixture(t *testing.T) *fixture {
 		messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgincidents.NewRequests(f.db), Wake: wake,
 			Reached: reach.Incidents{Store: in}.Check, Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
 				Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
-		catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, PlanUses: plans, Templates: templates, TemplateStore: templates, People: users,
-			Teammates: users.Teammates, Teams: pgcatalog.NewOwners(f.db), MaxPlanLength: 24 * time.Hour}),
 		applications.Routes(applications.Deps{Applications: apps, People: users, Quota: apps.Quota}),
 		people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil), Accounts: operator.NewAccounts(f.db), Rules: pgpeople.NewSettings(f.db), Quiet: pgpeople.NewSettings(f.db), Display: pgpeople.NewSettings(f.db), OnCall: operator.NewOnCall(f.db, apps)}),
-		configuration.Routes(configuration.Deps{Plans: plans, Applications: apps,
-			Removals: operator.NewRemovals(f.db, plans, "")}),
+		configuration.Routes(configuration.Deps{Applications: apps, Removals: operator.NewRemovals(f.db)}),
 		auditlog.Routes(auditlog.Deps{Read: access.NewAudit(f.db).List}),
 		integrations.Routes(senders),
 		opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: open.Opener{Incidents: in, Plans: plans, Applications: apps,

@@ -1,6 +1,12 @@
 package api_test
 
 import (
+	"github.com/iris-oncall/iris/internal/catalog"
+	catalogpages "github.com/iris-oncall/iris/internal/catalog/pages"
+	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
+	"github.com/iris-oncall/iris/internal/messages"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+
 	"context"
 	"fmt"
 	"net/http"
@@ -26,6 +32,10 @@ import (
 func typed(db *postgres.DB, wake func(context.Context, buckets.Set)) []routing.Route {
 	store := pg.New(db)
 	a := kithttp.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
+	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
+	authors := catalog.Authors{People: pgpeople.NewUsers(db), Teams: pgcatalog.NewOwners(db), Teammates: pgpeople.NewUsers(db).Teammates}
+	catalogpages.Mount(a, catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax, MaxLength: 24 * time.Hour}),
+		catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax}))
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake, zap.NewNop())))
 	return a.Routes()
 }

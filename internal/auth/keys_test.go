@@ -151,11 +151,10 @@ func TestPermissions(t *testing.T) {
 		{Actor{}, Openings{SessionsActForAnyone: true}, "", false},
 	} {
 		require.Equal(t, c.want, c.actor.MayActAs(called(c.name), c.open), "%+v as %s", c.actor, c.name)
-		require.Equal(t, c.want, c.actor.MayChange(called(c.name).ID, users.OwningTeam{}, c.open), "%+v of %s", c.actor, c.name)
 	}
-	require.True(t, plain.MayChange(1, users.OwningTeam{}, Openings{ChangeAnyPlan: true}))
-	require.False(t, reader.MayChange(1, users.OwningTeam{}, Openings{ChangeAnyPlan: true}))
-	require.False(t, Actor{}.MayChange(1, users.OwningTeam{}, Openings{ChangeAnyPlan: true}))
+	require.True(t, plain.Caller(Openings{ChangeAnyPlan: true}).AnyVersion)
+	require.False(t, reader.Caller(Openings{ChangeAnyPlan: true}).AnyVersion)
+	require.False(t, Actor{}.Caller(Openings{ChangeAnyPlan: true}).AnyVersion)
 
 	require.ErrorIs(t, Actor{}.MaySelf(called("ann")), ErrUsernameNeeded)
 	require.ErrorIs(t, plain.MaySelf(called("ann")), ErrAppUserPower)

@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -21,10 +22,12 @@ import (
 var (
 	ann    = users.User{ID: 1, Name: "ann", Active: true}
 	bob    = users.User{ID: 2, Name: "bob", Active: true}
-	byAnn  = auth.Actor{UserID: ann.ID, Username: ann.Name}
-	byBob  = auth.Actor{UserID: bob.ID, Username: bob.Name}
-	byRoot = auth.Actor{UserID: 9, Username: "root", Admin: true}
+	byAnn  = caller(auth.Actor{UserID: ann.ID, Username: ann.Name})
+	byBob  = caller(auth.Actor{UserID: bob.ID, Username: bob.Name})
+	byRoot = caller(auth.Actor{UserID: 9, Username: "root", Admin: true})
 )
+
+func caller(a auth.Actor) operation.Actor { return a.Caller(auth.Openings{}) }
 
 type people map[string]users.User
 
@@ -43,7 +46,10 @@ func authors(together bool) catalog.Authors {
 
 // planStore has the active plan of ann that is called known, the targets db (team), list (mailing list) and cy (user), and the
 // templates page and blank.
-type planStore struct{ created *escalation.PlanContent }
+type planStore struct {
+	catalog.PlanStore
+	created *escalation.PlanContent
+}
 
 func (s *planStore) ByName(_ context.Context, name string) (escalation.PlanSteps, error) {
 	if name != "known" {
@@ -91,10 +97,10 @@ func step(all ...escalation.Notification) escalation.Step {
 	return escalation.Step{Notifications: all}
 }
 
-func save(t *testing.T, actor auth.Actor, creator users.User, name string, tracking *catalog.Tracking, steps ...escalation.Step) (*escalation.PlanContent, []string, error) {
+func save(t *testing.T, actor operation.Actor, creator users.User, name string, tracking *catalog.Tracking, steps ...escalation.Step) (*escalation.PlanContent, []string, error) {
 	t.Helper()
 	store := &planStore{}
-	plans := catalog.Plans{Store: store, Authors: authors(false), Syntax: syntax, MaxLength: 24 * time.Hour, ListLimit: 40}
+	plans := catalog.NewPlans(catalog.PlanDeps{Store: store, Authors: authors(false), Syntax: syntax, MaxLength: 24 * time.Hour, ListLimit: 40})
 	id, warnings, err := plans.Save(t.Context(), actor, creator, escalation.PlanContent{Name: name, Steps: steps}, tracking)
 	if err != nil {
 		require.Nil(t, store.created)
@@ -175,7 +181,7 @@ func TestNamesOfPlans(t *testing.T) {
 func TestWhoMayReplaceAVersion(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		actor    auth.Actor
+		actor    operation.Actor
 		together bool
 		allowed  bool
 	}{
@@ -183,10 +189,10 @@ func TestWhoMayReplaceAVersion(t *testing.T) {
 		"an administrator":     {byRoot, false, true},
 		"a teammate":           {byBob, true, true},
 		"somebody else":        {byBob, false, false},
-		"a read-only teammate": {auth.Actor{UserID: bob.ID, Username: "bob", ReadOnly: true}, true, false},
-		"an application":       {auth.Actor{ApplicationID: 7, Application: "shop"}, true, false},
+		"a read-only teammate": {caller(auth.Actor{UserID: bob.ID, Username: "bob", ReadOnly: true}), true, false},
+		"an application":       {caller(auth.Actor{ApplicationID: 7, Application: "shop"}), true, false},
 	} {
-		plans := catalog.Plans{Store: &planStore{}, Authors: authors(tc.together), Syntax: syntax}
+		plans := catalog.NewPlans(catalog.PlanDeps{Store: &planStore{}, Authors: authors(tc.together), Syntax: syntax})
 		_, _, err := plans.Save(t.Context(), tc.actor, ann, escalation.PlanContent{Name: "known"}, nil)
 		_, errTemplate := templates(tc.together).Save(t.Context(), tc.actor, messages.NewTemplate{Name: "known"})
 		if tc.allowed {
@@ -203,16 +209,16 @@ func TestWhoMayReplaceAVersion(t *testing.T) {
 func TestCreators(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		actor   auth.Actor
+		actor   operation.Actor
 		creator string
 		want    string
 	}{
 		"oneself":                    {byAnn, "ann", ""},
-		"another person":             {byAnn, "bob", auth.ErrNotThisUser.Error()},
+		"another person":             {byAnn, "bob", operation.ErrNotThisUser.Error()},
 		"another, by an admin":       {byRoot, "bob", ""},
 		"nobody":                     {byRoot, "cy", "Creator cy not found"},
-		"nobody, by somebody":        {byAnn, "cy", auth.ErrNotThisUser.Error()},
-		"anybody, by an application": {auth.Actor{ApplicationID: 7, ActsForUsers: true}, "bob", ""},
+		"nobody, by somebody":        {byAnn, "cy", operation.ErrNotThisUser.Error()},
+		"anybody, by an application": {caller(auth.Actor{ApplicationID: 7, ActsForUsers: true}), "bob", ""},
 	} {
 		u, err := authors(false).Creator(t.Context(), tc.actor, tc.creator)
 		if tc.want != "" {
@@ -224,7 +230,7 @@ func TestCreators(t *testing.T) {
 	}
 }
 
-type templateStore struct{}
+type templateStore struct{ catalog.TemplateStore }
 
 func (templateStore) ByName(_ context.Context, name string) (messages.TemplateDetails, error) {
 	if name != "known" {
@@ -240,8 +246,8 @@ func (templateStore) Create(_ context.Context, d messages.NewTemplate) (messages
 	return 12, nil
 }
 
-func templates(together bool) catalog.Templates {
-	return catalog.Templates{Store: templateStore{}, Authors: authors(together), Syntax: syntax}
+func templates(together bool) *catalog.Templates {
+	return catalog.NewTemplates(catalog.TemplateDeps{Store: templateStore{}, Authors: authors(together), Syntax: syntax})
 }
 
 func TestTemplates(t *testing.T) {

@@ -2,81 +2,356 @@ package catalog
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
+	"net/http"
 	"time"
-	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Bounds of one plan. Repetitions of a notification are counted in 16 bits.
-const (
-	MaxSteps         = 500
-	MaxNotifications = 2000
-	MaxRepeat        = 10_000
+// PlanRow is a plan as lists show it.
+type PlanRow struct {
+	Version
+	Description string `json:"description"`
+	Paused      bool   `json:"paused" doc:"It pages nobody."`
+}
+
+// Plan is a version of a plan.
+type Plan struct {
+	PlanRow
+	Content
+	Fallback *Target `json:"fallback" doc:"Paged when nobody of a step can be reached; null = the application's, else the creator."`
+	warnings []string
+}
+
+// Location is the address of a plan.
+func (p Plan) Location() string { return operation.Path("/v1/plans/{plan}", p.Name) }
+
+// Warnings name what would page nobody.
+func (p Plan) Warnings() []string { return p.warnings }
+
+// OnePlan names a plan.
+type OnePlan struct {
+	Plan string `path:"plan" json:"plan"`
+}
+
+// PlanDraft is a version of a plan that is to be saved. A new plan has a name, and may have a team.
+type PlanDraft struct {
+	Name        operation.Text `json:"name" required:"false" maxLength:"1000"`
+	Team        operation.Text `json:"team" required:"false" doc:"The team that owns a new plan."`
+	Creator     operation.Text `json:"creator" required:"false" doc:"In whose name it is saved; default: the caller."`
+	Description operation.Text `json:"description" required:"false"`
+	Content
+}
+
+// NewPlan is a plan that does not exist.
+type NewPlan PlanDraft
+
+// Check implements operation.Checker.
+func (p NewPlan) Check() error {
+	var wrong fault.Wrong
+	wrong.If(p.Name == "", "name", "name is missing")
+	p.check(&wrong)
+	return wrong.Err()
+}
+
+// PlanVersion replaces the active version of a plan.
+type PlanVersion struct {
+	OnePlan
+	operation.State
+	Body PlanContent `json:"body"`
+}
+
+// PlanContent is what a new version of a plan brings.
+type PlanContent struct {
+	Creator     operation.Text `json:"creator" required:"false" doc:"In whose name it is saved; default: the caller."`
+	Description operation.Text `json:"description" required:"false"`
+	Content
+}
+
+// Check implements operation.Checker.
+func (p PlanVersion) Check() error {
+	var wrong fault.Wrong
+	p.Body.check(&wrong)
+	return wrong.Err()
+}
+
+// Activation makes a version the active one.
+type Activation struct {
+	OnePlan
+	operation.State
+	Version int64 `path:"version" json:"version"`
+}
+
+// Removal deletes a plan.
+type Removal struct {
+	OnePlan
+	operation.State
+	Force bool `query:"force" json:"force,omitempty" doc:"true: even if it is in use."`
+}
+
+// Giving gives a plan to a team.
+type Giving struct {
+	OnePlan
+	operation.State
+	Body Owner `json:"body"`
+}
+
+// Uses is how a version of a plan is used.
+type Uses struct {
+	ID         int64      `json:"id" doc:"Of the version."`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"null = never."`
+	Escalating int        `json:"escalating_incidents"`
+	Steps      int        `json:"steps"`
+	Warnings   []string   `json:"warnings" doc:"What needs attention, the worst first."`
+	UsedBy     []string   `json:"used_by,omitempty" doc:"Quotas, applications, integrations and escalating incidents; not in lists."`
+}
+
+// UsesOf asks for the use of versions.
+type UsesOf struct {
+	IDs []int64 `query:"id,explode" json:"id" minItems:"1" maxItems:"100" required:"true" doc:"Numbers of versions."`
+}
+
+// ChangedSettings are the settings of all versions of a plan. Those that are left out get their standard.
+type ChangedSettings struct {
+	OnePlan
+	Body escalation.SettingsPatch `json:"body"`
+}
+
+// Check implements operation.Checker.
+func (c ChangedSettings) Check() error { return c.Body.Check() }
+
+// Pause says whether a plan is paused.
+type Pause struct {
+	Paused bool `json:"paused"`
+}
+
+// Pausing pauses all versions of a plan, or lets them go on.
+type Pausing struct {
+	OnePlan
+	Body Pause `json:"body"`
+}
+
+// Fallback is who is paged when nobody of a step can be reached.
+type Fallback struct {
+	Role   string `json:"role" minLength:"1"`
+	Target string `json:"target" minLength:"1"`
+}
+
+// ChangedFallback is the fallback of all versions of a plan.
+type ChangedFallback struct {
+	OnePlan
+	Body Fallback `json:"body"`
+}
+
+// The operations on plans.
+var (
+	ListPlans = operation.Define[Filter, operation.Page[PlanRow]](operation.Doc{Name: "plan.list", Method: http.MethodGet, Path: "/v1/plans",
+		Needs: operation.Reader, Summary: "Plans, newest first"})
+	CreatePlan = operation.Define[NewPlan, Plan](operation.Doc{Name: "plan.create", Method: http.MethodPost, Path: "/v1/plans",
+		Needs: operation.Member, Summary: "Make a plan; 409 when there is one of that name", Errors: []int{409, 422}, Note: "X-Iris-Warning names what would page nobody."})
+	GetPlan = operation.Define[OnePlan, Plan](operation.Doc{Name: "plan.get", Method: http.MethodGet, Path: "/v1/plans/{plan}",
+		Needs: operation.Reader, Summary: "A plan with its steps: the active version of a name, or any by its number", Note: "ETag is the number of the version."})
+	ReplacePlan = operation.Define[PlanVersion, Plan](operation.Doc{Name: "plan.replace", Method: http.MethodPut, Path: "/v1/plans/{plan}",
+		Needs: operation.Member, Summary: "Save a new version of a plan, which becomes the active one", Errors: []int{409, 412, 422}, Note: noteState})
+	DeletePlan = operation.Define[Removal, operation.None](operation.Doc{Name: "plan.delete", Method: http.MethodDelete, Path: "/v1/plans/{plan}",
+		Needs: operation.Member, Summary: "Delete a plan; its versions stay as history", Errors: []int{409, 412}, Note: noteDelete})
+	ActivatePlan = operation.Define[Activation, Plan](operation.Doc{Name: "plan.activate", Method: http.MethodPost, Status: http.StatusOK,
+		Path: "/v1/plans/{plan}/versions/{version}/activate", Needs: operation.Member, Summary: "Make a stored version of a plan the active one",
+		Errors: []int{409, 412, 422}, Note: "With the ETag of a GET as If-Match, 412 if another version is active. A plan that was deleted is active again."})
+	OwnerOfPlan = operation.Define[OnePlan, Owner](operation.Doc{Name: "plan.owner", Method: http.MethodGet, Path: "/v1/plans/{plan}/owner",
+		Needs: operation.Reader, Summary: "The team that owns all versions of a plan", Note: "ETag names the team."})
+	GivePlan = operation.Define[Giving, Owner](operation.Doc{Name: "plan.give", Method: http.MethodPut, Path: "/v1/plans/{plan}/owner",
+		Needs: operation.Member, Summary: "Give all versions of a plan to a team, or to none", Errors: []int{412, 422}, Note: noteOwner})
+	UsesOfPlans = operation.Define[UsesOf, operation.Page[Uses]](operation.Doc{Name: "plan.uses", Method: http.MethodGet, Path: "/v1/plan-uses",
+		Needs: operation.Reader, Summary: "How versions of plans are used, and what is wrong with them now", Note: "Numbers that do not exist are left out."})
+	UsesOfPlan = operation.Define[OnePlan, Uses](operation.Doc{Name: "plan.use", Method: http.MethodGet, Path: "/v1/plans/{plan}/uses",
+		Needs: operation.Reader, Summary: "How a plan is used, and what uses it"})
+	SettingsOfPlan = operation.Define[OnePlan, escalation.SettingsPatch](operation.Doc{Name: "plan.settings", Method: http.MethodGet,
+		Path: "/v1/plans/{plan}/settings", Needs: operation.Reader, Summary: "Settings of all versions of the plan"})
+	ChangeSettings = operation.Define[ChangedSettings, escalation.SettingsPatch](operation.Doc{Name: "plan.set", Method: http.MethodPut,
+		Path: "/v1/plans/{plan}/settings", Needs: operation.Member,
+		Summary: "Replace the settings of all versions of the plan; a setting that the body leaves out gets its standard"})
+	PausePlan = operation.Define[Pausing, Pause](operation.Doc{Name: "plan.pause", Method: http.MethodPut, Path: "/v1/plans/{plan}/paused",
+		Needs: operation.Member, Summary: "Pause all versions of a plan, or let them go on: a paused plan pages nobody"})
+	FallbackOfPlan = operation.Define[OnePlan, Fallback](operation.Doc{Name: "plan.fallback", Method: http.MethodGet, Path: "/v1/plans/{plan}/fallback",
+		Needs: operation.Reader, Summary: "Who is paged when nobody of a step of the plan can be reached; 404 when the plan has no fallback"})
+	ChangeFallback = operation.Define[ChangedFallback, Fallback](operation.Doc{Name: "plan.set-fallback", Method: http.MethodPut,
+		Path: "/v1/plans/{plan}/fallback", Needs: operation.Member, Summary: "Set the fallback of every version of the plan"})
+	RemoveFallback = operation.Define[OnePlan, operation.None](operation.Doc{Name: "plan.remove-fallback", Method: http.MethodDelete,
+		Path: "/v1/plans/{plan}/fallback", Needs: operation.Member, Summary: "Remove the fallback of every version of the plan"})
 )
 
-// InvalidPlan is the title of faults of a plan.
-const InvalidPlan = "Invalid plan"
+const (
+	noteState  = "With the ETag of a GET as If-Match, a version that replaces another one than the caller read is refused with 412."
+	noteDelete = "For administrators, the creator, and members of the team that owns it. 409 names what uses it, unless force=true. With the ETag of a GET as If-Match, 412 if another version is active."
+	noteOwner  = "For administrators, administrators of the team, and, without a team, owners, who may name a team of theirs. With the ETag of a GET as If-Match, 412 when somebody changed the owner meanwhile."
+)
 
 // PlanStore stores versions of plans. A plan that does not exist is a NotFound fault.
 type PlanStore interface {
-	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
+	versionStore[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
 	Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error)
 	Create(ctx context.Context, d escalation.PlanContent) (escalation.PlanID, error)
+	// Uses leaves out numbers that do not exist.
+	Uses(ctx context.Context, ids []escalation.PlanID) ([]applications.PlanUse, error)
+	// The changes of all versions of a plan. A nil fallback removes the stored one. by is the actor of the audit log.
+	SetFallback(ctx context.Context, plan string, to *escalation.Target) error
+	SetSettings(ctx context.Context, plan string, p escalation.SettingsPatch, by string) error
+	SetPaused(ctx context.Context, plan string, paused bool, by string) error
 }
 
-// Plans saves versions of plans. It is safe for concurrent use.
-type Plans struct {
-	Store PlanStore
-	Authors
+// Simulator computes what would happen to an incident. It stores and sends nothing.
+type Simulator interface {
+	Ask(ctx context.Context, a simulation.TypedQuestion) (simulation.Simulation, error)
+}
+
+// PlanDeps are what Plans works on.
+type PlanDeps struct {
+	Store     PlanStore
+	Authors   Authors
+	Owners    Owners
+	Simulator Simulator
 	// Syntax returns the syntax error of a Jinja2 template; nil if there is none.
 	Syntax func(source string) error
 	// MaxLength refuses plans that take longer; 0 = any length.
 	MaxLength time.Duration
 	// ListLimit is the size from which a mailing list pages nobody; 0 = any size is paged.
 	ListLimit int
+	// CatchAll is the plan that the configuration names for alerts without one; it is in use. "" = none.
+	CatchAll string
 }
 
-// PlanName returns the name of a plan without the spaces around it. A name that no plan can have is an Invalid fault.
-func PlanName(name string) (string, error) {
-	name = strings.TrimSpace(name)
-	switch {
-	case name == "":
-		return name, invalid("name", InvalidPlan, "Empty plan name")
-	case IsNumber(name):
-		return name, invalid("name", InvalidPlan, "Plan name cannot be a number")
-	case utf8.RuneCountInString(name) > MaxName:
-		return name, invalid("name", InvalidPlan, fmt.Sprintf("Plan name cannot be longer than %d characters", MaxName))
+// Plans are the operations on plans. They are safe for concurrent use.
+type Plans struct {
+	List           operation.Op[Filter, operation.Page[PlanRow]]
+	Create         operation.Op[NewPlan, Plan]
+	Get            operation.Op[OnePlan, Plan]
+	Replace        operation.Op[PlanVersion, Plan]
+	Delete         operation.Op[Removal, operation.None]
+	Activate       operation.Op[Activation, Plan]
+	Owner          operation.Op[OnePlan, Owner]
+	Give           operation.Op[Giving, Owner]
+	UsesOf         operation.Op[UsesOf, operation.Page[Uses]]
+	Uses           operation.Op[OnePlan, Uses]
+	Settings       operation.Op[OnePlan, escalation.SettingsPatch]
+	ChangeSettings operation.Op[ChangedSettings, escalation.SettingsPatch]
+	Pause          operation.Op[Pausing, Pause]
+	Fallback       operation.Op[OnePlan, Fallback]
+	ChangeFallback operation.Op[ChangedFallback, Fallback]
+	RemoveFallback operation.Op[OnePlan, operation.None]
+	Simulate       operation.Op[PlanQuestion, simulation.Report]
+	Preview        operation.Op[PlanPreview, Foreseen]
+
+	deps     PlanDeps
+	versions versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
+}
+
+// NewPlans returns the operations.
+func NewPlans(d PlanDeps) *Plans {
+	p := &Plans{deps: d, versions: versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{"plan", d.Store, d.Owners, d.Authors,
+		func(p escalation.PlanSteps) (escalation.PlanID, Version) { return p.ID, versionOfPlan(p.Plan) },
+		func(p escalation.Plan) filters.Place { return filters.Place{At: p.CreatedAt, ID: int64(p.ID)} }}}
+	p.List, p.Create, p.Get, p.Replace = ListPlans.By(p.list), CreatePlan.By(p.create), GetPlan.By(p.get), ReplacePlan.By(p.replace)
+	p.Delete, p.Activate, p.Owner, p.Give = DeletePlan.By(p.remove), ActivatePlan.By(p.activate), OwnerOfPlan.By(p.owner), GivePlan.By(p.give)
+	p.UsesOf, p.Uses = UsesOfPlans.By(p.usesOf), UsesOfPlan.By(p.uses)
+	p.Settings, p.ChangeSettings, p.Pause = SettingsOfPlan.By(p.settings), ChangeSettings.By(p.changeSettings), PausePlan.By(p.pause)
+	p.Fallback, p.ChangeFallback, p.RemoveFallback = FallbackOfPlan.By(p.fallback), ChangeFallback.By(p.changeFallback), RemoveFallback.By(p.removeFallback)
+	p.Simulate, p.Preview = SimulatePlan.By(p.simulate), PreviewPlan.By(p.preview)
+	return p
+}
+
+func versionOfPlan(p escalation.Plan) Version {
+	return Version{ID: int64(p.ID), Name: p.Name, Active: p.Active, Creator: p.Creator, Team: operation.Text(p.Team.Name), CreatedAt: p.CreatedAt.UTC(),
+		kind: "plan", creatorID: p.CreatorID, owner: p.Team}
+}
+
+func rowOfPlan(p escalation.Plan) PlanRow { return PlanRow{versionOfPlan(p), p.Description, p.Paused} }
+
+func planOf(p escalation.Plan, by operation.Actor) Plan {
+	out := Plan{PlanRow: rowOfPlan(p), Content: ContentOf(p), Fallback: targetOf(p.Fallback)}
+	out.Version = out.seenBy(by)
+	return out
+}
+
+func (p *Plans) list(ctx context.Context, _ operation.Actor, f Filter) (out operation.Page[PlanRow], err error) {
+	found, next, err := p.versions.list(ctx, f)
+	out = operation.Page[PlanRow]{Items: make([]PlanRow, len(found)), Next: next}
+	for i, one := range found {
+		out.Items[i] = rowOfPlan(one)
 	}
-	return name, nil
+	return out, err
 }
 
-// IsNumber reports whether routes read a name as the number of a version.
-func IsNumber(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(c rune) bool { return c < '0' || c > '9' })
+func (p *Plans) get(ctx context.Context, by operation.Actor, one OnePlan) (Plan, error) {
+	found, err := p.versions.find(ctx, one.Plan)
+	return planOf(found.Plan, by), err
+}
+
+// create stores the first version of a plan. A name that has an active version is a Conflict fault.
+func (p *Plans) create(ctx context.Context, by operation.Actor, n NewPlan) (Plan, error) {
+	name, err := PlanName(string(n.Name))
+	if err != nil {
+		return Plan{}, err
+	}
+	return p.save(ctx, by, PlanDraft(n), name, new(escalation.PlanID))
+}
+
+func (p *Plans) replace(ctx context.Context, by operation.Actor, v PlanVersion) (Plan, error) {
+	name, replaces, err := p.versions.replaces(ctx, v.Plan, v.State)
+	if err != nil {
+		return Plan{}, err
+	}
+	return p.save(ctx, by, PlanDraft{Creator: v.Body.Creator, Description: v.Body.Description, Content: v.Body.Content}, name, replaces)
+}
+
+func (p *Plans) save(ctx context.Context, by operation.Actor, d PlanDraft, name string, replaces *escalation.PlanID) (Plan, error) {
+	creator, err := p.deps.Authors.creator(ctx, by, string(d.Creator))
+	if err != nil {
+		return Plan{}, err
+	}
+	content, err := p.content(ctx, by, d, name)
+	if err != nil {
+		return Plan{}, err
+	}
+	content.Replaces = replaces
+	id, warnings, err := p.Save(ctx, by, creator, content, d.Tracking)
+	if err != nil {
+		return Plan{}, err
+	}
+	saved, err := p.deps.Store.ByID(ctx, id)
+	out := planOf(saved.Plan, by)
+	out.warnings = warnings
+	return out, err
+}
+
+func (p *Plans) content(ctx context.Context, by operation.Actor, d PlanDraft, name string) (c escalation.PlanContent, err error) {
+	c.Name, c.Description = name, string(d.Description)
+	d.fill(&c)
+	c.Team, err = p.deps.Authors.team(ctx, by, string(d.Team))
+	return c, err
 }
 
 // Save stores a new version of a plan, which becomes the active one of its name. The targets of content need no ids: Save fills them
 // in. creator is the result of Creator. tracking is nil for a plan without tracking notifications. The warnings name targets that
-// reach nobody. A wrong plan is an Invalid fault. An actor who may not replace the active version gets a Forbidden fault.
-func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, content escalation.PlanContent, tracking *Tracking) (id escalation.PlanID, warnings []string, err error) {
-	if warnings, err = p.Check(ctx, actor, creator, &content, tracking); err != nil {
+// reach nobody. A wrong plan is an Invalid fault. A caller who may not replace the active version gets a Forbidden fault.
+func (p *Plans) Save(ctx context.Context, by operation.Actor, creator users.User, content escalation.PlanContent, tracking *Tracking) (id escalation.PlanID, warnings []string, err error) {
+	if warnings, err = p.check(ctx, by, creator, &content, tracking); err != nil {
 		return 0, nil, err
 	}
-	id, err = p.Store.Create(ctx, content)
+	id, err = p.deps.Store.Create(ctx, content)
 	return id, warnings, err
 }
 
-// Check is Save without storing the version. It completes content as Save would store it.
-func (p Plans) Check(ctx context.Context, actor auth.Actor, creator users.User, content *escalation.PlanContent, tracking *Tracking) (warnings []string, err error) {
+// check is Save without storing the version. It completes content as Save would store it.
+func (p *Plans) check(ctx context.Context, by operation.Actor, creator users.User, content *escalation.PlanContent, tracking *Tracking) (warnings []string, err error) {
 	content.CreatorID = creator.ID
-	if err := CheckShape(content.Steps, p.MaxLength); err != nil {
+	if err := CheckShape(content.Steps, p.deps.MaxLength); err != nil {
 		return nil, err
 	}
 	if warnings, err = p.checkSteps(ctx, content.Steps); err != nil {
@@ -86,152 +361,149 @@ func (p Plans) Check(ctx context.Context, actor auth.Actor, creator users.User, 
 		warnings = append(warnings, "the creator "+creator.Name+" is not active, so nobody is the last resort")
 	}
 	if tracking != nil {
-		if content.Tracking, err = tracking.Check(p.Syntax); err != nil {
+		if content.Tracking, err = tracking.Check(p.deps.Syntax); err != nil {
 			return nil, err
 		}
 		if content.Tracking.Mode == users.Call {
 			warnings = append(warnings, "a tracking notification is never a call, so none is sent")
 		}
 	}
-	active, found := p.Store.ByName(ctx, content.Name)
-	if err := p.mayReplace(ctx, actor, Version{"plan", active.Name, active.Creator, active.CreatorID, active.Team}, found); err != nil {
+	active, found := p.deps.Store.ByName(ctx, content.Name)
+	if err := p.deps.Authors.mayReplace(ctx, by, versionOfPlan(active.Plan), found); err != nil {
 		return nil, err
 	}
 	if content.Team == 0 {
-		content.Team = actor.ServiceTeam()
+		content.Team = by.Service
 	}
 	return warnings, nil
 }
 
-// CheckShape returns an Invalid fault if steps break a rule that needs no stored data. longest = 0 allows any length.
-func CheckShape(steps []escalation.Step, longest time.Duration) error {
-	seen := map[int]bool{}
-	highest := -1
-	var length time.Duration
-	for _, s := range steps {
-		var step time.Duration
-		for _, n := range s.Notifications {
-			if n.DynamicIndex != nil {
-				seen[*n.DynamicIndex] = true
-				highest = max(highest, *n.DynamicIndex)
-			}
-			step = max(step, n.Wait*time.Duration(n.Repeat+1))
-		}
-		length += step
-	}
-	if highest+1 != len(seen) {
-		return invalid("steps", InvalidPlan, "Dynamic target numbers must span 0..n without gaps")
-	}
-	if longest > 0 && length > longest {
-		return invalid("steps", InvalidPlan, fmt.Sprintf("Plan length exceeds the %g hour maximum", longest.Hours()))
-	}
-	return nil
+func (p *Plans) activate(ctx context.Context, by operation.Actor, a Activation) (Plan, error) {
+	found, err := p.versions.activate(ctx, by, a.Plan, a.Version, a.State)
+	return planOf(found.Plan, by), err
 }
 
-// checkSteps checks that the objects of the steps exist, fills in their ids, and returns warnings for targets that reach nobody now.
-func (p Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]string, error) {
-	var targets, templates []string
-	for i, s := range steps {
-		if s.When != nil {
-			if err := s.When.Check(); err != nil {
-				return nil, invalid("conditions", InvalidPlan, fmt.Sprintf("the condition of step %d: %s", i+1, fault.Public(err)))
-			}
-			targets = append(targets, s.When.Team)
+func (p *Plans) remove(ctx context.Context, by operation.Actor, r Removal) (none operation.None, err error) {
+	return none, p.versions.remove(ctx, by, r.Plan, r.Force, r.State, func(ctx context.Context, id escalation.PlanID) ([]string, error) {
+		if p.deps.CatchAll == "" {
+			return nil, nil
 		}
-		for _, n := range s.Notifications {
-			if n.Target != nil && !slices.Contains(targets, n.Target.Name) {
-				targets = append(targets, n.Target.Name)
-			}
-			if !slices.Contains(templates, n.Template) {
-				templates = append(templates, n.Template)
-			}
+		catchAll, err := p.deps.Store.ByName(ctx, p.deps.CatchAll)
+		if err == nil && catchAll.ID == id {
+			return []string{"the setting intake.catch_all_plan"}, nil
 		}
+		return nil, fault.When(err, fault.NotFound, nil)
+	})
+}
+
+func (p *Plans) owner(ctx context.Context, _ operation.Actor, one OnePlan) (Owner, error) {
+	return p.versions.owner(ctx, one.Plan)
+}
+
+func (p *Plans) give(ctx context.Context, by operation.Actor, g Giving) (Owner, error) {
+	return p.versions.give(ctx, by, g.Plan, g.Body, g.State)
+}
+
+func (p *Plans) usesOf(ctx context.Context, _ operation.Actor, of UsesOf) (operation.Page[Uses], error) {
+	ids := make([]escalation.PlanID, len(of.IDs))
+	for i, id := range of.IDs {
+		ids[i] = escalation.PlanID(id)
 	}
-	reach, err := p.Store.Reach(ctx, targets, templates)
+	found, err := p.deps.Store.Uses(ctx, ids)
+	out := operation.Page[Uses]{Items: make([]Uses, len(found))}
+	for i, u := range found {
+		out.Items[i] = useOf(u)
+	}
+	return out, err
+}
+
+func useOf(u applications.PlanUse) Uses {
+	out := Uses{ID: u.ID, Escalating: u.Escalating, Steps: u.Steps, Warnings: append([]string{}, u.Warnings()...)}
+	if !u.LastAt.IsZero() {
+		at := u.LastAt.UTC()
+		out.LastUsedAt = &at
+	}
+	return out
+}
+
+func (p *Plans) uses(ctx context.Context, _ operation.Actor, one OnePlan) (out Uses, err error) {
+	plan, err := p.versions.find(ctx, one.Plan)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	reach.ListLimit = p.ListLimit
-	var warnings []string
-	if len(steps) == 0 {
-		warnings = append(warnings, "the plan has no steps: incidents with it are refused")
+	found, err := p.deps.Store.Uses(ctx, []escalation.PlanID{plan.ID})
+	if err != nil {
+		return out, err
 	}
-	for i := range steps {
-		if c := steps[i].When; c != nil && c.Team != "" {
-			t, fits, _ := reach.Pick("team", c.Team)
-			if !fits {
-				return nil, invalid("conditions", InvalidPlan, fmt.Sprintf("the condition of step %d: there is no team %.100q", i+1, c.Team))
-			}
-			c.TeamID, c.Zone = t.TargetID, t.Zone
-		}
-		needed := false
-		for j := range steps[i].Notifications {
-			n := &steps[i].Notifications[j]
-			needed = needed || !n.Optional
-			found, err := checkNotification(n, reach, i, j)
-			if err != nil {
-				return nil, err
-			}
-			for _, f := range found {
-				if text := fmt.Sprintf("step %d: %s", i+1, f); !slices.Contains(warnings, text) {
-					warnings = append(warnings, text)
-				}
-			}
-		}
-		if !needed {
-			return nil, invalid(fmt.Sprintf("steps[%d]", i), InvalidPlan, fmt.Sprintf(
-				"You must have at least one non-optional notification per step. Step %d has none.", i+1))
-		}
+	by, err := p.deps.Store.UsedBy(ctx, plan.Name)
+	if err != nil {
+		return out, err
 	}
-	return warnings, nil
+	if len(found) == 0 {
+		return out, p.versions.missing()
+	}
+	out = useOf(found[0])
+	out.UsedBy = by
+	return out, nil
 }
 
-// checkNotification checks one notification of a step and fills in its ids. Its warnings do not prevent saving.
-func checkNotification(n *escalation.Notification, reach escalation.Reach, step, place int) (warnings []string, err error) {
-	refuse := func(member, title, format string, args ...any) ([]string, error) {
-		return nil, invalid(fmt.Sprintf("steps[%d][%d].%s", step, place, member), title, fmt.Sprintf(format, args...))
-	}
-	if !slices.Contains(users.Priorities, n.Priority) {
-		return refuse("priority", InvalidPlan, "Priority not found for step %d", step+1)
-	}
-	if n.Target != nil {
-		role, kind, ok := reach.Role(n.Target.Role)
-		if !ok {
-			return refuse("target.role", InvalidPlan, "Role not found for step %d", step+1)
-		}
-		t, fits, exists := reach.Pick(kind, n.Target.Name)
-		if !exists {
-			return refuse("target.name", InvalidPlan, "Target %s not found for step %d", n.Target.Name, step+1)
-		}
-		if !fits {
-			return refuse("target.role", "Invalid role", "Role %s is not appropriate for target %s in step %d", n.Target.Role, n.Target.Name, step+1)
-		}
-		n.Target.Role, n.Target.TargetID = role, t.TargetID
-		warnings = append(warnings, targetWarnings(t, reach.ListLimit)...)
-	}
-	t, ok := reach.Templates[n.Template]
-	switch {
-	case n.Template == "": // messages have the built-in text
-	case !ok:
-		return refuse("template", InvalidPlan, "Invalid data for step %d", step+1)
-	case t.Applications == 0:
-		warnings = append(warnings, "the template "+n.Template+" has no text for any application")
-	}
-	return warnings, nil
+// named finds the active version of a name.
+func (p *Plans) named(ctx context.Context, name string) (escalation.Plan, error) {
+	found, err := p.deps.Store.ByName(ctx, name)
+	return found.Plan, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active plan %.100q", name))
 }
 
-func targetWarnings(t escalation.ReachTarget, listLimit int) []string {
-	switch {
-	case !t.Active:
-		return []string{fmt.Sprintf("the %s %s is not active", t.Kind, t.Name)}
-	case listLimit > 0 && t.Size >= listLimit:
-		return []string{fmt.Sprintf("the mailing list %s is too large: it has %d members, and lists of %d or more are not paged", t.Name, t.Size, listLimit)}
-	case t.People == 0:
-		return []string{fmt.Sprintf("the %s %s has no active members", t.Kind, t.Name)}
-	case t.Reachable == 0 && t.Kind == "user":
-		return []string{fmt.Sprintf("the user %s has no contact in any mode", t.Name)}
-	case t.Reachable == 0:
-		return []string{fmt.Sprintf("nobody in the %s %s has a contact in any mode", t.Kind, t.Name)}
+func (p *Plans) settings(ctx context.Context, _ operation.Actor, one OnePlan) (escalation.SettingsPatch, error) {
+	found, err := p.named(ctx, one.Plan)
+	if found.ResolvedNotice == nil {
+		found.ResolvedNotice = map[users.Mode]bool{}
 	}
-	return nil
+	return found.Patch(), err
+}
+
+func (p *Plans) changeSettings(ctx context.Context, by operation.Actor, c ChangedSettings) (out escalation.SettingsPatch, err error) {
+	_, head, err := p.versions.changeable(ctx, by, c.Plan)
+	if err == nil {
+		err = p.deps.Store.SetSettings(ctx, head.Name, c.Body.OverStandard(), by.Name)
+	}
+	if err != nil {
+		return out, err
+	}
+	return p.settings(ctx, by, OnePlan{head.Name})
+}
+
+func (p *Plans) pause(ctx context.Context, by operation.Actor, c Pausing) (Pause, error) {
+	_, head, err := p.versions.changeable(ctx, by, c.Plan)
+	if err == nil {
+		err = p.deps.Store.SetPaused(ctx, head.Name, c.Body.Paused, by.Name)
+	}
+	return c.Body, err
+}
+
+func (p *Plans) fallback(ctx context.Context, _ operation.Actor, one OnePlan) (Fallback, error) {
+	found, err := p.named(ctx, one.Plan)
+	if err == nil && found.Fallback == nil {
+		err = fault.Newf(fault.NotFound, "plan %s has no fallback", found.Name)
+	}
+	if err != nil {
+		return Fallback{}, err
+	}
+	return Fallback{found.Fallback.Role, found.Fallback.Name}, nil
+}
+
+func (p *Plans) changeFallback(ctx context.Context, by operation.Actor, c ChangedFallback) (Fallback, error) {
+	_, head, err := p.versions.changeable(ctx, by, c.Plan)
+	to := escalation.Target{Role: c.Body.Role, Name: c.Body.Target}
+	if err == nil {
+		err = p.deps.Store.SetFallback(ctx, head.Name, &to)
+	}
+	return Fallback{to.Role, to.Name}, err
+}
+
+func (p *Plans) removeFallback(ctx context.Context, by operation.Actor, one OnePlan) (none operation.None, err error) {
+	_, head, err := p.versions.changeable(ctx, by, one.Plan)
+	if err == nil {
+		err = p.deps.Store.SetFallback(ctx, head.Name, nil)
+	}
+	return none, err
 }

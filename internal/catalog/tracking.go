@@ -13,16 +13,9 @@ import (
 
 const invalidTracking = "Invalid tracking template"
 
-// Tracking is the unchecked tracking notification of a plan: the address that is notified of every incident, and the text for each
-// application.
-type Tracking struct {
-	Mode, Destination string
-	Templates         json.RawMessage // application -> part -> text; nil = none
-}
-
 // Check returns the tracking notification in its stored form. syntax returns the syntax error of a Jinja2 template.
 func (t Tracking) Check(syntax func(string) error) (*escalation.Tracking, error) {
-	if t.Mode == "" || t.Destination == "" || t.Templates == nil {
+	if t.Mode == "" || t.Destination == "" || t.Templates == nil || string(t.Templates) == "null" {
 		return nil, invalid("tracking", invalidTracking, "Incomplete tracking setting")
 	}
 	var apps map[string]json.RawMessage

@@ -2,10 +2,8 @@ package escalation
 
 import (
 	"encoding/json"
-	"strconv"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -36,11 +34,6 @@ type Plan struct {
 	Steps    []Step
 
 	once int // number of steps without repeats and fallback; 0 = Steps has none of these. See AllRounds.
-}
-
-// Match returns etag.ErrStale unless the number of the version is one of the wanted tags. A nil wanted allows every version.
-func (p Plan) Match(wanted []string) error {
-	return etag.Match(wanted, strconv.FormatInt(int64(p.ID), 10))
 }
 
 // Tracking is a destination that gets one message for every incident of the plan, before step 1.

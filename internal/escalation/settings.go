@@ -54,6 +54,36 @@ type SettingsPatch struct {
 	ResolvedNotice                map[users.Mode]bool `json:"resolved_notice,omitzero"` // nil = unchanged; otherwise it replaces the stored choices
 }
 
+// OverStandard returns all settings: those of the patch, and the standard of the rest.
+func (p SettingsPatch) OverStandard() SettingsPatch {
+	out := StandardSettings().Patch()
+	choose(&out.Repeat, p.Repeat)
+	choose(&out.DelaySeconds, p.DelaySeconds)
+	choose(&out.WaitForOnCall, p.WaitForOnCall)
+	choose(&out.RepageAfterSeconds, p.RepageAfterSeconds)
+	choose(&out.AcknowledgementTimeoutSeconds, p.AcknowledgementTimeoutSeconds)
+	choose(&out.NotifyOwner, p.NotifyOwner)
+	if p.ResolvedNotice != nil {
+		out.ResolvedNotice = p.ResolvedNotice
+	}
+	return out
+}
+
+func choose[T any](to **T, given *T) {
+	if given != nil {
+		*to = given
+	}
+}
+
+// Settings returns the settings. Those that the patch leaves out are off.
+func (p SettingsPatch) Settings() Settings {
+	return Settings{
+		Repeat: value(p.Repeat), Delay: seconds(p.DelaySeconds), WaitForOnCall: value(p.WaitForOnCall),
+		RepageAfter: seconds(p.RepageAfterSeconds), AcknowledgementTimeout: seconds(p.AcknowledgementTimeoutSeconds),
+		NotifyOwner: value(p.NotifyOwner), ResolvedNotice: p.ResolvedNotice,
+	}
+}
+
 // Empty reports whether the patch changes nothing.
 func (p SettingsPatch) Empty() bool { return p.String() == "{}" }
 
@@ -104,11 +134,7 @@ func DecodeSettings(raw json.RawMessage) Settings {
 	if json.Unmarshal(raw, &p) != nil {
 		p = SettingsPatch{}
 	}
-	return Settings{
-		Repeat: value(p.Repeat), Delay: seconds(p.DelaySeconds), WaitForOnCall: value(p.WaitForOnCall),
-		RepageAfter: seconds(p.RepageAfterSeconds), AcknowledgementTimeout: seconds(p.AcknowledgementTimeoutSeconds),
-		NotifyOwner: value(p.NotifyOwner), ResolvedNotice: p.ResolvedNotice,
-	}
+	return p.Settings()
 }
 
 // Patch returns the settings as a patch that sets all of them.

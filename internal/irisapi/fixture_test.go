@@ -19,15 +19,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/golden"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/irisapi/applications"
+	"github.com/iris-oncall/iris/internal/kit/kithttp"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/load"
+	texts "github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/opening"
@@ -183,8 +186,9 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	api.Routes(r)
 	// The simulation of /v1 is tested with the plans of this fixture.
 	strict := wire.NewAuthenticator(apps, people, f.sessions, userKey, errs)
-	routing.Mount{Errors: errs, Identify: strict.Middleware, Admit: routing.Strict}.
-		Routes(r, configuration.Routes(configuration.Deps{Simulator: simulator}))
+	typed := kithttp.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
+	kithttp.Mount(typed, catalog.NewPlans(catalog.PlanDeps{Simulator: simulator}).Simulate)
+	routing.Mount{Errors: errs, Identify: strict.Middleware, Admit: routing.Strict}.Routes(r, typed.Routes())
 	f.handler = r
 	return f
 }
@@ -204,12 +208,13 @@ func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisa
 		opened = in
 	}
 	tags := irisapi.Tags{Names: c.Tags, Store: pg.NewTags(f.db)}
+	authors := catalog.Authors{People: p.People, Teams: pg.NewOwners(f.db), Teammates: pgpeople.NewUsers(f.db).Teammates}
 	return irisapi.Deps{
 		Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Once: keys.Once, Observe: requests.Observe},
 		Applications: irisapi.ApplicationParts{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
-		Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, PlanStore: plans, Templates: templates, TemplateChanges: templates,
-			TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(f.db).Teammates, Team: pg.NewOwners(f.db).ByID, Openings: c.Openings, Tags: tags,
-			MaxPlanLength: c.MaxPlanLength, ListLimit: c.ListLimit},
+		Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, Templates: templates, TemplateChanges: templates, Openings: c.Openings, Tags: tags, Authors: authors,
+			PlanOperations:     catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors, Syntax: texts.CheckSyntax, MaxLength: c.MaxPlanLength, ListLimit: c.ListLimit}),
+			TemplateOperations: catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Syntax: texts.CheckSyntax})},
 		Incidents: irisapi.IncidentParts{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
 			Openings: c.Openings, InternalApplications: c.InternalApplications, Wake: p.Wake},
 		Messages: irisapi.MessageParts{Messages: messages, Queues: queue.NewQueues(f.db), Acceptor: acceptor, Wake: p.Wake},

@@ -40,7 +40,7 @@ func TestInvalidSimulationsAreRefused(t *testing.T) {
 		{path + "?target=user:zoe", http.StatusBadRequest, "Target zoe not found"},
 		{path + "?target=team:ann", http.StatusBadRequest, "Role team is not appropriate for target ann"},
 		{path + "?when=now", http.StatusBadRequest, `there is no parameter`},
-		{"/v1/plans/%00/simulation", http.StatusNotFound, "no such plan"},
+		{"/v1/plans/%00/simulation", http.StatusNotFound, "there is no active plan"},
 	} {
 		rec := f.do(annHere, "GET", tc.path, "")
 		require.Equal(t, tc.status, rec.Code, "%s: %s", tc.path, rec.Body)

@@ -1,10 +1,8 @@
 package messages
 
 import (
-	"strconv"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
@@ -23,11 +21,6 @@ type TemplateVersion struct {
 	Active    bool
 	Team      users.OwningTeam
 	PlanCount int // active plans that name the template; only lists with a limit have it
-}
-
-// Match returns etag.ErrStale unless the number of the version is one of the wanted tags. A nil wanted allows every version.
-func (t TemplateVersion) Match(wanted []string) error {
-	return etag.Match(wanted, strconv.FormatInt(int64(t.ID), 10))
 }
 
 // TemplateText is a template's text for one application in one mode.

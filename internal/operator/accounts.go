@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
@@ -69,7 +70,7 @@ func (o *Operator) SetActive(ctx context.Context, name string, active, force boo
 		if err != nil {
 			return false, err
 		}
-		if err := refuse("user", u.Name, uses, force); err != nil {
+		if err := catalog.RefuseInUse("user", u.Name, uses, force); err != nil {
 			return false, err
 		}
 	}

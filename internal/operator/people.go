@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -47,7 +48,7 @@ func (a Accounts) Change(ctx context.Context, u users.User, c users.AccountChang
 		if err != nil {
 			return err
 		}
-		if err := refuse("user", u.Name, uses, false); err != nil {
+		if err := catalog.RefuseInUse("user", u.Name, uses, false); err != nil {
 			return err
 		}
 	}

@@ -13,32 +13,12 @@ import (
 )
 
 func (a fallbacks) routes() []routing.Route {
-	const plan, application = "/v1/plans/{plan}/fallback", "/v1/applications/{app}/fallback"
+	const application = "/v1/applications/{app}/fallback"
 	return []routing.Route{
-		routing.Get(plan, routing.Someone, a.ofPlan),
-		routing.Put(plan, routing.Write, a.setOfPlan),
-		routing.Delete(plan, routing.Write, a.setOfPlan),
 		routing.Get(application, routing.Someone, a.ofApplication),
 		routing.Put(application, routing.Write, a.setOfApplication),
 		routing.Delete(application, routing.Write, a.setOfApplication),
 	}
-}
-
-// ofPlan answers with the fallback of the active version, or 404 if the plan has none.
-func (a fallbacks) ofPlan(w http.ResponseWriter, r *http.Request) error {
-	p, err := activePlan(r, a.Plans)
-	if err != nil {
-		return err
-	}
-	return answerFallback(w, p.Fallback, "plan "+p.Name)
-}
-
-func (a fallbacks) setOfPlan(w http.ResponseWriter, r *http.Request) error {
-	p, err := changeablePlan(r, a.Plans)
-	if err != nil {
-		return err
-	}
-	return set(w, r, func(ctx context.Context, to *escalation.Target) error { return a.Plans.SetFallback(ctx, p.Name, to) })
 }
 
 func (a fallbacks) ofApplication(w http.ResponseWriter, r *http.Request) error {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -17,25 +16,17 @@ func (a removals) routes() []routing.Route {
 	return []routing.Route{
 		routing.Delete("/v1/teams/{team}", routing.Write, a.remove("team")),
 		routing.Delete("/v1/users/{user}", routing.Write, a.remove("user")),
-		routing.Delete("/v1/plans/{plan}", routing.Write, a.remove("plan")),
-		routing.Delete("/v1/templates/{template}", routing.Write, a.remove("template")),
 	}
 }
 
-// admit lets administrators delete any object, owners delete plans and templates, and people delete teams that they administer.
+// admit lets administrators delete any object, and people delete teams that they administer.
 func (a removals) admit(ctx context.Context, actor auth.Actor, kind, name string) (err error) {
 	refused := actor.MayAdminister()
 	if refused == nil || kind == "user" || actor.ReadOnly || !wire.Storable(name) {
 		return refused
 	}
-	var may bool
-	switch {
-	case kind != "team":
-		var creator users.ID
-		var team users.OwningTeam
-		creator, team, err = a.Removals.Owner(ctx, kind, name)
-		may = creator != 0 && actor.MayChange(creator, team, auth.Openings{})
-	case actor.UserID != 0:
+	may := false
+	if actor.UserID != 0 {
 		may, err = a.Removals.AdministersTeam(ctx, actor.UserID, name)
 	}
 	if err != nil {
@@ -67,7 +58,7 @@ func (a removals) remove(kind string) routing.Handler {
 		if !wire.Storable(name) {
 			return fault.Newf(fault.NotFound, "there is no active %s of that name", kind)
 		}
-		if err := a.Removals.Remove(r.Context(), kind, name, force == "true", routing.IfMatch(r), actor.String()); err != nil {
+		if err := a.Removals.Remove(r.Context(), kind, name, force == "true", actor.String()); err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)

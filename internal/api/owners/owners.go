@@ -1,4 +1,4 @@
-// Package owners serves the routes of /v1 that show and change which team owns a plan, a template or an application. The integrations of an
+// Package owners serves the routes of /v1 that show and change which team owns an application. The integrations of an
 // application belong to its team. api mounts the routes.
 package owners
 
@@ -10,9 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -29,8 +28,6 @@ type Store interface {
 // Deps are the parts that the routes work on. All are required. A name that does not exist is a NotFound fault.
 type Deps struct {
 	Store       Store
-	Plan        func(ctx context.Context, name string) (escalation.PlanSteps, error)
-	Template    func(ctx context.Context, name string) (messages.TemplateDetails, error)
 	Application func(ctx context.Context, name string) (applications.Application, error)
 }
 
@@ -50,19 +47,8 @@ type resource struct {
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	byCreator := func(creator users.ID) func(auth.Actor) bool {
-		return func(a auth.Actor) bool { return a.MayChange(creator, users.OwningTeam{}, auth.Openings{}) }
-	}
 	var out []routing.Route
 	for _, a := range []resource{
-		{"plan", "plan", d.Store, func(ctx context.Context, name string) (owned, error) {
-			p, err := d.Plan(ctx, name)
-			return owned{p.Name, p.Team, byCreator(p.CreatorID)}, err
-		}},
-		{"template", "template", d.Store, func(ctx context.Context, name string) (owned, error) {
-			t, err := d.Template(ctx, name)
-			return owned{t.Name, t.Team, byCreator(t.CreatorID)}, err
-		}},
 		{"application", "app", d.Store, func(ctx context.Context, name string) (owned, error) {
 			found, err := d.Application(ctx, name)
 			return owned{found.Name, found.Team, func(a auth.Actor) bool {
@@ -119,7 +105,7 @@ func (a resource) replace(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	actor := wire.Actor(r.Context())
-	if refused := actor.MayGive(found.owns(actor), found.team, to); refused != nil {
+	if refused := catalog.MayGive(actor.Caller(auth.Openings{}), found.owns(actor), found.team, to); refused != nil {
 		return refused
 	}
 	if err != nil {

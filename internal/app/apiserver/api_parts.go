@@ -13,23 +13,27 @@ import (
 	"github.com/iris-oncall/iris/internal/app/apiserver/site"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/kit/kithttp"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/login"
+	"github.com/iris-oncall/iris/internal/messages"
 	accept "github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/silences"
-	"github.com/iris-oncall/iris/internal/silences/pages"
+	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/reach"
 	"github.com/iris-oncall/iris/internal/wire/replay"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // apiShared has what several edges of iris-api use: storage adapters, authentication and limits. It has one method per
@@ -52,6 +56,8 @@ type apiShared struct {
 	simulator     *operator.Simulator
 	callbacks     callbacks.Callbacks
 	silences      *silences.Silences
+	plans         *catalog.Plans
+	templates     *catalog.Templates
 	typed         *kithttp.API // the operations below /v1
 	keys          *replay.Keys[*postgres.Unit]
 }
@@ -89,10 +95,21 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		return nil, err
 	}
 	s.silences = s.Silences(s.notifier.Wake, a.log)
-	s.typed = kithttp.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(openings(a.cfg)) })
-	pages.Mount(s.typed, s.silences)
+	s.plans = catalog.NewPlans(catalog.PlanDeps{Store: s.Stores.Plans, Authors: s.authors(), Owners: s.Owners, Syntax: messages.CheckSyntax,
+		Simulator: operator.NewSimulations(s.simulator, a.db, s.Applications), MaxLength: a.cfg.MaxPlanLength, ListLimit: listLimit, CatchAll: a.cfg.Intake.CatchAllPlan})
+	s.templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(), Owners: s.Owners, Syntax: messages.CheckSyntax})
+	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
+	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
+	s.typed = kithttp.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
+	pagessilences.Mount(s.typed, s.silences)
+	pages.Mount(s.typed, s.plans, s.templates)
 	s.callbacks, err = callbacks.New(a.cfg)
 	return s, err
+}
+
+// authors decides in whose name plans and templates are saved.
+func (s *apiShared) authors() catalog.Authors {
+	return catalog.Authors{People: s.Users, Teams: s.Owners, Teammates: s.Users.Teammates}
 }
 
 // irisParts are the parts of the API v0.
@@ -107,10 +124,9 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			Statistics: s.caches.Statistics, Tags: tags,
 		},
 		Catalog: irisapi.CatalogParts{
-			Plans: s.Plans, PlanChanges: s.Plans, PlanStore: s.Plans,
-			Templates: s.Templates, TemplateChanges: s.Templates, TemplateStore: s.Templates,
-			People: s.Users, Teammates: s.Users.Teammates, Team: s.Owners.ByID, Openings: open, Tags: tags,
-			MaxPlanLength: c.MaxPlanLength, ListLimit: c.MailingLists.MaxMembers,
+			Plans: s.Plans, PlanChanges: s.Plans, PlanOperations: s.plans,
+			Templates: s.Templates, TemplateChanges: s.Templates, TemplateOperations: s.templates,
+			Authors: s.authors(), Openings: open, Tags: tags,
 		},
 		Incidents: irisapi.IncidentParts{
 			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, People: s.Users,
@@ -186,8 +202,6 @@ func (s *apiShared) v1Parts() api.Deps {
 	acceptor := *s.acceptor
 	acceptor.DummyRoles = false
 	reached, rule := s.reached(), reach.Rule{Openings: openings(s.cfg)}
-	plans := api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, PlanUses: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
-		People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength, ListLimit: s.cfg.MailingLists.MaxMembers, Preview: callbacks.Preview(s.Stores, s.cfg.PublicURL)}
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
@@ -196,14 +210,14 @@ func (s *apiShared) v1Parts() api.Deps {
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
 		Messages: api.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
 			Acceptor: &acceptor, Reached: reached.Check},
-		Catalog:      plans,
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
 		Configuration: api.ConfigurationParts{
-			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory,
-			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)}, Drafts: plans,
+			Applications: s.Applications, Fallbacks: s.Directory,
+			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
-		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log)),
-		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
+		Integrations: append(site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log)),
+			routing.Post("/v1/templates/preview", routing.Write, callbacks.Preview(s.Stores, s.cfg.PublicURL))),
+		People: api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,

@@ -221,3 +221,8 @@ func templateHead(row db.TemplateByIDRow) messages.TemplateVersion {
 	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator, CreatorID: users.ID(row.CreatorID),
 		CreatedAt: row.CreatedAt, Active: row.Active, Team: owningTeam(row.TeamID, row.Team, row.Members, row.Managers)}
 }
+
+// UsedBy returns what uses a template; see Uses.OfTemplate.
+func (t *Templates) UsedBy(ctx context.Context, name string) ([]string, error) {
+	return NewUses(t.db).OfTemplate(ctx, name)
+}

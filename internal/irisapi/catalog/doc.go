@@ -4,15 +4,15 @@ package catalog
 
 import (
 	"context"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/filters"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -50,29 +50,19 @@ type TemplateChanges interface {
 
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
-	Plans           Plans
-	PlanChanges     PlanChanges
-	PlanStore       catalog.PlanStore
-	Templates       Templates
-	TemplateChanges TemplateChanges
-	TemplateStore   catalog.TemplateStore
-	People          catalog.People
-	// Teammates reports whether two people belong to the same active team.
-	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
-	// Team returns an active team by its id. A team that does not exist is a NotFound fault.
-	Team     func(ctx context.Context, id int64) (users.OwningTeam, error)
-	Openings auth.Openings
-	Tags     v0.Tags
-	// MaxPlanLength refuses plans that take longer; 0 = any length, as in Iris.
-	MaxPlanLength time.Duration
-	// ListLimit is the size from which a mailing list pages nobody; 0 = any size is paged. The resolver has the same limit.
-	ListLimit int
+	Plans              Plans
+	PlanChanges        PlanChanges
+	PlanOperations     *catalog.Plans
+	Templates          Templates
+	TemplateChanges    TemplateChanges
+	TemplateOperations *catalog.Templates
+	Authors            catalog.Authors
+	Openings           auth.Openings
+	Tags               v0.Tags
 }
 
-// authors decides in whose name versions are saved.
-func (d Deps) authors() catalog.Authors {
-	return catalog.Authors{People: d.People, Teammates: d.Teammates, Team: d.Team, Openings: d.Openings}
-}
+// caller returns the caller of a request as operations see it.
+func (d Deps) caller(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(d.Openings) }
 
 // The routes by resource.
 type (

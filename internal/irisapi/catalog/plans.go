@@ -6,13 +6,12 @@ import (
 	"maps"
 	"net/http"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -102,7 +101,7 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !wire.Actor(r.Context()).MayChange(p.CreatorID, p.Team, a.Openings) {
+	if !catalog.MayChange(a.caller(r.Context()), p.CreatorID, p.Team) {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the plan %s", p.Team.Or(p.Creator), p.Name)
 	}
 	return v0.Answer(w, v0.Flag(active), a.PlanChanges.SetActive(r.Context(), p.ID, active))
@@ -112,7 +111,7 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 func (a plans) remove(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	p, err := a.versions().activeOrNewest(ctx, wire.Param(r, "plan"))
-	if err == nil && !wire.Actor(ctx).MayChange(p.CreatorID, p.Team, a.Openings) {
+	if err == nil && !catalog.MayChange(a.caller(ctx), p.CreatorID, p.Team) {
 		err = fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Team.Or(p.Creator), p.Name)
 	}
 	if err == nil {
@@ -164,8 +163,7 @@ func (a plans) create(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	plans := catalog.Plans{Store: a.PlanStore, Authors: a.authors(), Syntax: messages.CheckSyntax, MaxLength: a.MaxPlanLength, ListLimit: a.ListLimit}
-	id, warnings, err := plans.Save(ctx, wire.Actor(ctx), creator, p.PlanContent, p.tracking)
+	id, warnings, err := a.PlanOperations.Save(ctx, a.caller(ctx), creator, p.PlanContent, p.tracking)
 	if err == nil {
 		wire.Warn(w, warnings)
 	}
@@ -174,9 +172,9 @@ func (a plans) create(w http.ResponseWriter, r *http.Request) error {
 
 // creator finds the person in whose name a plan or template is saved. The caller must be allowed to act for that person.
 func (d Deps) creator(ctx context.Context, name, title string) (users.User, error) {
-	u, err := d.authors().Creator(ctx, wire.Actor(ctx), name)
+	u, err := d.Authors.Creator(ctx, d.caller(ctx), name)
 	switch {
-	case errors.Is(err, auth.ErrNotThisUser):
+	case errors.Is(err, operation.ErrNotThisUser):
 		// Clients know this text, which says "plan" for templates, too.
 		return u, fault.New(fault.Unauthenticated, "Invalid plan creator for authenticated app/user")
 	case fault.Is(err, fault.Invalid):

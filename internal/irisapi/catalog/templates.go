@@ -92,8 +92,7 @@ func (a templates) create(w http.ResponseWriter, r *http.Request) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	saved := catalog.Templates{Store: a.TemplateStore, Authors: a.authors(), Syntax: messages.CheckSyntax}
-	id, err := saved.Save(r.Context(), wire.Actor(r.Context()), d)
+	id, err := a.TemplateOperations.Save(r.Context(), a.caller(r.Context()), d)
 	return v0.Created(w, int64(id), "templates", err)
 }
 
@@ -152,7 +151,7 @@ func (a templates) activate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !wire.Actor(r.Context()).MayChange(t.CreatorID, t.Team, a.Openings) {
+	if !catalog.MayChange(a.caller(r.Context()), t.CreatorID, t.Team) {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the template %s", t.Team.Or(t.Creator), t.Name)
 	}
 	return v0.Answer(w, v0.Flag(active), a.TemplateChanges.SetActive(r.Context(), t.ID, active))

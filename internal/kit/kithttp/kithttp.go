@@ -19,6 +19,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -125,13 +126,17 @@ func register[Input, In, Out any](a *API, o operation.Op[In, Out], read func(*In
 // Handle implements huma.Adapter: it makes a route of an operation.
 func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 	doc, _ := op.Metadata["doc"].(operation.Doc)
-	numbers, several := map[string]bool{}, map[string]bool{}
+	numbers, several, known := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, p := range op.Parameters {
+		known[p.Name] = known[p.Name] || p.In == "query"
 		several[p.Name] = p.In == "query" && p.Schema.Type == huma.TypeArray
 		numbers[p.Name] = p.In == "path" && p.Schema.Type == huma.TypeInteger
 	}
 	a.routes = append(a.routes, routing.Route{Method: op.Method, Path: op.Path, Access: access(doc.Needs), Handle: func(w http.ResponseWriter, r *http.Request) error {
 		for name, values := range r.URL.Query() {
+			if !known[name] {
+				return fault.Invalidf(name, "there is no parameter %.60q", name)
+			}
 			if len(values) != 1 && !several[name] {
 				return fault.Invalidf(name, "%.60s is given more than once", name)
 			}
@@ -149,6 +154,10 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 				return err
 			}
 			r.Body = io.NopCloser(bytes.NewReader(wire.WithoutNUL(raw)))
+		} else if op.Method == http.MethodPost {
+			if _, err := jsonbody.ReadOptional(w, r); err != nil {
+				return err
+			}
 		}
 		c := &request{humaContext: humachi.NewContext(op, r, w), r: r, numbers: numbers}
 		handler(c)

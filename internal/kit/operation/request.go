@@ -52,6 +52,16 @@ func Request[In, Out any](d Def[In, Out], in In) (path string, body any) {
 	return path, body
 }
 
+// Path returns a path of /v1 with the values of its parameters, in their order.
+func Path(path string, values ...any) string {
+	for _, v := range values {
+		begin, rest, _ := strings.Cut(path, "{")
+		_, end, _ := strings.Cut(rest, "}")
+		path = begin + url.PathEscape(fmt.Sprint(v)) + end
+	}
+	return path
+}
+
 // text returns a value as a query has it.
 func text(v reflect.Value) string {
 	if at, ok := v.Interface().(time.Time); ok {

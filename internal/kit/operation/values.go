@@ -146,3 +146,26 @@ func (s State) Check(tag string) (conditional bool, err error) {
 
 // In returns the condition that an object still has a tag.
 func In(tag string) State { return State{IfMatch: `"` + tag + `"`} }
+
+// Optional is a member that may be left out, or null.
+type Optional[T any] struct {
+	Given bool // the member is there
+	Value *T   // nil = null
+}
+
+// IsZero reports whether the member is left out.
+func (o Optional[T]) IsZero() bool { return !o.Given }
+
+// MarshalJSON implements json.Marshaler.
+func (o Optional[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *Optional[T]) UnmarshalJSON(raw []byte) error {
+	o.Given, o.Value = true, nil
+	return json.Unmarshal(raw, &o.Value)
+}
+
+// Schema implements huma.SchemaProvider.
+func (Optional[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}

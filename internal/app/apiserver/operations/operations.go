@@ -23,7 +23,7 @@ func Routes(c config.API, s *server.Stores, own func(ctx context.Context) (int64
 	for i, set := range c.InForce {
 		settings[i] = api.Setting(set)
 	}
-	owned := owners.Deps{Store: s.Owners, Plan: s.Plans.ByName, Template: s.Templates.ByName, Application: s.Applications.Describe}
+	owned := owners.Deps{Store: s.Owners, Application: s.Applications.Describe}
 	keys := tokens.Deps{Tokens: s.Tokens, Services: tokens.Services{Store: s.Tokens, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
 	seen, verbs := system.New(s.DB), changes.New(s.DB)
 	state := api.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Contacts: s.Contacts, Settings: settings, Version: server.Version(),

@@ -1,0 +1,283 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/etag"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Filter selects plans or templates. Texts are compared as a whole, in any case.
+type Filter struct {
+	operation.Paging
+	Name          string    `query:"name" json:"name,omitempty"`
+	Creator       string    `query:"creator" json:"creator,omitempty" doc:"A person's name."`
+	Team          string    `query:"team" json:"team,omitempty" doc:"The team that owns it."`
+	Member        string    `query:"member" json:"member,omitempty" doc:"A person who saved it, or a member of the team that owns it."`
+	Search        string    `query:"search" json:"search,omitempty" doc:"A part of the name."`
+	Versions      string    `query:"versions" json:"versions,omitempty" enum:"active,all" doc:"all: also those that are not active; default: active."`
+	CreatedAfter  time.Time `query:"created_after" json:"created_after,omitzero"`
+	CreatedBefore time.Time `query:"created_before" json:"created_before,omitzero"`
+}
+
+func (f Filter) query() (q filters.Query, err error) {
+	equal := func(field string, op filters.Op, value any) {
+		q.Conditions = append(q.Conditions, filters.Condition{Field: field, Op: op, Values: []any{value}})
+	}
+	for _, c := range []struct {
+		field, value string
+		op           filters.Op
+	}{
+		{"name", f.Name, filters.Eq}, {"creator", f.Creator, filters.Eq}, {"team", f.Team, filters.Eq}, {"member", f.Member, filters.Eq},
+		{"name", f.Search, filters.Contains},
+	} {
+		if c.value != "" {
+			equal(c.field, c.op, c.value)
+		}
+	}
+	if f.Versions != "all" {
+		equal("active", filters.Eq, true)
+	}
+	if !f.CreatedAfter.IsZero() {
+		equal("created", filters.Ge, f.CreatedAfter)
+	}
+	if !f.CreatedBefore.IsZero() {
+		equal("created", filters.Lt, f.CreatedBefore)
+	}
+	q.Limit = f.Size()
+	place, err := f.Place()
+	if err != nil || place == "" {
+		return q, err
+	}
+	after, err := filters.ParsePlace(place)
+	if err != nil {
+		return q, fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
+	}
+	q.After = &after
+	return q, nil
+}
+
+// Owner is the team that owns all versions of a plan or template.
+type Owner struct {
+	Team operation.Text `json:"team" doc:"Its name; null = no team."`
+	id   int64
+}
+
+// Tag is the number of the team.
+func (o Owner) Tag() string { return strconv.FormatInt(o.id, 10) }
+
+// Store stores versions of plans, or of templates: V is a version in a list, D one with its content. What does not exist is a NotFound fault.
+type versionStore[V, D any, ID ~int64] interface {
+	List(ctx context.Context, q filters.Query) ([]V, error)
+	ByID(ctx context.Context, id ID) (D, error)
+	// ByName finds the active version.
+	ByName(ctx context.Context, name string) (D, error)
+	// Switch activates the version "to" and deactivates the version "from"; 0 = none. It returns a Stale fault if "from" is not the active
+	// version. by is the actor of the audit log.
+	Switch(ctx context.Context, from, to ID, by string) error
+	// UsedBy names what uses a plan or template.
+	UsedBy(ctx context.Context, name string) ([]string, error)
+}
+
+// Owners changes the teams that own objects.
+type Owners interface {
+	// Give returns a Stale fault if from does not own the object. by is the actor of the audit log.
+	Give(ctx context.Context, kind, name string, from, to users.OwningTeam, by string) error
+}
+
+// versions are the operations that plans and templates share.
+type versions[V, D any, ID ~int64] struct {
+	kind    string // plan or template
+	store   versionStore[V, D, ID]
+	owners  Owners
+	authors Authors
+	head    func(D) (ID, Version)
+	place   func(V) filters.Place
+}
+
+func (v versions[V, D, ID]) missing() error {
+	return fault.Newf(fault.NotFound, "there is no such %s", v.kind)
+}
+
+func (v versions[V, D, ID]) list(ctx context.Context, f Filter) ([]V, *string, error) {
+	q, err := f.query()
+	if err != nil {
+		return nil, nil, err
+	}
+	found, after, err := filters.Reader[V](v.store.List).Page(ctx, q, v.place)
+	if after == nil {
+		return found, nil, err
+	}
+	return found, operation.NextOf(after.String()), err
+}
+
+// find takes the number of any version, or the name of the active one.
+func (v versions[V, D, ID]) find(ctx context.Context, numberOrName string) (D, error) {
+	if n, err := strconv.ParseInt(numberOrName, 10, 64); err == nil {
+		found, err := v.store.ByID(ctx, ID(n))
+		return found, fault.When(err, fault.NotFound, v.missing())
+	}
+	found, err := v.store.ByName(ctx, numberOrName)
+	return found, fault.When(err, fault.NotFound, v.missing())
+}
+
+// active finds the active version of a name. It refuses numbers, because versions do not change.
+func (v versions[V, D, ID]) active(ctx context.Context, name string) (found D, id ID, head Version, err error) {
+	if _, err := strconv.ParseInt(name, 10, 64); err == nil {
+		return found, 0, head, fault.Newf(fault.Invalid, "a version cannot be changed: name the %s", v.kind)
+	}
+	if found, err = v.store.ByName(ctx, name); err != nil {
+		return found, 0, head, fault.When(err, fault.NotFound, v.missing())
+	}
+	id, head = v.head(found)
+	return found, id, head, nil
+}
+
+// changeable is active for callers who may change the object.
+func (v versions[V, D, ID]) changeable(ctx context.Context, by operation.Actor, name string) (D, Version, error) {
+	found, err := v.store.ByName(ctx, name)
+	if err != nil {
+		return found, Version{}, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active %s %.100q", v.kind, name))
+	}
+	_, head := v.head(found)
+	if !MayChange(by, head.creatorID, head.owner) {
+		err = fault.Newf(fault.Forbidden, "only %s or an admin may change the %s %s", head.owner.Or(head.Creator), v.kind, head.Name)
+	}
+	return found, head, err
+}
+
+// replaces returns the version that a new version of a name must replace; nil = any.
+func (v versions[V, D, ID]) replaces(ctx context.Context, name string, s operation.State) (stored string, replaces *ID, err error) {
+	_, id, head, err := v.active(ctx, name)
+	if err != nil {
+		return "", nil, err
+	}
+	conditional, err := s.Check(head.Tag())
+	if conditional {
+		replaces = &id
+	}
+	return head.Name, replaces, err
+}
+
+// activate makes a stored version the active one of its name. The state is that of the version that is active before. A plan or template that
+// was deleted is active again.
+func (v versions[V, D, ID]) activate(ctx context.Context, by operation.Actor, name string, number int64, s operation.State) (D, error) {
+	if _, err := strconv.ParseInt(name, 10, 64); err == nil {
+		return *new(D), fault.Newf(fault.Invalid, "a version cannot be changed: name the %s", v.kind)
+	}
+	wanted, err := v.store.ByID(ctx, ID(number))
+	to, head := v.head(wanted)
+	if err == nil && !strings.EqualFold(head.Name, strings.TrimRight(name, " ")) {
+		err = v.missing()
+	}
+	if err != nil {
+		return wanted, fault.When(err, fault.NotFound, v.missing())
+	}
+	active, found := v.store.ByName(ctx, head.Name)
+	from, present := v.head(active)
+	if fault.Is(found, fault.NotFound) {
+		from, present.ID = 0, 0
+		err = v.authors.mayReplace(ctx, by, head, nil)
+		if err == nil && s.Tags() != nil {
+			err = fault.Newf(fault.Stale, "no version of the %s is active", v.kind)
+		}
+	} else if err = v.authors.mayReplace(ctx, by, present, found); err == nil {
+		_, err = s.Check(present.Tag())
+	}
+	if err == nil && from != to {
+		err = v.store.Switch(ctx, from, to, by.Name)
+	}
+	if err != nil {
+		return wanted, err
+	}
+	return v.store.ByID(ctx, to)
+}
+
+// remove deletes a plan or template. Its versions stay. Unless force is set, one that is in use stays: further are uses that the store does not
+// know.
+func (v versions[V, D, ID]) remove(ctx context.Context, by operation.Actor, name string, force bool, s operation.State, further func(context.Context, ID) ([]string, error)) error {
+	found, err := v.store.ByName(ctx, name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	id, head := v.head(found)
+	if by.Role != operation.Admin && (err != nil || head.creatorID == 0 || !MayChange(by, head.creatorID, head.owner)) {
+		return operation.ErrAdminOnly
+	}
+	if err != nil {
+		return fault.Newf(fault.NotFound, "there is no active %s %.255s", v.kind, name)
+	}
+	if err := etag.Match(s.Tags(), head.Tag()); err != nil {
+		return err
+	}
+	uses, err := v.store.UsedBy(ctx, head.Name)
+	if err == nil {
+		var more []string
+		more, err = further(ctx, id)
+		uses = append(uses, more...)
+	}
+	if err == nil {
+		err = RefuseInUse(v.kind, head.Name, uses, force)
+	}
+	if err != nil {
+		return err
+	}
+	return v.store.Switch(ctx, id, 0, by.Name)
+}
+
+// maxUses is how many uses of an object a refusal names.
+const maxUses = 50
+
+// RefuseInUse returns a Conflict fault that names the uses of an object that is to be deleted, unless there are none or force is set.
+func RefuseInUse(kind, name string, uses []string, force bool) error {
+	if force || len(uses) == 0 {
+		return nil
+	}
+	rest := ""
+	if more := len(uses) - maxUses; more > 0 {
+		uses, rest = uses[:maxUses], fmt.Sprintf(" and %d more", more)
+	}
+	return fault.Newf(fault.Conflict, "%s %s is in use by: %s%s. Change these first, or use force", kind, name, strings.Join(uses, ", "), rest)
+}
+
+func (v versions[V, D, ID]) owned(ctx context.Context, name string) (Version, error) {
+	found, err := v.store.ByName(ctx, name)
+	_, head := v.head(found)
+	return head, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active %s %.100q", v.kind, name))
+}
+
+func (v versions[V, D, ID]) owner(ctx context.Context, name string) (Owner, error) {
+	head, err := v.owned(ctx, name)
+	return Owner{operation.Text(head.owner.Name), head.owner.ID}, err
+}
+
+// give gives all versions to a team, or to none.
+func (v versions[V, D, ID]) give(ctx context.Context, by operation.Actor, name string, o Owner, s operation.State) (Owner, error) {
+	head, err := v.owned(ctx, name)
+	if err != nil {
+		return o, err
+	}
+	var to users.OwningTeam
+	if o.Team != "" {
+		if to, err = v.authors.Teams.ByName(ctx, string(o.Team)); err != nil && !fault.Is(err, fault.NotFound) {
+			return o, err
+		}
+	}
+	if refused := MayGive(by, MayChange(by, head.creatorID, users.OwningTeam{}), head.owner, to); refused != nil {
+		return o, refused
+	}
+	if err != nil {
+		return o, fault.Invalidf("team", "there is no active team %.100q", string(o.Team))
+	}
+	if _, err := s.Check(strconv.FormatInt(head.owner.ID, 10)); err != nil {
+		return o, err
+	}
+	return Owner{operation.Text(to.Name), to.ID}, v.owners.Give(ctx, v.kind, head.Name, head.owner, to, by.Name)
+}
