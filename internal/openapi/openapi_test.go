@@ -58,11 +58,13 @@ func TestShortForms(t *testing.T) {
 	t.Parallel()
 	s := spec{Schemas: map[string]map[string]any{"Thing": {}}}
 	for short, want := range map[string]string{
-		"string":              `{"type":"string"}`,
-		"[Thing]":             `{"items":{"$ref":"#/components/schemas/Thing"},"type":"array"}`,
-		"{{integer}}":         `{"additionalProperties":{"additionalProperties":{"type":"integer"},"type":"object"},"type":"object"}`,
-		"string|null":         `{"anyOf":[{"type":"string"},{"type":"null"}]}`,
-		"{string|null}":       `{"additionalProperties":{"anyOf":[{"type":"string"},{"type":"null"}]},"type":"object"}`,
+		"string":        `{"type":"string"}`,
+		"[Thing]":       `{"items":{"$ref":"#/components/schemas/Thing"},"type":"array"}`,
+		"{{integer}}":   `{"additionalProperties":{"additionalProperties":{"type":"integer"},"type":"object"},"type":"object"}`,
+		"string|null":   `{"anyOf":[{"type":"string"},{"type":"null"}]}`,
+		"{string|null}": `{"additionalProperties":{"anyOf":[{"type":"string"},{"type":"null"}]},"type":"object"}`,
+		"<Thing>": `{"type":"object","properties":{"items":{"items":{"$ref":"#/components/schemas/Thing"},"type":"array"},"next":{"type":"null"}},
+			"required":["items","next"],"additionalProperties":false}`,
 		"flag":                `{"enum":[0,1],"type":"integer"}`,
 		"any":                 `{}`,
 		"[[Thing]]|{boolean}": `{"anyOf":[{"items":{"items":{"$ref":"#/components/schemas/Thing"},"type":"array"},"type":"array"},{"additionalProperties":{"type":"boolean"},"type":"object"}]}`,
@@ -73,7 +75,7 @@ func TestShortForms(t *testing.T) {
 		require.NoError(t, err)
 		require.JSONEq(t, want, string(raw), short)
 	}
-	for _, short := range []string{"", "Unknown", "[Unknown]", "[string", "{", "string|Unknown"} {
+	for _, short := range []string{"", "Unknown", "[Unknown]", "<Unknown>", "[string", "{", "string|Unknown"} {
 		_, err := s.schema(short)
 		require.Error(t, err, short)
 	}

@@ -34,6 +34,13 @@ func (s spec) schema(short string) (object, error) {
 			return nil, err
 		}
 		return object{"type": "array", "items": items}, nil
+	case strings.HasPrefix(short, "<") && strings.HasSuffix(short, ">"):
+		items, err := s.schema("[" + short[1:len(short)-1] + "]")
+		if err != nil {
+			return nil, err
+		}
+		return object{"type": "object", "properties": object{"items": items, "next": object{"type": "null"}}, "required": []any{"items", "next"},
+			"additionalProperties": false}, nil
 	case strings.HasPrefix(short, "{") && strings.HasSuffix(short, "}"):
 		values, err := s.schema(short[1 : len(short)-1])
 		if err != nil {

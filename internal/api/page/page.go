@@ -318,6 +318,11 @@ func Answer[T any](w http.ResponseWriter, items []T, show func(T) any, next stri
 	return nil
 }
 
+// AnswerAll answers with a list that is never long, as it is: all of it, without a next page.
+func AnswerAll[T any](w http.ResponseWriter, all []T) error {
+	return Answer(w, all, func(item T) any { return item }, "")
+}
+
 func shown[T any](items []T, show func(T) any) []any {
 	out := make([]any, len(items))
 	for i, item := range items {

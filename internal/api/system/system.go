@@ -179,20 +179,9 @@ func (d Deps) queues(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	classes := map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine", messages.ClassOutOfBand: "out of band"}
-	return items(w, depths, func(q messages.QueueDepth) queue {
+	return page.Answer(w, depths, func(q messages.QueueDepth) any {
 		return queue{string(q.Mode), q.Application, classes[q.Class], q.Waiting, q.InFlight, q.OldestAge.Seconds()}
-	})
-}
-
-// items answers with a list that is never long.
-func items[T, W any](w http.ResponseWriter, rows []T, show func(T) W) error {
-	out := make([]W, len(rows))
-	for i, row := range rows {
-		out[i] = show(row)
-	}
-	return routing.Answer(w, http.StatusOK, struct {
-		Items []W `json:"items"`
-	}{out})
+	}, "")
 }
 
 // handoversShown is how many hand-overs the API shows.
@@ -213,9 +202,9 @@ func (d Deps) handovers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return items(w, found, func(h overview.Handover) handover {
+	return page.Answer(w, found, func(h overview.Handover) any {
 		return handover{page.Time(h.At), h.Owner, h.Host, page.OrNull(h.Previous), page.OrNull(h.PreviousHost), h.TakenOver, h.Buckets}
-	})
+	}, "")
 }
 
 type limit struct {
@@ -230,7 +219,8 @@ func (d Deps) limits(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return items(w, found, func(l overview.LimitUse) limit { return limit{l.Key, l.Ahead.Seconds(), l.Used, l.PerMinute} })
+	show := func(l overview.LimitUse) any { return limit{l.Key, l.Ahead.Seconds(), l.Used, l.PerMinute} }
+	return page.Answer(w, found, show, "")
 }
 
 type vendor struct {
@@ -345,5 +335,5 @@ func (d Deps) configuration(w http.ResponseWriter, r *http.Request) error {
 	if len(r.URL.Query()) > 0 {
 		return fault.Invalidf("", "this address takes no parameters")
 	}
-	return items(w, d.Settings, func(s Setting) Setting { return s })
+	return page.AnswerAll(w, d.Settings)
 }
