@@ -48,14 +48,12 @@ func (a contacts) listContacts(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	sight := wire.Actor(r.Context()).Sight(nil)
-	out := []map[string]any{}
-	for _, c := range found {
-		out = append(out, map[string]any{
+	return page.Answer(w, found, func(c users.Contact) any {
+		return map[string]any{
 			"mode": c.Mode, "destination": sight.Contact(u.Name, c.Mode, c.Destination), "verified": c.Verified, "verifiable": users.Identifies(c.Mode), "managed": c.Managed,
 			"failing": page.OrNull(c.Failing),
-		})
-	}
-	return routing.Answer(w, http.StatusOK, out)
+		}
+	}, "")
 }
 
 // setContact adds or replaces a contact. One from an administrator or an application counts as verified. A destination that cannot be one of

@@ -151,7 +151,7 @@ func (h Handlers) read(r *http.Request) (*data, error) {
 		"your shifts": func() error {
 			return api.Get(page.Path("/api/v0/users/%s/upcoming", me.Name)+fmt.Sprintf("?limit=%d", maxShifts), &d.shifts)
 		},
-		"your contacts": func() error { return api.Get(page.Path("/v1/users/%s/contacts", me.Name), &d.contact) },
+		"your contacts": func() error { return page.List(api, page.Path("/v1/users/%s/contacts", me.Name), &d.contact) },
 		"how pages reach you": func() error {
 			var answer struct {
 				Rules []rule `json:"rules"`
@@ -162,17 +162,17 @@ func (h Handlers) read(r *http.Request) (*data, error) {
 		},
 		"the modes of priorities": func() error { return api.Get("/v0/priorities", &d.usual) },
 		"your incidents": func() error {
-			return list(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents), "owner", me.Name), &d.owned)
+			return page.List(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents), "owner", me.Name), &d.owned)
 		},
 		"incidents that page you": func() error {
-			return list(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents), "target", me.Name), &d.paged)
+			return page.List(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents), "target", me.Name), &d.paged)
 		},
-		"plans": func() error { return list(api, "/v1/plans?limit=10", &d.plans) },
+		"plans": func() error { return page.List(api, "/v1/plans?limit=10", &d.plans) },
 	}
 	if me.Admin {
 		reads["the vendors"] = func() error { return api.Get("/v1/system/vendors", &d.vendors) }
 		reads["the latest messages"] = func() error {
-			err := list(api, fmt.Sprintf("/v1/messages?limit=%d", sampled), &d.sent) // a condition on their time would make the list slow
+			err := page.List(api, fmt.Sprintf("/v1/messages?limit=%d", sampled), &d.sent) // a condition on their time would make the list slow
 			d.sent = slices.DeleteFunc(d.sent, func(m message) bool { return d.now.Sub(m.Created) > sampledFor })
 			return err
 		}
@@ -201,14 +201,14 @@ func (h Handlers) readTeams(r *http.Request, d *data) (missing []string, err err
 	reads := map[string]func() error{}
 	if d.newcomer() {
 		reads["the first page"] = func() error {
-			return list(api, page.Query("/v1/incidents", "limit", "1", "target", page.Reader(r).Name), &d.reached)
+			return page.List(api, page.Query("/v1/incidents", "limit", "1", "target", page.Reader(r).Name), &d.reached)
 		}
 	}
 	for i, team := range shown {
 		reads["team "+team] = func() error {
 			d.onCall[i].Team = team
 			var found []onCall
-			err := list(api, page.Query("/v1/oncall", "team", team, "for", ahead.String()), &found)
+			err := page.List(api, page.Query("/v1/oncall", "team", team, "for", ahead.String()), &found)
 			if err == nil && len(found) > 0 {
 				d.onCall[i] = found[0]
 			}
@@ -216,12 +216,12 @@ func (h Handlers) readTeams(r *http.Request, d *data) (missing []string, err err
 		}
 		if !every {
 			reads["integrations of team "+team] = func() error {
-				return list(api, page.Query("/v1/integrations", "team", team), &senders[i])
+				return page.List(api, page.Query("/v1/integrations", "team", team), &senders[i])
 			}
 		}
 	}
 	if every {
-		reads["integrations"] = func() error { return list(api, "/v1/integrations?limit=100", &senders[len(shown)]) }
+		reads["integrations"] = func() error { return page.List(api, "/v1/integrations?limit=100", &senders[len(shown)]) }
 	}
 	missing, err = together(reads)
 	seen := map[string]bool{}
@@ -234,12 +234,4 @@ func (h Handlers) readTeams(r *http.Request, d *data) (missing []string, err err
 		}
 	}
 	return missing, err
-}
-
-// list reads the first page of a list of /v1.
-func list[T any](api page.API, path string, out *[]T) error {
-	var found page.Listed[T]
-	err := api.Get(path, &found)
-	*out = found.Items
-	return err
 }

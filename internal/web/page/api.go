@@ -96,6 +96,14 @@ func (a API) Send(method, path string, in, out any) error {
 	return err
 }
 
+// List reads the first page of a list of /v1.
+func List[T any](a API, path string, out *[]T) error {
+	var found Listed[T]
+	err := a.Get(path, &found)
+	*out = found.Items
+	return err
+}
+
 // Names returns the first names of a list of /v1, for suggestions. If the list cannot be read, there are none.
 func (a API) Names(list string) (names []string) {
 	var found Listed[Named]

@@ -81,7 +81,7 @@ func (h Handlers) open(rw http.ResponseWriter, r *http.Request, title string) (v
 	user, _ := path(r)
 	err := api.Get(page.Path("/v1/users/%s", user), &v.Person)
 	if err == nil {
-		err = api.Get(page.Path("/v1/users/%s/contacts", v.Person.Name), &v.Contacts)
+		err = page.List(api, page.Path("/v1/users/%s/contacts", v.Person.Name), &v.Contacts)
 		v.Mine = err == nil
 		if fault.Is(err, fault.Forbidden) {
 			err = nil
