@@ -198,7 +198,7 @@ func rights() []right {
 		{get, "/v1/plans/pager", nil, 200, known, nil},
 		{get, "/v1/plan-uses?id=1", nil, 200, known, nil},
 		{get, "/v1/plans/pager/uses", nil, 200, known, nil},
-		{post, "/v1/plans/preview", m{"plan": "spare", "creator": "bob", "steps": steps}, 200, "111ooo3o1", spare},
+		{post, "/v1/plans/preview", m{"plan": "spare", "creator": "bob", "steps": steps}, 200, "111ooo1o3", spare},
 		{put, "/v1/plans/spare/paused", m{"paused": true}, 200, "133ooo3o3", spare},
 		{get, "/v1/templates", nil, 200, known, nil},
 		{get, "/v1/templates/words", nil, 200, known, nil},
