@@ -24,6 +24,8 @@ import (
 	"github.com/iris-oncall/iris/internal/accounts"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -203,6 +205,11 @@ func (w *world) Contacts(context.Context, users.ID) (map[users.Mode]string, erro
 	return map[users.Mode]string{users.Email: "ann@example.com"}, nil
 }
 
+// noPlans has no plan.
+type noPlans struct{ catalog.PlanStore }
+
+func (noPlans) List(context.Context, filters.Query) ([]escalation.Plan, error) { return nil, nil }
+
 type browser struct {
 	*http.Client
 	base string
@@ -229,6 +236,7 @@ func setup(t *testing.T) (*world, *browser) {
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
+				Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
 				Silences:     sections.SilenceParts{Silences: w.silences.operations(), Incidents: w},
 				Integrations: sections.IntegrationParts{PublicURL: "https://iris.example.com"}},
 			Access: sections.AccessParts{Teams: teams{}, Sessions: sections.SessionParts{Sessions: &w.sessions, People: w},

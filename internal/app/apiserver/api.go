@@ -249,7 +249,7 @@ func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, *site.Site, er
 	if err != nil {
 		return nil, nil, err
 	}
-	pages, err := site.New(site.Deps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Silences: s.silences, Log: s.log, Registerer: s.reg})
+	pages, err := site.New(site.Deps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Silences: s.silences, Plans: s.plans, Templates: s.templates, Log: s.log, Registerer: s.reg})
 	if err != nil {
 		return nil, nil, err
 	}

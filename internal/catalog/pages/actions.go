@@ -8,48 +8,46 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-type values map[string]any
-
 // pause pauses or resumes a plan.
-func pause(api page.API, o page.Version, typed url.Values) (string, string, error) {
+func (h Handlers) pause(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
 	paused, done := typed.Get("paused") == "true", "The plan is resumed: its incidents page people again."
 	if paused {
 		done = "The plan is paused: it pages nobody until somebody resumes it."
 	}
-	return done, "", api.Send(http.MethodPut, page.Path("/v1/plans/%s/paused", o.Name), values{"paused": paused}, nil)
+	_, err := h.Plans.Pause.Do(r.Context(), page.Actor(r), catalog.Pausing{OnePlan: one(o.Name), Body: catalog.Pause{Paused: paused}})
+	return done, "", err
 }
 
 // retire deletes a plan. Its versions stay. A plan that is in use is deleted only with force.
-func retire(api page.API, o page.Version, typed url.Values) (string, string, error) {
-	path := page.Path("/v1/plans/%s", o.Name)
-	if typed.Get("force") == "true" {
-		path += "?force=true"
-	}
-	return "The plan is retired: no incident can use it. Its versions stay, and you can make one active again.", "", api.Send(http.MethodDelete, path, nil, nil)
+func (h Handlers) retire(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
+	_, err := h.Plans.Delete.Do(r.Context(), page.Actor(r), catalog.Removal{OnePlan: one(o.Name), Force: typed.Get("force") == "true"})
+	return "The plan is retired: no incident can use it. Its versions stay, and you can make one active again.", "", err
 }
 
 type testView struct {
 	page.Frame
 	page.Again
 	P      plan
-	Trials []notification
+	Trials []catalog.Notification
 	// Applications are those for which the templates have texts.
 	Applications []page.Option
 }
 
 // trials returns the first notification of each priority of the first step.
-func (p plan) trials() (out []notification) {
+func (p plan) trials() (out []catalog.Notification) {
 	if len(p.Steps) == 0 {
 		return nil
 	}
 	for _, n := range p.Steps[0] {
-		if !slices.ContainsFunc(out, func(one notification) bool { return one.Priority == n.Priority }) {
+		if !slices.ContainsFunc(out, func(one catalog.Notification) bool { return one.Priority == n.Priority }) {
 			out = append(out, n)
 		}
 	}
@@ -78,14 +76,14 @@ func textsOf(api page.API, template string) []wording {
 func (h Handlers) askTest(rw http.ResponseWriter, r *http.Request) { h.renderTest(rw, r, page.Again{}) }
 
 func (h Handlers) renderTest(rw http.ResponseWriter, r *http.Request, again page.Again) {
-	p, err := h.find(r)
+	p, err := h.objects().Find(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	view := testView{Frame: h.Pages.Frame(r, "Test "+p.Name, "plans"), Again: again, P: p, Trials: p.trials()}
 	for _, n := range view.Trials {
-		for _, t := range textsOf(h.Pages.API(r), n.Template) {
+		for _, t := range textsOf(h.Pages.API(r), string(n.Template)) {
 			if one := (page.Option{Value: t.Application, Label: t.Application}); !slices.Contains(view.Applications, one) {
 				view.Applications = append(view.Applications, one)
 			}
@@ -96,29 +94,29 @@ func (h Handlers) renderTest(rw http.ResponseWriter, r *http.Request, again page
 
 // test sends the first notification of each priority of the first step to the reader, and to nobody else, in the mode that the engine would choose
 // for the typed application. The text is rendered from the template with the sample context of that application.
-func test(api page.API, o page.Version, typed url.Values) (string, string, error) {
-	p, err := page.Find[plan](api, "plans", fmt.Sprint(o.ID))
+func (h Handlers) test(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
+	p, err := h.objects().Read(r, strconv.FormatInt(o.ID, 10))
 	for _, n := range p.trials() {
 		if err == nil {
-			err = trial(api, p, n, typed.Get("application"))
+			err = h.trial(r, p, n, typed.Get("application"))
 		}
 	}
 	return "The test is on its way to you. Nobody else gets it.", "", err
 }
 
-func trial(api page.API, p plan, n notification, application string) error {
+type values map[string]any
+
+func (h Handlers) trial(r *http.Request, p plan, n catalog.Notification, application string) error {
+	api, self := h.Pages.API(r), &catalog.Target{Role: "user", Name: page.Reader(r).Name}
 	note := fmt.Sprintf("This is a test that %s started. There is no incident, and nobody else was paged. The first step of plan %s pages with priority %s and template %s.",
-		api.Reader(), p.Name, n.Priority, cmp.Or(n.Template, builtIn))
-	message := values{"targets": []target{{"user", api.Reader()}}, "subject": fmt.Sprintf("TEST of plan %s, priority %s", p.Name, n.Priority), "body": note, "priority": n.Priority}
+		api.Reader(), p.Name, n.Priority, cmp.Or(string(n.Template), builtIn))
+	message := values{"targets": []*catalog.Target{self}, "subject": fmt.Sprintf("TEST of plan %s, priority %s", p.Name, n.Priority), "body": note, "priority": n.Priority}
 	if application == "" || n.Template == "" {
 		return api.Send(http.MethodPost, "/v1/notifications", message, nil)
 	}
-	draft := values{"name": "test", "application": application, "assume": "no-ack",
-		"steps": [][]values{{{"target": target{"user", api.Reader()}, "priority": n.Priority, "template": n.Template, "wait_seconds": 60}}}}
-	var preview struct {
-		Simulation simulation.Report `json:"simulation"`
-	}
-	if err := api.Send(http.MethodPost, "/v1/plans/preview", draft, &preview); err != nil {
+	preview, err := h.Plans.Preview.Do(r.Context(), page.Actor(r), catalog.PlanPreview{Assume: "no-ack", Applied: operation.Text(application),
+		PlanDraft: catalog.PlanDraft{Content: catalog.Content{Steps: [][]catalog.Notification{{{Target: self, Priority: n.Priority, Template: n.Template, WaitSeconds: 60}}}}}})
+	if err != nil {
 		return err
 	}
 	if len(preview.Simulation.Pages) == 0 {
@@ -126,12 +124,12 @@ func trial(api page.API, p plan, n notification, application string) error {
 	}
 	mode := preview.Simulation.Pages[0].Mode
 	var source, rendered wording
-	for _, t := range textsOf(api, n.Template) {
+	for _, t := range textsOf(api, string(n.Template)) {
 		if t.Mode == mode && strings.EqualFold(t.Application, application) {
 			source = t
 		}
 	}
-	err := api.Send(http.MethodPost, "/v1/templates/preview", values{"name": n.Template, "application": application, "mode": mode, "priority": n.Priority,
+	err = api.Send(http.MethodPost, "/v1/templates/preview", values{"name": n.Template, "application": application, "mode": mode, "priority": n.Priority,
 		"subject": source.Subject, "body": source.Body, "email_html": source.EmailHTML}, &rendered)
 	if err != nil {
 		return err

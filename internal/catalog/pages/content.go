@@ -2,75 +2,19 @@ package pages
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/humanize"
 )
 
 // builtIn is shown instead of a template for a notification without one.
 const builtIn = "none (built-in text)"
-
-// The content of a plan as bodies of /v1 have it.
-type (
-	target struct {
-		Role string `json:"role"`
-		Name string `json:"name"`
-	}
-	notification struct {
-		Target       *target `json:"target,omitempty"`
-		DynamicIndex *int    `json:"dynamic_index,omitempty"`
-		Priority     string  `json:"priority"`
-		Template     string  `json:"template"`
-		WaitSeconds  int64   `json:"wait_seconds"`
-		Repeat       int     `json:"repeat"`
-		Optional     bool    `json:"optional"`
-	}
-	condition struct {
-		Step    int      `json:"step"` // from 1
-		Windows []window `json:"windows"`
-		Team    string   `json:"team,omitempty"`
-		Zone    string   `json:"zone,omitempty"`
-	}
-	window struct {
-		Days []string `json:"days"`
-		From string   `json:"from"`
-		To   string   `json:"to"`
-	}
-	flood struct {
-		Count  int   `json:"threshold_count"`
-		Window int64 `json:"threshold_window_seconds"`
-		Every  int64 `json:"aggregation_window_seconds"`
-		Reset  int64 `json:"aggregation_reset_seconds"`
-	}
-	tracking struct {
-		Mode        string          `json:"mode"`
-		Destination string          `json:"destination"`
-		Templates   json.RawMessage `json:"templates"`
-	}
-	// settings hold for all versions of a plan.
-	settings struct {
-		Repeat         int             `json:"repeat"`
-		Delay          int64           `json:"delay_seconds"`
-		WaitForOnCall  bool            `json:"wait_for_on_call"`
-		RepageAfter    int64           `json:"repage_after_seconds"`
-		AckTimeout     int64           `json:"acknowledgement_timeout_seconds"`
-		NotifyOwner    string          `json:"notify_owner"`
-		ResolvedNotice map[string]bool `json:"resolved_notice"`
-	}
-	// common has the values that all versions of a plan share.
-	common struct {
-		Settings settings `json:"settings"`
-		Fallback *target  `json:"fallback"`
-	}
-)
-
-// standard are the settings of a new plan.
-func standard() settings { return settings{RepageAfter: 3600, ResolvedNotice: map[string]bool{}} }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
@@ -104,8 +48,8 @@ func line(p plan, delay time.Duration) []lineStep {
 	return steps
 }
 
-func lineOf(n notification) lineRow {
-	row := lineRow{Priority: n.Priority, Template: n.Template, Optional: n.Optional}
+func lineOf(n catalog.Notification) lineRow {
+	row := lineRow{Priority: string(n.Priority), Template: string(n.Template), Optional: n.Optional}
 	switch {
 	case n.DynamicIndex != nil:
 		row.Who = fmt.Sprintf("target number %d of the incident", *n.DynamicIndex)
@@ -151,9 +95,9 @@ func (p plan) when(step int) string {
 			}
 			windows = append(windows, fmt.Sprintf("%s %s to %s", days, w.From, w.To))
 		}
-		zone := c.Zone
+		zone := string(c.Zone)
 		if c.Team != "" {
-			zone = "time of team " + c.Team
+			zone = "time of team " + string(c.Team)
 		}
 		return strings.Join(windows, "; ") + " (" + zone + ")"
 	}
@@ -161,14 +105,14 @@ func (p plan) when(step int) string {
 }
 
 // facts describes the settings of the plan that are not those of its steps.
-func (p plan) facts(s settings) []string {
+func (p plan) facts(s escalation.Settings) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if p.Tracking != nil {
 		add("Before step 1, a message goes to %s by %s.", p.Tracking.Destination, p.Tracking.Mode)
 	}
 	if s.Delay > 0 {
-		add("Step 1 begins %s after the incident was opened.", humanize.Duration(seconds(s.Delay)))
+		add("Step 1 begins %s after the incident was opened.", humanize.Duration(s.Delay))
 	}
 	if s.Repeat > 0 {
 		add("After the last step, the steps are repeated %s.", timesText(s.Repeat))
@@ -177,10 +121,10 @@ func (p plan) facts(s settings) []string {
 		add("A page to an on-call role that nobody holds waits until somebody does.")
 	}
 	if s.RepageAfter > 0 {
-		add("A repeated alert restarts the plan %s after it was exhausted.", humanize.Duration(seconds(s.RepageAfter)))
+		add("A repeated alert restarts the plan %s after it was exhausted.", humanize.Duration(s.RepageAfter))
 	}
-	if s.AckTimeout > 0 {
-		add("An acknowledgement ends after %s; then the plan begins again.", humanize.Duration(seconds(s.AckTimeout)))
+	if s.AcknowledgementTimeout > 0 {
+		add("An acknowledgement ends after %s; then the plan begins again.", humanize.Duration(s.AcknowledgementTimeout))
 	}
 	if s.NotifyOwner != "" {
 		add("The owner of an acknowledged incident gets news by %s.", s.NotifyOwner)
@@ -192,9 +136,9 @@ func (p plan) facts(s settings) []string {
 			add("A resolve is not announced by %s.", mode)
 		}
 	}
-	if f := p.Flood; f.Count > 0 && f.Window > 0 && f.Every > 0 {
+	if f := p.Flood; f.Count > 0 && f.WindowSeconds > 0 && f.DigestSeconds > 0 {
 		add("If one person gets more than %d pages within %s, further pages are held and sent together every %s. This ends after %s without a page.",
-			f.Count, humanize.Duration(seconds(f.Window)), humanize.Duration(seconds(f.Every)), humanize.Duration(seconds(f.Reset)))
+			f.Count, humanize.Duration(seconds(f.WindowSeconds)), humanize.Duration(seconds(f.DigestSeconds)), humanize.Duration(seconds(f.UntilQuietSeconds)))
 	}
 	if p.Fallback != nil {
 		add("A person who cannot be reached is replaced by %s %s.", roleText(p.Fallback.Role), p.Fallback.Name)
@@ -225,8 +169,8 @@ func (p plan) Text() string {
 		}
 	}
 	f := p.Flood
-	write("flood: more than %d pages within %s, digests every %s, ends after %s", f.Count, humanize.Duration(seconds(f.Window)),
-		humanize.Duration(seconds(f.Every)), humanize.Duration(seconds(f.Reset)))
+	write("flood: more than %d pages within %s, digests every %s, ends after %s", f.Count, humanize.Duration(seconds(f.WindowSeconds)),
+		humanize.Duration(seconds(f.DigestSeconds)), humanize.Duration(seconds(f.UntilQuietSeconds)))
 	if t := p.Tracking; t != nil {
 		write("tracking: %s by %s", t.Destination, t.Mode)
 		write("tracking texts: %s", t.Templates)

@@ -14,8 +14,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -58,12 +60,12 @@ type role struct{ Name, Kind, Label string }
 
 // create shows the editor for a new plan. ?from=NAME copies a plan.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
-	f := formOf(plan{}, standard())
+	f := formOf(plan{}, escalation.StandardSettings().Patch())
 	f.Base = ""
 	f = f.change("add-step")
 	if from := r.URL.Query().Get("from"); from != "" {
-		p, err := h.named(r, from)
-		var s settings
+		p, err := h.objects().Named(r, from)
+		var s escalation.SettingsPatch
 		if err == nil {
 			s, err = h.settingsOf(r, p)
 		}
@@ -76,7 +78,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 		f.Base = ""
 		f.values.Set("opened", opened)
 		f.values.Set("name", "copy of "+p.Name)
-		if !page.Reader(r).Admin && !slices.Contains(h.Pages.API(r).Teams(), p.Team) {
+		if !page.Reader(r).Admin && !slices.Contains(h.Pages.API(r).Teams(), string(p.Team)) {
 			f.values.Del("team")
 		}
 	} else if team := r.URL.Query().Get("team"); team != "" {
@@ -89,8 +91,8 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 
 // edit shows the editor for a new version of the active one.
 func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
-	p, err := h.find(r)
-	var s settings
+	p, err := h.objects().Find(r)
+	var s escalation.SettingsPatch
 	if err == nil {
 		s, err = h.settingsOf(r, p)
 	}
@@ -105,21 +107,21 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 	}
 	f.Plan = p.Name
 	if !p.Active { // the new version begins with the content of an older one
-		var active plan
-		if err := h.Pages.API(r).Get(page.Path("/v1/plans/%s", p.Name), &active); err != nil {
+		active, err := h.Plans.Get.Do(r.Context(), page.Actor(r), one(p.Name))
+		if err != nil {
 			h.Pages.Fail(rw, r, fault.When(err, fault.NotFound, fault.New(fault.Conflict, "The plan is retired. Make a version of it active, then edit it.")))
 			return
 		}
-		f.Base = strconv.FormatInt(active.ID, 10)
+		f.Base = active.Tag()
 	}
 	h.editor(rw, r, http.StatusOK, f, draftView{})
 }
 
 // settingsOf returns the settings of a plan. A plan without an active version has the standard.
-func (h Handlers) settingsOf(r *http.Request, p plan) (s settings, err error) {
-	err = h.Pages.API(r).Get(page.Path("/v1/plans/%s/settings", p.Name), &s)
+func (h Handlers) settingsOf(r *http.Request, p plan) (escalation.SettingsPatch, error) {
+	s, err := h.Plans.Settings.Do(r.Context(), page.Actor(r), one(p.Name))
 	if fault.Is(err, fault.NotFound) {
-		return standard(), nil
+		return escalation.StandardSettings().Patch(), nil
 	}
 	return s, err
 }
@@ -173,16 +175,11 @@ func refused(refusal page.Refusal) draftView {
 // check checks the typed plan as saving would, and simulates it.
 func (h Handlers) check(r *http.Request, f form) (draftView, error) {
 	read := &reader{}
-	body := f.content(read)
-	s := f.settings(read)
-	body["settings"], body["fallback"] = s, f.fallback(read)
-	if f.Plan != "" {
-		body["plan"] = f.Plan
-	} else {
-		body["name"] = f.Value("name")
-		if team := f.Value("team"); team != "" {
-			body["team"] = team
-		}
+	c, s := f.content(read), f.settings(read)
+	d := catalog.PlanPreview{PlanDraft: catalog.PlanDraft{Description: c.Description, Content: c.Content}, Plan: operation.Text(f.Plan), Settings: &s,
+		Fallback: operation.Optional[catalog.Target]{Given: true, Value: f.fallback(read)}}
+	if f.Plan == "" {
+		d.Name, d.Team = operation.Text(f.Value("name")), operation.Text(f.Value("team"))
 	}
 	zone := page.Zone(r)
 	if text := f.Value("at"); text != "" {
@@ -190,37 +187,31 @@ func (h Handlers) check(r *http.Request, f form) (draftView, error) {
 		if err != nil {
 			read.wrong("at", "%s", fault.Public(err))
 		}
-		body["at"] = at
+		d.At = operation.Text(at)
 	}
-	body["assume"], body["application"] = f.Value("assume"), f.Value("application")
-	var targets []string
+	d.Assume, d.Applied = operation.Text(f.Value("assume")), operation.Text(f.Value("application"))
 	for _, t := range f.Targets {
-		targets = append(targets, t.Value)
+		d.Targets = append(d.Targets, t.Value)
 	}
-	for n := len(targets); n > 0 && targets[n-1] == ""; n-- {
-		targets = targets[:n-1] // empty targets at the end are not given
+	for n := len(d.Targets); n > 0 && d.Targets[n-1] == ""; n-- {
+		d.Targets = d.Targets[:n-1] // empty targets at the end are not given
 	}
-	body["targets"] = targets
 	if read.problem.Text != "" {
 		return refused(read.problem), nil
 	}
-	var answer struct {
-		Warnings   []string          `json:"warnings"`
-		Simulation simulation.Report `json:"simulation"`
-	}
-	err := h.Pages.API(r).Send(http.MethodPost, "/v1/plans/preview", body, &answer)
+	answer, err := h.Plans.Preview.Do(r.Context(), page.Actor(r), d)
 	if err != nil {
 		if refusal, ok := correctable(err); ok {
 			return refused(refusal), nil
 		}
 		return draftView{}, err
 	}
-	d := draftView{Checked: true, Sim: simulationView{Zone: zone.String()}}
+	v := draftView{Checked: true, Sim: simulationView{Zone: zone.String()}}
 	for _, w := range answer.Warnings {
-		d.Warnings = append(d.Warnings, page.Warning{Text: w})
+		v.Warnings = append(v.Warnings, page.Warning{Text: w})
 	}
-	d.Sim.fill(answer.Simulation, zone, len(f.Steps), s.Repeat)
-	return d, nil
+	v.Sim.fill(answer.Simulation, zone, len(f.Steps), s.Settings().Repeat)
+	return v, nil
 }
 
 // correctable returns what a person can correct.
@@ -256,7 +247,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 	if err == nil {
 		var missing string
 		if missing, err = h.storeRest(r, f, saved); err != nil {
-			f.Plan, f.Base = saved.Name, strconv.FormatInt(saved.ID, 10)
+			f.Plan, f.Base = saved.Name, saved.Tag()
 			h.editor(rw, r, wire.Status(err), f, refused(page.Refusal{Status: wire.Status(err), Field: fault.FieldOf(err),
 				Text: "The steps are stored, as version " + f.Base + ". Not stored: " + missing + ". Save again. The reason: " + fault.Public(err)}))
 			return
@@ -265,53 +256,54 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 	h.Pages.Finish(rw, r, fmt.Sprintf("The plan is saved. Version %d is the active one.", saved.ID), saved.Path(), err, func(refusal page.Refusal) {
 		if fault.Is(err, fault.Stale) {
 			refusal.Text = "Somebody else saved a version of this plan since you opened it. Nothing of yours is stored. Compare it on the page of the plan in another tab. Then save again: your version replaces theirs."
-			if p, err := h.named(r, f.Plan); err == nil {
-				f.Base = strconv.FormatInt(p.ID, 10)
+			if p, err := h.objects().Named(r, f.Plan); err == nil {
+				f.Base = p.Tag()
 			}
 		}
 		h.editor(rw, r, refusal.Status, f, refused(refusal))
 	})
 }
 
-// store sends the steps and what belongs to a version to /v1.
-func (h Handlers) store(r *http.Request, f form) (saved plan, err error) {
-	body, api := f.content(&reader{}), h.Pages.API(r)
-	if f.Plan != "" {
-		if f.Base != "" {
-			api = api.IfMatch(strconv.Quote(f.Base))
-		}
-		return saved, api.Send(http.MethodPut, page.Path("/v1/plans/%s", f.Plan), body, &saved)
+// store saves the steps and what belongs to a version.
+func (h Handlers) store(r *http.Request, f form) (plan, error) {
+	c, by := f.content(&reader{}), page.Actor(r)
+	if f.Plan == "" {
+		made, err := h.Plans.Create.Do(r.Context(), by, catalog.NewPlan{Name: operation.Text(f.Value("name")), Team: operation.Text(f.Value("team")),
+			Description: c.Description, Content: c.Content})
+		return plan{made}, err
 	}
-	body["name"] = f.Value("name")
-	if team := f.Value("team"); team != "" {
-		body["team"] = team
+	v := catalog.PlanVersion{OnePlan: one(f.Plan), Body: c}
+	if f.Base != "" {
+		v.State = operation.In(f.Base)
 	}
-	return saved, api.Send(http.MethodPost, "/v1/plans", body, &saved)
+	saved, err := h.Plans.Replace.Do(r.Context(), by, v)
+	return plan{saved}, err
 }
 
-// storeRest sends the settings and the fallback to /v1, but only what the person changed, so that it does not overwrite changes of other
-// people. With an error, missing says what is not stored.
+// storeRest stores the settings and the fallback, but only what the person changed, so that it does not overwrite changes of other people. With an
+// error, missing says what is not stored.
 func (h Handlers) storeRest(r *http.Request, f form, saved plan) (missing string, err error) {
-	read, api := &reader{}, h.Pages.API(r)
+	read, by := &reader{}, page.Actor(r)
 	typed, fallback := f.settings(read), f.fallback(read)
 	now, err := h.settingsOf(r, saved)
 	if err != nil {
 		return "the settings and the fallback", err
 	}
 	opened := f.opened(common{now, saved.Fallback})
-	if changed := typed.over(opened.Settings, now); !reflect.DeepEqual(changed, now) {
-		if err := api.Send(http.MethodPut, page.Path("/v1/plans/%s/settings", saved.Name), changed, nil); err != nil {
+	if changed := over(typed, opened.Settings, now); !reflect.DeepEqual(changed, now) {
+		if _, err := h.Plans.ChangeSettings.Do(r.Context(), by, catalog.ChangedSettings{OnePlan: one(saved.Name), Body: changed}); err != nil {
 			return "the settings and the fallback", err
 		}
 	}
 	if reflect.DeepEqual(fallback, opened.Fallback) || reflect.DeepEqual(fallback, saved.Fallback) {
 		return "", nil
 	}
-	path := page.Path("/v1/plans/%s/fallback", saved.Name)
 	if fallback == nil {
-		return "the fallback", api.Send(http.MethodDelete, path, nil, nil)
+		_, err = h.Plans.RemoveFallback.Do(r.Context(), by, one(saved.Name))
+	} else {
+		_, err = h.Plans.ChangeFallback.Do(r.Context(), by, catalog.ChangedFallback{OnePlan: one(saved.Name), Body: catalog.Fallback{Role: fallback.Role, Target: fallback.Name}})
 	}
-	return "the fallback", api.Send(http.MethodPut, path, values{"role": fallback.Role, "target": fallback.Name}, nil)
+	return "the fallback", err
 }
 
 // editor renders the editor, or its part for the script.

@@ -10,14 +10,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// form is a plan as it was typed. The names of its fields are the paths of the same members in bodies of /v1, so that a refusal names a field.
+// form is a plan as it was typed. The names of its fields are the paths of the same members of catalog.PlanContent, so that a refusal names a field.
 type form struct {
 	Plan    string // the plan whose new version it is; "" = a new plan
 	Base    string // the version that was read
@@ -231,25 +235,31 @@ func (f form) change(what string) form {
 	return f.numbered()
 }
 
+// common has the values that all versions of a plan share.
+type common struct {
+	Settings escalation.SettingsPatch `json:"settings"`
+	Fallback *catalog.Target          `json:"fallback"`
+}
+
 // formOf returns the form with the content of a plan.
-func formOf(p plan, s settings) form {
-	v := url.Values{}
+func formOf(p plan, patch escalation.SettingsPatch) form {
+	v, s := url.Values{}, patch.Settings()
 	set := func(name, value string) { v.Set(name, value) }
 	set("name", p.Name)
-	set("team", p.Team)
+	set("team", string(p.Team))
 	set("description", p.Description)
 	set("flood.threshold_count", number(p.Flood.Count))
-	set("flood.threshold_window_seconds", period(p.Flood.Window))
-	set("flood.aggregation_window_seconds", period(p.Flood.Every))
-	set("flood.aggregation_reset_seconds", period(p.Flood.Reset))
+	set("flood.threshold_window_seconds", period(p.Flood.WindowSeconds))
+	set("flood.aggregation_window_seconds", period(p.Flood.DigestSeconds))
+	set("flood.aggregation_reset_seconds", period(p.Flood.UntilQuietSeconds))
 	set("repeat", number(s.Repeat))
-	set("delay_seconds", period(s.Delay))
-	set("repage_after_seconds", period(s.RepageAfter))
-	set("acknowledgement_timeout_seconds", period(s.AckTimeout))
+	set("delay_seconds", period(int64(s.Delay/time.Second)))
+	set("repage_after_seconds", period(int64(s.RepageAfter/time.Second)))
+	set("acknowledgement_timeout_seconds", period(int64(s.AcknowledgementTimeout/time.Second)))
 	set("wait_for_on_call", strconv.FormatBool(s.WaitForOnCall))
-	set("notify_owner", s.NotifyOwner)
+	set("notify_owner", string(s.NotifyOwner))
 	for mode, on := range s.ResolvedNotice {
-		set("resolved_notice."+mode, strconv.FormatBool(on))
+		set("resolved_notice."+string(mode), strconv.FormatBool(on))
 	}
 	if p.Fallback != nil {
 		set("fallback.role", p.Fallback.Role)
@@ -260,9 +270,9 @@ func formOf(p plan, s settings) form {
 		set("tracking.destination", t.Destination)
 		set("tracking.templates", string(t.Templates))
 	}
-	opened, _ := json.Marshal(common{s, p.Fallback}) // both were read from JSON
+	opened, _ := json.Marshal(common{patch, p.Fallback}) // both were read from JSON
 	set("opened", string(opened))
-	f := form{values: v, Base: strconv.FormatInt(p.ID, 10)}
+	f := form{values: v, Base: p.Tag()}
 	for i, step := range p.Steps {
 		s := stepForm{}
 		for _, n := range step {
@@ -272,11 +282,11 @@ func formOf(p plan, s settings) form {
 			if c.Step != i+1 {
 				continue
 			}
-			if s.Only, s.Team = true, c.Team; c.Team == "" {
-				s.Zone = c.Zone
+			if s.Only, s.Team = true, string(c.Team); c.Team == "" {
+				s.Zone = string(c.Zone)
 			}
 			for _, w := range c.Windows {
-				typed := windowForm{Days: map[string]bool{}, From: w.From, To: w.To}
+				typed := windowForm{Days: map[string]bool{}, From: string(w.From), To: string(w.To)}
 				for _, d := range w.Days {
 					typed.Days[d] = true
 				}
@@ -288,8 +298,8 @@ func formOf(p plan, s settings) form {
 	return f.numbered()
 }
 
-func rowOf(n notification) rowForm {
-	row := rowForm{Priority: n.Priority, Template: n.Template, Wait: period(n.WaitSeconds), Repeat: number(n.Repeat), Optional: n.Optional}
+func rowOf(n catalog.Notification) rowForm {
+	row := rowForm{Priority: string(n.Priority), Template: string(n.Template), Wait: period(n.WaitSeconds), Repeat: number(n.Repeat), Optional: n.Optional}
 	if n.DynamicIndex != nil {
 		row.Role, row.Dynamic = dynamicRole, strconv.Itoa(*n.DynamicIndex)
 	} else if n.Target != nil {
@@ -342,56 +352,55 @@ func (r *reader) number(field, text string) int {
 	return n
 }
 
-// content returns the body of /v1 with the content of the plan. Its members are those of both POST and PUT.
-func (f form) content(r *reader) values {
-	steps := make([][]notification, len(f.Steps))
-	conditions := []condition{}
+// content returns what the version brings.
+func (f form) content(r *reader) catalog.PlanContent {
+	c := catalog.PlanContent{Description: operation.Text(f.Value("description"))}
+	c.Steps = make([][]catalog.Notification, len(f.Steps))
 	for i, s := range f.Steps {
-		steps[i] = []notification{}
+		c.Steps[i] = []catalog.Notification{}
 		for _, row := range s.Rows {
-			steps[i] = append(steps[i], row.content(r))
+			c.Steps[i] = append(c.Steps[i], row.content(r))
 		}
-		if len(steps[i]) == 0 {
+		if len(c.Steps[i]) == 0 {
 			r.wrong(s.Place(), "step %d pages nobody: add a notification or remove the step", s.Number)
 		}
 		if s.Only {
-			c := condition{Step: i + 1, Team: s.Team, Zone: s.Zone, Windows: []window{}}
+			when := catalog.Condition{Step: i + 1, Team: operation.Text(s.Team), Zone: operation.Text(s.Zone)}
 			for _, w := range s.Windows {
-				out := window{Days: []string{}, From: w.From, To: w.To}
+				out := catalog.Window{From: operation.Text(w.From), To: operation.Text(w.To)}
 				for _, d := range weekdays {
 					if w.Days[d] {
 						out.Days = append(out.Days, d)
 					}
 				}
-				c.Windows = append(c.Windows, out)
+				when.Windows = append(when.Windows, out)
 			}
-			if len(c.Windows) == 0 {
+			if len(when.Windows) == 0 {
 				r.wrong(s.Place()+".when", "step %d has no hours: add some, or let it apply always", s.Number)
 			}
-			conditions = append(conditions, c)
+			c.Conditions = append(c.Conditions, when)
 		}
 	}
-	body := values{"description": f.Value("description"), "steps": steps, "conditions": conditions, "flood": flood{
-		Count:  r.number("flood.threshold_count", f.Value("flood.threshold_count")),
-		Window: r.period("flood.threshold_window_seconds", f.Value("flood.threshold_window_seconds")),
-		Every:  r.period("flood.aggregation_window_seconds", f.Value("flood.aggregation_window_seconds")),
-		Reset:  r.period("flood.aggregation_reset_seconds", f.Value("flood.aggregation_reset_seconds")),
-	}}
+	c.Flood = catalog.Flood{
+		Count:             r.number("flood.threshold_count", f.Value("flood.threshold_count")),
+		WindowSeconds:     r.period("flood.threshold_window_seconds", f.Value("flood.threshold_window_seconds")),
+		DigestSeconds:     r.period("flood.aggregation_window_seconds", f.Value("flood.aggregation_window_seconds")),
+		UntilQuietSeconds: r.period("flood.aggregation_reset_seconds", f.Value("flood.aggregation_reset_seconds")),
+	}
 	if mode := f.Value("tracking.mode"); mode != "" {
-		t := tracking{Mode: mode, Destination: f.Value("tracking.destination"), Templates: json.RawMessage(cmp.Or(f.Value("tracking.templates"), "{}"))}
-		if !json.Valid(t.Templates) {
+		c.Tracking = &catalog.Tracking{Mode: mode, Destination: f.Value("tracking.destination"), Templates: json.RawMessage(cmp.Or(f.Value("tracking.templates"), "{}"))}
+		if !json.Valid(c.Tracking.Templates) {
 			r.wrong("tracking.templates", "the texts of the tracking message are not JSON")
-			t.Templates = json.RawMessage("{}")
+			c.Tracking.Templates = json.RawMessage("{}")
 		}
-		body["tracking"] = t
 	}
-	return body
+	return c
 }
 
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
-func (n rowForm) content(r *reader) notification {
-	out := notification{Priority: n.Priority, Template: n.Template, WaitSeconds: r.period(n.Place()+".wait_seconds", n.Wait),
+func (n rowForm) content(r *reader) catalog.Notification {
+	out := catalog.Notification{Priority: users.Priority(n.Priority), Template: operation.Text(n.Template), WaitSeconds: r.period(n.Place()+".wait_seconds", n.Wait),
 		Repeat: r.number(n.Place()+".repeat", n.Repeat), Optional: n.Optional}
 	if n.Role == dynamicRole {
 		index := r.number(n.Place()+".dynamic_index", n.Dynamic)
@@ -401,22 +410,22 @@ func (n rowForm) content(r *reader) notification {
 	if n.Name == "" {
 		r.wrong(n.Place()+".target.name", "step %d needs the name of a person, team or list to page", n.Step+1)
 	}
-	out.Target = &target{n.Role, n.Name}
+	out.Target = &catalog.Target{Role: n.Role, Name: n.Name}
 	return out
 }
 
 // settings returns the typed settings.
-func (f form) settings(r *reader) settings {
-	s := settings{Repeat: r.number("repeat", f.Value("repeat")), Delay: r.period("delay_seconds", f.Value("delay_seconds")),
-		WaitForOnCall: f.Value("wait_for_on_call") == "true", RepageAfter: r.period("repage_after_seconds", f.Value("repage_after_seconds")),
-		AckTimeout:  r.period("acknowledgement_timeout_seconds", f.Value("acknowledgement_timeout_seconds")),
-		NotifyOwner: f.Value("notify_owner"), ResolvedNotice: map[string]bool{}}
+func (f form) settings(r *reader) escalation.SettingsPatch {
+	s := escalation.Settings{Repeat: r.number("repeat", f.Value("repeat")), Delay: seconds(r.period("delay_seconds", f.Value("delay_seconds"))),
+		WaitForOnCall: f.Value("wait_for_on_call") == "true", RepageAfter: seconds(r.period("repage_after_seconds", f.Value("repage_after_seconds"))),
+		AcknowledgementTimeout: seconds(r.period("acknowledgement_timeout_seconds", f.Value("acknowledgement_timeout_seconds"))),
+		NotifyOwner:            users.Mode(f.Value("notify_owner")), ResolvedNotice: map[users.Mode]bool{}}
 	for _, m := range users.Modes {
 		if text := f.Value("resolved_notice." + string(m)); text != "" {
-			s.ResolvedNotice[string(m)] = text == "true"
+			s.ResolvedNotice[m] = text == "true"
 		}
 	}
-	return s
+	return s.Patch()
 }
 
 // opened returns the settings and the fallback as they were when the form was opened; now, if the form does not have them.
@@ -429,7 +438,7 @@ func (f form) opened(now common) common {
 }
 
 // over returns the settings now, in which the members of s that differ from opened replace the stored ones.
-func (s settings) over(opened, now settings) settings {
+func over(s, opened, now escalation.SettingsPatch) escalation.SettingsPatch {
 	to := reflect.ValueOf(&now).Elem()
 	for i := range to.NumField() {
 		if typed := reflect.ValueOf(s).Field(i); !reflect.DeepEqual(typed.Interface(), reflect.ValueOf(opened).Field(i).Interface()) {
@@ -440,8 +449,8 @@ func (s settings) over(opened, now settings) settings {
 }
 
 // fallback returns the typed fallback; nil = none.
-func (f form) fallback(r *reader) *target {
-	t := target{f.Value("fallback.role"), f.Value("fallback.name")}
+func (f form) fallback(r *reader) *catalog.Target {
+	t := catalog.Target{Role: f.Value("fallback.role"), Name: f.Value("fallback.name")}
 	if t.Name == "" {
 		return nil
 	}

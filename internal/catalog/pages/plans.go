@@ -1,21 +1,22 @@
 // Package plans serves the list of plans, the page of a plan with its versions and their differences, and the editor, which previews what a
-// plan would do. The web site mounts it. The pages read and change plans through the APIs, which check what the reader may do.
+// plan would do. The web site mounts it. The pages call the operations, which check what the reader may do.
 package pages
 
 import (
 	"net/http"
-	"net/url"
-	"strconv"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // Handlers serves the pages. It is safe for concurrent use.
-type Handlers struct{ Pages *page.Pages }
+type Handlers struct {
+	Pages *page.Pages
+	Plans *catalog.Plans
+}
 
 // Routes mounts the pages.
 func (h Handlers) Routes(r chi.Router) {
@@ -23,7 +24,7 @@ func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/plans/new", h.create)
 	page.Get(r, "/plans/{plan}", h.show)
 	page.Get(r, "/plans/{plan}/edit", h.edit)
-	page.Get(r, "/plans/{plan}/versions", page.Compare[plan](h.Pages, "plans", "plan"))
+	page.Get(r, "/plans/{plan}/versions", h.objects().Compare(h.Pages))
 	page.Get(r, "/plans/{plan}/test", h.askTest)
 }
 
@@ -31,46 +32,67 @@ func (h Handlers) Routes(r chi.Router) {
 func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/plans/new", h.edited)
 	r.Post("/plans/{plan}/edit", h.edited)
-	for name, change := range map[string]page.Change{
-		"paused": pause, "retire": retire, "activate": page.Activate("plans"), "owner": page.Give("plans"),
-	} {
-		r.Post("/plans/{plan}/"+name, h.Pages.Submit("plans", "plan", h.render, change))
+	plans := h.objects()
+	for name, change := range map[string]page.Change{"paused": h.pause, "retire": h.retire, "activate": plans.ToActive, "owner": plans.ToTeam} {
+		r.Post("/plans/{plan}/"+name, plans.Submit(h.Pages, h.render, change))
 	}
-	r.Post("/plans/{plan}/test", h.Pages.Submit("plans", "plan", h.renderTest, test))
+	r.Post("/plans/{plan}/test", plans.Submit(h.Pages, h.renderTest, h.test))
 }
 
-// plan is a version of a plan as /v1 shows it. Lists leave the steps and what follows them out.
-type plan struct {
-	page.Version
-	Description string           `json:"description"`
-	Paused      bool             `json:"paused"`
-	Steps       [][]notification `json:"steps"`
-	Conditions  []condition      `json:"conditions"`
-	Flood       flood            `json:"flood"`
-	Fallback    *target          `json:"fallback"`
-	Tracking    *tracking        `json:"tracking"`
+// plan is a version of a plan.
+type plan struct{ catalog.Plan }
+
+// row is a plan in the list.
+type row struct{ catalog.PlanRow }
+
+func one(name string) catalog.OnePlan { return catalog.OnePlan{Plan: name} }
+
+// objects reads and changes versions of plans.
+func (h Handlers) objects() page.Objects[plan] {
+	return page.Objects[plan]{Section: "plans", Parameter: "plan", Text: plan.Text,
+		Read: func(r *http.Request, name string) (plan, error) {
+			p, err := h.Plans.Get.Do(r.Context(), page.Actor(r), one(name))
+			return plan{p}, err
+		},
+		Head: func(p plan) page.Version { return Head(p.Version) },
+		Versions: func(r *http.Request, name, cursor string, limit int) (out page.Listed[page.Version], err error) {
+			found, err := h.Plans.List.Do(r.Context(), page.Actor(r), catalog.Filter{Paging: operation.Paging{Limit: limit, Cursor: cursor}, Name: name, Versions: "all"})
+			for _, p := range found.Items {
+				out.Items = append(out.Items, Head(p.Version))
+			}
+			out.Next = page.Next(found.Next)
+			return out, err
+		},
+		Activate: func(r *http.Request, o page.Version) error {
+			_, err := h.Plans.Activate.Do(r.Context(), page.Actor(r), catalog.Activation{OnePlan: one(o.Name), Version: o.ID})
+			return err
+		},
+		Give: func(r *http.Request, o page.Version, team string) error {
+			_, err := h.Plans.Give.Do(r.Context(), page.Actor(r), catalog.Giving{OnePlan: one(o.Name), Body: catalog.Owner{Team: operation.Text(team)}})
+			return err
+		},
+	}
 }
 
-// use is how a plan is used.
-type use struct {
-	ID         int64     `json:"id"`
-	LastUsedAt time.Time `json:"last_used_at"`
-	Escalating int       `json:"escalating_incidents"`
-	Warnings   []string  `json:"warnings"`
-	UsedBy     []string  `json:"used_by"`
+// Head is a version as pages show it.
+func Head(v catalog.Version) page.Version {
+	return page.Version{ID: v.ID, Name: v.Name, Active: v.Active, Creator: v.Creator, Team: string(v.Team), CreatedAt: v.CreatedAt, MayEdit: v.MayEdit != nil && *v.MayEdit}
 }
 
 // Path returns the address of the page of a version.
 func (p plan) Path() string { return page.Path("/plans/%s", p.ID) }
 
+// Path returns the address of the page of a version.
+func (p row) Path() string { return page.Path("/plans/%s", p.ID) }
+
 type listView struct {
-	page.Index[plan]
-	Uses map[int64]use
+	page.Index[row]
+	Uses map[int64]catalog.Uses
 }
 
 // list shows the active plans, the newest first: those of the reader, or all.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
-	found, err := page.ReadIndex[plan](h.Pages, r, "Plans", "plans", "member", page.Reader(r).Name)
+	found, err := page.ReadIndex(h.Pages, r, "Plans", "plans", h.search)
 	view := listView{Index: found}
 	if err == nil {
 		view.Uses, err = h.uses(r, found.Items)
@@ -82,28 +104,37 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Render(rw, r, http.StatusOK, "plans", view)
 }
 
-// uses reads how plans are used, by their number.
-func (h Handlers) uses(r *http.Request, plans []plan) (map[int64]use, error) {
-	q, uses := url.Values{}, map[int64]use{}
-	for _, p := range plans {
-		q.Add("id", strconv.FormatInt(p.ID, 10))
+func (h Handlers) search(r *http.Request, s page.Search) (out page.Listed[row], err error) {
+	found, err := h.Plans.List.Do(r.Context(), page.Actor(r), Filter(r, s))
+	for _, p := range found.Items {
+		out.Items = append(out.Items, row{p})
 	}
+	out.Next = page.Next(found.Next)
+	return out, err
+}
+
+// Filter selects what a page of a list asks for.
+func Filter(r *http.Request, s page.Search) catalog.Filter {
+	f := catalog.Filter{Paging: operation.Paging{Limit: page.ListLength, Cursor: s.Cursor}, Search: s.Name, Team: s.Team}
+	if s.Mine {
+		f.Member = page.Reader(r).Name
+	}
+	return f
+}
+
+// uses reads how plans are used, by their number.
+func (h Handlers) uses(r *http.Request, plans []row) (map[int64]catalog.Uses, error) {
+	uses := map[int64]catalog.Uses{}
 	if len(plans) == 0 {
 		return uses, nil
 	}
-	var found page.Listed[use]
-	err := h.Pages.API(r).Get("/v1/plan-uses?"+q.Encode(), &found)
+	var of catalog.UsesOf
+	for _, p := range plans {
+		of.IDs = append(of.IDs, p.ID)
+	}
+	found, err := h.Plans.UsesOf.Do(r.Context(), page.Actor(r), of)
 	for _, u := range found.Items {
 		uses[u.ID] = u
 	}
 	return uses, err
-}
-
-// find returns the plan that the path names, by its number (any version) or by its name: the active version, else the newest.
-func (h Handlers) find(r *http.Request) (plan, error) {
-	return h.named(r, wire.Param(r, "plan"))
-}
-
-func (h Handlers) named(r *http.Request, numberOrName string) (plan, error) {
-	return page.Find[plan](h.Pages.API(r), "plans", numberOrName)
 }

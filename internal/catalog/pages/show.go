@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -13,10 +14,11 @@ type planView struct {
 	page.Frame
 	page.Again
 	P        plan
+	Head     page.Version
 	Owns     bool
 	Teams    []string
 	Line     []lineStep
-	Use      use
+	Use      catalog.Uses
 	Warnings []page.Warning
 	Versions []page.Version
 	Facts    []string
@@ -30,16 +32,17 @@ type planView struct {
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) { h.render(rw, r, page.Again{}) }
 
 func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Again) {
-	p, err := h.find(r)
+	p, err := h.objects().Find(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	s, err := h.settingsOf(r, p)
+	settings, err := h.settingsOf(r, p)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
+	s := settings.Settings()
 	sim, err := h.simulate(r, p, s.Repeat)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -50,10 +53,13 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Aga
 		return
 	}
 	api := h.Pages.API(r)
-	view := planView{Again: again, P: p, Teams: api.Teams(), Self: p.Path(), Sim: sim, Assumptions: assumptions(), Facts: p.facts(s), Line: line(p, seconds(s.Delay)),
-		Versions: api.Versions("plans", p.Name, "", page.ShownVersions).Items}
-	view.Owns = p.MayEdit && !page.Reader(r).ReadOnly
-	err = api.Get(page.Path("/v1/plans/%s/uses", p.ID), &view.Use)
+	view := planView{Again: again, P: p, Teams: api.Teams(), Self: p.Path(), Sim: sim, Assumptions: assumptions(), Facts: p.facts(s), Line: line(p, s.Delay),
+		Head: Head(p.Version)}
+	view.Owns = view.Head.MayEdit && !page.Reader(r).ReadOnly
+	if versions, err := h.objects().Versions(r, p.Name, "", page.ShownVersions); err == nil { // the page can do without the other versions
+		view.Versions = versions.Items
+	}
+	view.Use, err = h.Plans.Uses.Do(r.Context(), page.Actor(r), one(p.Tag()))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		h.Pages.Fail(rw, r, err)
 		return

@@ -3,10 +3,10 @@ package pages
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
@@ -70,28 +70,24 @@ func (h Handlers) simulate(r *http.Request, p plan, repeat int) (simulationView,
 	zone := page.Zone(r)
 	v := r.URL.Query()
 	view := simulationView{Self: p.Path(), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")), Assume: v.Get("assume")}
-	q := url.Values{}
+	q := catalog.PlanQuestion{OnePlan: one(p.Tag()), Assumptions: catalog.Assumptions{Assume: view.Assume, Application: page.Storable(view.Application)}}
 	for i := range p.dynamicTargets() {
 		f := targetField{Number: i}
 		if given := v["target"]; i < len(given) {
 			f.Value = strings.TrimSpace(given[i])
 		}
 		view.Targets = append(view.Targets, f)
-		q.Add("target", page.Storable(f.Value))
+		q.Targets = append(q.Targets, page.Storable(f.Value))
 	}
-	for given := q["target"]; len(given) > 0 && given[len(given)-1] == ""; given = q["target"] {
-		q["target"] = given[:len(given)-1] // empty targets at the end are not given
+	for n := len(q.Targets); n > 0 && q.Targets[n-1] == ""; n-- {
+		q.Targets = q.Targets[:n-1] // empty targets at the end are not given
 	}
-	at, err := oncall.PassOn(view.At, zone, time.Now())
-	if err != nil {
+	var err error
+	if q.At, err = oncall.PassOn(view.At, zone, time.Now()); err != nil {
 		view.Problem = fault.Public(err)
 		return view, nil
 	}
-	q.Set("application", page.Storable(view.Application))
-	q.Set("assume", view.Assume)
-	q.Set("at", at)
-	var report simulation.Report
-	err = h.Pages.API(r).Get(page.Path("/v1/plans/%s/simulation", p.ID)+"?"+q.Encode(), &report)
+	report, err := h.Plans.Simulate.Do(r.Context(), page.Actor(r), q)
 	switch {
 	case fault.Is(err, fault.Invalid), fault.Is(err, fault.NotFound):
 		view.Problem = fault.Public(err)

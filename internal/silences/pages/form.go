@@ -108,7 +108,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 	}
 	var made silences.Silence
 	if err == nil {
-		made, err = h.Silences.Create.Do(r.Context(), actor(r), d)
+		made, err = h.Silences.Create.Do(r.Context(), page.Actor(r), d)
 	}
 	h.answer(rw, r, v, made.ID, err)
 }
@@ -148,14 +148,14 @@ func (h Handlers) change(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err == nil {
-		_, err = h.Silences.Replace.Do(r.Context(), actor(r), silences.Edit{One: silences.One{ID: s.ID}, Body: d})
+		_, err = h.Silences.Replace.Do(r.Context(), page.Actor(r), silences.Edit{One: silences.One{ID: s.ID}, Body: d})
 	}
 	h.answer(rw, r, v, s.ID, err)
 }
 
 // editable returns the silence of a request, and the zone of its times: that of a window, else the reader's.
 func (h Handlers) editable(r *http.Request) (silences.Silence, *time.Location, error) {
-	s, err := h.Silences.Get.Do(r.Context(), actor(r), number(r))
+	s, err := h.Silences.Get.Do(r.Context(), page.Actor(r), number(r))
 	if err != nil {
 		return s, nil, err
 	}
@@ -203,7 +203,7 @@ func (h Handlers) preview(rw http.ResponseWriter, r *http.Request, v formView, d
 }
 
 func (h Handlers) foresee(r *http.Request, d silences.Draft, out *foreseen) error {
-	found, err := h.Silences.Preview.Do(r.Context(), actor(r), d.Scope)
+	found, err := h.Silences.Preview.Do(r.Context(), page.Actor(r), d.Scope)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -107,7 +106,7 @@ func (h Handlers) search(r *http.Request, state silences.State, before silences.
 		if before > 0 {
 			f.Cursor = operation.CursorOf(before)
 		}
-		found, err := h.Silences.List.Do(r.Context(), actor(r), f)
+		found, err := h.Silences.List.Do(r.Context(), page.Actor(r), f)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -146,7 +145,7 @@ type hidden struct {
 // show shows a silence and the latest incidents that it hides.
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	one := number(r)
-	s, err := h.Silences.Get.Do(r.Context(), actor(r), one)
+	s, err := h.Silences.Get.Do(r.Context(), page.Actor(r), one)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -166,7 +165,7 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) hidden(r *http.Request, one silences.One) ([]hidden, error) {
-	found, err := h.Silences.Hidden.Do(r.Context(), actor(r), silences.Hiding{One: one, Paging: operation.Paging{Limit: page.ListLength}})
+	found, err := h.Silences.Hidden.Do(r.Context(), page.Actor(r), silences.Hiding{One: one, Paging: operation.Paging{Limit: page.ListLength}})
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +195,7 @@ func (h Handlers) titles(ctx context.Context, ids []incidents.ID) (out []hidden,
 // end ends a silence now.
 func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
 	one := number(r)
-	if _, err := h.Silences.End.Do(r.Context(), actor(r), one); err != nil {
+	if _, err := h.Silences.End.Do(r.Context(), page.Actor(r), one); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
@@ -206,7 +205,7 @@ func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
 // extend makes a silence that does not repeat last longer, by the period in the field for.
 func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
 	one := number(r)
-	s, err := h.Silences.Get.Do(r.Context(), actor(r), one)
+	s, err := h.Silences.Get.Do(r.Context(), page.Actor(r), one)
 	d, wrong := time.ParseDuration(r.PostFormValue("for"))
 	switch {
 	case err != nil:
@@ -216,7 +215,7 @@ func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
 		err = fault.New(fault.Conflict, "the window repeats: change it instead")
 	default:
 		s.To = s.To.Add(d)
-		_, err = h.Silences.Replace.Do(r.Context(), actor(r), silences.Edit{One: one, Body: silences.Draft{Content: s.Content}})
+		_, err = h.Silences.Replace.Do(r.Context(), page.Actor(r), silences.Edit{One: one, Body: silences.Draft{Content: s.Content}})
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -231,10 +230,6 @@ func back(r *http.Request, id silences.ID) string {
 		return "/silences?show=" + show
 	}
 	return fmt.Sprintf("/silences/%d", id)
-}
-
-func actor(r *http.Request) operation.Actor {
-	return (auth.Actor{}).As(page.Reader(r)).Caller(auth.Openings{})
 }
 
 // number returns the silence that the address names; 0, which no silence has, if it names none.

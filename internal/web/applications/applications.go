@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,11 +38,26 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/applications/{app}/key", h.showKey("key"))
 	r.Post("/applications/{app}/secondary", h.showKey("secondary"))
 	r.Post("/applications/{app}/second-key", h.addKey)
+	applications := h.objects()
 	for name, change := range map[string]page.Change{
-		"rekey": rekey, "quota": setQuota, "quota/remove": removeQuota, "categories": setCategories, "addresses": setAddresses,
-		"fallback": setFallback, "owner": page.Give("applications"), "rename": rename, "delete": remove,
+		"rekey": h.rekey, "quota": h.setQuota, "quota/remove": h.removeQuota, "categories": h.setCategories, "addresses": h.setAddresses,
+		"fallback": h.setFallback, "owner": applications.ToTeam, "rename": h.rename, "delete": h.remove,
 	} {
-		r.Post("/applications/{app}/"+name, h.Pages.Submit("applications", "app", h.render, change))
+		r.Post("/applications/{app}/"+name, applications.Submit(h.Pages, h.render, change))
+	}
+}
+
+// objects reads applications, and changes which team owns one.
+func (h Handlers) objects() page.Objects[application] {
+	return page.Objects[application]{Section: "applications", Parameter: "app",
+		Read: func(r *http.Request, name string) (a application, err error) {
+			err = h.Pages.API(r).Get(page.Path("/v1/applications/%s", name), &a)
+			return a, err
+		},
+		Head: func(a application) page.Version { return page.Version{Name: a.Name, Team: a.Team, MayEdit: a.MayEdit} },
+		Give: func(r *http.Request, o page.Version, team string) error {
+			return h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/applications/%s/owner", o.Name), map[string]string{"team": team}, nil)
+		},
 	}
 }
 
@@ -79,7 +95,11 @@ func (a application) Sample() string {
 
 // list shows the applications by name: those of the reader, or all.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
-	v, err := page.ReadIndex[application](h.Pages, r, "Applications", "applications", "mine", "true")
+	v, err := page.ReadIndex(h.Pages, r, "Applications", "applications", func(r *http.Request, s page.Search) (found page.Listed[application], err error) {
+		err = h.Pages.API(r).Get(page.Query("/v1/applications", "limit", strconv.Itoa(page.ListLength), "search", s.Name, "team", s.Team, "cursor", s.Cursor,
+			"mine", map[bool]string{true: "true"}[s.Mine]), &found)
+		return found, err
+	})
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return

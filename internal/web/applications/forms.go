@@ -50,8 +50,8 @@ func (h Handlers) addKey(rw http.ResponseWriter, r *http.Request) {
 	h.secret(rw, r, "secondary", "The new key. The old one is still valid.")
 }
 
-func rekey(api page.API, o page.Version, _ url.Values) (string, string, error) {
-	err := api.Send(http.MethodPost, page.Path("/v0/applications/%s/rekey", o.Name), nil, nil)
+func (h Handlers) rekey(r *http.Request, o page.Version, _ url.Values) (string, string, error) {
+	err := h.Pages.API(r).Send(http.MethodPost, page.Path("/v0/applications/%s/rekey", o.Name), nil, nil)
 	return "The old key is removed. The second key is the key now.", "", err
 }
 
@@ -64,7 +64,7 @@ func number(typed url.Values, field, label string) (int, error) {
 	return n, nil
 }
 
-func setQuota(api page.API, o page.Version, typed url.Values) (string, string, error) {
+func (h Handlers) setQuota(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
 	in := map[string]any{"plan_name": typed.Get("plan_name"), "target_name": typed.Get("target_name")}
 	for field, label := range map[string]string{"soft_quota_threshold": "Warn from", "hard_quota_threshold": "Drop from"} {
 		n, err := number(typed, field, label)
@@ -80,11 +80,11 @@ func setQuota(api page.API, o page.Version, typed url.Values) (string, string, e
 		}
 		in[field] = n
 	}
-	return "The quota is saved.", "", api.Send(http.MethodPost, page.Path("/v0/applications/%s/quota", o.Name), in, nil)
+	return "The quota is saved.", "", h.Pages.API(r).Send(http.MethodPost, page.Path("/v0/applications/%s/quota", o.Name), in, nil)
 }
 
-func removeQuota(api page.API, o page.Version, _ url.Values) (string, string, error) {
-	return "The application has no quota now.", "", api.Send(http.MethodDelete, page.Path("/v0/applications/%s/quota", o.Name), nil, nil)
+func (h Handlers) removeQuota(r *http.Request, o page.Version, _ url.Values) (string, string, error) {
+	return "The application has no quota now.", "", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v0/applications/%s/quota", o.Name), nil, nil)
 }
 
 // rows returns the rows of a table of fields. A row whose first field is empty is left out.
@@ -106,15 +106,15 @@ func rows(typed url.Values, fields ...string) (out [][]string) {
 	return out
 }
 
-func setCategories(api page.API, o page.Version, typed url.Values) (string, string, error) {
+func (h Handlers) setCategories(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
 	all := []category{}
 	for _, row := range rows(typed, "name", "mode", "description") {
 		all = append(all, category{Name: row[0], Mode: row[1], Description: row[2]})
 	}
-	return "The categories are saved.", "", api.Send(http.MethodPost, page.Path("/v0/categories/%s", o.Name), all, nil)
+	return "The categories are saved.", "", h.Pages.API(r).Send(http.MethodPost, page.Path("/v0/categories/%s", o.Name), all, nil)
 }
 
-func setAddresses(api page.API, o page.Version, typed url.Values) (string, string, error) {
+func (h Handlers) setAddresses(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
 	all := map[string]string{}
 	for _, row := range rows(typed, "email", "plan") {
 		if _, twice := all[row[0]]; twice {
@@ -122,24 +122,24 @@ func setAddresses(api page.API, o page.Version, typed url.Values) (string, strin
 		}
 		all[row[0]] = row[1]
 	}
-	return "The addresses are saved.", "", api.Send(http.MethodPut, page.Path("/v0/applications/%s/incident_emails", o.Name), all, nil)
+	return "The addresses are saved.", "", h.Pages.API(r).Send(http.MethodPut, page.Path("/v0/applications/%s/incident_emails", o.Name), all, nil)
 }
 
-func setFallback(api page.API, o page.Version, typed url.Values) (string, string, error) {
+func (h Handlers) setFallback(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
 	path := page.Path("/v1/applications/%s/fallback", o.Name)
 	if typed.Get("target") == "" {
-		return "The application has no fallback now.", "", api.Send(http.MethodDelete, path, nil, nil)
+		return "The application has no fallback now.", "", h.Pages.API(r).Send(http.MethodDelete, path, nil, nil)
 	}
 	in := target{typed.Get("role"), typed.Get("target")}
-	return "The fallback is saved.", "", api.Send(http.MethodPut, path, in, nil)
+	return "The fallback is saved.", "", h.Pages.API(r).Send(http.MethodPut, path, in, nil)
 }
 
-func rename(api page.API, o page.Version, typed url.Values) (string, string, error) {
+func (h Handlers) rename(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
 	to := typed.Get("new_name")
-	err := api.Send(http.MethodPut, page.Path("/v0/applications/%s/rename", o.Name), map[string]string{"new_name": to}, nil)
+	err := h.Pages.API(r).Send(http.MethodPut, page.Path("/v0/applications/%s/rename", o.Name), map[string]string{"new_name": to}, nil)
 	return fmt.Sprintf("The application is called %s now. Programs must sign with this name.", to), page.Path("/applications/%s", to), err
 }
 
-func remove(api page.API, o page.Version, _ url.Values) (string, string, error) {
-	return "Application " + o.Name + " is deleted.", "/applications", api.Send(http.MethodDelete, page.Path("/v1/applications/%s", o.Name), nil, nil)
+func (h Handlers) remove(r *http.Request, o page.Version, _ url.Values) (string, string, error) {
+	return "Application " + o.Name + " is deleted.", "/applications", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/applications/%s", o.Name), nil, nil)
 }

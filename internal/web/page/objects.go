@@ -25,9 +25,6 @@ type Version struct {
 	MayEdit   bool      `json:"may_edit"` // the reader; false in lists
 }
 
-// Head returns the version without its content.
-func (v Version) Head() Version { return v }
-
 // Index is a page of a list of plans, templates or applications: those of the reader, or all.
 type Index[T any] struct {
 	Frame
@@ -38,17 +35,19 @@ type Index[T any] struct {
 	Next         string // address of the next page; "" = there is none
 }
 
-// ReadIndex reads the list /v1/section as the address of r asks: name, a part of the name; team; show, mine or all; cursor. mine and value
-// are the parameter of the API that selects the objects of the reader, and its value. If the address has no parameters, the page shows the
-// objects of the reader, or all if there are none.
-func ReadIndex[T any](p *Pages, r *http.Request, title, section, mine, value string) (v Index[T], err error) {
+// Search is what the page of a list asks for.
+type Search struct {
+	Name, Team, Cursor string // Name is a part of the name
+	Mine               bool   // only objects of the reader
+}
+
+// ReadIndex reads the page of a list as the address of r asks: name, a part of the name; team; show, mine or all; cursor. If the address has no
+// parameters, the page shows the objects of the reader, or all if there are none.
+func ReadIndex[T any](p *Pages, r *http.Request, title, section string, list func(*http.Request, Search) (Listed[T], error)) (v Index[T], err error) {
 	q := r.URL.Query()
 	text := func(name string) string { return strings.TrimSpace(Storable(q.Get(name))) }
 	v = Index[T]{Frame: p.Frame(r, title, section), Search: text("name"), Team: text("team"), Mine: q.Get("show") == "mine" || len(q) == 0}
-	read := func() (found Listed[T], err error) {
-		return found, p.API(r).Get(Query("/v1/"+section, "limit", strconv.Itoa(ListLength), "search", v.Search, "team", v.Team, "cursor", q.Get("cursor"),
-			mine, map[bool]string{true: value}[v.Mine]), &found)
-	}
+	read := func() (Listed[T], error) { return list(r, Search{v.Search, v.Team, q.Get("cursor"), v.Mine}) }
 	found, err := read()
 	if err == nil && len(q) == 0 && len(found.Items) == 0 {
 		v.Mine = false
@@ -67,24 +66,36 @@ func ReadIndex[T any](p *Pages, r *http.Request, title, section, mine, value str
 	return v, nil
 }
 
-// Find reads an object of /v1/section by its number or its name. If no version of a name is active, it reads the newest.
-func Find[T any](api API, section, name string) (found T, err error) {
-	name = Storable(name)
-	err = api.Get(Path("/v1/"+section+"/%s", name), &found)
-	if !fault.Is(err, fault.NotFound) {
-		return found, err
-	}
-	newest := api.Versions(section, name, "", 1)
-	if len(newest.Items) == 0 {
-		return found, err
-	}
-	return found, api.Get(Path("/v1/"+section+"/%s", newest.Items[0].ID), &found)
+// Objects reads and changes the plans, templates or applications that pages are about, as the reader of the request.
+type Objects[T any] struct {
+	Section   string // of the address, such as plans
+	Parameter string // of the address, which names the object
+	// Read takes the number of any version, or the name of the active one.
+	Read func(r *http.Request, numberOrName string) (T, error)
+	Head func(T) Version
+	// Text returns the content as lines that people can compare.
+	Text func(T) string
+	// Versions reads versions of a name, the newest first.
+	Versions func(r *http.Request, name, cursor string, limit int) (Listed[Version], error)
+	Activate func(r *http.Request, o Version) error
+	Give     func(r *http.Request, o Version, team string) error
 }
 
-// Versions reads versions of a name, the newest first. If they cannot be read, there are none.
-func (a API) Versions(section, name, cursor string, limit int) (found Listed[Version]) {
-	_ = a.Get(Query("/v1/"+section, "versions", "all", "name", name, "limit", strconv.Itoa(limit), "cursor", cursor), &found) // the page can do without the other versions
-	return found
+// Find reads the object that the address names. If no version of a name is active, it reads the newest.
+func (o Objects[T]) Find(r *http.Request) (T, error) { return o.Named(r, wire.Param(r, o.Parameter)) }
+
+// Named is Find for a number or a name.
+func (o Objects[T]) Named(r *http.Request, numberOrName string) (T, error) {
+	numberOrName = Storable(numberOrName)
+	found, err := o.Read(r, numberOrName)
+	if !fault.Is(err, fault.NotFound) || o.Versions == nil {
+		return found, err
+	}
+	newest, wrong := o.Versions(r, numberOrName, "", 1)
+	if wrong != nil || len(newest.Items) == 0 {
+		return found, err
+	}
+	return o.Read(r, strconv.FormatInt(newest.Items[0].ID, 10))
 }
 
 // ShownVersions is how many versions the page of an object lists.
@@ -98,38 +109,39 @@ type versionsView struct {
 	Next     string
 }
 
-// Compare returns the page of the versions of a plan or a template, and of the difference of two of them: ?from=NUMBER&to=NUMBER. Without these,
-// the version in the parameter of the path is compared with the one before.
-func Compare[T interface {
-	Head() Version
-	Text() string
-}](p *Pages, section, parameter string) http.HandlerFunc {
+// Compare returns the page of the versions of an object, and of the difference of two of them: ?from=NUMBER&to=NUMBER. Without these, the version
+// in the address is compared with the one before.
+func (o Objects[T]) Compare(p *Pages) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		api, q := p.API(r), r.URL.Query()
-		shown, err := Find[T](api, section, wire.Param(r, parameter))
+		q := r.URL.Query()
+		shown, err := o.Find(r)
+		name := o.Head(shown).Name
+		var all Listed[Version]
+		if err == nil {
+			all, err = o.Versions(r, name, q.Get("cursor"), ListLength)
+		}
 		if err != nil {
 			p.Fail(rw, r, err)
 			return
 		}
-		name := shown.Head().Name
 		read := func(number string) (one T, err error) {
-			if one, err = Find[T](api, section, number); err == nil && !strings.EqualFold(one.Head().Name, name) {
+			if one, err = o.Named(r, number); err == nil && !strings.EqualFold(o.Head(one).Name, name) {
 				err = fault.New(fault.NotFound, "a version of another name")
 			}
 			return one, err
 		}
-		all, from := api.Versions(section, name, q.Get("cursor"), ListLength), q.Get("from")
+		from := q.Get("from")
 		if q.Get("to") != "" {
 			shown, err = read(q.Get("to"))
 		}
-		v := versionsView{Frame: p.Frame(r, "Versions of "+name, section), Versions: all.Items, To: shown.Head()}
+		v := versionsView{Frame: p.Frame(r, "Versions of "+name, o.Section), Versions: all.Items, To: o.Head(shown)}
 		if i := slices.IndexFunc(all.Items, func(one Version) bool { return one.ID < v.To.ID }); from == "" && i >= 0 {
 			from = strconv.FormatInt(all.Items[i].ID, 10)
 		}
 		if err == nil && from != "" {
 			var before T
 			before, err = read(from)
-			v.From, v.Diff = before.Head(), Diff(before.Text(), shown.Text())
+			v.From, v.Diff = o.Head(before), Diff(o.Text(before), o.Text(shown))
 		}
 		if err != nil {
 			p.Fail(rw, r, err)
@@ -151,42 +163,38 @@ func (a API) Teams() []string {
 	return me.Teams
 }
 
-// Change sends a form about an object to an API. It returns the message for the next page, and the address of that page; "" = the page of
-// the object.
-type Change func(api API, o Version, typed url.Values) (done, to string, err error)
+// Change carries out a form about an object. It returns the message for the next page, and the address of that page; "" = the page of the object.
+type Change func(r *http.Request, o Version, typed url.Values) (done, to string, err error)
 
-// Submit returns the handler of a form about the object of /v1/section in the parameter of the path. again shows the page of the object with a
-// refused form, whose name is the last segment of its address.
-func (p *Pages) Submit(section, parameter string, again func(http.ResponseWriter, *http.Request, Again), do Change) http.HandlerFunc {
+// Submit returns the handler of a form about the object in the address. again shows the page of the object with a refused form, whose name is the
+// last segment of its address.
+func (o Objects[T]) Submit(p *Pages, again func(http.ResponseWriter, *http.Request, Again), do Change) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		typed, api := Typed(r), p.API(r)
-		o, err := Find[Version](api, section, wire.Param(r, parameter))
+		typed := Typed(r)
+		found, err := o.Find(r)
 		if err != nil {
 			p.Fail(rw, r, err)
 			return
 		}
-		done, to, err := do(api, o, typed)
-		p.Finish(rw, r, done, cmp.Or(to, Path("/"+section+"/%s", o.Name)), err, func(refusal Refusal) {
+		head := o.Head(found)
+		done, to, err := do(r, head, typed)
+		p.Finish(rw, r, done, cmp.Or(to, Path("/"+o.Section+"/%s", head.Name)), err, func(refusal Refusal) {
 			path := strings.TrimSuffix(r.URL.EscapedPath(), "/")
 			again(rw, r, Again{path[strings.LastIndexByte(path, '/')+1:], typed, refusal})
 		})
 	}
 }
 
-// Give returns the form that gives an object of /v1/section to the team that was typed; "" = to no team.
-func Give(section string) Change {
-	return func(api API, o Version, typed url.Values) (string, string, error) {
-		team, done := typed.Get("team"), o.Name+" belongs to no team now."
-		if team != "" {
-			done = "Team " + team + " owns " + o.Name + " now."
-		}
-		return done, "", api.Send(http.MethodPut, Path("/v1/"+section+"/%s/owner", o.Name), map[string]string{"team": team}, nil)
+// ToTeam is the form that gives the object to the team that was typed; "" = to no team.
+func (o Objects[T]) ToTeam(r *http.Request, head Version, typed url.Values) (string, string, error) {
+	team, done := typed.Get("team"), head.Name+" belongs to no team now."
+	if team != "" {
+		done = "Team " + team + " owns " + head.Name + " now."
 	}
+	return done, "", o.Give(r, head, team)
 }
 
-// Activate returns the form that makes a version of /v1/section the active one.
-func Activate(section string) Change {
-	return func(api API, o Version, _ url.Values) (string, string, error) {
-		return fmt.Sprintf("Version %d is active now.", o.ID), "", api.Send(http.MethodPost, Path("/v1/"+section+"/%s/versions/%s/activate", o.Name, o.ID), nil, nil)
-	}
+// ToActive is the form that makes a version the active one.
+func (o Objects[T]) ToActive(r *http.Request, head Version, _ url.Values) (string, string, error) {
+	return fmt.Sprintf("Version %d is active now.", head.ID), "", o.Activate(r, head)
 }

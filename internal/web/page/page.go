@@ -20,8 +20,10 @@ import (
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -89,7 +91,7 @@ func (p *Pages) functions() template.FuncMap {
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"short": func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 15:04") },
-		"path":  url.PathEscape,
+		"path":  func(name any) string { return url.PathEscape(fmt.Sprint(name)) },
 		"day":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"ago":   func(t time.Time) string { return humanize.Age(time.Since(t)) },
 		"until": until,
@@ -237,6 +239,19 @@ func WithReader(ctx context.Context, u users.User) context.Context {
 func Reader(r *http.Request) users.User {
 	u, _ := r.Context().Value(readerKey{}).(users.User)
 	return u
+}
+
+// Actor returns the reader of a page as operations see them.
+func Actor(r *http.Request) operation.Actor {
+	return auth.Actor{}.As(Reader(r)).Caller(auth.Openings{})
+}
+
+// Next returns the cursor of the next page as addresses have it; "" = there is none.
+func Next(cursor *string) string {
+	if cursor == nil {
+		return ""
+	}
+	return *cursor
 }
 
 type clockKey struct{}

@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -33,7 +35,7 @@ type editView struct {
 
 // modeView is the text in one mode, with its preview.
 type modeView struct {
-	content
+	catalog.Text
 	Label, Hint string
 	Open        bool
 	Preview     *preview // nil = not asked for
@@ -55,10 +57,10 @@ var labels = map[string][2]string{
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := editView{New: true, Self: "/templates/new", Application: page.Storable(q.Get("application"))}
-	var texts []content
+	var texts []catalog.Text
 	if from := q.Get("from"); from != "" {
-		var t whole
-		if err := h.Pages.API(r).Get(page.Path("/v1/templates/%s", from), &t); err != nil {
+		t, err := h.objects().Read(r, page.Storable(from))
+		if err != nil {
 			h.Pages.Fail(rw, r, err)
 			return
 		}
@@ -73,7 +75,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 
 // edit shows the editor for one application: that of ?application=, else the first that the template has.
 func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
-	t, err := h.find(r)
+	t, err := h.objects().Find(r)
 	if err == nil && !t.Active {
 		err = fault.Newf(fault.Conflict, "Version %d of %s is not active. Activate it, then edit it.", t.ID, t.Name)
 	}
@@ -90,8 +92,8 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 }
 
 // editing returns the editor of a template without an application.
-func editing(t whole) editView {
-	v := editView{Name: t.Name, Team: t.Team, Base: t.ID, Self: page.Path("/templates/%s/edit", t.Name)}
+func editing(t catalog.Template) editView {
+	v := editView{Name: t.Name, Team: string(t.Team), Base: t.ID, Self: page.Path("/templates/%s/edit", t.Name)}
 	for _, a := range byApplication(t.Content) {
 		v.Others = append(v.Others, a.Application)
 	}
@@ -99,14 +101,14 @@ func editing(t whole) editView {
 }
 
 // modesOf returns all modes, with the texts of an application. Modes with a text are open.
-func modesOf(all []content, application string) []modeView {
+func modesOf(all []catalog.Text, application string) []modeView {
 	out := make([]modeView, len(users.Modes))
 	has := false
 	for i, m := range users.Modes {
-		out[i] = modeView{content: content{Application: application, Mode: string(m)}, Label: labels[string(m)][0], Hint: labels[string(m)][1]}
+		out[i] = modeView{Text: catalog.Text{Application: application, Mode: m}, Label: labels[string(m)][0], Hint: labels[string(m)][1]}
 		for _, c := range all {
-			if c.Mode == string(m) && strings.EqualFold(c.Application, application) {
-				out[i].content, out[i].Open, has = c, true, true
+			if c.Mode == m && strings.EqualFold(c.Application, application) {
+				out[i].Text, out[i].Open, has = c, true, true
 			}
 		}
 	}
@@ -124,7 +126,8 @@ func typed(r *http.Request, v editView) editView {
 	v.Modes = modesOf(nil, v.Application)
 	for i := range v.Modes {
 		m := &v.Modes[i]
-		m.Subject, m.Body, m.EmailHTML = field(m.Mode+".subject"), lines(field(m.Mode+".body")), lines(field(m.Mode+".email_html"))
+		mode := string(m.Mode)
+		m.Subject, m.Body, m.EmailHTML = field(mode+".subject"), lines(field(mode+".body")), operation.Text(lines(field(mode+".email_html")))
 		m.Open = m.given()
 	}
 	return v
@@ -134,7 +137,7 @@ func typed(r *http.Request, v editView) editView {
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // given reports whether the mode has a text.
-func (m modeView) given() bool { return m.Subject+m.Body+m.EmailHTML != "" }
+func (m modeView) given() bool { return m.Subject+m.Body+string(m.EmailHTML) != "" }
 
 // form renders the editor, with the lists that it offers.
 func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, v editView) {
@@ -184,34 +187,29 @@ func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
 		h.previewAll(rw, r, v)
 		return
 	}
-	in := struct {
-		Name    string    `json:"name"`
-		Team    string    `json:"team,omitempty"`
-		Content []content `json:"content"`
-	}{v.Name, v.Team, v.contents()}
-	var made page.Version
-	err := h.send(r, "", http.MethodPost, "/v1/templates", in.Content, in, &made)
-	h.saved(rw, r, v, in.Content, made, err)
+	texts := v.contents()
+	err := requireText(texts)
+	var made catalog.Template
+	if err == nil {
+		made, err = h.Templates.Create.Do(r.Context(), page.Actor(r), catalog.NewTemplate{Name: v.Name, Team: operation.Text(v.Team), Texts: catalog.Texts{Content: texts}})
+	}
+	h.saved(rw, r, v, texts, made, err)
 }
 
-// send sends texts to /v1. A template without a text is refused, because every message would get the built-in text.
-func (h Handlers) send(r *http.Request, etag, method, path string, texts []content, in, out any) error {
+// requireText refuses a template without a text, because every message would get the built-in text.
+func requireText(texts []catalog.Text) error {
 	if len(texts) == 0 {
 		return fault.Invalidf("email.body", "write a text in at least one mode")
 	}
-	api := h.Pages.API(r)
-	if etag != "" {
-		api = api.IfMatch(etag)
-	}
-	return api.Send(method, path, in, out)
+	return nil
 }
 
 // contents returns the texts of the form that are not empty.
-func (v editView) contents() (out []content) {
+func (v editView) contents() (out []catalog.Text) {
 	for _, m := range v.Modes {
 		if m.given() {
-			m.content.Application = v.Application
-			out = append(out, m.content)
+			m.Text.Application = v.Application
+			out = append(out, m.Text)
 		}
 	}
 	return out
@@ -219,7 +217,7 @@ func (v editView) contents() (out []content) {
 
 // save stores a new version, or previews it. The texts of other applications stay as they are in the version that was opened.
 func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
-	t, err := h.find(r)
+	t, err := h.objects().Find(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -232,27 +230,30 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 		h.previewAll(rw, r, v)
 		return
 	}
-	all := append(v.contents(), slices.DeleteFunc(t.Content, func(c content) bool { return strings.EqualFold(c.Application, v.Application) })...)
-	var made page.Version
-	err = h.send(r, fmt.Sprintf(`"%d"`, v.Base), http.MethodPut, page.Path("/v1/templates/%s", t.Name), all, map[string]any{"content": all}, &made)
+	all := append(v.contents(), slices.DeleteFunc(t.Content, func(c catalog.Text) bool { return strings.EqualFold(c.Application, v.Application) })...)
+	var made catalog.Template
+	if err = requireText(all); err == nil {
+		made, err = h.Templates.Replace.Do(r.Context(), page.Actor(r), catalog.TemplateVersion{OneTemplate: one(t.Name),
+			State: operation.In(strconv.FormatInt(v.Base, 10)), Body: catalog.TemplateContent{Texts: catalog.Texts{Content: all}}})
+	}
 	h.saved(rw, r, v, all, made, err)
 }
 
 // saved answers a form: with a redirect to the template, or with the form and the reason of the refusal.
-func (h Handlers) saved(rw http.ResponseWriter, r *http.Request, v editView, texts []content, made page.Version, err error) {
+func (h Handlers) saved(rw http.ResponseWriter, r *http.Request, v editView, texts []catalog.Text, made catalog.Template, err error) {
 	h.Pages.Finish(rw, r, fmt.Sprintf("Saved as version %d, which is active now.", made.ID), page.Path("/templates/%s", made.Name), err, func(refusal page.Refusal) {
 		refusal.Field = formField(refusal.Field, texts)
 		v.Refusal = refusal
 		for i := range v.Modes {
 			m := &v.Modes[i]
-			m.Open, m.Refusal = m.Open || strings.HasPrefix(refusal.Field, m.Mode+"."), refusal
+			m.Open, m.Refusal = m.Open || strings.HasPrefix(refusal.Field, string(m.Mode)+"."), refusal
 		}
 		h.form(rw, r, refusal.Status, v)
 	})
 }
 
 // formField returns the field of the form for a field of the API: content[2].body is the body of the mode of the text.
-func formField(field string, texts []content) string {
+func formField(field string, texts []catalog.Text) string {
 	var n int
 	var part string
 	if _, err := fmt.Sscanf(field, "content[%d].%s", &n, &part); err != nil || n >= len(texts) {
@@ -261,7 +262,7 @@ func formField(field string, texts []content) string {
 	if part == "application" {
 		return part
 	}
-	return texts[n].Mode + "." + part
+	return string(texts[n].Mode) + "." + part
 }
 
 // previewAll shows the form again with the previews of all modes that have a text.
@@ -271,7 +272,7 @@ func (h Handlers) previewAll(rw http.ResponseWriter, r *http.Request, v editView
 		if !v.Modes[i].given() {
 			continue
 		}
-		p, err := h.rendered(r, v, v.Modes[i].content)
+		p, err := h.rendered(r, v, v.Modes[i].Text)
 		if err != nil {
 			refusal, ok := h.Pages.Refused(rw, r, err)
 			if !ok {
@@ -288,14 +289,14 @@ func (h Handlers) previewAll(rw http.ResponseWriter, r *http.Request, v editView
 // preview answers with the preview of one mode, for the script of the editor.
 func (h Handlers) preview(rw http.ResponseWriter, r *http.Request) {
 	v := typed(r, editView{New: true})
-	i := slices.IndexFunc(v.Modes, func(m modeView) bool { return m.Mode == r.PostFormValue("mode") })
+	i := slices.IndexFunc(v.Modes, func(m modeView) bool { return string(m.Mode) == r.PostFormValue("mode") })
 	if i < 0 {
 		h.Pages.Fail(rw, r, fault.Invalidf("mode", "there is no mode %.40q", r.PostFormValue("mode")))
 		return
 	}
 	m := v.Modes[i]
 	if m.given() {
-		p, err := h.rendered(r, v, m.content)
+		p, err := h.rendered(r, v, m.Text)
 		if err != nil {
 			refusal, ok := h.Pages.Refused(rw, r, err)
 			if !ok {
@@ -311,8 +312,8 @@ func (h Handlers) preview(rw http.ResponseWriter, r *http.Request) {
 // mail answers with the HTML of the typed e-mail, for the frame in the editor.
 func (h Handlers) mail(rw http.ResponseWriter, r *http.Request) {
 	v := typed(r, editView{New: true})
-	i := slices.IndexFunc(v.Modes, func(m modeView) bool { return m.Mode == string(users.Email) })
-	p, err := h.rendered(r, v, v.Modes[i].content)
+	i := slices.IndexFunc(v.Modes, func(m modeView) bool { return m.Mode == users.Email })
+	p, err := h.rendered(r, v, v.Modes[i].Text)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -321,7 +322,7 @@ func (h Handlers) mail(rw http.ResponseWriter, r *http.Request) {
 }
 
 // rendered renders one text with the chosen context.
-func (h Handlers) rendered(r *http.Request, v editView, c content) (p preview, err error) {
+func (h Handlers) rendered(r *http.Request, v editView, c catalog.Text) (p preview, err error) {
 	in := map[string]any{"name": v.Name, "application": v.Application, "mode": c.Mode, "subject": c.Subject, "body": c.Body, "email_html": c.EmailHTML}
 	kind, value, _ := strings.Cut(v.Sample, ":")
 	if v.Incident != "" {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/iris-oncall/iris/internal/catalog"
 )
 
 // preview is the answer of /v1/templates/preview, and what the page draws of it.
@@ -56,12 +58,12 @@ func (e partError) Place() string {
 }
 
 // of adds what the page draws of the preview of a text.
-func (p preview) of(c content) preview {
-	p.mode = c.Mode
-	sources := map[string]string{"subject": c.Subject, "body": c.Body, "email_html": c.EmailHTML}
+func (p preview) of(c catalog.Text) preview {
+	p.mode = string(c.Mode)
+	sources := map[string]string{"subject": c.Subject, "body": c.Body, "email_html": string(c.EmailHTML)}
 	for i := range p.Errors {
 		e := &p.Errors[i]
-		e.Field = c.Mode + "." + e.Part
+		e.Field = string(c.Mode) + "." + e.Part
 		if all := strings.Split(sources[e.Part], "\n"); e.Line > 0 && e.Line <= len(all) {
 			e.Source = all[e.Line-1]
 			e.Mark = strings.Repeat(" ", max(e.Column-1, 0))

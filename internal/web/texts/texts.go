@@ -1,5 +1,5 @@
 // Package texts serves the pages of templates: the list, a template with its versions, and the editor with its preview. The web site mounts it.
-// Everything is read and changed through /v1.
+// The pages call the operations, which check what the reader may do.
 package texts
 
 import (
@@ -10,12 +10,17 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/catalog/pages"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // Handlers serves the pages. It is safe for concurrent use.
-type Handlers struct{ Pages *page.Pages }
+type Handlers struct {
+	Pages     *page.Pages
+	Templates *catalog.Templates
+}
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (h Handlers) Routes(r chi.Router) {
@@ -23,7 +28,7 @@ func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/templates/new", h.create)
 	page.Get(r, "/templates/{template}", h.show)
 	page.Get(r, "/templates/{template}/edit", h.edit)
-	page.Get(r, "/templates/{template}/versions", page.Compare[whole](h.Pages, "templates", "template"))
+	page.Get(r, "/templates/{template}/versions", h.objects().Compare(h.Pages))
 }
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
@@ -32,36 +37,46 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/templates/preview", h.preview)
 	r.Post("/templates/preview/html", h.mail)
 	r.Post("/templates/{template}/edit", h.save)
-	for name, change := range map[string]page.Change{"activate": page.Activate("templates"), "owner": page.Give("templates"), "delete": remove} {
-		r.Post("/templates/{template}/"+name, h.Pages.Submit("templates", "template", h.render, change))
+	templates := h.objects()
+	for name, change := range map[string]page.Change{"activate": templates.ToActive, "owner": templates.ToTeam, "delete": h.remove} {
+		r.Post("/templates/{template}/"+name, templates.Submit(h.Pages, h.render, change))
 	}
 }
 
-// listed is a template as lists of /v1 show it.
-type listed struct {
-	page.Version
-	PlanCount int `json:"plan_count"`
-}
+func one(name string) catalog.OneTemplate { return catalog.OneTemplate{Template: name} }
 
-// content is the text of a template for one application in one mode.
-type content struct {
-	Application string `json:"application"`
-	Mode        string `json:"mode"`
-	Subject     string `json:"subject"`
-	Body        string `json:"body"`
-	EmailHTML   string `json:"email_html"`
-}
-
-// whole is a version with its texts and the plans that name it.
-type whole struct {
-	page.Version
-	Content []content `json:"content"`
-	Plans   []string  `json:"plans"`
+// objects reads and changes versions of templates.
+func (h Handlers) objects() page.Objects[catalog.Template] {
+	return page.Objects[catalog.Template]{Section: "templates", Parameter: "template", Text: text,
+		Read: func(r *http.Request, name string) (catalog.Template, error) {
+			return h.Templates.Get.Do(r.Context(), page.Actor(r), one(name))
+		},
+		Head: func(t catalog.Template) page.Version { return pages.Head(t.Version) },
+		Versions: func(r *http.Request, name, cursor string, limit int) (out page.Listed[page.Version], err error) {
+			found, err := h.Templates.List.Do(r.Context(), page.Actor(r), catalog.Filter{Paging: operation.Paging{Limit: limit, Cursor: cursor}, Name: name, Versions: "all"})
+			for _, t := range found.Items {
+				out.Items = append(out.Items, pages.Head(t.Version))
+			}
+			out.Next = page.Next(found.Next)
+			return out, err
+		},
+		Activate: func(r *http.Request, o page.Version) error {
+			_, err := h.Templates.Activate.Do(r.Context(), page.Actor(r), catalog.TemplateActivation{OneTemplate: one(o.Name), Version: o.ID})
+			return err
+		},
+		Give: func(r *http.Request, o page.Version, team string) error {
+			_, err := h.Templates.Give.Do(r.Context(), page.Actor(r), catalog.TemplateGiving{OneTemplate: one(o.Name), Body: catalog.Owner{Team: operation.Text(team)}})
+			return err
+		},
+	}
 }
 
 // list shows the templates, the newest first: those of the reader, or all.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
-	v, err := page.ReadIndex[listed](h.Pages, r, "Templates", "templates", "member", page.Reader(r).Name)
+	v, err := page.ReadIndex(h.Pages, r, "Templates", "templates", func(r *http.Request, s page.Search) (out page.Listed[catalog.TemplateRow], err error) {
+		found, err := h.Templates.List.Do(r.Context(), page.Actor(r), pages.Filter(r, s))
+		return page.Listed[catalog.TemplateRow]{Items: found.Items, Next: page.Next(found.Next)}, err
+	})
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -72,7 +87,8 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 type showView struct {
 	page.Frame
 	page.Again
-	T        whole
+	T        catalog.Template
+	Head     page.Version
 	Apps     []appTexts
 	Versions []page.Version
 	Owns     bool
@@ -83,31 +99,29 @@ type showView struct {
 // appTexts are the texts for one application.
 type appTexts struct {
 	Application string
-	Texts       []content
+	Texts       []catalog.Text
 }
 
 // show shows a version of a template.
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) { h.render(rw, r, page.Again{}) }
 
 func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Again) {
-	t, err := h.find(r)
+	t, err := h.objects().Find(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	api := h.Pages.API(r)
-	v := showView{Frame: h.Pages.Frame(r, t.Name, "templates"), Again: again, T: t, Versions: api.Versions("templates", t.Name, "", page.ShownVersions).Items,
+	v := showView{Frame: h.Pages.Frame(r, t.Name, "templates"), Again: again, T: t, Head: pages.Head(t.Version),
 		Teams: api.Teams(), Apps: byApplication(t.Content), Lost: lost(t)}
-	v.Owns = t.MayEdit && !page.Reader(r).ReadOnly
+	v.Owns = v.Head.MayEdit && !page.Reader(r).ReadOnly
+	if versions, err := h.objects().Versions(r, t.Name, "", page.ShownVersions); err == nil { // the page can do without the other versions
+		v.Versions = versions.Items
+	}
 	h.Pages.Render(rw, r, again.Status(), "text", v)
 }
 
-// find reads the version of the address, by its number or its name.
-func (h Handlers) find(r *http.Request) (whole, error) {
-	return page.Find[whole](h.Pages.API(r), "templates", wire.Param(r, "template"))
-}
-
-func byApplication(all []content) (out []appTexts) {
+func byApplication(all []catalog.Text) (out []appTexts) {
 	for _, c := range all {
 		if n := len(out); n == 0 || out[n-1].Application != c.Application {
 			out = append(out, appTexts{Application: c.Application})
@@ -117,11 +131,11 @@ func byApplication(all []content) (out []appTexts) {
 	return out
 }
 
-// Text is the texts of the version as one text, for the difference of two versions.
-func (t whole) Text() string {
+// text is the texts of the version as one text, for the difference of two versions.
+func text(t catalog.Template) string {
 	var b strings.Builder
 	for _, c := range t.Content {
-		for _, part := range []struct{ name, text string }{{"subject", c.Subject}, {"body", c.Body}, {"HTML", c.EmailHTML}} {
+		for _, part := range []struct{ name, text string }{{"subject", c.Subject}, {"body", c.Body}, {"HTML", string(c.EmailHTML)}} {
 			if part.text != "" {
 				fmt.Fprintf(&b, "# %s, %s, %s\n%s\n", c.Application, c.Mode, part.name, strings.ReplaceAll(part.text, "\r\n", "\n"))
 			}
@@ -130,7 +144,7 @@ func (t whole) Text() string {
 	return b.String()
 }
 
-func lost(t whole) string {
+func lost(t catalog.Template) string {
 	text := "The versions stay as history, and one of them can be activated again."
 	if n := len(t.Plans); n > 0 {
 		shown := strings.Join(t.Plans[:min(n, 5)], ", ")
@@ -143,6 +157,7 @@ func lost(t whole) string {
 }
 
 // remove deletes the template. The page has said which plans name it.
-func remove(api page.API, o page.Version, _ url.Values) (string, string, error) {
-	return "Template " + o.Name + " is deleted.", "/templates", api.Send(http.MethodDelete, page.Path("/v1/templates/%s", o.Name)+"?force=true", nil, nil)
+func (h Handlers) remove(r *http.Request, o page.Version, _ url.Values) (string, string, error) {
+	_, err := h.Templates.Delete.Do(r.Context(), page.Actor(r), catalog.TemplateRemoval{OneTemplate: one(o.Name), Force: true})
+	return "Template " + o.Name + " is deleted.", "/templates", err
 }

@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Plan is the group of commands about plans.
@@ -23,39 +26,17 @@ type Plan struct {
 	Delete planDelete `cmd:"" help:"Delete a plan that is not in use. Its versions are kept as history."`
 }
 
-// plan is a plan of an answer.
-type plan struct {
-	ID          int64               `json:"id"`
-	Name        string              `json:"name"`
-	Active      bool                `json:"active"`
-	Creator     string              `json:"creator"`
-	Team        string              `json:"team"`
-	CreatedAt   time.Time           `json:"created_at"`
-	Description string              `json:"description"`
-	Paused      bool                `json:"paused"`
-	Steps       [][]planDestination `json:"steps"`
-	Fallback    *target             `json:"fallback"`
-}
-
-// planDestination is a notification of a step.
-type planDestination struct {
-	Target       *target `json:"target"`
-	DynamicIndex int     `json:"dynamic_index"`
-	Priority     string  `json:"priority"`
-	Template     string  `json:"template"`
-	WaitSeconds  int64   `json:"wait_seconds"`
-	Repeat       int     `json:"repeat"`
-	Optional     bool    `json:"optional"`
-}
-
 func (t target) String() string { return t.Role + ":" + t.Name }
 
-// who names the target, or the target that the incident brings.
-func (d planDestination) who() string {
-	if d.Target == nil {
-		return fmt.Sprintf("target %d of the incident", d.DynamicIndex+1)
+// paged names the target of a notification, or the target that the incident brings.
+func paged(n catalog.Notification) string {
+	switch {
+	case n.Target != nil:
+		return n.Target.Role + ":" + n.Target.Name
+	case n.DynamicIndex != nil:
+		return fmt.Sprintf("target %d of the incident", *n.DynamicIndex+1)
 	}
-	return d.Target.String()
+	return ""
 }
 
 type planList struct{ remote.Flags }
@@ -66,14 +47,15 @@ func (c planList) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	all, err := client.All[plan](ctx, api, "/v1/plans?limit=500")
+	path, _ := operation.Request(catalog.ListPlans, catalog.Filter{Paging: operation.Paging{Limit: 500}})
+	all, err := client.All[catalog.PlanRow](ctx, api, path)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	_ = text.Row(w, "NAME", "VERSION", "TEAM", "CREATOR", "SAVED", "DESCRIPTION") // Flush returns the error
 	for _, p := range all {
-		_ = text.Row(w, p.Name, fmt.Sprint(p.ID), p.Team, p.Creator, text.Moment(p.CreatedAt), p.Description)
+		_ = text.Row(w, p.Name, p.Tag(), string(p.Team), p.Creator, text.Moment(p.CreatedAt), p.Description)
 	}
 	return w.Flush()
 }
@@ -84,7 +66,7 @@ type planName struct {
 	Name string `arg:"" help:"Name."`
 }
 
-func (c planName) path() string { return "/v1/plans/" + url.PathEscape(c.Name) }
+func (c planName) one() catalog.OnePlan { return catalog.OnePlan{Plan: c.Name} }
 
 type planShow struct{ planName }
 
@@ -94,8 +76,8 @@ func (c planShow) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	var p plan
-	if err := api.Do(ctx, http.MethodGet, c.path(), nil, &p); err != nil {
+	p, err := client.Call(ctx, api, catalog.GetPlan, c.one())
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Out, "plan: %s\nversion: %d, saved %s by %s\nactive: %t\nteam: %s\ndescription: %s\n", p.Name, p.ID, text.Moment(p.CreatedAt), p.Creator, p.Active, p.Team,
@@ -104,13 +86,13 @@ func (c planShow) Run(ctx context.Context, e remote.Env) error {
 		fmt.Fprintln(e.Out, "paused: true")
 	}
 	if p.Fallback != nil {
-		fmt.Fprintf(e.Out, "fallback: %s\n", p.Fallback)
+		fmt.Fprintf(e.Out, "fallback: %s:%s\n", p.Fallback.Role, p.Fallback.Name)
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	_ = text.Row(w, "STEP", "WHO", "PRIORITY", "TEMPLATE", "WAIT", "REPEAT", "OPTIONAL") // Flush returns the error
 	for i, step := range p.Steps {
 		for _, d := range step {
-			_ = text.Row(w, fmt.Sprint(i+1), d.who(), d.Priority, d.Template, (time.Duration(d.WaitSeconds) * time.Second).String(), fmt.Sprint(d.Repeat), fmt.Sprint(d.Optional))
+			_ = text.Row(w, fmt.Sprint(i+1), paged(d), string(d.Priority), string(d.Template), (time.Duration(d.WaitSeconds) * time.Second).String(), fmt.Sprint(d.Repeat), fmt.Sprint(d.Optional))
 		}
 	}
 	return w.Flush()
@@ -128,53 +110,53 @@ type planSet struct {
 	Fallback               *string         `help:"Target that is paged when no recipient of a step can be reached, and when the plan ends without an acknowledgement; empty = none." placeholder:"ROLE:NAME"`
 }
 
-// given returns the settings that the flags give.
-func (c planSet) given() map[string]any {
-	out := map[string]any{}
-	for name, d := range map[string]*time.Duration{"delay_seconds": c.Delay, "repage_after_seconds": c.RepageAfter, "acknowledgement_timeout_seconds": c.AcknowledgementTimeout} {
+// over returns settings with those that the flags give.
+func (c planSet) over(p escalation.SettingsPatch) escalation.SettingsPatch {
+	for to, d := range map[**int64]*time.Duration{&p.DelaySeconds: c.Delay, &p.RepageAfterSeconds: c.RepageAfter, &p.AcknowledgementTimeoutSeconds: c.AcknowledgementTimeout} {
 		if d != nil {
-			out[name] = int64(math.Ceil(d.Seconds()))
+			seconds := int64(math.Ceil(d.Seconds()))
+			*to = &seconds
 		}
 	}
 	if c.Repeat != nil {
-		out["repeat"] = *c.Repeat
+		p.Repeat = c.Repeat
 	}
 	if c.WaitForOnCall != nil {
-		out["wait_for_on_call"] = *c.WaitForOnCall
+		p.WaitForOnCall = c.WaitForOnCall
 	}
 	if c.NotifyOwner != nil {
-		out["notify_owner"] = *c.NotifyOwner
+		p.NotifyOwner = (*users.Mode)(c.NotifyOwner)
 	}
 	if c.ResolvedNotice != nil {
-		out["resolved_notice"] = c.ResolvedNotice
+		p.ResolvedNotice = map[users.Mode]bool{}
+		for mode, on := range c.ResolvedNotice {
+			p.ResolvedNotice[users.Mode(mode)] = on
+		}
 	}
-	return out
+	return p
 }
 
 // Run changes a plan.
 func (c planSet) Run(ctx context.Context, e remote.Env) error {
-	given := c.given()
-	if len(given) == 0 && c.Fallback == nil {
+	given := !c.over(escalation.SettingsPatch{}).Empty()
+	if !given && c.Fallback == nil {
 		return remote.Usagef("nothing to change: give at least one flag")
 	}
 	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
-	if len(given) > 0 {
-		var settings map[string]any
-		if err := api.Do(ctx, http.MethodGet, c.path()+"/settings", nil, &settings); err != nil {
-			return err
+	if given {
+		settings, err := client.Call(ctx, api, catalog.SettingsOfPlan, c.one())
+		if err == nil {
+			_, err = client.Call(ctx, api, catalog.ChangeSettings, catalog.ChangedSettings{OnePlan: c.one(), Body: c.over(settings)})
 		}
-		for name, value := range given {
-			settings[name] = value
-		}
-		if err := api.Do(ctx, http.MethodPut, c.path()+"/settings", settings, nil); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	if c.Fallback != nil {
-		if err := setFallback(ctx, api, c.path(), *c.Fallback); err != nil {
+		if err := setFallback(ctx, api, operation.Path(catalog.GetPlan.Path, c.Name), *c.Fallback); err != nil {
 			return err
 		}
 	}

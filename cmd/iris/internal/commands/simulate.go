@@ -2,13 +2,12 @@ package commands
 
 import (
 	"context"
-	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
-	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/client"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
@@ -50,12 +49,9 @@ func (c Simulate) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	query := url.Values{"at": {at}, "assume": {c.Assume}, "target": c.Target}
-	if c.Application != "" {
-		query.Set("application", c.Application)
-	}
-	var report simulation.Report
-	if err := api.Do(ctx, http.MethodGet, "/v1/plans/"+url.PathEscape(c.Plan)+"/simulation?"+query.Encode(), nil, &report); err != nil {
+	report, err := client.Call(ctx, api, catalog.SimulatePlan, catalog.PlanQuestion{OnePlan: catalog.OnePlan{Plan: c.Plan}, Targets: c.Target,
+		Assumptions: catalog.Assumptions{At: at, Assume: c.Assume, Application: c.Application}})
+	if err != nil {
 		return err
 	}
 	switch c.Format {

@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/app/apiserver/site/providers"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/silences"
@@ -32,6 +33,8 @@ type Deps struct {
 	APIs       http.Handler // the JSON APIs
 	Wake       func(context.Context, buckets.Set)
 	Silences   *silences.Silences
+	Plans      *catalog.Plans
+	Templates  *catalog.Templates
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
 }
@@ -73,6 +76,7 @@ func New(d Deps) (*Site, error) {
 			Configuration: sections.ConfigurationParts{
 				Integrations: sections.IntegrationParts{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
 				Silences:     sections.SilenceParts{Silences: d.Silences, Incidents: s.Incidents},
+				Plans:        d.Plans, Templates: d.Templates,
 			},
 			Access: sections.AccessParts{
 				Tokens:   sections.TokenParts{Tokens: s.Tokens, Services: sections.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},

@@ -4,6 +4,7 @@ package configuration
 import (
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/web/applications"
@@ -23,12 +24,14 @@ type (
 type Deps struct {
 	Integrations IntegrationParts
 	Silences     SilenceParts
+	Plans        *catalog.Plans
+	Templates    *catalog.Templates
 }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (d Deps) Routes(r chi.Router, p *page.Pages) {
-	pagescatalog.Handlers{Pages: p}.Routes(r)
-	texts.Handlers{Pages: p}.Routes(r)
+	pagescatalog.Handlers{Pages: p, Plans: d.Plans}.Routes(r)
+	texts.Handlers{Pages: p, Templates: d.Templates}.Routes(r)
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.Routes(r)
 	pages.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
 	applications.Handlers{Pages: p}.Routes(r)
@@ -36,8 +39,8 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
-	pagescatalog.Handlers{Pages: p}.ChangeRoutes(r)
-	texts.Handlers{Pages: p}.ChangeRoutes(r)
+	pagescatalog.Handlers{Pages: p, Plans: d.Plans}.ChangeRoutes(r)
+	texts.Handlers{Pages: p, Templates: d.Templates}.ChangeRoutes(r)
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.ChangeRoutes(r)
 	pages.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
 	applications.Handlers{Pages: p}.ChangeRoutes(r)
