@@ -2,8 +2,8 @@
 // number behind a load balancer.
 package main
 
-import "github.com/iris-oncall/iris/internal/app"
+import "github.com/iris-oncall/iris/internal/program"
 
 func main() {
-	app.Main("iris-api", "Serves the API, webhooks, people's answers and the web pages of Iris. Run any number behind a load balancer.", app.ServeAPI)
+	program.Main("iris-api", "Serves the API, webhooks, people's answers and the web pages of Iris. Run any number behind a load balancer.", program.ServeAPI)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/program/operator"
 )
 
 type userPasswdCommand struct {

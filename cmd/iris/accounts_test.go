@@ -6,12 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/access"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/auth/pg"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/users"
+	pgpeople "github.com/iris-oncall/iris/internal/users/pg"
 )
 
 func TestAccountsOfUsers(t *testing.T) {
@@ -78,7 +78,7 @@ func TestAccountsOfUsers(t *testing.T) {
 	require.Equal(t, ann().ID, ops.DirectorID)
 	require.Zero(t, ops.ManagerID)
 
-	records, err := access.NewAudit(db).List(t.Context(), filters.Query{Limit: 10})
+	records, err := pg.NewAudit(db).List(t.Context(), filters.Query{Limit: 10})
 	require.NoError(t, err)
 	var actions []string
 	for _, r := range records {

@@ -16,12 +16,12 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
-	"github.com/iris-oncall/iris/internal/app"
-	"github.com/iris-oncall/iris/internal/app/online"
-	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/database"
-	"github.com/iris-oncall/iris/internal/operator"
-	"github.com/iris-oncall/iris/internal/operator/transfer"
+	"github.com/iris-oncall/iris/internal/program"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/database"
+	"github.com/iris-oncall/iris/internal/program/online"
+	"github.com/iris-oncall/iris/internal/program/operator"
+	"github.com/iris-oncall/iris/internal/program/operator/transfer"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -53,7 +53,7 @@ func (e *env) local(ctx context.Context) (http.RoundTripper, error) {
 	if err != nil || c.DatabaseURL() == "" {
 		return nil, err
 	}
-	e.api, e.close, err = app.Local(ctx, c)
+	e.api, e.close, err = program.Local(ctx, c)
 	return e.api, err
 }
 
@@ -74,7 +74,7 @@ func (migrateCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	log, err := app.NewLogger(config.Log{Level: "info", Format: "console"})
+	log, err := program.NewLogger(config.Log{Level: "info", Format: "console"})
 	if err != nil {
 		return err
 	}

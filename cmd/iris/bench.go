@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
-	"github.com/iris-oncall/iris/internal/app"
-	"github.com/iris-oncall/iris/internal/bench"
-	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/database"
+	"github.com/iris-oncall/iris/internal/dev/bench"
+	"github.com/iris-oncall/iris/internal/program"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/database"
 )
 
 type benchCommand struct {
@@ -45,7 +45,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	app.RelaxCollector(e.environ, debug.SetGCPercent) // the load generator shares the machine with the servers
+	program.RelaxCollector(e.environ, debug.SetGCPercent) // the load generator shares the machine with the servers
 	o := bench.Options{
 		Burst: c.Burst, For: c.For, Notifications: c.Notifications, Storm: c.Storm, URL: c.URL, App: c.App, Key: c.Key, Plan: c.Plan,
 		Processors: c.Processors, KillHalf: c.Kill == "half", ConfigFile: e.config, Environ: e.environ, ProfileDir: c.Profile,
@@ -145,6 +145,6 @@ type benchSinkCommand struct {
 
 // Run is the mail server of the bench, in a process of its own.
 func (c benchSinkCommand) Run(ctx context.Context, e *env) error {
-	app.RelaxCollector(e.environ, debug.SetGCPercent)
+	program.RelaxCollector(e.environ, debug.SetGCPercent)
 	return bench.RunSink(ctx, c.Addr, e.stdin, e.stdout)
 }

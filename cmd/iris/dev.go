@@ -5,7 +5,7 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
-	"github.com/iris-oncall/iris/internal/devmode"
+	"github.com/iris-oncall/iris/internal/dev/devmode"
 )
 
 type devCommand struct {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
-	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/operator/transfer"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/operator/transfer"
 )
 
 type importCommand struct {

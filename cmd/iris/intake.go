@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/program/operator"
 )
 
 // intakeFlags are the settings for the alerts of an application.

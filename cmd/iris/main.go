@@ -22,7 +22,7 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 
-	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/program"
 )
 
 // cli is the command line. Each command's Run method does the work.
@@ -83,7 +83,7 @@ type env struct {
 }
 
 func main() {
-	ctx, stop := app.Signals()
+	ctx, stop := program.Signals()
 	e := &env{environ: os.Environ(), stdin: os.Stdin, stdout: shown(os.Stdout), stderr: shown(os.Stderr)}
 	code := run(ctx, os.Args[1:], e)
 	stop()
@@ -104,7 +104,7 @@ func run(ctx context.Context, args []string, e *env) int {
 	var c cli
 	exited := -1
 	parser, err := kong.New(&c,
-		kong.Name("iris"), kong.Description(description), kong.Vars{"version": "iris " + app.Version()},
+		kong.Name("iris"), kong.Description(description), kong.Vars{"version": "iris " + program.Version()},
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.Bind(remote.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}))
@@ -138,7 +138,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		fmt.Fprintf(e.stderr, "iris: %v (see: %s --help)\n", err, parsed.Selected().FullPath())
 		return 2
 	}
-	app.PrintError(e.stderr, "iris", err)
+	program.PrintError(e.stderr, "iris", err)
 	return 1
 }
 
@@ -167,7 +167,7 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(e *env) error {
-	_, err := fmt.Fprintln(e.stdout, "iris", app.Version())
+	_, err := fmt.Fprintln(e.stdout, "iris", program.Version())
 	return err
 }
 
@@ -175,12 +175,12 @@ type apiCommand struct{}
 
 // Run is iris-api, for `iris dev`.
 func (apiCommand) Run(ctx context.Context, e *env) error {
-	return app.ServeAPI(commands.AsProgram(ctx), e.config, e.environ)
+	return program.ServeAPI(commands.AsProgram(ctx), e.config, e.environ)
 }
 
 type processorCommand struct{}
 
 // Run is message-processor, for `iris dev`.
 func (processorCommand) Run(ctx context.Context, e *env) error {
-	return app.ServeProcessor(commands.AsProgram(ctx), e.config, e.environ)
+	return program.ServeProcessor(commands.AsProgram(ctx), e.config, e.environ)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
 )
 
 // iris runs the command and returns its exit code, its standard output and its standard error.

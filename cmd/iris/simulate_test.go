@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
 // installation returns a database with ann, bob and team db of both. The calendar has a hand-off at 02:00 in Zurich on 22

@@ -8,8 +8,8 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
-	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/operator/transfer"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/operator/transfer"
 )
 
 type syncCommand struct {

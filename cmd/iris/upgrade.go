@@ -11,10 +11,10 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
-	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/database"
-	"github.com/iris-oncall/iris/internal/operator"
-	"github.com/iris-oncall/iris/internal/overview"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/database"
+	"github.com/iris-oncall/iris/internal/program/operator"
+	"github.com/iris-oncall/iris/internal/system/overview"
 )
 
 type checkUpgradeCommand struct {

@@ -2,8 +2,8 @@
 // peers. Run two or more.
 package main
 
-import "github.com/iris-oncall/iris/internal/app"
+import "github.com/iris-oncall/iris/internal/program"
 
 func main() {
-	app.Main("message-processor", "Escalates the incidents of Iris and sends their messages. Run two or more; they share the work.", app.ServeProcessor)
+	program.Main("message-processor", "Escalates the incidents of Iris and sends their messages. Run two or more; they share the work.", program.ServeProcessor)
 }

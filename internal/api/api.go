@@ -16,9 +16,9 @@ import (
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
-	"github.com/iris-oncall/iris/internal/kit/kithttp"
-	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/mount"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // The dependencies of the routes by resource, for package app.
@@ -46,7 +46,7 @@ type Deps struct {
 	Messages      messages.Deps
 	People        people.Deps
 	// Typed has the routes of operations.
-	Typed *kithttp.API
+	Typed *mount.API
 	// Integrations are the routes of packages opening, integrations, heartbeats, tokens and identities.
 	Integrations []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.

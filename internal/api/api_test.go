@@ -26,31 +26,31 @@ import (
 	"github.com/iris-oncall/iris/internal/api/opening"
 	"github.com/iris-oncall/iris/internal/api/people"
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
 	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
+	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/dev/testlog"
+	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
+	"github.com/iris-oncall/iris/internal/escalation/reach"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	intakeopening "github.com/iris-oncall/iris/internal/intake/opening"
+	pgintake "github.com/iris-oncall/iris/internal/intake/pg"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
-	"github.com/iris-oncall/iris/internal/load"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/notifications"
+	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/notifications/responders"
 	"github.com/iris-oncall/iris/internal/oncall"
-	open "github.com/iris-oncall/iris/internal/opening"
-	"github.com/iris-oncall/iris/internal/operator"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/access"
-	"github.com/iris-oncall/iris/internal/postgres/engine"
-	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
-	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
-	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
-	"github.com/iris-oncall/iris/internal/testlog"
-	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/reach"
-	"github.com/iris-oncall/iris/internal/wire/replay"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/program/operator"
+	pgpeople "github.com/iris-oncall/iris/internal/users/pg"
+	"github.com/iris-oncall/iris/internal/web/load"
+	"github.com/iris-oncall/iris/internal/web/replay"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // seed makes two people, a team, an application, a plan of two steps with its template, and three incidents.
@@ -86,7 +86,7 @@ func newFixture(t *testing.T) *fixture {
 	require.NoError(t, apps.SetKey(t.Context(), app.ID, "demo-key"))
 	problems := wire.NewErrors(testlog.New(t, zap.WarnLevel))
 	users := pgpeople.NewUsers(f.db)
-	directory, idle := engine.NewDirectory(f.db), load.New(queue.NewQueues(f.db), testlog.New(t, zap.DebugLevel))
+	directory, idle := pgescalation.NewDirectory(f.db), load.New(pgdelivery.NewQueues(f.db), testlog.New(t, zap.DebugLevel))
 	wake := func(context.Context, buckets.Set) {}
 	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
 	plans := pgcatalog.NewPlans(f.db)
@@ -101,11 +101,11 @@ func newFixture(t *testing.T) *fixture {
 		applications.Routes(applications.Deps{Applications: apps, People: users, Quota: apps.Quota}),
 		people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil), Accounts: operator.NewAccounts(f.db), Rules: pgpeople.NewSettings(f.db), Quiet: pgpeople.NewSettings(f.db), Display: pgpeople.NewSettings(f.db), OnCall: operator.NewOnCall(f.db, apps)}),
 		configuration.Routes(configuration.Deps{Applications: apps, Removals: operator.NewRemovals(f.db)}),
-		auditlog.Routes(auditlog.Deps{Read: access.NewAudit(f.db).List}),
+		auditlog.Routes(auditlog.Deps{Read: pg.NewAudit(f.db).List}),
 		integrations.Routes(senders),
-		opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: open.Opener{Incidents: in, Plans: plans, Applications: apps,
+		opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,
 			Lookups: pgnotifications.New(f.db), Load: idle}}),
-		heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(f.db), Integrations: pgintegrations.New(f.db, secrets), Chooser: senders.Previewer.Chooser,
+		heartbeats.Routes(heartbeats.Deps{Heartbeats: pgintake.New(f.db), Integrations: pgintegrations.New(f.db, secrets), Chooser: senders.Previewer.Chooser,
 			Editable: integrations.Editable(senders), Own: reach.Rule{}.Own}),
 		typed(f.db, wake),
 	)

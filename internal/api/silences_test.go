@@ -5,7 +5,7 @@ import (
 	catalogpages "github.com/iris-oncall/iris/internal/catalog/pages"
 	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/messages"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 
 	"context"
 	"fmt"
@@ -18,22 +18,22 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/kit/kithttp"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/silences"
 	silencepages "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/silences/pg"
-	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/mount"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // typed returns the operations in a database, as routes.
 func typed(db *postgres.DB, wake func(context.Context, buckets.Set)) []routing.Route {
 	store := pg.New(db)
-	a := kithttp.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
+	a := mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
 	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
-	authors := catalog.Authors{People: pgpeople.NewUsers(db), Teams: pgcatalog.NewOwners(db), Teammates: pgpeople.NewUsers(db).Teammates}
+	authors := catalog.Authors{People: pgusers.NewUsers(db), Teams: pgcatalog.NewOwners(db), Teammates: pgusers.NewUsers(db).Teammates}
 	catalogpages.Mount(a, catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax, MaxLength: 24 * time.Hour}),
 		catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax}))
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake, zap.NewNop())))

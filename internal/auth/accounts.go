@@ -3,11 +3,10 @@ package auth
 import (
 	"context"
 	"errors"
-	"strings"
-
-	"github.com/iris-oncall/iris/internal/directory"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
+	usersdirectory "github.com/iris-oncall/iris/internal/users/directory"
+	"strings"
 )
 
 // ErrLogin means an unknown name, a wrong password, or a person who is inactive or has no password.
@@ -31,13 +30,13 @@ var ErrDirectoryUnavailable = fault.New(fault.Unavailable, "the directory that c
 // Directory checks passwords that Iris does not keep. For a wrong name or password it returns an Unauthenticated fault. Any other
 // error means that it did not answer. It must be safe for concurrent use.
 type Directory interface {
-	Check(ctx context.Context, name, password string) (directory.Entry, error)
+	Check(ctx context.Context, name, password string) (usersdirectory.Entry, error)
 }
 
 // Entries stores the directory's entry of a person who logs in: as a new person, or as an update. It returns ErrNameConflict if the
 // name belongs to another person.
 type Entries interface {
-	Store(ctx context.Context, e directory.Entry) error
+	Store(ctx context.Context, e usersdirectory.Entry) error
 }
 
 // Accounts logs people in with name and password. It is safe for concurrent use.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/directory"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/users/directory"
 )
 
 type fakeCredentials map[string]struct {

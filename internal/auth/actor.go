@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/tokens"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

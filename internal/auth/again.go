@@ -3,8 +3,8 @@ package auth
 import (
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // ErrLogInAgain is the refusal of a dangerous change in a session whose log-in is too old. After a further log-in it is admitted.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )

@@ -12,7 +12,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 const (

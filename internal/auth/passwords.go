@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Cost of argon2id: 19 MiB, two passes, one lane; about 30 ms of one core.

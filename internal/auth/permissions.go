@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Member is a message processor as it describes itself.

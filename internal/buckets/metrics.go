@@ -1,10 +1,9 @@
 package buckets
 
 import (
+	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-
-	shared "github.com/iris-oncall/iris/internal/metrics"
 )
 
 type metrics struct {
@@ -32,7 +31,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		rebalances: counter("iris_buckets_rebalances_total", "Times that this process took or gave buckets because the members changed."),
 		takeovers:  counter("iris_buckets_takeovers_total", "Buckets that this process took from a dead member."),
 		lost:       counter("iris_buckets_lost_total", "Leases of this process that another process acquired."),
-		failures: shared.Start(auto.NewCounterVec(prometheus.CounterOpts{
+		failures: kitmetrics.Start(auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_buckets_failures_total", Help: "Statements about members and leases that failed.",
 		}, []string{"operation"}), []string{"view", "release", "acquire", "heartbeat"}),
 	}

@@ -1,7 +1,7 @@
 package catalog
 
 import (
-	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/kit/filters"
 )
 
 // PlanFilters names the filter fields of GET /v0/plans.

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/etag"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/kit/etag"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )

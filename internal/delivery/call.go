@@ -11,7 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/stage"
-	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -23,7 +23,7 @@ func TestTakeFromAClosedModeTakesOnlyMessagesWithoutBudget(t *testing.T) {
 	o.exec(`update messages set created_at = created_at - interval '2 minutes' where id = $1`, old)
 	r := o.request(h, o.lane(users.Email, messages.ClassUrgent), 10)
 	r.Takes[0].Waited, r.Takes[0].FirstWaited, r.Takes[0].Older = 20*time.Second, 20*time.Second, time.Minute
-	got, err := queue.New(o.db).Take(t.Context(), r)
+	got, err := pg.New(o.db).Take(t.Context(), r)
 	require.NoError(t, err)
 	var ids []int64
 	for _, c := range got {

@@ -13,12 +13,12 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/engine"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -191,14 +191,14 @@ func (links) IncidentURL(id incidents.ID) string {
 }
 
 func (o *office) deps(h *holder, vendors ...messages.Vendor) delivery.Deps {
-	q := queue.New(o.db)
+	q := pg.New(o.db)
 	level := zap.WarnLevel
 	if _, isBenchmark := o.t.(*testing.B); isBenchmark {
 		level = zap.ErrorLevel
 	}
 	return delivery.Deps{
-		Queue: q, Ledger: q, Rescuer: q, Limits: queue.NewLimits(o.db), Leases: h, Renderer: words{},
-		Directory: engine.NewReach(o.db), Links: links{}, Vendors: vendors, Log: zaptest.NewLogger(o.t, zaptest.Level(level)),
+		Queue: q, Ledger: q, Rescuer: q, Limits: pg.NewLimits(o.db), Leases: h, Renderer: words{},
+		Directory: pgescalation.NewReach(o.db), Links: links{}, Vendors: vendors, Log: zaptest.NewLogger(o.t, zaptest.Level(level)),
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
-	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/iris-oncall/iris/internal/delivery/account"
+	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 	"github.com/iris-oncall/iris/internal/messages"
-	shared "github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -87,14 +87,14 @@ func (m *metrics) startAtZero(vendors []messages.Vendor) {
 		string(messages.OutcomeUnavailable), string(messages.OutcomeUnknown), string(messages.OutcomeCancelled)}
 	for _, v := range vendors {
 		for _, mode := range v.Modes() {
-			shared.Start(m.attempts, []string{v.Name()}, []string{string(mode)}, outcomes)
+			kitmetrics.Start(m.attempts, []string{v.Name()}, []string{string(mode)}, outcomes)
 		}
 	}
-	shared.Start(m.unsent, modes)
-	shared.Start(m.notBegun, modes)
-	shared.Start(m.turned, modes, []string{"mode", string(messages.Pending), string(messages.Failed), string(messages.Cancelled), string(messages.Dropped)})
-	shared.Start(m.lateSlots, []string{"call", "mode", "account", "app"})
-	shared.Start(m.failures, []string{"find", "pauses", "rescue", "note unsent pages", "expire", "take", "render", "pause", "reserve", "mark", "reread",
+	kitmetrics.Start(m.unsent, modes)
+	kitmetrics.Start(m.notBegun, modes)
+	kitmetrics.Start(m.turned, modes, []string{"mode", string(messages.Pending), string(messages.Failed), string(messages.Cancelled), string(messages.Dropped)})
+	kitmetrics.Start(m.lateSlots, []string{"call", "mode", "account", "app"})
+	kitmetrics.Start(m.failures, []string{"find", "pauses", "rescue", "note unsent pages", "expire", "take", "render", "pause", "reserve", "mark", "reread",
 		"record", "turn", "release", "reach"})
 }
 

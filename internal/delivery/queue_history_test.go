@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -30,7 +30,7 @@ func TestSettledMessagesMoveToHistory(t *testing.T) {
 	o.exec(`update incidents set active = false where id = $1`, over)
 	o.exec(`update messages set settled_at = settled_at - interval '1 hour' where settled_at is not null`)
 
-	archive := queue.NewHistory(o.db)
+	archive := pg.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
 	require.NoError(t, archive.Prepare(t.Context()), "a second call changes nothing")
 	round, err := archive.Move(t.Context(), time.Minute, 3)
@@ -57,7 +57,7 @@ func TestMessagesMoveAfterTheirIncidentHasEnded(t *testing.T) {
 	o := newOffice(t)
 	incident, _ := o.incident(users.Email, messages.ClassUrgent)
 	o.exec(`update messages set state = 'sent', settled_at = clock_timestamp() - interval '1 hour'`)
-	archive := queue.NewHistory(o.db)
+	archive := pg.NewHistory(o.db)
 	move := func() (moved int) {
 		round, err := archive.Move(t.Context(), time.Minute, 100)
 		require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestHistoryDeletesOldRows(t *testing.T) {
 		select 1, t, 0, $1, 0, 0, 0, 0, 'r', 'primary', 't', 2, 'email', 'sent', 1, false, '', '', '', '', '', '[]'
 		from unnest(array[clock_timestamp() - interval '3 years', clock_timestamp()]) t`, o.app)
 	o.exec(`select make_history_partition(clock_timestamp() - interval '3 years')`)
-	archive := queue.NewHistory(o.db)
+	archive := pg.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
 	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "the rows of the default partition moved")
 	more, err := archive.Forget(t.Context(), 400*24*time.Hour)

@@ -11,13 +11,13 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/overview"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/operations"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/system/overview"
+	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -39,7 +39,7 @@ func (o *office) lane(m users.Mode, c messages.Class) delivery.Lane {
 
 func (o *office) take(h *holder, lane delivery.Lane, n int) []delivery.Claimed {
 	o.t.Helper()
-	got, err := queue.New(o.db).Take(o.t.Context(), o.request(h, lane, n))
+	got, err := pg.New(o.db).Take(o.t.Context(), o.request(h, lane, n))
 	require.NoError(o.t, err)
 	return got
 }
@@ -57,7 +57,7 @@ func (o *office) mark(h *holder, cs ...delivery.Claimed) map[messages.ID]int {
 	for i, c := range cs {
 		starts[i] = start(c)
 	}
-	got, err := queue.New(o.db).MarkSending(o.t.Context(), h.id, starts)
+	got, err := pg.New(o.db).MarkSending(o.t.Context(), h.id, starts)
 	require.NoError(o.t, err)
 	return got
 }
@@ -71,7 +71,7 @@ func outcome(c delivery.Claimed, attempt int, r messages.Outcome, v delivery.Ver
 
 func (o *office) record(outs ...delivery.Outcome) []messages.ID {
 	o.t.Helper()
-	late, err := queue.New(o.db).Record(o.t.Context(), outs)
+	late, err := pg.New(o.db).Record(o.t.Context(), outs)
 	require.NoError(o.t, err)
 	return late
 }
@@ -84,7 +84,7 @@ func (o *office) state(id messages.ID) string {
 func TestQueueFindsLanes(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	q := queue.New(o.db)
+	q := pg.New(o.db)
 	incident, _ := o.incident(users.SMS, messages.ClassUrgent)
 	o.flood(3, users.Email)
 	o.exec(`update messages set available_at = clock_timestamp() + interval '10 seconds' where mode = 'sms'`)
@@ -169,7 +169,7 @@ func TestQueueWaitsForARunningBucketTransfer(t *testing.T) {
 
 	done := make(chan []delivery.Claimed, 1)
 	go func() {
-		got, _ := queue.New(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 10))
+		got, _ := pg.New(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 10))
 		done <- got
 	}()
 	o.eventually("the take waits for the lease", func() bool {
@@ -191,7 +191,7 @@ func TestTwoWorkersNeverTakeTheSameMessage(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			for {
-				got, err := queue.New(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 7))
+				got, err := pg.New(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 7))
 				if err != nil || len(got) == 0 {
 					return
 				}
@@ -287,7 +287,7 @@ func TestAnOutcomeReadsTheCurrentIncident(t *testing.T) {
 
 	done := make(chan error, 1)
 	go func() {
-		_, err := queue.New(o.db).Record(context.Background(),
+		_, err := pg.New(o.db).Record(context.Background(),
 			[]delivery.Outcome{outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})})
 		done <- err
 	}()
@@ -386,7 +386,7 @@ func TestALateOutcomeChangesOnlyItsAttempt(t *testing.T) {
 	c := o.take(h, lane, 1)[0]
 	o.mark(h, c)
 	o.exec(`update messages set claim_until = clock_timestamp() - interval '1 second'`)
-	q := queue.New(o.db)
+	q := pg.New(o.db)
 	o.kill("me")
 	next := o.own("next", 0, 256)
 
@@ -419,7 +419,7 @@ func TestALateSuccessPreventsASecondCall(t *testing.T) {
 	o.exec(`update messages set claim_until = clock_timestamp() - interval '1 second'`)
 	o.kill("me")
 	next := o.own("next", 0, 256)
-	q := queue.New(o.db)
+	q := pg.New(o.db)
 	require.NoError(t, q.Doubt(t.Context(), []delivery.Recovered{{ID: c.ID, Attempt: 1}}))
 	again := o.take(next, lane, 1)[0]
 	o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
@@ -436,7 +436,7 @@ func TestAttemptsOfLiveProcessesAreNotInDoubt(t *testing.T) {
 	o.mark(h, c)
 	o.exec(`update messages set claim_until = clock_timestamp() - interval '1 second'`)
 	o.own("next", 0, 256)
-	q := queue.New(o.db)
+	q := pg.New(o.db)
 	lost, err := q.Sending(t.Context(), "next", buckets.All().List())
 	require.NoError(t, err)
 	require.Empty(t, lost, "its sender lives")
@@ -456,7 +456,7 @@ func TestClaimsExpire(t *testing.T) {
 	h := o.own("me", 0, 256)
 	o.flood(3, users.Email)
 	lane := o.lane(users.Email, messages.ClassOutOfBand)
-	q := queue.New(o.db)
+	q := pg.New(o.db)
 	require.Len(t, o.take(h, lane, 3), 3)
 	require.Empty(t, o.take(h, lane, 3), "the claims are good")
 	found, err := q.Waiting(t.Context(), buckets.All().List(), time.Time{})
@@ -487,7 +487,7 @@ func TestMessagesExpire(t *testing.T) {
 	h := o.own("me", 0, 256)
 	o.flood(2, users.Email)
 	o.exec(`update messages set expires_at = clock_timestamp() - interval '1 second' where id = (select min(id) from messages)`)
-	n, err := queue.New(o.db).Expire(t.Context(), h.leases, "me")
+	n, err := pg.New(o.db).Expire(t.Context(), h.leases, "me")
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, "dropped", o.text(`select state from messages order by id limit 1`))
@@ -500,7 +500,7 @@ func TestPendingMessagesArePurged(t *testing.T) {
 	incident, message := o.incident(users.SMS, messages.ClassUrgent)
 	o.exec(`update incidents set due_at = null`)
 	o.flood(1500, users.Email)
-	q := operations.New(o.db)
+	q := pgsystem.New(o.db)
 	n, err := q.Purge(t.Context(), overview.Purge{Application: o.text(`select name from applications where id = $1`, o.app), OutOfBand: true, Actor: "root", Why: "stale"})
 	require.NoError(t, err)
 	require.Equal(t, overview.Purged{Dropped: 1500}, n)
@@ -532,7 +532,7 @@ func TestTextThatPostgreSQLRefusesIsCleaned(t *testing.T) {
 func TestPausesAreShared(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	l := queue.NewLimits(o.db)
+	l := pg.NewLimits(o.db)
 	require.NoError(t, l.SetPause(t.Context(), "account:twilio/main", time.Minute, "asked"))
 	require.NoError(t, l.SetPause(t.Context(), "account:twilio/main", time.Second, "shorter"))
 	ps, err := l.Pauses(t.Context())
@@ -540,9 +540,9 @@ func TestPausesAreShared(t *testing.T) {
 	require.Len(t, ps, 1)
 	require.Equal(t, "asked", ps[0].Reason)
 	require.InDelta(t, 60, ps[0].For.Seconds(), 2)
-	require.NoError(t, operations.New(o.db).Pause(t.Context(), "account:twilio/main", time.Second, "an operator's pause replaces it"))
-	require.NoError(t, operations.New(o.db).EndPause(t.Context(), "account:twilio/main"))
-	require.True(t, fault.Is(operations.New(o.db).EndPause(t.Context(), "account:twilio/main"), fault.NotFound))
+	require.NoError(t, pgsystem.New(o.db).Pause(t.Context(), "account:twilio/main", time.Second, "an operator's pause replaces it"))
+	require.NoError(t, pgsystem.New(o.db).EndPause(t.Context(), "account:twilio/main"))
+	require.True(t, fault.Is(pgsystem.New(o.db).EndPause(t.Context(), "account:twilio/main"), fault.NotFound))
 	require.Equal(t, "sending paused, sending resumed", o.text(`select string_agg(action, ', ' order by id) from audit_log where object = 'account:twilio/main'`))
 }
 
@@ -555,7 +555,7 @@ func TestQueueTakesOnlyMessagesThatNeedNotWaitForALongPause(t *testing.T) {
 	o.exec(`update messages set cycles = 1 where id = $1`, again)
 	r := o.request(h, o.lane(users.SMS, messages.ClassUrgent), 10)
 	r.Takes[0].Waited, r.Takes[0].Older = 20*time.Second, time.Minute
-	got, err := queue.New(o.db).Take(t.Context(), r)
+	got, err := pg.New(o.db).Take(t.Context(), r)
 	require.NoError(t, err)
 	require.Len(t, got, 1, "a pause of an hour leaves no budget to wait for")
 	require.Equal(t, messages.ID(first), got[0].ID)

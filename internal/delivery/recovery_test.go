@@ -11,9 +11,9 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/incidents"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -27,7 +27,7 @@ func TestARefusingReceiptMovesTheMessageToAnotherMode(t *testing.T) {
 	incident, message := o.incident(users.SMS, messages.ClassUrgent)
 	w.Wake(buckets.All())
 	o.eventually("the text left", func() bool { return o.state(messages.ID(message)) == "sent" })
-	_, err := incidents.NewReceipts(o.db).Apply(t.Context(), messages.Receipt{
+	_, err := pg.NewReceipts(o.db).Apply(t.Context(), messages.Receipt{
 		Vendor: "twilio", VendorMessageID: "v" + o.text(`select id::text from messages where id = $1`, message), Status: "undelivered",
 		Outcome: messages.OutcomeRejected, Detail: "30005",
 	})
@@ -134,7 +134,7 @@ func TestARestartWithAllModesIsStored(t *testing.T) {
 
 	c = o.take(h, lane, 1)
 	require.Len(t, c, 1)
-	require.NoError(t, queue.New(o.db).Turn(t.Context(), "me", []delivery.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
+	require.NoError(t, pgdelivery.New(o.db).Turn(t.Context(), "me", []delivery.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
 	require.Equal(t, "pending sms {} 2 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 }
 

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/delivery"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 )
 
 func TestReservationsAgreeWithTheModel(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	l := queue.NewLimits(o.db)
+	l := pg.NewLimits(o.db)
 	ms := time.Millisecond
 	r := delivery.Reservation{Key: "mode:sms", Interval: 100 * ms, Burst: 1, Tolerance: 250 * ms, Offsets: make([]time.Duration, 5)}
 	g, err := l.Reserve(t.Context(), r)
@@ -69,7 +69,7 @@ func TestReservationsAgreeWithTheModel(t *testing.T) {
 func TestConcurrentReservationsAreExact(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	l := queue.NewLimits(o.db)
+	l := pg.NewLimits(o.db)
 	var mu sync.Mutex
 	var slots []time.Time
 	var wg sync.WaitGroup

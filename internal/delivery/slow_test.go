@@ -13,11 +13,11 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/engine"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -178,9 +178,9 @@ func TestPagesAreSentFarFromTheDatabase(t *testing.T) {
 			p := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
 			deps := o.deps(o.own("me", 0, 256), p)
 			far := farAway(t, o, 60*time.Millisecond)
-			q := queue.New(far)
+			q := pg.New(far)
 			deps.Queue, deps.Ledger, deps.Rescuer = q, q, q
-			deps.Limits, deps.Directory = queue.NewLimits(far), engine.NewReach(far)
+			deps.Limits, deps.Directory = pg.NewLimits(far), pgescalation.NewReach(far)
 			w, _ := o.work(deps, delivery.Config{Limits: limits})
 			for range 20 {
 				o.incident(users.Email, messages.ClassUrgent)
@@ -198,7 +198,7 @@ func TestPagesAreSentFarFromTheDatabase(t *testing.T) {
 func TestAPageNotSentInTimeIsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	q := queue.New(o.db)
+	q := pg.New(o.db)
 	incident, page := o.incident(users.Email, messages.ClassUrgent)
 	young, _ := o.incident(users.Email, messages.ClassUrgent)
 	closed, other := o.incident(users.Email, messages.ClassUrgent)

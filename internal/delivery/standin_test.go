@@ -11,9 +11,9 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
+	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/engine"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -26,14 +26,14 @@ func (o *office) serve(id string, modes ...string) {
 // standIn gives a holder the stand-in buckets of the present view.
 func (o *office) standIn(h *holder, modes ...string) {
 	o.t.Helper()
-	v, err := engine.NewCluster(o.db).View(context.Background())
+	v, err := pgescalation.NewCluster(o.db).View(context.Background())
 	require.NoError(o.t, err)
 	h.others = buckets.StandInsOf(&v, buckets.Member{ProcessID: h.id, Modes: modes})
 }
 
 // with adds what a processor knows of the modes of others.
 func (o *office) with(d delivery.Deps) delivery.Deps {
-	d.Served = engine.NewCluster(o.db)
+	d.Served = pgescalation.NewCluster(o.db)
 	return d
 }
 
@@ -72,7 +72,7 @@ func TestAMessageWaitsForAMemberThatServesItsMode(t *testing.T) {
 	o.serve("good", "drop", "email")
 	_, message := o.incident(users.Email, messages.ClassUrgent)
 	deps := o.with(o.deps(bad, &post{name: "drop", modes: []users.Mode{users.Drop}}))
-	searched := &counted{Queue: queue.New(o.db)}
+	searched := &counted{Queue: pg.New(o.db)}
 	deps.Queue = searched
 	_, stop := o.work(deps, delivery.Config{Poll: 20 * time.Millisecond})
 	o.eventually("the owner searches", func() bool { return searched.found.Load() > 5 })
@@ -83,7 +83,7 @@ func TestAMessageWaitsForAMemberThatServesItsMode(t *testing.T) {
 	o.serve("dry", "drop", "email")
 	o.standIn(dry, "drop", "email")
 	mail := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
-	rehearsed := &counted{Queue: queue.New(o.db)}
+	rehearsed := &counted{Queue: pg.New(o.db)}
 	deps = o.with(o.deps(dry, mail))
 	deps.Queue = rehearsed
 	_, stopDry := o.work(deps, delivery.Config{Poll: 20 * time.Millisecond, DryRun: delivery.DryRunStore})
@@ -112,7 +112,7 @@ func TestAStandInTakesNothingAfterTheBucketHasAnotherOwner(t *testing.T) {
 		all, foreign = append(all, s.Bucket), append(foreign, s.Lease)
 	}
 	take := func() []delivery.Claimed {
-		got, err := queue.New(o.db).Take(t.Context(), delivery.TakeRequest{ProcessID: "good", StandIns: foreign, ClaimFor: time.Second,
+		got, err := pg.New(o.db).Take(t.Context(), delivery.TakeRequest{ProcessID: "good", StandIns: foreign, ClaimFor: time.Second,
 			Takes: []delivery.Take{{Lane: delivery.Lane{Mode: users.Email, Class: messages.ClassUrgent, Application: o.app}, Max: 256, Buckets: all}}})
 		require.NoError(t, err)
 		return got
@@ -129,7 +129,7 @@ func TestAStandInTakesNothingAfterTheBucketHasAnotherOwner(t *testing.T) {
 func TestAModeIsUnservedThirtySecondsAfterItsLastMember(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	c := engine.NewCluster(o.db)
+	c := pgescalation.NewCluster(o.db)
 	unserved := func() []users.Mode {
 		got, err := c.Unserved(t.Context(), []users.Mode{users.Call, users.Email, users.SMS})
 		require.NoError(t, err)

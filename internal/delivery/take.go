@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/delivery/stage"
-	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )

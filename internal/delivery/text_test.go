@@ -8,10 +8,10 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/incidents"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/messages"
-	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -39,7 +39,7 @@ func TestTextsAndModesSetOutsideTheTemplate(t *testing.T) {
 	_, call := o.incident(users.Call, messages.ClassUrgent)
 	o.exec(`update messages set user_id = $1, recipient = 'user:' || $1::bigint, target = 'wei' where id = $2`, wei, call)
 	deps := o.deps(h, phone, mail)
-	deps.Renderer = messages.NewRenderer(queue.NewLoader(o.db))
+	deps.Renderer = messages.NewRenderer(pg.NewLoader(o.db))
 	w, _ := o.work(deps, delivery.Config{SMSOverride: "Iris incident %s, log in to see it", MainlandChinaNotice: "[Notice]"})
 	w.Wake(buckets.All())
 	o.eventually("all are sent", func() bool { return o.number(`select count(*) from messages where state = 'sent'`) == 4 })
@@ -127,7 +127,7 @@ func TestADigestIsSent(t *testing.T) {
 	o.exec(`insert into messages (bucket, application_id, plan_id, recipient, purpose, user_id, target, priority, class, mode, batch, batch_size)
 		values (3, $1, $2, 'user:' || $3::bigint, 'digest', $3, 'ana', 'high', 0, 'sms', $4, 12)`, o.app, o.plan, o.user, batch)
 	deps := o.deps(h, phone)
-	deps.Renderer = messages.NewRenderer(queue.NewLoader(o.db))
+	deps.Renderer = messages.NewRenderer(pg.NewLoader(o.db))
 	w, _ := o.work(deps, delivery.Config{})
 	w.Wake(buckets.All())
 	o.eventually("it is sent", func() bool { return phone.count() == 1 })

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/delivery/account"
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/hours"
+	"github.com/iris-oncall/iris/internal/kit/hours"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/kit/filters"
 )
 
 // StateOpen is a filter for all states except StateResolved and StateClosed.

@@ -3,7 +3,7 @@ package incidents
 import (
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // MaxMergeComment is the length of the comment of a merge, in characters.

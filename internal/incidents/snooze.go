@@ -3,8 +3,8 @@ package incidents
 import (
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/instant"
 )
 
 // MaxSnooze is the longest snooze.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // State is what an incident waits for. Only an escalating incident pages people.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	_ "github.com/iris-oncall/iris/internal/golden" // defines -update
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
 )

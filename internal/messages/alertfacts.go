@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // Limits of the built-in rendering.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/humanize"
-	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/messages/gsm"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 // builtIn renders the facts of an incident or notification for a message without a usable template. why is the reason for

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/cache"
-	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 // markdown converts bodies to HTML: it keeps line breaks, links bare URLs, and drops HTML. HTML in marked data is shown as

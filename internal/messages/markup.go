@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 // In a rendered text, data is marked (jinja.Mark) and template source is not. The functions here replace the marks by

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/iris-oncall/iris/internal/cache"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 // Renderer renders messages. It is safe for concurrent use.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 // Limits of messages, in characters.

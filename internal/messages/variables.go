@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 // timeLayout is the format of instants in templates: UTC, to the second.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall"

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"

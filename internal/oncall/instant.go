@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // unixSeconds matches instants between the years 2001 and 2286. Other numbers are probably mistakes.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/cache"
+	"github.com/iris-oncall/iris/internal/kit/cache"
 )
 
 // Recent caches what was read a short time ago, so that a burst of incidents reads each team and person once, in

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

@@ -1,6 +1,6 @@
 package oncall
 
-import "github.com/iris-oncall/iris/internal/etag"
+import "github.com/iris-oncall/iris/internal/kit/etag"
 
 // Tag identifies the state of a shift: it changes with every edit.
 func (s Shift) Tag() string {

@@ -3,7 +3,7 @@ package oncall
 import (
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // CheckTeamName refuses a new name of a team that looks like another one because of other forms of its characters, such as full-width letters.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/scim"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/auth/scim"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // resources serves the people or the groups of a connection.

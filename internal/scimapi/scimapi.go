@@ -13,10 +13,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/scim"
-	"github.com/iris-oncall/iris/internal/tokens"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/auth/scim"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // maxBody is the largest body in bytes. A group of 20,000 members has about 800 kB.

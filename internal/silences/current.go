@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	kitcache "github.com/iris-oncall/iris/internal/kit/cache"
+	kitclock "github.com/iris-oncall/iris/internal/kit/clock"
+	kitmatchers "github.com/iris-oncall/iris/internal/kit/matchers"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/iris-oncall/iris/internal/cache"
-	"github.com/iris-oncall/iris/internal/clock"
-	"github.com/iris-oncall/iris/internal/matchers"
 )
 
 // keep is how long the list of silences is cached. A change of a silence is seen earlier where it matters (Opener).
@@ -19,8 +18,8 @@ const keep = time.Second
 // Current is the silences that are in force. It is safe for concurrent use.
 type Current struct {
 	store Store
-	clock *clock.Database
-	cache *cache.Cache[struct{}, *inForce]
+	clock *kitclock.Database
+	cache *kitcache.Cache[struct{}, *inForce]
 
 	mu       sync.Mutex
 	compiled map[ID]*compiled // of the last list
@@ -29,7 +28,7 @@ type Current struct {
 // compiled is what is computed once for each content of a silence.
 type compiled struct {
 	content  Content
-	matchers matchers.Matchers
+	matchers kitmatchers.Matchers
 	cost     int
 	listed   map[string][]string // see matchers.Values
 	invalid  bool                // the match has a wrong syntax
@@ -61,8 +60,8 @@ type Hide struct {
 }
 
 // NewCurrent returns a Current over a store. Silences begin and end by the clock of the database.
-func NewCurrent(store Store, c *clock.Database) *Current {
-	return &Current{store: store, clock: c, cache: cache.New(cache.Config[struct{}, *inForce]{TTL: keep})}
+func NewCurrent(store Store, c *kitclock.Database) *Current {
+	return &Current{store: store, clock: c, cache: kitcache.New(kitcache.Config[struct{}, *inForce]{TTL: keep})}
 }
 
 // Clear makes the next call read the silences again.
@@ -92,7 +91,7 @@ func (c *Current) compile(list Listed, now time.Time) *inForce {
 		if one == nil || !one.content.same(s.Content) {
 			one = &compiled{content: s.Content}
 			var err error
-			one.matchers, err = matchers.Stored(string(s.Match))
+			one.matchers, err = kitmatchers.Stored(string(s.Match))
 			one.cost, one.listed, one.invalid = one.matchers.Cost(), one.matchers.Values(), err != nil
 		}
 		known[s.ID] = one
@@ -134,7 +133,7 @@ const askEvery = 64
 // find returns the silence that hides an incident longest; false if none certainly matches. The error is that of ctx.
 func (f *inForce) find(ctx context.Context, s *Subject, now time.Time) (Hide, bool, error) {
 	var longest *current
-	budget := matchers.NewBudget()
+	budget := kitmatchers.NewBudget()
 	for n, k := range f.index.candidates(s) {
 		if n%askEvery == 0 && ctx.Err() != nil {
 			return Hide{}, false, ctx.Err()
@@ -162,9 +161,9 @@ func (c *current) holds(now time.Time) bool {
 	return !now.Before(c.Span.From) && now.Before(c.Span.To)
 }
 
-func (c *current) matches(s *Subject, now time.Time, b *matchers.Budget) bool {
+func (c *current) matches(s *Subject, now time.Time, b *kitmatchers.Budget) bool {
 	return c.holds(now) && (c.ApplicationID == 0 || c.ApplicationID == s.ApplicationID) &&
-		(c.Plan == "" && c.Team == "" || slices.Contains(c.PlanIDs, s.PlanID)) && c.matchers.Decide(s.label, b) == matchers.Yes
+		(c.Plan == "" && c.Team == "" || slices.Contains(c.PlanIDs, s.PlanID)) && c.matchers.Decide(s.label, b) == kitmatchers.Yes
 }
 
 // reason is the line of the timeline.

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/teambition/rrule-go"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Span is one occurrence. To is not included.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/matchers"
-	"github.com/iris-oncall/iris/internal/recurrence"
+	"github.com/iris-oncall/iris/internal/kit/recurrence"
 )
 
 // ID is the number of a silence.

@@ -3,7 +3,7 @@ package silences
 import (
 	"time"
 
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // observe is how long the deliveries of an integration are observed before something follows from their absence.

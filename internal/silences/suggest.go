@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/matchers"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
 )
 
 // Suggest returns matchers for incidents like one with this context: its labels, or its title if it has none; "" if it has neither.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/iris-oncall/iris/internal/matchers"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
 )
 
 func TestSuggestUsesLabelsAndElseTheTitle(t *testing.T) {

@@ -3,7 +3,7 @@ package users
 import (
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Account is a person as lists of accounts show them.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // maxDestination bounds a destination, in bytes.

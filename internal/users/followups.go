@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // Bounds of follow-ups.

@@ -3,7 +3,7 @@ package users
 import (
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // MaxPerDay is the highest limit of calls and texts on one day.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // Profile is a person with all settings and known facts.

@@ -14,7 +14,7 @@ import (
 	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/accounts"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

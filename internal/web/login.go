@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/signon"

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 func (w *Web) sessionUser(r *http.Request) (u users.User, loggedIn bool, err error) {

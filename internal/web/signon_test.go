@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/sso"
-	"github.com/iris-oncall/iris/internal/sso/oidc"
+	"github.com/iris-oncall/iris/internal/auth/sso"
+	"github.com/iris-oncall/iris/internal/auth/sso/oidc"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

@@ -14,15 +14,15 @@ import (
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/account"
 	"github.com/iris-oncall/iris/internal/web/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/sections"
 	"github.com/iris-oncall/iris/internal/web/signon"
-	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 //go:embed templates static

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // The audit log is filtered, and exported as JSON lines without an end of its pages.

@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
-	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/users"
+	usersdirectory "github.com/iris-oncall/iris/internal/users/directory"
+	"github.com/stretchr/testify/require"
 )
 
 // numberDoor stores a phone number for texts.
@@ -113,7 +112,7 @@ func TestEveryDoorReadsPhoneNumbers(t *testing.T) {
 			}
 
 			ldap := func(number string) string {
-				p := directory.Compare(directory.LDAP, nil, []directory.Entry{{Ref: "uid=ann", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: number}}, nil, directory.Rules{Region: users.Region(region)})
+				p := usersdirectory.Compare(usersdirectory.LDAP, nil, []usersdirectory.Entry{{Ref: "uid=ann", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: number}}, nil, usersdirectory.Rules{Region: users.Region(region)})
 				require.Len(t, p.Changes, 1)
 				return p.Changes[0].Contacts[users.SMS]
 			}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/golden"
-	"github.com/iris-oncall/iris/internal/tokens"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
+	"github.com/iris-oncall/iris/internal/dev/golden"
 )
 
 const permissionsPage = "../../docs/reference/permissions.md"

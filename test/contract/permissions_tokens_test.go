@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iris-oncall/iris/internal/tokens"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
 )
 
 // personal are the operations that need a person, so that the service tokens of the administrators may not do them: Iris lets only people see and change

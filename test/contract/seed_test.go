@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
 )
 
 // installation is the starting point of every test. People: ann (owner of demo, member of team ops), bob (member of ops), root

@@ -25,8 +25,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/freeport"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/dev/freeport"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // bin is the folder of the programs that TestMain built.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/tokens"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
 )
 
 // token creates a personal token of a person with a session. The path of the token is for its revocation.

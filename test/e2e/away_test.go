@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/dev/pretend"
 )
 
 // This is the longest story. Its file is one of the first, so that it does not run alone at the end.

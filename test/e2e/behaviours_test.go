@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/apiclient"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/dev/pretend"
+	"github.com/iris-oncall/iris/internal/program/apiclient"
 )
 
 // waiting is how long a message may take on a busy machine.

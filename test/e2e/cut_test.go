@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/dev/pretend"
 )
 
 // throughRelay makes a relay to the database of env. It returns the relay and the environment variable of the URL through it.

@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/subprocess"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/dev/pretend"
+	"github.com/iris-oncall/iris/internal/kit/subprocess"
 )
 
 // cluster is the PostgreSQL server of a story about faults of the database. test/faults.sh sets the paths of its programs and disks.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/dev/pretend"
 )
 
 // Who was paged by e-mail gets an e-mail in the same thread when the source resolves the incident. Who was paged by text gets nothing. A

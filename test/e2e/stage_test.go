@@ -26,11 +26,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/apiclient"
-	"github.com/iris-oncall/iris/internal/freeport"
-	"github.com/iris-oncall/iris/internal/pgserver"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/dev/freeport"
+	"github.com/iris-oncall/iris/internal/dev/pgserver"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/dev/pretend"
+	"github.com/iris-oncall/iris/internal/program/apiclient"
 )
 
 // bin is the folder of the programs that TestMain built.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/apiclient"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/dev/pretend"
+	"github.com/iris-oncall/iris/internal/program/apiclient"
 )
 
 var ackLink = regexp.MustCompile(`https?://[^\s"<>]+/ack/[A-Za-z0-9_-]+`)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
 // TestEveryColumnIsReadOrKnown puts something into every column of the predecessors' schemas that was empty. What the

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/freeport"
-	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/dev/freeport"
+	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
 // good is an Iris of which everything can be taken, odd one with everything that cannot.

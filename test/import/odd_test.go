@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/golden"
-	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/dev/golden"
+	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
 // TestIrisOddRows compares every line of the report about a database full of odd rows, and what became of their values.

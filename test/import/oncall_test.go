@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/golden"
-	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/dev/golden"
+	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
 // oncallGood is an Oncall of which everything can be taken, oncallOdd one with everything that cannot.

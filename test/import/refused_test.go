@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
 // nothingMoved runs the import, which must fail and write nothing, and returns the conflicts in one text.

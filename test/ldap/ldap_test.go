@@ -26,11 +26,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/directory"
-	"github.com/iris-oncall/iris/internal/directory/ldap"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/freeport"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/dev/freeport"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/users/directory"
+	"github.com/iris-oncall/iris/internal/users/directory/ldap"
 )
 
 const base = "dc=example,dc=com"

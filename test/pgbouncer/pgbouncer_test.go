@@ -17,9 +17,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/freeport"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/dev/freeport"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/dev/pretend"
 )
 
 // bin is where TestMain built the programs.

@@ -14,7 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/iris-oncall/iris/internal/pgserver"
+	"github.com/iris-oncall/iris/internal/dev/pgserver"
 )
 
 func main() {

@@ -4,9 +4,9 @@ package applications
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Applications reads and stores applications. An application that does not exist is a NotFound fault. by names the caller for the

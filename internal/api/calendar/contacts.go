@@ -5,12 +5,12 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/api/page"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/jsonbody"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Contacts stores, verifies and tests contacts of people. Only a verified contact identifies the sender of a reply.

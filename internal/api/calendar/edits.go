@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/calendar/reading"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire/calendars"
-	"github.com/iris-oncall/iris/internal/wire/jsonbody"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 func (a edits) routes() []routing.Route {

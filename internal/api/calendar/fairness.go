@@ -3,11 +3,11 @@ package calendar
 import (
 	"net/http"
 
+	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire/calendars"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 func (a fairness) routes() []routing.Route {

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
 )
 
 // maxUndone is the maximum number of shifts of an undo. It is that of linked shifts in one request.

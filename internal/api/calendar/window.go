@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/calendar/reading"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 

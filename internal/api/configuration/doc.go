@@ -6,10 +6,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // Applications reads applications and stores their fallbacks. A nil fallback removes the stored one. An application that does

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/jsonbody"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 func (a fallbacks) routes() []routing.Route {

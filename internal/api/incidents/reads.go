@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/api/page"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 func (a reads) routes() []routing.Route {

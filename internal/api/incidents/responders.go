@@ -5,8 +5,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/wire/jsonbody"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 func (a teamwork) routes() []routing.Route {

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
-	"github.com/iris-oncall/iris/internal/wire/jsonbody"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // route is the choice of a plan on the wire.

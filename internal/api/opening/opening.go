@@ -9,13 +9,13 @@ import (
 
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/fault"
 	domain "github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/opening"
-	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/jsonbody"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/intake/opening"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Incidents reads incidents.

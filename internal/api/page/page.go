@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Sizes of a page.

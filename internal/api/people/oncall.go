@@ -7,10 +7,10 @@ import (
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall/who"
-	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // OnCall finds who is on call. A team, service or role that does not exist is a NotFound fault, a time that cannot be read an Invalid one.

@@ -8,16 +8,16 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/messages/drafts"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/jsonbody"
-	"github.com/iris-oncall/iris/internal/wire/routing"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Applications reads applications. An application that does not exist is a NotFound fault.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // builtIn is shown instead of a template for a notification without one.

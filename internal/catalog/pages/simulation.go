@@ -8,8 +8,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/web/page"
 )

@@ -6,13 +6,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // Change replaces what c holds, all in one transaction with its line in the audit log. Owners that do not exist and default

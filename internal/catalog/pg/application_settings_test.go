@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/catalog/pg"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/incidents"
-	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/postgres/statistics"
 	"github.com/iris-oncall/iris/internal/users"
 )

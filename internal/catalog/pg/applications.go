@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -54,7 +54,7 @@ func (a *Applications) ByName(ctx context.Context, name string) (auth.Applicatio
 }
 
 func (a *Applications) read(ctx context.Context, name string) (auth.Application, error) {
-	row, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationByName, postgres.Storable(name))
+	row, err := postgres.Query(ctx, a.db, (*postgresdb.Queries).ApplicationByName, postgres.Storable(name))
 	if err != nil {
 		return auth.Application{}, err
 	}
@@ -91,7 +91,7 @@ func (a *Applications) Create(ctx context.Context, name string) (id int64, key s
 		return 0, "", fault.Invalidf("name", "the name of an application must not hold a colon")
 	}
 	key = auth.NewApplicationKey()
-	err = a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+	err = a.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
 		id, err = q.CreateApplication(ctx, name)
 		if postgres.SqlState(err) == "23505" {
 			return fault.Wrap(fault.Conflict, err, "an application named "+name+" exists already")
@@ -102,7 +102,7 @@ func (a *Applications) Create(ctx context.Context, name string) (id int64, key s
 		if err := q.AllowDefaultModes(ctx, id); err != nil {
 			return err
 		}
-		if err := q.SetApplicationKeys(ctx, db.SetApplicationKeysParams{ID: id, KeySealed: a.Seal(id, "primary", key)}); err != nil {
+		if err := q.SetApplicationKeys(ctx, postgresdb.SetApplicationKeysParams{ID: id, KeySealed: a.Seal(id, "primary", key)}); err != nil {
 			return err
 		}
 		return auditlog.Write(ctx, q, audit.Entry{Action: audit.ApplicationAdded, Object: "application " + name})
@@ -115,19 +115,19 @@ func (a *Applications) SetKey(ctx context.Context, id int64, key string) error {
 	if len(key) < 8 {
 		return fault.Invalidf("key", "the key of an application must have at least 8 characters")
 	}
-	return a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) { k.KeySealed = a.Seal(id, "primary", key) })
+	return a.changeKeys(ctx, id, func(k *postgresdb.SetApplicationKeysParams) { k.KeySealed = a.Seal(id, "primary", key) })
 }
 
 // ReplaceKeys makes key the only key of an application.
 func (a *Applications) ReplaceKeys(ctx context.Context, id int64, key string) error {
-	return a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) {
+	return a.changeKeys(ctx, id, func(k *postgresdb.SetApplicationKeysParams) {
 		k.KeySealed, k.SecondaryKeySealed = a.Seal(id, "primary", key), nil
 	})
 }
 
 // Key returns the primary and the secondary key; "" = there is none. The audit log notes that somebody read them.
 func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary string, err error) {
-	row, err := postgres.GetInTx(ctx, a.db, func(ctx context.Context, q *db.Queries) (db.LockApplicationRow, error) {
+	row, err := postgres.GetInTx(ctx, a.db, func(ctx context.Context, q *postgresdb.Queries) (postgresdb.LockApplicationRow, error) {
 		row, err := q.LockApplication(ctx, id)
 		if err != nil {
 			return row, err
@@ -144,25 +144,25 @@ func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary st
 }
 
 // changeKeys lets f change the sealed keys while the application is locked.
-func (a *Applications) changeKeys(ctx context.Context, id int64, f func(*db.SetApplicationKeysParams)) error {
-	return a.changing(ctx, id, "", audit.ApplicationKeysReplaced, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
-		k := db.SetApplicationKeysParams{ID: id, KeySealed: row.KeySealed, SecondaryKeySealed: row.SecondaryKeySealed}
+func (a *Applications) changeKeys(ctx context.Context, id int64, f func(*postgresdb.SetApplicationKeysParams)) error {
+	return a.changing(ctx, id, "", audit.ApplicationKeysReplaced, func(ctx context.Context, q *postgresdb.Queries, row postgresdb.LockApplicationRow) error {
+		k := postgresdb.SetApplicationKeysParams{ID: id, KeySealed: row.KeySealed, SecondaryKeySealed: row.SecondaryKeySealed}
 		f(&k)
 		return q.SetApplicationKeys(ctx, k)
 	})
 }
 
 // setting changes columns of an application and adds an entry to the audit log.
-func (a *Applications) setting(ctx context.Context, id int64, set func(context.Context, *db.Queries) (int64, error)) error {
-	return a.changing(ctx, id, "", audit.ApplicationSettingsChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
+func (a *Applications) setting(ctx context.Context, id int64, set func(context.Context, *postgresdb.Queries) (int64, error)) error {
+	return a.changing(ctx, id, "", audit.ApplicationSettingsChanged, func(ctx context.Context, q *postgresdb.Queries, _ postgresdb.LockApplicationRow) error {
 		return postgres.RequireRow(set(ctx, q))
 	})
 }
 
 // SetFlags stores flags, pending cap and pause of app; its name and keys are left alone.
 func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error {
-	return a.setting(ctx, app.ID, func(ctx context.Context, q *db.Queries) (int64, error) {
-		return q.SetApplicationFlags(ctx, db.SetApplicationFlagsParams{ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
+	return a.setting(ctx, app.ID, func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
+		return q.SetApplicationFlags(ctx, postgresdb.SetApplicationFlagsParams{ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
 			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
 			PendingCap: int32(app.PendingCap), Paused: app.Paused})
 	})
@@ -170,7 +170,7 @@ func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error
 
 // Settings returns the settings of an application.
 func (a *Applications) Settings(ctx context.Context, id int64) (ApplicationSettings, error) {
-	row, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationSettings, id)
+	row, err := postgres.Query(ctx, a.db, (*postgresdb.Queries).ApplicationSettings, id)
 	s := ApplicationSettings{
 		ContextTemplate: row.ContextTemplate, SummaryTemplate: row.SummaryTemplate, MobileTemplate: row.MobileTemplate,
 		SampleContext: row.SampleContext, TitleVariable: row.TitleVariable, Variables: row.Variables,
@@ -197,8 +197,8 @@ func (a *Applications) SetSettings(ctx context.Context, id int64, s ApplicationS
 	if err != nil {
 		return err
 	}
-	return a.changing(ctx, id, "", audit.ApplicationSettingsChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
-		err := postgres.RequireRow(q.UpdateApplicationSettings(ctx, db.UpdateApplicationSettingsParams{
+	return a.changing(ctx, id, "", audit.ApplicationSettingsChanged, func(ctx context.Context, q *postgresdb.Queries, _ postgresdb.LockApplicationRow) error {
+		err := postgres.RequireRow(q.UpdateApplicationSettings(ctx, postgresdb.UpdateApplicationSettingsParams{
 			ID: id, ContextTemplate: s.ContextTemplate, SummaryTemplate: s.SummaryTemplate, MobileTemplate: s.MobileTemplate,
 			SampleContext: s.SampleContext, TitleVariable: s.TitleVariable, FallbackRole: role, FallbackTargetID: target,
 		}))
@@ -209,20 +209,20 @@ func (a *Applications) SetSettings(ctx context.Context, id int64, s ApplicationS
 	})
 }
 
-func replaceSettings(ctx context.Context, q *db.Queries, id int64, s ApplicationSettings) error {
+func replaceSettings(ctx context.Context, q *postgresdb.Queries, id int64, s ApplicationSettings) error {
 	required := map[string]bool{}
 	for _, name := range s.RequiredVariables {
 		required[name] = true
 	}
-	vars := db.AddApplicationVariablesParams{ApplicationID: id}
+	vars := postgresdb.AddApplicationVariablesParams{ApplicationID: id}
 	for _, name := range append(s.Variables[:len(s.Variables):len(s.Variables)], s.RequiredVariables...) {
 		vars.Names, vars.Required = append(vars.Names, name), append(vars.Required, required[name])
 	}
-	modes := db.AddApplicationModesParams{ApplicationID: id}
+	modes := postgresdb.AddApplicationModesParams{ApplicationID: id}
 	for _, m := range s.Modes {
 		modes.Modes = append(modes.Modes, string(m))
 	}
-	defaults := db.AddApplicationDefaultModesParams{ApplicationID: id}
+	defaults := postgresdb.AddApplicationDefaultModesParams{ApplicationID: id}
 	for p, m := range s.DefaultModes {
 		defaults.Priorities, defaults.Modes = append(defaults.Priorities, string(p)), append(defaults.Modes, string(m))
 	}
@@ -235,7 +235,7 @@ func replaceSettings(ctx context.Context, q *db.Queries, id int64, s Application
 		func() error { return q.AddApplicationDefaultModes(ctx, defaults) },
 		func() error { return q.ClearApplicationOwners(ctx, id) },
 		func() error {
-			return q.AddApplicationOwners(ctx, db.AddApplicationOwnersParams{ApplicationID: id, Names: s.Owners})
+			return q.AddApplicationOwners(ctx, postgresdb.AddApplicationOwnersParams{ApplicationID: id, Names: s.Owners})
 		},
 	} {
 		if err := step(); err != nil {
@@ -247,7 +247,7 @@ func replaceSettings(ctx context.Context, q *db.Queries, id int64, s Application
 
 // Names lists applications by name, without those that only authenticate unless asked for.
 func (a *Applications) Names(ctx context.Context, withAuthOnly bool) (names []string, err error) {
-	return postgres.Query(ctx, a.db, (*db.Queries).ApplicationNames, withAuthOnly)
+	return postgres.Query(ctx, a.db, (*postgresdb.Queries).ApplicationNames, withAuthOnly)
 }
 
 // about binds a sealed key to its application and place.
@@ -269,7 +269,7 @@ func (a *Applications) Unseal(id int64, which string, sealed []byte) (string, er
 
 // SetMarkup stores whether an application's contexts and texts contain markup on purpose.
 func (a *Applications) SetMarkup(ctx context.Context, id int64, markup bool) error {
-	return a.setting(ctx, id, func(ctx context.Context, q *db.Queries) (int64, error) {
-		return q.SetApplicationMarkup(ctx, db.SetApplicationMarkupParams{ID: id, Markup: markup})
+	return a.setting(ctx, id, func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
+		return q.SetApplicationMarkup(ctx, postgresdb.SetApplicationMarkupParams{ID: id, Markup: markup})
 	})
 }

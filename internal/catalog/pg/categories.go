@@ -5,9 +5,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
 const categoryList = `select c.id, a.name, c.name, c.description, c.mode

@@ -3,8 +3,8 @@ package pg
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
 var planCounts = map[string]string{"name": "p.name", "threshold_window": "p.threshold_window::text",

@@ -6,10 +6,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/catalog/pg"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres/engine"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 func TestFallbacksAreSetAndSurviveNewVersionsOfAPlan(t *testing.T) {
@@ -38,7 +38,7 @@ func TestFallbacksAreSetAndSurviveNewVersionsOfAPlan(t *testing.T) {
 	app, err := apps.ByName(t.Context(), "demo")
 	require.NoError(t, err)
 	require.NoError(t, apps.SetFallback(t.Context(), app.ID, bob))
-	all, err := engine.NewDirectory(d).Applications(t.Context(), []int64{app.ID})
+	all, err := pgescalation.NewDirectory(d).Applications(t.Context(), []int64{app.ID})
 	require.NoError(t, err)
 	require.Equal(t, "bob", all[app.ID].Fallback.Name)
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // SetIntake stores how the alerts of an application are accepted: its default plan, and whether late deliveries wait.

@@ -3,11 +3,11 @@ package pg
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -19,16 +19,16 @@ func NewOwners(d *postgres.DB) *Owners { return &Owners{d} }
 
 // ByName returns an active team by name, ignoring case. Unknown: NotFound.
 func (o *Owners) ByName(ctx context.Context, name string) (users.OwningTeam, error) {
-	return o.team(ctx, db.OwningTeamParams{Name: postgres.Storable(name)})
+	return o.team(ctx, postgresdb.OwningTeamParams{Name: postgres.Storable(name)})
 }
 
 // ByID returns an active team by its id. Unknown: NotFound.
 func (o *Owners) ByID(ctx context.Context, id int64) (users.OwningTeam, error) {
-	return o.team(ctx, db.OwningTeamParams{ID: id})
+	return o.team(ctx, postgresdb.OwningTeamParams{ID: id})
 }
 
-func (o *Owners) team(ctx context.Context, p db.OwningTeamParams) (users.OwningTeam, error) {
-	row, err := postgres.Query(ctx, o.db, (*db.Queries).OwningTeam, p)
+func (o *Owners) team(ctx context.Context, p postgresdb.OwningTeamParams) (users.OwningTeam, error) {
+	row, err := postgres.Query(ctx, o.db, (*postgresdb.Queries).OwningTeam, p)
 	return owningTeam(row.ID, row.Name, row.Members, row.Managers), postgres.Named(err, "there is no such active team")
 }
 
@@ -36,7 +36,7 @@ func (o *Owners) team(ctx context.Context, p db.OwningTeamParams) (users.OwningT
 // fault if from is not the present owner, and NotFound if there is no such object.
 func (o *Owners) Give(ctx context.Context, kind, name string, from, to users.OwningTeam, by string) error {
 	name = postgres.Storable(name)
-	return o.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return o.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		s := statements(q, kind, to.ID)
 		present, err := s.lock(ctx, name)
 		if err != nil {
@@ -62,11 +62,11 @@ type ownerStatements struct {
 	set  func(ctx context.Context, name string) error
 }
 
-func statements(q *db.Queries, kind string, team int64) ownerStatements {
+func statements(q *postgresdb.Queries, kind string, team int64) ownerStatements {
 	switch {
 	case kind == "application":
 		return ownerStatements{q.LockOwnedApplication, func(ctx context.Context, name string) error {
-			p := db.SetApplicationTeamParams{Name: name}
+			p := postgresdb.SetApplicationTeamParams{Name: name}
 			if team != 0 {
 				p.TeamID = &team
 			}
@@ -76,13 +76,13 @@ func statements(q *db.Queries, kind string, team int64) ownerStatements {
 		return ownerStatements{q.LockOwnedPlan, q.DisownPlan}
 	case kind == "plan":
 		return ownerStatements{q.LockOwnedPlan, func(ctx context.Context, name string) error {
-			return q.OwnPlan(ctx, db.OwnPlanParams{Name: name, TeamID: team})
+			return q.OwnPlan(ctx, postgresdb.OwnPlanParams{Name: name, TeamID: team})
 		}}
 	case team == 0:
 		return ownerStatements{q.LockOwnedTemplate, q.DisownTemplate}
 	}
 	return ownerStatements{q.LockOwnedTemplate, func(ctx context.Context, name string) error {
-		return q.OwnTemplate(ctx, db.OwnTemplateParams{Name: name, TeamID: team})
+		return q.OwnTemplate(ctx, postgresdb.OwnTemplateParams{Name: name, TeamID: team})
 	}}
 }
 

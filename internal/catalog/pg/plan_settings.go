@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // SetSettings stores the settings of a plan that are given, and adds an entry to the audit log. They apply to every version of the plan,

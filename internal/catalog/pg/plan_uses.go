@@ -3,10 +3,10 @@ package pg
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // Uses returns how versions of plans are used, by number. Numbers that do not exist are left out.

@@ -10,13 +10,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -40,7 +40,7 @@ func NewPlans(d *postgres.DB) *Plans {
 
 // ByID returns a version of a plan, active or not, with its steps. Unknown: NotFound.
 func (p *Plans) ByID(ctx context.Context, id escalation.PlanID) (plan escalation.PlanSteps, err error) {
-	return postgres.Get(ctx, p.db, func(ctx context.Context, q *db.Queries) (plan escalation.PlanSteps, err error) {
+	return postgres.Get(ctx, p.db, func(ctx context.Context, q *postgresdb.Queries) (plan escalation.PlanSteps, err error) {
 		row, err := q.PlanByID(ctx, int64(id))
 		if err != nil {
 			return plan, err
@@ -55,12 +55,12 @@ func (p *Plans) ByName(ctx context.Context, name string) (escalation.PlanSteps, 
 }
 
 func planByName(ctx context.Context, d *postgres.DB, name string) (plan escalation.PlanSteps, err error) {
-	return postgres.Get(ctx, d, func(ctx context.Context, q *db.Queries) (plan escalation.PlanSteps, err error) {
+	return postgres.Get(ctx, d, func(ctx context.Context, q *postgresdb.Queries) (plan escalation.PlanSteps, err error) {
 		row, err := q.PlanByName(ctx, name)
 		if err != nil {
 			return plan, err
 		}
-		return loadPlan(ctx, q, db.PlanByIDRow(row))
+		return loadPlan(ctx, q, postgresdb.PlanByIDRow(row))
 	})
 }
 
@@ -85,7 +85,7 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 func (p *Plans) HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
 	has, err := p.texts.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
-		has, err = postgres.Query(ctx, p.db, (*db.Queries).PlanHasText, db.PlanHasTextParams{
+		has, err = postgres.Query(ctx, p.db, (*postgresdb.Queries).PlanHasText, postgresdb.PlanHasTextParams{
 			PlanID: key.plan, ApplicationID: key.application,
 		})
 		if err == nil && !has {
@@ -142,7 +142,7 @@ func (p *Plans) List(ctx context.Context, q filters.Query) ([]escalation.Plan, e
 		return nil, err
 	}
 	sql, args := l.Order(q.Limit, "p.created_at", "p.id")
-	found, err := postgres.List(ctx, p.db, sql, args, pgx.RowToStructByPos[db.PlanByIDRow])
+	found, err := postgres.List(ctx, p.db, sql, args, pgx.RowToStructByPos[postgresdb.PlanByIDRow])
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (p *Plans) List(ctx context.Context, q filters.Query) ([]escalation.Plan, e
 
 // Reach returns what exists of the named targets and templates, and the roles there are.
 func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error) {
-	return postgres.Get(ctx, p.db, func(ctx context.Context, q *db.Queries) (r escalation.Reach, err error) {
+	return postgres.Get(ctx, p.db, func(ctx context.Context, q *postgresdb.Queries) (r escalation.Reach, err error) {
 		r = escalation.Reach{Roles: map[string]string{}, Targets: map[string][]escalation.ReachTarget{},
 			Templates: map[string]escalation.ReachTemplate{}}
 		roles, err := q.TargetRoles(ctx, false)
@@ -185,7 +185,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 // returns a Stale fault, or a Conflict fault if none may be active.
 func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escalation.PlanID, err error) {
 	defer p.active.Clear()
-	err = p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	err = p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		return auditedPlan.changing(ctx, q, audit.PlanSaved, d.Name, "", func() error {
 			id, err = savePlan(ctx, q, d)
 			return err
@@ -195,8 +195,8 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 }
 
 // savePlan stores a new version of a plan and makes it the active one.
-func savePlan(ctx context.Context, q *db.Queries, d escalation.PlanContent) (id escalation.PlanID, err error) {
-	row := db.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,
+func savePlan(ctx context.Context, q *postgresdb.Queries, d escalation.PlanContent) (id escalation.PlanID, err error) {
+	row := postgresdb.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,
 		ThresholdWindow: postgres.ToSeconds(d.ThresholdWindow), ThresholdCount: int32(d.ThresholdCount),
 		AggregationWindow: postgres.ToSeconds(d.AggregationWindow), AggregationReset: postgres.ToSeconds(d.AggregationReset)}
 	if d.Tracking != nil {
@@ -222,7 +222,7 @@ func savePlan(ctx context.Context, q *db.Queries, d escalation.PlanContent) (id 
 		return id, fmt.Errorf("insert plan notifications: %w", err)
 	}
 	if d.Team != 0 {
-		if err := q.OwnNewPlan(ctx, db.OwnNewPlanParams{Name: d.Name, TeamID: d.Team}); err != nil {
+		if err := q.OwnNewPlan(ctx, postgresdb.OwnNewPlanParams{Name: d.Name, TeamID: d.Team}); err != nil {
 			return id, err
 		}
 	}
@@ -233,11 +233,11 @@ func savePlan(ctx context.Context, q *db.Queries, d escalation.PlanContent) (id 
 }
 
 // planActivation returns the statements that change the active version of a plan.
-func planActivation(ctx context.Context, q *db.Queries) activation {
+func planActivation(ctx context.Context, q *postgresdb.Queries) activation {
 	return activation{
 		first: func(id int64) (int64, error) { return q.ActivateFirstPlan(ctx, id) },
 		instead: func(replaced, id int64) (int64, error) {
-			return q.ReplaceActivePlan(ctx, db.ReplaceActivePlanParams{ID: id, Replaced: replaced})
+			return q.ReplaceActivePlan(ctx, postgresdb.ReplaceActivePlanParams{ID: id, Replaced: replaced})
 		},
 		none: func(replaced int64) (int64, error) { return q.DeactivatePlan(ctx, replaced) },
 	}
@@ -247,7 +247,7 @@ func planActivation(ctx context.Context, q *db.Queries) activation {
 // without an active version; to 0 leaves the name without one. It returns a Stale fault if from is not the active version.
 func (p *Plans) Switch(ctx context.Context, from, to escalation.PlanID, by string) error {
 	defer p.active.Clear()
-	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		plan, err := q.PlanByID(ctx, int64(cmp.Or(to, from)))
 		if err != nil {
 			return err
@@ -261,11 +261,11 @@ func (p *Plans) Switch(ctx context.Context, from, to escalation.PlanID, by strin
 	})
 }
 
-func notificationRows(plan int64, steps []escalation.Step) []db.InsertPlanNotificationParams {
-	var rows []db.InsertPlanNotificationParams
+func notificationRows(plan int64, steps []escalation.Step) []postgresdb.InsertPlanNotificationParams {
+	var rows []postgresdb.InsertPlanNotificationParams
 	for s, step := range steps {
 		for pos, n := range step.Notifications {
-			row := db.InsertPlanNotificationParams{PlanID: plan, Step: int16(s + 1), Position: int16(pos),
+			row := postgresdb.InsertPlanNotificationParams{PlanID: plan, Step: int16(s + 1), Position: int16(pos),
 				Priority: string(n.Priority), Template: n.Template, WaitSeconds: postgres.ToSeconds(n.Wait), Repeat: int32(n.Repeat),
 				Optional: n.Optional}
 			if n.Target != nil {
@@ -284,7 +284,7 @@ func notificationRows(plan int64, steps []escalation.Step) []db.InsertPlanNotifi
 // nothing. Unknown: NotFound.
 func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool) error {
 	defer p.active.Clear()
-	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		plan, err := q.PlanByID(ctx, int64(id))
 		if err != nil {
 			return err
@@ -308,7 +308,7 @@ func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool
 }
 
 // forgetPlan removes a plan that is no longer active from quotas, and deletes the addresses whose mail opened its incidents.
-func forgetPlan(ctx context.Context, q *db.Queries, name string) error {
+func forgetPlan(ctx context.Context, q *postgresdb.Queries, name string) error {
 	if err := q.ForgetPlanOfQuotas(ctx, name); err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func forgetPlan(ctx context.Context, q *db.Queries, name string) error {
 // Unknown: NotFound.
 func (p *Plans) Delete(ctx context.Context, name string) error {
 	defer p.active.Clear()
-	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		ids, err := q.PlanVersions(ctx, name)
 		if err != nil {
 			return err
@@ -346,12 +346,12 @@ func (p *Plans) Delete(ctx context.Context, name string) error {
 	})
 }
 
-func deletePlan(ctx context.Context, q *db.Queries, name string, versions []int64) error {
+func deletePlan(ctx context.Context, q *postgresdb.Queries, name string, versions []int64) error {
 	if err := q.DeletePlans(ctx, versions); err != nil {
 		return err
 	}
 	for _, id := range versions {
-		if err := q.DeleteTagsOf(ctx, db.DeleteTagsOfParams{Kind: "plan", ObjectID: id}); err != nil {
+		if err := q.DeleteTagsOf(ctx, postgresdb.DeleteTagsOfParams{Kind: "plan", ObjectID: id}); err != nil {
 			return err
 		}
 	}
@@ -361,10 +361,10 @@ func deletePlan(ctx context.Context, q *db.Queries, name string, versions []int6
 	return forgetPlan(ctx, q, name)
 }
 
-func loadPlan(ctx context.Context, q *db.Queries, row db.PlanByIDRow) (escalation.PlanSteps, error) {
+func loadPlan(ctx context.Context, q *postgresdb.Queries, row postgresdb.PlanByIDRow) (escalation.PlanSteps, error) {
 	p := escalation.PlanSteps{Plan: planHead(row), Lost: map[string]bool{}}
 	if row.FallbackRole != nil && row.FallbackTargetID != nil {
-		name, err := q.PlanFallback(ctx, db.PlanFallbackParams{Role: *row.FallbackRole, TargetID: *row.FallbackTargetID})
+		name, err := q.PlanFallback(ctx, postgresdb.PlanFallbackParams{Role: *row.FallbackRole, TargetID: *row.FallbackTargetID})
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return p, fmt.Errorf("read fallback of plan: %w", err)
 		}
@@ -394,7 +394,7 @@ func loadPlan(ctx context.Context, q *db.Queries, row db.PlanByIDRow) (escalatio
 	return p, nil
 }
 
-func planHead(row db.PlanByIDRow) escalation.Plan {
+func planHead(row postgresdb.PlanByIDRow) escalation.Plan {
 	p := escalation.Plan{ID: escalation.PlanID(row.ID), Name: row.Name, Description: row.Description, Creator: row.Creator,
 		CreatorID: users.ID(row.CreatorID), CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused, Settings: settingsOf(row),
 		Team:            owningTeam(row.TeamID, row.Team, row.Members, row.Managers),
@@ -408,7 +408,7 @@ func planHead(row db.PlanByIDRow) escalation.Plan {
 	return p
 }
 
-func planNotification(r db.PlanNotificationsRow) escalation.Notification {
+func planNotification(r postgresdb.PlanNotificationsRow) escalation.Notification {
 	n := escalation.Notification{ID: r.ID, Priority: users.Priority(r.Priority), Template: r.Template,
 		Wait: postgres.FromSeconds(r.WaitSeconds), Repeat: int(r.Repeat), Optional: r.Optional}
 	if r.DynamicIndex != nil {
@@ -422,8 +422,8 @@ func planNotification(r db.PlanNotificationsRow) escalation.Notification {
 
 // Aggregation lists the settings of aggregation of every active plan, by number.
 func (p *Plans) Aggregation(ctx context.Context) ([]escalation.Plan, error) {
-	rows, err := postgres.Read(ctx, p.db, (*db.Queries).PlanAggregation)
-	return postgres.Convert(rows, func(r db.PlanAggregationRow) escalation.Plan {
+	rows, err := postgres.Read(ctx, p.db, (*postgresdb.Queries).PlanAggregation)
+	return postgres.Convert(rows, func(r postgresdb.PlanAggregationRow) escalation.Plan {
 		return escalation.Plan{ID: escalation.PlanID(r.ID), Name: r.Name, ThresholdWindow: postgres.FromSeconds(r.ThresholdWindow),
 			ThresholdCount: int(r.ThresholdCount), AggregationWindow: postgres.FromSeconds(r.AggregationWindow),
 			AggregationReset: postgres.FromSeconds(r.AggregationReset)}

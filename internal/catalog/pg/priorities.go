@@ -3,10 +3,10 @@ package pg
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

@@ -6,9 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // Reasons why a role and a name do not refer to a target. Faults of Targets.Resolve wrap one of these.
@@ -28,9 +28,9 @@ func NewTargets(d *postgres.DB) *Targets { return &Targets{db: d} }
 // Invalid fault that wraps ErrRoleNotFound, ErrTargetNotFound (no active target of any kind has the name) or
 // ErrRoleNotAppropriate (the target is of another kind).
 func (t *Targets) Resolve(ctx context.Context, role, name string) (int64, error) {
-	var row db.ResolveTargetRow
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		row, err = q.ResolveTarget(ctx, db.ResolveTargetParams{Role: postgres.Storable(role), Target: postgres.Storable(name)})
+	var row postgresdb.ResolveTargetRow
+	err := t.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
+		row, err = q.ResolveTarget(ctx, postgresdb.ResolveTargetParams{Role: postgres.Storable(role), Target: postgres.Storable(name)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fault.Wrap(fault.Invalid, ErrRoleNotFound, "Role "+role+" not found")
 		}

@@ -8,12 +8,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -25,7 +25,7 @@ func NewTemplates(d *postgres.DB) *Templates { return &Templates{db: d} }
 
 // ByID returns a version of a template, active or not, with its text. Unknown: NotFound.
 func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details messages.TemplateDetails, err error) {
-	return postgres.Get(ctx, t.db, func(ctx context.Context, q *db.Queries) (details messages.TemplateDetails, err error) {
+	return postgres.Get(ctx, t.db, func(ctx context.Context, q *postgresdb.Queries) (details messages.TemplateDetails, err error) {
 		row, err := q.TemplateByID(ctx, int64(id))
 		if err != nil {
 			return details, err
@@ -36,12 +36,12 @@ func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details m
 
 // ByName returns the active version of a template with its text. Unknown or without an active version: NotFound.
 func (t *Templates) ByName(ctx context.Context, name string) (details messages.TemplateDetails, err error) {
-	return postgres.Get(ctx, t.db, func(ctx context.Context, q *db.Queries) (details messages.TemplateDetails, err error) {
+	return postgres.Get(ctx, t.db, func(ctx context.Context, q *postgresdb.Queries) (details messages.TemplateDetails, err error) {
 		row, err := q.TemplateByName(ctx, name)
 		if err != nil {
 			return details, err
 		}
-		return loadTemplate(ctx, q, db.TemplateByIDRow(row))
+		return loadTemplate(ctx, q, postgresdb.TemplateByIDRow(row))
 	})
 }
 
@@ -72,7 +72,7 @@ func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.Templ
 		return nil, err
 	}
 	sql, args := l.Order(q.Limit, "t.created_at", "t.id")
-	found, err := postgres.List(ctx, t.db, sql, args, pgx.RowToStructByPos[db.TemplateByIDRow])
+	found, err := postgres.List(ctx, t.db, sql, args, pgx.RowToStructByPos[postgresdb.TemplateByIDRow])
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (t *Templates) countPlans(ctx context.Context, to []messages.TemplateVersio
 // Create saves a new version of a template and makes it the active one of its name. An application that does not exist
 // is an Invalid fault. Replaces is as for plans.
 func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id messages.TemplateID, err error) {
-	err = t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	err = t.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		return auditedTemplate.changing(ctx, q, audit.TemplateSaved, d.Name, "", func() error {
 			id, err = saveTemplate(ctx, q, d)
 			return err
@@ -127,14 +127,14 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 }
 
 // saveTemplate stores a new version of a template and makes it the active one.
-func saveTemplate(ctx context.Context, q *db.Queries, d messages.NewTemplate) (id messages.TemplateID, err error) {
-	n, err := q.InsertTemplate(ctx, db.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
+func saveTemplate(ctx context.Context, q *postgresdb.Queries, d messages.NewTemplate) (id messages.TemplateID, err error) {
+	n, err := q.InsertTemplate(ctx, postgresdb.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
 	if err != nil {
 		return id, fmt.Errorf("insert template: %w", err)
 	}
 	id = messages.TemplateID(n)
 	for _, w := range d.Texts {
-		found, err := q.InsertTemplateContent(ctx, db.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
+		found, err := q.InsertTemplateContent(ctx, postgresdb.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
 			Mode: string(w.Mode), Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
 		if err != nil {
 			return id, fmt.Errorf("insert template content: %w", err)
@@ -144,7 +144,7 @@ func saveTemplate(ctx context.Context, q *db.Queries, d messages.NewTemplate) (i
 		}
 	}
 	if d.Team != 0 {
-		if err := q.OwnNewTemplate(ctx, db.OwnNewTemplateParams{Name: d.Name, TeamID: d.Team}); err != nil {
+		if err := q.OwnNewTemplate(ctx, postgresdb.OwnNewTemplateParams{Name: d.Name, TeamID: d.Team}); err != nil {
 			return id, err
 		}
 	}
@@ -155,11 +155,11 @@ func saveTemplate(ctx context.Context, q *db.Queries, d messages.NewTemplate) (i
 }
 
 // templateActivation returns the statements that change the active version of a template.
-func templateActivation(ctx context.Context, q *db.Queries) activation {
+func templateActivation(ctx context.Context, q *postgresdb.Queries) activation {
 	return activation{
 		first: func(id int64) (int64, error) { return q.ActivateFirstTemplate(ctx, id) },
 		instead: func(replaced, id int64) (int64, error) {
-			return q.ReplaceActiveTemplate(ctx, db.ReplaceActiveTemplateParams{ID: id, Replaced: replaced})
+			return q.ReplaceActiveTemplate(ctx, postgresdb.ReplaceActiveTemplateParams{ID: id, Replaced: replaced})
 		},
 		none: func(replaced int64) (int64, error) { return q.DeactivateTemplate(ctx, replaced) },
 	}
@@ -167,7 +167,7 @@ func templateActivation(ctx context.Context, q *db.Queries) activation {
 
 // Switch changes the active version as Plans.Switch does.
 func (t *Templates) Switch(ctx context.Context, from, to messages.TemplateID, by string) error {
-	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		template, err := q.TemplateByID(ctx, int64(cmp.Or(to, from)))
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ func (t *Templates) Switch(ctx context.Context, from, to messages.TemplateID, by
 // SetActive makes a version the active one of its name, or inactive. Plans still name the template. Deactivating a version
 // that is not active changes nothing. Unknown: NotFound.
 func (t *Templates) SetActive(ctx context.Context, id messages.TemplateID, active bool) error {
-	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		template, err := q.TemplateByID(ctx, int64(id))
 		if err != nil || !active && !template.Active {
 			return err
@@ -197,7 +197,7 @@ func (t *Templates) SetActive(ctx context.Context, id messages.TemplateID, activ
 	})
 }
 
-func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (messages.TemplateDetails, error) {
+func loadTemplate(ctx context.Context, q *postgresdb.Queries, row postgresdb.TemplateByIDRow) (messages.TemplateDetails, error) {
 	d := messages.TemplateDetails{TemplateVersion: templateHead(row)}
 	contents, err := q.TemplateContents(ctx, row.ID)
 	if err != nil {
@@ -217,7 +217,7 @@ func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (m
 	return d, nil
 }
 
-func templateHead(row db.TemplateByIDRow) messages.TemplateVersion {
+func templateHead(row postgresdb.TemplateByIDRow) messages.TemplateVersion {
 	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator, CreatorID: users.ID(row.CreatorID),
 		CreatedAt: row.CreatedAt, Active: row.Active, Team: owningTeam(row.TeamID, row.Team, row.Members, row.Managers)}
 }

@@ -3,7 +3,7 @@ package account
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/kit/instant"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )

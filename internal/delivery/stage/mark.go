@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/batch"
+	"github.com/iris-oncall/iris/internal/kit/batch"
 )
 
 // markWithin bounds a mark. It is long because a slow commit must not cancel a mark.

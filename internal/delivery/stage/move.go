@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/batch"
+	"github.com/iris-oncall/iris/internal/kit/batch"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 

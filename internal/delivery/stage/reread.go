@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/batch"
+	"github.com/iris-oncall/iris/internal/kit/batch"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 

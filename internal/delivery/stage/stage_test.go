@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/delivery/stage"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 

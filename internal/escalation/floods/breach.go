@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )

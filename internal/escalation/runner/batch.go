@@ -10,8 +10,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // advanceBatch decides the incidents of a batch and writes the decisions in one transaction. An incident that cannot be

@@ -3,8 +3,8 @@ package runner
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 	"github.com/iris-oncall/iris/internal/messages"
-	shared "github.com/iris-oncall/iris/internal/metrics"
 )
 
 type metrics struct {
@@ -33,18 +33,18 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		dueLag: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_escalation_due_lag_seconds", Help: "How long the oldest incident of the last read had been due; 0 = none was due.",
 		}),
-		decisions: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		decisions: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_decisions_total",
 			Help: "Decisions: kinds of timeline entries (step, repeat, fallback, late, exhausted ...), wait and cancel.",
 		}, []string{"decision"}), []string{"step", "repeat", "reopened", "late", "exhausted", "wait", "cancel", "operator", "fallback", "skipped"}),
-		made: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		made: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_messages_total", Help: "Messages made, by purpose.",
 		}, []string{"purpose"}), []string{string(messages.Primary), string(messages.Copy), string(messages.Fallback), string(messages.TrackingMsg), string(messages.Digest), string(messages.FollowUp)}),
 		batch: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "iris_escalation_batch_incidents", Help: "Incidents written per transaction.",
 			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 400},
 		}),
-		errors: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		errors: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_errors_total",
 			Help: "Failures by kind: database (of a whole pass), incident, message, flood (postponed alone), lease (lost).",
 		}, []string{"kind"}), []string{"database", "incident", "message", "flood", "lease"}),

@@ -13,9 +13,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/clock"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 )

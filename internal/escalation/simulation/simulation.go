@@ -10,8 +10,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"

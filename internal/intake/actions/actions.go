@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

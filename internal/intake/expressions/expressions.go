@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 // Expressions are Jinja2 templates over the members of a payload. An expression that is absent, fails or renders to nothing leaves the

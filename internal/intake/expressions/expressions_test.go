@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	_ "github.com/iris-oncall/iris/internal/golden" // defines -update
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 func TestFind(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/etag"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/kit/etag"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // ID is the number of a heartbeat.

@@ -12,12 +12,12 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/fault"
-	_ "github.com/iris-oncall/iris/internal/golden" // defines -update
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // world is a database with one heartbeat, an application and an integration, at a virtual time.

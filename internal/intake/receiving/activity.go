@@ -8,9 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
-	shared "github.com/iris-oncall/iris/internal/metrics"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	shared "github.com/iris-oncall/iris/internal/kit/metrics"
 )
 
 // Payloads: how many an integration keeps, and the largest that is kept, in bytes. Of a larger one, the beginning is kept.

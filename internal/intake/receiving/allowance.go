@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Rate is how many deliveries an integration may send, in the whole cluster.

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	_ "github.com/iris-oncall/iris/internal/golden" // defines -update
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // grants answers TakeAllowance with fixed values, one after the other.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // PlanOwner says where the plan of an incident comes from.

@@ -1,9 +1,8 @@
 package receiving
 
 import (
+	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 	"github.com/prometheus/client_golang/prometheus"
-
-	shared "github.com/iris-oncall/iris/internal/metrics"
 )
 
 type metrics struct {
@@ -16,11 +15,11 @@ func newMetrics(types []string, r prometheus.Registerer) (*metrics, error) {
 		r = prometheus.NewRegistry()
 	}
 	m := &metrics{
-		events: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		events: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_intake_events_total",
 			Help: "Events of integrations, by type and outcome: opened, updated, held, acknowledged, resolved, ignored (no incident is open), recorded (by a rule).",
 		}, []string{"type", "outcome"}), types, []string{string(Opened), string(Updated), string(Held), string(Acknowledged), string(Resolved), string(Ignored), string(Recorded)}),
-		fallbacks: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		fallbacks: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_intake_fallback_plan_total",
 			Help: "Incidents of integrations without a matching rule or default plan, by the owner of the plan that was used.",
 		}, []string{"of"}), []string{string(ApplicationPlan), string(CatchAllPlan)}),

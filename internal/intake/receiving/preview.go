@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Previewer answers what a delivery would do now. It changes nothing. It is safe for concurrent use.

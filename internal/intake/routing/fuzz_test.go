@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/matchers"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
 )
 
 // FuzzMatchers checks that any text is either refused with a reason or works as documented.

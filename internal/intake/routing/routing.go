@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/cache"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/hours"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/matchers"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/hours"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
 )
 
 // Rule sends the events that it matches to a plan.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	_ "github.com/iris-oncall/iris/internal/golden" // defines -update
-	"github.com/iris-oncall/iris/internal/hours"
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/hours"
 )
 
 func chosen(t *testing.T, rules []Rule, e intake.Event, at time.Time) Choice {

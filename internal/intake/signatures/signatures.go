@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/cache"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // tolerance is the largest difference between the clocks of a sender and of Iris.

@@ -23,8 +23,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	_ "github.com/iris-oncall/iris/internal/golden" // defines -update
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 var now = time.Date(2026, 3, 4, 2, 11, 30, 0, time.UTC)

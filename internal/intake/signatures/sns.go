@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // The limits of addresses that Iris opens. Certificates are kept for a day, because Amazon changes them rarely.

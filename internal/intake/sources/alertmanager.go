@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // Alertmanager decodes version 4 of Alertmanager's webhook. A group is one event. A group whose alerts were cut is resolved only if no

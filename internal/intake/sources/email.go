@@ -18,10 +18,10 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/text/encoding/htmlindex"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/expressions"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // Bounds of what is read of a mail.

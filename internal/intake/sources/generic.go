@@ -12,10 +12,10 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/expressions"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // maxEvents bounds the incidents that one delivery opens.

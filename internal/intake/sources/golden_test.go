@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/golden"
+	"github.com/iris-oncall/iris/internal/dev/golden"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // samples returns the payloads in testdata: TYPE-CASE.json, and mails: TYPE-CASE.eml. They have the form that Alertmanager 0.34, Grafana 12 and 8, Events API v2,

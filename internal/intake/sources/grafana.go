@@ -1,8 +1,8 @@
 package sources
 
 import (
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Grafana decodes the webhooks of both alerting systems of Grafana. The present one sends groups like Alertmanager; the one before

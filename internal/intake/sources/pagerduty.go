@@ -4,9 +4,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // maxSummary is the longest summary that PagerDuty accepts, in characters. The title is cut; the context has all.

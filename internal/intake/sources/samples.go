@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 //go:embed testdata/*.json

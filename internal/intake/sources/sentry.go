@@ -3,9 +3,9 @@ package sources
 import (
 	"encoding/json"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // Sentry decodes the webhooks of an internal integration of Sentry. Alerts about issues and changes of issues have the key of the issue,

@@ -3,9 +3,9 @@ package sources
 import (
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // SNS decodes notifications of Amazon SNS, with and without raw delivery. A message with an alarm of CloudWatch has the alarm's name as

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // All returns the decoders by type of integration.

@@ -1,9 +1,9 @@
 package sources
 
 import (
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // UptimeKuma decodes the webhook of Uptime Kuma with the content type application/json. A monitor is one incident while it is down. A

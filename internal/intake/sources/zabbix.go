@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // zabbixSeverities are the severities of Zabbix's numbers.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/iris-oncall/iris/internal/etag"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/etag"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Text is a text that is null in JSON if it is empty.

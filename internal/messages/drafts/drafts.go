@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/messages/gsm"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 // Draft is the text of a template, and the facts of a message for which it is rendered.

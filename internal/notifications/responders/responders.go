@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 )

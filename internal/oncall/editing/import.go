@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )

@@ -8,9 +8,9 @@ import (
 
 	ics "github.com/arran4/golang-ical"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/ical"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/ical"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 

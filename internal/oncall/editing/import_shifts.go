@@ -3,7 +3,7 @@ package editing
 import (
 	"time"
 
-	"github.com/iris-oncall/iris/internal/ical"
+	"github.com/iris-oncall/iris/internal/oncall/ical"
 )
 
 // ReadShifts reads an iCalendar text and stores its shifts from c.Since to until in c. zone applies to times without a time zone. It

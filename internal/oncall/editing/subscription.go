@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
-	"github.com/iris-oncall/iris/internal/ical"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/ical"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )

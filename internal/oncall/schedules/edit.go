@@ -5,8 +5,8 @@ package schedules
 import (
 	"time"
 
-	"github.com/iris-oncall/iris/internal/etag"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/etag"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )

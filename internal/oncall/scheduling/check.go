@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Bounds of a schedule, so that no schedule makes the scheduler slow for the others.

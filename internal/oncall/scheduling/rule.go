@@ -8,8 +8,8 @@ import (
 
 	"github.com/teambition/rrule-go"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	rules "github.com/iris-oncall/iris/internal/recurrence"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	kitrecurrence "github.com/iris-oncall/iris/internal/kit/recurrence"
 )
 
 // recurrence is an RFC 5545 rule on a clock without a zone.
@@ -64,7 +64,7 @@ func (r recurrence) until(last time.Time, yield func(time.Time) bool) error {
 func (r recurrence) each(last time.Time, yield func(time.Time) bool) (err error) {
 	defer fault.Recover(&err)
 	option := r.option
-	if !rules.Possible(option) {
+	if !kitrecurrence.Possible(option) {
 		return nil // the library would search centuries for an occurrence
 	}
 	if option.Until.IsZero() || option.Until.After(last) {

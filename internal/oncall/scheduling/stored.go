@@ -3,7 +3,7 @@ package scheduling
 import (
 	"time"
 
-	"github.com/iris-oncall/iris/internal/etag"
+	"github.com/iris-oncall/iris/internal/kit/etag"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )

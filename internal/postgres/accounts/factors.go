@@ -9,11 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/accounts"
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -27,10 +27,10 @@ func NewFactors(d *postgres.DB) *Factors { return &Factors{db: d} }
 
 // Factor implements accounts.FactorStore.
 func (f *Factors) Factor(ctx context.Context, user users.ID) (accounts.Factor, error) {
-	return postgres.Get(ctx, f.db, func(ctx context.Context, q *db.Queries) (accounts.Factor, error) { return factor(ctx, q, user) })
+	return postgres.Get(ctx, f.db, func(ctx context.Context, q *postgresdb.Queries) (accounts.Factor, error) { return factor(ctx, q, user) })
 }
 
-func factor(ctx context.Context, q *db.Queries, user users.ID) (accounts.Factor, error) {
+func factor(ctx context.Context, q *postgresdb.Queries, user users.ID) (accounts.Factor, error) {
 	r, err := q.SecondFactor(ctx, int64(user))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return accounts.Factor{}, accounts.ErrNoFactor
@@ -41,8 +41,8 @@ func factor(ctx context.Context, q *db.Queries, user users.ID) (accounts.Factor,
 
 // Save implements accounts.FactorStore.
 func (f *Factors) Save(ctx context.Context, user users.User, to accounts.Factor, by string) error {
-	return f.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		err := q.SaveSecondFactor(ctx, db.SaveSecondFactorParams{UserID: int64(user.ID), Secret: to.Secret, LastStep: to.LastStep})
+	return f.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+		err := q.SaveSecondFactor(ctx, postgresdb.SaveSecondFactorParams{UserID: int64(user.ID), Secret: to.Secret, LastStep: to.LastStep})
 		if err != nil {
 			return err
 		}
@@ -53,16 +53,16 @@ func (f *Factors) Save(ctx context.Context, user users.User, to accounts.Factor,
 	})
 }
 
-func setRecovery(ctx context.Context, q *db.Queries, user users.ID, hashes [][]byte) error {
+func setRecovery(ctx context.Context, q *postgresdb.Queries, user users.ID, hashes [][]byte) error {
 	if err := q.DeleteRecoveryCodes(ctx, int64(user)); err != nil {
 		return err
 	}
-	return q.AddRecoveryCodes(ctx, db.AddRecoveryCodesParams{UserID: int64(user), Hashes: hashes})
+	return q.AddRecoveryCodes(ctx, postgresdb.AddRecoveryCodesParams{UserID: int64(user), Hashes: hashes})
 }
 
 // Try implements accounts.FactorStore.
 func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Factor) (accounts.Tried, error)) (accounts.Tried, error) {
-	return postgres.GetInTx(ctx, f.db, func(ctx context.Context, q *db.Queries) (out accounts.Tried, err error) {
+	return postgres.GetInTx(ctx, f.db, func(ctx context.Context, q *postgresdb.Queries) (out accounts.Tried, err error) {
 		if err := q.LockSecondFactor(ctx, int64(user)); err != nil {
 			return out, err
 		}
@@ -74,7 +74,7 @@ func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Fa
 			return out, err
 		}
 		if out.UsedRecovery != nil {
-			if err := postgres.RequireRow(q.UseRecoveryCode(ctx, db.UseRecoveryCodeParams{UserID: int64(user), Hash: out.UsedRecovery})); err != nil {
+			if err := postgres.RequireRow(q.UseRecoveryCode(ctx, postgresdb.UseRecoveryCodeParams{UserID: int64(user), Hash: out.UsedRecovery})); err != nil {
 				return out, fmt.Errorf("use a recovery code: %w", err)
 			}
 		}
@@ -88,14 +88,14 @@ func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Fa
 				return out, err
 			}
 		}
-		return out, q.RecordSecondFactor(ctx, db.RecordSecondFactorParams{UserID: int64(user), LastStep: out.LastStep, Failures: int32(out.Failures),
+		return out, q.RecordSecondFactor(ctx, postgresdb.RecordSecondFactorParams{UserID: int64(user), LastStep: out.LastStep, Failures: int32(out.Failures),
 			RetryAt: postgres.NullTime(out.RetryAt)})
 	})
 }
 
 // SetRecovery implements accounts.FactorStore.
 func (f *Factors) SetRecovery(ctx context.Context, user users.User, hashes [][]byte, by string) error {
-	return f.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return f.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if err := q.LockSecondFactor(ctx, int64(user.ID)); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (f *Factors) SetRecovery(ctx context.Context, user users.User, hashes [][]b
 
 // Remove implements accounts.FactorStore.
 func (f *Factors) Remove(ctx context.Context, user users.User, by string) error {
-	return f.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return f.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		gone, err := q.DeleteSecondFactor(ctx, int64(user.ID))
 		if err != nil {
 			return err
@@ -123,6 +123,6 @@ func (f *Factors) Remove(ctx context.Context, user users.User, by string) error 
 	})
 }
 
-func note(ctx context.Context, q *db.Queries, by string, action audit.Action, user users.User) error {
+func note(ctx context.Context, q *postgresdb.Queries, by string, action audit.Action, user users.User) error {
 	return auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: action, Object: "user " + user.Name})
 }

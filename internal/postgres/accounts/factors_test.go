@@ -11,12 +11,12 @@ import (
 	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/accounts"
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	pgaccounts "github.com/iris-oncall/iris/internal/postgres/accounts"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

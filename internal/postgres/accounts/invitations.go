@@ -9,14 +9,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/accounts"
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
-	"github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
 // errNoInvitation means that there is no such invitation.
@@ -33,7 +33,7 @@ var (
 // NewInvitations returns the adapter over d.
 func NewInvitations(d *postgres.DB) *Invitations { return &Invitations{db: d} }
 
-func invitation(r db.Invitation) accounts.Invitation {
+func invitation(r postgresdb.Invitation) accounts.Invitation {
 	return accounts.Invitation{ID: r.ID, Name: r.Name, FullName: r.FullName, Email: r.Email, Role: r.Role, Teams: r.Teams, InvitedBy: r.InvitedBy,
 		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
 }
@@ -44,7 +44,7 @@ func (s *Invitations) Add(ctx context.Context, i accounts.Invitation, hash []byt
 	if err != nil {
 		return out, err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	err = s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if err := q.DeleteExpiredInvitations(ctx); err != nil {
 			return err
 		}
@@ -59,13 +59,13 @@ func (s *Invitations) Add(ctx context.Context, i accounts.Invitation, hash []byt
 			return err
 		}
 		for _, wanted := range i.Teams {
-			if !slices.ContainsFunc(teams, func(t db.TeamsByNameRow) bool { return strings.EqualFold(t.Name, wanted) }) {
+			if !slices.ContainsFunc(teams, func(t postgresdb.TeamsByNameRow) bool { return strings.EqualFold(t.Name, wanted) }) {
 				return fault.Invalidf("teams", "there is no active team %q", wanted)
 			}
 		}
-		row, err := q.AddInvitation(ctx, db.AddInvitationParams{
+		row, err := q.AddInvitation(ctx, postgresdb.AddInvitationParams{
 			Name: name, CanonicalName: users.CanonicalName(name), FullName: postgres.Storable(i.FullName), Email: postgres.Storable(i.Email), Role: i.Role,
-			Teams: postgres.Convert(teams, func(t db.TeamsByNameRow) string { return t.Name }), InvitedBy: postgres.Storable(i.InvitedBy), Hash: hash,
+			Teams: postgres.Convert(teams, func(t postgresdb.TeamsByNameRow) string { return t.Name }), InvitedBy: postgres.Storable(i.InvitedBy), Hash: hash,
 			LifeSeconds: int64(life / time.Second),
 		})
 		if postgres.SqlState(err) == "23505" {
@@ -81,14 +81,14 @@ func (s *Invitations) Add(ctx context.Context, i accounts.Invitation, hash []byt
 	return out, err
 }
 
-func noteInvitation(ctx context.Context, q *db.Queries, by string, action audit.Action, name, detail string) error {
+func noteInvitation(ctx context.Context, q *postgresdb.Queries, by string, action audit.Action, name, detail string) error {
 	return auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: action, Object: "invitation of " + name, Detail: detail})
 }
 
 // Renew implements accounts.InvitationStore.
 func (s *Invitations) Renew(ctx context.Context, id int64, hash []byte, life time.Duration, by string) (out accounts.Invitation, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.RenewInvitation(ctx, db.RenewInvitationParams{ID: id, Hash: hash, LifeSeconds: int64(life / time.Second)})
+	err = s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+		row, err := q.RenewInvitation(ctx, postgresdb.RenewInvitationParams{ID: id, Hash: hash, LifeSeconds: int64(life / time.Second)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return errNoInvitation
 		}
@@ -103,13 +103,13 @@ func (s *Invitations) Renew(ctx context.Context, id int64, hash []byte, life tim
 
 // Page implements accounts.InvitationStore.
 func (s *Invitations) Page(ctx context.Context, after int64, most int) ([]accounts.Invitation, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Invitations, db.InvitationsParams{After: after, Most: int32(most)})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Invitations, postgresdb.InvitationsParams{After: after, Most: int32(most)})
 	return postgres.Convert(rows, invitation), err
 }
 
 // Revoke implements accounts.InvitationStore.
 func (s *Invitations) Revoke(ctx context.Context, id int64, by string) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		name, err := q.RevokeInvitation(ctx, id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return errNoInvitation
@@ -123,13 +123,13 @@ func (s *Invitations) Revoke(ctx context.Context, id int64, by string) error {
 
 // Find implements accounts.InvitationLinks.
 func (s *Invitations) Find(ctx context.Context, hash []byte) (accounts.Invitation, error) {
-	row, err := postgres.Query(ctx, s.db, (*db.Queries).FindInvitation, hash)
+	row, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).FindInvitation, hash)
 	return invitation(row), fault.When(err, fault.NotFound, accounts.ErrLink)
 }
 
 // Accept implements accounts.InvitationLinks. Teams that are gone are left out.
 func (s *Invitations) Accept(ctx context.Context, hash []byte, passwordHash string) (out users.User, err error) {
-	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (users.User, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (users.User, error) {
 		row, err := q.TakeInvitation(ctx, hash)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return users.User{}, accounts.ErrLink
@@ -138,7 +138,7 @@ func (s *Invitations) Accept(ctx context.Context, hash []byte, passwordHash stri
 			return users.User{}, err
 		}
 		ctx = audit.As(ctx, audit.Person, 0, row.Name)
-		u, err := people.CreateUser(ctx, q, people.NewUser{Name: row.Name, FullName: row.FullName, Admin: row.Role == "admin", ReadOnly: row.Role == "read_only",
+		u, err := pg.CreateUser(ctx, q, pg.NewUser{Name: row.Name, FullName: row.FullName, Admin: row.Role == "admin", ReadOnly: row.Role == "read_only",
 			PasswordHash: passwordHash, Contacts: map[users.Mode]string{users.Email: row.Email}}, true)
 		if err != nil {
 			return u, err
@@ -153,7 +153,7 @@ func (s *Invitations) Accept(ctx context.Context, hash []byte, passwordHash stri
 	})
 }
 
-func joinTeams(ctx context.Context, q *db.Queries, u users.User, names []string) error {
+func joinTeams(ctx context.Context, q *postgresdb.Queries, u users.User, names []string) error {
 	teams, err := q.TeamsByName(ctx, names)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func joinTeams(ctx context.Context, q *db.Queries, u users.User, names []string)
 		if _, err := q.LockTeam(ctx, t.ID); err != nil {
 			return err
 		}
-		if _, err := q.JoinTeam(ctx, db.JoinTeamParams{TeamID: t.ID, UserID: int64(u.ID)}); err != nil {
+		if _, err := q.JoinTeam(ctx, postgresdb.JoinTeamParams{TeamID: t.ID, UserID: int64(u.ID)}); err != nil {
 			return err
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/accounts"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	pgaccounts "github.com/iris-oncall/iris/internal/postgres/accounts"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
 func TestInvitations(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/accounts"
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )

@@ -7,12 +7,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/accounts"
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -37,8 +37,8 @@ func NewResets(d *postgres.DB) *Resets { return &Resets{db: d} }
 // Add implements accounts.ResetStore.
 func (r *Resets) Add(ctx context.Context, login string, hash []byte, life time.Duration, by string) (out accounts.Addressee, err error) {
 	login = postgres.Storable(login)
-	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		found, err := q.ResettableUser(ctx, db.ResettableUserParams{Login: login, ByAdministrator: by != ""})
+	err = r.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+		found, err := q.ResettableUser(ctx, postgresdb.ResettableUserParams{Login: login, ByAdministrator: by != ""})
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (r *Resets) Add(ctx context.Context, login string, hash []byte, life time.D
 				return err
 			}
 		}
-		return q.AddReset(ctx, db.AddResetParams{Hash: hash, UserID: u.ID, Destination: u.Destination, LoginEpoch: u.LoginEpoch,
+		return q.AddReset(ctx, postgresdb.AddResetParams{Hash: hash, UserID: u.ID, Destination: u.Destination, LoginEpoch: u.LoginEpoch,
 			LifeSeconds: int64(life / time.Second)})
 	})
 	return out, err
@@ -73,10 +73,12 @@ func (r *Resets) Add(ctx context.Context, login string, hash []byte, life time.D
 
 // Find implements accounts.ResetStore.
 func (r *Resets) Find(ctx context.Context, hash []byte) (accounts.Addressee, error) {
-	return postgres.Get(ctx, r.db, func(ctx context.Context, q *db.Queries) (accounts.Addressee, error) { return findReset(ctx, q, hash) })
+	return postgres.Get(ctx, r.db, func(ctx context.Context, q *postgresdb.Queries) (accounts.Addressee, error) {
+		return findReset(ctx, q, hash)
+	})
 }
 
-func findReset(ctx context.Context, q *db.Queries, hash []byte) (accounts.Addressee, error) {
+func findReset(ctx context.Context, q *postgresdb.Queries, hash []byte) (accounts.Addressee, error) {
 	found, err := q.FindReset(ctx, hash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return accounts.Addressee{}, accounts.ErrLink
@@ -86,7 +88,7 @@ func findReset(ctx context.Context, q *db.Queries, hash []byte) (accounts.Addres
 
 // Use implements accounts.ResetStore.
 func (r *Resets) Use(ctx context.Context, hash []byte, passwordHash string) (out accounts.Addressee, err error) {
-	return postgres.GetInTx(ctx, r.db, func(ctx context.Context, q *db.Queries) (accounts.Addressee, error) {
+	return postgres.GetInTx(ctx, r.db, func(ctx context.Context, q *postgresdb.Queries) (accounts.Addressee, error) {
 		found, err := findReset(ctx, q, hash)
 		if err != nil {
 			return found, err
@@ -98,7 +100,7 @@ func (r *Resets) Use(ctx context.Context, hash []byte, passwordHash string) (out
 		if used == 0 {
 			return found, accounts.ErrLink
 		}
-		err = postgres.RequireRow(q.SetPassword(ctx, db.SetPasswordParams{ID: int64(found.User.ID), PasswordHash: &passwordHash}))
+		err = postgres.RequireRow(q.SetPassword(ctx, postgresdb.SetPasswordParams{ID: int64(found.User.ID), PasswordHash: &passwordHash}))
 		if err != nil {
 			return found, err
 		}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/accounts"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	pgaccounts "github.com/iris-oncall/iris/internal/postgres/accounts"
-	"github.com/iris-oncall/iris/internal/postgres/people"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
 // withPasswords has ann and bob with a password and a verified contact. cat has no password, dan no verified contact, and eve is switched off.
@@ -160,7 +160,7 @@ func TestAddressesThatOthersSetRecoverNoAccount(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	s, exec, text := resetsOf(t, d)
-	contacts := people.NewContacts(d, nil, nil)
+	contacts := pg.NewContacts(d, nil, nil)
 	other := users.Contact{Mode: users.Email, Destination: "other@example.com"}
 	add := func(by string) error {
 		exec(`delete from password_resets`)
@@ -168,7 +168,7 @@ func TestAddressesThatOthersSetRecoverNoAccount(t *testing.T) {
 		return err
 	}
 	for name, set := range map[string]func() error{
-		"an application or an administrator": func() error { return people.NewUsers(d).SetContact(t.Context(), 901, other.Mode, other.Destination) },
+		"an application or an administrator": func() error { return pg.NewUsers(d).SetContact(t.Context(), 901, other.Mode, other.Destination) },
 		"an administrator at a page":         func() error { return contacts.Set(t.Context(), 901, other, true, "boss") },
 		"an import": func() error {
 			exec(`update user_contacts set destination = 'other@example.com', verified_destination = 'other@example.com' where user_id = 901`)
@@ -180,7 +180,7 @@ func TestAddressesThatOthersSetRecoverNoAccount(t *testing.T) {
 		require.Equal(t, "other@example.com", text(`select verified_destination from user_contacts where user_id = 901`), "%s: pages are answered from it", name)
 		require.True(t, fault.Is(add(""), fault.NotFound), name)
 		require.NoError(t, add("boss"), "%s: an administrator can still send a link", name)
-		require.NoError(t, people.NewUsers(d).SetContact(t.Context(), 901, other.Mode, "Ann@example.com"))
+		require.NoError(t, pg.NewUsers(d).SetContact(t.Context(), 901, other.Mode, "Ann@example.com"))
 	}
 	require.NoError(t, add(""), "the address that the person proved is back")
 	exec(`update user_contacts set destination = 'new@example.com' where user_id = 901`)

@@ -8,29 +8,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
+	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
+	"github.com/iris-oncall/iris/internal/auth/sso"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/identities"
-	"github.com/iris-oncall/iris/internal/postgres/people"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
-	"github.com/iris-oncall/iris/internal/sso"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
 type fixture struct {
 	*testing.T
 	db    *postgres.DB
 	store *identities.Identities
-	rows  *people.Users
+	rows  *pg.Users
 }
 
 func setup(t *testing.T) fixture {
 	t.Helper()
 	t.Parallel()
 	d := pgtest.New(t)
-	return fixture{t, d, identities.New(d), people.NewUsers(d)}
+	return fixture{t, d, identities.New(d), pg.NewUsers(d)}
 }
 
 func (f fixture) exec(sql string) {
@@ -120,7 +120,7 @@ func TestTheFirstLogInCreatesThePerson(t *testing.T) {
 
 func TestAVerifiedAddressLinksIfTrusted(t *testing.T) {
 	f := setup(t)
-	boss, err := f.rows.Create(t.Context(), people.NewUser{Name: "boss", Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
+	boss, err := f.rows.Create(t.Context(), pg.NewUser{Name: "boss", Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
 	require.NoError(t, err)
 	rules := sso.Rules{TrustEmail: true}
 	_, d := f.logIn(ana(), rules)
@@ -142,7 +142,7 @@ func TestAVerifiedAddressLinksIfTrusted(t *testing.T) {
 
 func TestAnAddressOfADirectoryLinksIfTrusted(t *testing.T) {
 	f := setup(t)
-	boss, err := f.rows.Create(t.Context(), people.NewUser{Name: "boss", Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
+	boss, err := f.rows.Create(t.Context(), pg.NewUser{Name: "boss", Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
 	require.NoError(t, err)
 	f.exec(`update user_contacts set verified_destination = destination;
 		insert into directory_contacts (user_id, mode, destination) select user_id, mode, destination from user_contacts where mode = 'email'`)
@@ -162,7 +162,7 @@ func TestGroupsGiveRolesAndTeams(t *testing.T) {
 	require.True(t, u.Admin)
 	require.Equal(t, []string{"hand", "ana*"}, f.members())
 
-	teams := people.NewOncallTeams(f.db, nil)
+	teams := pg.NewOncallTeams(f.db, nil)
 	db, err := teams.ByName(t.Context(), "db")
 	require.NoError(t, err)
 	err = teams.RemoveMember(t.Context(), db, oncall.Person{User: u}, oncall.By{})
@@ -201,7 +201,7 @@ func TestSessionsOfAnAccount(t *testing.T) {
 	f := setup(t)
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
-	sessions, web := identities.NewSessions(f.db, keys), access.NewSessions(f.db)
+	sessions, web := identities.NewSessions(f.db, keys), pgauth.NewSessions(f.db)
 	data, err := scs.GobCodec{}.Encode(time.Now().Add(time.Hour), nil)
 	require.NoError(t, err)
 	begin := func(token, subject, sid string) {

@@ -9,14 +9,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/humanize"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/access"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
-	"github.com/iris-oncall/iris/internal/sso"
+	"github.com/iris-oncall/iris/internal/auth/pg"
+	"github.com/iris-oncall/iris/internal/auth/sso"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // Sessions stores which web sessions began with which account, so that the provider can end them, and the values that may be used once. It
@@ -31,15 +31,15 @@ func NewSessions(d *postgres.DB, keys *auth.Keys) *Sessions { return &Sessions{d
 
 // Began records that a stored session began with an account.
 func (s *Sessions) Began(ctx context.Context, token string, from sso.Session) error {
-	hash := access.HashToken(token)
-	return postgres.Exec(ctx, s.db, (*db.Queries).LinkSession, db.LinkSessionParams{Token: hash, Issuer: from.Issuer, Subject: from.Subject,
+	hash := pg.HashToken(token)
+	return postgres.Exec(ctx, s.db, (*postgresdb.Queries).LinkSession, postgresdb.LinkSessionParams{Token: hash, Issuer: from.Issuer, Subject: from.Subject,
 		Sid: from.Sid, IDToken: s.keys.Seal([]byte(from.IDToken), sealedFor(hash))})
 }
 
 // Of returns the account with which a session began; the zero value if it began in another way.
 func (s *Sessions) Of(ctx context.Context, token string) (sso.Session, error) {
-	hash := access.HashToken(token)
-	r, err := postgres.Query(ctx, s.db, (*db.Queries).SessionIdentity, hash)
+	hash := pg.HashToken(token)
+	r, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).SessionIdentity, hash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sso.Session{}, nil
 	}
@@ -54,8 +54,8 @@ func sealedFor(hash string) string { return "id token of session " + hash }
 
 // End ends the sessions of an account: the one with the provider's number, or all if that is "". It returns how many.
 func (s *Sessions) End(ctx context.Context, issuer, subject, sid string) (int64, error) {
-	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (int64, error) {
-		n, err := q.EndSessionsOf(ctx, db.EndSessionsOfParams{Issuer: issuer, Subject: subject, Sid: sid})
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
+		n, err := q.EndSessionsOf(ctx, postgresdb.EndSessionsOfParams{Issuer: issuer, Subject: subject, Sid: sid})
 		if err != nil || n == 0 {
 			return n, err
 		}
@@ -67,11 +67,11 @@ func (s *Sessions) End(ctx context.Context, issuer, subject, sid string) (int64,
 // Use reports whether a value is used for the first time within keep. It stores a hash of the value.
 func (s *Sessions) Use(ctx context.Context, value string, keep time.Duration) (first bool, err error) {
 	sum := sha256.Sum256([]byte(value))
-	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (bool, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (bool, error) {
 		if err := q.ForgetUsedValues(ctx); err != nil {
 			return false, err
 		}
-		n, err := q.UseOnce(ctx, db.UseOnceParams{Value: hex.EncodeToString(sum[:]), KeepSeconds: keep.Seconds()})
+		n, err := q.UseOnce(ctx, postgresdb.UseOnceParams{Value: hex.EncodeToString(sum[:]), KeepSeconds: keep.Seconds()})
 		return n > 0, err
 	})
 }

@@ -7,16 +7,16 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/cache"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/routing"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // Integrations stores integrations. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
@@ -47,7 +47,7 @@ func (s *Integrations) ByToken(ctx context.Context, token string) (integrations.
 }
 
 func (s *Integrations) authenticate(ctx context.Context, hash []byte) (authenticated, error) {
-	r, err := postgres.Query(ctx, s.db, (*db.Queries).IntegrationByToken, hash)
+	r, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).IntegrationByToken, hash)
 	if err != nil {
 		return authenticated{}, postgres.Named(err, "no integration has this token")
 	}
@@ -69,12 +69,12 @@ func aboutSecret(id integrations.ID) string { return fmt.Sprintf("integration %d
 
 // SetSecrets replaces the secrets of an integration.
 func (s *Integrations) SetSecrets(ctx context.Context, i integrations.Integration, secrets []string, actor string) error {
-	return s.edit(ctx, i, func(ctx context.Context, q *db.Queries) error {
+	return s.edit(ctx, i, func(ctx context.Context, q *postgresdb.Queries) error {
 		had, err := q.DeleteIntegrationSecrets(ctx, int64(i.ID))
 		if err != nil {
 			return err
 		}
-		p := db.AddIntegrationSecretsParams{IntegrationID: int64(i.ID)}
+		p := postgresdb.AddIntegrationSecretsParams{IntegrationID: int64(i.ID)}
 		for _, secret := range secrets {
 			p.Sealed = append(p.Sealed, s.keys.Seal([]byte(secret), aboutSecret(i.ID)))
 		}
@@ -87,7 +87,7 @@ func (s *Integrations) SetSecrets(ctx context.Context, i integrations.Integratio
 
 // List returns the selected integrations by name, upper case as lower case.
 func (s *Integrations) List(ctx context.Context, q integrations.Query) ([]integrations.Integration, error) {
-	return s.read(ctx, db.IntegrationsParams{After: postgres.Storable(q.After), Part: postgres.Storable(q.Part), Team: postgres.Storable(q.Team),
+	return s.read(ctx, postgresdb.IntegrationsParams{After: postgres.Storable(q.After), Part: postgres.Storable(q.Part), Team: postgres.Storable(q.Team),
 		Application: postgres.Storable(q.Application), Refused: q.Refused, Most: int32(q.Most)})
 }
 
@@ -97,7 +97,7 @@ func (s *Integrations) ByName(ctx context.Context, name string) (integrations.In
 	if name == "" || postgres.Storable(name) != name {
 		return integrations.Integration{}, missing
 	}
-	found, err := s.read(ctx, db.IntegrationsParams{Name: name, Most: 1})
+	found, err := s.read(ctx, postgresdb.IntegrationsParams{Name: name, Most: 1})
 	if err != nil || len(found) == 0 {
 		if err == nil {
 			err = missing
@@ -107,13 +107,13 @@ func (s *Integrations) ByName(ctx context.Context, name string) (integrations.In
 	return found[0], nil
 }
 
-func (s *Integrations) read(ctx context.Context, p db.IntegrationsParams) ([]integrations.Integration, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Integrations, p)
+func (s *Integrations) read(ctx context.Context, p postgresdb.IntegrationsParams) ([]integrations.Integration, error) {
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Integrations, p)
 	if err != nil {
 		return nil, err
 	}
-	ids := postgres.Convert(rows, func(r db.IntegrationsRow) int64 { return r.ID })
-	tokens, err := postgres.Query(ctx, s.db, (*db.Queries).IntegrationTokens, ids)
+	ids := postgres.Convert(rows, func(r postgresdb.IntegrationsRow) int64 { return r.ID })
+	tokens, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).IntegrationTokens, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -178,15 +178,15 @@ func (s *Integrations) Create(ctx context.Context, application auth.Application,
 		return 0, err
 	}
 	resolve, closing := stored(c.Ends)
-	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (integrations.ID, error) {
-		id, err := q.AddIntegration(ctx, db.AddIntegrationParams{ApplicationID: application.ID, Name: postgres.Storable(c.Name), Type: c.Type,
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (integrations.ID, error) {
+		id, err := q.AddIntegration(ctx, postgresdb.AddIntegrationParams{ApplicationID: application.ID, Name: postgres.Storable(c.Name), Type: c.Type,
 			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
 			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing,
 			CreatedBy: postgres.Storable(actor)})
 		if err != nil {
 			return 0, taken(err, c.Name)
 		}
-		if err := q.AddIntegrationToken(ctx, db.AddIntegrationTokenParams{IntegrationID: id, Hash: integrations.Hash(token)}); err != nil {
+		if err := q.AddIntegrationToken(ctx, postgresdb.AddIntegrationTokenParams{IntegrationID: id, Hash: integrations.Hash(token)}); err != nil {
 			return 0, takenToken(err)
 		}
 		return integrations.ID(id), note(ctx, q, actor, audit.IntegrationAdded, c.Name, "application "+application.Name, audit.Diff(nil, c))
@@ -217,8 +217,8 @@ func (s *Integrations) Replace(ctx context.Context, before integrations.Integrat
 		return err
 	}
 	resolve, closing := stored(c.Ends)
-	return s.edit(ctx, before, func(ctx context.Context, q *db.Queries) error {
-		_, err := q.ReplaceIntegration(ctx, db.ReplaceIntegrationParams{ID: int64(before.ID), Name: postgres.Storable(c.Name),
+	return s.edit(ctx, before, func(ctx context.Context, q *postgresdb.Queries) error {
+		_, err := q.ReplaceIntegration(ctx, postgresdb.ReplaceIntegrationParams{ID: int64(before.ID), Name: postgres.Storable(c.Name),
 			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
 			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing})
 		if err != nil {
@@ -235,11 +235,11 @@ func (s *Integrations) Replace(ctx context.Context, before integrations.Integrat
 
 // AddToken stores a further token of an integration. The older of two tokens is deleted, so that an integration has at most two.
 func (s *Integrations) AddToken(ctx context.Context, i integrations.Integration, token, actor string) error {
-	return s.edit(ctx, i, func(ctx context.Context, q *db.Queries) error {
+	return s.edit(ctx, i, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.DeleteOldIntegrationTokens(ctx, int64(i.ID)); err != nil {
 			return err
 		}
-		if err := q.AddIntegrationToken(ctx, db.AddIntegrationTokenParams{IntegrationID: int64(i.ID), Hash: integrations.Hash(token)}); err != nil {
+		if err := q.AddIntegrationToken(ctx, postgresdb.AddIntegrationTokenParams{IntegrationID: int64(i.ID), Hash: integrations.Hash(token)}); err != nil {
 			return takenToken(err)
 		}
 		return note(ctx, q, actor, audit.IntegrationTokenAdded, i.Name, "", nil)
@@ -248,7 +248,7 @@ func (s *Integrations) AddToken(ctx context.Context, i integrations.Integration,
 
 // DropOldTokens deletes the tokens of an integration except the newest.
 func (s *Integrations) DropOldTokens(ctx context.Context, i integrations.Integration, actor string) error {
-	return s.edit(ctx, i, func(ctx context.Context, q *db.Queries) error {
+	return s.edit(ctx, i, func(ctx context.Context, q *postgresdb.Queries) error {
 		n, err := q.DeleteOldIntegrationTokens(ctx, int64(i.ID))
 		if err != nil || n == 0 {
 			return err
@@ -259,7 +259,7 @@ func (s *Integrations) DropOldTokens(ctx context.Context, i integrations.Integra
 
 // Delete deletes an integration. Its incidents stay.
 func (s *Integrations) Delete(ctx context.Context, i integrations.Integration, actor string) error {
-	return s.edit(ctx, i, func(ctx context.Context, q *db.Queries) error {
+	return s.edit(ctx, i, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.DeleteIntegration(ctx, int64(i.ID)); err != nil {
 			return err
 		}
@@ -269,8 +269,8 @@ func (s *Integrations) Delete(ctx context.Context, i integrations.Integration, a
 
 // edit runs change in a transaction that locks the integration. An integration that was deleted or changed since it was read is a Stale
 // fault.
-func (s *Integrations) edit(ctx context.Context, i integrations.Integration, change func(context.Context, *db.Queries) error) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+func (s *Integrations) edit(ctx context.Context, i integrations.Integration, change func(context.Context, *postgresdb.Queries) error) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		r, err := q.LockIntegration(ctx, int64(i.ID))
 		if err != nil {
 			return postgres.Named(err, "there is no integration "+i.Name)
@@ -288,6 +288,6 @@ func (s *Integrations) edit(ctx context.Context, i integrations.Integration, cha
 }
 
 // note writes an entry of the audit log.
-func note(ctx context.Context, q *db.Queries, actor string, action audit.Action, name, detail string, changes []audit.Change) error {
+func note(ctx context.Context, q *postgresdb.Queries, actor string, action audit.Action, name, detail string, changes []audit.Change) error {
 	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "integration " + name, Detail: detail, Changes: changes})
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
 func TestTheRateOfAnIntegrationHoldsForAllServers(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/escalation/floods"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // states returns the stored form of counts, by the key of their row.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/cache"
+	"github.com/iris-oncall/iris/internal/kit/cache"
 )
 
 // KnownKeys are keys of rows that existed a moment ago, so that the insert can be left out: that saves a statement that could wait

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation/floods"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // AddEntries adds lines to timelines.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
-	"github.com/iris-oncall/iris/internal/instant"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

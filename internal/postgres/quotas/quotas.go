@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -56,7 +56,7 @@ type Policy struct {
 // Current returns the policy, which may be a second old.
 func (a *Quotas) Current(ctx context.Context) (Policy, error) {
 	return a.policy.Get(ctx, struct{}{}, func(ctx context.Context) (out Policy, err error) {
-		err = a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+		err = a.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
 			out.Policy, err = a.read(ctx, q)
 			return err
 		})
@@ -65,7 +65,7 @@ func (a *Quotas) Current(ctx context.Context) (Policy, error) {
 	})
 }
 
-func (a *Quotas) read(ctx context.Context, q *db.Queries) (p floods.Policy, err error) {
+func (a *Quotas) read(ctx context.Context, q *postgresdb.Queries) (p floods.Policy, err error) {
 	rows, err := q.Quotas(ctx)
 	if err != nil {
 		return p, err
@@ -102,7 +102,7 @@ func (a *Quotas) read(ctx context.Context, q *db.Queries) (p floods.Policy, err 
 
 // Apply changes the modes of new messages by the policy, counts them, reports breaches, and returns lines for the timelines.
 // The counts stay locked until the transaction ends.
-func (p Policy) Apply(ctx context.Context, q *db.Queries, news []floods.Message, tally floods.Tally) ([]floods.Entry, error) {
+func (p Policy) Apply(ctx context.Context, q *postgresdb.Queries, news []floods.Message, tally floods.Tally) ([]floods.Entry, error) {
 	if !p.Applies() {
 		return nil, nil
 	}
@@ -133,7 +133,7 @@ func (p Policy) Apply(ctx context.Context, q *db.Queries, news []floods.Message,
 }
 
 // setTimes sets the time of messages that have none to the time of the database.
-func setTimes(ctx context.Context, q *db.Queries, news []*floods.Message) error {
+func setTimes(ctx context.Context, q *postgresdb.Queries, news []*floods.Message) error {
 	var now time.Time
 	for _, m := range news {
 		if !m.At.IsZero() {
@@ -151,7 +151,7 @@ func setTimes(ctx context.Context, q *db.Queries, news []*floods.Message) error 
 }
 
 // setOpeners reads who opened the incidents of messages of the application iris, if a quota holds for these.
-func (p Policy) setOpeners(ctx context.Context, q *db.Queries, news []*floods.Message) error {
+func (p Policy) setOpeners(ctx context.Context, q *postgresdb.Queries, news []*floods.Message) error {
 	if _, limited := p.Quota(floods.Spender{Application: p.People, Opener: "user"}); !limited {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (p Policy) setOpeners(ctx context.Context, q *db.Queries, news []*floods.Me
 	return nil
 }
 
-func (p Policy) rulesOf(ctx context.Context, q *db.Queries, news []*floods.Message) (floods.Rules, error) {
+func (p Policy) rulesOf(ctx context.Context, q *postgresdb.Queries, news []*floods.Message) (floods.Rules, error) {
 	if !p.Rules {
 		return nil, nil
 	}
@@ -192,8 +192,8 @@ func (p Policy) rulesOf(ctx context.Context, q *db.Queries, news []*floods.Messa
 }
 
 // ReadRules returns the rules of reprioritisation of people, as they apply to messages of applications.
-func ReadRules(ctx context.Context, q *db.Queries, keys []users.ResponderKey) (floods.Rules, error) {
-	p := db.ReprioritisationsParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
+func ReadRules(ctx context.Context, q *postgresdb.Queries, keys []users.ResponderKey) (floods.Rules, error) {
+	p := postgresdb.ReprioritisationsParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
 	for i, k := range keys {
 		p.UserIds[i], p.ApplicationIds[i] = int64(k.User), k.Application
 	}
@@ -213,7 +213,7 @@ func ReadRules(ctx context.Context, q *db.Queries, keys []users.ResponderKey) (f
 }
 
 // report notifies the target of a quota of a breach, by e-mail and by an incident. It returns lines for the timelines.
-func report(ctx context.Context, q *db.Queries, b *floods.Breach, tally floods.Tally) ([]floods.Entry, error) {
+func report(ctx context.Context, q *postgresdb.Queries, b *floods.Breach, tally floods.Tally) ([]floods.Entry, error) {
 	name, err := q.ApplicationName(ctx, b.Application)
 	if err != nil {
 		return nil, fmt.Errorf("read application: %w", err)
@@ -229,7 +229,7 @@ func report(ctx context.Context, q *db.Queries, b *floods.Breach, tally floods.T
 		return nil, err
 	}
 	if r.Mail != nil {
-		sent, err := q.TellTarget(ctx, db.TellTargetParams{TargetID: r.Mail.TargetID, Subject: r.Mail.Subject, Body: r.Mail.Body})
+		sent, err := q.TellTarget(ctx, postgresdb.TellTargetParams{TargetID: r.Mail.TargetID, Subject: r.Mail.Subject, Body: r.Mail.Body})
 		if err != nil {
 			return nil, fmt.Errorf("mail about a soft breach: %w", err)
 		}
@@ -238,14 +238,14 @@ func report(ctx context.Context, q *db.Queries, b *floods.Breach, tally floods.T
 		}
 	}
 	if r.Line != "" {
-		if err := q.TellWaiting(ctx, db.TellWaitingParams{IncidentID: int64(b.Incident()), Text: r.Line}); err != nil {
+		if err := q.TellWaiting(ctx, postgresdb.TellWaitingParams{IncidentID: int64(b.Incident()), Text: r.Line}); err != nil {
 			return nil, err
 		}
 	}
 	if r.Plan == "" {
 		return r.Entries, nil
 	}
-	opened, err := q.OpenBreach(ctx, db.OpenBreachParams{PlanKey: strings.ToLower(r.Plan), Context: string(r.Context)})
+	opened, err := q.OpenBreach(ctx, postgresdb.OpenBreachParams{PlanKey: strings.ToLower(r.Plan), Context: string(r.Context)})
 	if err != nil {
 		return nil, fmt.Errorf("open the incident of a breach: %w", err)
 	}

@@ -11,13 +11,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
-	"github.com/iris-oncall/iris/internal/scim"
-	"github.com/iris-oncall/iris/internal/tokens"
+	"github.com/iris-oncall/iris/internal/auth/scim"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // Store implements scim.Users and scim.Groups, and keeps the connections. Every change is one transaction with an entry in the audit log. It is
@@ -39,7 +39,7 @@ var errNoConnection = fault.New(fault.NotFound, "there is no such SCIM connectio
 
 // Use returns the connection of a token by its hash, and records the use at most once a minute. An unknown token is tokens.ErrInvalid.
 func (s *Store) Use(ctx context.Context, hash []byte) (scim.Connection, error) {
-	row, err := postgres.Query(ctx, s.db, (*db.Queries).UseScimToken, hash)
+	row, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).UseScimToken, hash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return scim.Connection{}, tokens.ErrInvalid
 	}
@@ -48,7 +48,7 @@ func (s *Store) Use(ctx context.Context, hash []byte) (scim.Connection, error) {
 
 // Connections returns at most so many connections with a larger number than after, by number.
 func (s *Store) Connections(ctx context.Context, after int64, most int) ([]scim.Connection, error) {
-	return s.connections(ctx, db.ScimConnectionsParams{After: after, Most: int32(most)})
+	return s.connections(ctx, postgresdb.ScimConnectionsParams{After: after, Most: int32(most)})
 }
 
 // Connection finds a connection by name, ignoring case. Without one it returns a NotFound fault.
@@ -56,7 +56,7 @@ func (s *Store) Connection(ctx context.Context, name string) (scim.Connection, e
 	if postgres.Storable(name) == "" {
 		return scim.Connection{}, errNoConnection
 	}
-	found, err := s.connections(ctx, db.ScimConnectionsParams{Name: postgres.Storable(name), Most: 1})
+	found, err := s.connections(ctx, postgresdb.ScimConnectionsParams{Name: postgres.Storable(name), Most: 1})
 	if err == nil && len(found) == 0 {
 		err = errNoConnection
 	}
@@ -66,8 +66,8 @@ func (s *Store) Connection(ctx context.Context, name string) (scim.Connection, e
 	return found[0], nil
 }
 
-func (s *Store) connections(ctx context.Context, p db.ScimConnectionsParams) ([]scim.Connection, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).ScimConnections, p)
+func (s *Store) connections(ctx context.Context, p postgresdb.ScimConnectionsParams) ([]scim.Connection, error) {
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).ScimConnections, p)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,8 @@ func (s *Store) connections(ctx context.Context, p db.ScimConnectionsParams) ([]
 
 // Add stores a connection with its first token. A name that exists is a Conflict fault.
 func (s *Store) Add(ctx context.Context, c scim.Connection, hash []byte) (scim.Connection, error) {
-	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (out scim.Connection, err error) {
-		row, err := q.AddScimConnection(ctx, db.AddScimConnectionParams{Name: c.Name, Provider: c.Provider, LinksAccounts: c.LinksAccounts,
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (out scim.Connection, err error) {
+		row, err := q.AddScimConnection(ctx, postgresdb.AddScimConnectionParams{Name: c.Name, Provider: c.Provider, LinksAccounts: c.LinksAccounts,
 			CreatedBy: postgres.Storable(c.CreatedBy)})
 		if postgres.SqlState(err) == unique {
 			return out, fault.Newf(fault.Conflict, "there is a SCIM connection %s", c.Name)
@@ -97,7 +97,7 @@ func (s *Store) Add(ctx context.Context, c scim.Connection, hash []byte) (scim.C
 		if err != nil {
 			return out, err
 		}
-		if err := q.AddScimToken(ctx, db.AddScimTokenParams{Hash: hash, ConnectionID: row.ID}); err != nil {
+		if err := q.AddScimToken(ctx, postgresdb.AddScimTokenParams{Hash: hash, ConnectionID: row.ID}); err != nil {
 			return out, err
 		}
 		return connectionOf(row), note(ctx, q, c.CreatedBy, audit.SCIMConnectionCreated, "SCIM connection "+row.Name, "provider "+c.Provider)
@@ -106,14 +106,14 @@ func (s *Store) Add(ctx context.Context, c scim.Connection, hash []byte) (scim.C
 
 // Rotate adds a token to a connection. The newest scim.MaxTokens tokens stay valid.
 func (s *Store) Rotate(ctx context.Context, c scim.Connection, hash []byte, actor string) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.LockScimConnection(ctx, c.ID); err != nil {
 			return fault.When(err, fault.NotFound, errNoConnection)
 		}
-		if err := q.AddScimToken(ctx, db.AddScimTokenParams{Hash: hash, ConnectionID: c.ID}); err != nil {
+		if err := q.AddScimToken(ctx, postgresdb.AddScimTokenParams{Hash: hash, ConnectionID: c.ID}); err != nil {
 			return err
 		}
-		if err := q.TrimScimTokens(ctx, db.TrimScimTokensParams{ConnectionID: c.ID, Keep: scim.MaxTokens}); err != nil {
+		if err := q.TrimScimTokens(ctx, postgresdb.TrimScimTokensParams{ConnectionID: c.ID, Keep: scim.MaxTokens}); err != nil {
 			return err
 		}
 		return note(ctx, q, actor, audit.SCIMTokenCreated, "SCIM connection "+c.Name, "")
@@ -122,8 +122,8 @@ func (s *Store) Rotate(ctx context.Context, c scim.Connection, hash []byte, acto
 
 // EndOldTokens deletes all tokens of a connection except the newest.
 func (s *Store) EndOldTokens(ctx context.Context, c scim.Connection, actor string) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if err := q.TrimScimTokens(ctx, db.TrimScimTokensParams{ConnectionID: c.ID, Keep: 1}); err != nil {
+	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+		if err := q.TrimScimTokens(ctx, postgresdb.TrimScimTokensParams{ConnectionID: c.ID, Keep: 1}); err != nil {
 			return err
 		}
 		return note(ctx, q, actor, audit.SCIMTokensEnded, "SCIM connection "+c.Name, "all except the newest")
@@ -132,7 +132,7 @@ func (s *Store) EndOldTokens(ctx context.Context, c scim.Connection, actor strin
 
 // Delete deletes a connection with its groups. People, roles and memberships of teams stay as they are.
 func (s *Store) Delete(ctx context.Context, c scim.Connection, actor string) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if err := q.ReleaseManagedMembers(ctx, source(c)); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (s *Store) Delete(ctx context.Context, c scim.Connection, actor string) err
 	})
 }
 
-func connectionOf(r db.ScimConnection) scim.Connection {
+func connectionOf(r postgresdb.ScimConnection) scim.Connection {
 	return scim.Connection{ID: r.ID, Name: r.Name, Provider: r.Provider, LinksAccounts: r.LinksAccounts, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt}
 }
 
@@ -153,6 +153,6 @@ func source(c scim.Connection) string { return "scim:" + strconv.FormatInt(c.ID,
 // author names a connection in the audit log.
 func author(c scim.Connection) string { return "SCIM: " + c.Name }
 
-func note(ctx context.Context, q *db.Queries, actor string, action audit.Action, object, detail string) error {
+func note(ctx context.Context, q *postgresdb.Queries, actor string, action audit.Action, object, detail string) error {
 	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: object, Detail: detail})
 }

@@ -7,14 +7,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/directory"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
-	"github.com/iris-oncall/iris/internal/postgres/people"
-	"github.com/iris-oncall/iris/internal/scim"
+	"github.com/iris-oncall/iris/internal/auth/scim"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/users/directory"
+	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
 var errNotHeld = fault.New(fault.NotFound, "there is no such held deactivation")
@@ -51,7 +51,7 @@ func (t change) deactivate(ctx context.Context, id int64, u users.User) error {
 }
 
 func switchOff(ctx context.Context, q *db.Queries, u users.User, actor string) error {
-	_, err := people.ApplyChange(ctx, q, actor, directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
+	_, err := pg.ApplyChange(ctx, q, actor, directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
 	return err
 }
 
@@ -60,7 +60,7 @@ func keepAdmin(ctx context.Context, q *db.Queries, u users.User) error {
 	if !u.Admin {
 		return nil
 	}
-	last, err := people.LastAdmin(ctx, q, u)
+	last, err := pg.LastAdmin(ctx, q, u)
 	if last {
 		err = scim.ErrLastAdmin
 	}
@@ -81,7 +81,7 @@ func (t change) activate(ctx context.Context, id int64, u users.User) error {
 	if err != nil || !off {
 		return err
 	}
-	_, err = people.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOn, ID: u.ID, Name: u.Name, Source: directorySource})
+	_, err = pg.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOn, ID: u.ID, Name: u.Name, Source: directorySource})
 	return err
 }
 

@@ -9,16 +9,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/directory"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/auth/scim"
+	"github.com/iris-oncall/iris/internal/auth/sso"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/postgres/identities"
-	"github.com/iris-oncall/iris/internal/postgres/people"
-	"github.com/iris-oncall/iris/internal/scim"
-	"github.com/iris-oncall/iris/internal/sso"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/users/directory"
+	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
 // directorySource is the source of people whom SCIM pushes, in the table of directories.
@@ -88,7 +88,7 @@ func (s *Store) CreateUser(ctx context.Context, c scim.Connection, d scim.Docume
 		}
 		full := d.FullName()
 		contacts, _ := d.Contacts(p.Region)
-		id, err := people.ApplyChange(ctx, q, author(c), directory.Change{Kind: directory.Add, Name: name, Source: directorySource, FullName: &full, Contacts: contacts})
+		id, err := pg.ApplyChange(ctx, q, author(c), directory.Change{Kind: directory.Add, Name: name, Source: directorySource, FullName: &full, Contacts: contacts})
 		if err != nil {
 			return out, err
 		}
@@ -117,7 +117,7 @@ func (t change) added(ctx context.Context, u users.User, d scim.Document) (out s
 		return out, err
 	}
 	if !d.Active() && u.Active {
-		_, err := people.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
+		_, err := pg.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
 		if err != nil {
 			return out, err
 		}
@@ -223,7 +223,7 @@ func (t change) person(ctx context.Context, u users.User, before, after scim.Doc
 	if err != nil {
 		return err
 	}
-	if _, err := people.ApplyChange(ctx, t.q, author(t.c), c); err != nil {
+	if _, err := pg.ApplyChange(ctx, t.q, author(t.c), c); err != nil {
 		if c.Rename != "" && fault.Is(err, fault.Invalid) {
 			return errNameUsed
 		}

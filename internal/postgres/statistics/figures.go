@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	catalogapplications "github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
 )
 
 // Limits of the rows of figures.
@@ -21,8 +20,8 @@ const (
 )
 
 // Figures returns what happened in a period. It reads counts by hour, and rows of the last hours only.
-func (s *Counts) Figures(ctx context.Context, f applications.FigureQuery) (applications.PeriodFigures, error) {
-	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) (out applications.PeriodFigures, err error) {
+func (s *Counts) Figures(ctx context.Context, f catalogapplications.FigureQuery) (catalogapplications.PeriodFigures, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) (out catalogapplications.PeriodFigures, err error) {
 		at, err := q.StatisticsCountedTo(ctx)
 		if err != nil {
 			return out, err
@@ -73,7 +72,7 @@ func (c counted) named() error {
 
 // wholeKey identifies the totals of whole days. Period has no bounds: the days are in the version.
 type wholeKey struct {
-	period      applications.FigureQuery
+	period      catalogapplications.FigureQuery
 	daysTo      time.Time
 	first, last time.Time
 	number      int
@@ -85,7 +84,7 @@ const mostWhole = 16
 
 // wholeDays returns the totals of packed days. It keeps them until a day is packed anew, or a name, a time zone or an owner changes: then
 // the days are added up again. The caller may change the totals, and adds the rest, whose names they know too.
-func (s *Counts) wholeDays(ctx context.Context, q *db.Queries, f applications.FigureQuery, daysTo time.Time, days db.PackedDaysRow, rest counted) (*totals, error) {
+func (s *Counts) wholeDays(ctx context.Context, q *db.Queries, f catalogapplications.FigureQuery, daysTo time.Time, days db.PackedDaysRow, rest counted) (*totals, error) {
 	if len(days.Days) == 0 {
 		in, err := readScope(ctx, q, f, rest)
 		return newTotals(f, in, daysTo), err
@@ -203,7 +202,7 @@ type person struct {
 }
 
 // readScope reads the names that the counts of some plans and people need.
-func readScope(ctx context.Context, q *db.Queries, f applications.FigureQuery, of counted) (*scope, error) {
+func readScope(ctx context.Context, q *db.Queries, f catalogapplications.FigureQuery, of counted) (*scope, error) {
 	plans, people := slices.Collect(maps.Keys(of.plans)), slices.Collect(maps.Keys(of.people))
 	s := &scope{applications: map[int64]db.PeriodApplicationsRow{}, teams: map[int64]db.PeriodTeamsRow{}, plans: map[int64]db.PeriodPlansRow{},
 		people: map[int64]person{}, plan: f.Plan != "", team: f.Team != ""}
@@ -267,18 +266,18 @@ func (s *scope) selects(g group) bool {
 }
 
 // showIncidents returns the figures of one place, plan or team.
-func showIncidents(name string, t *incidentTotal) applications.IncidentFigure {
-	return applications.IncidentFigure{Key: name, Incidents: t.incidents, Acknowledged: t.acknowledged, Resolved: t.resolves.Len(),
+func showIncidents(name string, t *incidentTotal) catalogapplications.IncidentFigure {
+	return catalogapplications.IncidentFigure{Key: name, Incidents: t.incidents, Acknowledged: t.acknowledged, Resolved: t.resolves.Len(),
 		AcknowledgeMedian: t.claims.Percentile(0.5), AcknowledgeP90: t.claims.Percentile(0.9),
 		ResolveMedian: t.resolves.Percentile(0.5), ResolveP90: t.resolves.Percentile(0.9)}
 }
 
 // show sets the figures from the totals.
-func (t *totals) show(out *applications.PeriodFigures) {
+func (t *totals) show(out *catalogapplications.PeriodFigures) {
 	for _, at := range first(slices.Sorted(maps.Keys(t.times)), mostPlaces) {
 		out.Times = append(out.Times, showIncidents(time.Unix(at, 0).UTC().Format(time.RFC3339), t.times[at]))
 	}
-	ranked := func(a, b applications.IncidentFigure) int {
+	ranked := func(a, b catalogapplications.IncidentFigure) int {
 		return cmp.Or(cmp.Compare(b.Incidents, a.Incidents), cmp.Compare(a.Key, b.Key))
 	}
 	for _, p := range t.plans {
@@ -293,20 +292,20 @@ func (t *totals) show(out *applications.PeriodFigures) {
 	for _, m := range t.messages {
 		out.Messages = append(out.Messages, *m)
 	}
-	slices.SortFunc(out.Messages, func(a, b applications.MessageFigure) int {
+	slices.SortFunc(out.Messages, func(a, b catalogapplications.MessageFigure) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Mode, b.Mode))
 	})
 	for _, v := range t.vendors {
 		out.Vendors = append(out.Vendors, *v)
 	}
-	slices.SortFunc(out.Vendors, func(a, b applications.VendorFigure) int {
+	slices.SortFunc(out.Vendors, func(a, b catalogapplications.VendorFigure) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Vendor, b.Vendor), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Mode, b.Mode))
 	})
 	for id, p := range t.people {
 		p.Key = t.in.people[id].name
 		out.People = append(out.People, *p)
 	}
-	slices.SortFunc(out.People, func(a, b applications.PageFigure) int {
+	slices.SortFunc(out.People, func(a, b catalogapplications.PageFigure) int {
 		return cmp.Or(cmp.Compare(b.Interruptions, a.Interruptions), cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.Key, b.Key))
 	})
 	out.People = first(out.People, mostNames)

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // A packed day is a list of groups. A group is its key and then its hours, each as a length and the bytes. Numbers are unsigned varints.

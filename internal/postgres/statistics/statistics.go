@@ -8,11 +8,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/cache"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -47,7 +47,7 @@ func (s *Counts) Current(ctx context.Context) (applications.Statistics, error) {
 	if err := s.Count(ctx, 0); err != nil {
 		return out, err
 	}
-	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (out applications.Statistics, err error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (out applications.Statistics, err error) {
 		if err := lockStatistics(ctx, q); err != nil { // one process computes, the others read
 			return out, err
 		}
@@ -66,7 +66,7 @@ func (s *Counts) Current(ctx context.Context) (applications.Statistics, error) {
 		if err != nil {
 			return out, err
 		}
-		if err := q.KeepStatistics(ctx, db.KeepStatisticsParams{Hour: hour, Body: body}); err != nil {
+		if err := q.KeepStatistics(ctx, postgresdb.KeepStatisticsParams{Hour: hour, Body: body}); err != nil {
 			return out, err
 		}
 		return out, q.ForgetStatistics(ctx, hour.Add(-24*time.Hour))
@@ -75,7 +75,7 @@ func (s *Counts) Current(ctx context.Context) (applications.Statistics, error) {
 
 // stored returns the figures of the current hour if they were computed.
 func (s *Counts) stored(ctx context.Context) (out applications.Statistics, found bool, err error) {
-	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	err = s.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		hour, err := q.ThisHour(ctx)
 		if err != nil {
 			return err
@@ -87,14 +87,14 @@ func (s *Counts) stored(ctx context.Context) (out applications.Statistics, found
 }
 
 // lockStatistics waits until no other process counts or computes. It allows long statements in this transaction.
-func lockStatistics(ctx context.Context, q *db.Queries) error {
+func lockStatistics(ctx context.Context, q *postgresdb.Queries) error {
 	if err := q.AllowLongReading(ctx); err != nil {
 		return err
 	}
 	return q.LockStatistics(ctx)
 }
 
-func known(ctx context.Context, q *db.Queries, hour time.Time, out *applications.Statistics) (bool, error) {
+func known(ctx context.Context, q *postgresdb.Queries, hour time.Time, out *applications.Statistics) (bool, error) {
 	body, err := q.StatisticsSnapshot(ctx, hour)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -106,9 +106,9 @@ func known(ctx context.Context, q *db.Queries, hour time.Time, out *applications
 	return json.Unmarshal(body, out) == nil && out.ByID != nil, nil // rows of another release are computed again
 }
 
-func compute(ctx context.Context, q *db.Queries, hour time.Time) (applications.Statistics, error) {
+func compute(ctx context.Context, q *postgresdb.Queries, hour time.Time) (applications.Statistics, error) {
 	s := applications.NewStatistics(hour)
-	for _, step := range []func(context.Context, *db.Queries, *applications.Statistics) error{
+	for _, step := range []func(context.Context, *postgresdb.Queries, *applications.Statistics) error{
 		readTotals, readIncidents, readMedians, readMessages, readCallRetries,
 	} {
 		if err := step(ctx, q, &s); err != nil {
@@ -118,7 +118,7 @@ func compute(ctx context.Context, q *db.Queries, hour time.Time) (applications.S
 	return s, nil
 }
 
-func readTotals(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+func readTotals(ctx context.Context, q *postgresdb.Queries, s *applications.Statistics) error {
 	points := make([]time.Time, applications.Points)
 	for i := range points {
 		points[i] = s.Hour.Add(-time.Duration(i) * applications.Week)
@@ -130,7 +130,7 @@ func readTotals(ctx context.Context, q *db.Queries, s *applications.Statistics) 
 	return err
 }
 
-func readIncidents(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+func readIncidents(ctx context.Context, q *postgresdb.Queries, s *applications.Statistics) error {
 	rows, err := q.IncidentWeeks(ctx, s.Hour)
 	for _, r := range rows {
 		f := s.Of(r.ApplicationID)
@@ -139,7 +139,7 @@ func readIncidents(ctx context.Context, q *db.Queries, s *applications.Statistic
 	return err
 }
 
-func readMedians(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+func readMedians(ctx context.Context, q *postgresdb.Queries, s *applications.Statistics) error {
 	rows, err := q.ClaimMedians(ctx, s.Hour)
 	for _, r := range rows {
 		switch {
@@ -153,7 +153,7 @@ func readMedians(ctx context.Context, q *db.Queries, s *applications.Statistics)
 	return err
 }
 
-func readMessages(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+func readMessages(ctx context.Context, q *postgresdb.Queries, s *applications.Statistics) error {
 	rows, err := q.MessageWeeks(ctx, s.Hour)
 	for _, r := range rows {
 		d := s.Of(r.ApplicationID).Mode(users.Mode(r.Mode))
@@ -162,7 +162,7 @@ func readMessages(ctx context.Context, q *db.Queries, s *applications.Statistics
 	return err
 }
 
-func readCallRetries(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+func readCallRetries(ctx context.Context, q *postgresdb.Queries, s *applications.Statistics) error {
 	rows, err := q.CallRetryWeeks(ctx, s.Hour)
 	for _, r := range rows {
 		if r.Week >= 0 && r.Week < applications.Points {

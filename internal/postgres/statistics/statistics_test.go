@@ -9,12 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres"
-	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/postgres/statistics"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -192,7 +192,7 @@ func TestCountedStatisticsEqualADirectComputation(t *testing.T) {
 	}
 	compare("receipts arrived")
 
-	_, err := queue.NewHistory(d).Move(t.Context(), time.Minute, 100_000)
+	_, err := pg.NewHistory(d).Move(t.Context(), time.Minute, 100_000)
 	require.NoError(t, err)
 	compare("messages moved to history")
 
@@ -200,7 +200,7 @@ func TestCountedStatisticsEqualADirectComputation(t *testing.T) {
 	exec(`update incidents set owner_id = 1 where id % 17 = 0`)
 	compare("the job was away for two days")
 
-	_, err = queue.NewHistory(d).Forget(t.Context(), 60*24*time.Hour)
+	_, err = pg.NewHistory(d).Forget(t.Context(), 60*24*time.Hour)
 	require.NoError(t, err)
 	compare("old messages were deleted")
 

@@ -3,7 +3,7 @@ package statistics
 import (
 	"time"
 
-	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 )
 
 // totals sums up the counts of a period.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // mostZones is the number of time zones for which totals are kept ready. Times three periods that is less than mostWhole.

@@ -1,17 +1,17 @@
 package pages
 
 import (
-	"github.com/iris-oncall/iris/internal/kit/kithttp"
 	"github.com/iris-oncall/iris/internal/silences"
+	"github.com/iris-oncall/iris/internal/web/mount"
 )
 
 // Mount adds the operations to /v1.
-func Mount(a *kithttp.API, s *silences.Silences) {
-	kithttp.Mount(a, s.List)
-	kithttp.Mount(a, s.Create)
-	kithttp.Mount(a, s.Preview)
-	kithttp.Mount(a, s.Get)
-	kithttp.Mount(a, s.Replace)
-	kithttp.Mount(a, s.End)
-	kithttp.Mount(a, s.Hidden)
+func Mount(a *mount.API, s *silences.Silences) {
+	mount.Mount(a, s.List)
+	mount.Mount(a, s.Create)
+	mount.Mount(a, s.Preview)
+	mount.Mount(a, s.Get)
+	mount.Mount(a, s.Replace)
+	mount.Mount(a, s.End)
+	mount.Mount(a, s.Hidden)
 }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/matchers"
 	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/web/page"
 )

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/db"
-	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/silences"
 )
 

@@ -6,13 +6,13 @@ import (
 	"math"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/audit"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
-	"github.com/iris-oncall/iris/internal/postgres/db"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/silences"
 )
 
@@ -24,11 +24,11 @@ func New(d *postgres.DB) *Store { return &Store{db: d} }
 
 // List implements silences.Store.
 func (s *Store) List(ctx context.Context) (silences.Listed, error) {
-	version, err := postgres.Read(ctx, s.db, (*db.Queries).SilenceVersion) // before the silences, which may be newer
+	version, err := postgres.Read(ctx, s.db, (*postgresdb.Queries).SilenceVersion) // before the silences, which may be newer
 	if err != nil {
 		return silences.Listed{}, err
 	}
-	kept, err := s.read(ctx, db.SilencesParams{Kept: true, Before: math.MaxInt64, Most: silences.MostKept})
+	kept, err := s.read(ctx, postgresdb.SilencesParams{Kept: true, Before: math.MaxInt64, Most: silences.MostKept})
 	return silences.Listed{Version: version, Silences: kept}, err
 }
 
@@ -37,12 +37,12 @@ func (s *Store) Page(ctx context.Context, before silences.ID, includeOver bool, 
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	return s.read(ctx, db.SilencesParams{Counted: true, Kept: !includeOver, Before: int64(before), Most: int32(limit)})
+	return s.read(ctx, postgresdb.SilencesParams{Counted: true, Kept: !includeOver, Before: int64(before), Most: int32(limit)})
 }
 
 // ByID implements silences.Store.
 func (s *Store) ByID(ctx context.Context, id silences.ID) (silences.Silence, error) {
-	found, err := s.read(ctx, db.SilencesParams{Counted: true, ID: int64(id), Before: math.MaxInt64, Most: 1})
+	found, err := s.read(ctx, postgresdb.SilencesParams{Counted: true, ID: int64(id), Before: math.MaxInt64, Most: 1})
 	if err == nil && (len(found) == 0 || id == 0) {
 		err = fault.Newf(fault.NotFound, "there is no silence %d", id)
 	}
@@ -52,9 +52,9 @@ func (s *Store) ByID(ctx context.Context, id silences.ID) (silences.Silence, err
 	return found[0], nil
 }
 
-func (s *Store) read(ctx context.Context, p db.SilencesParams) ([]silences.Silence, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Silences, p)
-	return postgres.Convert(rows, func(r db.SilencesRow) silences.Silence {
+func (s *Store) read(ctx context.Context, p postgresdb.SilencesParams) ([]silences.Silence, error) {
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Silences, p)
+	return postgres.Convert(rows, func(r postgresdb.SilencesRow) silences.Silence {
 		return silences.Silence{
 			Content: silences.Content{
 				Scope: silences.Scope{Match: operation.Text(r.Match), Application: operation.Text(r.Application), Plan: operation.Text(r.Plan), Team: operation.Text(r.Team)},
@@ -68,7 +68,7 @@ func (s *Store) read(ctx context.Context, p db.SilencesParams) ([]silences.Silen
 
 // Create implements silences.Store.
 func (s *Store) Create(ctx context.Context, c silences.Content, author string) (silences.ID, error) {
-	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (silences.ID, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (silences.ID, error) {
 		names, err := resolve(ctx, q, c.Scope)
 		if err != nil {
 			return 0, err
@@ -76,7 +76,7 @@ func (s *Store) Create(ctx context.Context, c silences.Content, author string) (
 		if err := room(ctx, q, 0, names); err != nil {
 			return 0, err
 		}
-		id, err := q.AddSilence(ctx, db.AddSilenceParams{Match: text(c.Match), ApplicationID: names.ApplicationID, Plan: names.Plan,
+		id, err := q.AddSilence(ctx, postgresdb.AddSilenceParams{Match: text(c.Match), ApplicationID: names.ApplicationID, Plan: names.Plan,
 			TeamID: names.TeamID, StartsAt: c.From, EndsAt: c.To, Recurrence: string(c.Recurrence), Zone: string(c.Zone), Comment: postgres.Storable(c.Comment),
 			Author: postgres.Storable(author)})
 		if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) Create(ctx context.Context, c silences.Content, author string) (
 
 // Replace implements silences.Store.
 func (s *Store) Replace(ctx context.Context, id silences.ID, c silences.Content, actor string) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		names, err := resolve(ctx, q, c.Scope)
 		if err != nil {
 			return err
@@ -96,13 +96,13 @@ func (s *Store) Replace(ctx context.Context, id silences.ID, c silences.Content,
 		if err := room(ctx, q, id, names); err != nil {
 			return err
 		}
-		n, err := q.ReplaceSilence(ctx, db.ReplaceSilenceParams{ID: int64(id), Match: text(c.Match), ApplicationID: names.ApplicationID,
+		n, err := q.ReplaceSilence(ctx, postgresdb.ReplaceSilenceParams{ID: int64(id), Match: text(c.Match), ApplicationID: names.ApplicationID,
 			Plan: names.Plan, TeamID: names.TeamID, StartsAt: c.From, EndsAt: c.To, Recurrence: string(c.Recurrence), Zone: string(c.Zone),
 			Comment: postgres.Storable(c.Comment)})
 		if err := found(n, err, id); err != nil {
 			return err
 		}
-		if _, err := q.ReleaseOfSilence(ctx, db.ReleaseOfSilenceParams{ID: int64(id)}); err != nil {
+		if _, err := q.ReleaseOfSilence(ctx, postgresdb.ReleaseOfSilenceParams{ID: int64(id)}); err != nil {
 			return err
 		}
 		return changed(ctx, q, id, audit.SilenceChanged, actor, c)
@@ -111,7 +111,7 @@ func (s *Store) Replace(ctx context.Context, id silences.ID, c silences.Content,
 
 // End implements silences.Store.
 func (s *Store) End(ctx context.Context, before silences.Silence, actor string) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if err := q.ChangeSilences(ctx); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (s *Store) End(ctx context.Context, before silences.Silence, actor string) 
 		if err := found(n, err, before.ID); err != nil {
 			return err
 		}
-		if _, err := q.ReleaseOfSilence(ctx, db.ReleaseOfSilenceParams{ID: int64(before.ID), SpreadSeconds: 120}); err != nil {
+		if _, err := q.ReleaseOfSilence(ctx, postgresdb.ReleaseOfSilenceParams{ID: int64(before.ID), SpreadSeconds: 120}); err != nil {
 			return err
 		}
 		return changed(ctx, q, before.ID, audit.SilenceEnded, actor, before.Content)
@@ -131,20 +131,20 @@ func (s *Store) Incidents(ctx context.Context, id silences.ID, application int64
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	ids, err := postgres.Query(ctx, s.db, (*db.Queries).HiddenBySilence, db.HiddenBySilenceParams{SilenceID: int64(id), ApplicationID: application, Before: int64(before), Most: int32(limit)})
+	ids, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).HiddenBySilence, postgresdb.HiddenBySilenceParams{SilenceID: int64(id), ApplicationID: application, Before: int64(before), Most: int32(limit)})
 	return postgres.Convert(ids, func(n int64) silences.HiddenIncident { return silences.HiddenIncident{ID: incidents.ID(n)} }), err
 }
 
 // Candidates implements silences.Store.
 func (s *Store) Candidates(ctx context.Context, scope silences.Scope, since time.Time, limit int) ([]silences.Candidate, error) {
-	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]silences.Candidate, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]silences.Candidate, error) {
 		names, err := resolve(ctx, q, scope)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := q.CandidatesOfSilence(ctx, db.CandidatesOfSilenceParams{Plan: names.Plan, TeamID: names.TeamID, ApplicationID: names.ApplicationID,
+		rows, err := q.CandidatesOfSilence(ctx, postgresdb.CandidatesOfSilenceParams{Plan: names.Plan, TeamID: names.TeamID, ApplicationID: names.ApplicationID,
 			Since: since, Most: int32(limit)})
-		return postgres.Convert(rows, func(r db.CandidatesOfSilenceRow) silences.Candidate {
+		return postgres.Convert(rows, func(r postgresdb.CandidatesOfSilenceRow) silences.Candidate {
 			return silences.Candidate{Subject: silences.Subject{ID: incidents.ID(r.ID), Severity: r.Severity, Context: r.Context}, Escalating: r.Active, Recent: r.Recent}
 		}), err
 	})
@@ -152,7 +152,7 @@ func (s *Store) Candidates(ctx context.Context, scope silences.Scope, since time
 
 // Rights implements silences.Store.
 func (s *Store) Rights(ctx context.Context, person int64, teams []int64, scope silences.Scope) (silences.Rights, error) {
-	r, err := postgres.Query(ctx, s.db, (*db.Queries).RightsOfSilence, db.RightsOfSilenceParams{Person: person, Teams: teams,
+	r, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).RightsOfSilence, postgresdb.RightsOfSilenceParams{Person: person, Teams: teams,
 		Application: text(scope.Application), Team: text(scope.Team), Plan: text(scope.Plan)})
 	return silences.Rights{OwnsApplication: r.OwnsApplication, InTeam: r.InTeam, OwnsPlan: r.OwnsPlan}, err
 }
@@ -167,8 +167,8 @@ func found(n int64, err error, id silences.ID) error {
 }
 
 // resolve finds what the names of a silence stand for.
-func resolve(ctx context.Context, q *db.Queries, c silences.Scope) (db.NamesOfSilenceRow, error) {
-	names, err := q.NamesOfSilence(ctx, db.NamesOfSilenceParams{Application: text(c.Application), Team: text(c.Team), Plan: text(c.Plan)})
+func resolve(ctx context.Context, q *postgresdb.Queries, c silences.Scope) (postgresdb.NamesOfSilenceRow, error) {
+	names, err := q.NamesOfSilence(ctx, postgresdb.NamesOfSilenceParams{Application: text(c.Application), Team: text(c.Team), Plan: text(c.Plan)})
 	switch {
 	case err != nil:
 	case c.Application != "" && names.ApplicationID == 0:
@@ -183,11 +183,11 @@ func resolve(ctx context.Context, q *db.Queries, c silences.Scope) (db.NamesOfSi
 
 // room locks the silences against other changes, makes running searches end, and returns a Conflict fault if there are too many for a silence with these names. id is its number
 // if it is stored already.
-func room(ctx context.Context, q *db.Queries, id silences.ID, names db.NamesOfSilenceRow) error {
+func room(ctx context.Context, q *postgresdb.Queries, id silences.ID, names postgresdb.NamesOfSilenceRow) error {
 	if err := q.ChangeSilences(ctx); err != nil {
 		return err
 	}
-	n, err := q.OtherSilences(ctx, db.OtherSilencesParams{ID: int64(id), TeamID: names.TeamID, ApplicationID: names.ApplicationID, Plan: names.Plan})
+	n, err := q.OtherSilences(ctx, postgresdb.OtherSilencesParams{ID: int64(id), TeamID: names.TeamID, ApplicationID: names.ApplicationID, Plan: names.Plan})
 	switch {
 	case err != nil:
 		return err
@@ -209,7 +209,7 @@ func tooMany(field string) error {
 }
 
 // changed records a change.
-func changed(ctx context.Context, q *db.Queries, id silences.ID, action audit.Action, actor string, c silences.Content) error {
+func changed(ctx context.Context, q *postgresdb.Queries, id silences.ID, action audit.Action, actor string, c silences.Content) error {
 	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: fmt.Sprintf("silence %d", id),
 		Detail: c.String(), Wide: c.Wide()})
 }

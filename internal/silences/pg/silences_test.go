@@ -11,13 +11,13 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/clock"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/incidents"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	kitclock "github.com/iris-oncall/iris/internal/kit/clock"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/postgres"
-	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/silences/pg"
 )
@@ -37,7 +37,7 @@ type stand struct {
 	db      *postgres.DB
 	store   *pg.Store
 	keeper  *silences.Keeper
-	clock   *clock.Database
+	clock   *kitclock.Database
 	ops     *silences.Silences
 	opener  silences.Opener
 	admin   operation.Actor
@@ -51,7 +51,7 @@ func newStand(t *testing.T) *stand {
 
 func newStandOn(t testing.TB, d *postgres.DB) *stand {
 	t.Helper()
-	s := &stand{t: t, db: d, clock: &clock.Database{}, store: pg.New(d), admin: operation.Actor{Person: 1, Name: "ann", Role: operation.Admin}}
+	s := &stand{t: t, db: d, clock: &kitclock.Database{}, store: pg.New(d), admin: operation.Actor{Person: 1, Name: "ann", Role: operation.Admin}}
 	s.exec(`insert into users (name) values ('ann'), ('bob'); insert into applications (name) values ('demo'), ('other'); insert into teams (name) values ('db');
 		insert into team_members (team_id, user_id, position) values (1, 2, 1);
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)

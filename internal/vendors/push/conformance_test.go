@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/dev/pretend"
+	"github.com/iris-oncall/iris/internal/dev/vendortest"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
 	"github.com/iris-oncall/iris/internal/vendors/push"
-	"github.com/iris-oncall/iris/internal/vendors/vendortest"
 )
 
 // phones is the device directory of a test.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/dev/pretend"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
 	"github.com/iris-oncall/iris/internal/vendors/push"
 )
 

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/dev/pretend"
+	"github.com/iris-oncall/iris/internal/dev/vendortest"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
 	"github.com/iris-oncall/iris/internal/vendors/slack"
-	"github.com/iris-oncall/iris/internal/vendors/vendortest"
 )
 
 const token = "xoxb-secret-token"

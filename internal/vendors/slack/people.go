@@ -9,9 +9,9 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/iris-oncall/iris/internal/directory"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users/directory"
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 

@@ -19,8 +19,8 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/iris-oncall/iris/internal/cache"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/cache"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/vendors"

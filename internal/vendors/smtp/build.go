@@ -16,7 +16,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"golang.org/x/net/idna"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/vendors"
 )

@@ -16,10 +16,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/dev/pretend"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
 	"github.com/iris-oncall/iris/internal/vendors/smtp"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/dev/pretend"
+	"github.com/iris-oncall/iris/internal/dev/vendortest"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/vendors/pretend"
-	"github.com/iris-oncall/iris/internal/vendors/vendortest"
 	"github.com/iris-oncall/iris/internal/vendors/webhook"
 )
 

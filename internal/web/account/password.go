@@ -10,14 +10,14 @@ import (
 	"github.com/go-chi/httprate"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/accounts"
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
-	"github.com/iris-oncall/iris/internal/login"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // An address may ask so often for a link within askWindow.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/overview"
+	"github.com/iris-oncall/iris/internal/system/overview"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/humanize"
-	"github.com/iris-oncall/iris/internal/overview"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/system/overview"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // Limits of what the page shows of a context. The JSON below has the rest.

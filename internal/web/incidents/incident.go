@@ -13,9 +13,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 

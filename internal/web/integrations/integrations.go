@@ -12,13 +12,13 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
-	"github.com/iris-oncall/iris/internal/matchers"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Deps are the parts that the pages work on, besides the APIs.

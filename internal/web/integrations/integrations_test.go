@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/hours"
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/hours"
 )
 
 func TestRulesThatCannotBeSavedAgainAreShown(t *testing.T) {

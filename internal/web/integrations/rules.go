@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/hours"
 	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/hours"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 

@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/expressions"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // number reads a number; 0 = it is none.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // DiffLine is a line of a difference. Kind is same, add, del, or fold: Text then says how many equal lines are left out.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Typed returns the values of the form of r, storable and without spaces around them.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Version has the fields that plans, templates and applications share in /v1. Applications have a name and a team only.

@@ -21,11 +21,11 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Frame is the data of every page. Handlers embed it in the data of their page.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Seconds reads a typed period such as 1h 30m, 90s, 2d, or 90, which are seconds; "" = 0. field is named by the fault.

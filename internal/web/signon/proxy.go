@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/sso"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/auth/sso"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Proxy names the headers of an authenticating proxy. The zero value means that there is none. The server must delete these headers from

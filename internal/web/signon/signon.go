@@ -17,12 +17,12 @@ import (
 	"github.com/go-chi/httprate"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/login"
-	"github.com/iris-oncall/iris/internal/sso"
-	"github.com/iris-oncall/iris/internal/sso/oidc"
+	"github.com/iris-oncall/iris/internal/auth/sso"
+	"github.com/iris-oncall/iris/internal/auth/sso/oidc"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Provider speaks with an identity provider; see package oidc. It must be safe for concurrent use.

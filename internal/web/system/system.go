@@ -13,9 +13,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/clock"
-	"github.com/iris-oncall/iris/internal/humanize"
-	"github.com/iris-oncall/iris/internal/overview"
+	"github.com/iris-oncall/iris/internal/kit/clock"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/system/overview"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 

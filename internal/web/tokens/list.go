@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/tokens"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )

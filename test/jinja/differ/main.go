@@ -11,7 +11,7 @@ import (
 	"os"
 	"regexp"
 
-	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 type failure struct {

@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
-	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/jinja"
 )
 
 // Render renders a template from standard input.

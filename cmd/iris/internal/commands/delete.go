@@ -8,7 +8,7 @@ import (
 	"net/url"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
-	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/program/client"
 )
 
 // Template is the group of commands about templates.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
-	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/program/client"
 )
 
 // Incident is the group of commands about incidents.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
-	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/program/client"
 )
 
 // UserLinks are the commands about the accounts of people at identity providers and their second factors.

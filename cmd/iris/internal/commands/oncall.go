@@ -6,8 +6,8 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
-	"github.com/iris-oncall/iris/internal/client"
 	"github.com/iris-oncall/iris/internal/oncall/who"
+	"github.com/iris-oncall/iris/internal/program/client"
 )
 
 // OnCall prints who is on call.

@@ -3,7 +3,7 @@ package commands
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/audit"
+	"github.com/iris-oncall/iris/internal/kit/audit"
 )
 
 // OnServer returns a context in which a command on the server, with access to the database, is the author of changes.

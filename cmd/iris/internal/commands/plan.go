@@ -12,9 +12,9 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/catalog"
-	"github.com/iris-oncall/iris/internal/client"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/program/client"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
-	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/program/client"
 )
 
 // SCIM are the commands about directories that push people and groups, and about the deactivations that wait for an administrator.

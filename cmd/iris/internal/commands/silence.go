@@ -9,8 +9,8 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
-	"github.com/iris-oncall/iris/internal/client"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/program/client"
 	"github.com/iris-oncall/iris/internal/silences"
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/catalog"
-	"github.com/iris-oncall/iris/internal/client"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/program/client"
 )
 
 // Simulate prints whom a plan would page.

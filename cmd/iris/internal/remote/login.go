@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/program/client"
 )
 
 // loginTimeout is how long a log-in waits for the browser.

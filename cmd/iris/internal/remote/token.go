@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/program/client"
 )
 
 // Token is the group of commands about tokens.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/program/client"
 )
 
 // usageError is an error in the command line.

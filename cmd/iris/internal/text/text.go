@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
 // clock is the layout of times. It has the offset, so that the zone is clear.

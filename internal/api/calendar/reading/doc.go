@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/wire/params"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/web/params"
 )
 
 // MaxWindow is the longest window of a calendar that one request may read.

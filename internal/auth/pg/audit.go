@@ -1,0 +1,71 @@
+package pg
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
+)
+
+// Audit reads the audit log, and deletes old entries. It is safe for concurrent use.
+type Audit struct{ db *postgres.DB }
+
+// NewAudit returns the adapter over d.
+func NewAudit(d *postgres.DB) *Audit { return &Audit{db: d} }
+
+// auditColumns are the fields of filters.
+var auditColumns = map[string]postgres.Column{
+	"id":         {Expr: "l.id", Kind: filters.Int},
+	"actor":      {Expr: "l.actor", Kind: filters.Text},
+	"actor_kind": {Expr: "l.actor_kind", Kind: filters.Text},
+	"action":     {Expr: "l.action", Kind: filters.Text},
+	"object":     {Expr: "l.object", Kind: filters.Text},
+	"address":    {Expr: "l.address", Kind: filters.Text},
+	"request_id": {Expr: "l.request_id", Kind: filters.Text},
+	"created":    {Expr: "l.at", Kind: filters.Time},
+}
+
+// List returns the entries that match, newest first.
+func (a *Audit) List(ctx context.Context, query filters.Query) ([]audit.Record, error) {
+	list := postgres.NewListQuery("AuditList", `select l.id, l.at, l.actor, l.action, l.object, l.detail, l.actor_kind, l.actor_id, l.through, l.token_id,
+    l.address, l.request_id, l.changes from audit_log l where true`).Tagged("audit", "l.id")
+	if err := list.Filter(query, auditColumns); err != nil {
+		return nil, err
+	}
+	sql, args := list.Order(query.Limit, "l.at", "l.id")
+	rows, err := postgres.List(ctx, a.db, sql, args, pgx.RowToStructByPos[postgresdb.AuditLog])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]audit.Record, len(rows))
+	for i, r := range rows {
+		out[i] = audit.Record{ID: r.ID, At: r.At, Entry: audit.Entry{Actor: r.Actor, Action: audit.Action(r.Action), Object: r.Object, Detail: r.Detail},
+			From: audit.Origin{Kind: audit.Kind(r.ActorKind), ActorID: postgres.Deref(r.ActorID), Through: r.Through, TokenID: postgres.Deref(r.TokenID),
+				Address: r.Address, Request: r.RequestID}}
+		if len(r.Changes) > 0 {
+			if err := json.Unmarshal(r.Changes, &out[i].Changes); err != nil {
+				return nil, fmt.Errorf("entry %d of the audit log: %w", r.ID, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Expire deletes entries that are older than retention, also those of the on-call API: at most 10,000 of each. It returns how many.
+func (a *Audit) Expire(ctx context.Context, retention time.Duration) (deleted int64, err error) {
+	for _, forget := range []func(*postgresdb.Queries, context.Context, int64) (int64, error){(*postgresdb.Queries).ForgetAudit, (*postgresdb.Queries).ForgetOncallAudit} {
+		n, err := postgres.Query(ctx, a.db, forget, retention.Microseconds())
+		if err != nil {
+			return deleted, err
+		}
+		deleted += n
+	}
+	return deleted, nil
+}

@@ -1,0 +1,17 @@
+package pgtest
+
+import (
+	"testing"
+
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+)
+
+// Installation returns the installation of a test database, with the keys that are derived from its secret.
+func Installation(t testing.TB, d *postgres.DB) postgres.Installation {
+	t.Helper()
+	in, err := postgres.LoadInstallation(t.Context(), d, "", nil)
+	if err != nil {
+		t.Fatalf("load installation: %v", err)
+	}
+	return in
+}

@@ -1,0 +1,93 @@
+package pg
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
+	"github.com/iris-oncall/iris/internal/postgres/quotas"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Added implements runner.Additions.
+func (r *Runner) Added(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Added, error) {
+	rows, err := postgres.Query(ctx, r.db, (*db.Queries).WaitingPages, db.WaitingPagesParams{
+		Now: postgres.NullTime(ask.Now), Buckets: postgres.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), Most: int32(ask.Limit),
+	})
+	if err != nil {
+		return nil, err
+	}
+	lease := postgres.ByBucket(leases)
+	out := make([]escalation.Added, len(rows))
+	for k, row := range rows {
+		out[k] = escalation.Added{
+			ID: row.ID, Number: int(row.Number), IncidentID: incidents.ID(row.IncidentID), Lease: lease[int(row.Bucket)],
+			PlanID: escalation.PlanID(row.PlanID), ApplicationID: row.ApplicationID, Actor: row.Actor, Stopped: row.Stopped,
+			ReadAt: row.ReadAt, Step: int(row.CurrentStep), Reopen: int(row.ReopenCount), Open: row.Open, Over: row.Over,
+			Addition: escalation.Addition{Kind: escalation.AddedKind(row.Kind), Priority: users.Priority(row.Priority), Template: row.Template},
+		}
+		if err := json.Unmarshal(row.Targets, &out[k].Targets); err != nil {
+			return nil, fmt.Errorf("read the targets of added page %d: %w", row.ID, err)
+		}
+	}
+	return out, nil
+}
+
+// CommitAdded implements runner.Additions. It locks the lease, the incident, then the added page.
+func (r *Runner) CommitAdded(ctx context.Context, processID string, c escalation.AddedChange) error {
+	policy, err := r.quotas.Current(ctx)
+	if err != nil {
+		return err
+	}
+	a := c.Added
+	var tally floods.Tally
+	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		tally = floods.Tally{}
+		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{a.Lease}); err != nil {
+			return err
+		}
+		now, err := q.LockForPage(ctx, int64(a.IncidentID))
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && (now.Open != a.Open || now.Over != a.Over) {
+			return nil // it changed and is read again
+		}
+		if err != nil {
+			return fmt.Errorf("lock incident: %w", err)
+		}
+		if n, err := q.FinishPage(ctx, a.ID); err != nil || n == 0 {
+			return err
+		}
+		if err := q.TouchPaged(ctx, db.TouchPagedParams{ID: int64(a.IncidentID), Stopped: a.Stopped}); err != nil {
+			return fmt.Errorf("touch incident: %w", err)
+		}
+		news := make([]floods.Message, len(c.Messages))
+		for k, m := range c.Messages {
+			news[k] = floods.Message{Bucket: a.Lease.Bucket, New: m, At: a.ReadAt, Application: c.Application}
+		}
+		entries := make([]floods.Entry, len(c.Entries))
+		for k, e := range c.Entries {
+			entries[k] = floods.Entry{Incident: a.IncidentID, Entry: e}
+		}
+		limited, err := policy.Apply(ctx, q, news, tally)
+		if err != nil {
+			return err
+		}
+		if err := quotas.MakeMessages(ctx, q, news); err != nil {
+			return err
+		}
+		return quotas.AddEntries(ctx, q, append(entries, limited...))
+	})
+	if err == nil {
+		quotas.CountTally(r.db, tally)
+	}
+	return err
+}

@@ -1,0 +1,247 @@
+package pg
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres/quotas"
+)
+
+// Runner implements Work, Ledger, Digests, Timers and Additions of escalation: it reads due incidents and the outcomes of their messages, and
+// advances incidents in fenced transactions. It is safe for concurrent use.
+type Runner struct {
+	db     *postgres.DB
+	quotas *quotas.Quotas
+	floods quotas.KnownKeys[escalation.AggregationKey]
+}
+
+var (
+	_ runner.Work    = (*Runner)(nil)
+	_ runner.Ledger  = (*Runner)(nil)
+	_ runner.Digests = (*Runner)(nil)
+	_ runner.Timers  = (*Runner)(nil)
+
+	_ runner.Additions = (*Runner)(nil)
+)
+
+// NewRunner returns the store of the escalation runner.
+func NewRunner(d *postgres.DB) *Runner {
+	return &Runner{db: d, quotas: quotas.New(d, nil), floods: quotas.NewKnownKeys[escalation.AggregationKey]()}
+}
+
+// WithQuota sets the quota of applications that have none of their own (nil = none), and how many calls and texts a person without
+// a limit of their own gets on one day (0 = no limit). It must be called before the store is used.
+func (r *Runner) WithQuota(q *quotas.StandardQuota, perDay int) *Runner {
+	r.quotas = quotas.New(r.db, q).WithDailyLimit(perDay)
+	return r
+}
+
+// Due implements escalation.Work. It reads without locks; Commit checks what changed in between.
+func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Due, error) {
+	var out []escalation.Due
+	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+		rows, err := q.DueIncidents(ctx, postgresdb.DueIncidentsParams{
+			Now: postgres.NullTime(ask.Now), Buckets: postgres.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded),
+			PerBucket: int32(ask.PerBucket), Total: int32(ask.Limit),
+		})
+		if err != nil {
+			return fmt.Errorf("read due incidents: %w", err)
+		}
+		lease := postgres.ByBucket(leases)
+		out = make([]escalation.Due, len(rows))
+		for i, row := range rows {
+			out[i] = dueOf(row, lease[int(row.Bucket)])
+		}
+		return observe(ctx, q, out)
+	})
+	return out, err
+}
+
+// Ahead returns an incident as Due would, whether or not it is due. It returns a NotFound fault if there is no such incident.
+func (r *Runner) Ahead(ctx context.Context, id incidents.ID) (escalation.Due, error) {
+	due := make([]escalation.Due, 1)
+	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+		row, err := q.IncidentAhead(ctx, int64(id))
+		if err != nil {
+			return err
+		}
+		due[0] = dueOf(postgresdb.DueIncidentsRow(row), buckets.Lease{})
+		return observe(ctx, q, due)
+	})
+	return due[0], postgres.Named(err, "no such incident")
+}
+
+func dueOf(row postgresdb.DueIncidentsRow, lease buckets.Lease) escalation.Due {
+	d := escalation.Due{
+		ID: incidents.ID(row.ID), Lease: lease, PlanID: escalation.PlanID(row.PlanID), ApplicationID: row.ApplicationID,
+		CreatedAt: row.CreatedAt, DueAt: row.DueAt, ReadAt: row.ReadAt, Active: row.Active, Version: int(row.Version),
+		PlanPaused: row.PlanPaused, ApplicationPaused: row.ApplicationPaused,
+	}
+	d.Progress, d.ProgressErr = escalation.DecodeProgress(row.Progress)
+	d.Progress.Step = int(row.CurrentStep)
+	if row.StepAt != nil {
+		d.Progress.StepAt = *row.StepAt
+	}
+	d.Progress.Reopened = int(row.ReopenCount)
+	return d
+}
+
+// observe reads the outcomes of the messages and the dynamic targets of the active incidents. It reads the messages of every one, as
+// lockUnchanged does: an incident whose plan has not begun has messages too, if somebody was added to it.
+func observe(ctx context.Context, q *postgresdb.Queries, due []escalation.Due) error {
+	var reopened, all []int64
+	for _, d := range due {
+		if !d.Active {
+			continue
+		}
+		all = append(all, int64(d.ID))
+		if d.Progress.Reopened > d.Progress.Reopen {
+			reopened = append(reopened, int64(d.ID))
+		}
+	}
+	facts, err := readFacts(ctx, q, all)
+	if err != nil {
+		return err
+	}
+	past, err := readPast(ctx, q, reopened)
+	if err != nil {
+		return err
+	}
+	dynamic, err := readDynamic(ctx, q, all)
+	if err != nil {
+		return err
+	}
+	for i := range due {
+		d := &due[i]
+		d.Seen = escalation.Observe(&d.Progress, facts[int64(d.ID)])
+		d.Progress.Past = past[int64(d.ID)]
+		d.Dynamic = dynamic[int64(d.ID)]
+	}
+	return nil
+}
+
+func readFacts(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[int64][]escalation.RoundFact, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := q.RoundFacts(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read rounds: %w", err)
+	}
+	out := make(map[int64][]escalation.RoundFact, len(ids))
+	for _, row := range rows {
+		out[row.IncidentID] = append(out[row.IncidentID], escalation.RoundFact{
+			Step: int(row.Step), Position: int(row.Position), Repeat: int(row.Repeat), Unsettled: int(row.Unsettled),
+			SettledAt: postgres.OrZero(row.SettledAt), Lost: row.Lost,
+		})
+	}
+	return out, nil
+}
+
+func readPast(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[int64][]escalation.Past, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := q.PastMessages(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read past messages: %w", err)
+	}
+	out := make(map[int64][]escalation.Past, len(ids))
+	for _, row := range rows {
+		out[row.IncidentID] = append(out[row.IncidentID], escalation.Past{
+			Step: int(row.Step), Position: int(row.Position), Repeat: int(row.Repeat),
+			Recipient: messages.Recipient(row.Recipient), Purpose: messages.Purpose(row.Purpose), Fate: fate(row.State),
+		})
+	}
+	return out, nil
+}
+
+func fate(state string) escalation.Fate {
+	switch messages.State(state) {
+	case messages.Pending, messages.Taken, messages.Sending:
+		return escalation.PastOnItsWay
+	case messages.Cancelled:
+		return escalation.PastCancelled
+	case messages.Failed:
+		return escalation.PastFailed
+	}
+	return escalation.PastLeft
+}
+
+func readDynamic(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[int64]map[int]escalation.Target, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := q.DynamicTargets(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read dynamic targets: %w", err)
+	}
+	out := map[int64]map[int]escalation.Target{}
+	for _, row := range rows {
+		if out[row.IncidentID] == nil {
+			out[row.IncidentID] = map[int]escalation.Target{}
+		}
+		out[row.IncidentID][int(row.DynamicIndex)] = escalation.Target{Role: row.Role, Name: row.Name, TargetID: row.TargetID}
+	}
+	return out, nil
+}
+
+// resumeBatch is how many incidents of one plan and application one statement makes due; the next statement makes more due.
+const resumeBatch = 5000
+
+// Resume makes paused incidents due again. See escalation.Work.
+func (r *Runner) Resume(ctx context.Context, now time.Time) (int, error) {
+	var woken int64
+	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
+		woken, err = q.WakeResumed(ctx, postgresdb.WakeResumedParams{Now: postgres.NullTime(now), Most: resumeBatch})
+		return err
+	})
+	return int(woken), err
+}
+
+// NextDue implements escalation.Work.
+func (r *Runner) NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error) {
+	var seconds float64
+	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
+		seconds, err = q.NextDueIncident(ctx, postgresdb.NextDueIncidentParams{Now: postgres.NullTime(now), Buckets: postgres.BucketNumbers(leases)})
+		return err
+	})
+	return time.Duration(math.Min(seconds, 3600) * float64(time.Second)), err
+}
+
+// BucketDue is the oldest due incident of a bucket.
+type BucketDue struct {
+	Bucket     int
+	IncidentID incidents.ID
+	DueAt      time.Time
+	Age        time.Duration // how long it has been due, on the database's clock
+}
+
+// OldestDue returns the oldest due incident of every bucket that has one. Every process watches all buckets.
+func (r *Runner) OldestDue(ctx context.Context) ([]BucketDue, error) {
+	var out []BucketDue
+	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+		rows, err := q.OldestDueByBucket(ctx)
+		if err != nil {
+			return err
+		}
+		out = make([]BucketDue, len(rows))
+		for i, row := range rows {
+			out[i] = BucketDue{
+				Bucket: int(row.Bucket), IncidentID: incidents.ID(row.ID), DueAt: row.DueAt,
+				Age: time.Duration(row.AgeSeconds * float64(time.Second)),
+			}
+		}
+		return nil
+	})
+	return out, err
+}

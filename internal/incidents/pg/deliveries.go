@@ -1,0 +1,383 @@
+package pg
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/incidents/notices"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
+)
+
+// findRuns is how many look-ups of keys run at the same time. They do not wait for statements that open incidents.
+const findRuns = 2
+
+// foundKey is the incident of a key: the open one, or else the last that a delivery resolved.
+type foundKey struct {
+	open     incidents.Opened // ID 0 = none
+	resolved incidents.ID     // 0 = none
+	ago      time.Duration    // since that resolve
+}
+
+// findAll looks up the keys of many deliveries in one statement, and notes at most once a minute that an open incident had a delivery. It
+// uses no incident numbers.
+func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]foundKey, error) {
+	var p db.FindByKeysParams
+	for k, n := range batch {
+		p.Ords = append(p.Ords, int32(k))
+		p.PlanIds = append(p.PlanIds, n.PlanID)
+		p.ApplicationIds = append(p.ApplicationIds, n.ApplicationID)
+		p.DedupKeys = append(p.DedupKeys, shortKey(n.DedupKey))
+		p.IntegrationIds = append(p.IntegrationIds, n.Integration)
+		p.Openers = append(p.Openers, n.Opener)
+	}
+	out := make([]foundKey, len(batch))
+	rows, err := postgres.Query(ctx, i.db, (*db.Queries).FindByKeys, p)
+	var delivered db.NoteDeliveriesParams
+	for _, r := range rows {
+		f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
+		if r.OpenID != 0 {
+			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: postgres.BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts,
+				Severity: r.Severity, Repage: r.Repage}
+		}
+		if r.Untouched {
+			delivered.Ids, delivered.Facts = append(delivered.Ids, r.OpenID), append(delivered.Facts, string(batch[r.Ord].DedupFacts))
+		}
+		out[r.Ord] = f
+	}
+	if err != nil || len(delivered.Ids) == 0 {
+		return out, err
+	}
+	return out, postgres.Exec(ctx, i.db, (*db.Queries).NoteDeliveries, delivered)
+}
+
+// ByKey finds the incident for a firing delivery, so that none is opened: the open incident with its key (Known), or for a
+// late delivery the resolved incident that holds it (Held). It returns false when there is none. Calls that come at the same
+// time share a look-up.
+func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error) {
+	f, err := i.finding.Do(ctx, n)
+	if err != nil {
+		return incidents.Opened{}, false, postgres.MapError(err)
+	}
+	if f.open.ID != 0 || f.resolved == 0 {
+		return f.open, f.open.ID != 0, nil
+	}
+	held, err := i.hold(ctx, n, f.resolved, f.ago)
+	return incidents.Opened{ID: f.resolved, Bucket: postgres.BucketOf(int64(f.resolved)), Held: held}, held, err
+}
+
+// hold makes a late firing delivery wait for the resolve of an incident that was resolved before.
+func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, ago time.Duration) (held bool, err error) {
+	if n.Late.Within <= 0 || n.Late.Hold <= 0 || ago > n.Late.Within {
+		return false, nil
+	}
+	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (held bool, err error) {
+		held = false
+		row, err := q.LockForDelivery(ctx, int64(id))
+		if err != nil || !row.Incident.Resolved {
+			return held, err
+		}
+		known, err := knownAlerts(ctx, q, id)
+		if err != nil || !n.Late.Holds(n.Alerts, known, ago) {
+			return held, err
+		}
+		held = true
+		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: int64(id), Seconds: n.Late.Hold.Seconds(), Reason: postgres.TimerLate,
+			Fingerprints: firing(n.Alerts)})
+		if err != nil || set == 0 {
+			return held, err
+		}
+		if err := q.TouchIncident(ctx, int64(id)); err != nil {
+			return held, err
+		}
+		return held, postgres.AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
+			" after the resolve: it is held, and escalation starts in "+brief(n.Late.Hold)+" unless a resolve follows")
+	})
+}
+
+// Update stores the alerts of a delivery for an open incident and adds them to the timeline. If the plan of the incident is
+// exhausted, a new alert restarts the escalation, and so does a repeat after the plan's repage_after; the result is true when
+// that happened now. A new alert or a higher severity notifies the owner of an acknowledged incident, if the plan says so. A delivery without
+// news changes nothing else. For a resolved or closed incident Update returns a Conflict: the
+// caller opens another one.
+func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error) {
+	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (restarted bool, err error) {
+		row, err := q.LockForDelivery(ctx, int64(id))
+		if err != nil {
+			return restarted, err
+		}
+		status := StatusOf(row.Incident)
+		if _, err := status.After(incidents.News); err != nil {
+			return restarted, err
+		}
+		known, err := knownAlerts(ctx, q, id)
+		if err != nil {
+			return restarted, err
+		}
+		if err := q.PutAlerts(ctx, alertColumns(d.Alerts).of(id)); err != nil {
+			return restarted, err
+		}
+		changed, err := q.SetFacts(ctx, db.SetFactsParams{ID: int64(id), Context: string(d.Context), Facts: string(d.Facts),
+			Severity: d.Severity})
+		if err != nil {
+			return restarted, err
+		}
+		line, added := "", d.Late.New(d.Alerts, known)
+		if status.State() == incidents.StateExhausted {
+			restarted, line, err = restart(ctx, q, id, row, added)
+			if err != nil {
+				return restarted, err
+			}
+		}
+		if changed > 0 && d.Text != "" {
+			text := d.Text
+			if line == "" {
+				text += "; nobody is paged again"
+			}
+			if err := postgres.AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
+				return restarted, err
+			}
+			if status.State() == incidents.StateAcknowledged && (added > 0 || d.Severity != "") && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
+				if err := notices.News(ctx, q, int64(id)); err != nil {
+					return restarted, err
+				}
+			}
+		}
+		if line != "" {
+			err = postgres.AddEntry(ctx, q, id, incidents.EntryReopened, "", line)
+		}
+		if err == nil && (changed > 0 || line != "") {
+			err = q.TouchIncident(ctx, int64(id))
+		}
+		return restarted, err
+	})
+}
+
+// restart restarts the escalation of an exhausted incident, now or with a timer, if a delivery with so many new alerts does
+// that. It returns the line for the timeline; "" = no restart.
+func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockForDeliveryRow, newAlerts int) (now bool, line string, err error) {
+	before, err := q.Restarts(ctx, int64(id))
+	if err != nil {
+		return false, "", err
+	}
+	clock, err := q.ServerClock(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	e := incidents.Exhaustion{Restarts: before, RepageAfter: postgres.FromSeconds(row.RepageAfter), At: postgres.Deref(row.Incident.ExhaustedAt)}
+	why := "the alert is still firing"
+	if newAlerts > 0 {
+		why = "there is a new alert"
+	}
+	at := e.Restart(newAlerts > 0, clock)
+	switch {
+	case at.IsZero():
+		return false, "", nil
+	case at.After(clock):
+		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: int64(id), Seconds: at.Sub(clock).Seconds(), Reason: postgres.TimerNews, Fingerprints: []string{}})
+		if err != nil || set == 0 {
+			return false, "", err
+		}
+		return false, fmt.Sprintf("%s: escalation starts again in %s (at most every %s and %d times a day)", why, brief(at.Sub(clock)),
+			brief(incidents.RestartPause), incidents.RestartsPerDay), nil
+	}
+	_, err = StartAgain(ctx, q, incidents.News, db.SetStatesParams{}, row.Incident)
+	return true, "escalation starts again: " + why, err
+}
+
+// planKey returns what incidents have in common besides the application and the dedup key: the integration, else the plan.
+func planKey(n incidents.New, plan string) string {
+	if n.Integration != 0 {
+		return "\x1f" + strconv.FormatInt(n.Integration, 10)
+	}
+	return postgres.Storable(plan)
+}
+
+// AcknowledgeByKey ends the escalation of the open incident with the integration and key, because its source acknowledged it. Nobody
+// becomes its owner. An acknowledged incident is unchanged. It returns false if none is open. c.IDs is ignored.
+func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c incidents.Change) (incidents.ID, bool, error) {
+	open, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidentOfPlan, db.OpenIncidentOfPlanParams{
+		ApplicationID: n.ApplicationID, Plan: planKey(n, ""), DedupKey: shortKey(n.DedupKey),
+	})
+	if err = postgres.IgnoreNoRows(err); err != nil || open == 0 {
+		return 0, false, err
+	}
+	return incidents.ID(open), true, i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		row, err := q.LockForDelivery(ctx, open)
+		if err != nil {
+			return err
+		}
+		t, err := StatusOf(row.Incident).After(incidents.AcknowledgeAtSource)
+		if err != nil || !t.Changes() {
+			return err
+		}
+		bySource := true
+		if _, err := Transit(ctx, q, incidents.AcknowledgeAtSource, db.SetStatesParams{BySource: &bySource}, row.Incident); err != nil {
+			return err
+		}
+		return postgres.AddEntry(ctx, q, incidents.ID(open), incidents.EntryAcknowledged, c.Actor, "acknowledged at the source"+byWay(c, ""))
+	})
+}
+
+// ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or not) and
+// the dedup key; with an integration, that of the integration and key. It returns false when none is open. It also ends the wait of
+// a late firing delivery for the key. An incident that is merged into another one stays open: only its alerts are resolved. c.IDs is ignored.
+func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
+	key, scope := shortKey(n.DedupKey), planKey(n, plan)
+	var open, last int64
+	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope, DedupKey: key})
+		if err = postgres.IgnoreNoRows(err); err != nil || open != 0 {
+			return err
+		}
+		last, err = q.LastResolvedOfPlan(ctx, db.LastResolvedOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope, DedupKey: key})
+		return postgres.IgnoreNoRows(err)
+	})
+	switch {
+	case err != nil || open == 0 && last == 0:
+		return 0, false, err
+	case open == 0:
+		ended, err := i.endHold(ctx, incidents.ID(last), c)
+		return incidents.ID(last), ended, err
+	}
+	c.IDs = []incidents.ID{incidents.ID(open)}
+	_, err = i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
+		if len(before) == 1 && StatusOf(before[0].row).State() == incidents.StateMerged {
+			return resolveMerged(ctx, q, c, before[0], n)
+		}
+		if err := resolve(ctx, q, c, before, true); err != nil {
+			return err
+		}
+		if _, err := endAlerts(ctx, q, c.IDs[0], n.Alerts); err != nil {
+			return err
+		}
+		return q.NoteResolvedGroup(ctx, open)
+	})
+	return c.IDs[0], err == nil, err
+}
+
+// endAlerts stores the alerts of a delivery that resolves an incident, and ends the alerts that it does not name: many sources resolve an
+// incident as a whole. It returns how many of those it ended.
+func endAlerts(ctx context.Context, q *db.Queries, id incidents.ID, alerts []incidents.Alert) (ended int64, err error) {
+	if err := q.PutAlerts(ctx, alertColumns(alerts).of(id)); err != nil {
+		return 0, err
+	}
+	return q.ResolveAlerts(ctx, db.ResolveAlertsParams{IncidentID: int64(id), StillFiring: firing(alerts)})
+}
+
+// endHold ends the wait of a late firing delivery because its resolve followed; false if none waited.
+func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Change) (ended bool, err error) {
+	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (ended bool, err error) {
+		ended = false
+		if _, err := q.LockForDelivery(ctx, int64(id)); err != nil {
+			return ended, err
+		}
+		dropped, err := q.DropTimers(ctx, []int64{int64(id)})
+		if err != nil || len(dropped) == 0 || dropped[0].Reason != postgres.TimerLate {
+			return ended, err
+		}
+		ended = true
+		if err := q.NoteResolvedGroup(ctx, int64(id)); err != nil {
+			return ended, err
+		}
+		return ended, postgres.AddEntry(ctx, q, id, incidents.EntryResolved, c.Actor,
+			"a resolve followed the late firing delivery: nobody is paged")
+	})
+}
+
+// dropTimers deletes the timers of incidents that a person or program answers. It returns true for incidents that had one.
+func dropTimers(ctx context.Context, q *db.Queries, of []changing) (map[incidents.ID]bool, error) {
+	rows, err := q.DropTimers(ctx, idsOf(of))
+	waited := map[incidents.ID]bool{}
+	for _, r := range rows {
+		waited[incidents.ID(r.IncidentID)] = true
+	}
+	return waited, err
+}
+
+// forgottenFor is how long ago an alert counts as changed if only the facts of an older release have it.
+const forgottenFor = 24 * time.Hour
+
+// knownAlerts returns the alerts of an incident by fingerprint. An incident of an older release has facts only.
+func knownAlerts(ctx context.Context, q *db.Queries, id incidents.ID) (map[string]incidents.KnownAlert, error) {
+	rows, err := q.KnownAlerts(ctx, int64(id))
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]incidents.KnownAlert, len(rows))
+	for _, r := range rows {
+		known[r.Fingerprint] = incidents.KnownAlert{Firing: r.Status == alertFiring, StartsAt: postgres.Deref(r.StartsAt),
+			Unchanged: postgres.FloatSeconds(r.UnchangedSeconds)}
+	}
+	if len(known) > 0 {
+		return known, nil
+	}
+	raw, err := q.Facts(ctx, int64(id))
+	if err := postgres.IgnoreNoRows(err); err != nil {
+		return nil, err
+	}
+	var facts []struct{ F, S, T string }
+	_ = json.Unmarshal(raw, &facts) // unreadable facts count as none
+	for _, f := range facts {
+		at, _ := time.Parse(time.RFC3339Nano, f.T) // zero if it names none
+		known[f.F] = incidents.KnownAlert{Firing: f.S != alertResolved, StartsAt: at.Truncate(time.Microsecond), Unchanged: forgottenFor}
+	}
+	return known, nil
+}
+
+// The states of alerts, as they are stored.
+const (
+	alertFiring   = "firing"
+	alertResolved = "resolved"
+)
+
+// columns are alerts as arrays.
+type columns db.PutAlertsParams
+
+func (c columns) of(id incidents.ID) db.PutAlertsParams {
+	c.IncidentID = int64(id)
+	return db.PutAlertsParams(c)
+}
+
+func alertColumns(alerts []incidents.Alert) columns {
+	c := columns{Fingerprints: []string{}, Statuses: []string{}, StartsAts: []time.Time{}, EndsAts: []time.Time{}, Labels: []string{}, Annotations: []string{}}
+	for _, a := range alerts {
+		status := alertResolved
+		if a.Firing {
+			status = alertFiring
+		}
+		c.Fingerprints, c.Statuses = append(c.Fingerprints, postgres.Storable(a.Fingerprint)), append(c.Statuses, status)
+		c.StartsAts, c.EndsAts = append(c.StartsAts, postgres.OrEpoch(a.StartsAt)), append(c.EndsAts, postgres.OrEpoch(a.EndsAt))
+		c.Labels, c.Annotations = append(c.Labels, string(a.Labels)), append(c.Annotations, string(a.Annotations))
+	}
+	return c
+}
+
+// firing returns the fingerprints of the alerts that fire.
+func firing(alerts []incidents.Alert) []string {
+	out := []string{}
+	for _, a := range alerts {
+		if a.Firing {
+			out = append(out, postgres.Storable(a.Fingerprint))
+		}
+	}
+	return out
+}
+
+// brief formats a duration in whole seconds: 6m, 1m30s.
+func brief(d time.Duration) string {
+	s := d.Round(time.Second).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

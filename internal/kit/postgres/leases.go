@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
+)
+
+// Fence locks the lease rows of the given leases (ascending, FOR SHARE, until the transaction ends) and checks that
+// processID still owns each of them in the same epoch. It must come before any other lock of the transaction. If a lease
+// was lost it returns an error in which errors.As finds a *buckets.LostError that names the buckets; the caller rolls back.
+func Fence(ctx context.Context, q *db.Queries, processID string, leases []buckets.Lease) error {
+	if len(leases) == 0 {
+		return nil
+	}
+	want := make(map[int16]int64, len(leases))
+	ids := make([]int16, 0, len(leases))
+	for _, l := range leases {
+		b := int16(l.Bucket)
+		if epoch, twice := want[b]; twice {
+			// Work of one bucket was collected under two epochs: the work of the older epoch is stale.
+			want[b] = min(epoch, l.Epoch)
+			continue
+		}
+		want[b] = l.Epoch
+		ids = append(ids, b)
+	}
+	slices.Sort(ids)
+	rows, err := q.LockLeases(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("lock leases: %w", err)
+	}
+	var held, lost buckets.Set
+	for _, r := range rows {
+		if r.Owner != nil && *r.Owner == processID && r.Epoch == want[r.Bucket] {
+			held.Add(int(r.Bucket))
+		}
+	}
+	for _, b := range ids {
+		if !held.Has(int(b)) {
+			lost.Add(int(b))
+		}
+	}
+	if !lost.Empty() {
+		return fault.Wrap(fault.Conflict, &buckets.LostError{Buckets: lost}, "bucket lease lost")
+	}
+	return nil
+}
+
+// BucketNumbers returns the buckets of leases as SQL takes them.
+func BucketNumbers(leases []buckets.Lease) []int16 {
+	out := make([]int16, len(leases))
+	for i, l := range leases {
+		out[i] = int16(l.Bucket)
+	}
+	return out
+}
+
+// ByBucket returns leases by their bucket.
+func ByBucket(leases []buckets.Lease) map[int]buckets.Lease {
+	out := make(map[int]buckets.Lease, len(leases))
+	for _, l := range leases {
+		out[l.Bucket] = l
+	}
+	return out
+}
+
+// SetOfBuckets returns the set of the buckets.
+func SetOfBuckets(bs []int16) *buckets.Set {
+	var s buckets.Set
+	for _, b := range bs {
+		s.Add(int(b))
+	}
+	return &s
+}
+
+// LeaseArrays returns the buckets of the leases, and the epochs of all buckets, -1 for those without a lease. A set that is not
+// nil restricts the buckets.
+func LeaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
+	bs, epochs = []int16{}, slices.Repeat([]int64{-1}, buckets.Count)
+	for _, l := range leases {
+		if only == nil || only.Has(l.Bucket) {
+			bs = append(bs, int16(l.Bucket))
+			epochs[l.Bucket] = l.Epoch
+		}
+	}
+	return bs, epochs
+}

@@ -1,0 +1,125 @@
+// Package irisapi serves /v0, the JSON API of Iris. Its clients rely on names, texts, integers for flags, and empty bodies. It
+// answers bad input with 400, also where Iris answered 500. A handler decodes the request, checks permissions with package auth,
+// calls one operation of the domain or of storage, and encodes the answer. Each package below this one serves the routes of one
+// resource; this one mounts them. Package v0 has the code that the routes share. app calls New.
+package irisapi
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/iris-oncall/iris/internal/legacy/irisapi/applications"
+	"github.com/iris-oncall/iris/internal/legacy/irisapi/catalog"
+	"github.com/iris-oncall/iris/internal/legacy/irisapi/incidents"
+	"github.com/iris-oncall/iris/internal/legacy/irisapi/messages"
+	"github.com/iris-oncall/iris/internal/legacy/irisapi/opening"
+	"github.com/iris-oncall/iris/internal/legacy/irisapi/people"
+	"github.com/iris-oncall/iris/internal/legacy/irisapi/vocabulary"
+	"github.com/iris-oncall/iris/internal/web/routing"
+)
+
+// The dependencies of the routes by resource, for package app.
+type (
+	// ApplicationParts are the parts of the routes of applications and statistics.
+	ApplicationParts = applications.Deps
+	// CatalogParts are the parts of the routes of plans and templates.
+	CatalogParts = catalog.Deps
+	// IncidentParts are the parts of the routes of incidents.
+	IncidentParts = incidents.Deps
+	// MessageParts are the parts of the routes of messages, queues and notifications.
+	MessageParts = messages.Deps
+	// OpeningParts are the parts of the route that opens incidents.
+	OpeningParts = opening.Deps
+	// Opener opens incidents.
+	Opener = opening.Opener
+	// PeopleParts are the parts of the routes of people.
+	PeopleParts = people.Deps
+	// VocabularyParts are the parts of the routes of targets, roles, modes, categories and tags.
+	VocabularyParts = vocabulary.Deps
+	// Mount has the common parts of the routes.
+	Mount = routing.Mount
+	// Tags shows and filters by tags.
+	Tags = vocabulary.Tags
+)
+
+// Caches are shared by all requests.
+type Caches struct {
+	Statistics *applications.RecentStatistics
+}
+
+// NewCaches returns empty caches.
+func NewCaches(statistics applications.StatisticsStore) Caches {
+	return Caches{applications.NewRecentStatistics(statistics)}
+}
+
+// Deps are the parts that the API works on. New sets Admit of Mount and the functions Refused of the parts.
+type Deps struct {
+	Mount        routing.Mount
+	Applications applications.Deps
+	Catalog      catalog.Deps
+	Incidents    incidents.Deps
+	Messages     messages.Deps
+	Opening      opening.Deps
+	People       people.Deps
+	Vocabulary   vocabulary.Deps
+	Health       Health
+	Registerer   prometheus.Registerer
+}
+
+// API serves the routes. It is safe for concurrent use.
+type API struct {
+	Deps
+	metrics *metrics
+}
+
+// New returns an error if a required part is missing.
+func New(d Deps) (*API, error) {
+	if d.Registerer == nil {
+		return nil, errors.New("irisapi: a part is missing: Registerer")
+	}
+	a := &API{Deps: d, metrics: newMetrics(d.Registerer)}
+	a.Mount.Admit = routing.Opened(d.Incidents.Openings)
+	a.Opening.Opener.Refused, a.Messages.Refused = a.metrics.refusedIncidents.Inc, a.metrics.refusedNotifications.Inc
+	if name := routing.Missing(a.Deps); name != "" {
+		return nil, errors.New("irisapi: a part is missing: " + name)
+	}
+	return a, nil
+}
+
+// Routes mounts the API on a router, which should use wire.TrimSlash.
+func (a *API) Routes(r chi.Router) {
+	a.Mount.Routes(r, slices.Concat(
+		incidents.Routes(a.Incidents),
+		opening.Routes(a.Opening),
+		catalog.Routes(a.Catalog),
+		messages.Routes(a.Messages),
+		applications.Routes(a.Applications),
+		people.Routes(a.People),
+		vocabulary.Routes(a.Vocabulary),
+		a.Health.routes(),
+	))
+	// Without these routes, GET would match /v0/incidents/{id} with the id "claim".
+	onlyPost := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", http.MethodPost)
+		a.Mount.Errors.MethodNotAllowed(w, r)
+	}
+	r.Get("/v0/incidents/claim", onlyPost)
+	r.Head("/v0/incidents/claim", onlyPost)
+}
+
+type metrics struct {
+	// Requests that are refused because too many messages of the application wait.
+	refusedIncidents, refusedNotifications prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) *metrics {
+	refused := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
+		Name: "iris_httpapi_overload_refused_total", Help: "Requests refused because too many messages of the application wait.",
+	}, []string{"what"})
+	return &metrics{refused.WithLabelValues("incident"), refused.WithLabelValues("notification")}
+}

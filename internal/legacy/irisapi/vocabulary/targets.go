@@ -1,0 +1,72 @@
+package vocabulary
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/legacy/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/web/params"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+func (v targets) list(w http.ResponseWriter, r *http.Request) error {
+	prefix, _, err := v0.Parameter(r, "startswith")
+	if err != nil {
+		return err
+	}
+	names, err := v.Targets.Names(r.Context(), prefix)
+	return v0.Answer(w, routing.OrEmpty(names), err)
+}
+
+// targetList filters the targets of one kind.
+var targetList = v0.List{Schema: filters.Schema{"name": filters.Text, "active": filters.Bool}, More: []string{"startswith"}}
+
+func (v targets) ofKind(w http.ResponseWriter, r *http.Request) error {
+	kind := strings.ToLower(strings.TrimRight(wire.Param(r, "kind"), " "))
+	if !slices.Contains(escalation.TargetKinds(), kind) {
+		return fault.Invalidf("type", "Target type %s not found", wire.Param(r, "kind"))
+	}
+	q, err := v.Tags.List(targetList).Read(w, r)
+	if err != nil {
+		return err
+	}
+	prefix, given, err := v0.Parameter(r, "startswith")
+	if err != nil {
+		return err
+	}
+	if given {
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.StartsWith, Values: []any{prefix}})
+	}
+	names, err := v.Targets.NamesOfKind(r.Context(), kind, q)
+	return v0.Answer(w, routing.OrEmpty(names), err)
+}
+
+func (v targets) exists(w http.ResponseWriter, r *http.Request) error {
+	exists, err := v.Targets.Exists(r.Context(), wire.Param(r, "name"))
+	return v0.Answer(w, v0.Record{{"exists", exists}}, err)
+}
+
+func (v targets) inLists(w http.ResponseWriter, r *http.Request) error {
+	q, err := v0.Query(r)
+	if err != nil {
+		return err
+	}
+	var lists []string
+	for _, value := range q["list"] {
+		for name := range strings.SplitSeq(value, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				lists = append(lists, name)
+			}
+		}
+	}
+	if len(lists) == 0 {
+		return params.Missing("list")
+	}
+	on, err := v.Targets.OnAnyList(r.Context(), wire.Param(r, "username"), lists)
+	return v0.Answer(w, v0.Record{{"is_member", on}}, err)
+}

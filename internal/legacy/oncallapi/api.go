@@ -1,0 +1,111 @@
+// Package oncallapi serves Oncall's API v0 below /api/v0. Oncall's clients rely on its answers, byte for byte;
+// docs/compatibility.md lists the exceptions. A handler decodes the request, asks package auth whether the caller may, calls one
+// method of storage or a pure function of the domain, and encodes the answer. An "event" on the wire is a shift in the domain.
+// Each package below this one serves the routes of one resource; this one mounts them. wire/calendars has the decoders that it
+// shares with /v1.
+package oncallapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/legacy/calendars"
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi/escalate"
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi/events"
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi/people"
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi/teams"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+// The dependencies of the routes by resource, for package app.
+type (
+	// TeamParts are the parts of the routes of teams.
+	TeamParts = teams.Deps
+	// PeopleParts are the parts of the routes of people.
+	PeopleParts = people.Deps
+	// EventParts are the parts of the routes of events.
+	EventParts = events.Deps
+	// EscalateParts are the parts of the escalate button.
+	EscalateParts = escalate.Deps
+	// EscalateConfig holds the plans behind the escalate button.
+	EscalateConfig = escalate.Config
+	// EscalatePlan is a plan behind the escalate button.
+	EscalatePlan = escalate.Plan
+	// RoleTarget is a dynamic target of such a plan.
+	RoleTarget = escalate.RoleTarget
+	// Bonus has the teams whose shifts are always or never paid for.
+	Bonus = events.Bonus
+)
+
+// PaidRoles returns a function that fetches the list of paid roles from url; nil if url is "".
+func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
+	return events.PaidRoles(url)
+}
+
+// Deps are the parts that the API works on. New fills the Requests of the parts by resource.
+type Deps struct {
+	Requests      calendars.Requests
+	Authenticator *calendars.Authenticator
+	Teams         teams.Deps
+	People        people.Deps
+	Events        events.Deps
+	Escalate      escalate.Deps
+	Errors        *wire.Errors
+}
+
+// API serves the routes. It is safe for concurrent use.
+type API struct{ Deps }
+
+// New returns an error if a required part is missing.
+func New(d Deps) (*API, error) {
+	d.Teams.Requests, d.People.Requests, d.Events.Requests, d.Escalate.Requests = d.Requests, d.Requests, d.Requests, d.Requests
+	if name := routing.Missing(d); name != "" {
+		return nil, errors.New("oncallapi: a part is missing: " + name)
+	}
+	return &API{d}, nil
+}
+
+// Routes mounts the API on a router, which should use wire.TrimSlash.
+func (a *API) Routes(r chi.Router) {
+	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Identified, Admit: a.Requests.Admit, Translate: legacy, Options: true}.Routes(r, a.table())
+}
+
+func (a *API) table() []routing.Route {
+	return slices.Concat(teams.Routes(a.Teams), people.Routes(a.People), events.Routes(a.Events), escalate.Routes(a.Escalate))
+}
+
+// Handler returns a router with this API only, for tests and for a separate server.
+func (a *API) Handler() http.Handler {
+	r := chi.NewRouter()
+	r.Use(wire.SecurityHeaders, wire.TrimSlash, a.Errors.BoundQuery)
+	a.Errors.Refuse(r)
+	a.Routes(r)
+	return r
+}
+
+// legacy converts faults of storage and domain for Oncall's clients. A conflict becomes a 422. A single sentence becomes a title
+// with a description.
+func legacy(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	switch {
+	case f.Kind == fault.Conflict:
+		text := f.Message
+		if f.Detail != "" {
+			text = f.Detail
+		}
+		return &fault.Error{Kind: fault.Mismatch, Message: "IntegrityError", Detail: text, Err: f.Err}
+	case f.Kind == fault.Invalid && f.Detail == "" && f.Field != "":
+		return &fault.Error{Kind: f.Kind, Field: f.Field, Message: "Invalid " + f.Field, Detail: f.Message, Err: f.Err}
+	}
+	return err
+}

@@ -1,0 +1,277 @@
+package oncallapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/api/calendar"
+	"github.com/iris-oncall/iris/internal/auth"
+	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog/pg"
+	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/dev/testlog"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/legacy/calendars"
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi/events"
+	oncallapipeople "github.com/iris-oncall/iris/internal/legacy/oncallapi/people"
+	oncallapiteams "github.com/iris-oncall/iris/internal/legacy/oncallapi/teams"
+	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
+	"github.com/iris-oncall/iris/internal/oncall"
+	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
+	"github.com/iris-oncall/iris/internal/users"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+// caller is the credentials of a request.
+type caller struct {
+	app, key string
+	session  string // name of a logged-in user
+	csrf     string // "" = the right one, "-" = none
+}
+
+var (
+	nobody   = caller{}
+	program  = caller{app: "calendar", key: "calendar-key"}
+	stranger = caller{app: "stranger", key: "stranger-key"} // without allow_oncall
+	ann      = caller{session: "ann"}                       // administers ops
+	bob      = caller{session: "bob"}                       // member of ops
+	eve      = caller{session: "eve"}                       // in no team
+	root     = caller{session: "root"}                      // administrator
+	viewer   = caller{session: "viewer"}                    // read-only
+)
+
+const userKey = "user"
+
+// seed makes people, two teams, a service and applications. Ann administers the team ops; bob and cat are its members. All three
+// are in the roster ops-roster, where cat is not in the rotation. The team empty has no people.
+const seed = `
+insert into users (name, full_name, admin, read_only) values
+	('ann', 'Ann Lee', false, false), ('bob', 'Bob Ray', false, false), ('cat', 'Cat Fox', false, false), ('eve', 'Eve Poe', false, false),
+	('root', 'Root', true, false), ('viewer', 'Viewer', false, true);
+insert into user_contacts (user_id, mode, destination)
+	select id, 'email', name || '@example.com' from users where name in ('ann', 'bob', 'cat');
+insert into user_contacts (user_id, mode, destination)
+	select id, 'call', '+1555010' || id from users where name in ('ann', 'bob', 'cat');
+insert into teams (name, time_zone, email) values ('ops', 'America/New_York', 'ops@example.com'), ('empty', 'UTC', null);
+insert into team_members (team_id, user_id, position, admin)
+	select t.id, u.id, u.id, u.name = 'ann' from teams t, users u where t.name = 'ops' and u.name in ('ann', 'bob', 'cat');
+insert into rosters (team_id, name) select id, 'ops-roster' from teams where name = 'ops';
+insert into roster_members (roster_id, user_id, priority, in_rotation)
+	select r.id, u.id, row_number() over (order by u.id) - 1, u.name <> 'cat' from rosters r, users u where u.name in ('ann', 'bob', 'cat');
+insert into services (name) values ('web'), ('database');
+insert into applications (name, allow_oncall) values ('calendar', true), ('stranger', false);
+`
+
+// deps are the parts of the two calendar APIs, /api/v0 and the calendar's part of /v1.
+type deps struct {
+	Requests      calendars.Requests
+	Authenticator calendars.Authenticator
+	Teams         oncallapiteams.Deps
+	People        oncallapipeople.Deps
+	Events        events.Deps
+	Escalate      oncallapi.EscalateParts
+	Calendar      calendar.Deps
+}
+
+type fixture struct {
+	testing.TB
+	db       *postgres.DB
+	handler  http.Handler
+	sessions *scs.SessionManager
+	deps     deps
+	mu       sync.Mutex
+	woken    buckets.Set
+}
+
+func newFixture(t testing.TB, change ...func(*deps)) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, db: pgtest.New(t)}
+	f.exec(seed)
+	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
+	require.NoError(t, err)
+	apps := pg.NewApplications(f.db, keys)
+	for _, name := range []string{"calendar", "stranger"} {
+		app, err := apps.ByName(t.Context(), name)
+		require.NoError(t, err)
+		require.NoError(t, apps.SetKey(t.Context(), app.ID, name+"-key"))
+	}
+	f.sessions = scs.New()
+	f.sessions.Store = pgauth.NewSessions(f.db)
+	f.sessions.Cookie.Name = "iris-auth"
+	log := testlog.New(t, zap.WarnLevel)
+	day := 24 * time.Hour
+	teams := pgusers.NewOncallTeams(f.db, []oncall.NoticeSetting{
+		{Mode: users.Email, Type: "oncall_reminder", Before: &day, Roles: []string{"primary", "secondary"}},
+	})
+	rosters, people, names := pgusers.NewRosters(teams), pgusers.NewOncallPeople(f.db), pgoncall.NewRolesAndServices(f.db)
+	notices, shifts, schedules := pgnotifications.NewNotices(f.db, keys), pgoncall.NewShifts(f.db), pgoncall.NewSchedules(f.db)
+	plans, lookups, absent := pg.NewPlans(f.db), pgnotifications.New(f.db), pgoncall.NewRequests(f.db)
+	subscriptions := pgoncall.NewSubscriptions(f.db, keys)
+	live, modes := pgoncall.NewCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}
+	problems := wire.NewErrors(log)
+	f.deps = deps{
+		Requests: calendars.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules, Shifts: shifts},
+		Authenticator: calendars.Authenticator{Applications: apps, Users: pgusers.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey,
+			Memberships: teams, Errors: problems},
+		Teams: oncallapiteams.Deps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters, RosterMembers: rosters,
+			RoleChanges: names, Services: names, TeamServices: names, ScheduleChanges: schedules, Audit: notices, Plans: plans,
+			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
+		People: oncallapipeople.Deps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
+			Feeds: shifts, Modes: modes},
+		Events: events.Deps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
+		Escalate: oncallapi.EscalateParts{Plans: plans, Incidents: pgincidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(_ context.Context, s buckets.Set) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.woken.Union(s)
+		}},
+		Calendar: calendar.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent, Holidays: absent, Swaps: absent,
+			Coverage: pgoncall.NewCoverage(f.db), Imports: shifts, Contacts: pgusers.NewContacts(f.db, keys, lookups), Sealer: keys,
+			Subscriptions: subscriptions, Subscribed: subscriptions},
+	}
+	for _, c := range change {
+		c(&f.deps)
+	}
+	d := f.deps
+	d.Authenticator.Openings, d.Calendar.Requests = d.Requests.Openings, d.Requests
+	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams, People: d.People,
+		Events: d.Events, Escalate: d.Escalate, Errors: problems})
+	require.NoError(t, err)
+	r := chi.NewRouter()
+	r.Use(wire.SecurityHeaders, wire.TrimSlash, problems.BoundQuery)
+	problems.Refuse(r)
+	own.Routes(r)
+	routing.Mount{Errors: problems, Identify: d.Authenticator.Identified, Admit: d.Calendar.Admit, Translate: calendar.Plain, Options: true}.
+		Routes(r, calendar.Routes(d.Calendar))
+	f.handler = r
+	return f
+}
+
+// do sends a request. Header pairs come as name, value, name, value.
+func (f *fixture) do(as caller, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	f.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	if as.app != "" {
+		r.Header.Set("Authorization", auth.Sign(as.app, as.key, auth.SignedRequest{Method: method, Path: r.URL.Path,
+			RawQuery: r.URL.RawQuery, Body: []byte(body)}, time.Now()))
+	}
+	if as.session != "" {
+		token, csrf := f.login(as.session)
+		r.AddCookie(&http.Cookie{Name: "iris-auth", Value: token})
+		switch as.csrf {
+		case "":
+			r.Header.Set("X-CSRF-TOKEN", csrf)
+		case "-":
+		default:
+			r.Header.Set("X-CSRF-TOKEN", as.csrf)
+		}
+	}
+	rec := httptest.NewRecorder()
+	f.handler.ServeHTTP(rec, r)
+	return rec
+}
+
+func (f *fixture) login(user string) (token, csrf string) {
+	f.Helper()
+	ctx, err := f.sessions.Load(f.Context(), "")
+	require.NoError(f, err)
+	u, err := pgusers.NewUsers(f.db).ByName(ctx, user)
+	require.NoError(f, err)
+	csrf, err = wire.BeginSession(ctx, f.sessions, userKey, u, "password", time.Now())
+	require.NoError(f, err)
+	token, _, err = f.sessions.Commit(ctx)
+	require.NoError(f, err)
+	return token, csrf
+}
+
+// want sends a request and compares status and whole body.
+func (f *fixture) want(status int, answer string, as caller, method, path, body string) {
+	f.Helper()
+	rec := f.do(as, method, path, body)
+	require.Equal(f, answer, rec.Body.String(), "%s %s %s", method, path, body)
+	require.Equal(f, status, rec.Code, "%s %s %s", method, path, body)
+}
+
+// ok sends a request that must succeed and returns its body.
+func (f *fixture) ok(as caller, method, path, body string) string {
+	f.Helper()
+	rec := f.do(as, method, path, body)
+	require.Less(f, rec.Code, 300, "%s %s: %s", method, path, rec.Body)
+	return rec.Body.String()
+}
+
+// decode sends a request that must succeed and decodes its body.
+func decode[T any](f *fixture, as caller, method, path, body string) (out T) {
+	f.Helper()
+	raw := f.ok(as, method, path, body)
+	require.NoError(f, json.Unmarshal([]byte(raw), &out), raw)
+	return out
+}
+
+func (f *fixture) exec(sql string, args ...any) {
+	f.Helper()
+	_, err := f.db.Pool().Exec(f.Context(), sql, args...)
+	require.NoError(f, err)
+}
+
+func (f *fixture) count(sql string, args ...any) (n int) {
+	f.Helper()
+	require.NoError(f, f.db.Pool().QueryRow(f.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// event adds a shift of ops that begins in `in` hours and lasts hours.
+func (f *fixture) event(user, role string, in, hours int) (id int64) {
+	f.Helper()
+	start := f.hour(in)
+	body := fmt.Sprintf(`{"team":"ops","user":%q,"role":%q,"start":%d,"end":%d}`, user, role, start, start+int64(hours)*3600)
+	require.NoError(f, json.Unmarshal([]byte(f.ok(root, "POST", "/api/v0/events", body)), &id))
+	return id
+}
+
+// hour returns the beginning of the hour that begins in `in` hours, in Unix seconds.
+func (f *fixture) hour(in int) int64 {
+	return time.Now().Truncate(time.Hour).Add(time.Duration(in) * time.Hour).Unix()
+}
+
+// handOff is the second of the week of the tests' hand-offs: about three days from now, so that no test asks about a time with a
+// hand-off.
+func handOff() int {
+	const day = 86400
+	return int(time.Now().UTC().Weekday()+3)%7*day + 36000
+}
+
+// says returns the body of an error answer of /api/v0.
+func says(title, description string) string {
+	m := struct {
+		Title       string `json:"title"`
+		Description string `json:"description,omitempty"`
+	}{title, description}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m); err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(buf.String())
+}

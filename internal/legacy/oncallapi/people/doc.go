@@ -1,0 +1,94 @@
+// Package people serves the people of Oncall's API: people and their pinned teams, notice settings, and calendar feeds with
+// their feed keys. oncallapi mounts its routes. Every authenticated caller may read people; only a person, an administrator or
+// an application of the on-call API may change the person's settings.
+package people
+
+import (
+	"context"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/legacy/calendars"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/routing"
+)
+
+// Users stores people.
+type Users interface {
+	All(ctx context.Context) ([]oncall.Person, error)
+	Create(ctx context.Context, name string, by oncall.By) error
+	Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error
+	Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error)
+	Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error)
+}
+
+// Pins stores the pinned teams of people.
+type Pins interface {
+	Pinned(ctx context.Context, id users.ID) ([]string, error)
+	Pin(ctx context.Context, id users.ID, team int64) error
+	Unpin(ctx context.Context, id users.ID, team int64) error
+}
+
+// NoticeTypes lists the types of reminders and notices.
+type NoticeTypes interface {
+	Types(ctx context.Context) ([]oncall.NoticeType, error)
+}
+
+// Notices stores the notice settings of people.
+type Notices interface {
+	ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSetting, error)
+	ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error)
+	Create(ctx context.Context, s oncall.NoticeSetting) (int64, error)
+	Update(ctx context.Context, id int64, p oncall.NoticePatch) error
+	Delete(ctx context.Context, id int64) error
+}
+
+// Keys stores feed keys.
+type Keys interface {
+	Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error)
+	Key(ctx context.Context, key string) (oncall.IcalKey, error)
+	KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error)
+	NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error)
+}
+
+// KeyRemovals removes feed keys.
+type KeyRemovals interface {
+	DropKey(ctx context.Context, key string) error
+	DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error
+	DropKeys(ctx context.Context, requester users.ID) (int64, error)
+}
+
+// Feeds reads the shifts of calendar feeds.
+type Feeds interface {
+	Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	calendars.Requests
+	Users       Users
+	Pins        Pins
+	NoticeTypes NoticeTypes
+	Notices     Notices
+	Keys        Keys
+	KeyRemovals KeyRemovals
+	Feeds       Feeds
+	// Modes are the modes in which people may be notified of shifts.
+	Modes []users.Mode
+	// Region is the country of phone numbers without a country code.
+	Region users.Region `optional:"true"`
+}
+
+// Each type serves the routes of one resource.
+type (
+	people   struct{ Deps }
+	pins     struct{ Deps }
+	notices  struct{ Deps }
+	feedKeys struct{ Deps }
+	feeds    struct{ Deps }
+)
+
+// Routes returns the routes of this package.
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(people{d}.routes(), pins{d}.routes(), notices{d}.routes(), feedKeys{d}.routes(), feeds{d}.routes())
+}

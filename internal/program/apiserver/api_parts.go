@@ -1,0 +1,265 @@
+package apiserver
+
+import (
+	"context"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/iris-oncall/iris/internal/answers"
+	"github.com/iris-oncall/iris/internal/api"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/catalog/pages"
+	"github.com/iris-oncall/iris/internal/escalation/reach"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/legacy/calendars"
+	"github.com/iris-oncall/iris/internal/legacy/irisapi"
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
+	"github.com/iris-oncall/iris/internal/messages"
+	accept "github.com/iris-oncall/iris/internal/notifications"
+	apiservercallbacks "github.com/iris-oncall/iris/internal/program/apiserver/callbacks"
+	"github.com/iris-oncall/iris/internal/program/apiserver/receivers"
+	"github.com/iris-oncall/iris/internal/program/apiserver/site"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/login"
+	"github.com/iris-oncall/iris/internal/program/operator"
+	"github.com/iris-oncall/iris/internal/program/server"
+	"github.com/iris-oncall/iris/internal/silences"
+	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
+	webload "github.com/iris-oncall/iris/internal/web/load"
+	"github.com/iris-oncall/iris/internal/web/mount"
+	"github.com/iris-oncall/iris/internal/web/replay"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+// apiShared has what several edges of iris-api use: storage adapters, authentication and limits. It has one method per
+// edge; each dependency between two parts is one line there.
+type apiShared struct {
+	*API
+	*server.Stores
+
+	idempotency *postgres.Idempotency
+	notifier    *postgres.Notifier
+
+	sessions      *scs.SessionManager
+	authenticator *wire.Authenticator
+	strict        *wire.Authenticator // refuses requests without credentials, whatever the compatibility switches are
+	requests      *wire.Requests
+	acceptor      *accept.Acceptor
+	caches        irisapi.Caches
+	load          *webload.Load
+	rates         *webload.Rates // nil = any number of incidents
+	simulator     *operator.Simulator
+	callbacks     apiservercallbacks.Callbacks
+	silences      *silences.Silences
+	plans         *catalog.Plans
+	templates     *catalog.Templates
+	typed         *mount.API // the operations below /v1
+	keys          *replay.Keys[*postgres.Unit]
+}
+
+// share creates what the edges share.
+func (a *API) share(in postgres.Installation) (*apiShared, error) {
+	s := &apiShared{
+		API: a, Stores: server.NewStores(a.db, in.Keys, a.cfg.Common, a.cfg.Oncall),
+		idempotency: postgres.NewIdempotency(a.db), notifier: postgres.NewNotifier(a.db),
+	}
+	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
+	s.Sessions = s.Sessions.WithIdle(a.cfg.HTTP.SessionIdle)
+	s.sessions = login.NewSessions(a.cfg, s.Sessions, a.errors.Write)
+	s.strict = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens).WithRecentLogin(a.cfg.HTTP.SessionConfirm)
+	s.authenticator = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens).WithRecentLogin(a.cfg.HTTP.SessionConfirm)
+	if a.cfg.Compatibility.DisableAuth {
+		s.authenticator = s.authenticator.WithoutVerification()
+	}
+	s.load = webload.New(s.Queues, a.log)
+	if b := a.cfg.IncidentRates; b.Enabled {
+		s.rates = webload.NewRates(s.Incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
+	}
+	s.keys = replay.New(s.idempotency, a.errors, promauto.With(a.reg).NewCounter(prometheus.CounterOpts{
+		Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
+	}).Inc)
+	var err error
+	if s.requests, err = wire.NewRequests(a.reg); err != nil {
+		return nil, err
+	}
+	s.acceptor = accept.New(accept.Deps{
+		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit, dummy), Load: s.load, DummyRoles: dummy, Region: s.Region, Clock: s.Clock,
+	})
+	s.caches = irisapi.NewCaches(s.Statistics)
+	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, operator.SimulatorConfig{ListLimit: listLimit, PerDay: a.cfg.QuietTime.CallsAndTextsPerDay, DummyRoles: dummy}); err != nil {
+		return nil, err
+	}
+	s.silences = s.Silences(s.notifier.Wake, a.log)
+	s.plans = catalog.NewPlans(catalog.PlanDeps{Store: s.Stores.Plans, Authors: s.authors(), Owners: s.Owners, Syntax: messages.CheckSyntax,
+		Simulator: operator.NewSimulations(s.simulator, a.db, s.Applications), MaxLength: a.cfg.MaxPlanLength, ListLimit: listLimit, CatchAll: a.cfg.Intake.CatchAllPlan})
+	s.templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(), Owners: s.Owners, Syntax: messages.CheckSyntax})
+	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
+	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
+	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
+	pagessilences.Mount(s.typed, s.silences)
+	pages.Mount(s.typed, s.plans, s.templates)
+	s.callbacks, err = apiservercallbacks.New(a.cfg)
+	return s, err
+}
+
+// authors decides in whose name plans and templates are saved.
+func (s *apiShared) authors() catalog.Authors {
+	return catalog.Authors{People: s.Users, Teams: s.Owners, Teammates: s.Users.Teammates}
+}
+
+// irisParts are the parts of the API v0.
+func (s *apiShared) irisParts() irisapi.Deps {
+	c, open := s.cfg, openings(s.cfg)
+	reached, rule := s.reached(), reach.Rule{Openings: open}
+	tags := irisapi.Tags{Names: c.Tags, Store: s.Tags}
+	return irisapi.Deps{
+		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent, Once: s.keys.Once, Observe: s.requests.Observe},
+		Applications: irisapi.ApplicationParts{
+			Applications: s.Applications, Changes: s.Applications, Keys: s.Applications, Limits: s.Applications,
+			Statistics: s.caches.Statistics, Tags: tags,
+		},
+		Catalog: irisapi.CatalogParts{
+			Plans: s.Plans, PlanChanges: s.Plans, PlanOperations: s.plans,
+			Templates: s.Templates, TemplateChanges: s.Templates, TemplateOperations: s.templates,
+			Authors: s.authors(), Openings: open, Tags: tags,
+		},
+		Incidents: irisapi.IncidentParts{
+			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, People: s.Users,
+			Tags: tags, Openings: open, InternalApplications: c.InternalApplications, Wake: s.notifier.Wake,
+		},
+		Messages: irisapi.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
+		Opening:  irisapi.OpeningParts{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
+		People: irisapi.PeopleParts{
+			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
+			Devices: s.Settings, Acceptor: s.acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
+			Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications, InternalApplications: c.InternalApplications,
+		},
+		Vocabulary: irisapi.VocabularyParts{
+			Targets: s.Targets, Roles: s.Targets, Categories: s.Applications, Tags: tags,
+			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications,
+		},
+		Health:     irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.DB.Ping},
+		Registerer: s.reg,
+	}
+}
+
+// reached returns the incidents as the caller of a request reaches them.
+func (s *apiShared) reached() reach.Incidents {
+	return reach.Incidents{Rule: reach.Rule{Openings: openings(s.cfg)}, Store: s.Incidents}
+}
+
+// opener returns what opens the incidents that applications and people ask for.
+func (s *apiShared) opener() irisapi.Opener {
+	return irisapi.Opener{Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load, Rates: s.rates}
+}
+
+// calendarEdge returns what the two calendar APIs share.
+func (s *apiShared) calendarEdge() (calendars.Requests, *calendars.Authenticator) {
+	c := s.cfg.Compatibility
+	open := auth.Openings{AnonymousReads: c.OncallAnonymousReads, AdminsEditMembers: c.TeamAdminsEditMembers}
+	return calendars.Requests{
+			Teams: s.Teams, People: s.People, Roles: s.Names, Rosters: s.Rosters, Schedules: s.Schedules, Shifts: s.Shifts,
+			Openings: open, Grace: s.cfg.Oncall.Grace,
+		}, &calendars.Authenticator{
+			Applications: s.Applications, Users: s.Users, Sessions: s.sessions, UserKey: login.UserKey, Memberships: s.Teams, Tokens: s.Tokens, RecentLogin: s.cfg.HTTP.SessionConfirm,
+			Openings: open, DebugAuth: c.OncallDebugAuth, Errors: s.errors,
+		}
+}
+
+// oncallAPI creates the calendar API below /api/v0.
+func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
+	requests, authenticator := s.calendarEdge()
+	return oncallapi.New(oncallapi.Deps{
+		Requests: requests, Authenticator: authenticator, Errors: s.errors,
+		Teams: oncallapi.TeamParts{
+			Teams: s.Teams, Members: s.Teams, Admins: s.Teams, Subscriptions: s.Teams, Rosters: s.Rosters, RosterMembers: s.Rosters,
+			RoleChanges: s.Names, Services: s.Names, TeamServices: s.Names, ScheduleChanges: s.Schedules, Audit: s.Notices, Plans: s.Plans,
+			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes, Region: s.Region,
+		},
+		People: oncallapi.PeopleParts{
+			Users: s.People, Pins: s.People, NoticeTypes: s.Notices, Notices: s.Notices, Keys: s.Notices, KeyRemovals: s.Notices,
+			Feeds: s.Shifts, Modes: noticeModes, Region: s.Region,
+		},
+		Events: oncallapi.EventParts{
+			Calendars: s.Calendars, TeamNames: s.Teams, Users: s.People, Services: s.Names, Audit: s.Notices,
+			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
+		},
+		Escalate: oncallapi.EscalateParts{
+			Plans: s.Plans, Incidents: s.Incidents, Lookups: s.Notifications, Applications: s.Applications, Wake: s.notifier.Wake,
+			Config: escalateConfig(s.cfg),
+		},
+	})
+}
+
+// v1Parts are the parts of the project's own API below /v1.
+func (s *apiShared) v1Parts() api.Deps {
+	requests, authenticator := s.calendarEdge()
+	acceptor := *s.acceptor
+	acceptor.DummyRoles = false
+	reached, rule := s.reached(), reach.Rule{Openings: openings(s.cfg)}
+	return api.Deps{
+		Authenticator:         s.strict,
+		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
+		Once: s.keys.Once, Typed: s.typed,
+		Incidents: api.IncidentParts{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
+			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
+		Messages: api.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
+			Acceptor: &acceptor, Reached: reached.Check},
+		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
+		Configuration: api.ConfigurationParts{
+			Applications: s.Applications, Fallbacks: s.Directory,
+			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
+		},
+		Integrations: append(site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log)),
+			routing.Post("/v1/templates/preview", routing.Write, apiservercallbacks.Preview(s.Stores, s.cfg.PublicURL))),
+		People: api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
+		Calendar: api.CalendarParts{
+			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
+			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,
+			Contacts: s.Contacts, Sealer: s.Keys, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars, Region: s.Region,
+		},
+	}
+}
+
+// receivers creates the edges that take alerts.
+func (s *apiShared) receivers() (*receivers.Receivers, error) {
+	return receivers.New(s.cfg, openings(s.cfg), s.Stores, receivers.Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies}, s.notifier.Wake, s.errors, s.log, s.reg)
+}
+
+// responses creates the edge that takes answers. asset returns the address of a static file for its pages.
+func (s *apiShared) responses(asset func(string) string) (*answers.Responses, error) {
+	oneClick, err := server.NewOneClick(s.cfg.Common)
+	if err != nil {
+		return nil, err
+	}
+	return answers.New(answers.Deps{
+		Answers: answers.AnswerParts{
+			Messages: s.Responses, Paged: s.Responses, Senders: s.Responses, Records: s.Responses, Openings: openings(s.cfg), Wake: s.notifier.Wake, Region: s.Region,
+			Incidents: reach.Incidents{Rule: reach.Rule{Openings: openings(s.cfg), Answers: true}, Store: s.Incidents},
+		},
+		Links: answers.LinkParts{People: s.Users, Links: s.Keys.Links(), Asset: asset},
+		Mail: answers.MailParts{
+			Mailboxes: s.Responses, Openers: s.Incidents, Applications: s.Applications, Plans: s.Plans, Load: s.load, Rates: s.rates, Notifications: s.Notifications,
+		},
+		Slack: answers.SlackParts{Posted: s.Responses, Pressed: s.callbacks.SlackPressed, Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
+		Twilio: answers.TwilioParts{
+			PublicURL: s.cfg.PublicURL, Valid: s.callbacks.ValidTwilio, Receipt: s.callbacks.TwilioReceipt, Receipts: s.Receipts,
+			Reveal: s.Keys.RevealTo,
+		},
+		OneClick: oneClick, Authenticator: s.authenticator, Errors: s.errors, Log: s.log,
+	})
+}
+
+// openings returns the compatibility settings about access.
+func openings(c config.API) auth.Openings {
+	return auth.Openings{
+		AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,
+		SessionsActForAnyone: c.Compatibility.SessionsActForAnyone, NoCredentials: c.Compatibility.DisableAuth,
+		ApplicationsClaim: c.Compatibility.ApplicationsClaimForAnyone, ReachEverything: c.Compatibility.ApplicationsReachEverything,
+	}
+}

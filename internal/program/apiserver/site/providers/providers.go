@@ -1,0 +1,85 @@
+// Package providers builds the log-in with accounts of identity providers from the configuration. Package site calls it.
+package providers
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/go-chi/chi/v5"
+	"go.uber.org/zap"
+
+	api "github.com/iris-oncall/iris/internal/api/identities"
+	"github.com/iris-oncall/iris/internal/api/sessions"
+	"github.com/iris-oncall/iris/internal/auth/sso"
+	"github.com/iris-oncall/iris/internal/auth/sso/oidc"
+	"github.com/iris-oncall/iris/internal/postgres/identities"
+	"github.com/iris-oncall/iris/internal/program/apiserver/site/directories"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/server"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/signon"
+)
+
+// SignOn returns the parts of the log-in.
+func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error) {
+	rules := rules(c)
+	out := signon.Deps{Keys: s.Keys, Sessions: identities.NewSessions(s.DB, s.Keys), PublicURL: c.PublicURL}
+	if len(c.Proxy.Networks) > 0 {
+		out.Proxy = signon.Proxy{Name: config.ProxyName, Subject: c.Proxy.SubjectHeader, User: c.Proxy.NameHeader, Email: c.Proxy.EmailHeader,
+			Groups: c.Proxy.GroupsHeader, LogoutURL: c.Proxy.LogoutURL}
+	}
+	for _, p := range c.OIDC {
+		provider, err := New(p, c.PublicURL, log)
+		if err != nil {
+			return out, err
+		}
+		out.Choices = append(out.Choices, signon.Choice{Name: p.Name, Label: p.Label, Issuer: p.Issuer, Provider: provider})
+	}
+	out.Admit = sso.New(identities.New(s.DB), rules, log).Admit
+	return out, nil
+}
+
+// New returns a client of a configured provider. It does not connect.
+func New(p config.OIDC, publicURL string, log *zap.Logger) (*oidc.Provider, error) {
+	ca := ""
+	if p.CAFile != "" {
+		raw, err := os.ReadFile(p.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("provider %s: %w", p.Name, err)
+		}
+		ca = string(raw)
+	}
+	return oidc.New(oidc.Config{
+		Name: p.Name, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Scopes: p.Scopes, CA: ca,
+		RedirectURL: publicURL + "/login/sso/" + p.Name + "/callback", NameClaim: p.NameClaim, GroupsClaim: p.GroupsClaim,
+		RequiredClaims: p.RequiredClaims,
+	}, log)
+}
+
+// rules returns the rules of each provider, by name.
+func rules(c config.API) map[string]sso.Rules {
+	out := map[string]sso.Rules{config.ProxyName: rulesOf(c.Proxy.Rights)}
+	for _, p := range c.OIDC {
+		out[p.Name] = rulesOf(p.Rights)
+	}
+	return out
+}
+
+// SCIM returns the edge for directories that push people.
+func SCIM(c config.API, s *server.Stores, log *zap.Logger) interface{ Routes(r chi.Router) } {
+	return directories.New(c, s, rules(c), log)
+}
+
+func rulesOf(r config.Rights) sso.Rules {
+	out := sso.Rules{Import: !r.LinkOnly, TrustEmail: r.TrustEmail, Admins: r.Roles.Admin, ReadOnly: r.Roles.ReadOnly}
+	for _, t := range r.Teams {
+		out.Teams = append(out.Teams, sso.TeamRule{Group: t.Group, Team: t.Team})
+	}
+	return out
+}
+
+// Routes returns the routes of /v1 about accounts, directories and sessions.
+func Routes(c config.API, s *server.Stores) []routing.Route {
+	out := append(directories.Routes(c, s), sessions.Routes(sessions.Deps{Sessions: s.Sessions, People: s.Users})...)
+	return append(out, api.Routes(sso.Links{LinkStore: identities.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
+}

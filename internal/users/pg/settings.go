@@ -1,0 +1,191 @@
+package pg
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Settings stores the settings of people. It is safe for concurrent use.
+type Settings struct{ db *postgres.DB }
+
+// NewSettings returns the adapter over d.
+func NewSettings(d *postgres.DB) *Settings { return &Settings{db: d} }
+
+// ByTarget finds a person by public target number; a NotFound fault when there is none. Inactive people are found too.
+func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, error) {
+	row, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).UserByTarget, targetID)
+	return postgres.UserOf(postgresdb.UserByNameRow(row)), err
+}
+
+// Profile returns a person with contacts, teams, choices of modes and categories, and devices; a NotFound fault when there is none.
+func (s *Settings) Profile(ctx context.Context, id users.ID) (users.Profile, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (p users.Profile, err error) {
+		p = users.Profile{Contacts: map[users.Mode]string{}, AppModes: map[string]map[users.Priority]users.Mode{}}
+		row, err := q.UserByID(ctx, int64(id))
+		if err != nil {
+			return p, err
+		}
+		p.User = postgres.UserOf(postgresdb.UserByNameRow(row))
+		contacts, err := q.Contacts(ctx, int64(id))
+		if err != nil {
+			return p, err
+		}
+		for _, c := range contacts {
+			p.Contacts[users.Mode(c.Mode)] = c.Destination
+		}
+		if p.Teams, err = q.TeamsOfUser(ctx, int64(id)); err != nil {
+			return p, err
+		}
+		return p, readChoices(ctx, q, int64(id), &p)
+	})
+}
+
+// readChoices adds the person's choices to a profile.
+func readChoices(ctx context.Context, q *postgresdb.Queries, id int64, p *users.Profile) (err error) {
+	if p.Modes, err = modesOf(ctx, q, id); err != nil {
+		return err
+	}
+	byApp, err := q.ApplicationModesOfUser(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, m := range byApp {
+		if p.AppModes[m.Application] == nil {
+			p.AppModes[m.Application] = map[users.Priority]users.Mode{}
+		}
+		p.AppModes[m.Application][users.Priority(m.Priority)] = users.Mode(m.Mode)
+	}
+	fixed, err := q.FixedTextsOfUser(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, m := range fixed {
+		p.FixedTexts = append(p.FixedTexts, users.Mode(m))
+	}
+	if p.Categories, err = categoryChoices(ctx, q, id, ""); err != nil {
+		return err
+	}
+	devices, err := q.DevicesOfUser(ctx, id)
+	for _, d := range devices {
+		p.Devices = append(p.Devices, users.Device{RegistrationID: d.RegistrationID, Platform: d.Platform})
+	}
+	return err
+}
+
+func modesOf(ctx context.Context, q *postgresdb.Queries, id int64) (map[users.Priority]users.Mode, error) {
+	rows, err := q.ModesOfUser(ctx, id)
+	out := make(map[users.Priority]users.Mode, len(rows))
+	for _, m := range rows {
+		out[users.Priority(m.Priority)] = users.Mode(m.Mode)
+	}
+	return out, err
+}
+
+// changing runs f in a transaction and adds an entry to the audit log.
+func (s *Settings) changing(ctx context.Context, u users.User, by string, action audit.Action, f func(context.Context, *postgresdb.Queries) error) error {
+	return auditlog.Change(ctx, s.db, auditlog.User(u.ID), audit.Entry{Actor: by, Action: action}, f)
+}
+
+// SetModes stores choices of modes, all or none. An application that does not exist is an Invalid fault.
+func (s *Settings) SetModes(ctx context.Context, u users.User, choices []users.ModeChoice, by string) error {
+	if len(choices) == 0 {
+		return nil
+	}
+	return s.changing(ctx, u, by, audit.ModesSet, func(ctx context.Context, q *postgresdb.Queries) error {
+		apps := map[string]int64{"": 0}
+		for _, c := range choices {
+			app, known := apps[c.Application]
+			if !known {
+				var err error
+				if app, err = applicationID(ctx, q, c.Application); err != nil {
+					return err
+				}
+				apps[c.Application] = app
+			}
+			if err := setMode(ctx, q, int64(u.ID), app, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func applicationID(ctx context.Context, q *postgresdb.Queries, name string) (int64, error) {
+	id, err := q.ApplicationID(ctx, postgres.Storable(name))
+	if fault.Is(postgres.MapError(err), fault.NotFound) {
+		return 0, fault.Invalidf("application", "Application %s not found", name)
+	}
+	return id, err
+}
+
+func setMode(ctx context.Context, q *postgresdb.Queries, user, app int64, c users.ModeChoice) error {
+	priority, mode := string(c.Priority), string(c.Mode)
+	switch {
+	case app == 0 && mode == "":
+		return q.RemoveUserMode(ctx, postgresdb.RemoveUserModeParams{UserID: user, Priority: priority})
+	case app == 0:
+		return q.SetUserMode(ctx, postgresdb.SetUserModeParams{UserID: user, Priority: priority, Mode: mode})
+	case mode == "":
+		return q.RemoveUserApplicationMode(ctx, postgresdb.RemoveUserApplicationModeParams{UserID: user, ApplicationID: app, Priority: priority})
+	}
+	return q.SetUserApplicationMode(ctx, postgresdb.SetUserApplicationModeParams{UserID: user, ApplicationID: app, Priority: priority, Mode: mode})
+}
+
+// Modes returns a person's choices of modes: their own with an empty name, else those for the application, which is an
+// Invalid fault when it does not exist.
+func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (map[users.Priority]users.Mode, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (out map[users.Priority]users.Mode, err error) {
+		if application == "" {
+			return modesOf(ctx, q, int64(id))
+		}
+		app, err := applicationID(ctx, q, application)
+		if err != nil {
+			return out, err
+		}
+		rows, err := q.ModesOfUserFor(ctx, postgresdb.ModesOfUserForParams{UserID: int64(id), ApplicationID: app})
+		out = make(map[users.Priority]users.Mode, len(rows))
+		for _, m := range rows {
+			out[users.Priority(m.Priority)] = users.Mode(m.Mode)
+		}
+		return out, err
+	})
+}
+
+// Others returns the named settings of a person that have no column of their own.
+func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, error) {
+	out := map[string]string{}
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).SettingsOfUser, int64(id))
+	for _, r := range rows {
+		out[r.Name] = r.Value
+	}
+	return out, err
+}
+
+// SetTimeZone stores a person's time zone. An unknown zone is an Invalid fault.
+func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by string) error {
+	if _, err := time.LoadLocation(zone); err != nil {
+		return fault.Invalidf("timezone", "unknown time zone %q", zone)
+	}
+	return s.changing(ctx, u, by, audit.TimeZoneSet, func(ctx context.Context, q *postgresdb.Queries) error {
+		return postgres.RequireRow(q.SetTimeZone(ctx, postgresdb.SetTimeZoneParams{ID: int64(u.ID), TimeZone: zone}))
+	})
+}
+
+// SetFixedText stores whether a person's messages in a mode carry the operator's text instead of the template's.
+func (s *Settings) SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error {
+	if fixed {
+		return s.changing(ctx, u, by, audit.FixedTextSwitchedOn, func(ctx context.Context, q *postgresdb.Queries) error {
+			return q.AddFixedText(ctx, postgresdb.AddFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
+		})
+	}
+	return s.changing(ctx, u, by, audit.FixedTextSwitchedOff, func(ctx context.Context, q *postgresdb.Queries) error {
+		return q.RemoveFixedText(ctx, postgresdb.RemoveFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
+	})
+}

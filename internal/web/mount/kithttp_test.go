@@ -1,0 +1,142 @@
+package mount_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/web/mount"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+type step struct {
+	Wait int `json:"wait" minimum:"1"`
+}
+
+type content struct {
+	Name  string `json:"name" maxLength:"5"`
+	Steps []step `json:"steps,omitempty"`
+}
+
+func (c content) Check() error {
+	var wrong fault.Wrong
+	wrong.If(c.Name == "bad", "name", "name is taken")
+	wrong.If(c.Name == "bad" && len(c.Steps) > 0, "steps[0].wait", "wait is too short")
+	return wrong.Err()
+}
+
+type thing struct {
+	ID   int64          `json:"id"`
+	Name string         `json:"name"`
+	Note operation.Text `json:"note"`
+}
+
+func (thing) Location() string { return "/v1/things/7" }
+
+type one struct {
+	ID int64 `path:"thing"`
+}
+
+type filter struct {
+	operation.Paging
+	Over bool `query:"over"`
+}
+
+// server serves three operations. The caller is a member.
+func server() http.Handler {
+	a := mount.New(func(context.Context) operation.Actor { return operation.Actor{Name: "ann", Role: operation.Member} })
+	mount.Mount(a, operation.Define[content, thing](operation.Doc{Name: "thing.create", Method: http.MethodPost, Path: "/v1/things", Needs: operation.Member}).
+		By(func(_ context.Context, by operation.Actor, c content) (thing, error) {
+			return thing{7, c.Name + " <" + by.Name + ">", ""}, nil
+		}))
+	mount.Mount(a, operation.Define[filter, operation.Page[thing]](operation.Doc{Name: "thing.list", Method: http.MethodGet, Path: "/v1/things", Needs: operation.Reader}).
+		By(func(_ context.Context, _ operation.Actor, f filter) (operation.Page[thing], error) {
+			return operation.PageOf(f.Paging, []thing{{ID: 2}, {ID: 1}}, func(t thing) int64 { return t.ID }), nil
+		}))
+	mount.Mount(a, operation.Define[one, operation.None](operation.Doc{Name: "thing.delete", Method: http.MethodDelete, Path: "/v1/things/{thing}", Needs: operation.Member}).
+		By(func(_ context.Context, _ operation.Actor, o one) (out operation.None, err error) {
+			switch o.ID {
+			case 0:
+				err = fault.New(fault.NotFound, "there is no such thing")
+			case 9:
+				err = context.DeadlineExceeded
+			}
+			return out, err
+		}))
+	r := chi.NewRouter()
+	routing.Mount{Errors: wire.NewErrors(zap.NewNop()), Identify: func(next http.Handler) http.Handler { return next },
+		Admit: func(routing.Route, *http.Request) error { return nil }}.Routes(r, a.Routes())
+	return r
+}
+
+func TestRequestsAndAnswers(t *testing.T) {
+	t.Parallel()
+	s := server()
+	problem := func(status, errors string) string {
+		return `{"type":"about:blank","title":"` + status + `",` + errors + `}`
+	}
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"POST", "/v1/things", `{"name": "it"}`, 201, `{"id":7,"name":"it <ann>","note":null}`},
+		{"POST", "/v1/things", `{"name": "longer", "steps": [{"wait": 1}, {"wait": 0}], "secret": "s3cr3t"}`, 400, problem("Bad Request", `"status":400,"detail":"name must have at most 5 characters","field":"name",
+			"errors":[{"pointer":"#/name","detail":"name must have at most 5 characters"},{"pointer":"#/steps/1/wait","detail":"steps[1].wait must be at least 1"},{"pointer":"#/secret","detail":"secret is not known here"}]`)},
+		{"POST", "/v1/things", `{"name": "bad", "steps": [{"wait": 1}]}`, 400, problem("Bad Request", `"status":400,"detail":"name is taken","field":"name",
+			"errors":[{"pointer":"#/name","detail":"name is taken"},{"pointer":"#/steps/0/wait","detail":"wait is too short"}]`)},
+		{"POST", "/v1/things", `{"name": 5}`, 400, problem("Bad Request", `"status":400,"detail":"name must be a string","field":"name","errors":[{"pointer":"#/name","detail":"name must be a string"}]`)},
+		{"POST", "/v1/things", `{}`, 400, problem("Bad Request", `"status":400,"detail":"name is missing","field":"name","errors":[{"pointer":"#/name","detail":"name is missing"}]`)},
+		{"POST", "/v1/things", `[]`, 400, problem("Bad Request", `"status":400,"detail":"the body must be an object"`)},
+		{"POST", "/v1/things", `{"name"`, 400, problem("Bad Request", `"status":400,"detail":"Invalid json in post body"`)},
+		{"POST", "/v1/things", ``, 400, problem("Bad Request", `"status":400,"detail":"Invalid json in post body"`)},
+		{"GET", "/v1/things?limit=1", "", 200, `{"items":[{"id":2,"name":"","note":null}],"next":"Mg"}`},
+		{"GET", "/v1/things?limit=0&over=perhaps", "", 400, problem("Bad Request", `"status":400,"detail":"limit must be at least 1","field":"limit",
+			"errors":[{"parameter":"limit","detail":"limit must be at least 1"},{"parameter":"over","detail":"over must be true or false"}]`)},
+		{"GET", "/v1/things?limit=1&limit=2", "", 400, problem("Bad Request", `"status":400,"detail":"limit is given more than once","field":"limit","errors":[{"parameter":"limit","detail":"limit is given more than once"}]`)},
+		{"GET", "/v1/things?past=true", "", 400, problem("Bad Request", `"status":400,"detail":"there is no parameter \"past\"","field":"past","errors":[{"parameter":"past","detail":"there is no parameter \"past\""}]`)},
+		{"GET", "/v1/things?cursor=%00", "", 400, problem("Bad Request", `"status":400,"detail":"cursor must be UTF-8 text without NUL characters","field":"cursor",
+			"errors":[{"parameter":"cursor","detail":"cursor must be UTF-8 text without NUL characters"}]`)},
+		{"DELETE", "/v1/things/1", "", 204, ""},
+		{"DELETE", "/v1/things/x", "", 404, problem("Not Found", `"status":404,"detail":"there is no such thing"`)},
+		{"DELETE", "/v1/things/-4", "", 404, problem("Not Found", `"status":404,"detail":"there is no such thing"`)},
+		{"DELETE", "/v1/things/9", "", 500, problem("Internal Server Error", `"status":500,"detail":"internal error"`)},
+	} {
+		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+		r.Header.Set("Content-Type", "text/plain") // is ignored
+		r.Header.Set("Accept", "application/cbor")
+		rec := httptest.NewRecorder()
+		s.ServeHTTP(rec, r)
+		require.Equal(t, c.status, rec.Code, "%s %s %s: %s", c.method, c.path, c.body, rec.Body)
+		if c.want == "" {
+			require.Empty(t, rec.Body.String())
+			continue
+		}
+		require.JSONEq(t, c.want, rec.Body.String(), c.body)
+		if c.status == http.StatusCreated {
+			require.Equal(t, "/v1/things/7", rec.Header().Get("Location"))
+			require.Equal(t, "application/json", rec.Header().Get("Content-Type"))
+			require.NotContains(t, rec.Body.String(), `\u003c`, "as other routes write it")
+		}
+	}
+}
+
+// BenchmarkCreate is a POST with everything but the network and the database.
+func BenchmarkCreate(b *testing.B) {
+	s := server()
+	b.ReportAllocs()
+	for b.Loop() {
+		rec := httptest.NewRecorder()
+		s.ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/v1/things", strings.NewReader(`{"name": "it", "steps": [{"wait": 1}]}`)))
+		require.Equal(b, http.StatusCreated, rec.Code)
+	}
+}
