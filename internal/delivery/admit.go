@@ -6,7 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -129,7 +129,7 @@ func (a *admission) account(it *item) bool {
 	}
 	deadline := it.taken.Add(a.cfg.ClaimFor - claimMargin)
 	if it.turn.Limited {
-		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
+		deadline = clock.Earlier(deadline, it.turn.Slot.Until)
 	}
 	began := time.Now()
 	defer func() { it.waited += time.Since(began) }()

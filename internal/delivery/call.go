@@ -11,7 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/stage"
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -46,7 +46,7 @@ func (w *caller) prepare(ctx context.Context, it *item) account.Connection {
 	if !it.outlet.Running.Try(it.c.Destination) {
 		return account.Connection{}
 	}
-	return w.open(ctx, it, instant.Earlier(time.Now().Add(it.outlet.Timeout), it.claimEnd.Add(-claimMargin)))
+	return w.open(ctx, it, clock.Earlier(time.Now().Add(it.outlet.Timeout), it.claimEnd.Add(-claimMargin)))
 }
 
 // open opens the connection of a message that holds a place of the outlet's running calls.
@@ -77,7 +77,7 @@ func (w *caller) connect(ctx context.Context, it *item, marked time.Time) (c acc
 	began := time.Now()
 	deadline := began.Add(connectWithin)
 	if it.turn.Limited {
-		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
+		deadline = clock.Earlier(deadline, it.turn.Slot.Until)
 	}
 	ok := o.Running.Acquire(to, deadline, nil)
 	it.waited += time.Since(began)
@@ -163,7 +163,7 @@ func (w *caller) ready(it *item, read time.Time) (before time.Time, why string) 
 		}
 		begin := time.Now()
 		if it.turn.Limited {
-			begin = instant.Later(begin, it.turn.Slot.At)
+			begin = clock.Later(begin, it.turn.Slot.At)
 		}
 		if begin.Sub(read) > freshRead {
 			asked := time.Now()
@@ -183,7 +183,7 @@ func (w *caller) ready(it *item, read time.Time) (before time.Time, why string) 
 		}
 		before = read.Add(maxReadAge)
 		if it.turn.Limited {
-			before = instant.Earlier(before, it.turn.Slot.Until)
+			before = clock.Earlier(before, it.turn.Slot.Until)
 			if !it.idle(it.turn.Slot.At, w.stopping) {
 				return before, "this process is stopping"
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -93,7 +93,7 @@ func (f *finder) due(now time.Time) (bs buckets.Set, next time.Time) {
 		switch {
 		case at.IsZero():
 		case at.After(now):
-			next = instant.Sooner(next, at)
+			next = clock.Sooner(next, at)
 		default:
 			bs.Add(b)
 			f.revisits[b] = time.Time{}

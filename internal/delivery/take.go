@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/delivery/stage"
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -141,7 +141,7 @@ func (l *modeWorker) pass(ctx, calls context.Context) time.Time {
 		}
 		turns := l.turns.Unlimited(keys, min(refusedBatch, free+refusedBatch/2))
 		l.take(ctx, calls, where, turns, nil, closure{why, left})
-		return instant.Later(l.nextProbe(now), time.Now().Add(restAfter*time.Since(now)))
+		return clock.Later(l.nextProbe(now), time.Now().Add(restAfter*time.Since(now)))
 	}
 	if l.flooded && now.Sub(l.lastTake) < gather && !l.turns.Limited(keys, limitOf(o)) {
 		return l.lastTake.Add(gather)
@@ -265,7 +265,7 @@ func (l *modeWorker) nextProbe(now time.Time) time.Time {
 	next := now.Add(l.cfg.Poll)
 	for _, o := range l.outlets {
 		if _, at := o.Health.Due(now); at.After(now) {
-			next = instant.Earlier(next, at)
+			next = clock.Earlier(next, at)
 		}
 	}
 	return next

@@ -3,8 +3,8 @@ package incidents
 import (
 	"time"
 
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/kit/instant"
 )
 
 // MaxSnooze is the longest snooze.
@@ -34,9 +34,9 @@ func CheckSnooze(until, now time.Time) error {
 // NextRestart returns when escalation may start again at the earliest. restarts are those of the last day at least, oldest first.
 func NextRestart(restarts []time.Time, now time.Time) time.Time {
 	if n := len(restarts); n > 0 {
-		now = instant.Later(now, restarts[n-1].Add(RestartPause))
+		now = clock.Later(now, restarts[n-1].Add(RestartPause))
 		if n >= RestartsPerDay {
-			now = instant.Later(now, restarts[n-RestartsPerDay].Add(24*time.Hour))
+			now = clock.Later(now, restarts[n-RestartsPerDay].Add(24*time.Hour))
 		}
 	}
 	return now

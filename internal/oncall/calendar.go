@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -228,15 +228,15 @@ func edges(shifts []Shift, from, to time.Time) []time.Time {
 // Gaps returns the stretches of [from, to) in which nobody holds the role, in order. Time outside of the calendar's
 // window is unknown, and is no gap.
 func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
-	from, to = instant.Later(from, c.from), instant.Earlier(to, c.to)
+	from, to = clock.Later(from, c.from), clock.Earlier(to, c.to)
 	var out []Span
 	at := from
 	if r := c.roles[strings.ToLower(role)]; r != nil {
 		for _, s := range r.shifts {
 			if s.Start.After(at) && at.Before(to) {
-				out = append(out, Span{at, instant.Earlier(s.Start, to)})
+				out = append(out, Span{at, clock.Earlier(s.Start, to)})
 			}
-			at = instant.Later(at, s.End)
+			at = clock.Later(at, s.End)
 		}
 	}
 	if at.Before(to) {

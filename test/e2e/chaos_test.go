@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/program/apiclient"
+	"github.com/iris-oncall/iris/internal/legacy/apiclient"
 )
 
 // chaosProcessors is the number of processors.

@@ -30,7 +30,7 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pgserver"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/dev/pretend"
-	"github.com/iris-oncall/iris/internal/program/apiclient"
+	"github.com/iris-oncall/iris/internal/legacy/apiclient"
 )
 
 // bin is the folder of the programs that TestMain built.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/dev/pretend"
-	"github.com/iris-oncall/iris/internal/program/apiclient"
+	"github.com/iris-oncall/iris/internal/legacy/apiclient"
 )
 
 var ackLink = regexp.MustCompile(`https?://[^\s"<>]+/ack/[A-Za-z0-9_-]+`)

@@ -14,7 +14,7 @@ import (
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
-	"github.com/iris-oncall/iris/internal/postgres/statistics"
+	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -124,7 +124,7 @@ func TestStatisticsAreComputedOnce(t *testing.T) {
 	for i := range results {
 		wg.Go(func() {
 			var err error
-			results[i], err = statistics.New(d).Current(ctx)
+			results[i], err = pgsystem.NewStatistics(d).Current(ctx)
 			if err != nil {
 				t.Error(err)
 			}
@@ -142,7 +142,7 @@ func TestStatisticsAreComputedOnce(t *testing.T) {
 	_, err := d.Pool().Exec(ctx, `update statistics_snapshots set body = '{"of": "another release"}';
 		insert into statistics_snapshots (hour, body) values (now() - interval '2 days', '{}')`)
 	require.NoError(t, err)
-	again, err := statistics.New(d).Current(ctx)
+	again, err := pgsystem.NewStatistics(d).Current(ctx)
 	require.NoError(t, err)
 	require.NotNil(t, again.ByID)
 	require.NoError(t, d.Pool().QueryRow(ctx, "select count(*) from statistics_snapshots where hour < now() - interval '1 day'").Scan(&rows))

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -179,7 +179,7 @@ func (h *Health) Wait(to string, idle, most time.Duration, stop <-chan struct{})
 		}
 		h.mu.Lock()
 		i := slices.Index(d.waiting, woken)
-		left := min(idle-time.Since(instant.Later(began, d.ended)), most-time.Since(began))
+		left := min(idle-time.Since(clock.Later(began, d.ended)), most-time.Since(began))
 		if i >= 0 && left <= 0 {
 			d.waiting = slices.Delete(d.waiting, i, i+1)
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -184,7 +184,7 @@ func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Accoun
 		})
 	}
 	if len(turns) == 0 && d.n == 0 {
-		again = instant.Sooner(again, main.nextDue(lead))
+		again = clock.Sooner(again, main.nextDue(lead))
 		if next := main.nextDue(lead); !next.IsZero() && !next.After(now) {
 			again = now.Add(leastPause) // slots are due, but no lane may use them
 		}
@@ -290,12 +290,12 @@ func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow m
 		if !seen[g] {
 			seen[g] = true
 			n += g.room(now, horizon)
-			first = instant.Earlier(first, g.next)
+			first = clock.Earlier(first, g.next)
 		}
 	}
 	if second != nil {
 		n = min(n, second.room(now, horizon))
-		first = instant.Later(first, second.next)
+		first = clock.Later(first, second.next)
 	}
 	return min(n, free), max(0, first.Sub(now))
 }
@@ -436,7 +436,7 @@ func (l *Dealer) chooseNarrow(ctx context.Context, now time.Time, keys []Key, na
 			l.draw(ctx, key, p, d)
 			next = now
 		}
-		again = instant.Sooner(instant.Sooner(again, next), p.nextDue(lead))
+		again = clock.Sooner(clock.Sooner(again, next), p.nextDue(lead))
 	}
 	now = time.Now()
 	weights := map[Key]float64{}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 )
 
 const (
@@ -104,7 +104,7 @@ func (c *dbClock) slot(s time.Time) Slot {
 	since := s.Sub(c.theirs)
 	out := Slot{At: c.base.Add(since - b.least), Until: c.base.Add(since - b.most + maxLate)}
 	if c.samples >= typicalAfter { // the database is really far away; fewer slow answers may come from a pause of this process
-		out.Until = instant.Later(out.Until, out.At.Add(maxLate/2))
+		out.Until = clock.Later(out.Until, out.At.Add(maxLate/2))
 	}
 	return out
 }
@@ -145,7 +145,7 @@ func (g *gate) room(now, horizon time.Time) int {
 // expect notes that a slot is about to be reserved near s. It holds if no other process reserves first. nil = there is no limit.
 func (g *gate) expect(s Slot) {
 	if g != nil {
-		g.next = instant.Later(g.next, s.At).Add(g.interval())
+		g.next = clock.Later(g.next, s.At).Add(g.interval())
 	}
 }
 
@@ -221,7 +221,7 @@ func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, agai
 	if entitled.Before(again) {
 		again = entitled
 	}
-	return draw{}, instant.Later(again, now.Add(time.Millisecond))
+	return draw{}, clock.Later(again, now.Add(time.Millisecond))
 }
 
 // wait is how long it takes until n draws are allowed.

@@ -1,14 +1,13 @@
 package rate
 
 import (
+	kitclock "github.com/iris-oncall/iris/internal/kit/clock"
+	"github.com/stretchr/testify/require"
 	"math/rand/v2"
+	"pgregory.net/rapid"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/iris-oncall/iris/internal/kit/instant"
-	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 )
 
 // limitRow is the database row of a limit. reserve does the same as the SQL function draw_slots; another test compares
@@ -30,9 +29,9 @@ func (l *limitRow) reserve(clock time.Time, r Reservation) Granted {
 			if l.free.After(wanted.Add(r.Tolerance)) {
 				continue
 			}
-			l.free = instant.Later(l.free, wanted.Add(-time.Duration(r.Burst-1)*r.Interval))
+			l.free = kitclock.Later(l.free, wanted.Add(-time.Duration(r.Burst-1)*r.Interval))
 			g.Index = append(g.Index, i)
-			g.Slots = append(g.Slots, instant.Later(l.free, wanted))
+			g.Slots = append(g.Slots, kitclock.Later(l.free, wanted))
 			l.free = l.free.Add(r.Interval)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/program/apiclient"
+	"github.com/iris-oncall/iris/internal/legacy/apiclient"
 )
 
 // Options configure a measurement. Exactly one of Burst, Rate, Notifications and Storm must be set.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/statistics"
+	"github.com/iris-oncall/iris/internal/system/pg"
 )
 
 //go:embed fill.sql
@@ -69,7 +69,7 @@ func ripen(ctx context.Context, d *postgres.DB) error {
 	if _, err := conn.Exec(ctx, "reset statement_timeout; reset lock_timeout"); err != nil {
 		return err
 	}
-	counts := statistics.New(d)
+	counts := pg.NewStatistics(d)
 	if err := counts.Count(ctx, 0); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/iris-oncall/iris/internal/program/apiclient"
+	"github.com/iris-oncall/iris/internal/legacy/apiclient"
 )
 
 // poster posts one unit of work and returns its id; n numbers the units of a run.

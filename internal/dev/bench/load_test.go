@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/program/apiclient"
+	"github.com/iris-oncall/iris/internal/legacy/apiclient"
 )
 
 func TestBurstPostsEachRequestOnceAndRetriesThrottledOnes(t *testing.T) {

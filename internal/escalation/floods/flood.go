@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -32,7 +32,7 @@ type State struct {
 func (f *State) Hold(a escalation.Aggregation, now time.Time) bool {
 	if f.Holding {
 		if now.Sub(f.LastAt) <= a.Reset {
-			f.LastAt = instant.Later(f.LastAt, now)
+			f.LastAt = clock.Later(f.LastAt, now)
 			return true
 		}
 		*f = State{}

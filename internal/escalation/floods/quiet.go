@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -54,7 +54,7 @@ func Quiet(news []Message, people QuietPeople, days map[users.ID]*DayCount, tall
 		held[escalation.PageOf(m.New)] = true
 		m.Held, m.QuietUntil = m.At, until
 		m.change(messages.Change{Type: "sent-change", New: string(messages.Aggregated), Description: "Held: " + why})
-		release[user] = instant.Sooner(release[user], until)
+		release[user] = clock.Sooner(release[user], until)
 		kept = append(kept, m)
 	}
 	return kept, release, entries

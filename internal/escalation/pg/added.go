@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -81,13 +81,13 @@ func (r *Runner) CommitAdded(ctx context.Context, processID string, c escalation
 		if err != nil {
 			return err
 		}
-		if err := quotas.MakeMessages(ctx, q, news); err != nil {
+		if err := pg.MakeMessages(ctx, q, news); err != nil {
 			return err
 		}
-		return quotas.AddEntries(ctx, q, append(entries, limited...))
+		return pg.AddEntries(ctx, q, append(entries, limited...))
 	})
 	if err == nil {
-		quotas.CountTally(r.db, tally)
+		pg.CountTally(r.db, tally)
 	}
 	return err
 }

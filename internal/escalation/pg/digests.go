@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
@@ -16,7 +17,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -87,10 +87,10 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 		if err != nil {
 			return err
 		}
-		return quotas.AddEntries(ctx, q, entries)
+		return pg.AddEntries(ctx, q, entries)
 	})
 	if err == nil {
-		quotas.CountTally(r.db, tally)
+		pg.CountTally(r.db, tally)
 	}
 	return made, err
 }
@@ -124,7 +124,7 @@ func heldPage(r db.LockHeldRow) floods.Page {
 }
 
 // send cancels and sends the held pages of a batch, and returns lines for the timelines.
-func send(ctx context.Context, q *db.Queries, d runner.Digest, policy quotas.Policy, b floods.Batch, tally floods.Tally) ([]floods.Entry, error) {
+func send(ctx context.Context, q *db.Queries, d runner.Digest, policy pg.Policy, b floods.Batch, tally floods.Tally) ([]floods.Entry, error) {
 	if err := q.CancelHeld(ctx, pageNumbers(b.Cancelled)); err != nil {
 		return nil, fmt.Errorf("cancel held pages: %w", err)
 	}
@@ -170,7 +170,7 @@ func storeDigest(ctx context.Context, q *db.Queries, d runner.Digest, b floods.B
 	}); err != nil {
 		return fmt.Errorf("put pages into a batch: %w", err)
 	}
-	if err := quotas.MakeMessages(ctx, q, digest); err != nil {
+	if err := pg.MakeMessages(ctx, q, digest); err != nil {
 		return err
 	}
 	return noteChanges(ctx, q, ids, []messages.Change{{Type: "sent-change", New: string(messages.Aggregated),

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -297,7 +297,7 @@ func notificationOf(row postgresdb.DirectoryPlanNotificationsRow) escalation.Not
 func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error) {
 	var out floods.Rules
 	err := d.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
-		out, err = quotas.ReadRules(ctx, q, keys)
+		out, err = pg.ReadRules(ctx, q, keys)
 		return err
 	})
 	return out, err
@@ -306,7 +306,7 @@ func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[u
 // Quiet implements simulation.Rules.
 func (d *Directory) Quiet(ctx context.Context, id users.ID, at time.Time) (q floods.QuietLimits, ok bool, err error) {
 	err = d.db.Do(ctx, func(ctx context.Context, queries *postgresdb.Queries) error {
-		found, err := quotas.ReadQuiet(ctx, queries, []users.ID{id}, d.perDay, at)
+		found, err := pg.ReadQuiet(ctx, queries, []users.ID{id}, d.perDay, at)
 		q, ok = found[id]
 		return err
 	})

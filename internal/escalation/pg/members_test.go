@@ -20,7 +20,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/postgres/system"
 	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -89,7 +88,7 @@ func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 	require.True(t, fault.Is(pgsystem.New(d).SetDraining(ctx, "nobody", true), fault.NotFound))
 	require.NoError(t, pgsystem.New(d).SetDraining(ctx, "b", false))
 
-	moved, err := system.New(d).Handovers(ctx, 10)
+	moved, err := pgsystem.NewSystem(d).Handovers(ctx, 10)
 	require.NoError(t, err)
 	require.NotEmpty(t, moved)
 	last := moved[0]

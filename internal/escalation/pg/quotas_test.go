@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/notifications/pg"
-	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -152,7 +152,7 @@ func TestAQuotaCountsTheMessagesOfAllProcesses(t *testing.T) {
 func TestTheStandardQuotaAppliesToApplicationsWithoutTheirOwn(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	store := pg.New(e.DB).WithQuota(&quotas.StandardQuota{Quota: messages.Quota{HardLimit: 1, HardWithin: time.Minute}, Target: "Boss"})
+	store := pg.New(e.DB).WithQuota(&pgdelivery.StandardQuota{Quota: messages.Quota{HardLimit: 1, HardWithin: time.Minute}, Target: "Boss"})
 	iris := e.ID(`select id from applications where name = 'iris'`)
 	for _, app := range []int64{e.App, iris} {
 		for range 2 {

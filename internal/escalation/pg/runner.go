@@ -7,21 +7,21 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/quotas"
 )
 
 // Runner implements Work, Ledger, Digests, Timers and Additions of escalation: it reads due incidents and the outcomes of their messages, and
 // advances incidents in fenced transactions. It is safe for concurrent use.
 type Runner struct {
 	db     *postgres.DB
-	quotas *quotas.Quotas
-	floods quotas.KnownKeys[escalation.AggregationKey]
+	quotas *pg.Quotas
+	floods pg.KnownKeys[escalation.AggregationKey]
 }
 
 var (
@@ -35,13 +35,13 @@ var (
 
 // NewRunner returns the store of the escalation runner.
 func NewRunner(d *postgres.DB) *Runner {
-	return &Runner{db: d, quotas: quotas.New(d, nil), floods: quotas.NewKnownKeys[escalation.AggregationKey]()}
+	return &Runner{db: d, quotas: pg.NewQuotas(d, nil), floods: pg.NewKnownKeys[escalation.AggregationKey]()}
 }
 
 // WithQuota sets the quota of applications that have none of their own (nil = none), and how many calls and texts a person without
 // a limit of their own gets on one day (0 = no limit). It must be called before the store is used.
-func (r *Runner) WithQuota(q *quotas.StandardQuota, perDay int) *Runner {
-	r.quotas = quotas.New(r.db, q).WithDailyLimit(perDay)
+func (r *Runner) WithQuota(q *pg.StandardQuota, perDay int) *Runner {
+	r.quotas = pg.NewQuotas(r.db, q).WithDailyLimit(perDay)
 	return r
 }
 

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/postgres/quotas"
 )
 
 // Commit implements escalation.Ledger. It locks leases, then incidents, each in ascending order. Incidents that changed since
@@ -45,10 +45,10 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 		if err := q.AdvanceIncidents(ctx, advanceParams(valid)); err != nil {
 			return fmt.Errorf("advance incidents: %w", err)
 		}
-		if err := quotas.AddEntries(ctx, q, entries); err != nil {
+		if err := pg.AddEntries(ctx, q, entries); err != nil {
 			return err
 		}
-		news, held, err := quotas.Hold(ctx, q, r.floods, news, tally)
+		news, held, err := pg.Hold(ctx, q, r.floods, news, tally)
 		if err != nil {
 			return err
 		}
@@ -65,15 +65,15 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 		if err != nil {
 			return err
 		}
-		if err := quotas.MakeMessages(ctx, q, news); err != nil {
+		if err := pg.MakeMessages(ctx, q, news); err != nil {
 			return err
 		}
-		return quotas.AddEntries(ctx, q, slices.Concat(held, quiet, limited))
+		return pg.AddEntries(ctx, q, slices.Concat(held, quiet, limited))
 	})
 	if err != nil {
 		return nil, err
 	}
-	quotas.CountTally(r.db, tally)
+	pg.CountTally(r.db, tally)
 	return written, nil
 }
 
@@ -162,7 +162,7 @@ func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, 
 				return err
 			}
 		}
-		return quotas.AddEntries(ctx, q, []floods.Entry{{Incident: d.ID, Entry: entry}})
+		return pg.AddEntries(ctx, q, []floods.Entry{{Incident: d.ID, Entry: entry}})
 	})
 }
 
@@ -217,6 +217,6 @@ func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.
 				entries = append(entries, floods.Entry{Incident: incidents.ID(id), Entry: escalation.CancelledEntry(n, at)})
 			}
 		}
-		return quotas.AddEntries(ctx, q, entries)
+		return pg.AddEntries(ctx, q, entries)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
@@ -13,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -107,7 +107,7 @@ func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases [
 		if err := q.ClearNeedsFallback(ctx, failed); err != nil {
 			return fmt.Errorf("clear failed messages: %w", err)
 		}
-		if err := quotas.MakeMessages(ctx, q, news); err != nil {
+		if err := pg.MakeMessages(ctx, q, news); err != nil {
 			return err
 		}
 		if len(audit.MessageIds) > 0 {
@@ -118,7 +118,7 @@ func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases [
 		if err := q.WakeIncidents(ctx, db.WakeIncidentsParams{Now: postgres.NullTime(now), Ids: woken}); err != nil {
 			return fmt.Errorf("wake incidents: %w", err)
 		}
-		return quotas.AddEntries(ctx, q, entries)
+		return pg.AddEntries(ctx, q, entries)
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/incidents/endings"
+	"github.com/iris-oncall/iris/internal/incidents/pg"
 )
 
 // age moves an incident and its last change into the past.
@@ -17,9 +17,9 @@ func (g group) age(id incidents.ID, d time.Duration) {
 }
 
 // closeQuiet closes incidents without news for an hour.
-func (g group) closeQuiet() endings.Ended {
+func (g group) closeQuiet() pg.Ended {
 	g.T.Helper()
-	closed, more, err := endings.New(g.DB).CloseQuiet(g.Ctx(), time.Hour, 0, nil)
+	closed, more, err := pg.NewEndings(g.DB).CloseQuiet(g.Ctx(), time.Hour, 0, nil)
 	require.NoError(g.T, err)
 	require.False(g.T, more)
 	return closed
@@ -33,7 +33,7 @@ func TestIncidentsWithoutNewsAreClosed(t *testing.T) {
 	g.age(id, 59*time.Minute)
 	require.Empty(t, g.closeQuiet())
 	g.age(id, time.Hour+time.Second)
-	require.Equal(t, endings.Ended{id}, g.closeQuiet())
+	require.Equal(t, pg.Ended{id}, g.closeQuiet())
 	require.Empty(t, g.closeQuiet())
 	require.Equal(t, incidents.StateClosed, g.state(id))
 	require.Equal(t, "closed: there was no news for 1 h: the incident is closed", g.lastLine(id))
@@ -106,7 +106,7 @@ func TestIncidentsOfIntegrationsEndInTheirOwnWay(t *testing.T) {
 		require.NoError(t, err)
 		return opened.ID
 	}
-	ends, err := endings.New(g.DB).Ends(t.Context())
+	ends, err := pg.NewEndings(g.DB).Ends(t.Context())
 	require.NoError(t, err)
 	require.Len(t, ends, 1)
 	require.Equal(t, 10*time.Minute, ends[0].ResolveAfter)
@@ -116,18 +116,18 @@ func TestIncidentsOfIntegrationsEndInTheirOwnWay(t *testing.T) {
 	for _, id := range []incidents.ID{quiet, delivered, other} {
 		g.age(id, 90*time.Minute)
 	}
-	closed, _, err := endings.New(g.DB).CloseQuiet(t.Context(), time.Hour, 0, []int64{own})
+	closed, _, err := pg.NewEndings(g.DB).CloseQuiet(t.Context(), time.Hour, 0, []int64{own})
 	require.NoError(t, err)
-	require.Equal(t, endings.Ended{other}, closed)
-	closed, _, err = endings.New(g.DB).CloseQuiet(t.Context(), 2*time.Hour, own, []int64{own})
+	require.Equal(t, pg.Ended{other}, closed)
+	closed, _, err = pg.NewEndings(g.DB).CloseQuiet(t.Context(), 2*time.Hour, own, []int64{own})
 	require.NoError(t, err)
 	require.Empty(t, closed)
 
 	require.Equal(t, delivered, open(own, "d"), "a delivery")
-	resolved, more, err := endings.New(g.DB).ResolveUndelivered(t.Context(), 10*time.Minute, own)
+	resolved, more, err := pg.NewEndings(g.DB).ResolveUndelivered(t.Context(), 10*time.Minute, own)
 	require.NoError(t, err)
 	require.False(t, more)
-	require.Equal(t, endings.Ended{quiet}, resolved)
+	require.Equal(t, pg.Ended{quiet}, resolved)
 	require.Equal(t, incidents.StateResolved, g.state(quiet))
 	require.Equal(t, "resolved: resolved, because there was no delivery for 10 min", g.lastLine(quiet))
 	require.Equal(t, incidents.StateEscalating, g.state(delivered))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/incidents/notices"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
@@ -144,7 +143,7 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 				return restarted, err
 			}
 			if status.State() == incidents.StateAcknowledged && (added > 0 || d.Severity != "") && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
-				if err := notices.News(ctx, q, int64(id)); err != nil {
+				if err := News(ctx, q, int64(id)); err != nil {
 					return restarted, err
 				}
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/incidents/notices"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -280,7 +279,7 @@ func transit(ctx context.Context, q *postgresdb.Queries, c incidents.Change, e i
 	}
 	err = q.AddEntries(ctx, postgresdb.AddEntriesParams{IncidentIds: idsOf(of), Kind: string(made[0].Kind), Actor: c.Actor, Texts: texts})
 	if err == nil && e == incidents.Resolve {
-		err = notices.Resolved(ctx, q, idsOf(of), c.Actor)
+		err = Resolved(ctx, q, idsOf(of), c.Actor)
 	}
 	return err
 }

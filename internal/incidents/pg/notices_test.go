@@ -8,7 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/incidents/endings"
+	"github.com/iris-oncall/iris/internal/incidents/pg"
 )
 
 // mailed returns a group of which ana was paged by e-mail, and her incident.
@@ -57,7 +57,7 @@ func TestPeopleWhoWerePagedAreNotifiedOfTheResolveOnce(t *testing.T) {
 				values ('probe', 'generic', $1, 600, 'ana') returning id`, g.App)
 			g.Exec(`update incidents set integration_id = $2, created_at = created_at - interval '1 hour', updated_at = now() - interval '1 hour',
 				delivered_at = now() - interval '1 hour' where id = $1`, int64(id), sender)
-			ended, _, err := endings.New(g.DB).ResolveUndelivered(g.Ctx(), time.Minute, sender)
+			ended, _, err := pg.NewEndings(g.DB).ResolveUndelivered(g.Ctx(), time.Minute, sender)
 			require.NoError(g.T, err)
 			require.Len(g.T, ended, 1)
 		},
@@ -83,7 +83,7 @@ func TestNobodyIsNotifiedWhenAnIncidentIsClosed(t *testing.T) {
 	t.Parallel()
 	g, id := mailed(t)
 	g.Exec(`update incidents set created_at = now() - interval '3 hours', updated_at = now() - interval '2 hours' where id = $1`, int64(id))
-	_, _, err := endings.New(g.DB).CloseQuiet(g.Ctx(), time.Hour, 0, nil)
+	_, _, err := pg.NewEndings(g.DB).CloseQuiet(g.Ctx(), time.Hour, 0, nil)
 	require.NoError(t, err)
 	require.Equal(t, incidents.StateClosed, g.state(id))
 	require.Empty(t, g.notices(id))

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/incidents/notices"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
@@ -48,7 +47,7 @@ func Transit(ctx context.Context, q *db.Queries, e incidents.Event, with db.SetS
 		if err := q.SetStates(ctx, p); err != nil {
 			return nil, err
 		}
-		if err := notices.Changed(ctx, q, some, t); err != nil {
+		if err := Changed(ctx, q, some, t); err != nil {
 			return nil, err
 		}
 	}

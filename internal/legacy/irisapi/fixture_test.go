@@ -40,7 +40,7 @@ import (
 	"github.com/iris-oncall/iris/internal/notifications"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/postgres/statistics"
+	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 	"github.com/iris-oncall/iris/internal/web/load"
 	"github.com/iris-oncall/iris/internal/web/mount"
@@ -167,7 +167,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	require.NoError(t, err)
 	p := parts{
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), People: people, Counts: pgincidents.New(f.db),
-		Statistics: statistics.New(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
+		Statistics: pgsystem.NewStatistics(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
 		Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
 		Wake: func(_ context.Context, s buckets.Set) {
 			f.mu.Lock()

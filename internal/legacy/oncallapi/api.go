@@ -15,11 +15,11 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi/escalate"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi/events"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi/people"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi/teams"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -51,8 +51,8 @@ func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
 
 // Deps are the parts that the API works on. New fills the Requests of the parts by resource.
 type Deps struct {
-	Requests      calendars.Requests
-	Authenticator *calendars.Authenticator
+	Requests      requests.Requests
+	Authenticator *requests.Authenticator
 	Teams         teams.Deps
 	People        people.Deps
 	Events        events.Deps

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/auth"
 	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -26,14 +25,15 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi/events"
 	oncallapipeople "github.com/iris-oncall/iris/internal/legacy/oncallapi/people"
 	oncallapiteams "github.com/iris-oncall/iris/internal/legacy/oncallapi/teams"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/pages"
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -82,13 +82,13 @@ insert into applications (name, allow_oncall) values ('calendar', true), ('stran
 
 // deps are the parts of the two calendar APIs, /api/v0 and the calendar's part of /v1.
 type deps struct {
-	Requests      calendars.Requests
-	Authenticator calendars.Authenticator
+	Requests      requests.Requests
+	Authenticator requests.Authenticator
 	Teams         oncallapiteams.Deps
 	People        oncallapipeople.Deps
 	Events        events.Deps
 	Escalate      oncallapi.EscalateParts
-	Calendar      calendar.Deps
+	Calendar      pages.Deps
 }
 
 type fixture struct {
@@ -128,8 +128,8 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	live, modes := pgoncall.NewCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}
 	problems := wire.NewErrors(log)
 	f.deps = deps{
-		Requests: calendars.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules, Shifts: shifts},
-		Authenticator: calendars.Authenticator{Applications: apps, Users: pgusers.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey,
+		Requests: requests.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules, Shifts: shifts},
+		Authenticator: requests.Authenticator{Applications: apps, Users: pgusers.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey,
 			Memberships: teams, Errors: problems},
 		Teams: oncallapiteams.Deps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters, RosterMembers: rosters,
 			RoleChanges: names, Services: names, TeamServices: names, ScheduleChanges: schedules, Audit: notices, Plans: plans,
@@ -142,7 +142,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			defer f.mu.Unlock()
 			f.woken.Union(s)
 		}},
-		Calendar: calendar.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent, Holidays: absent, Swaps: absent,
+		Calendar: pages.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent, Holidays: absent, Swaps: absent,
 			Coverage: pgoncall.NewCoverage(f.db), Imports: shifts, Contacts: pgusers.NewContacts(f.db, keys, lookups), Sealer: keys,
 			Subscriptions: subscriptions, Subscribed: subscriptions},
 	}
@@ -158,8 +158,8 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, problems.BoundQuery)
 	problems.Refuse(r)
 	own.Routes(r)
-	routing.Mount{Errors: problems, Identify: d.Authenticator.Identified, Admit: d.Calendar.Admit, Translate: calendar.Plain, Options: true}.
-		Routes(r, calendar.Routes(d.Calendar))
+	routing.Mount{Errors: problems, Identify: d.Authenticator.Identified, Admit: d.Calendar.Admit, Translate: pages.Plain, Options: true}.
+		Routes(r, pages.Routes(d.Calendar))
 	f.handler = r
 	return f
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/imports"
 	pgimports "github.com/iris-oncall/iris/internal/legacy/pg"
-	"github.com/iris-oncall/iris/internal/postgres/statistics"
+	"github.com/iris-oncall/iris/internal/system/pg"
 )
 
 // moving is a database that receives an import.
@@ -306,7 +306,7 @@ func TestImportSealsKeys(t *testing.T) {
 func TestStatisticsIncludeImportedRows(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
-	counts := statistics.New(m.db)
+	counts := pg.NewStatistics(m.db)
 	before, err := counts.Current(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, before.Users[0])

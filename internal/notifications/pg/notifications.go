@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -23,22 +23,22 @@ const (
 // Notifications accepts out-of-band notifications. It is safe for concurrent use.
 type Notifications struct {
 	db      *postgres.DB
-	quotas  *quotas.Quotas
+	quotas  *pg.Quotas
 	batches *postgres.Batches[messages.Notification, int64]
 	targets *targets
 }
 
 // New returns the adapter over d.
 func New(d *postgres.DB) *Notifications {
-	n := &Notifications{db: d, quotas: quotas.New(d, nil), targets: newTargets(d)}
+	n := &Notifications{db: d, quotas: pg.NewQuotas(d, nil), targets: newTargets(d)}
 	n.batches = postgres.NewBatches(d, notificationBatch, notificationRuns, n.insert)
 	return n
 }
 
 // WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the first
 // notification is created.
-func (n *Notifications) WithQuota(q *quotas.StandardQuota) *Notifications {
-	n.quotas = quotas.New(n.db, q)
+func (n *Notifications) WithQuota(q *pg.StandardQuota) *Notifications {
+	n.quotas = pg.NewQuotas(n.db, q)
 	return n
 }
 
@@ -97,7 +97,7 @@ func (n *Notifications) insert(ctx context.Context, batch []messages.Notificatio
 		return err
 	})
 	if err == nil {
-		quotas.CountTally(n.db, tally)
+		pg.CountTally(n.db, tally)
 	}
 	return ids, err
 }
@@ -106,13 +106,13 @@ func (n *Notifications) insert(ctx context.Context, batch []messages.Notificatio
 func (n *Notifications) DB() *postgres.DB { return n.db }
 
 // Policy returns the quotas and rules that apply to notifications, which may be a second old.
-func (n *Notifications) Policy(ctx context.Context) (quotas.Policy, error) {
+func (n *Notifications) Policy(ctx context.Context) (pg.Policy, error) {
 	return n.quotas.Current(ctx)
 }
 
 // Store applies the policy to the messages of notifications and stores them in the caller's transaction. It returns the numbers of the
 // requests and counts the decisions of the policy in tally.
-func Store(ctx context.Context, q *postgresdb.Queries, policy quotas.Policy, batch []messages.Notification, tally floods.Tally) ([]int64, error) {
+func Store(ctx context.Context, q *postgresdb.Queries, policy pg.Policy, batch []messages.Notification, tally floods.Tally) ([]int64, error) {
 	if policy.Applies() {
 		var err error
 		if batch, err = limitNotifications(ctx, q, policy, batch, tally); err != nil {
@@ -124,7 +124,7 @@ func Store(ctx context.Context, q *postgresdb.Queries, policy quotas.Policy, bat
 
 // limitNotifications counts the messages of notifications and changes their modes by the rules of people and the quotas of
 // applications.
-func limitNotifications(ctx context.Context, q *postgresdb.Queries, policy quotas.Policy, batch []messages.Notification, tally floods.Tally) ([]messages.Notification, error) {
+func limitNotifications(ctx context.Context, q *postgresdb.Queries, policy pg.Policy, batch []messages.Notification, tally floods.Tally) ([]messages.Notification, error) {
 	var news []floods.Message
 	for _, nt := range batch {
 		for _, r := range nt.Recipients {

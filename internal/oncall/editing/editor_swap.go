@@ -3,8 +3,8 @@ package editing
 import (
 	"time"
 
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -46,7 +46,7 @@ func (d Editor) SwapFromNow(sides []Side) (oncall.Changes, error) {
 			if !s.End.After(now) {
 				return oncall.Changes{}, fault.Titled(badSwap, "Cannot edit events in the past")
 			}
-			s.Start = instant.Later(s.Start, now)
+			s.Start = clock.Later(s.Start, now)
 			ahead[i].Shifts = append(ahead[i].Shifts, s)
 		}
 	}
@@ -140,7 +140,7 @@ func (d Editor) Override(shifts []oncall.Shift, start, end time.Time, substitute
 		return oncall.Changes{}, nil, fault.Titled(badOverride, "Cannot edit events in the past")
 	}
 	first, last := oncall.Extent(given)
-	start, end = instant.Later(first, start), instant.Earlier(last, end)
+	start, end = clock.Later(first, start), clock.Earlier(last, end)
 	if err := d.checkOverride(given, start, end, substitute); err != nil {
 		return oncall.Changes{}, nil, err
 	}

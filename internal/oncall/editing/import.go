@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -327,7 +327,7 @@ func (p *importing) match(w OccurrenceShift, i int) {
 		p.add(w)
 		return
 	case !began:
-		after.Start = instant.Later(w.Start, p.now)
+		after.Start = clock.Later(w.Start, p.now)
 	}
 	after.End = w.End
 	if !after.Start.Equal(k.Shift.Start) || !after.End.Equal(k.Shift.End) {
@@ -337,7 +337,7 @@ func (p *importing) match(w OccurrenceShift, i int) {
 
 // add adds the shift of an occurrence. One that is running begins now.
 func (p *importing) add(w OccurrenceShift) {
-	p.out.Add = append(p.out.Add, oncall.Shift{TeamID: p.TeamID, Role: p.Role, User: w.User, Start: instant.Later(w.Start, p.now), End: w.End})
+	p.out.Add = append(p.out.Add, oncall.Shift{TeamID: p.TeamID, Role: p.Role, User: w.User, Start: clock.Later(w.Start, p.now), End: w.End})
 	p.out.Added = append(p.out.Added, w.Occurrence)
 }
 

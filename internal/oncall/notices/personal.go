@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -70,7 +70,7 @@ func (p PersonalNotice) pager() (Text, bool) {
 	var lost []NoticeFact
 	for _, f := range p.Facts[1:] {
 		if f.User == p.Reader {
-			f.Start, f.End = instant.Later(f.Start, taken.Start), instant.Earlier(f.End, taken.End)
+			f.Start, f.End = clock.Later(f.Start, taken.Start), clock.Earlier(f.End, taken.End)
 			lost = append(lost, f)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -103,7 +103,7 @@ func (s *Schedule) fill(b *workingCalendar, p period, result *Result) {
 func (p period) end() time.Time {
 	var end time.Time
 	for _, s := range p.slots {
-		end = instant.Later(end, s.End)
+		end = clock.Later(end, s.End)
 	}
 	return end
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -246,7 +246,7 @@ func (s *Schedule) notMade(holidays map[oncall.Date]bool, from, to time.Time) []
 		return s.hours(holidays, from, to)
 	}
 	if s.Algorithm == ByRotation {
-		return s.hours(holidays, instant.Later(from, s.Progress.Last), to)
+		return s.hours(holidays, clock.Later(from, s.Progress.Last), to)
 	}
 	next := closestSunday(s.Progress.Last, s.Zone) + s.step()
 	var out []oncall.Span
@@ -264,7 +264,7 @@ func joined(spans []oncall.Span) []oncall.Span {
 	var out []oncall.Span
 	for _, s := range spans {
 		if n := len(out); n > 0 && !s.Start.After(out[n-1].End) {
-			out[n-1].End = instant.Later(out[n-1].End, s.End)
+			out[n-1].End = clock.Later(out[n-1].End, s.End)
 			continue
 		}
 		if s.Start.Before(s.End) {
@@ -293,7 +293,7 @@ func minus(a, b []oncall.Span) []oncall.Span {
 			if s.Start.Before(b[k].Start) {
 				out = append(out, oncall.Span{Start: s.Start, End: b[k].Start})
 			}
-			s.Start = instant.Later(s.Start, b[k].End)
+			s.Start = clock.Later(s.Start, b[k].End)
 		}
 		if s.Start.Before(s.End) {
 			out = append(out, s)
@@ -306,7 +306,7 @@ func minus(a, b []oncall.Span) []oncall.Span {
 func common(a, b []oncall.Span) []oncall.Span {
 	var out []oncall.Span
 	for i, j := 0, 0; i < len(a) && j < len(b); {
-		if start, end := instant.Later(a[i].Start, b[j].Start), instant.Earlier(a[i].End, b[j].End); start.Before(end) {
+		if start, end := clock.Later(a[i].Start, b[j].Start), clock.Earlier(a[i].End, b[j].End); start.Before(end) {
 			out = append(out, oncall.Span{Start: start, End: end})
 		}
 		if a[i].End.Before(b[j].End) {

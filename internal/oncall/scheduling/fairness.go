@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -32,7 +32,7 @@ func Fairness(shifts []oncall.Shift, zone *time.Location, holidays map[oncall.Da
 		if len(roles) == 0 && !oncall.OnDuty(s.Role) || len(roles) > 0 && !slices.Contains(roles, s.Role) {
 			continue
 		}
-		part := oncall.Span{Start: instant.Later(s.Start, from), End: instant.Earlier(s.End, to)}
+		part := oncall.Span{Start: clock.Later(s.Start, from), End: clock.Earlier(s.End, to)}
 		if !part.Start.Before(part.End) {
 			continue
 		}
@@ -73,7 +73,7 @@ func (l *Load) add(part oncall.Span, zone *time.Location, holidays map[oncall.Da
 			{oncall.Span{Start: dawn, End: dusk}, false},
 			{oncall.Span{Start: dusk, End: next.Local().In(zone)}, true},
 		} {
-			start, end := instant.Later(w.Start, part.Start), instant.Earlier(w.End, part.End)
+			start, end := clock.Later(w.Start, part.Start), clock.Earlier(w.End, part.End)
 			length := end.Sub(start)
 			if length <= 0 {
 				continue

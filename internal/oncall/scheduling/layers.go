@@ -5,7 +5,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -19,7 +19,7 @@ type piece struct {
 
 // turnsFrom returns the instant from which the rotation's calendar is made.
 func (s *Schedule) turnsFrom(now time.Time) time.Time {
-	return instant.Later(s.Progress.Last, now.Truncate(time.Second))
+	return clock.Later(s.Progress.Last, now.Truncate(time.Second))
 }
 
 // turnsUntil returns the instant until which it is made: the end of the lowest layer's turn that runs at the threshold.
@@ -42,14 +42,14 @@ func (s *Schedule) turnEnd(l *Layer, t time.Time) time.Time {
 	if l.End != nil {
 		end = min(end, *l.End)
 	}
-	return instant.Later(t, end.In(s.Zone))
+	return clock.Later(t, end.In(s.Zone))
 }
 
 // populateTurns is Populate for a rotation. It makes nothing before now; a running shift of the schedule stays until
 // its end.
 func (s Schedule) populateTurns(now, start time.Time, known Calendars) Result {
 	result := Result{Schedule: s.ID, Progress: s.Progress}
-	from, until := instant.Later(start, now).Truncate(time.Second), s.turnsUntil(now)
+	from, until := clock.Later(start, now).Truncate(time.Second), s.turnsUntil(now)
 	if !from.Before(until) || s.Threshold <= 0 {
 		return result
 	}
@@ -76,11 +76,11 @@ func (s *Schedule) extendTurns(now time.Time, b *workingCalendar, result *Result
 		// An unfilled stretch ends where the next shift begins, at the latest at the end of the calendar.
 		end := from
 		for _, x := range b.of(func(x oncall.Shift) bool { return x.Origin() == s.ID && x.Start.After(t) }) {
-			end = instant.Earlier(end, x.Start)
+			end = clock.Earlier(end, x.Start)
 		}
-		start := instant.Later(t, now)
+		start := clock.Later(t, now)
 		if n := len(wanted); n > 0 {
-			start = instant.Later(start, wanted[n-1].End)
+			start = clock.Later(start, wanted[n-1].End)
 		}
 		if start.Before(end) {
 			wanted = append(wanted, oncall.Span{Start: start, End: end})
@@ -108,7 +108,7 @@ func (s *Schedule) makeTurns(b *workingCalendar, wanted []oncall.Span, result *R
 		if w.End.Equal(result.Progress.Last) {
 			pieces = s.whole(b, w)
 			for _, p := range pieces {
-				result.Progress.Last = instant.Later(result.Progress.Last, p.End)
+				result.Progress.Last = clock.Later(result.Progress.Last, p.End)
 			}
 		}
 		for len(pieces) > 0 {
@@ -145,13 +145,13 @@ func (s *Schedule) assignTurn(b *workingCalendar, pieces []piece, result *Result
 func (s *Schedule) whole(b *workingCalendar, w oncall.Span) []piece {
 	ahead := w
 	for i := range s.Rotation.Layers {
-		ahead.End = instant.Later(ahead.End, s.turnEnd(&s.Rotation.Layers[i], w.End))
+		ahead.End = clock.Later(ahead.End, s.turnEnd(&s.Rotation.Layers[i], w.End))
 	}
 	held := b.of(func(x oncall.Shift) bool {
 		return s.fills(x) && x.Start.Before(ahead.End) && !x.Start.Before(w.End)
 	})
 	for _, x := range held {
-		ahead.End = instant.Earlier(ahead.End, x.Start)
+		ahead.End = clock.Earlier(ahead.End, x.Start)
 	}
 	return slices.DeleteFunc(s.flatten(b, ahead), func(p piece) bool { return !p.Start.Before(w.End) })
 }
@@ -224,7 +224,7 @@ func (s *Schedule) layerPieces(b *workingCalendar, layer int, w oncall.Span) []p
 	}
 	var out []piece
 	for i, span := range onClock(walls, s.Zone) {
-		span = oncall.Span{Start: instant.Later(span.Start, w.Start), End: instant.Earlier(span.End, w.End)}
+		span = oncall.Span{Start: clock.Later(span.Start, w.Start), End: clock.Earlier(span.End, w.End)}
 		if span.Start.Before(span.End) {
 			out = append(out, s.takers(b, q, piece{Span: span, layer: layer, turn: turns[i]})...)
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/kit/instant"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -262,7 +262,7 @@ func (s *Schedule) again(now, at time.Time, b *workingCalendar) period {
 	}))
 	var slots []oncall.Span
 	for _, slot := range p.slots {
-		if slot.Start = instant.Later(slot.Start, now); slot.Start.Before(slot.End) {
+		if slot.Start = clock.Later(slot.Start, now); slot.Start.Before(slot.End) {
 			slots = append(slots, slot.Without(held)...)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
@@ -81,11 +81,11 @@ func onClock(walls []localSpan, zone *time.Location) []oncall.Span {
 	over := 0
 	for i, w := range walls {
 		for over < len(byEnd) && walls[byEnd[over]].end <= w.start {
-			latest = instant.Later(latest, out[byEnd[over]].End)
+			latest = clock.Later(latest, out[byEnd[over]].End)
 			over++
 		}
-		start := instant.Later(latest, w.start.In(zone))
-		out[i] = oncall.Span{Start: start, End: instant.Later(start, w.end.In(zone))}
+		start := clock.Later(latest, w.start.In(zone))
+		out[i] = oncall.Span{Start: start, End: clock.Later(start, w.end.In(zone))}
 	}
 	return out
 }

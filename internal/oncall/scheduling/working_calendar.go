@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/instant"
+	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -104,7 +104,7 @@ func envelope(spans []oncall.Span) oncall.Span {
 			all = s
 			continue
 		}
-		all = oncall.Span{Start: instant.Earlier(all.Start, s.Start), End: instant.Later(all.End, s.End)}
+		all = oncall.Span{Start: clock.Earlier(all.Start, s.Start), End: clock.Later(all.End, s.End)}
 	}
 	return all
 }
@@ -159,7 +159,7 @@ func (b *workingCalendar) lastEnd(user users.ID, team int64, role string, t time
 	var last time.Time
 	for _, s := range b.shifts[user] {
 		if s.TeamID == team && s.Role == role && !s.End.After(t) {
-			last = instant.Later(last, s.End)
+			last = clock.Later(last, s.End)
 		}
 	}
 	return last
@@ -171,7 +171,7 @@ func (b *workingCalendar) lastStart(user users.ID, team int64, role string, t ti
 	var last time.Time
 	for _, s := range b.shifts[user] {
 		if s.TeamID == team && s.Role == role && !s.Start.After(t) {
-			last = instant.Later(last, s.Start)
+			last = clock.Later(last, s.Start)
 		}
 	}
 	return last

@@ -12,14 +12,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
-	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
-	"golang.org/x/sync/errgroup"
-
-	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
+	programapi "github.com/iris-oncall/iris/internal/program/api"
 	"github.com/iris-oncall/iris/internal/program/apiserver/receivers"
 	"github.com/iris-oncall/iris/internal/program/apiserver/site"
 	"github.com/iris-oncall/iris/internal/program/config"
@@ -30,6 +26,9 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/web/openapi"
 	"github.com/iris-oncall/iris/internal/web/wire"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 )
 
 const apiAdminAddr = "127.0.0.1:16651"
@@ -245,7 +244,7 @@ func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, *site.Site, er
 	if err != nil {
 		return nil, nil, err
 	}
-	v1, err := api.New(s.v1Parts())
+	v1, err := programapi.New(s.v1Parts())
 	if err != nil {
 		return nil, nil, err
 	}

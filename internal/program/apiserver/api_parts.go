@@ -8,18 +8,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/answers"
-	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/escalation/reach"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	"github.com/iris-oncall/iris/internal/messages"
 	accept "github.com/iris-oncall/iris/internal/notifications"
+	oncallrequests "github.com/iris-oncall/iris/internal/oncall/requests"
+	"github.com/iris-oncall/iris/internal/program/api"
 	apiservercallbacks "github.com/iris-oncall/iris/internal/program/apiserver/callbacks"
 	"github.com/iris-oncall/iris/internal/program/apiserver/receivers"
 	"github.com/iris-oncall/iris/internal/program/apiserver/site"
@@ -159,13 +159,13 @@ func (s *apiShared) opener() irisapi.Opener {
 }
 
 // calendarEdge returns what the two calendar APIs share.
-func (s *apiShared) calendarEdge() (calendars.Requests, *calendars.Authenticator) {
+func (s *apiShared) calendarEdge() (oncallrequests.Requests, *oncallrequests.Authenticator) {
 	c := s.cfg.Compatibility
 	open := auth.Openings{AnonymousReads: c.OncallAnonymousReads, AdminsEditMembers: c.TeamAdminsEditMembers}
-	return calendars.Requests{
+	return oncallrequests.Requests{
 			Teams: s.Teams, People: s.People, Roles: s.Names, Rosters: s.Rosters, Schedules: s.Schedules, Shifts: s.Shifts,
 			Openings: open, Grace: s.cfg.Oncall.Grace,
-		}, &calendars.Authenticator{
+		}, &oncallrequests.Authenticator{
 			Applications: s.Applications, Users: s.Users, Sessions: s.sessions, UserKey: login.UserKey, Memberships: s.Teams, Tokens: s.Tokens, RecentLogin: s.cfg.HTTP.SessionConfirm,
 			Openings: open, DebugAuth: c.OncallDebugAuth, Errors: s.errors,
 		}

@@ -26,8 +26,8 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	pgintake "github.com/iris-oncall/iris/internal/intake/pg"
 	"github.com/iris-oncall/iris/internal/intake/routing"
-	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/operator"
 	operatorsenders "github.com/iris-oncall/iris/internal/program/operator/senders"
@@ -42,7 +42,7 @@ type intakeServer struct {
 	a       *API
 	o       *operator.Operator
 	senders *operatorsenders.Senders
-	records *pgintegrations.Integrations
+	records *pgintake.Integrations
 }
 
 // shown returns an integration and its latest payloads.
@@ -69,7 +69,7 @@ func prepared(t *testing.T, a *API) *intakeServer {
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	keys := pgtest.Installation(t, a.db).Keys
-	s := &intakeServer{T: t, a: a, o: operator.New(a.db, keys), senders: operatorsenders.New(a.db, keys), records: pgintegrations.New(a.db, keys)}
+	s := &intakeServer{T: t, a: a, o: operator.New(a.db, keys), senders: operatorsenders.New(a.db, keys), records: pgintake.NewIntegrations(a.db, keys)}
 	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
 	_, err := s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
 	require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/servertest"
@@ -31,7 +31,7 @@ func TestCompatibilitySettingsDoNotAffectV1(t *testing.T) {
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	exempt := map[string]bool{"POST /v1/tokens/exchange": true} // the code in the body is the credential
-	for _, rt := range calendar.Routes(calendar.Deps{}) {
+	for _, rt := range pages.Routes(pages.Deps{}) {
 		exempt[rt.Method+" "+rt.Path] = true
 	}
 	walked := 0

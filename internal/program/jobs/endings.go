@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/incidents/endings"
+	"github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
@@ -18,7 +18,7 @@ const (
 
 // ender closes incidents without news, and resolves incidents without deliveries.
 type ender struct {
-	store    *endings.Endings
+	store    *pg.Endings
 	after    time.Duration // as configured; 0 = never
 	e        Engine
 	closedAt time.Time
@@ -28,7 +28,7 @@ type ender struct {
 // integrations without deliveries for the time that the integration names. Integrations may have another time for closing. Only the owner of
 // bucket 0 does it.
 func EndIncidents(d *postgres.DB, closeAfter time.Duration, e Engine) func(context.Context) error {
-	n := &ender{store: endings.New(d), after: closeAfter, e: e}
+	n := &ender{store: pg.NewEndings(d), after: closeAfter, e: e}
 	report := func(err error) { e.Log.Warn("incidents without news cannot be closed, retrying", zap.Error(err)) }
 	return func(ctx context.Context) error { return repeat(ctx, resolveEvery, n.pass, report) }
 }
@@ -43,7 +43,7 @@ func (n *ender) pass(ctx context.Context) error {
 	}
 	for _, i := range ends {
 		if i.ResolveAfter > 0 {
-			err := n.all("incidents without deliveries resolved", func() (endings.Ended, bool, error) {
+			err := n.all("incidents without deliveries resolved", func() (pg.Ended, bool, error) {
 				return n.store.ResolveUndelivered(ctx, i.ResolveAfter, i.Integration)
 			})
 			if err != nil {
@@ -62,7 +62,7 @@ func (n *ender) pass(ctx context.Context) error {
 }
 
 // close closes the incidents of integrations with a time of their own, and then all others.
-func (n *ender) close(ctx context.Context, ends []endings.End) error {
+func (n *ender) close(ctx context.Context, ends []pg.End) error {
 	times := map[int64]time.Duration{0: n.after}
 	var own []int64
 	for _, i := range ends {
@@ -74,7 +74,7 @@ func (n *ender) close(ctx context.Context, ends []endings.End) error {
 		if after <= 0 {
 			continue
 		}
-		err := n.all("incidents without news closed", func() (endings.Ended, bool, error) {
+		err := n.all("incidents without news closed", func() (pg.Ended, bool, error) {
 			return n.store.CloseQuiet(ctx, after, integration, own)
 		})
 		if err != nil {
@@ -85,7 +85,7 @@ func (n *ender) close(ctx context.Context, ends []endings.End) error {
 }
 
 // all calls end until there are no more incidents. The processors of the incidents cancel pages that were not sent.
-func (n *ender) all(done string, end func() (endings.Ended, bool, error)) error {
+func (n *ender) all(done string, end func() (pg.Ended, bool, error)) error {
 	for more := true; more; {
 		ended, again, err := end()
 		if err != nil {

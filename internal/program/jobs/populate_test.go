@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
-	"github.com/iris-oncall/iris/internal/notifications/reminders"
 	"github.com/iris-oncall/iris/internal/oncall"
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
@@ -39,7 +38,7 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *Populator {
 	require.NoError(t, err)
 	return NewPopulator(PopulateStores{
 		Schedules: pgoncall.NewSchedules(db), Calendars: pgoncall.NewCalendars(db), Coverage: pgoncall.NewCoverage(db), Teams: pgusers.NewOncallTeams(db, nil),
-		People: pgusers.NewOncallPeople(db), Applications: pg.NewApplications(db, keys), Warnings: reminders.NewWarnings(pgnotifications.New(db)),
+		People: pgusers.NewOncallPeople(db), Applications: pg.NewApplications(db, keys), Warnings: pgnotifications.NewWarnings(pgnotifications.New(db)),
 	}, time.Hour, 48*time.Hour, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 }
 

@@ -14,21 +14,20 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/metrics"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
-	notificationsreminders "github.com/iris-oncall/iris/internal/notifications/reminders"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
 // TeamReminders finds teams with due reminders and creates their messages, fenced by the lease of the bucket.
 type TeamReminders interface {
 	Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error)
-	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (notificationsreminders.Result, error)
-	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (notificationsreminders.Result, error)
-	Notify(ctx context.Context, processID string, lease buckets.Lease, team int64) (notificationsreminders.Result, error)
+	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgnotifications.Result, error)
+	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgnotifications.Result, error)
+	Notify(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgnotifications.Result, error)
 }
 
 // ReminderUpkeep notifies people who have no phone number, and deletes old reminders.
 type ReminderUpkeep interface {
-	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c notificationsreminders.PhoneCheck) (notificationsreminders.Result, error)
+	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c pgnotifications.PhoneCheck) (pgnotifications.Result, error)
 	Forget(ctx context.Context) error
 }
 
@@ -47,7 +46,7 @@ type Reminder struct {
 	stores ReminderStores
 	holder Leases
 	wake   func(buckets.Set)
-	phones notificationsreminders.PhoneCheck // Every 0 = people without a phone number are not notified
+	phones pgnotifications.PhoneCheck // Every 0 = people without a phone number are not notified
 	now    func() time.Time
 	log    *zap.Logger
 	made   *prometheus.CounterVec
@@ -68,7 +67,7 @@ const (
 
 // NewReminder returns the job. The job calls open before its first work, and again if open failed. With phones.Every 0, people without
 // a phone number are not notified.
-func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones notificationsreminders.PhoneCheck, e Engine) *Reminder {
+func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones pgnotifications.PhoneCheck, e Engine) *Reminder {
 	return &Reminder{
 		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: e.Clock.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},
 		made: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
@@ -88,7 +87,7 @@ func OpenReminders(applications *pg.Applications, notifications *pgnotifications
 		if err != nil {
 			return ReminderStores{}, err
 		}
-		rows := notificationsreminders.New(notifications, app.ID, answersPage(publicURL))
+		rows := pgnotifications.NewReminders(notifications, app.ID, answersPage(publicURL))
 		return ReminderStores{Teams: rows, Upkeep: rows}, nil
 	}
 }
@@ -155,7 +154,7 @@ func (r *Reminder) pass(ctx context.Context) (err error) {
 
 // team creates all due messages of a team.
 func (r *Reminder) team(ctx context.Context, lease buckets.Lease, team int64) error {
-	for _, do := range []func(context.Context, string, buckets.Lease, int64) (notificationsreminders.Result, error){r.stores.Teams.Expire, r.stores.Teams.Notify, r.stores.Teams.Remind} {
+	for _, do := range []func(context.Context, string, buckets.Lease, int64) (pgnotifications.Result, error){r.stores.Teams.Expire, r.stores.Teams.Notify, r.stores.Teams.Remind} {
 		for more := true; more && ctx.Err() == nil; {
 			result, err := do(ctx, r.holder.ProcessID(), lease, team)
 			if err != nil {
@@ -168,7 +167,7 @@ func (r *Reminder) team(ctx context.Context, lease buckets.Lease, team int64) er
 	return nil
 }
 
-func (r *Reminder) count(result notificationsreminders.Result) {
+func (r *Reminder) count(result pgnotifications.Result) {
 	for _, kind := range result.Types {
 		r.made.WithLabelValues(string(kind)).Inc()
 	}

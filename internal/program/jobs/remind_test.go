@@ -18,7 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
-	"github.com/iris-oncall/iris/internal/notifications/reminders"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
@@ -47,7 +46,7 @@ insert into notice_setting_roles (setting_id, role_id) select n.id, r.id from no
 type remindFixture struct {
 	*testing.T
 	db    *postgres.DB
-	store *reminders.Reminders
+	store *pgnotifications.Reminders
 }
 
 func newRemindFixture(t *testing.T) *remindFixture {
@@ -58,7 +57,7 @@ func newRemindFixture(t *testing.T) *remindFixture {
 	require.NoError(t, err)
 	app, err := pg.NewApplications(f.db, keys).ByName(t.Context(), auth.SessionApplication)
 	require.NoError(t, err)
-	f.store = reminders.New(pgnotifications.New(f.db), app.ID, "https://iris.example.com/me")
+	f.store = pgnotifications.NewReminders(pgnotifications.New(f.db), app.ID, "https://iris.example.com/me")
 	return f
 }
 
@@ -87,7 +86,7 @@ func (f *remindFixture) reminder(o owner) *Reminder {
 	open := func(context.Context) (ReminderStores, error) {
 		return ReminderStores{Teams: f.store, Upkeep: f.store}, nil
 	}
-	return NewReminder(open, reminders.PhoneCheck{}, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
+	return NewReminder(open, pgnotifications.PhoneCheck{}, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 }
 
 func (f *remindFixture) pass(r *Reminder) {
@@ -236,32 +235,32 @@ func TestTwoProcessorsSendEveryNoticeOnce(t *testing.T) {
 
 // dying is a store whose process repeatedly crashes, before or after a transaction.
 type dying struct {
-	*reminders.Reminders
+	*pgnotifications.Reminders
 	dead func() bool
 }
 
 var errDied = errors.New("the process died")
 
-func (d dying) Notify(ctx context.Context, id string, l buckets.Lease, team int64) (reminders.Result, error) {
+func (d dying) Notify(ctx context.Context, id string, l buckets.Lease, team int64) (pgnotifications.Result, error) {
 	if d.dead() {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		_, _ = d.Reminders.Notify(ctx, id, l, team)
-		return reminders.Result{}, errDied
+		return pgnotifications.Result{}, errDied
 	}
 	result, err := d.Reminders.Notify(ctx, id, l, team)
 	if d.dead() {
-		return reminders.Result{}, errDied
+		return pgnotifications.Result{}, errDied
 	}
 	return result, err
 }
 
-func (d dying) Remind(ctx context.Context, id string, l buckets.Lease, team int64) (reminders.Result, error) {
+func (d dying) Remind(ctx context.Context, id string, l buckets.Lease, team int64) (pgnotifications.Result, error) {
 	if d.dead() {
-		return reminders.Result{}, errDied
+		return pgnotifications.Result{}, errDied
 	}
 	_, err := d.Reminders.Remind(ctx, id, l, team)
-	return reminders.Result{}, errors.Join(err, errDied)
+	return pgnotifications.Result{}, errors.Join(err, errDied)
 }
 
 func TestNoticesAreSentOnceDespiteCrashes(t *testing.T) {
@@ -294,7 +293,7 @@ func TestPeopleWithoutAPhoneNumberGetAMessage(t *testing.T) {
 	f.shift("ann", "primary", 5, 6, 1, nil)
 	f.shift("bob", "vacation", 5, 6, 1, nil)
 	r := f.reminder(owner{epoch: 7})
-	r.phones = reminders.PhoneCheck{Every: 24 * time.Hour, Subject: "no phone", Body: "add one"}
+	r.phones = pgnotifications.PhoneCheck{Every: 24 * time.Hour, Subject: "no phone", Body: "add one"}
 	f.pass(r)
 	r.checked = time.Time{}
 	f.pass(r)

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/kit/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/system"
 	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system/pg"
 )
 
 // UpgradeDays is how far back LostByUpgrade looks.
@@ -17,5 +17,5 @@ const mostLosses = 10000
 // LostByUpgrade returns whom an upgrade to this release takes something away, from the timelines of the last UpgradeDays.
 // It changes nothing, and works on the schema of the release before.
 func LostByUpgrade(ctx context.Context, db *postgres.DB) ([]overview.Loss, error) {
-	return system.New(db).LostByUpgrade(ctx, UpgradeDays, mostLosses)
+	return pg.NewSystem(db).LostByUpgrade(ctx, UpgradeDays, mostLosses)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/notifications/reminders"
+	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/health"
 	programjobs "github.com/iris-oncall/iris/internal/program/jobs"
@@ -162,9 +162,9 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 	engine := programjobs.Engine{Leases: parts.holder, Clock: s.Clock, Wake: parts.wake, Log: log, Registerer: p.reg}
 	populate := programjobs.NewPopulator(programjobs.PopulateStores{
 		Schedules: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Teams: s.Teams, People: s.People, Applications: s.Applications,
-		Warnings: reminders.NewWarnings(s.Notifications),
+		Warnings: pgnotifications.NewWarnings(s.Notifications),
 	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, engine)
-	remind := programjobs.NewReminder(programjobs.OpenReminders(s.Applications, s.Notifications, p.cfg.PublicURL), reminders.PhoneCheck{
+	remind := programjobs.NewReminder(programjobs.OpenReminders(s.Applications, s.Notifications, p.cfg.PublicURL), pgnotifications.PhoneCheck{
 		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
 	}, engine)
 	others, err := outside.Jobs(p.cfg, s, engine, log)

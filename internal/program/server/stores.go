@@ -15,13 +15,11 @@ import (
 	"github.com/iris-oncall/iris/internal/notifications/responders"
 	"github.com/iris-oncall/iris/internal/oncall"
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
-	"github.com/iris-oncall/iris/internal/postgres/integrations"
-	"github.com/iris-oncall/iris/internal/postgres/quotas"
-	"github.com/iris-oncall/iris/internal/postgres/statistics"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/operator"
 	"github.com/iris-oncall/iris/internal/silences"
 	pgsilences "github.com/iris-oncall/iris/internal/silences/pg"
+	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	"github.com/iris-oncall/iris/internal/users"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
@@ -31,7 +29,7 @@ type Records struct {
 	DB            *postgres.DB
 	Applications  *pg.Applications
 	Incidents     *Incidents
-	Integrations  *integrations.Integrations
+	Integrations  *pgintake.Integrations
 	Heartbeats    *pgintake.Heartbeats
 	Messages      *pgincidents.Messages
 	Requests      *pgincidents.Requests
@@ -75,7 +73,7 @@ type Stores struct {
 	Runner         *pgescalation.Runner
 	Receipts       *pgincidents.Receipts
 	Responses      *pgincidents.Responses
-	Statistics     *statistics.Counts
+	Statistics     *pgsystem.Counts
 	Notices        *pgnotifications.Notices
 	TeamRows       *pgusers.Teams
 	Queue          *pgdelivery.Queue
@@ -98,7 +96,7 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 	s := &Stores{
 		Keys: keys, Region: users.Region(all.PhoneRegion), KnownAddresses: pgauth.NewKnownAddresses(d, keys), Sessions: pgauth.NewSessions(d), Attempts: pgauth.NewAttempts(d, keys),
 		Cluster: pgescalation.NewCluster(d), Reach: pgescalation.NewReach(d), Runner: pgescalation.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
-		Receipts: pgincidents.NewReceipts(d), Responses: pgincidents.NewResponses(d), Statistics: statistics.New(d),
+		Receipts: pgincidents.NewReceipts(d), Responses: pgincidents.NewResponses(d), Statistics: pgsystem.NewStatistics(d),
 		Notices: pgnotifications.NewNotices(d, keys), TeamRows: pgusers.NewTeams(d),
 		Queue: pgdelivery.New(d), Queues: pgdelivery.NewQueues(d), QueueHistory: pgdelivery.NewHistory(d), QueueLimits: pgdelivery.NewLimits(d),
 		QueueLoader: pgdelivery.NewLoader(d),
@@ -114,7 +112,7 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 func (s *Stores) records(d *postgres.DB, n *pgnotifications.Notifications) Records {
 	teams := pgusers.NewOncallTeams(d, s.newTeams)
 	return Records{
-		DB: d, Applications: pg.NewApplications(d, s.Keys), Incidents: s.incidents(pgincidents.New(d)), Integrations: integrations.New(d, s.Keys), Heartbeats: pgintake.New(d), Messages: pgincidents.NewMessages(d),
+		DB: d, Applications: pg.NewApplications(d, s.Keys), Incidents: s.incidents(pgincidents.New(d)), Integrations: pgintake.NewIntegrations(d, s.Keys), Heartbeats: pgintake.New(d), Messages: pgincidents.NewMessages(d),
 		Requests: pgincidents.NewRequests(d), Notifications: n, Plans: pg.NewPlans(d),
 		Templates: pg.NewTemplates(d), Targets: pg.NewTargets(d), Tags: pg.NewTags(d), Owners: pg.NewOwners(d), Names: pgoncall.NewRolesAndServices(d),
 		Users: pgusers.NewUsers(d), Settings: pgusers.NewSettings(d), Contacts: pgusers.NewContacts(d, s.Keys, n),
@@ -146,11 +144,11 @@ func (s *Stores) Resolver(listLimit int, dummyRoles bool) *oncall.Resolver {
 }
 
 // standardQuota returns the quota of applications without a quota of their own; nil = none.
-func standardQuota(c config.Quota) *quotas.StandardQuota {
+func standardQuota(c config.Quota) *pgdelivery.StandardQuota {
 	if c.HardLimit == 0 {
 		return nil
 	}
-	return &quotas.StandardQuota{Target: c.Target, Quota: messages.Quota{
+	return &pgdelivery.StandardQuota{Target: c.Target, Quota: messages.Quota{
 		HardLimit: c.HardLimit, HardWithin: c.HardWithin, SoftLimit: c.SoftLimit, SoftWithin: c.SoftWithin, Plan: c.Plan, Wait: c.Wait,
 	}}
 }

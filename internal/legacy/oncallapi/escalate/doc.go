@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -43,7 +43,7 @@ type Config struct {
 
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
-	calendars.Requests
+	requests.Requests
 	Plans        Plans
 	Incidents    Incidents
 	Lookups      Lookups

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -50,7 +50,7 @@ const notEscalated = "Iris escalation failed"
 func (a Deps) escalate(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if a.Config.Escalate == "" {
-		return calendars.ErrGone
+		return requests.ErrGone
 	}
 	b, err := jsonbody.Read(w, r, notEscalated)
 	if err != nil {
@@ -71,7 +71,7 @@ func (a Deps) escalate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := a.open(ctx, chosen, team, calendars.By(r, nil).Owner, b)
+	id, err := a.open(ctx, chosen, team, requests.By(r, nil).Owner, b)
 	if err != nil {
 		return err
 	}

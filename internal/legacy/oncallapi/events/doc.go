@@ -8,8 +8,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -36,7 +36,7 @@ type Audit interface {
 
 // Deps are the parts that the routes work on. All but Paid are required.
 type Deps struct {
-	calendars.Requests
+	requests.Requests
 	Calendars oncall.CalendarStore
 	TeamNames TeamNames
 	Users     Users

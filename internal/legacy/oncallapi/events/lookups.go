@@ -9,8 +9,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
@@ -89,7 +89,7 @@ func (a lookups) teamOncall(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	shifts := running(found[t.ID], routing.Param(r, "role"), now)
-	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ calendars.Names) string { return primaryOnly(s, t.OverridePhone) })
+	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ requests.Names) string { return primaryOnly(s, t.OverridePhone) })
 }
 
 // running returns the shifts that run now, one for each person: those of role, or of all roles if role is "".
@@ -137,7 +137,7 @@ func (a lookups) serviceOncall(w http.ResponseWriter, r *http.Request) error {
 	for _, id := range ids {
 		shifts = append(shifts, running(found[id], routing.Param(r, "role"), now)...)
 	}
-	return a.answerOncall(w, r, oncall.FirstOfEach(shifts), func(s oncall.Shift, c calendars.Names) string {
+	return a.answerOncall(w, r, oncall.FirstOfEach(shifts), func(s oncall.Shift, c requests.Names) string {
 		if !owns[s.TeamID] {
 			return ""
 		}
@@ -146,7 +146,7 @@ func (a lookups) serviceOncall(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answerOncall answers with shifts and contacts. phone returns the number that overrides a person's own; "" = none.
-func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []oncall.Shift, phone func(oncall.Shift, calendars.Names) string) error {
+func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []oncall.Shift, phone func(oncall.Shift, requests.Names) string) error {
 	c, err := a.NamesOf(r.Context(), shifts)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []o
 	for _, s := range shifts {
 		p := c.People[s.User]
 		out = append(out, map[string]any{
-			"full_name": calendars.OrNull(p.FullName), "start": s.Start.Unix(), "end": s.End.Unix(), "user": p.Name, "team": c.Teams[s.TeamID].Name,
+			"full_name": requests.OrNull(p.FullName), "start": s.Start.Unix(), "end": s.End.Unix(), "user": p.Name, "team": c.Teams[s.TeamID].Name,
 			"role": s.Role, "contacts": contacts(sight, p, phone(s, c)),
 		})
 	}
@@ -210,12 +210,12 @@ func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 
 // summaryEntries returns shifts of a summary on the wire. Entries of next shifts also have the numbers of role and team, which
 // need roles.
-func summaryEntries(sight auth.Sight, shifts []oncall.Shift, c calendars.Names, roles []oncall.RoleInfo, phone string) []map[string]any {
+func summaryEntries(sight auth.Sight, shifts []oncall.Shift, c requests.Names, roles []oncall.RoleInfo, phone string) []map[string]any {
 	out := make([]map[string]any, len(shifts))
 	for i, s := range shifts {
 		p, t := c.People[s.User], c.Teams[s.TeamID]
 		out[i] = map[string]any{
-			"full_name": calendars.OrNull(p.FullName), "photo_url": calendars.OrNull(p.PhotoURL), "start": s.Start.Unix(), "end": s.End.Unix(), "user_id": p.OncallID,
+			"full_name": requests.OrNull(p.FullName), "photo_url": requests.OrNull(p.PhotoURL), "start": s.Start.Unix(), "end": s.End.Unix(), "user_id": p.OncallID,
 			"user": p.Name, "team": t.Name, "role": s.Role, "user_contacts": contacts(sight, p, primaryOnly(s, phone)),
 		}
 		for _, role := range roles {

@@ -7,8 +7,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
@@ -65,7 +65,7 @@ type Feeds interface {
 
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
-	calendars.Requests
+	requests.Requests
 	Users       Users
 	Pins        Pins
 	NoticeTypes NoticeTypes

@@ -5,8 +5,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -163,7 +163,7 @@ func (a feedKeys) listKeys(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(keys) == 0 {
-		return calendars.ErrGone
+		return requests.ErrGone
 	}
 	out := make([]map[string]any, len(keys))
 	for i, k := range keys {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -34,7 +34,7 @@ func (a notices) listNoticeTypes(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := make([]map[string]any, len(types))
 	for i, t := range types {
-		out[i] = map[string]any{"name": t.Name, "is_reminder": calendars.Bool01(t.IsReminder)}
+		out[i] = map[string]any{"name": t.Name, "is_reminder": requests.Bool01(t.IsReminder)}
 	}
 	return routing.Answer(w, http.StatusOK, out)
 }
@@ -62,7 +62,7 @@ func (a notices) listNotices(w http.ResponseWriter, r *http.Request) error {
 			o["time_before"] = int64(*s.Before / time.Second)
 		}
 		if s.OnlyMine != nil {
-			o["only_if_involved"] = calendars.Bool01(*s.OnlyMine)
+			o["only_if_involved"] = requests.Bool01(*s.OnlyMine)
 		}
 		out = append(out, o)
 	}
@@ -78,7 +78,7 @@ const (
 // createNotice adds a notice setting to a person. A reminder needs time_before, a notice needs only_if_involved.
 func (a notices) createNotice(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	u, b, err := calendars.WithBody(w, r, badNotice, a.Person)
+	u, b, err := requests.WithBody(w, r, badNotice, a.Person)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (a notices) readNotice(ctx context.Context, b jsonbody.Object) (p oncall.No
 		}
 		t, err := a.ActiveTeam(ctx, name)
 		if err != nil {
-			return p, fault.When(err, fault.NotFound, calendars.Integrity(`team "`+name+`" not found`))
+			return p, fault.When(err, fault.NotFound, requests.Integrity(`team "`+name+`" not found`))
 		}
 		p.TeamID = &t.ID
 	}
@@ -188,7 +188,7 @@ func (a notices) readNotice(ctx context.Context, b jsonbody.Object) (p oncall.No
 
 // setting finds the notice setting of the path. It refuses callers who may not change its person's settings.
 func (a notices) setting(r *http.Request) (oncall.NoticeSetting, error) {
-	id, err := calendars.ShiftID(r, "id")
+	id, err := requests.ShiftID(r, "id")
 	if err != nil {
 		return oncall.NoticeSetting{}, err
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/params"
@@ -87,8 +87,8 @@ func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = a.Users.Create(r.Context(), name, calendars.By(r, nil))
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+name+`" already exists`)))
+	err = a.Users.Create(r.Context(), name, requests.By(r, nil))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`user name "`+name+`" already exists`)))
 }
 
 // getUser answers with a person.
@@ -137,7 +137,7 @@ func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
 		if c.Name != nil {
 			name = *c.Name
 		}
-		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+name+`" already exists`))
+		return fault.When(err, fault.Conflict, requests.Integrity(`user name "`+name+`" already exists`))
 	}
 	return routing.Empty(w, http.StatusNoContent)
 }
@@ -204,7 +204,7 @@ func (a people) deleteUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	entirely := wire.Actor(r.Context()).MayManageOncall() == nil
-	if _, err := a.Users.Remove(r.Context(), u, entirely, calendars.By(r, nil)); err != nil {
+	if _, err := a.Users.Remove(r.Context(), u, entirely, requests.By(r, nil)); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)
@@ -313,7 +313,7 @@ func (a people) search(w http.ResponseWriter, r *http.Request) error {
 	if members || slices.Contains(asked, "users") {
 		people := []map[string]any{}
 		for _, u := range found.Users {
-			people = append(people, map[string]any{"full_name": calendars.OrNull(u.FullName), "name": u.Name})
+			people = append(people, map[string]any{"full_name": requests.OrNull(u.FullName), "name": u.Name})
 		}
 		out["users"] = people
 	}

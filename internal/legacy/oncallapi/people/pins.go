@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
@@ -38,7 +38,7 @@ func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid team pin"
 	u, err := a.Person(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`user "`+routing.Param(r, "user")+`" not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`user "`+routing.Param(r, "user")+`" not found`))
 	}
 	b, err := jsonbody.Read(w, r, title)
 	if err != nil {
@@ -53,7 +53,7 @@ func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 	}
 	t, err := a.ActiveTeam(r.Context(), team)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+team+`" not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+team+`" not found`))
 	}
 	err = a.Pins.Pin(r.Context(), u.ID, t.ID)
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, fault.Titled(title, "Team already pinned for this user")))

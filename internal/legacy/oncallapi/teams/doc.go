@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -89,7 +89,7 @@ type TeamServices interface {
 
 // ScheduleChanges stores schedules and fills calendars from them.
 type ScheduleChanges interface {
-	calendars.ScheduleChanges
+	requests.ScheduleChanges
 	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error)
 	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result, scheduling.Calendars, error)
 }
@@ -106,7 +106,7 @@ type Plans interface {
 
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
-	calendars.Requests
+	requests.Requests
 	Teams           Teams
 	Members         Members
 	Admins          Admins

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -92,7 +92,7 @@ func (a members) listAdmins(w http.ResponseWriter, r *http.Request) error {
 func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`team `+routing.Param(r, "team")+` not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`team `+routing.Param(r, "team")+` not found`))
 	}
 	b, err := jsonbody.Read(w, r, "")
 	if err != nil {
@@ -103,14 +103,14 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if name == "" {
-		return calendars.Integrity("name missing for user")
+		return requests.Integrity("name missing for user")
 	}
 	u, err := a.People.ByName(r.Context(), name)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity("user "+name+" not found"))
+		return fault.When(err, fault.NotFound, requests.Integrity("user "+name+" not found"))
 	}
-	err = a.Members.AddMember(r.Context(), t, u, calendars.By(r, b.Raw))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
+	err = a.Members.AddMember(r.Context(), t, u, requests.By(r, b.Raw))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict, requests.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
 }
 
 // removeMember removes a person from a team.
@@ -119,7 +119,7 @@ func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Members.RemoveMember(r.Context(), t, u, calendars.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Members.RemoveMember(r.Context(), t, u, requests.By(r, nil)))
 }
 
 // addAdmin makes a person an administrator of a team. Unknown people and administrators of the team are a 422.
@@ -127,7 +127,7 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	const invalid = "invalid team or user"
 	t, err := a.Administered(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(invalid))
+		return fault.When(err, fault.NotFound, requests.Integrity(invalid))
 	}
 	b, err := jsonbody.Read(w, r, "")
 	if err != nil {
@@ -142,10 +142,10 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	}
 	u, err := a.People.ByName(r.Context(), name)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(invalid))
+		return fault.When(err, fault.NotFound, requests.Integrity(invalid))
 	}
-	err = a.Admins.AddAdmin(r.Context(), t, u, calendars.By(r, nil))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
+	err = a.Admins.AddAdmin(r.Context(), t, u, requests.By(r, nil))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict, requests.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
 }
 
 // removeAdmin takes the administration of a team away from a person.
@@ -154,7 +154,7 @@ func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Admins.RemoveAdmin(r.Context(), t, u, calendars.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Admins.RemoveAdmin(r.Context(), t, u, requests.By(r, nil)))
 }
 
 // listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown team.
@@ -179,7 +179,7 @@ func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error
 // subscribe adds a role of another team to a team's calendar. An unknown team or role and an existing subscription are a 422.
 func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid subscription"
-	t, b, err := calendars.WithBody(w, r, title, a.Administered)
+	t, b, err := requests.WithBody(w, r, title, a.Administered)
 	if err != nil {
 		return err
 	}
@@ -193,17 +193,17 @@ func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	}
 	sub, err := a.ActiveTeam(r.Context(), other)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`Team "`+other+`" not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`Team "`+other+`" not found`))
 	}
 	if sub.ID == t.ID {
 		return fault.Titled(title, "Subscription team must be different from subscribing team")
 	}
 	known, err := a.Role(r.Context(), role)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`Role "`+role+`" not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`Role "`+role+`" not found`))
 	}
 	err = a.Subscriptions.Subscribe(r.Context(), t.ID, sub.ID, known.ID)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity("Subscription already exists")))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity("Subscription already exists")))
 }
 
 // unsubscribe removes a role of another team from a team's calendar.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/params"
@@ -91,8 +91,8 @@ func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = a.RoleChanges.CreateRole(r.Context(), name, calendars.By(r, nil))
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity(`role "`+name+`" already existed`)))
+	err = a.RoleChanges.CreateRole(r.Context(), name, requests.By(r, nil))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`role "`+name+`" already existed`)))
 }
 
 // deleteRole deletes a role. Only administrators of Iris and applications of the on-call API may do this.
@@ -100,7 +100,7 @@ func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.RoleChanges.DeleteRole(r.Context(), routing.Param(r, "role"), calendars.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.RoleChanges.DeleteRole(r.Context(), routing.Param(r, "role"), requests.By(r, nil)))
 }
 
 // listServices answers with the names of the services that match the query.
@@ -145,8 +145,8 @@ func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) 
 	if err != nil {
 		return err
 	}
-	if err := a.Services.SaveService(r.Context(), id, name, calendars.By(r, nil)); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`service name "`+name+`" already exists`))
+	if err := a.Services.SaveService(r.Context(), id, name, requests.By(r, nil)); err != nil {
+		return fault.When(err, fault.Conflict, requests.Integrity(`service name "`+name+`" already exists`))
 	}
 	if id == 0 {
 		return routing.Empty(w, http.StatusCreated)
@@ -172,7 +172,7 @@ func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Services.DeleteService(r.Context(), s, calendars.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Services.DeleteService(r.Context(), s, requests.By(r, nil)))
 }
 
 // serviceTeams answers with the names of a service's teams; an empty list for an unknown service.
@@ -225,7 +225,7 @@ func (a services) teamServices(w http.ResponseWriter, r *http.Request) error {
 func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
 	}
 	name, err := jsonbody.ReadName(w, r)
 	if err != nil {
@@ -233,10 +233,10 @@ func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 	}
 	s, err := a.Services.Service(r.Context(), name)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`service "`+name+`" not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`service "`+name+`" not found`))
 	}
 	err = a.TeamServices.Claim(r.Context(), t.ID, s.ID)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
 }
 
 // unclaimService removes a service from a team.

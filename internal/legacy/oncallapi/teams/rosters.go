@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
@@ -85,7 +85,7 @@ func schedulesOf(schedules []scheduling.StoredSchedule, roster int64) []map[stri
 func (a rosters) listRosters(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
 	}
 	cs, _ := params.Conditions(r.URL.Query(), map[string]params.Kind{"name": params.Text, "id": params.Number})
 	out, err := a.rosterObjects(r.Context(), t, cs)
@@ -127,10 +127,10 @@ func (a rosters) createRoster(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if missing != nil { // Oncall's clients expect the text of a duplicate name for an unknown team, too
-		return calendars.Integrity(`roster name "` + name + `" already exists for team ` + routing.Param(r, "team"))
+		return requests.Integrity(`roster name "` + name + `" already exists for team ` + routing.Param(r, "team"))
 	}
-	if _, err := a.Rosters.Create(r.Context(), t, name, calendars.By(r, b.Raw)); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`roster name "`+name+`" already exists for team `+t.Name))
+	if _, err := a.Rosters.Create(r.Context(), t, name, requests.By(r, b.Raw)); err != nil {
+		return fault.When(err, fault.Conflict, requests.Integrity(`roster name "`+name+`" already exists for team `+t.Name))
 	}
 	return routing.Empty(w, http.StatusCreated)
 }
@@ -151,7 +151,7 @@ func (a rosters) getRoster(w http.ResponseWriter, r *http.Request) error {
 	}
 	members := []map[string]any{}
 	for _, m := range ro.Members {
-		members = append(members, map[string]any{"name": m.Name, "in_rotation": calendars.Bool01(m.InRotation), "roster_priority": m.Priority})
+		members = append(members, map[string]any{"name": m.Name, "in_rotation": requests.Bool01(m.InRotation), "roster_priority": m.Priority})
 	}
 	return routing.Answer(w, http.StatusOK, map[string]any{"users": members, "schedules": schedulesOf(schedules, ro.ID)})
 }
@@ -186,8 +186,8 @@ func (a rosters) updateRoster(w http.ResponseWriter, r *http.Request) error {
 	if err := rosterNameProblem(name); err != nil {
 		return err
 	}
-	err = a.Rosters.Change(r.Context(), t, ro, name, order, calendars.By(r, b.Raw))
-	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict, calendars.Integrity("roster '"+name+"' already existed for team '"+t.Name+"'")))
+	err = a.Rosters.Change(r.Context(), t, ro, name, order, requests.By(r, b.Raw))
+	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict, requests.Integrity("roster '"+name+"' already existed for team '"+t.Name+"'")))
 }
 
 // rosterOrder returns the ids of the named members in this order. names must have each member of the roster once.
@@ -218,7 +218,7 @@ func (a rosters) deleteRoster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Rosters.Delete(r.Context(), t, ro, calendars.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Rosters.Delete(r.Context(), t, ro, requests.By(r, nil)))
 }
 
 // listRosterUsers answers with the names of a roster's members; an empty list for an unknown team or roster.
@@ -250,9 +250,9 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	t, ro, err := a.managed(r)
 	switch {
 	case fault.Is(err, fault.NotFound) && t.ID == 0:
-		return calendars.Integrity("invalid team or user")
+		return requests.Integrity("invalid team or user")
 	case fault.Is(err, fault.NotFound):
-		return calendars.Integrity(`roster "` + routing.Param(r, "roster") + `" not found`)
+		return requests.Integrity(`roster "` + routing.Param(r, "roster") + `" not found`)
 	case err != nil:
 		return err
 	}
@@ -273,10 +273,10 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	}
 	u, err := a.People.ByName(r.Context(), name)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity("invalid team or user"))
+		return fault.When(err, fault.NotFound, requests.Integrity("invalid team or user"))
 	}
-	err = a.RosterMembers.AddMember(r.Context(), t, ro, u, in || !given, calendars.By(r, b.Raw))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict, calendars.Integrity(`user "`+u.Name+`" is already in the roster`)))
+	err = a.RosterMembers.AddMember(r.Context(), t, ro, u, in || !given, requests.By(r, b.Raw))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict, requests.Integrity(`user "`+u.Name+`" is already in the roster`)))
 }
 
 // updateRosterUser puts a member into the rotation or takes the member out of it. It ignores people who are not in the roster.
@@ -298,7 +298,7 @@ func (a rosters) updateRosterUser(w http.ResponseWriter, r *http.Request) error 
 	}
 	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
 	if err == nil {
-		err = a.RosterMembers.SetInRotation(r.Context(), t, ro, u, in, calendars.By(r, b.Raw))
+		err = a.RosterMembers.SetInRotation(r.Context(), t, ro, u, in, requests.By(r, b.Raw))
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
 		return err
@@ -314,7 +314,7 @@ func (a rosters) removeRosterUser(w http.ResponseWriter, r *http.Request) error 
 	}
 	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
 	if err == nil {
-		err = a.RosterMembers.RemoveMember(r.Context(), t, ro, u, calendars.By(r, nil))
+		err = a.RosterMembers.RemoveMember(r.Context(), t, ro, u, requests.By(r, nil))
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
 		return err
@@ -380,5 +380,5 @@ func suggestion(s scheduling.Suggestion, names map[users.ID]string) map[string]a
 			data[names[id]] = int64(distance.Seconds())
 		}
 	}
-	return map[string]any{"user": calendars.OrNull(names[s.User]), "data": data}
+	return map[string]any{"user": requests.OrNull(names[s.User]), "data": data}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/params"
@@ -44,7 +44,7 @@ func scheduleObject(s scheduling.StoredSchedule) map[string]any {
 	}
 	return map[string]any{
 		"id": s.ID, "roster": s.RosterName, "roster_id": s.RosterID, "role": s.Role, "role_id": s.RoleOrder, "team": s.Team,
-		"team_id": s.TeamNumber, "timezone": s.TimeZone, "auto_populate_threshold": s.Threshold, "advanced_mode": calendars.Bool01(s.Advanced),
+		"team_id": s.TeamNumber, "timezone": s.TimeZone, "auto_populate_threshold": s.Threshold, "advanced_mode": requests.Bool01(s.Advanced),
 		"scheduler": scheduler, "events": events,
 	}
 }
@@ -115,9 +115,9 @@ func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Administered(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
 	}
-	b, err := jsonbody.Read(w, r, calendars.BadSchedule)
+	b, err := jsonbody.Read(w, r, requests.BadSchedule)
 	if err != nil {
 		return err
 	}
@@ -128,23 +128,23 @@ func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fault.Titled(calendars.BadSchedule, "missing required parameters: "+strings.Join(missing, ", "))
+		return fault.Titled(requests.BadSchedule, "missing required parameters: "+strings.Join(missing, ", "))
 	}
 	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.Default, Threshold: scheduling.DefaultThreshold}
 	p, err := a.ReadSchedule(ctx, b)
 	if err != nil {
 		return err
 	}
-	p.NotSimple = fault.Titled(calendars.BadSchedule, "invalid advanced mode setting")
+	p.NotSimple = fault.Titled(requests.BadSchedule, "invalid advanced mode setting")
 	if err := p.Apply(&d); err != nil {
 		return err
 	}
 	ro, err := a.roster(r, t)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`roster "`+routing.Param(r, "roster")+`" not found`))
+		return fault.When(err, fault.NotFound, requests.Integrity(`roster "`+routing.Param(r, "roster")+`" not found`))
 	}
 	d.RosterID = ro.ID
-	id, err := a.ScheduleChanges.Create(ctx, d, calendars.By(r, b.Raw))
+	id, err := a.ScheduleChanges.Create(ctx, d, requests.By(r, b.Raw))
 	return routing.Reply(w, http.StatusCreated, map[string]any{"id": id}, err)
 }
 
@@ -177,7 +177,7 @@ func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 		p.OfRotation = fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+routing.Param(r, "id"))
 	}
 	p.NotSimple = fault.Titled(title, "schedule cannot be represented in simple mode")
-	err = a.ScheduleChanges.Update(ctx, s.ID, calendars.ScheduleEdit(r, p), calendars.By(r, b.Raw))
+	err = a.ScheduleChanges.Update(ctx, s.ID, requests.ScheduleEdit(r, p), requests.By(r, b.Raw))
 	return routing.Done(w, http.StatusOK, err)
 }
 
@@ -190,7 +190,7 @@ func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.St
 	}
 	to, err := a.ActiveTeam(ctx, name)
 	if err != nil {
-		return nil, nil, fault.When(err, fault.NotFound, calendars.Integrity(`team "`+name+`" not found`))
+		return nil, nil, fault.When(err, fault.NotFound, requests.Integrity(`team "`+name+`" not found`))
 	}
 	if to.ID != now.ID {
 		if err := wire.Actor(ctx).MayAdministerTeam(to.ID, to.Name); err != nil {
@@ -208,7 +208,7 @@ func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.St
 	}
 	ro, err := a.RosterNamed(ctx, to, rosterName)
 	if err != nil {
-		return nil, nil, fault.When(err, fault.NotFound, calendars.Integrity(`roster "`+rosterName+`" not found`))
+		return nil, nil, fault.When(err, fault.NotFound, requests.Integrity(`roster "`+rosterName+`" not found`))
 	}
 	return &to.ID, &ro.ID, nil
 }
@@ -219,7 +219,7 @@ func (a weekly) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.ScheduleChanges.Delete(r.Context(), s, calendars.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.ScheduleChanges.Delete(r.Context(), s, requests.By(r, nil)))
 }
 
 // populate makes the shifts of a schedule again from an instant on.
@@ -236,7 +236,7 @@ func (a weekly) populate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.ScheduleChanges.Populate(r.Context(), s.ID, start, calendars.By(r, nil)); err != nil {
+	if _, err := a.ScheduleChanges.Populate(r.Context(), s.ID, start, requests.By(r, nil)); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)
@@ -286,7 +286,7 @@ func (a weekly) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusOK, calendars.EventObjects(rows, calendars.EventFields))
+	return routing.Answer(w, http.StatusOK, requests.EventObjects(rows, requests.EventFields))
 }
 
 // titledPreview gives a fault about the window the title that clients of this route expect.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/calendars"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -129,10 +129,10 @@ func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	by := calendars.By(r, nil)
+	by := requests.By(r, nil)
 	by.Owner = admin.Name
 	_, err = a.Teams.Create(r.Context(), s, admin.ID, by)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity(`team name "`+s.Name+`" already exists`)))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`team name "`+s.Name+`" already exists`)))
 }
 
 // newSettings reads the settings of a new team, which must have a name and a time zone.
@@ -167,7 +167,7 @@ func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamS
 	if s.SlackNotifications != "" && s.SlackNotifications[0] != '#' {
 		return s, fault.Titled("invalid slack notifications channel", "slack channel notifications name needs to start with #")
 	}
-	if s.TimeZone, err = calendars.ZoneName(s.TimeZone); err != nil {
+	if s.TimeZone, err = requests.ZoneName(s.TimeZone); err != nil {
 		return s, fault.Titled("invalid payload", "requested scheduling_timezone is not a time zone: "+s.TimeZone)
 	}
 	return s, a.planExists(ctx, s.IrisPlan)
@@ -201,10 +201,10 @@ func (a teams) firstAdmin(r *http.Request, b jsonbody.Object) (oncall.Person, er
 // teamObject is a team as the wire shows it.
 func teamObject(t oncall.Profile) map[string]any {
 	return map[string]any{
-		"id": t.OncallID, "name": t.Name, "email": calendars.OrNull(t.Email), "slack_channel": calendars.OrNull(t.SlackChannel),
-		"slack_channel_notifications": calendars.OrNull(t.SlackNotifications), "scheduling_timezone": t.TimeZone, "iris_plan": calendars.OrNull(t.IrisPlan),
-		"iris_enabled": calendars.Bool01(t.IrisEnabled), "override_phone_number": calendars.OrNull(t.OverridePhone),
-		"api_managed_roster": calendars.Bool01(t.APIManaged), "description": calendars.OrNull(t.Description),
+		"id": t.OncallID, "name": t.Name, "email": requests.OrNull(t.Email), "slack_channel": requests.OrNull(t.SlackChannel),
+		"slack_channel_notifications": requests.OrNull(t.SlackNotifications), "scheduling_timezone": t.TimeZone, "iris_plan": requests.OrNull(t.IrisPlan),
+		"iris_enabled": requests.Bool01(t.IrisEnabled), "override_phone_number": requests.OrNull(t.OverridePhone),
+		"api_managed_roster": requests.Bool01(t.APIManaged), "description": requests.OrNull(t.Description),
 	}
 }
 
@@ -271,7 +271,7 @@ func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, 
 		return nil
 	}
 	users := map[string]any{}
-	known, err := a.People.ByID(ctx, calendars.IDsOf(members))
+	known, err := a.People.ByID(ctx, requests.IDsOf(members))
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, 
 
 // updateTeam changes the settings that the body has.
 func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
-	t, b, err := calendars.WithBody(w, r, "invalid payload", a.Administered)
+	t, b, err := requests.WithBody(w, r, "invalid payload", a.Administered)
 	if err != nil {
 		return err
 	}
@@ -299,8 +299,8 @@ func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	err = a.Teams.Update(r.Context(), t.ID, p, calendars.By(r, b.Raw))
-	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict, calendars.Integrity("A team named '"+after.Name+"' already exists")))
+	err = a.Teams.Update(r.Context(), t.ID, p, requests.By(r, b.Raw))
+	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict, requests.Integrity("A team named '"+after.Name+"' already exists")))
 }
 
 // patch reads the changes of a team's settings.
@@ -321,7 +321,7 @@ func (a teams) patch(b jsonbody.Object, is oncall.TeamSettings) (oncall.TeamPatc
 	}
 	p.Name = name
 	if p.TimeZone != nil && *p.TimeZone != is.TimeZone {
-		zone, err := calendars.ZoneName(*p.TimeZone)
+		zone, err := requests.ZoneName(*p.TimeZone)
 		if len(a.TimeZones) > 0 && !slices.Contains(a.TimeZones, zone) || err != nil {
 			return p, fault.Titled("invalid payload", "requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
 		}
@@ -341,7 +341,7 @@ func (a teams) deleteTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Teams.Delete(r.Context(), t, calendars.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Teams.Delete(r.Context(), t, requests.By(r, nil)))
 }
 
 // teamChanges answers with the entries of the audit log about a team. In Oncall this route always failed.

@@ -19,10 +19,10 @@ import (
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
+	"github.com/iris-oncall/iris/internal/program/site"
+	"github.com/iris-oncall/iris/internal/program/site/sections"
 	"github.com/iris-oncall/iris/internal/silences"
-	"github.com/iris-oncall/iris/internal/web"
 	"github.com/iris-oncall/iris/internal/web/routing"
-	"github.com/iris-oncall/iris/internal/web/sections"
 )
 
 // Deps are the parts of the server that the site works on.
@@ -49,7 +49,7 @@ func mailDomain(c config.API) string {
 
 // Site is the web site, and the edge for directories that push people.
 type Site struct {
-	*web.Web
+	*site.Web
 	scim interface{ Routes(r chi.Router) }
 }
 
@@ -70,8 +70,8 @@ func New(d Deps) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Escalations: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
+	pages, err := site.New(site.Deps{
+		Incidents: site.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Escalations: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
 				Integrations: sections.IntegrationParts{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},

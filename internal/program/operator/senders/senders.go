@@ -16,12 +16,11 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
-	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 )
 
 // Senders performs the operations. It is safe for concurrent use.
 type Senders struct {
-	store        *pgintegrations.Integrations
+	store        *pgintake.Integrations
 	heartbeats   *pgintake.Heartbeats
 	applications *pg.Applications
 	plans        *pg.Plans
@@ -34,7 +33,7 @@ const operatorName = "iris command"
 // New returns the operations on a database.
 func New(db *postgres.DB, keys *auth.Keys) *Senders {
 	apps, plans := pg.NewApplications(db, keys), pg.NewPlans(db)
-	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgintake.New(db),
+	return &Senders{store: pgintake.NewIntegrations(db, keys), heartbeats: pgintake.New(db),
 		applications: apps, plans: plans, lookups: pgnotifications.New(db)}
 }
 

@@ -5,9 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/api/heartbeats"
-	"github.com/iris-oncall/iris/internal/api/integrations"
-	route "github.com/iris-oncall/iris/internal/api/opening"
+	"github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/program/apiserver/operations"
@@ -17,13 +15,13 @@ import (
 )
 
 // Opener opens incidents.
-type Opener = route.Opener
+type Opener = pages.Opener
 
 // Routes returns the routes. own returns the application that the caller is confined to. o opens the incidents that applications and people ask for.
 func Routes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), o Opener, p receiving.Previewer, wake receiving.Wake) []routing.Route {
-	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
-	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
-	return slices.Concat(route.Routes(open), operations.Routes(c, s, own, wake), integrations.Routes(senders), heartbeats.Routes(heartbeats.Deps{
-		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders), Own: own,
+	senders := pages.APIDeps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
+	open := pages.OpeningDeps{Opener: o, Incidents: s.Incidents, Wake: wake}
+	return slices.Concat(pages.OpeningRoutes(open), operations.Routes(c, s, own, wake), pages.Routes(senders), pages.HeartbeatRoutes(pages.HeartbeatDeps{
+		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: pages.Editable(senders), Own: own,
 	}))
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	api "github.com/iris-oncall/iris/internal/api/accounts"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/accounts"
-	pgaccounts "github.com/iris-oncall/iris/internal/postgres/accounts"
+	"github.com/iris-oncall/iris/internal/auth/pages"
+	"github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
+	"github.com/iris-oncall/iris/internal/program/site"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/web"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // New returns the log-in with passwords, those of Iris and those of the directory, and the parts of the pages about it.
-func New(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, web.AccountParts, error) {
+func New(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, site.AccountParts, error) {
 	passwords := auth.NewPasswords()
 	out := auth.NewAccounts(s.Users, passwords)
 	if c.Compatibility.DisableAuth {
 		out = out.WithAnyPassword()
 	}
-	parts := web.AccountParts{
+	parts := site.AccountParts{
 		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
 		Invitations: invitations(c, s, passwords), Tokens: s.Tokens,
 		Passwords: accounts.Passwords{Store: s.Users, Hasher: passwords},
@@ -51,23 +51,23 @@ func factors(c config.API, s *server.Stores) *accounts.Factors {
 	if u, err := url.Parse(c.PublicURL); err == nil && u.Hostname() != "" {
 		issuer += " (" + u.Hostname() + ")"
 	}
-	return accounts.NewFactors(pgaccounts.NewFactors(s.DB), s.Keys, accounts.Policy(c.SecondFactor), issuer)
+	return accounts.NewFactors(pg.NewFactors(s.DB), s.Keys, accounts.Policy(c.SecondFactor), issuer)
 }
 
 // Routes returns the routes of /v1 about accounts that Iris keeps.
 func Routes(c config.API, s *server.Stores) []routing.Route {
-	return api.Routes(api.Deps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
+	return pages.Routes(pages.AccountDeps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
 		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }})
 }
 
 // resets returns the links of passwords; without a hasher, they cannot be used.
 func resets(c config.API, s *server.Stores, passwords accounts.Hasher) accounts.Resets {
-	return accounts.Resets{Store: pgaccounts.NewResets(s.DB), Mail: pgaccounts.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL}
+	return accounts.Resets{Store: pg.NewResets(s.DB), Mail: pg.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL}
 }
 
 // invitations returns the invitations; without a hasher, they cannot be accepted.
 func invitations(c config.API, s *server.Stores, passwords accounts.Hasher) accounts.Invitations {
-	store := pgaccounts.NewInvitations(s.DB)
-	return accounts.Invitations{InvitationStore: store, Links: store, Mail: pgaccounts.NewMail(s.Applications, s.Notifications), Keys: s.Keys,
+	store := pg.NewInvitations(s.DB)
+	return accounts.Invitations{InvitationStore: store, Links: store, Mail: pg.NewMail(s.Applications, s.Notifications), Keys: s.Keys,
 		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Passwords: passwords, PublicURL: c.PublicURL}
 }

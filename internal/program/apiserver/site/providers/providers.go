@@ -8,22 +8,21 @@ import (
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
-	api "github.com/iris-oncall/iris/internal/api/identities"
-	"github.com/iris-oncall/iris/internal/api/sessions"
+	"github.com/iris-oncall/iris/internal/auth/pages"
+	"github.com/iris-oncall/iris/internal/auth/pg"
+	"github.com/iris-oncall/iris/internal/auth/signon"
 	"github.com/iris-oncall/iris/internal/auth/sso"
 	"github.com/iris-oncall/iris/internal/auth/sso/oidc"
-	"github.com/iris-oncall/iris/internal/postgres/identities"
 	"github.com/iris-oncall/iris/internal/program/apiserver/site/directories"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/web/routing"
-	"github.com/iris-oncall/iris/internal/web/signon"
 )
 
 // SignOn returns the parts of the log-in.
 func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error) {
 	rules := rules(c)
-	out := signon.Deps{Keys: s.Keys, Sessions: identities.NewSessions(s.DB, s.Keys), PublicURL: c.PublicURL}
+	out := signon.Deps{Keys: s.Keys, Sessions: pg.NewProviderSessions(s.DB, s.Keys), PublicURL: c.PublicURL}
 	if len(c.Proxy.Networks) > 0 {
 		out.Proxy = signon.Proxy{Name: config.ProxyName, Subject: c.Proxy.SubjectHeader, User: c.Proxy.NameHeader, Email: c.Proxy.EmailHeader,
 			Groups: c.Proxy.GroupsHeader, LogoutURL: c.Proxy.LogoutURL}
@@ -35,7 +34,7 @@ func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error
 		}
 		out.Choices = append(out.Choices, signon.Choice{Name: p.Name, Label: p.Label, Issuer: p.Issuer, Provider: provider})
 	}
-	out.Admit = sso.New(identities.New(s.DB), rules, log).Admit
+	out.Admit = sso.New(pg.New(s.DB), rules, log).Admit
 	return out, nil
 }
 
@@ -80,6 +79,6 @@ func rulesOf(r config.Rights) sso.Rules {
 
 // Routes returns the routes of /v1 about accounts, directories and sessions.
 func Routes(c config.API, s *server.Stores) []routing.Route {
-	out := append(directories.Routes(c, s), sessions.Routes(sessions.Deps{Sessions: s.Sessions, People: s.Users})...)
-	return append(out, api.Routes(sso.Links{LinkStore: identities.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
+	out := append(directories.Routes(c, s), pages.SessionRoutes(pages.SessionAPIDeps{Sessions: s.Sessions, People: s.Users})...)
+	return append(out, pages.IdentityRoutes(sso.Links{LinkStore: pg.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
 }

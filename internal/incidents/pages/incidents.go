@@ -1,0 +1,111 @@
+// Package incidents serves the list of incidents, the page of one incident, and the forms that change an incident. The web site
+// mounts it. A message is shown as sent only after a vendor accepted it.
+package pages
+
+import (
+	"context"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/page"
+)
+
+// Incidents reads incidents.
+type Incidents interface {
+	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
+	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
+	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
+	// Alerts returns at most so many alerts, after a fingerprint ("" = from the first one).
+	Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error)
+}
+
+// Transitions changes incidents. A method returns when its change is durable.
+type Transitions interface {
+	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
+	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
+	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
+}
+
+// Responders changes who works on an incident. A change that the incident's state does not allow is a Conflict fault.
+type Responders interface {
+	PageAlso(ctx context.Context, c incidents.Change, p incidents.AddedPage) error
+	Reassign(ctx context.Context, c incidents.Change, owner string) error
+}
+
+// Snoozes ends the escalation of incidents until an end. Its method is like those of Transitions.
+type Snoozes interface {
+	Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error)
+}
+
+// Escalations move an incident on in its plan. Its methods are like those of Transitions. A step that does not exist is a Conflict fault.
+type Escalations interface {
+	Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+	Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+}
+
+// Merges makes one incident stand for others. Its methods are like those of Transitions.
+type Merges interface {
+	Merge(ctx context.Context, c incidents.Change, into incidents.ID, comment string) ([]incidents.Acknowledged, error)
+	Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+}
+
+// Messages reads the newest messages of an incident, oldest first.
+type Messages interface {
+	Newest(ctx context.Context, id incidents.ID, most int) ([]messages.Message, error)
+}
+
+// Deps are the parts that the pages work on.
+type Deps struct {
+	Incidents   Incidents
+	Transitions Transitions
+	Responders  Responders
+	Snoozes     Snoozes
+	Escalations Escalations
+	Merges      Merges
+	Messages    Messages
+	// Outlooks returns what the list shows besides the rows of incidents.
+	Outlooks func(ctx context.Context, ids []incidents.ID) (map[incidents.ID]incidents.Outlook, error)
+	// Steps returns the number of steps of a plan version; 0 = unknown.
+	Steps func(ctx context.Context, planID int64) int
+	// Version returns a text that changes when an incident, its timeline or its messages change.
+	Version func(ctx context.Context, id incidents.ID) (string, error)
+	// Wake notifies the processors of changed buckets. It never blocks.
+	Wake func(context.Context, buckets.Set)
+}
+
+// Handlers serves the pages. It is safe for concurrent use.
+type Handlers struct {
+	Deps
+	Pages *page.Pages
+}
+
+// Routes mounts the pages that change nothing.
+func (h Handlers) Routes(r chi.Router) {
+	page.Get(r, "/incidents", h.list)
+	page.Get(r, "/incidents/{id}", h.show)
+	page.Get(r, "/incidents/new", h.blank)
+}
+
+// ChangeRoutes mounts the forms. The caller must admit only people who may write.
+func (h Handlers) ChangeRoutes(r chi.Router) {
+	r.Post("/incidents/bulk", h.bulk)
+	r.Post("/incidents/new", h.open)
+	r.Post("/incidents/{id}/acknowledge", h.acknowledge)
+	r.Post("/incidents/{id}/reopen", h.reopen)
+	r.Post("/incidents/{id}/resolve", h.resolve)
+	r.Post("/incidents/{id}/unresolve", h.unresolve)
+	r.Post("/incidents/{id}/escalate", h.escalate)
+	r.Post("/incidents/{id}/restart", h.restart)
+	r.Post("/incidents/{id}/comments", h.comment)
+	r.Post("/incidents/{id}/page", h.page)
+	r.Post("/incidents/{id}/reassign", h.reassign)
+	r.Post("/incidents/{id}/snooze", h.snooze)
+	r.Post("/incidents/{id}/merge", h.merge)
+	r.Post("/incidents/{id}/unmerge", h.unmerge)
+}

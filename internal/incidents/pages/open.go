@@ -1,0 +1,200 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/web/page"
+)
+
+// newView is the form that opens an incident by hand.
+type newView struct {
+	page.Frame
+	page.Refusal
+	Plan, Application, Heading, Text, Severity string
+	Targets                                    []targetView // those that the plan leaves to the incident
+	Plans, Applications                        []string     // suggestions
+	Roles, Severities                          []page.Option
+	Looked                                     bool // Pages and Notes are those of the typed plan
+	Pages                                      []foreseen
+	Notes                                      []string
+	More                                       int    // further pages
+	Simulation                                 string // address of the simulation on the page of the plan
+}
+
+// targetView is a target of the incident in the form.
+type targetView struct{ Role, Name string }
+
+// foreseen is a page that the incident would cause.
+type foreseen struct {
+	After                  string
+	Target, Mode, Priority string
+	Held                   bool
+}
+
+// simulated is the answer of a simulation, as far as the form shows it.
+type simulated struct {
+	Pages []struct {
+		After    int64  `json:"after"`
+		Target   string `json:"target"`
+		Mode     string `json:"mode"`
+		Priority string `json:"priority"`
+		Held     *int64 `json:"held_until"`
+	} `json:"pages"`
+	Notes []string `json:"notes"`
+}
+
+// planSteps are the steps of a plan, as far as the form needs them.
+type planSteps struct {
+	Steps [][]struct {
+		DynamicIndex *int `json:"dynamic_index"`
+	} `json:"steps"`
+}
+
+// maxForeseen is how many pages the form shows.
+const maxForeseen = 10
+
+// blank shows the form. The query may name the plan and the application.
+func (h Handlers) blank(rw http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	v := newView{Plan: strings.TrimSpace(q.Get("plan")), Application: strings.TrimSpace(q.Get("application")), Severity: incidents.Error}
+	if err := h.choices(r, &v); err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	if v.Plan != "" {
+		v.Refusal = h.look(r, &v)
+	}
+	h.showForm(rw, r, http.StatusOK, v)
+}
+
+// open opens the incident, or shows first who would be paged.
+func (h Handlers) open(rw http.ResponseWriter, r *http.Request) {
+	form := page.Typed(r)
+	v := newView{Plan: form.Get("plan"), Application: form.Get("application"), Heading: form.Get("title"), Text: form.Get("summary"), Severity: form.Get("severity")}
+	roles, names := form["role"], form["target"]
+	for k := range min(len(roles), len(names)) {
+		v.Targets = append(v.Targets, targetView{roles[k], names[k]})
+	}
+	if err := h.choices(r, &v); err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	if r.PostFormValue("do") == "look" {
+		v.Refusal = h.look(r, &v)
+		h.showForm(rw, r, http.StatusOK, v)
+		return
+	}
+	if v.Heading == "" {
+		v.Refusal = page.Refusal{Status: http.StatusUnprocessableEntity, Field: "title", Text: "Enter a title: it is the first thing that people read."}
+		h.showForm(rw, r, v.Status, v)
+		return
+	}
+	body := map[string]any{"plan": v.Plan, "title": v.Heading, "summary": v.Text, "severity": v.Severity}
+	if v.Application != "" {
+		body["application"] = v.Application
+	}
+	if len(v.Targets) > 0 {
+		targets := make([]map[string]string, len(v.Targets))
+		for k, t := range v.Targets {
+			targets[k] = map[string]string{"role": t.Role, "name": t.Name}
+		}
+		body["dynamic_targets"] = targets
+	}
+	var opened struct {
+		ID incidents.ID `json:"id"`
+	}
+	if err := h.Pages.API(r).Send(http.MethodPost, "/v1/incidents", body, &opened); err != nil {
+		refusal, ok := h.Pages.Refused(rw, r, err)
+		if !ok {
+			return
+		}
+		_ = h.look(r, &v) // for the targets of the plan
+		v.Refusal = refusal
+		h.showForm(rw, r, refusal.Status, v)
+		return
+	}
+	http.Redirect(rw, r, fmt.Sprintf("/incidents/%d", opened.ID), http.StatusSeeOther)
+}
+
+// look finds out which targets the plan leaves to the incident, and who would be paged now. It returns why that is not known.
+func (h Handlers) look(r *http.Request, v *newView) page.Refusal {
+	api := h.Pages.API(r)
+	var plan planSteps
+	if err := api.Get(page.Path("/v1/plans/%s", v.Plan), &plan); err != nil {
+		if fault.Is(err, fault.NotFound) {
+			return page.Refusal{Field: "plan", Text: fmt.Sprintf("There is no plan %.100q: choose one of the list.", v.Plan)}
+		}
+		return page.Refusal{Field: "plan", Text: fault.Public(err)}
+	}
+	v.Targets = resized(v.Targets, plan.targets())
+	q := url.Values{}
+	if v.Application != "" {
+		q.Set("application", v.Application)
+	}
+	for _, t := range v.Targets {
+		if t.Name == "" {
+			return page.Refusal{} // the person has to name them first
+		}
+		q.Add("target", t.Role+":"+t.Name)
+	}
+	v.Simulation = page.Path("/plans/%s", v.Plan) + "?" + q.Encode() + "#simulation"
+	var s simulated
+	if err := api.Get(page.Path("/v1/plans/%s/simulation", v.Plan)+"?"+q.Encode(), &s); err != nil {
+		return page.Refusal{Field: fault.FieldOf(err), Text: fault.Public(err)}
+	}
+	v.Looked, v.Notes, v.More = true, s.Notes, max(0, len(s.Pages)-maxForeseen)
+	for _, p := range s.Pages[:min(len(s.Pages), maxForeseen)] {
+		after := "at once"
+		if p.After > 0 {
+			after = "after " + humanize.Age(time.Duration(p.After)*time.Second)
+		}
+		v.Pages = append(v.Pages, foreseen{after, p.Target, p.Mode, p.Priority, p.Held != nil})
+	}
+	return page.Refusal{}
+}
+
+// targets returns how many targets a plan leaves to its incidents.
+func (p planSteps) targets() (n int) {
+	for _, step := range p.Steps {
+		for _, notification := range step {
+			if i := notification.DynamicIndex; i != nil {
+				n = max(n, *i+1)
+			}
+		}
+	}
+	return n
+}
+
+// resized returns n targets: those that were typed, and then empty ones.
+func resized(given []targetView, n int) []targetView {
+	out := make([]targetView, n)
+	for k := range out {
+		out[k].Role = "user"
+	}
+	copy(out, given)
+	return out
+}
+
+// choices reads the roles of targets, and suggests plans and applications. The only plan is filled in.
+func (h Handlers) choices(r *http.Request, v *newView) (err error) {
+	api := h.Pages.API(r)
+	v.Plans, v.Applications = api.Names("/v1/plans"), api.Names("/v1/applications")
+	if v.Plan == "" && len(v.Plans) == 1 {
+		v.Plan = v.Plans[0]
+	}
+	v.Roles, err = h.roles(r)
+	return err
+}
+
+func (h Handlers) showForm(rw http.ResponseWriter, r *http.Request, status int, v newView) {
+	v.Severities = page.Options(incidents.Severities...)
+	v.Frame = h.Pages.Frame(r, "Open an incident", "incidents")
+	h.Pages.Render(rw, r, status, "incident-new", v)
+}

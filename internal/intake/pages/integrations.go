@@ -1,0 +1,357 @@
+// Package integrations serves the pages of integrations: the list with their health, the form that adds one, and of one integration its set-up,
+// settings, tokens, rules, latest deliveries and heartbeats. The web site mounts it. The pages read and change through /v1, which decides who may.
+package pages
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/intake/heartbeats"
+	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/intake/signatures"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/matchers"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+// Deps are the parts that the pages work on, besides the APIs.
+type Deps struct {
+	PublicURL  string // address of this server for senders, without a final slash
+	MailDomain string `optional:"true"` // domain of the addresses of integrations of type email; "" = this server receives no mails
+}
+
+// Handlers serves the pages. It is safe for concurrent use.
+type Handlers struct {
+	Deps
+	Pages *page.Pages
+}
+
+const (
+	one        = "/integrations/{integration}"
+	listLength = "50" // rows of a list
+)
+
+// Routes mounts the pages.
+func (h Handlers) Routes(r chi.Router) {
+	page.Get(r, "/integrations", h.list)
+	page.Get(r, "/add-integration", h.newForm)
+	page.Get(r, "/heartbeats", h.heartbeats)
+	page.Get(r, one, h.show)
+	page.Get(r, one+"/settings", h.settings)
+	page.Get(r, one+"/rules", h.rules)
+	page.Get(r, one+"/add-heartbeat", h.newHeartbeat)
+	page.Get(r, one+"/heartbeats/{heartbeat}", h.heartbeat)
+}
+
+// ChangeRoutes mounts the forms. The caller must admit only people who may write.
+func (h Handlers) ChangeRoutes(r chi.Router) {
+	r.Post("/add-integration", h.create)
+	r.Post(one+"/settings", h.saveSettings)
+	r.Post(one+"/rules", h.changeRules)
+	r.Post(one+"/token", h.addToken)
+	r.Post(one+"/token/revoke", h.revokeTokens)
+	r.Post(one+"/secrets", h.setSecrets)
+	r.Post(one+"/delete", h.remove)
+	r.Post(one+"/add-heartbeat", h.addHeartbeat)
+	r.Post(one+"/heartbeats/{heartbeat}", h.saveHeartbeat)
+	r.Post(one+"/heartbeats/{heartbeat}/delete", h.removeHeartbeat)
+}
+
+// integration is an integration of /v1.
+type integration struct {
+	Name         string          `json:"name"`
+	Type         string          `json:"type"`
+	Application  string          `json:"application"`
+	Team         string          `json:"team"`
+	Plan         string          `json:"default_plan"`
+	Severity     string          `json:"default_severity"`
+	Rules        []routing.Rule  `json:"rules"`
+	Settings     json.RawMessage `json:"settings"`
+	Rate         int             `json:"rate_per_minute"`
+	Enabled      bool            `json:"enabled"`
+	ResolveAfter int             `json:"resolve_after_seconds"`
+	CloseAfter   *int            `json:"close_after_seconds"`
+	CreatedBy    string          `json:"created_by"`
+	CreatedAt    time.Time       `json:"created_at"`
+	Tokens       []struct {
+		CreatedAt  time.Time `json:"created_at"`
+		LastUsedAt time.Time `json:"last_used_at"`
+	} `json:"tokens"`
+	Secrets []struct {
+		CreatedAt time.Time `json:"created_at"`
+	} `json:"secrets"`
+	Activity activity `json:"activity"`
+	MayEdit  bool     `json:"may_edit"` // the reader
+	Token    string   `json:"token"`    // only when it was made
+}
+
+type activity struct {
+	Accepted          int64     `json:"accepted"`
+	Refused           int64     `json:"refused"`
+	LastAcceptedAt    time.Time `json:"last_accepted_at"`
+	LastRefusedAt     time.Time `json:"last_refused_at"`
+	LastRefusal       string    `json:"last_refusal"`
+	FailedExpressions int64     `json:"failed_expressions"`
+	LastFailureAt     time.Time `json:"last_failure_at"`
+	LastFailure       string    `json:"last_failure"`
+}
+
+// Path is the path of the integration's API.
+func (i integration) Path() string { return page.Path("/v1/integrations/%s", i.Name) }
+
+// Href is the address of the integration's page.
+func (i integration) Href() string { return page.Path("/integrations/%s", i.Name) }
+
+// PlanHref is the address of the page of a plan.
+func (integration) PlanHref(plan string) string { return page.Path("/plans/%s", plan) }
+
+// Label is the name of the type for people.
+func (i integration) Label() string { return sourceOf(i.Type).Label }
+
+// HasHeartbeats and HasSecrets say what integrations of the type have.
+func (i integration) HasHeartbeats() bool { return slices.Contains(heartbeats.Types(), i.Type) }
+
+// HasSecrets reports whether the integration can check signatures.
+func (i integration) HasSecrets() bool { return slices.Contains(signatures.Types(), i.Type) }
+
+// health is a state of an integration with the kind of its chip. Group is the value of the list filter that selects it.
+type health struct{ Text, Kind, Group string }
+
+// The filters of the list by health.
+const (
+	groupWorks     = "works"
+	groupAttention = "attention"
+	groupSilent    = "silent"
+)
+
+// healthOptions are the choices of the filter.
+var healthOptions = []page.Option{{Value: "", Label: "any health"}, {Value: groupWorks, Label: "works"}, {Value: groupAttention, Label: "needs attention"},
+	{Value: groupSilent, Label: "silent or never used"}}
+
+// silent is the time without a delivery after which the list marks an integration. Senders without alerts send nothing, so it is long.
+const silent = 30 * 24 * time.Hour
+
+// healthAt says what needs attention, the worst first.
+func (i integration) healthAt(now time.Time) health {
+	a := i.Activity
+	switch {
+	case !i.Enabled:
+		return health{"switched off", "warn", groupAttention}
+	case len(i.Tokens) == 0:
+		return health{"no token", "bad", groupAttention}
+	case a.LastRefusedAt.After(a.LastAcceptedAt):
+		return health{"last delivery refused", "bad", groupAttention}
+	case a.LastAcceptedAt.IsZero():
+		return health{"nothing received yet", "info", groupSilent}
+	case a.LastFailureAt.Add(24 * time.Hour).After(now):
+		return health{"expressions fail", "warn", groupAttention}
+	case now.Sub(a.LastAcceptedAt) > silent:
+		return health{fmt.Sprintf("silent for %d days", now.Sub(a.LastAcceptedAt)/(24*time.Hour)), "warn", groupSilent}
+	}
+	return health{"works", "good", groupWorks}
+}
+
+// Health is healthAt now, for templates.
+func (i integration) Health() health { return i.healthAt(time.Now()) }
+
+type listView struct {
+	page.Frame
+	Tabs []page.Tab
+	Text string // the reader's filter
+	Show string // the health of the rows; "" = any
+	Rows []integration
+	More string // address of the next rows; "" = there are none
+	// Healths are the choices of Show.
+	Healths []page.Option
+}
+
+// maxReads is how many pages of the API one page of the list reads to find integrations with the chosen health.
+const maxReads = 10
+
+func tabs(current string) []page.Tab {
+	return page.Tabs(current, page.Tab{Label: "Integrations", Href: "/integrations"}, page.Tab{Label: "Heartbeats", Href: "/heartbeats"})
+}
+
+// list shows the integrations by name.
+func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
+	asked := r.URL.Query()
+	v := listView{Tabs: tabs("/integrations"), Text: page.Storable(strings.TrimSpace(asked.Get("text"))), Show: asked.Get("health"), Healths: healthOptions}
+	next := asked.Get("after")
+	for range maxReads {
+		var found page.Listed[integration]
+		if err := h.Pages.API(r).Get(page.Query("/v1/integrations", "limit", listLength, "text", v.Text, "cursor", next), &found); err != nil {
+			h.Pages.Fail(rw, r, err)
+			return
+		}
+		for _, i := range found.Items {
+			if v.Show == "" || i.Health().Group == v.Show {
+				v.Rows = append(v.Rows, i)
+			}
+		}
+		if next = found.Next; next == "" || len(v.Rows) >= page.ListLength {
+			break
+		}
+	}
+	v.Frame = h.Pages.Frame(r, "Integrations", "integrations")
+	if next != "" {
+		v.More = page.Query("/integrations", "text", v.Text, "health", v.Show, "after", next)
+	}
+	h.Pages.Render(rw, r, http.StatusOK, "integrations", v)
+}
+
+type showView struct {
+	page.Frame
+	I          integration
+	Settings   string
+	Setup      setup
+	Payloads   []payload
+	May        bool // the reader may change the integration
+	Heartbeats []beat
+	MoreBeats  bool
+	Now        []page.Field // of the form that revokes all other tokens
+	Lost       string       // what a deletion loses
+}
+
+// payload is a stored delivery. N is its number, from 1. Asked says that the reader asked to preview it.
+type payload struct {
+	At      time.Time `json:"at"`
+	Outcome string    `json:"outcome"`
+	Body    string    `json:"body"`
+	N       int
+	Asked   bool
+	Tried   tried
+}
+
+// show shows an integration. Payloads may have secrets of the sender, so only owners of the application and administrators see them.
+func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
+	v := showView{}
+	var err error
+	if v.I, _, err = h.read(r); err == nil {
+		v.Payloads, err = h.payloads(r, v.I)
+	}
+	if err == nil && v.I.HasHeartbeats() {
+		var found page.Listed[beat]
+		err = h.Pages.API(r).Get(v.I.Path()+"/heartbeats?limit=50", &found)
+		v.Heartbeats, v.MoreBeats = found.Items, found.Next != ""
+	}
+	if n := number(r.URL.Query().Get("preview")); err == nil && n > 0 && n <= len(v.Payloads) {
+		p := &v.Payloads[n-1]
+		p.Asked = true
+		p.Tried, err = h.try(r, v.I, map[string]any{"stored": n})
+	}
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	v.Settings, v.Setup, v.Now, v.Lost = indented(v.I.Settings), h.setup(v.I, ""), []page.Field{{Name: "now", Value: "true"}}, v.lost()
+	v.Frame = h.Pages.Frame(r, v.I.Name, "integrations")
+	v.May = v.I.MayEdit && !v.ReadOnly
+	h.Pages.Render(rw, r, http.StatusOK, "integration", v)
+}
+
+// outgrown is a rule that works and cannot be saved again.
+type outgrown struct {
+	Rule int // from 1
+	Why  string
+}
+
+// Outgrown are the rules that work and are refused when the rules are saved again.
+func (v showView) Outgrown() (out []outgrown) {
+	for k, rule := range v.I.Rules {
+		if why := matchers.Outgrown(rule.Match); why != "" {
+			out = append(out, outgrown{k + 1, why})
+		}
+	}
+	return out
+}
+
+// lost says what a deletion loses.
+func (v showView) lost() string {
+	beats := ""
+	if n := len(v.Heartbeats); n > 0 {
+		beats = fmt.Sprintf(", %d heartbeats", n)
+		if v.MoreBeats {
+			beats = ", all its heartbeats"
+		}
+	}
+	return fmt.Sprintf("%d tokens, %d rules%s and the stored deliveries are lost. The sender is refused from now on. Incidents stay, but its deliveries no longer resolve them.",
+		len(v.I.Tokens), len(v.I.Rules), beats)
+}
+
+// read reads the integration of the path, with its ETag.
+func (h Handlers) read(r *http.Request) (i integration, etag string, err error) {
+	etag, err = h.Pages.API(r).Read(page.Path("/v1/integrations/%s", wire.Param(r, "integration")), &i)
+	return i, etag, err
+}
+
+// payloads reads the latest deliveries. People who may not change the integration see none.
+func (h Handlers) payloads(r *http.Request, i integration) ([]payload, error) {
+	var latest struct{ Items []payload }
+	if i.MayEdit {
+		if err := h.Pages.API(r).Get(i.Path()+"/payloads", &latest); err != nil {
+			return nil, err
+		}
+	}
+	for k := range latest.Items {
+		latest.Items[k].N = k + 1
+	}
+	return latest.Items, nil
+}
+
+// editable is read for the pages that change the integration.
+func (h Handlers) editable(r *http.Request) (i integration, etag string, err error) {
+	i, etag, err = h.read(r)
+	if err == nil && !i.MayEdit {
+		err = fault.New(fault.Forbidden, "only administrators and owners of the application "+i.Application+" may change this integration")
+	}
+	return i, etag, err
+}
+
+// tried is what an event or a payload would do now. Refusal says why it cannot be read.
+type tried struct {
+	Events  []event
+	Refusal string
+}
+
+// event is an event of a preview of /v1.
+type event struct {
+	Status   string            `json:"status"`
+	Key      string            `json:"dedup_key"`
+	Title    string            `json:"title"`
+	Summary  string            `json:"summary"`
+	Severity string            `json:"severity"`
+	Labels   map[string]string `json:"labels"`
+	Failures []struct {
+		Field  string `json:"field"`
+		Reason string `json:"reason"`
+	} `json:"failures"`
+	Incident int64  `json:"incident"`
+	Route    *route `json:"route"`
+}
+
+// route is the choice of a plan of /v1.
+type route struct {
+	Plan       string           `json:"plan"`
+	PlanOf     string           `json:"plan_of"`
+	Targets    []routing.Target `json:"targets"`
+	Rule       int              `json:"rule"`
+	RecordOnly bool             `json:"record_only"`
+	Reason     string           `json:"reason"`
+	Refusal    string           `json:"refusal"`
+}
+
+// try asks what a payload would do. in is the body of the preview.
+func (h Handlers) try(r *http.Request, i integration, in map[string]any) (out tried, err error) {
+	err = h.Pages.API(r).Send(http.MethodPost, i.Path()+"/preview", in, &out.Events)
+	if fault.Is(err, fault.Invalid) {
+		out.Refusal, err = fault.Public(err), nil
+	}
+	return out, err
+}

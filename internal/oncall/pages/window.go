@@ -1,0 +1,38 @@
+package pages
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+)
+
+// teamAndWindow returns the team of the path and the window of the query. The default window is start to end, in days from now.
+func (a Deps) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, from, to time.Time, err error) {
+	if t, err = a.Team(r); err != nil {
+		return t, from, to, err
+	}
+	now, err := a.People.Clock(r.Context())
+	if err != nil {
+		return t, from, to, err
+	}
+	from, to, err = Window(r, now.AddDate(0, 0, start), now.AddDate(0, 0, end))
+	return t, from, to, err
+}
+
+// askedRoles returns the roles that the query names; none = all roles. An unknown role is an Invalid fault.
+func (a Deps) askedRoles(r *http.Request) ([]string, error) {
+	var out []string
+	for _, name := range r.URL.Query()["role"] {
+		if name == "" {
+			continue
+		}
+		role, err := a.Role(r.Context(), name)
+		if err != nil {
+			return nil, fault.When(err, fault.NotFound, fault.Invalidf("role", "there is no role %q", name))
+		}
+		out = append(out, role.Name)
+	}
+	return out, nil
+}

@@ -1,0 +1,427 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
+	"github.com/iris-oncall/iris/internal/auth/signon"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/dev/testlog"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/program/site/sections"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+// world is a small Iris in memory: one incident, one person, one processor.
+type world struct {
+	sessions  fakeSessions
+	audited   fakeEntries
+	idp       provider
+	incident  incidents.Incident
+	merged    []incidents.Incident // into incident
+	entries   []incidents.Entry
+	alerts    []incidents.Alert
+	asked     filters.Query
+	woken     buckets.Set
+	ann       users.User
+	down      bool // the database is unavailable
+	elsewhere bool // Iris keeps no password
+	silences  silences
+	factors   factors
+	resets    resets
+	revoked   int
+	invited   invited
+}
+
+func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
+	if slices.ContainsFunc(q.Conditions, func(c filters.Condition) bool { return c.Field == "merged_into" }) {
+		return w.merged, nil
+	}
+	w.asked = q
+	return []incidents.Incident{w.incident}, nil
+}
+
+func (w *world) Get(_ context.Context, id incidents.ID) (incidents.Incident, error) {
+	if id != w.incident.ID {
+		return incidents.Incident{}, fault.New(fault.NotFound, "no such incident")
+	}
+	return w.incident, nil
+}
+
+func (w *world) Timeline(context.Context, incidents.ID) ([]incidents.Entry, error) {
+	return w.entries, nil
+}
+
+func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
+	if w.down {
+		return nil, fault.New(fault.Unavailable, "the database cannot be reached")
+	}
+	if c.AskFirst && w.incident.Owner == "bob" && c.Replace != 2 {
+		return []incidents.Acknowledged{{ID: c.IDs[0], Found: true, PreviousOwner: "bob", OwnedBy: 2}}, nil
+	}
+	w.incident.Active, w.incident.Owner = false, owner.Name
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAcknowledged, At: time.Now(), Text: "acknowledged by " + c.Actor + " on the " + string(c.Via) + " page"})
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: c.IDs[0] == w.incident.ID}}, nil
+}
+
+func (w *world) Reopen(_ context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	w.incident.Active, w.incident.Owner = true, ""
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Resolve(_ context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
+	w.incident.Resolved = resolved
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) PageAlso(_ context.Context, c incidents.Change, p incidents.AddedPage) error {
+	if w.incident.Resolved {
+		return fault.New(fault.Conflict, "the incident is resolved: reopen it first")
+	}
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAdded, At: time.Now(), Text: c.Actor + " paged also " + p.Targets[0].Name})
+	return nil
+}
+
+func (w *world) Reassign(_ context.Context, _ incidents.Change, owner string) error {
+	w.incident.Owner = owner
+	return nil
+}
+
+func (w *world) Snooze(_ context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error) {
+	w.incident.SnoozedUntil, w.incident.Active = end(time.Now()), false
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Merge(_ context.Context, c incidents.Change, into incidents.ID, _ string) ([]incidents.Acknowledged, error) {
+	if into == w.incident.ID {
+		return nil, fault.Invalidf("into", "incident 257 cannot be merged into itself")
+	}
+	w.incident.MergedInto, w.incident.Active = into, false
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Unmerge(_ context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	w.incident.MergedInto, w.incident.Active = 0, true
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Escalate(_ context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	return nil, fault.New(fault.Conflict, "step 2 is the last one of the plan: use restart to begin the plan again")
+}
+
+func (w *world) Restart(_ context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	w.incident.CurrentStep = 1
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Alerts(context.Context, incidents.ID, string, int) ([]incidents.Alert, error) {
+	return w.alerts, nil
+}
+
+func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User, content string) (int64, error) {
+	if strings.Contains(content, "away") {
+		return 0, fault.New(fault.Unavailable, "the database cannot be reached")
+	}
+	if strings.TrimSpace(content) == "" {
+		return 0, fault.Invalidf("content", "Empty comment")
+	}
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryComment, At: time.Now(), Actor: author.Name, Text: content})
+	return 1, nil
+}
+
+func (w *world) Newest(context.Context, incidents.ID, int) ([]messages.Message, error) {
+	return []messages.Message{{Target: "ann", Mode: users.SMS, State: messages.Pending, Step: 1,
+		Attempts: []messages.Attempt{{Number: 1, Vendor: "twilio", Outcome: messages.OutcomeUnavailable, Detail: "503 from vendor"}}}}, nil
+}
+
+func (w *world) Authenticate(_ context.Context, name, password string) (users.User, error) {
+	if name == "ann" && password == "right" {
+		return w.ann, nil
+	}
+	switch name {
+	case "stranger":
+		return users.User{}, auth.ErrUnknownPerson
+	case "away":
+		return users.User{}, &fault.Error{Kind: fault.Unavailable, Message: auth.ErrDirectoryUnavailable.Message, Err: errors.Join(auth.ErrDirectoryUnavailable, io.EOF)}
+	}
+	return users.User{}, fault.New(fault.Unauthenticated, "bad log-in")
+}
+
+func (w *world) Credentials(context.Context, string) (users.User, string, error) {
+	if w.elsewhere {
+		return w.ann, "", nil
+	}
+	return w.ann, "hash", nil
+}
+
+// RevokeAll counts how often it is called.
+func (w *world) RevokeAll(context.Context, users.User) (int, error) {
+	w.revoked++
+	return 2, nil
+}
+
+func (w *world) SetPassword(context.Context, users.ID, string) error { return nil }
+
+func (w *world) ByName(_ context.Context, name string) (users.User, error) {
+	if w.down {
+		return users.User{}, fault.Wrap(fault.Unavailable, errors.New("dial tcp: secret"), "the database cannot be reached")
+	}
+	if name != "ann" {
+		return users.User{}, fault.New(fault.NotFound, "no such user")
+	}
+	return w.ann, nil
+}
+
+func (w *world) Shown(context.Context, users.ID) (users.Display, error) {
+	return users.Display{PhotoURL: "https://example.com/ann.png", TimeZone: w.ann.TimeZone}, nil
+}
+
+func (w *world) Contacts(context.Context, users.ID) (map[users.Mode]string, error) {
+	return map[users.Mode]string{users.Email: "ann@example.com"}, nil
+}
+
+// noPlans has no plan.
+type noPlans struct{ catalog.PlanStore }
+
+func (noPlans) List(context.Context, filters.Query) ([]escalation.Plan, error) { return nil, nil }
+
+type browser struct {
+	*http.Client
+	base string
+	t    *testing.T
+	at   *url.URL // of the last page
+}
+
+func setup(t *testing.T) (*world, *browser) {
+	t.Helper()
+	w := &world{
+		ann: users.User{ID: 1, OncallID: 21, Name: "ann", FullName: "Ann Lee", TimeZone: "UTC", Active: true},
+		incident: incidents.Incident{ID: 257, Plan: "db-plan", Application: "db", Active: true, CurrentStep: 1, CreatedAt: time.Now().Add(-time.Minute),
+			Context: json.RawMessage(`{"title":"<script>alert(1)</script> disk full"}`), TitleVariable: "title"},
+		entries: []incidents.Entry{{Kind: incidents.EntryOpened, At: time.Now(), Text: "opened by application db"}},
+	}
+	manager := scs.New()
+	manager.Cookie.Secure = false
+	site, err := New(Deps{
+		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Escalations: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
+			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) { return nil, nil },
+			Version: func(context.Context, incidents.ID) (string, error) {
+				return fmt.Sprint(w.incident, len(w.entries)), nil
+			},
+			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
+		Sections: sections.Deps{
+			Configuration: sections.ConfigurationParts{
+				Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
+				Silences:     sections.SilenceParts{Silences: w.silences.operations(), Incidents: w},
+				Integrations: sections.IntegrationParts{PublicURL: "https://iris.example.com"}},
+			Access: sections.AccessParts{Teams: teams{}, Sessions: sections.SessionParts{Sessions: &w.sessions, People: w},
+				Tokens: sections.TokenParts{Tokens: noTokens{}, Services: sections.ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},
+			Operations: sections.OperationParts{Audit: sections.AuditParts{Read: w.audited.list}},
+		},
+		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v0/target_roles" {
+				http.NotFound(rw, r)
+				return
+			}
+			rw.Header().Set("Content-Type", "application/json")
+			_, _ = rw.Write([]byte(`[{"name": "user"}, {"name": "team"}, {"name": "oncall-primary"}]`))
+		}),
+		Account: AccountParts{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets}, Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
+			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
+			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
+			Mails:       w.resets.can, Tokens: w},
+		People: w, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
+		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
+			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},
+	})
+	require.NoError(t, err)
+	r := chi.NewRouter()
+	site.Routes(r)
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		named := wire.ProxyAccount{Subject: req.Header.Get("X-Subject")}
+		r.ServeHTTP(rw, req.WithContext(wire.WithProxyAccount(req.Context(), named)))
+	}))
+	t.Cleanup(srv.Close)
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	return w, &browser{Client: &http.Client{Jar: jar}, base: srv.URL, t: t}
+}
+
+func (b *browser) get(path string, header ...string) (int, string) {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+path, nil)
+	require.NoError(b.t, err)
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	return b.do(req)
+}
+
+func (b *browser) post(path string, form url.Values, header ...string) (int, string) {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(form.Encode()))
+	require.NoError(b.t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	return b.do(req)
+}
+
+func (b *browser) do(req *http.Request) (int, string) {
+	b.t.Helper()
+	resp, err := b.Do(req)
+	require.NoError(b.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	b.at = resp.Request.URL
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(b.t, err)
+	return resp.StatusCode, string(body)
+}
+
+func (b *browser) login() {
+	b.t.Helper()
+	status, body := b.post("/login/", url.Values{"username": {"ann"}, "password": {"right"}})
+	require.Equal(b.t, http.StatusOK, status)
+	require.Contains(b.t, body, "Escalating")
+}
+
+func TestPagesNeedALogin(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	for _, path := range []string{"/", "/incidents", "/incidents/257", "/silences"} {
+		status, body := b.get(path)
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, `name="password"`, path)
+	}
+	status, body := b.post("/login/", url.Values{"username": {"ann"}, "password": {"wrong"}})
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "password is wrong")
+	b.login()
+}
+
+func TestLogInRedirectsOnlyToThisServer(t *testing.T) {
+	t.Parallel()
+	for _, next := range []string{"//evil.example", "https://evil.example/", `/\evil.example`, "incidents"} {
+		require.False(t, signon.LocalPath(next), next)
+	}
+	require.True(t, signon.LocalPath("/incidents?show=all"))
+	_, b := setup(t)
+	status, _ := b.post("/login/?next=//evil.example", url.Values{"username": {"ann"}, "password": {"right"}})
+	require.Equal(t, http.StatusBadRequest, status)
+}
+
+func TestIncidentIsShownEscapedAndAcknowledged(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	status, body := b.get("/incidents/257")
+	require.Equal(t, http.StatusOK, status)
+	require.NotContains(t, body, "<script>alert")
+	require.Contains(t, body, "&lt;script&gt;alert(1)&lt;/script&gt; disk full")
+	require.Contains(t, body, "escalating, step 1")
+	require.Contains(t, body, "waiting")
+	require.Contains(t, body, "503 from vendor")
+
+	status, _ = b.post("/incidents/257/acknowledge", nil, "Sec-Fetch-Site", "cross-site")
+	require.Equal(t, http.StatusForbidden, status, "another site may not acknowledge")
+	require.True(t, w.incident.Active)
+
+	status, body = b.post("/incidents/257/acknowledge", nil, "Sec-Fetch-Site", "same-origin")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "acknowledged by <bdi>ann</bdi>")
+	require.True(t, w.woken.Has(1), "the bucket's owner is notified")
+}
+
+func TestLivePartIsSentOnlyWhenItChanged(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	_, body := b.get("/incidents/257")
+	seen := regexp.MustCompile(`X-Seen":"([0-9a-f]+)`).FindStringSubmatch(body)
+	require.Len(t, seen, 2)
+	status, _ := b.get("/incidents/257", "HX-Request", "true", "X-Seen", seen[1])
+	require.Equal(t, http.StatusNoContent, status)
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryStep, At: time.Now(), Text: "step 2: paging bob"})
+	status, body = b.get("/incidents/257", "HX-Request", "true", "X-Seen", seen[1])
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "step 2: paging bob")
+	require.NotContains(t, body, "<html", "only the part")
+}
+
+func TestListFiltersAndCluster(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	status, _ := b.get("/incidents?show=escalating&application=db&after=1700000000000000.900")
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, []filters.Condition{
+		{Field: "active", Op: filters.Eq, Values: []any{true}},
+		{Field: "application", Op: filters.Contains, Values: []any{"db"}},
+	}, w.asked.Conditions)
+	status, body := b.get("/incidents?show=all&integration=prom&severity=critical")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "<option selected>critical</option>")
+	require.Equal(t, []filters.Condition{
+		{Field: "integration", Op: filters.Contains, Values: []any{"prom"}},
+		{Field: "critical", Op: filters.Eq, Values: []any{true}},
+	}, w.asked.Conditions)
+	require.Contains(t, body, "remove this filter")
+	_, body = b.get("/incidents?show=all&severity=loud")
+	require.Empty(t, w.asked.Conditions)
+	require.NotContains(t, body, "remove this filter")
+	_, body = b.get("/incidents?show=mine")
+	require.Contains(t, w.asked.Conditions, filters.Condition{Field: "owner", Op: filters.Eq, Values: []any{w.ann.Name}})
+	require.Contains(t, body, `show=mine" aria-current="page">Mine</a>`)
+}
+
+func TestUnknownIncidentAndEmptyComment(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	b.login()
+	for _, path := range []string{"/incidents/1", "/incidents/x", "/incidents/99999999999999999999"} {
+		status, body := b.get(path)
+		require.Equal(t, http.StatusNotFound, status)
+		require.Contains(t, body, "This page or object does not exist")
+	}
+	status, body := b.post("/incidents/257/comments", url.Values{"content": {" "}})
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, body, "Empty comment")
+}
+
+func TestAssetsAreNamedByTheirContent(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	_, body := b.get("/login")
+	for _, m := range regexp.MustCompile(`"(/static/[^"]+)"`).FindAllStringSubmatch(body, -1) {
+		status, _ := b.get(m[1])
+		require.Equal(t, http.StatusOK, status, m[1])
+	}
+	status, _ := b.get("/static/app.css")
+	require.Equal(t, http.StatusNotFound, status)
+}

@@ -1,0 +1,134 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+// ChangeRoutes mounts the forms. The APIs refuse people who are not administrators.
+func (h SystemPages) ChangeRoutes(r chi.Router) {
+	r.Post("/system/members/{process}/draining", h.drain)
+	r.Post("/system/pauses", h.pause)
+	r.Post("/system/pauses/end", h.endPause)
+	r.Post("/system/applications", h.pauseApplication)
+	r.Post("/system/purge", h.purge)
+}
+
+// formsView is what the forms of a tab show.
+type formsView struct {
+	Refusal      page.Refusal
+	Typed        url.Values // of the form that was refused
+	Modes        []page.Option
+	Pausable     []page.Option // keys of modes and accounts
+	Minutes      []page.Option
+	Applications []string // names, for suggestions
+}
+
+// Value returns what was typed into a field.
+func (f formsView) Value(name string) string { return f.Typed.Get(name) }
+
+func (h SystemPages) forms(r *http.Request, data any, refusal page.Refusal) formsView {
+	f := formsView{Refusal: refusal, Typed: url.Values{}, Modes: page.OptionsOr("any mode", users.ContactModes...),
+		Minutes: []page.Option{{Value: "15", Label: "15 minutes"}, {Value: "60", Label: "1 hour"}, {Value: "240", Label: "4 hours"}, {Value: "1440", Label: "24 hours"}}}
+	if refusal.Text != "" {
+		f.Typed = page.Typed(r)
+	}
+	switch v := data.(type) {
+	case vendorsView:
+		for _, mode := range users.ContactModes {
+			f.Pausable = append(f.Pausable, page.Option{Value: "mode:" + string(mode), Label: "all " + string(mode)})
+		}
+		for _, a := range v.Items {
+			if o := (page.Option{Value: "account:" + a.Vendor + "/" + a.Account, Label: strings.TrimSuffix(a.Vendor+"/"+a.Account, "/")}); !slices.Contains(f.Pausable, o) {
+				f.Pausable = append(f.Pausable, o)
+			}
+		}
+		f.Applications = h.Pages.API(r).Names("/v1/applications")
+	case queuesView:
+		f.Applications = h.Pages.API(r).Names("/v1/applications")
+	}
+	return f
+}
+
+// done shows the reader the result of a form, or the tab again with the reason of the refusal.
+func (h SystemPages) done(rw http.ResponseWriter, r *http.Request, tab, text string, err error) {
+	h.Pages.Finish(rw, r, text, systemAddress+"?tab="+tab, err, func(refusal page.Refusal) {
+		again := r.Clone(r.Context()) // the tab refreshes itself at its own address
+		again.URL = &url.URL{Path: systemAddress, RawQuery: "tab=" + tab}
+		h.render(rw, again, tab, refusal)
+	})
+}
+
+func (h SystemPages) drain(rw http.ResponseWriter, r *http.Request) {
+	draining := r.PostFormValue("draining") == "true"
+	text := "The processor takes buckets again."
+	if draining {
+		text = "The processor gives its buckets to the others."
+	}
+	path := page.Path("/v1/system/members/%s/draining", wire.Param(r, "process"))
+	h.done(rw, r, "members", text, h.Pages.API(r).Send(http.MethodPut, path, map[string]bool{"draining": draining}, nil))
+}
+
+func (h SystemPages) pause(rw http.ResponseWriter, r *http.Request) {
+	form := page.Typed(r)
+	minutes, _ := strconv.Atoi(form.Get("minutes")) // the API refuses 0
+	key := form.Get("key")
+	body := map[string]any{"seconds": 60 * minutes, "reason": form.Get("reason")}
+	h.done(rw, r, "vendors", key+" is paused.", h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/system/pauses/%s", key), body, nil))
+}
+
+func (h SystemPages) endPause(rw http.ResponseWriter, r *http.Request) {
+	key := page.Typed(r).Get("key")
+	h.done(rw, r, "vendors", key+" is resumed.", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/system/pauses/%s", key), nil, nil))
+}
+
+func (h SystemPages) pauseApplication(rw http.ResponseWriter, r *http.Request) {
+	form := page.Typed(r)
+	paused, name := form.Get("paused") == "true", form.Get("application")
+	text := "Application " + name + " is resumed."
+	if paused {
+		text = "Application " + name + " is paused: its incidents and messages wait."
+	}
+	h.done(rw, r, "vendors", text, h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/applications/%s/paused", name), map[string]bool{"paused": paused}, nil))
+}
+
+func (h SystemPages) purge(rw http.ResponseWriter, r *http.Request) {
+	form := page.Typed(r)
+	body := map[string]any{"reason": form.Get("reason"), "out_of_band": form.Get("out_of_band") == "true"}
+	for _, name := range []string{"application", "mode"} {
+		if text := form.Get(name); text != "" {
+			body[name] = text
+		}
+	}
+	for _, f := range []struct {
+		field, member string
+		unit          int64
+	}{{"incident_id", "incident_id", 1}, {"minutes", "older_than_seconds", 60}} {
+		text := form.Get(f.field)
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			body[f.member] = f.unit * n
+		} else if text != "" {
+			body[f.member] = text // the API says what is wrong with it
+		}
+	}
+	var out struct {
+		Dropped int
+		More    bool
+	}
+	err := h.Pages.API(r).Send(http.MethodPost, "/v1/messages/purge", body, &out)
+	text := humanize.Count(out.Dropped, "message was", "messages were") + " dropped."
+	if out.More {
+		text += " There are more: drop again."
+	}
+	h.done(rw, r, "queues", text, err)
+}

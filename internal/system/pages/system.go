@@ -1,0 +1,452 @@
+// Package system serves the pages for operators: members and buckets, queues, limits, vendors, pages that reached nobody, refused alerts,
+// the configuration and the versions. Everything is read from the APIs. The web site mounts it.
+package pages
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/kit/clock"
+	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/web/page"
+)
+
+// SystemPages serves the pages. It is safe for concurrent use.
+type SystemPages struct{ Pages *page.Pages }
+
+// Routes mounts the pages. The caller must admit only people who have logged in.
+func (h SystemPages) Routes(r chi.Router) { page.Get(r, "/system", h.show) }
+
+const systemAddress = "/system"
+
+// tab is a tab of the page. It reads its data, which its template shows.
+type tab struct {
+	name, label string
+	live        bool // refreshes itself
+	admin       bool // for administrators
+	read        func(h SystemPages, r *http.Request) (any, error)
+}
+
+var tabs = []tab{
+	{"members", "Members", true, false, SystemPages.members},
+	{"queues", "Queues", true, false, SystemPages.queues},
+	{"vendors", "Vendors", true, false, SystemPages.vendors},
+	{"unreached", "Reached nobody", false, false, SystemPages.unreached},
+	{"contacts", "Failing contacts", false, false, SystemPages.contacts},
+	{"refused", "Refused alerts", false, false, SystemPages.refused},
+	{"configuration", "Configuration", false, true, SystemPages.configuration},
+	{"versions", "Versions", false, false, SystemPages.versions},
+}
+
+func (h SystemPages) show(rw http.ResponseWriter, r *http.Request) {
+	h.render(rw, r, r.URL.Query().Get("tab"), page.Refusal{Status: http.StatusOK})
+}
+
+// render shows a tab with its forms. refusal says why a form was refused.
+func (h SystemPages) render(rw http.ResponseWriter, r *http.Request, name string, refusal page.Refusal) {
+	chosen := tabs[0]
+	if i := slices.IndexFunc(tabs, func(t tab) bool { return t.name == name }); i >= 0 {
+		chosen = tabs[i]
+	}
+	if page.Unchanged(r, chosen.name) {
+		return
+	}
+	data, err := chosen.read(h, r)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	template := "system-" + chosen.name
+	live, whole := h.Pages.Live(rw, r, template, data)
+	if !whole {
+		return
+	}
+	v := struct {
+		page.Frame
+		Tabs []page.Tab
+		Live page.Live
+		Self bool   // the tab refreshes itself
+		Form string // name of the tab, if the reader may use its forms
+		formsView
+	}{h.Pages.Frame(r, "System", "system"), nil, live, chosen.live, "", formsView{Refusal: refusal}}
+	if v.Admin {
+		v.Form = chosen.name
+		v.formsView = h.forms(r, data, refusal)
+	}
+	for _, t := range tabs {
+		if !t.admin || v.Admin {
+			v.Tabs = append(v.Tabs, page.Tab{Label: t.label, Href: systemAddress + "?tab=" + t.name, Current: t.name == chosen.name})
+		}
+	}
+	h.Pages.Render(rw, r, refusal.Status, "system", v)
+}
+
+// age returns a duration of the API as people read it.
+func age(seconds float64) string { return humanize.Age(time.Duration(seconds * float64(time.Second))) }
+
+type member struct {
+	ProcessID string `json:"process_id"`
+	Host      string
+	Gossip    string `json:"gossip_address"`
+	Version   string
+	StartedAt time.Time `json:"started_at"`
+	Beat      float64   `json:"heartbeat_age_seconds"`
+	State     string
+	Buckets   int
+	Lacks     []string // modes that only others serve
+	Skew      *float64 `json:"clock_skew_seconds"`
+	Colour    int      `json:"-"` // class of the owner on the map
+	May       bool     `json:"-"` // the reader may drain it, or end that
+}
+
+// Short is the beginning of the number of the process.
+func (m member) Short() string { return m.ProcessID[:min(8, len(m.ProcessID))] }
+
+// Heartbeat is how long ago the process was heard of.
+func (m member) Heartbeat() string { return age(m.Beat) }
+
+// Lacking names the modes that only others serve; "" = none.
+func (m member) Lacking() string { return strings.Join(m.Lacks, ", ") }
+
+// Clock is how far the clock of the process is from that of the database.
+func (m member) Clock() string {
+	if m.Skew == nil {
+		return "not known"
+	}
+	return clock.Describe(m.skew())
+}
+
+func (m member) skew() time.Duration { return time.Duration(*m.Skew * float64(time.Second)) }
+
+// Wrong reports whether the clock of a process that runs differs too much.
+func (m member) Wrong() bool {
+	return m.State != "dead" && m.Skew != nil && m.skew().Abs() > clock.Tolerated
+}
+
+// Chip is the kind of chip for the state.
+func (m member) Chip() string {
+	return map[string]string{"running": "good", "draining": "warn"}[m.State] + map[bool]string{true: "bad"}[m.State == "dead"]
+}
+
+type membersAnswer struct {
+	Members []member
+	Buckets []struct {
+		Owner string
+		Epoch int64
+	}
+	Version string
+	Schema  int64
+	Wanted  int64 `json:"schema_wanted"`
+}
+
+type bucket struct {
+	Number       int
+	Class, Owner string
+	Epoch        int64
+}
+
+// handover records that a process took buckets from another one.
+type handover struct {
+	At           time.Time
+	Owner, Host  string
+	Previous     string
+	PreviousHost string `json:"previous_host"`
+	TakenOver    bool   `json:"taken_over"`
+	Buckets      []int
+}
+
+// Short is the beginning of the number of the process that took them.
+func (h handover) Short() string { return h.Owner[:min(8, len(h.Owner))] }
+
+// From is the beginning of the number of the process that had them.
+func (h handover) From() string { return h.Previous[:min(8, len(h.Previous))] }
+
+// mostRanges is how many ranges of buckets a hand-over shows.
+const mostRanges = 8
+
+// Which lists the first buckets as ranges, such as 0–3, 7.
+func (h handover) Which() string {
+	var parts []string
+	for i := 0; i < len(h.Buckets); {
+		if len(parts) == mostRanges {
+			return strings.Join(parts, ", ") + " …"
+		}
+		j := i
+		for j+1 < len(h.Buckets) && h.Buckets[j+1] == h.Buckets[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(h.Buckets[i])
+		if j > i {
+			part += "–" + strconv.Itoa(h.Buckets[j])
+		}
+		parts, i = append(parts, part), j+1
+	}
+	return strings.Join(parts, ", ")
+}
+
+type membersView struct {
+	Members   []member
+	Buckets   []bucket
+	Handovers []handover
+	Owned     int
+	Missing   int
+}
+
+// colours is how many colours the map has. Processes share a colour when there are more of them.
+const colours = 12
+
+// paint gives each member a colour of its own. A member keeps its colour when others start and stop, unless two members would get the same.
+func paint(all []member) {
+	var used [colours]bool
+	for i := range all {
+		f := fnv.New32a()
+		_, _ = f.Write([]byte(all[i].ProcessID))
+		c := int(f.Sum32() % colours)
+		for n := 0; n < colours && used[c]; n++ {
+			c = (c + 1) % colours
+		}
+		all[i].Colour, used[c] = c, true
+	}
+}
+
+func (h SystemPages) members(r *http.Request) (any, error) {
+	var found membersAnswer
+	if err := h.Pages.API(r).Get("/v1/system/members", &found); err != nil {
+		return nil, err
+	}
+	var moved page.Listed[handover]
+	if err := h.Pages.API(r).Get("/v1/system/handovers", &moved); err != nil {
+		return nil, err
+	}
+	v := membersView{Members: found.Members, Handovers: moved.Items[:min(len(moved.Items), 12)]}
+	slices.SortStableFunc(v.Members, func(a, b member) int { return a.StartedAt.Compare(b.StartedAt) }) // the newest last
+	paint(v.Members)
+	owners := map[string]member{}
+	admin := page.Reader(r).Admin
+	for i := range v.Members {
+		v.Members[i].May = admin && v.Members[i].State != "dead"
+		if m := v.Members[i]; m.State != "dead" {
+			owners[m.ProcessID] = m
+		}
+	}
+	for n, b := range found.Buckets {
+		row := bucket{n, "unowned", "no running owner", b.Epoch}
+		if m, ok := owners[b.Owner]; ok {
+			row.Class, row.Owner = "m"+strconv.Itoa(m.Colour), m.Short()+" on "+m.Host
+			v.Owned++
+		}
+		v.Buckets = append(v.Buckets, row)
+	}
+	v.Missing = len(v.Buckets) - v.Owned
+	return v, nil
+}
+
+type queue struct {
+	Mode, Application, Class string
+	Waiting                  int64
+	InFlight                 int64   `json:"in_flight"`
+	Oldest                   float64 `json:"oldest_seconds"`
+}
+
+// Age is how long the oldest message waits.
+func (q queue) Age() string { return age(q.Oldest) }
+
+type limit struct {
+	Key       string
+	Ahead     float64 `json:"ahead_seconds"`
+	Used      float64 `json:"used_last_minute"`
+	PerMinute float64 `json:"per_minute"`
+}
+
+// Use returns the calls of the last minute and how many the limit allows.
+func (l limit) Use() string {
+	if l.PerMinute == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f of %.0f", l.Used, l.PerMinute)
+}
+
+// Share is the used part of the limit, in percent.
+func (l limit) Share() int { return int(min(100, 100*l.Used/max(1, l.PerMinute))) }
+
+// Wait is how long the next call waits.
+func (l limit) Wait() string { return age(l.Ahead) }
+
+type queuesView struct {
+	Queues []queue
+	Limits []limit
+}
+
+func (h SystemPages) queues(r *http.Request) (any, error) {
+	var waiting page.Listed[queue]
+	if err := h.Pages.API(r).Get("/v1/system/queues", &waiting); err != nil {
+		return nil, err
+	}
+	var used page.Listed[limit]
+	err := h.Pages.API(r).Get("/v1/system/limits", &used)
+	return queuesView{waiting.Items, used.Items}, err
+}
+
+type systemVendor struct {
+	Vendor, Account, Mode string
+	Health                overview.Health
+	Calls, Failed         int64
+	InDoubt               int64     `json:"in_doubt"`
+	LastSentAt            time.Time `json:"last_sent_at"`
+	LastFailedAt          time.Time `json:"last_failed_at"`
+	LastFailure           string    `json:"last_failure"`
+}
+
+// Chip is the health as text, with the kind of its chip.
+func (v systemVendor) Chip() page.Option {
+	return map[overview.Health]page.Option{overview.Works: {Value: "good", Label: "works"}, overview.SomeCallsFailed: {Value: "warn", Label: "some calls failed"},
+		overview.LastCallFailed: {Value: "bad", Label: "last call failed"}}[v.Health]
+}
+
+type systemPause struct {
+	Key, Reason string
+	Seconds     float64 `json:"left_seconds"`
+}
+
+// Left is how long the pause lasts.
+func (p systemPause) Left() string { return age(p.Seconds) }
+
+type vendorsView struct {
+	Items        []systemVendor
+	Pauses       []systemPause
+	Applications []string `json:"paused_applications"`
+	May          bool     // the reader may end pauses
+}
+
+func (h SystemPages) vendors(r *http.Request) (any, error) {
+	v := vendorsView{May: page.Reader(r).Admin}
+	err := h.Pages.API(r).Get("/v1/system/vendors", &v)
+	return v, err
+}
+
+type contactsView struct {
+	Rows []struct{ User, Mode, Destination, Reason string }
+	More string
+}
+
+func (h SystemPages) contacts(r *http.Request) (any, error) {
+	var found page.Listed[struct{ User, Mode, Destination, Reason string }]
+	if err := h.Pages.API(r).Get(page.Query("/v1/system/contacts", "limit", "50", "cursor", r.URL.Query().Get("cursor")), &found); err != nil {
+		return nil, err
+	}
+	v := contactsView{Rows: found.Items}
+	if found.Next != "" {
+		v.More = page.Query(systemAddress, "tab", "contacts", "cursor", found.Next)
+	}
+	return v, nil
+}
+
+type unreached struct {
+	IncidentID              int64 `json:"incident_id"`
+	At                      time.Time
+	Text, Application, Plan string
+}
+
+type unreachedView struct {
+	Rows []unreached
+	More string
+}
+
+func (h SystemPages) unreached(r *http.Request) (any, error) {
+	var found page.Listed[unreached]
+	if err := h.Pages.API(r).Get(page.Query("/v1/system/unreached", "limit", "50", "cursor", r.URL.Query().Get("cursor")), &found); err != nil {
+		return nil, err
+	}
+	v := unreachedView{Rows: found.Items}
+	if found.Next != "" {
+		v.More = page.Query(systemAddress, "tab", "unreached", "cursor", found.Next)
+	}
+	return v, nil
+}
+
+type systemIntegration struct {
+	Name, Type, Application string
+	Enabled                 bool
+	Activity                struct {
+		Accepted, Refused int64
+		LastRefusedAt     time.Time `json:"last_refused_at"`
+		LastRefusal       string    `json:"last_refusal"`
+		Failed            int64     `json:"failed_expressions"`
+		LastFailureAt     time.Time `json:"last_failure_at"`
+		LastFailure       string    `json:"last_failure"`
+	}
+}
+
+// mostPages is how many pages of integrations the tab reads.
+const mostPages = 10
+
+func (h SystemPages) refused(r *http.Request) (any, error) {
+	var all []systemIntegration
+	next := ""
+	for range mostPages {
+		var found page.Listed[systemIntegration]
+		if err := h.Pages.API(r).Get(page.Query("/v1/integrations", "limit", "500", "refused", "true", "cursor", next), &found); err != nil {
+			return nil, err
+		}
+		all = append(all, found.Items...)
+		if next = found.Next; next == "" {
+			break
+		}
+	}
+	slices.SortFunc(all, func(a, b systemIntegration) int { return b.Activity.LastRefusedAt.Compare(a.Activity.LastRefusedAt) })
+	return all, nil
+}
+
+type setting struct{ Key, Value, Source string }
+
+type settingGroup struct {
+	Name string
+	Rows []setting
+}
+
+func (h SystemPages) configuration(r *http.Request) (any, error) {
+	var found page.Listed[setting]
+	if err := h.Pages.API(r).Get("/v1/system/configuration", &found); err != nil {
+		return nil, err
+	}
+	var groups []settingGroup
+	for _, s := range found.Items {
+		name, _, nested := strings.Cut(s.Key, ".")
+		if name, _, _ = strings.Cut(name, "["); !nested {
+			name = "general"
+		}
+		i := slices.IndexFunc(groups, func(g settingGroup) bool { return g.Name == name })
+		if i < 0 {
+			i, groups = len(groups), append(groups, settingGroup{Name: name})
+		}
+		groups[i].Rows = append(groups[i].Rows, s)
+	}
+	return groups, nil
+}
+
+type library struct{ Name, Version, Licence, File string }
+
+type versionsView struct {
+	Version        string
+	Schema, Wanted int64
+	Members        []member
+	Bundled        []library
+}
+
+func (h SystemPages) versions(r *http.Request) (any, error) {
+	var found membersAnswer
+	err := h.Pages.API(r).Get("/v1/system/members", &found)
+	return versionsView{found.Version, found.Schema, found.Wanted, found.Members, []library{
+		{"htmx", "2.0.11", "Zero-Clause BSD", "vendor/htmx.LICENSE"},
+		{"EventCalendar", "5.10.1", "MIT", "vendor/event-calendar.LICENSE"},
+		{"uPlot", "1.6.32", "MIT", "vendor/uplot.LICENSE"},
+	}}, err
+}

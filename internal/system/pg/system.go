@@ -1,0 +1,86 @@
+// Package system reads what operators see of vendors, limits and unreached people. The system routes of /v1 call it.
+package pg
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/kit/postgres"
+	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
+	"github.com/iris-oncall/iris/internal/system/overview"
+)
+
+// System reads from a database. It is safe for concurrent use.
+type System struct{ db *postgres.DB }
+
+// NewSystem returns the adapter over d.
+func NewSystem(d *postgres.DB) *System { return &System{d} }
+
+// Vendors returns the calls of each account since an instant.
+func (s *System) Vendors(ctx context.Context, since time.Time) ([]overview.VendorCalls, error) {
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).VendorCalls, since)
+	return postgres.Convert(rows, func(r postgresdb.VendorCallsRow) overview.VendorCalls {
+		return overview.VendorCalls{Vendor: r.Vendor, Account: r.Account, Mode: r.Mode, Calls: r.Calls, Failed: r.Failed, InDoubt: r.InDoubt,
+			LastSentAt: postgres.OrZero(r.LastSentAt), LastFailedAt: postgres.OrZero(r.LastFailedAt), LastFailure: r.LastFailure}
+	}), err
+}
+
+// Pauses returns the accounts and modes that are paused.
+func (s *System) Pauses(ctx context.Context) ([]overview.Pause, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]overview.Pause, error) {
+		rows, err := q.ListPauses(ctx)
+		return postgres.Convert(rows, func(r postgresdb.ListPausesRow) overview.Pause {
+			return overview.Pause{Key: r.Account, Left: postgres.Micros(r.LeftUs), Reason: r.Reason}
+		}), err
+	})
+}
+
+// Limits returns the limits that were used in the last hour, those with the longest wait first.
+func (s *System) Limits(ctx context.Context) ([]overview.LimitUse, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]overview.LimitUse, error) {
+		rows, err := q.LimitUses(ctx)
+		return postgres.Convert(rows, func(r postgresdb.LimitUsesRow) overview.LimitUse {
+			return overview.LimitUse{Key: r.Key, Ahead: postgres.FloatSeconds(r.AheadSeconds), Used: r.Used, PerMinute: r.PerMinute}
+		}), err
+	})
+}
+
+// PausedApplications returns the names of the applications that send nothing, by name.
+func (s *System) PausedApplications(ctx context.Context) ([]string, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]string, error) { return q.PausedApplications(ctx) })
+}
+
+// Handovers returns the latest hand-overs of buckets, newest first.
+func (s *System) Handovers(ctx context.Context, most int) ([]overview.Handover, error) {
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Handovers, int32(most))
+	return postgres.Convert(rows, func(r postgresdb.HandoversRow) overview.Handover {
+		h := overview.Handover{At: r.At, Owner: r.Owner, Host: r.Host, Previous: r.Previous, PreviousHost: r.PreviousHost, TakenOver: r.TakenOver}
+		for _, b := range r.Buckets {
+			h.Buckets = append(h.Buckets, int(b))
+		}
+		return h
+	}), err
+}
+
+// Unreached returns notifications that reached nobody since an instant, newest first: those before a number, 0 = from the newest.
+func (s *System) Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]overview.Unreached, error) {
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Unreached, postgresdb.UnreachedParams{ApplicationID: application, Since: since, Before: before, Most: int32(most)})
+	return postgres.Convert(rows, func(r postgresdb.UnreachedRow) overview.Unreached {
+		return overview.Unreached{ID: r.ID, IncidentID: r.IncidentID, At: r.At, Text: r.Text, Application: r.Application, Plan: r.Plan}
+	}), err
+}
+
+// Schema returns the number of the newest migration in the database, and of this release.
+func (s *System) Schema(ctx context.Context) (have, want int64, err error) {
+	state, err := s.db.SchemaState(ctx)
+	return state.Have, state.Want, err
+}
+
+// LostByUpgrade returns who did something in the last days that needs a right since this release, and the accounts and tokens in use that see
+// fewer contacts. It works on the schema of the release before.
+func (s *System) LostByUpgrade(ctx context.Context, days, most int) ([]overview.Loss, error) {
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).LostByUpgrade, postgresdb.LostByUpgradeParams{Days: int32(days), Most: int32(most)})
+	return postgres.Convert(rows, func(r postgresdb.LostByUpgradeRow) overview.Loss {
+		return overview.Loss{Rule: r.Rule, Who: r.Who, Object: r.Object, Times: r.Times, LastAt: postgres.OrZero(r.LastAt)}
+	}), err
+}
