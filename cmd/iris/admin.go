@@ -21,7 +21,6 @@ import (
 	"github.com/iris-oncall/iris/internal/program/database"
 	"github.com/iris-oncall/iris/internal/program/online"
 	"github.com/iris-oncall/iris/internal/program/operator"
-	"github.com/iris-oncall/iris/internal/program/operator/transfer"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -363,14 +362,14 @@ func (c checkConfigCommand) Run(ctx context.Context, e *env) error {
 			api, err := cfg.API()
 			if note(err); err == nil {
 				targets.API, targets.Database = &api, api.Common
-				note(transfer.DirectoryProblem(api.LDAP, api.Sync, api.Slack))
+				note(operator.DirectoryProblem(api.LDAP, api.Sync, api.Slack))
 			}
 		}
 		if c.Only != "api" {
 			processor, err := cfg.Processor()
 			if note(err); err == nil {
 				targets.Processor, targets.Database = &processor, processor.Common
-				note(transfer.DirectoryProblem(processor.LDAP, processor.Sync, processor.Slack))
+				note(operator.DirectoryProblem(processor.LDAP, processor.Sync, processor.Slack))
 			}
 		}
 		if url := cfg.DatabaseURL().Reveal(); url != "" {

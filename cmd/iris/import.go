@@ -10,7 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/program/config"
-	"github.com/iris-oncall/iris/internal/program/operator/transfer"
+	"github.com/iris-oncall/iris/internal/program/operator"
 )
 
 type importCommand struct {
@@ -41,7 +41,7 @@ const (
 
 // Run imports Iris's data and prints the report.
 func (c importIrisCommand) Run(ctx context.Context, e *env) error {
-	options := transfer.IrisOptions{Modes: c.Mode, StopActive: c.Active == "stop", Relays: c.Relay}
+	options := operator.IrisOptions{Modes: c.Mode, StopActive: c.Active == "stop", Relays: c.Relay}
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c importIrisCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	options.Retention = cfg.Retention()
-	report, err := transfer.Iris(ctx, common, in, options)
+	report, err := operator.Iris(ctx, common, in, options)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ type importOncallCommand struct {
 
 // Run imports Oncall's data and prints the report.
 func (c importOncallCommand) Run(ctx context.Context, e *env) error {
-	options := transfer.OncallOptions{Modes: c.Mode}
+	options := operator.OncallOptions{Modes: c.Mode}
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (c importOncallCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	report, err := transfer.Oncall(ctx, common, in, options)
+	report, err := operator.Oncall(ctx, common, in, options)
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (c importOncallCommand) Run(ctx context.Context, e *env) error {
 }
 
 // source returns what to import, with the password.
-func (f importFlags) source(e *env) (transfer.Import, error) {
-	in := transfer.Import{From: f.From, DryRun: f.DryRun, Progress: func(class string, rows int64) {
+func (f importFlags) source(e *env) (operator.Import, error) {
+	in := operator.Import{From: f.From, DryRun: f.DryRun, Progress: func(class string, rows int64) {
 		fmt.Fprintf(e.stderr, "%s: rows read: %d\n", class, rows)
 	}}
 	for _, v := range e.environ {
@@ -120,7 +120,7 @@ func (f importFlags) source(e *env) (transfer.Import, error) {
 }
 
 // finish prints the report and returns the exit code.
-func (f importFlags) finish(e *env, report *transfer.Report) error {
+func (f importFlags) finish(e *env, report *operator.Report) error {
 	write := report.WriteText
 	if f.JSON {
 		write = report.WriteJSON

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/oncall/who"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
 func TestOncallOnTheCommandLine(t *testing.T) {
@@ -41,7 +41,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 	require.Contains(t, ask(3, "empty"), "primary  NOBODY              nobody is primary: team empty has no active member\n")
 	require.Regexp(t, "^on-call\tempty\tprimary\t[^\t]+\t\n$", ask(3, "empty", "-o", "plain"), "scripts hear of nobody, too")
 
-	var teams []who.Team
+	var teams []scheduling.Team
 	require.NoError(t, json.Unmarshal([]byte(ask(0, "db", "--at", "2026-11-22 02:00", "--output", "json")), &teams))
 	require.Equal(t, "bob", teams[0].Roles[0].People[0].Name)
 	require.True(t, teams[0].Roles[0].Calendar)

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/program/config"
-	"github.com/iris-oncall/iris/internal/program/operator/transfer"
+	"github.com/iris-oncall/iris/internal/program/operator"
 )
 
 type syncCommand struct {
@@ -37,7 +37,7 @@ func (c syncCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	report, err := transfer.Directory(ctx, cfg, transfer.DirectoryOptions{DryRun: c.DryRun, AllowGone: c.AllowGone})
+	report, err := operator.Directory(ctx, cfg, operator.DirectoryOptions{DryRun: c.DryRun, AllowGone: c.AllowGone})
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ type syncProblem struct {
 	Text string `json:"text"`
 }
 
-func syncReport(r transfer.DirectoryReport) syncJSON {
+func syncReport(r operator.DirectoryReport) syncJSON {
 	out := syncJSON{
 		Source: r.Source, DryRun: r.DryRun, Stopped: r.Stopped, Entries: r.Entries, Strangers: r.Unsynced, Seconds: r.Took.Seconds(),
 		People: []syncChange{}, Lists: []syncChange{}, Problems: []syncProblem{},
@@ -93,14 +93,14 @@ func syncReport(r transfer.DirectoryReport) syncJSON {
 	return out
 }
 
-func listDetail(c transfer.ListChange) string {
-	if c.Kind == transfer.SwitchOff {
+func listDetail(c operator.ListChange) string {
+	if c.Kind == operator.SwitchOff {
 		return ""
 	}
 	return fmt.Sprintf("%d members, %d of them here", c.Size, len(c.Members))
 }
 
-func tableSync(out io.Writer, r transfer.DirectoryReport) error {
+func tableSync(out io.Writer, r operator.DirectoryReport) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	line := func(kind, what, name, detail string) { // Flush returns the error
 		if detail == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/database"
 	"github.com/iris-oncall/iris/internal/program/operator"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 )
 
 type checkUpgradeCommand struct {
@@ -29,10 +29,10 @@ func (checkUpgradeCommand) Help() string {
 
 // upgradeRules explain the rules of the list.
 var upgradeRules = map[string]string{
-	overview.LossReach: "changed incidents of",
-	overview.LossOpen:  "opened incidents of",
+	system.LossReach: "changed incidents of",
+	system.LossOpen:  "opened incidents of",
 	// Nobody notes what somebody reads, so all who may only read are listed.
-	overview.LossContacts: "sees contacts of people on call only",
+	system.LossContacts: "sees contacts of people on call only",
 }
 
 // lossJSON is a row for programs.

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -501,19 +501,19 @@ func TestPendingMessagesArePurged(t *testing.T) {
 	o.exec(`update incidents set due_at = null`)
 	o.flood(1500, users.Email)
 	q := pgsystem.New(o.db)
-	n, err := q.Purge(t.Context(), overview.Purge{Application: o.text(`select name from applications where id = $1`, o.app), OutOfBand: true, Actor: "root", Why: "stale"})
+	n, err := q.Purge(t.Context(), system.Purge{Application: o.text(`select name from applications where id = $1`, o.app), OutOfBand: true, Actor: "root", Why: "stale"})
 	require.NoError(t, err)
-	require.Equal(t, overview.Purged{Dropped: 1500}, n)
+	require.Equal(t, system.Purged{Dropped: 1500}, n)
 	require.Equal(t, "pending", o.state(messages.ID(message)))
-	n, err = q.Purge(t.Context(), overview.Purge{Mode: users.SMS, Actor: "root", Why: "a rehearsal"})
+	n, err = q.Purge(t.Context(), system.Purge{Mode: users.SMS, Actor: "root", Why: "a rehearsal"})
 	require.NoError(t, err)
-	require.Equal(t, overview.Purged{Dropped: 1}, n)
+	require.Equal(t, system.Purged{Dropped: 1}, n)
 	require.Equal(t, "operator root The sms to ana was dropped: a rehearsal",
 		o.text(`select kind || ' ' || actor || ' ' || text from timeline_entries where incident_id = $1`, incident))
 	require.Equal(t, int64(1), o.number(`select count(*) from incidents where due_at is not null`))
-	n, err = q.Purge(t.Context(), overview.Purge{OlderThan: time.Hour})
+	n, err = q.Purge(t.Context(), system.Purge{OlderThan: time.Hour})
 	require.NoError(t, err)
-	require.Equal(t, overview.Purged{}, n)
+	require.Equal(t, system.Purged{}, n)
 }
 
 func TestTextThatPostgreSQLRefusesIsCleaned(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/kit/humanize"
-	"github.com/iris-oncall/iris/internal/messages/gsm"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/jinja"
 )
@@ -196,7 +195,7 @@ func (f *alertFacts) html(s *source) string {
 // oneSegment cuts text to one SMS segment, with the reply that acknowledges, and with the acknowledgement link if it fits.
 func oneSegment(s *source, text string) string {
 	text = strings.ReplaceAll(text, "…", "...")
-	room := gsm.Room(text)
+	room := Room(text)
 	footer := ""
 	if s.AckURL != "" {
 		footer = fmt.Sprintf("\nReply \"%d claim\"", s.MessageID)

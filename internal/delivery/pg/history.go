@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth/pg"
-	"github.com/iris-oncall/iris/internal/delivery/history"
+	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
@@ -17,18 +17,18 @@ type History struct {
 	db *postgres.DB
 }
 
-var _ history.Archive = (*History)(nil)
+var _ delivery.Archive = (*History)(nil)
 
 // NewHistory returns the history of a database.
 func NewHistory(d *postgres.DB) *History { return &History{d} }
 
 // Move moves finished messages. See history.Archive.
-func (h *History) Move(ctx context.Context, age time.Duration, most int) (round history.Round, err error) {
+func (h *History) Move(ctx context.Context, age time.Duration, most int) (round delivery.Round, err error) {
 	err = h.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		limits := postgresdb.MoveToHistoryParams{AgeUs: age.Microseconds(), Most: int32(most), Revisits: int32(most/10 + 1)}
 		row, err := q.MoveToHistory(ctx, limits)
 		more := row.Passed == limits.Most || row.Revisited == limits.Revisits
-		round = history.Round{Moved: int(row.Moved), More: more, Through: row.SettledAt}
+		round = delivery.Round{Moved: int(row.Moved), More: more, Through: row.SettledAt}
 		return err
 	})
 	return round, err

@@ -26,7 +26,6 @@ import (
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/database"
 	"github.com/iris-oncall/iris/internal/program/operator"
-	"github.com/iris-oncall/iris/internal/program/operator/senders"
 )
 
 // defaultAddr is the address of iris-api in dev mode: the port that clients of v0 expect.
@@ -240,7 +239,7 @@ func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) err
 	if s.opt.NoDemo {
 		return demo.SeedUser(ctx, operator.New(db, in.Keys))
 	}
-	if err := demo.Seed(ctx, operator.New(db, in.Keys), senders.New(db, in.Keys)); err != nil {
+	if err := demo.Seed(ctx, operator.New(db, in.Keys), operator.SendersNew(db, in.Keys)); err != nil {
 		return fmt.Errorf("write the demo data: %w", err)
 	}
 	return nil

@@ -17,8 +17,8 @@ import (
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/notifications"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
-	"github.com/iris-oncall/iris/internal/notifications/responders"
 	"github.com/iris-oncall/iris/internal/silences"
 	pgsilences "github.com/iris-oncall/iris/internal/silences/pg"
 	"github.com/iris-oncall/iris/internal/users"
@@ -30,7 +30,7 @@ type team struct {
 	*pgtest.Escalating
 	id         int64
 	incidents  *pgincidents.Incidents
-	responders responders.Responders
+	responders notifications.Responders
 }
 
 func newTeam(t *testing.T) *team {
@@ -38,7 +38,7 @@ func newTeam(t *testing.T) *team {
 	e := pgtest.NewEscalating(t)
 	in := pgincidents.New(e.DB)
 	x := &team{Escalating: e, incidents: in,
-		responders: responders.Responders{Store: in, Lookups: pgnotifications.New(e.DB), People: pg.NewUsers(e.DB)}}
+		responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(e.DB), People: pg.NewUsers(e.DB)}}
 	x.id = e.Open(e.Plan("pager", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
 	e.Pass()
 	return x

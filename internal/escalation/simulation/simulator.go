@@ -9,7 +9,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
-	"github.com/iris-oncall/iris/internal/escalation/notices"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
@@ -266,7 +265,7 @@ func (s *simulation) addNotes() {
 		say("Whose turn it is in a round-robin team depends on the number of the incident. The simulation takes the first member first.")
 	}
 	if ns := s.resolved(); len(ns) > 0 {
-		say("A resolve after all these pages notifies %s.", notices.Names(ns))
+		say("A resolve after all these pages notifies %s.", escalation.Names(ns))
 	}
 	if s.End == EndCut {
 		say("The plan goes on for longer than is foreseen: cut after %s.", humanize.Count(len(s.Pages), "page", "pages"))
@@ -274,12 +273,12 @@ func (s *simulation) addNotes() {
 }
 
 // resolved returns the notices of a resolve after all pages.
-func (s *simulation) resolved() []notices.Notice {
-	var past []notices.Past
+func (s *simulation) resolved() []escalation.Notice {
+	var past []escalation.NoticesPast
 	for _, p := range s.Pages {
 		if p.HeldUntil.IsZero() {
-			past = append(past, notices.Past{Recipient: p.Recipient, Target: p.Target, Mode: p.Mode, Purpose: p.Purpose, State: messages.Sent, At: p.At})
+			past = append(past, escalation.NoticesPast{Recipient: p.Recipient, Target: p.Target, Mode: p.Mode, Purpose: p.Purpose, State: messages.Sent, At: p.At})
 		}
 	}
-	return notices.Resolved(past, s.Plan.Settings, "")
+	return escalation.Resolved(past, s.Plan.Settings, "")
 }

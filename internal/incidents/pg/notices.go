@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/escalation/notices"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
@@ -22,11 +21,11 @@ func Resolved(ctx context.Context, q *db.Queries, ids []int64, by string) error 
 	if err != nil {
 		return err
 	}
-	p := db.MakeNoticesParams{Purpose: string(messages.ResolvedNotice), LifeSeconds: notices.Life.Seconds()}
+	p := db.MakeNoticesParams{Purpose: string(messages.ResolvedNotice), LifeSeconds: escalation.Life.Seconds()}
 	entries := db.AddEntriesParams{Kind: string(incidents.EntryNotice)}
 	for _, past := range pasts {
-		made := notices.Resolved(past.messages, past.settings, by)
-		if line := notices.Line(made); line != "" {
+		made := escalation.Resolved(past.messages, past.settings, by)
+		if line := escalation.Line(made); line != "" {
 			entries.IncidentIds, entries.Texts = append(entries.IncidentIds, past.incident), append(entries.Texts, postgres.Storable(line))
 		}
 		for _, n := range made {
@@ -50,18 +49,18 @@ func News(ctx context.Context, q *db.Queries, id int64) error {
 	if err != nil {
 		return err
 	}
-	n, ok := notices.Owner(pasts[0].messages, pasts[0].settings, pasts[0].owner, pasts[0].ownerName, now)
+	n, ok := escalation.Owner(pasts[0].messages, pasts[0].settings, pasts[0].owner, pasts[0].ownerName, now)
 	if !ok {
 		return nil
 	}
-	p := db.MakeNoticesParams{Purpose: string(messages.OwnerNotice), LifeSeconds: notices.Life.Seconds()}
+	p := db.MakeNoticesParams{Purpose: string(messages.OwnerNotice), LifeSeconds: escalation.Life.Seconds()}
 	add(&p, id, n)
-	return store(ctx, q, p, db.AddEntriesParams{IncidentIds: []int64{id}, Kind: string(incidents.EntryNotice), Texts: []string{notices.OwnerLine(n)}})
+	return store(ctx, q, p, db.AddEntriesParams{IncidentIds: []int64{id}, Kind: string(incidents.EntryNotice), Texts: []string{escalation.OwnerLine(n)}})
 }
 
 // Changed cancels the notices that are not sent yet and that the new state of incidents forbids.
 func Changed(ctx context.Context, q *db.Queries, ids []int64, t incidents.Transition) error {
-	purpose, cancels := notices.Cancels(t)
+	purpose, cancels := escalation.Cancels(t)
 	if !cancels {
 		return nil
 	}
@@ -77,7 +76,7 @@ type past struct {
 	settings  escalation.Settings
 	owner     users.ID // 0 = none
 	ownerName string
-	messages  []notices.Past
+	messages  []escalation.NoticesPast
 }
 
 // read reads the past of incidents.
@@ -95,13 +94,13 @@ func read(ctx context.Context, q *db.Queries, ids []int64) ([]past, error) {
 			continue // it has no messages
 		}
 		last := &out[len(out)-1]
-		last.messages = append(last.messages, notices.Past{Recipient: messages.Recipient(r.Recipient), Target: r.Target, Mode: users.Mode(r.Mode),
+		last.messages = append(last.messages, escalation.NoticesPast{Recipient: messages.Recipient(r.Recipient), Target: r.Target, Mode: users.Mode(r.Mode),
 			Purpose: messages.Purpose(r.Purpose), State: messages.State(r.State), At: r.At})
 	}
 	return out, nil
 }
 
-func add(p *db.MakeNoticesParams, incident int64, n notices.Notice) {
+func add(p *db.MakeNoticesParams, incident int64, n escalation.Notice) {
 	user, _ := n.Recipient.User()
 	literal, isLiteral := strings.CutPrefix(string(n.Recipient), string(messages.ToLiteral("")))
 	if !isLiteral {

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/etag"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
@@ -34,7 +33,7 @@ const (
 const Outage = 5 * time.Second
 
 // Types returns the types of integrations that have heartbeats.
-func Types() []string { return []string{integrations.Heartbeat, integrations.Opsgenie} }
+func Types() []string { return []string{intake.Heartbeat, intake.Opsgenie} }
 
 // Content is the part of a heartbeat that people edit. Every and Grace are whole seconds.
 type Content struct {
@@ -50,7 +49,7 @@ type Content struct {
 // Heartbeat is a heartbeat and its state. Times are those of the database.
 type Heartbeat struct {
 	ID            ID
-	IntegrationID integrations.ID
+	IntegrationID intake.ID
 	Integration   string // name
 	Content
 	CreatedBy  string
@@ -74,9 +73,9 @@ type Ping struct{ Token, Type, Name string }
 
 // Pinged says what a ping found. It was stored if the integration has the wanted type and is switched on.
 type Pinged struct {
-	Integration integrations.Integration // has only a number, a name, a type and Enabled; number 0 = no integration has the token
-	Token       int64                    // the number of the token
-	Heartbeat   ID                       // 0 = the integration has no heartbeat of that name
+	Integration intake.Integration // has only a number, a name, a type and Enabled; number 0 = no integration has the token
+	Token       int64              // the number of the token
+	Heartbeat   ID                 // 0 = the integration has no heartbeat of that name
 }
 
 // State is what people see of a heartbeat.
@@ -186,7 +185,7 @@ func span(d time.Duration) string {
 }
 
 // From returns the integration as the events of the heartbeat use it: with the plan of the heartbeat if it has one.
-func (h Heartbeat) From(i integrations.Integration) integrations.Integration {
+func (h Heartbeat) From(i intake.Integration) intake.Integration {
 	if h.Plan != "" {
 		i.DefaultPlan, i.Rules = h.Plan, nil
 	}
@@ -209,7 +208,7 @@ func (c *Content) Check() error {
 		return fault.Invalidf("every_seconds", "every_seconds must be 1 to %d", int64(MaxEvery.Seconds()))
 	case c.Grace < 0 || c.Grace > MaxEvery || !whole(c.Grace):
 		return fault.Invalidf("grace_seconds", "grace_seconds must be 0 to %d", int64(MaxEvery.Seconds()))
-	case c.Severity != "" && !integrations.KnownSeverity(c.Severity):
+	case c.Severity != "" && !intake.KnownSeverity(c.Severity):
 		return fault.Invalidf("severity", "severity must be critical, error, warning or info")
 	}
 	return nil

@@ -10,8 +10,6 @@ import (
 	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
-	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -81,7 +79,7 @@ func TestEvent(t *testing.T) {
 		string(e.Context))
 	require.Equal(t, e.Key, h.Event(intake.Resolved).Key)
 
-	from := integrations.Integration{Content: integrations.Content{DefaultPlan: "all", Rules: []routing.Rule{{Plan: "ruled"}}}}
+	from := intake.Integration{Content: intake.Content{DefaultPlan: "all", Rules: []intake.Rule{{Plan: "ruled"}}}}
 	require.Equal(t, "database", h.From(from).DefaultPlan)
 	require.Empty(t, h.From(from).Rules)
 	h.Plan = ""

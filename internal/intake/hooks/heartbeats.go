@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -19,15 +19,15 @@ type Heartbeats interface {
 	// Ping returns when the ping is durable.
 	Ping(ctx context.Context, p heartbeats.Ping) (heartbeats.Pinged, error)
 	// Of returns the heartbeats of an integration, and when pings could be received.
-	Of(ctx context.Context, integration integrations.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
+	Of(ctx context.Context, integration intake.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
 	// Save adds a heartbeat (ID 0), or replaces its content. A name in use is a Conflict fault.
-	Save(ctx context.Context, i integrations.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error
+	Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error
 	Delete(ctx context.Context, h heartbeats.Heartbeat, actor string) error
 }
 
 // heartbeats mounts the routes of pings. They also answer HEAD. Some senders can only open an address, so GET stores a ping.
 func (h *Hooks) heartbeats(r chi.Router) {
-	const path = "/v1/hooks/" + integrations.Heartbeat
+	const path = "/v1/hooks/" + intake.Heartbeat
 	for _, path := range []string{path, path + "/{token}", path + "/{token}/{name}"} {
 		r.Get(path, h.ping)
 		r.Post(path, h.ping)
@@ -43,7 +43,7 @@ func (h *Hooks) ping(w http.ResponseWriter, r *http.Request) {
 		token, name = given, token
 	}
 	name = cmp.Or(name, heartbeats.DefaultName)
-	if err := h.storePing(r.Context(), heartbeats.Ping{Token: token, Type: integrations.Heartbeat, Name: name}); err != nil {
+	if err := h.storePing(r.Context(), heartbeats.Ping{Token: token, Type: intake.Heartbeat, Name: name}); err != nil {
 		h.d.Errors.Write(w, r, err)
 		return
 	}
@@ -69,10 +69,10 @@ func (h *Hooks) storePing(ctx context.Context, p heartbeats.Ping) (err error) {
 	default:
 		err = allowed(pinged.Integration, p.Type)
 	}
-	if err == nil && pinged.Heartbeat == 0 && p.Type == integrations.Heartbeat {
+	if err == nil && pinged.Heartbeat == 0 && p.Type == intake.Heartbeat {
 		err = fault.Newf(fault.NotFound, "the integration has no heartbeat named %.100q", p.Name)
 	}
-	outcome := integrations.Payload{At: time.Now(), Outcome: "there is no heartbeat named " + p.Name}
+	outcome := intake.Payload{At: time.Now(), Outcome: "there is no heartbeat named " + p.Name}
 	switch {
 	case err != nil:
 		pinged.Integration.Type = cmp.Or(pinged.Integration.Type, p.Type)

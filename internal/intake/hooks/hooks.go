@@ -18,8 +18,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/actions"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -34,7 +32,7 @@ const retryAfter = 5 * time.Second
 
 // Integrations finds integrations by their tokens. An unknown token is a NotFound fault. The number is that of the token.
 type Integrations interface {
-	ByToken(ctx context.Context, token string) (integrations.Integration, int64, error)
+	ByToken(ctx context.Context, token string) (intake.Integration, int64, error)
 }
 
 // Deps are the parts that the routes work on. All are required.
@@ -46,11 +44,11 @@ type Deps struct {
 	Heartbeats   Heartbeats
 	Alerts       AlertReads
 	// AlertEdits, Transitions, Responders, People, Addresses and Wake carry out the actions on alerts.
-	AlertEdits  actions.Alerts
-	Transitions actions.Transitions
-	Responders  actions.Responders
-	People      actions.People
-	Addresses   actions.Addresses
+	AlertEdits  intake.Alerts
+	Transitions intake.Transitions
+	Responders  intake.Responders
+	People      intake.People
+	Addresses   intake.Addresses
 	Wake        receiving.Wake
 	// Decoders are the decoders by type of integration. PagerDutyV1 decodes version 1 of PagerDuty's Events API.
 	Decoders    map[string]intake.Decoder
@@ -63,13 +61,13 @@ type Deps struct {
 // Hooks serves the routes. It is safe for concurrent use.
 type Hooks struct {
 	d          Deps
-	actions    actions.Actions
+	actions    intake.Actions
 	signatures *signatures.Checker
 }
 
 // New serves the routes with the parts.
 func New(d Deps) *Hooks {
-	return &Hooks{d, actions.New(actions.Deps{Alerts: d.AlertEdits, Transitions: d.Transitions, Responders: d.Responders,
+	return &Hooks{d, intake.New(intake.Deps{Alerts: d.AlertEdits, Transitions: d.Transitions, Responders: d.Responders,
 		People: d.People, Addresses: d.Addresses, Wake: d.Wake}), signatures.New(d.Fetch)}
 }
 
@@ -142,7 +140,7 @@ type delivery struct {
 	h       *Hooks
 	token   string
 	tokenID int64
-	from    integrations.Integration
+	from    intake.Integration
 	app     auth.Application
 	at      time.Time
 	body    []byte // without the token
@@ -187,7 +185,7 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 // noteUnread records the refusal of a delivery that is not read, on the integration of the type that has the token.
 func (h *Hooks) noteUnread(r *http.Request, kind, token string, body []byte, err error) {
 	d := &delivery{h: h, at: time.Now()}
-	if d.from.Type = kind; h.d.Decoders[kind] == nil && kind != integrations.Heartbeat {
+	if d.from.Type = kind; h.d.Decoders[kind] == nil && kind != intake.Heartbeat {
 		d.from.Type = "unknown"
 	}
 	if token != "" {
@@ -216,14 +214,14 @@ func (h *Hooks) NoteMethod(r *http.Request) {
 	}
 	switch {
 	case path == alertsPath || strings.HasPrefix(path, alertsPath+"/") || strings.HasPrefix(path, "/v2/heartbeats"):
-		h.noteUnread(r, integrations.Opsgenie, genieKey(r), nil, errMethod)
+		h.noteUnread(r, intake.Opsgenie, genieKey(r), nil, errMethod)
 	case path == "/v2/enqueue" || path == "/v2/change/enqueue" || strings.HasPrefix(path, "/generic/"):
-		h.noteUnread(r, integrations.PagerDuty, r.Header.Get("X-Routing-Key"), nil, errMethod)
+		h.noteUnread(r, intake.PagerDuty, r.Header.Get("X-Routing-Key"), nil, errMethod)
 	}
 }
 
 // allowed returns a Forbidden fault if an integration may not send to the address of a type.
-func allowed(from integrations.Integration, kind string) error {
+func allowed(from intake.Integration, kind string) error {
 	switch {
 	case from.Type != kind:
 		return fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", from.Name, from.Type)
@@ -261,7 +259,7 @@ func (d *delivery) take(r *http.Request, body []byte, decode intake.Decoder) err
 
 func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (err error) {
 	defer fault.Recover(&err) // a decoder that panics delays nothing else
-	isMail := d.from.Type == integrations.Email
+	isMail := d.from.Type == intake.Email
 	if !d.plain {
 		// A mail names its charsets itself.
 		if body, err = plain(r.Header, body, maxBody, d.signed() || isMail && bytes.Contains(bytes.ToLower(body), []byte("charset="))); err != nil {
@@ -301,7 +299,7 @@ func (d *delivery) keep(body []byte) (text bool, err error) {
 		return false, nil
 	}
 	err = wire.CheckJSON(d.body)
-	if err != nil && d.from.Type == integrations.Generic {
+	if err != nil && d.from.Type == intake.Generic {
 		if escaped := escapeControls(d.body); wire.CheckJSON(escaped) == nil {
 			d.body, err = escaped, nil
 		}
@@ -310,7 +308,7 @@ func (d *delivery) keep(body []byte) (text bool, err error) {
 		d.body = intake.Bounded(d.body)
 		return false, nil
 	}
-	if d.from.Type != integrations.Generic {
+	if d.from.Type != intake.Generic {
 		return false, err
 	}
 	return json.Valid(d.body), nil // the decoder finds by itself what is no JSON
@@ -410,7 +408,7 @@ func (d *delivery) note(err error) {
 			parts = append(parts, text)
 		}
 	}
-	d.h.d.Activity.Note(d.from, d.tokenID, integrations.Payload{At: d.at, Outcome: strings.Join(parts, "; "), Body: string(d.body),
+	d.h.d.Activity.Note(d.from, d.tokenID, intake.Payload{At: d.at, Outcome: strings.Join(parts, "; "), Body: string(d.body),
 		ContentType: string(storable([]byte(d.format), d.token)), Failure: failure}, err)
 }
 

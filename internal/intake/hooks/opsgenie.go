@@ -14,7 +14,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -54,7 +53,7 @@ func (h *Hooks) createAlert(w http.ResponseWriter, r *http.Request) {
 
 func (a *alertRequest) create() error {
 	err := a.d.take(a.r, a.body, func(q intake.Request) ([]intake.Event, error) {
-		events, err := a.d.h.d.Decoders[integrations.Opsgenie](q)
+		events, err := a.d.h.d.Decoders[intake.Opsgenie](q)
 		for k := range events {
 			if events[k].Key == "" {
 				events[k].Key = generatedKey + rand.Text()
@@ -67,7 +66,7 @@ func (a *alertRequest) create() error {
 		if err != nil || note == "" || result.Outcome != receiving.Opened {
 			continue
 		}
-		err = a.d.h.actions.Comment(a.r.Context(), a.d.from, integrations.Alert{Incident: int64(result.ID)}, a.d.events[k].Annotations["user"], note)
+		err = a.d.h.actions.Comment(a.r.Context(), a.d.from, intake.Alert{Incident: int64(result.ID)}, a.d.events[k].Annotations["user"], note)
 	}
 	a.noted = true
 	return err
@@ -89,7 +88,7 @@ type alertRequest struct {
 // beginAlert authenticates a request and reads its body of at most limit bytes.
 func (h *Hooks) beginAlert(w http.ResponseWriter, r *http.Request, limit int64) *alertRequest {
 	a := &alertRequest{w: w, r: r, begun: time.Now(), noted: true}
-	if a.d, a.err = h.authenticate(r.Context(), genieKey(r), integrations.Opsgenie); a.err != nil {
+	if a.d, a.err = h.authenticate(r.Context(), genieKey(r), intake.Opsgenie); a.err != nil {
 		a.d = &delivery{h: h}
 		return a
 	}

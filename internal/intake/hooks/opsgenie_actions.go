@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/actions"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -32,7 +30,7 @@ type alertAction struct {
 }
 
 // alertWork changes an alert.
-type alertWork func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error
+type alertWork func(ctx context.Context, do intake.Actions, from intake.Integration, on intake.Alert) error
 
 // alertActions returns the actions by method and last segment of the path. DELETE without a segment deletes the alert: it is resolved.
 func alertActions() map[string]alertAction {
@@ -40,8 +38,8 @@ func alertActions() map[string]alertAction {
 		"POST close":         {letter: 'x', name: "Close", done: "Closed alert", event: intake.Resolved},
 		"DELETE ":            {letter: 'z', name: "Delete", done: "Deleted alert", event: intake.Resolved},
 		"POST acknowledge":   {letter: 'a', name: "Acknowledge", done: "Acknowledged alert", event: intake.Acknowledged},
-		"POST unacknowledge": {letter: 'u', name: "UnAcknowledge", done: "Unacknowledged alert", plan: planned(actions.Actions.Unacknowledge)},
-		"POST escalate":      {letter: 'E', name: "Escalate", done: "Escalated alert to the next step", plan: planned(actions.Actions.Escalate)},
+		"POST unacknowledge": {letter: 'u', name: "UnAcknowledge", done: "Unacknowledged alert", plan: planned(intake.Actions.Unacknowledge)},
+		"POST escalate":      {letter: 'E', name: "Escalate", done: "Escalated alert to the next step", plan: planned(intake.Actions.Escalate)},
 		"POST assign":        {letter: 'o', name: "Assign", done: "Assigned alert", plan: planAssign},
 		"POST snooze":        {letter: 's', name: "Snooze", done: "Snoozed alert", plan: planSnooze},
 		"POST responders":    {letter: 'q', name: "AddResponder", done: "Added responder", plan: planResponder},
@@ -113,7 +111,7 @@ func (a *alertRequest) change(act alertAction, identifier string) error {
 	if err != nil {
 		return err
 	}
-	work := func(context.Context, actions.Actions, integrations.Integration, integrations.Alert) error { return nil }
+	work := func(context.Context, intake.Actions, intake.Integration, intake.Alert) error { return nil }
 	if act.plan != nil {
 		if work, err = act.plan(f); err != nil {
 			return err
@@ -147,24 +145,24 @@ func (a *alertRequest) change(act alertAction, identifier string) error {
 
 func conflictOutcome(err error) alertOutcome {
 	switch {
-	case errors.Is(err, actions.ErrNotAcknowledged):
+	case errors.Is(err, intake.ErrNotAcknowledged):
 		return alertNotAcknowledged
-	case errors.Is(err, actions.ErrNoPerson):
+	case errors.Is(err, intake.ErrNoPerson):
 		return alertNoPerson
-	case errors.Is(err, actions.ErrNoTeam):
+	case errors.Is(err, intake.ErrNoTeam):
 		return alertNoTeam
 	}
 	return alertRefused
 }
 
 // find finds the alert of an identifier. Aliases that look like ids are ids.
-func (a *alertRequest) find(ctx context.Context, identifier string) (integrations.Alert, error) {
+func (a *alertRequest) find(ctx context.Context, identifier string) (intake.Alert, error) {
 	alerts, from := a.d.h.d.Alerts, a.d.from
 	switch kind := a.r.URL.Query().Get("identifierType"); kind {
 	case "tiny":
 		n, err := strconv.ParseInt(identifier, 10, 64)
 		if err != nil || n <= 0 {
-			return integrations.Alert{}, fault.Invalidf("identifier", "a tiny id is a number")
+			return intake.Alert{}, fault.Invalidf("identifier", "a tiny id is a number")
 		}
 		return alerts.Alert(ctx, from.ID, n)
 	case "", "id", "alias":
@@ -173,7 +171,7 @@ func (a *alertRequest) find(ctx context.Context, identifier string) (integration
 		}
 		return alerts.AlertOfKey(ctx, from, sources.ShortKey(identifier))
 	default:
-		return integrations.Alert{}, fault.Invalidf("identifierType", "identifierType %.40q must be id, alias or tiny", kind)
+		return intake.Alert{}, fault.Invalidf("identifierType", "identifierType %.40q must be id, alias or tiny", kind)
 	}
 }
 
@@ -224,9 +222,9 @@ func (f alertFields) listed(name string) ([]string, error) {
 }
 
 // planned returns the plan of an action without fields.
-func planned(work func(actions.Actions, context.Context, integrations.Integration, integrations.Alert) error) func(alertFields) (alertWork, error) {
+func planned(work func(intake.Actions, context.Context, intake.Integration, intake.Alert) error) func(alertFields) (alertWork, error) {
 	return func(alertFields) (alertWork, error) {
-		return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+		return func(ctx context.Context, do intake.Actions, from intake.Integration, on intake.Alert) error {
 			return work(do, ctx, from, on)
 		}, nil
 	}
@@ -241,7 +239,7 @@ func planSnooze(f alertFields) (alertWork, error) {
 	if err != nil {
 		return nil, fault.Invalidf("endTime", "endTime must be a time such as 2026-11-22T11:00:00Z")
 	}
-	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+	return func(ctx context.Context, do intake.Actions, from intake.Integration, on intake.Alert) error {
 		err := do.Snooze(ctx, from, on, until)
 		return fault.When(err, fault.Invalid, fault.Invalidf("endTime", "endTime: %s", fault.Public(err)))
 	}, nil
@@ -262,7 +260,7 @@ func (f alertFields) named(field string, names ...string) (string, error) {
 
 func planAssign(f alertFields) (alertWork, error) {
 	name, err := f.named("owner", "username", "name", "id")
-	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+	return func(ctx context.Context, do intake.Actions, from intake.Integration, on intake.Alert) error {
 		return do.Assign(ctx, from, on, name)
 	}, err
 }
@@ -273,7 +271,7 @@ func planResponder(f alertFields) (alertWork, error) {
 		return nil, fault.Invalidf("responder", "the type of the responder must be user or team")
 	}
 	name, err := f.named("responder", "name", "username", "id")
-	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+	return func(ctx context.Context, do intake.Actions, from intake.Integration, on intake.Alert) error {
 		if kind == "team" {
 			return do.PageTeam(ctx, from, on, name)
 		}
@@ -283,7 +281,7 @@ func planResponder(f alertFields) (alertWork, error) {
 
 func planTeam(f alertFields) (alertWork, error) {
 	name, err := f.named("team", "name", "id")
-	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+	return func(ctx context.Context, do intake.Actions, from intake.Integration, on intake.Alert) error {
 		return do.PageTeam(ctx, from, on, name)
 	}, err
 }
@@ -291,7 +289,7 @@ func planTeam(f alertFields) (alertWork, error) {
 // planNote only checks: every action adds the note of its body.
 func planNote(f alertFields) (alertWork, error) {
 	_, err := f.required("note")
-	return func(context.Context, actions.Actions, integrations.Integration, integrations.Alert) error { return nil }, err
+	return func(context.Context, intake.Actions, intake.Integration, intake.Alert) error { return nil }, err
 }
 
 func planTags(f alertFields) (alertWork, error) {
@@ -343,7 +341,7 @@ func planField(name string) func(alertFields) (alertWork, error) {
 
 // edited returns the work of an edit.
 func edited(e sources.OpsgenieEdit) alertWork {
-	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+	return func(ctx context.Context, do intake.Actions, from intake.Integration, on intake.Alert) error {
 		return do.Edit(ctx, from, on, sources.Opsgenie, func(context json.RawMessage) (json.RawMessage, string, error) {
 			return e.Apply(sources.OpsgeniePayload(context))
 		})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -37,7 +36,7 @@ func (h *Hooks) opsgenieHeartbeats(r chi.Router) {
 // pingAlert stores a ping. As Opsgenie does, it accepts a ping of an unknown heartbeat; the integration shows it.
 func (h *Hooks) pingAlert(w http.ResponseWriter, r *http.Request) {
 	a := &alertRequest{w: w, r: r, begun: time.Now(), d: &delivery{h: h}}
-	a.err = h.storePing(r.Context(), heartbeats.Ping{Token: genieKey(r), Type: integrations.Opsgenie, Name: wire.Param(r, "name")})
+	a.err = h.storePing(r.Context(), heartbeats.Ping{Token: genieKey(r), Type: intake.Opsgenie, Name: wire.Param(r, "name")})
 	if a.err != nil {
 		a.refuse()
 		return

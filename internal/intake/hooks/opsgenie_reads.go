@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -18,10 +18,10 @@ import (
 
 // AlertReads reads alerts.
 type AlertReads interface {
-	AlertOfKey(ctx context.Context, of integrations.Integration, key string) (integrations.Alert, error)
-	Alert(ctx context.Context, of integrations.ID, incident int64) (integrations.Alert, error)
-	Alerts(ctx context.Context, of integrations.ID, q integrations.AlertQuery) ([]integrations.Alert, error)
-	CountAlerts(ctx context.Context, of integrations.ID, q integrations.AlertQuery) (int, error)
+	AlertOfKey(ctx context.Context, of intake.Integration, key string) (intake.Alert, error)
+	Alert(ctx context.Context, of intake.ID, incident int64) (intake.Alert, error)
+	Alerts(ctx context.Context, of intake.ID, q intake.AlertQuery) ([]intake.Alert, error)
+	CountAlerts(ctx context.Context, of intake.ID, q intake.AlertQuery) (int, error)
 }
 
 // The limits of lists: alerts of a page, the largest page, and the largest offset and limit together. Counts end at maxCounted.
@@ -114,7 +114,7 @@ func (a *alertRequest) request() (any, error) {
 }
 
 // readAlertQuery reads the parameters of a list.
-func readAlertQuery(v url.Values) (q integrations.AlertQuery, err error) {
+func readAlertQuery(v url.Values) (q intake.AlertQuery, err error) {
 	q.Limit = pageOfAlerts
 	for name, to := range map[string]*int{"limit": &q.Limit, "offset": &q.Offset} {
 		if given := v.Get(name); given != "" {
@@ -136,7 +136,7 @@ func readAlertQuery(v url.Values) (q integrations.AlertQuery, err error) {
 }
 
 // readSearch reads conditions such as `status:open AND alias:disk`.
-func readSearch(search string, q *integrations.AlertQuery) error {
+func readSearch(search string, q *intake.AlertQuery) error {
 	for condition := range strings.SplitSeq(strings.ReplaceAll(search, " and ", " AND "), " AND ") {
 		if condition = strings.TrimSpace(condition); condition == "" {
 			continue
@@ -162,7 +162,7 @@ func readSearch(search string, q *integrations.AlertQuery) error {
 func alertID(incident int64) string { return uuid([16]byte{}, incident) }
 
 // alertAlias returns the alias of an alert. Without one, the alias is the id.
-func alertAlias(a integrations.Alert) string {
+func alertAlias(a intake.Alert) string {
 	if a.Key == "" || strings.HasPrefix(a.Key, generatedKey) {
 		return alertID(a.Incident)
 	}
@@ -170,7 +170,7 @@ func alertAlias(a integrations.Alert) string {
 }
 
 // shownAlert is an alert on the wire. Deliveries that repeat an alert are not counted.
-func shownAlert(from integrations.Integration, a integrations.Alert) map[string]any {
+func shownAlert(from intake.Integration, a intake.Alert) map[string]any {
 	f := sources.OpsgenieFactsOf(sources.OpsgeniePayload(a.Context))
 	status := "closed"
 	if a.Open {

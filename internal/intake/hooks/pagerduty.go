@@ -9,7 +9,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -18,7 +17,7 @@ import (
 func (h *Hooks) pagerDuty(r chi.Router) {
 	v2 := pagerDutyAPI{h, "routing_key", "dedup_key", http.StatusAccepted, http.StatusTooManyRequests}
 	v1 := pagerDutyAPI{h, "service_key", "incident_key", http.StatusOK, http.StatusForbidden}
-	r.Post("/v2/enqueue", v2.handler(h.d.Decoders[integrations.PagerDuty]))
+	r.Post("/v2/enqueue", v2.handler(h.d.Decoders[intake.PagerDuty]))
 	r.Post("/v2/change/enqueue", v2.change)
 	r.Post("/generic/2010-04-15/create_event.json", v1.handler(h.d.PagerDutyV1))
 }
@@ -99,7 +98,7 @@ func (a pagerDutyAPI) authenticate(w http.ResponseWriter, r *http.Request) (*del
 		a.noteUnread(r, "", body, err)
 		return nil, nil, err
 	}
-	d, err := a.h.authenticate(r.Context(), token, integrations.PagerDuty)
+	d, err := a.h.authenticate(r.Context(), token, intake.PagerDuty)
 	if fault.Is(err, fault.Unauthenticated) || fault.Is(err, fault.NotFound) {
 		err = fault.Invalidf(a.token, "%s is unknown", a.token)
 	}
@@ -117,7 +116,7 @@ func (a pagerDutyAPI) noteUnread(r *http.Request, token string, body []byte, err
 	if m := keyInText.FindSubmatch(body); token == "" && m != nil {
 		token = string(m[1])
 	}
-	a.h.noteUnread(r, integrations.PagerDuty, token, body, err)
+	a.h.noteUnread(r, intake.PagerDuty, token, body, err)
 }
 
 // refuse answers with an error in the flat form of PagerDuty and in the nested form that one of its clients reads.

@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
@@ -35,8 +34,8 @@ type Heartbeats interface {
 
 // Integrations finds integrations by name and counts what they refuse.
 type Integrations interface {
-	ByName(ctx context.Context, name string) (integrations.Integration, error)
-	Record(ctx context.Context, used map[integrations.ID]receiving.Usage) error
+	ByName(ctx context.Context, name string) (intake.Integration, error)
+	Record(ctx context.Context, used map[intake.ID]receiving.Usage) error
 }
 
 // Leases returns the buckets that this process owns. *buckets.Holder implements it.
@@ -47,7 +46,7 @@ type Leases interface {
 
 // Receiver carries out events.
 type Receiver interface {
-	Receive(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, now time.Time) (receiving.Result, error)
+	Receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (receiving.Result, error)
 }
 
 // Deps are the parts of a Monitor.
@@ -190,7 +189,7 @@ func (m *Monitor) send(ctx context.Context, h heartbeats.Heartbeat, status intak
 		m.d.Log.Error("the incident of a heartbeat cannot be changed, retrying", zap.String("integration", h.Integration),
 			zap.String("heartbeat", h.Name), zap.String("status", string(status)), zap.Error(err))
 		refused := receiving.Usage{Refused: 1, Refusal: "heartbeat " + h.Name + ": " + fault.Public(err)}
-		_ = m.d.Integrations.Record(ctx, map[integrations.ID]receiving.Usage{from.ID: refused}) // the log has it too
+		_ = m.d.Integrations.Record(ctx, map[intake.ID]receiving.Usage{from.ID: refused}) // the log has it too
 	}
 	return result, err
 }

@@ -15,7 +15,6 @@ import (
 	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
@@ -62,14 +61,14 @@ func (w *world) Ended(context.Context, heartbeats.Heartbeat) error {
 	return nil
 }
 
-func (w *world) Record(_ context.Context, used map[integrations.ID]receiving.Usage) error {
+func (w *world) Record(_ context.Context, used map[intake.ID]receiving.Usage) error {
 	for _, u := range used {
 		w.refusals = append(w.refusals, u.Refusal)
 	}
 	return nil
 }
 
-func (w *world) Receive(_ context.Context, _ auth.Application, from integrations.Integration, e intake.Event, _ time.Time) (receiving.Result, error) {
+func (w *world) Receive(_ context.Context, _ auth.Application, from intake.Integration, e intake.Event, _ time.Time) (receiving.Result, error) {
 	if w.refuse != nil {
 		return receiving.Result{}, w.refuse
 	}
@@ -82,8 +81,8 @@ func (w *world) Leases() []buckets.Lease { return []buckets.Lease{{Bucket: 7, Ep
 
 type byName struct{ *world }
 
-func (byName) ByName(context.Context, string) (integrations.Integration, error) {
-	return integrations.Integration{ID: 1}, nil
+func (byName) ByName(context.Context, string) (intake.Integration, error) {
+	return intake.Integration{ID: 1}, nil
 }
 
 type apps struct{ auth.Applications }

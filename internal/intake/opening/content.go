@@ -5,7 +5,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -27,7 +26,7 @@ func (c Content) New() (n incidents.New, err error) {
 	switch {
 	case c.Title == "" && c.Summary == "" && len(c.Context) == 0:
 		return n, fault.Invalidf("title", "title is required if there is neither summary nor context")
-	case c.Severity != "" && !integrations.KnownSeverity(c.Severity):
+	case c.Severity != "" && !intake.KnownSeverity(c.Severity):
 		return n, fault.Invalidf("severity", "severity must be one of critical, error, warning and info")
 	}
 	if err := CheckKey(c.DedupKey); err != nil {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -128,7 +128,7 @@ func (h Handlers) showBeat(rw http.ResponseWriter, r *http.Request, i integratio
 	if !v.New {
 		title, v.Address = v.B.Name, h.ping(i, v.B.Name)
 		v.Command = "curl -fsS --retry 5 " + v.Address
-		if i.Type == integrations.Opsgenie {
+		if i.Type == intake.Opsgenie {
 			v.Command = `curl -fsS --retry 5 -H "Authorization: GenieKey TOKEN" ` + v.Address
 		}
 	}
@@ -140,10 +140,10 @@ func (h Handlers) showBeat(rw http.ResponseWriter, r *http.Request, i integratio
 
 // ping is the address that the program calls, with TOKEN in place of the token.
 func (h Handlers) ping(i integration, name string) string {
-	if i.Type == integrations.Opsgenie {
+	if i.Type == intake.Opsgenie {
 		return h.PublicURL + page.Path("/v2/heartbeats/%s/ping", name)
 	}
-	_, address := integrations.Address(i.Type, "TOKEN")
+	_, address := intake.Address(i.Type, "TOKEN")
 	return h.PublicURL + address + page.Path("/%s", name)
 }
 

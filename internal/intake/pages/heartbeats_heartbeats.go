@@ -10,7 +10,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
@@ -22,15 +21,15 @@ import (
 // Heartbeats stores heartbeats. Methods that change one check that it is as it was read; otherwise they return a Stale fault.
 type Heartbeats interface {
 	// Of returns the heartbeats of an integration (0 = of all) of an application (0 = of all) by name, and when pings could be received.
-	Of(ctx context.Context, integration integrations.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
+	Of(ctx context.Context, integration intake.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
 	// Save adds a heartbeat (ID 0), or replaces its content. A name in use is a Conflict fault.
-	Save(ctx context.Context, i integrations.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error
+	Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error
 	Delete(ctx context.Context, h heartbeats.Heartbeat, actor string) error
 }
 
 // HeartbeatIntegrations finds integrations by name. An unknown name is a NotFound fault.
 type HeartbeatIntegrations interface {
-	ByName(ctx context.Context, name string) (integrations.Integration, error)
+	ByName(ctx context.Context, name string) (intake.Integration, error)
 }
 
 // HeartbeatDeps are the parts that the routes work on. All are required.
@@ -39,7 +38,7 @@ type HeartbeatDeps struct {
 	Integrations HeartbeatIntegrations
 	Chooser      receiving.Chooser
 	// Editable finds the integration of a request and checks that the caller may change it.
-	Editable func(r *http.Request) (integrations.Integration, error)
+	Editable func(r *http.Request) (intake.Integration, error)
 	// Own returns the application that the caller is confined to; 0 = none.
 	Own func(ctx context.Context) (id int64, name string)
 }
@@ -105,7 +104,7 @@ func (a heartbeatRoutes) list(w http.ResponseWriter, r *http.Request) error {
 	return a.answerList(w, r, found.ID)
 }
 
-func (a heartbeatRoutes) answerList(w http.ResponseWriter, r *http.Request, of integrations.ID) error {
+func (a heartbeatRoutes) answerList(w http.ResponseWriter, r *http.Request, of intake.ID) error {
 	q, err := listing.Read(r)
 	if err != nil {
 		return err
@@ -129,7 +128,7 @@ func (a heartbeatRoutes) get(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answer answers with the heartbeat of the path.
-func (a heartbeatRoutes) answer(w http.ResponseWriter, r *http.Request, status int, of integrations.Integration) error {
+func (a heartbeatRoutes) answer(w http.ResponseWriter, r *http.Request, status int, of intake.Integration) error {
 	h, reception, err := a.find(r, of)
 	if err != nil {
 		return err
@@ -139,7 +138,7 @@ func (a heartbeatRoutes) answer(w http.ResponseWriter, r *http.Request, status i
 }
 
 // find returns the heartbeat of the path. An unknown name is a NotFound fault.
-func (a heartbeatRoutes) find(r *http.Request, of integrations.Integration) (heartbeats.Heartbeat, heartbeats.Reception, error) {
+func (a heartbeatRoutes) find(r *http.Request, of intake.Integration) (heartbeats.Heartbeat, heartbeats.Reception, error) {
 	name := wire.Param(r, "heartbeat")
 	own, _ := a.Own(r.Context())
 	all, reception, err := a.Heartbeats.Of(r.Context(), of.ID, own)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/matchers"
@@ -72,7 +72,7 @@ type integration struct {
 	Team         string          `json:"team"`
 	Plan         string          `json:"default_plan"`
 	Severity     string          `json:"default_severity"`
-	Rules        []routing.Rule  `json:"rules"`
+	Rules        []intake.Rule   `json:"rules"`
 	Settings     json.RawMessage `json:"settings"`
 	Rate         int             `json:"rate_per_minute"`
 	Enabled      bool            `json:"enabled"`
@@ -338,13 +338,13 @@ type event struct {
 
 // route is the choice of a plan of /v1.
 type route struct {
-	Plan       string           `json:"plan"`
-	PlanOf     string           `json:"plan_of"`
-	Targets    []routing.Target `json:"targets"`
-	Rule       int              `json:"rule"`
-	RecordOnly bool             `json:"record_only"`
-	Reason     string           `json:"reason"`
-	Refusal    string           `json:"refusal"`
+	Plan       string          `json:"plan"`
+	PlanOf     string          `json:"plan_of"`
+	Targets    []intake.Target `json:"targets"`
+	Rule       int             `json:"rule"`
+	RecordOnly bool            `json:"record_only"`
+	Reason     string          `json:"reason"`
+	Refusal    string          `json:"refusal"`
 }
 
 // try asks what a payload would do. in is the body of the preview.

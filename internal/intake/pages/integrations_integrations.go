@@ -11,7 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog/applications"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
@@ -24,22 +24,22 @@ import (
 // that does not exist is a NotFound fault, a name or token in use a Conflict fault.
 type Integrations interface {
 	// List returns the selected integrations by name, upper case as lower case.
-	List(ctx context.Context, q integrations.Query) ([]integrations.Integration, error)
-	ByName(ctx context.Context, name string) (integrations.Integration, error)
-	Create(ctx context.Context, application auth.Application, c integrations.Content, token, actor string) (integrations.ID, error)
-	Replace(ctx context.Context, before integrations.Integration, c integrations.Content, actor string) error
-	Delete(ctx context.Context, i integrations.Integration, actor string) error
+	List(ctx context.Context, q intake.Query) ([]intake.Integration, error)
+	ByName(ctx context.Context, name string) (intake.Integration, error)
+	Create(ctx context.Context, application auth.Application, c intake.Content, token, actor string) (intake.ID, error)
+	Replace(ctx context.Context, before intake.Integration, c intake.Content, actor string) error
+	Delete(ctx context.Context, i intake.Integration, actor string) error
 }
 
 // Records stores tokens and secrets, and reads payloads.
 type Records interface {
 	// AddToken stores a further token and deletes the older of two.
-	AddToken(ctx context.Context, i integrations.Integration, token, actor string) error
+	AddToken(ctx context.Context, i intake.Integration, token, actor string) error
 	// DropOldTokens deletes all tokens except the newest.
-	DropOldTokens(ctx context.Context, i integrations.Integration, actor string) error
-	Payloads(ctx context.Context, id integrations.ID) ([]integrations.Payload, error)
+	DropOldTokens(ctx context.Context, i intake.Integration, actor string) error
+	Payloads(ctx context.Context, id intake.ID) ([]intake.Payload, error)
 	// SetSecrets replaces the secrets.
-	SetSecrets(ctx context.Context, i integrations.Integration, secrets []string, actor string) error
+	SetSecrets(ctx context.Context, i intake.Integration, secrets []string, actor string) error
 }
 
 // Applications finds applications and their owners. A name that does not exist is a NotFound fault.
@@ -78,7 +78,7 @@ func Routes(d APIDeps) []routing.Route {
 }
 
 // Find finds the integration of a request, the path parameter {integration}.
-type Find func(r *http.Request) (integrations.Integration, error)
+type Find func(r *http.Request) (intake.Integration, error)
 
 // Editable returns a Find that also checks that the caller may change the integration. Routes about parts of an integration use it.
 func Editable(d APIDeps) Find { return routes{d}.editable }
@@ -130,10 +130,10 @@ type apiActivity struct {
 	LastFailure       *string `json:"last_failure"`
 }
 
-func show(i integrations.Integration) any { return shown(i, "") }
+func show(i intake.Integration) any { return shown(i, "") }
 
-func shown(i integrations.Integration, made string) apiIntegration {
-	address, _ := integrations.Address(i.Type, "")
+func shown(i intake.Integration, made string) apiIntegration {
+	address, _ := intake.Address(i.Type, "")
 	out := apiIntegration{ID: int64(i.ID), Name: i.Name, Type: i.Type, Application: i.Application, Team: listing.OrNull(i.Team), Address: address,
 		DefaultPlan: listing.OrNull(i.DefaultPlan), DefaultSeverity: listing.OrNull(string(i.DefaultSeverity)), Rules: routing.OrEmpty(i.Rules),
 		Settings: i.Settings, RatePerMinute: i.RatePerMinute, Enabled: i.Enabled, CreatedBy: i.CreatedBy, CreatedAt: listing.Time(i.CreatedAt),
@@ -167,11 +167,11 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Integrations.List(r.Context(), integrations.Query{After: q.AfterName(), Part: part, Team: team, Application: application, Refused: refused, Most: q.Size + 1})
+	found, err := a.Integrations.List(r.Context(), intake.Query{After: q.AfterName(), Part: part, Team: team, Application: application, Refused: refused, Most: q.Size + 1})
 	if err != nil {
 		return err
 	}
-	return listing.AnswerFrom(w, q, found, show, func(i integrations.Integration) string { return i.Name })
+	return listing.AnswerFrom(w, q, found, show, func(i intake.Integration) string { return i.Name })
 }
 
 func (a routes) get(w http.ResponseWriter, r *http.Request) error {
@@ -187,11 +187,11 @@ func (a routes) get(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answer answers callers who may change the integration.
-func answer(w http.ResponseWriter, status int, i integrations.Integration, made string) error {
+func answer(w http.ResponseWriter, status int, i intake.Integration, made string) error {
 	return answerWith(w, status, i, made, true)
 }
 
-func answerWith(w http.ResponseWriter, status int, i integrations.Integration, made string, mayEdit bool) error {
+func answerWith(w http.ResponseWriter, status int, i intake.Integration, made string, mayEdit bool) error {
 	routing.ShowTag(w, i.Tag())
 	out := shown(i, made)
 	out.MayEdit = &mayEdit
@@ -199,7 +199,7 @@ func answerWith(w http.ResponseWriter, status int, i integrations.Integration, m
 }
 
 // owned is editable for an edit of the integration itself, which may have a condition.
-func (a routes) owned(r *http.Request) (integrations.Integration, error) {
+func (a routes) owned(r *http.Request) (intake.Integration, error) {
 	found, err := a.editable(r)
 	if err != nil {
 		return found, err
@@ -209,7 +209,7 @@ func (a routes) owned(r *http.Request) (integrations.Integration, error) {
 }
 
 // editable finds the integration of the path and checks that the caller may change it: an owner of its application, or an administrator.
-func (a routes) editable(r *http.Request) (integrations.Integration, error) {
+func (a routes) editable(r *http.Request) (intake.Integration, error) {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {
 		if actor := wire.Actor(r.Context()); fault.Is(err, fault.NotFound) && actor.Username == "" && !actor.Admin {
@@ -254,7 +254,7 @@ func (a routes) addToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made := integrations.NewToken(found.Type)
+	made := intake.NewToken(found.Type)
 	if err := a.Records.AddToken(r.Context(), found, made, wire.Actor(r.Context()).String()); err != nil {
 		return err
 	}
@@ -291,7 +291,7 @@ func (a routes) setSecrets(w http.ResponseWriter, r *http.Request) error {
 		err = b.Missing("secrets")
 	}
 	if err == nil {
-		err = integrations.CheckSecrets(found.Type, secrets)
+		err = intake.CheckSecrets(found.Type, secrets)
 	}
 	if err == nil {
 		err = a.Records.SetSecrets(r.Context(), found, secrets, wire.Actor(r.Context()).String())
@@ -320,7 +320,7 @@ func (a routes) payloads(w http.ResponseWriter, r *http.Request) error {
 		Outcome string  `json:"outcome"`
 		Body    string  `json:"body"`
 	}
-	return listing.Answer(w, rows, func(p integrations.Payload) any { return payload{listing.Time(p.At), p.Outcome, p.Body} }, "")
+	return listing.Answer(w, rows, func(p intake.Payload) any { return payload{listing.Time(p.At), p.Outcome, p.Body} }, "")
 }
 
 func location(w http.ResponseWriter, name string) {

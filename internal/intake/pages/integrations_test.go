@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/hours"
@@ -16,7 +16,7 @@ import (
 
 func TestRulesThatCannotBeSavedAgainAreShown(t *testing.T) {
 	t.Parallel()
-	v := showView{I: integration{Rules: []routing.Rule{{Match: `a="b"`}, {Match: `a=~"(x{0,30}){0,30}"`}, {}}}}
+	v := showView{I: integration{Rules: []intake.Rule{{Match: `a="b"`}, {Match: `a=~"(x{0,30}){0,30}"`}, {}}}}
 	found := v.Outgrown()
 	require.Len(t, found, 1)
 	require.Equal(t, 2, found[0].Rule)

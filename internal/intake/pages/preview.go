@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
@@ -90,7 +89,7 @@ func (a routes) preview(w http.ResponseWriter, r *http.Request) error {
 }
 
 // edited reads the settings and rules of the body in place of the stored ones.
-func edited(b jsonbody.Object, c *integrations.Content) error {
+func edited(b jsonbody.Object, c *intake.Content) error {
 	if b.Given("rules") {
 		c.Rules = nil
 		if json.Unmarshal(b.Members["rules"], &c.Rules) != nil {
@@ -121,7 +120,7 @@ func arrival(b jsonbody.Object) (time.Time, error) {
 }
 
 // delivery reads the payload of the body: a text, any other JSON value, or the number of a stored one (1 = the latest, which is the default).
-func (a routes) delivery(r *http.Request, b jsonbody.Object, of integrations.ID) (d receiving.Delivery, err error) {
+func (a routes) delivery(r *http.Request, b jsonbody.Object, of intake.ID) (d receiving.Delivery, err error) {
 	if d.At, err = arrival(b); err != nil {
 		return d, err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/messages/drafts"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -59,7 +58,7 @@ func Handler(d PreviewDeps) routing.Handler {
 			return fault.Wrap(fault.Unavailable, r.Context().Err(), "too many previews are being rendered: try again")
 		}
 		defer func() { <-slots }()
-		p, err := drafts.Render(r.Context(), draft)
+		p, err := messages.Render(r.Context(), draft)
 		if err != nil {
 			return err
 		}
@@ -68,13 +67,13 @@ func Handler(d PreviewDeps) routing.Handler {
 }
 
 // read reads the draft of a body, and the facts of its message.
-func (d PreviewDeps) read(w http.ResponseWriter, r *http.Request) (draft drafts.Draft, err error) {
+func (d PreviewDeps) read(w http.ResponseWriter, r *http.Request) (draft messages.Draft, err error) {
 	b, err := jsonbody.ReadKnown(w, r, "name", "application", "mode", "subject", "body", "email_html", "priority", "incident", "source", "context")
 	if err != nil {
 		return draft, err
 	}
 	actor := wire.Actor(r.Context())
-	draft = drafts.Draft{Target: actor.Username, AckURL: d.Address + "/a/preview", IncidentURL: d.Address + "/incidents/1", Plan: "example plan"}
+	draft = messages.Draft{Target: actor.Username, AckURL: d.Address + "/a/preview", IncidentURL: d.Address + "/incidents/1", Plan: "example plan"}
 	for name, into := range map[string]*string{"name": &draft.Template, "subject": &draft.Subject, "body": &draft.Body, "email_html": &draft.EmailHTML} {
 		if *into, err = b.Text(name); err != nil {
 			return draft, err
@@ -103,7 +102,7 @@ func (d PreviewDeps) read(w http.ResponseWriter, r *http.Request) (draft drafts.
 
 // readFacts reads the application, and the incident: a real one, one of an alert source, one with the context of the body, or one with the
 // sample context of the application.
-func (d PreviewDeps) readFacts(ctx context.Context, b jsonbody.Object, draft *drafts.Draft) error {
+func (d PreviewDeps) readFacts(ctx context.Context, b jsonbody.Object, draft *messages.Draft) error {
 	name, err := b.Required("application")
 	if err != nil {
 		return err
@@ -150,7 +149,7 @@ func (d PreviewDeps) readFacts(ctx context.Context, b jsonbody.Object, draft *dr
 }
 
 // incident reads the incident of the body, and the name of its plan.
-func (d PreviewDeps) incident(ctx context.Context, b jsonbody.Object, draft *drafts.Draft) (data messages.IncidentData, err error) {
+func (d PreviewDeps) incident(ctx context.Context, b jsonbody.Object, draft *messages.Draft) (data messages.IncidentData, err error) {
 	n, ok := jsonbody.ParseWhole(b.Members["incident"])
 	if !ok || n < 1 {
 		return data, b.Fault("incident", "incident must be the number of an incident")
@@ -196,7 +195,7 @@ type partError struct {
 	Message string `json:"message"`
 }
 
-func previewShow(p drafts.Preview, of drafts.Draft) preview {
+func previewShow(p messages.Preview, of messages.Draft) preview {
 	out := preview{Subject: p.Subject, Body: p.Body, EmailHTML: orNull(p.EmailHTML), Characters: p.Characters, Segments: p.Segments,
 		Problem: orNull(p.Problem), Errors: make([]partError, len(p.Errors)), Context: of.Incident.Context}
 	if of.Mode == users.Slack {

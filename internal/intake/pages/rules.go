@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/hours"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -44,7 +44,7 @@ const firing = "firing"
 // Name is the name of a field of the rule.
 func (r ruleRow) Name(field string) string { return field + "." + strconv.Itoa(r.N) }
 
-func rowOf(rule routing.Rule) ruleRow {
+func rowOf(rule intake.Rule) ruleRow {
 	row := ruleRow{Match: rule.Match, To: toPlan, Plan: rule.Plan}
 	if rule.RecordOnly {
 		row.To = toRecord
@@ -110,14 +110,14 @@ func padded(at string) string {
 }
 
 // rule reads a typed rule. An Invalid fault names the field.
-func (r ruleRow) rule(zone string) (routing.Rule, error) {
-	out := routing.Rule{Match: r.Match, RecordOnly: r.To == toRecord}
+func (r ruleRow) rule(zone string) (intake.Rule, error) {
+	out := intake.Rule{Match: r.Match, RecordOnly: r.To == toRecord}
 	if !out.RecordOnly {
 		out.Plan = r.Plan
 	}
 	for _, line := range lines(r.Targets) {
 		role, name, _ := strings.Cut(line, " ")
-		out.Targets = append(out.Targets, routing.Target{Role: role, Name: strings.TrimSpace(name)})
+		out.Targets = append(out.Targets, intake.Target{Role: role, Name: strings.TrimSpace(name)})
 	}
 	for _, line := range lines(r.Times) {
 		w, err := window(line, zone)
@@ -293,7 +293,7 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (v *rulesView) typedContent(zone string) (out []routing.Rule, err error) {
+func (v *rulesView) typedContent(zone string) (out []intake.Rule, err error) {
 	for _, row := range v.Rows {
 		rule, err := row.rule(zone)
 		if err != nil {

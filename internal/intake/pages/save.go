@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -71,7 +70,7 @@ func (a routes) create(w http.ResponseWriter, r *http.Request, b jsonbody.Object
 	if err != nil {
 		return err
 	}
-	made := integrations.NewToken(c.Type)
+	made := intake.NewToken(c.Type)
 	if _, err := a.Integrations.Create(r.Context(), app, c, made, wire.Actor(r.Context()).String()); err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func (a routes) create(w http.ResponseWriter, r *http.Request, b jsonbody.Object
 }
 
 // content reads the content of an integration. name is its present name, kind its present type; "" = it is new.
-func (a routes) content(ctx context.Context, b jsonbody.Object, name, kind string) (c integrations.Content, err error) {
+func (a routes) content(ctx context.Context, b jsonbody.Object, name, kind string) (c intake.Content, err error) {
 	c.Name = name
 	if given, err := b.Text("name"); err != nil {
 		return c, err
@@ -108,7 +107,7 @@ func (a routes) content(ctx context.Context, b jsonbody.Object, name, kind strin
 		return c, err
 	}
 	c.DefaultSeverity = intake.Severity(severity)
-	rate, err := b.Whole("rate_per_minute", integrations.MaxRate, integrations.DefaultRate)
+	rate, err := b.Whole("rate_per_minute", intake.MaxRate, intake.DefaultRate)
 	if err != nil {
 		return c, err
 	}
@@ -176,7 +175,7 @@ func (a routes) testRoute(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ends reads when incidents end without a resolve of the source.
-func ends(b jsonbody.Object) (e integrations.Ends, err error) {
+func ends(b jsonbody.Object) (e intake.Ends, err error) {
 	resolve, err := b.Whole("resolve_after_seconds", math.MaxInt32, 0)
 	if err != nil {
 		return e, err

@@ -10,8 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/intake/expressions"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -175,7 +174,7 @@ type settingsView struct {
 	Severities                 []page.Option
 	Plans                      []string // suggestions
 	Rate, Resolve, Close       string
-	X                          expressions.Expressions
+	X                          intake.Expressions
 	Labels, Topics             string // one per line
 	S                          signatures.Settings
 	Mapping, Signature, Amazon bool // which settings the type has
@@ -198,7 +197,7 @@ func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
 	if i.CloseAfter != nil {
 		v.Close = page.Period(int64(*i.CloseAfter))
 	}
-	v.X, _ = expressions.Parse(i.Settings)
+	v.X, _ = intake.Parse(i.Settings)
 	for _, name := range slices.Sorted(maps.Keys(v.X.Labels)) {
 		v.Labels += name + " = " + v.X.Labels[name] + "\n"
 	}
@@ -213,7 +212,7 @@ func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
 func (h Handlers) showSettings(rw http.ResponseWriter, r *http.Request, v settingsView) {
 	v.Plans = h.Pages.API(r).Names("/v1/plans")
 	v.Severities = severities("that of the event, else error")
-	v.Mapping = v.I.Type == integrations.Generic || v.I.Type == integrations.Email
+	v.Mapping = v.I.Type == intake.Generic || v.I.Type == intake.Email
 	v.Signature, v.Amazon = v.I.Type == "grafana", v.I.Type == "sns"
 	name := wire.Param(r, "integration")
 	v.Frame, v.Back = h.Pages.Frame(r, "Settings of "+name, "integrations"), integration{Name: name}.Href()
@@ -231,7 +230,7 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 	v := settingsView{I: i, ETag: form.Get("etag"), Rate: form.Get("rate_per_minute"), Resolve: form.Get("resolve_after_seconds"),
 		Close: form.Get("close_after_seconds"), Labels: r.PostFormValue("settings.labels"), Topics: r.PostFormValue("topics"), Payload: r.PostFormValue("payload")}
 	v.I.Name, v.I.Plan, v.I.Severity, v.I.Enabled = form.Get("name"), form.Get("default_plan"), form.Get("default_severity"), form.Get("enabled") != ""
-	v.X = expressions.Expressions{Key: form.Get("settings.key"), Title: form.Get("settings.title"), Summary: form.Get("settings.summary"),
+	v.X = intake.Expressions{Key: form.Get("settings.key"), Title: form.Get("settings.title"), Summary: form.Get("settings.summary"),
 		Status: form.Get("settings.status"), Severity: form.Get("settings.severity"), Link: form.Get("settings.link")}
 	v.S = signatures.Settings{SignatureHeader: form.Get("signature_header"), TimestampHeader: form.Get("timestamp_header"), Unsigned: form.Get("unsigned") != ""}
 	body, err := v.content(i)
@@ -275,7 +274,7 @@ func (v *settingsView) content(i integration) (map[string]any, error) {
 		}
 	}
 	switch i.Type {
-	case integrations.Generic, integrations.Email:
+	case intake.Generic, intake.Email:
 		for _, line := range lines(v.Labels) {
 			name, source, ok := strings.Cut(line, "=")
 			if name = strings.TrimSpace(name); !ok || name == "" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 )
 
@@ -38,27 +38,27 @@ HTTP method: POST
 Authorization header, scheme: Bearer
 Authorization header, credentials: TOKEN`,
 		`{"version": "1", "groupKey": "test", "status": "firing", "receiver": "iris", "commonLabels": {"alertname": "Test"}, "title": "Test of the integration", "alerts": [{"status": "firing", "labels": {"alertname": "Test"}, "annotations": {"summary": "Test of the integration"}, "fingerprint": "test"}]}`, ""},
-	{integrations.Generic, "Generic JSON", "Any program that can send JSON, a form or a text: scripts, cron jobs, CI, appliances.",
+	{intake.Generic, "Generic JSON", "Any program that can send JSON, a form or a text: scripts, cron jobs, CI, appliances.",
 		"Send a POST with one of these. A sender that can set no header uses the address with the token.", `URL: ADDRESS
 Header: Authorization: Bearer TOKEN
 
 URL with the token: WITHTOKEN`,
 		`{"dedup_key": "test", "title": "Test of the integration", "severity": "warning"}`, ""},
-	{integrations.PagerDuty, "PagerDuty client", "Programs that were made for PagerDuty's Events API; only their address and key change.",
+	{intake.PagerDuty, "PagerDuty client", "Programs that were made for PagerDuty's Events API; only their address and key change.",
 		"Set the address of the Events API and the key. For an Alertmanager:", `global: {pagerduty_url: ADDRESS}
 receivers:
   - name: iris
     pagerduty_configs: [{routing_key: TOKEN}]`,
 		`{"routing_key": "TOKEN", "event_action": "trigger", "dedup_key": "test", "payload": {"summary": "Test of the integration", "source": "test", "severity": "warning"}}`, "-"},
-	{integrations.Opsgenie, "Opsgenie client", "Programs that were made for Opsgenie's Alert API, and its heartbeats.",
+	{intake.Opsgenie, "Opsgenie client", "Programs that were made for Opsgenie's Alert API, and its heartbeats.",
 		"Set the address of the API and the key. For an Alertmanager:", `global: {opsgenie_api_url: BASE/}
 receivers:
   - name: iris
     opsgenie_configs: [{api_key: TOKEN}]`,
 		`{"message": "Test of the integration", "alias": "test", "priority": "P3"}`, "GenieKey"},
-	{integrations.Heartbeat, "Heartbeat", "Programs that say regularly that they work: backups, cron jobs, watchdogs. An incident opens when one stops.",
+	{intake.Heartbeat, "Heartbeat", "Programs that say regularly that they work: backups, cron jobs, watchdogs. An incident opens when one stops.",
 		"Add a heartbeat on the page of the integration, then call its address at the end of the job. Without a name it is the heartbeat named default.", `curl -fsS --retry 5 WITHTOKEN`, "", ""},
-	{integrations.Email, "E-mail", "Senders that can only send mails: storage, printers, old monitoring.",
+	{intake.Email, "E-mail", "Senders that can only send mails: storage, printers, old monitoring.",
 		"Send the mails to this address. It is a secret: everybody who knows it can page people.", `TOKEN@DOMAIN`, "", ""},
 	{"sns", "Amazon SNS and CloudWatch", "Alarms of CloudWatch, and every other message of a topic.",
 		"Create an HTTPS subscription of the topic with this address. Iris confirms the subscription by itself. Add an OK action to each alarm, else nothing resolves its incident.", `WITHTOKEN`, "", ""},
@@ -122,11 +122,11 @@ func (h Handlers) setup(i integration, token string) setup {
 	if token == "" {
 		token = "TOKEN"
 	}
-	path, withToken := integrations.Address(i.Type, token)
+	path, withToken := intake.Address(i.Type, token)
 	address := h.PublicURL + path
 	fill := strings.NewReplacer("ADDRESS", address, "WITHTOKEN", h.PublicURL+withToken, "BASE", h.PublicURL, "TOKEN", token, "@DOMAIN", "@"+h.MailDomain).Replace
 	out := setup{Where: s.Where, Config: fill(s.Config)}
-	if i.Type == integrations.Email && h.MailDomain == "" {
+	if i.Type == intake.Email && h.MailDomain == "" {
 		out.Missing = "This server receives no mails: an operator must set intake.smtp.addr and intake.smtp.domain first."
 		out.Config = strings.ReplaceAll(s.Config, "TOKEN", token)
 	}

@@ -3,14 +3,14 @@ package pg
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
 // Record adds counts and payloads, notes the use of tokens, and deletes all but the latest payloads of each integration.
-func (s *Integrations) Record(ctx context.Context, used map[integrations.ID]receiving.Usage) error {
+func (s *Integrations) Record(ctx context.Context, used map[intake.ID]receiving.Usage) error {
 	var c db.CountDeliveriesParams
 	var p db.AddPayloadsParams
 	var tokens []int64
@@ -40,10 +40,10 @@ func (s *Integrations) Record(ctx context.Context, used map[integrations.ID]rece
 }
 
 // Payloads returns the latest deliveries of an integration, newest first.
-func (s *Integrations) Payloads(ctx context.Context, id integrations.ID) ([]integrations.Payload, error) {
+func (s *Integrations) Payloads(ctx context.Context, id intake.ID) ([]intake.Payload, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Payloads, db.PayloadsParams{IntegrationID: int64(id), Most: receiving.KeptPayloads})
-	return postgres.Convert(rows, func(r db.PayloadsRow) integrations.Payload {
-		return integrations.Payload{At: r.At, Outcome: r.Outcome, Body: r.Body, ContentType: r.ContentType}
+	return postgres.Convert(rows, func(r db.PayloadsRow) intake.Payload {
+		return intake.Payload{At: r.At, Outcome: r.Outcome, Body: r.Body, ContentType: r.ContentType}
 	}), err
 }
 
@@ -53,7 +53,7 @@ func (s *Integrations) ExpirePayloads(ctx context.Context) (int64, error) {
 }
 
 // TakeAllowance implements receiving.ActivityStore.
-func (s *Integrations) TakeAllowance(ctx context.Context, id integrations.ID, r receiving.Rate, wanted int) (granted int, left float64, err error) {
+func (s *Integrations) TakeAllowance(ctx context.Context, id intake.ID, r receiving.Rate, wanted int) (granted int, left float64, err error) {
 	row, err := postgres.Query(ctx, s.db, (*db.Queries).TakeAllowance, db.TakeAllowanceParams{ID: int64(id), Burst: float64(r.Burst),
 		Wanted: int32(wanted), PerSecond: r.PerSecond})
 	return int(row.Granted), row.Tokens, err

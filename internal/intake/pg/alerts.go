@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
@@ -13,29 +13,29 @@ import (
 
 // AlertOfKey returns the open alert of an integration with a key, else the newest one with the key among its last thousand alerts. If
 // there is none, it returns a NotFound fault.
-func (s *Integrations) AlertOfKey(ctx context.Context, of integrations.Integration, key string) (integrations.Alert, error) {
+func (s *Integrations) AlertOfKey(ctx context.Context, of intake.Integration, key string) (intake.Alert, error) {
 	id, err := postgres.Query(ctx, s.db, (*db.Queries).AlertOfKey, db.AlertOfKeyParams{ApplicationID: of.ApplicationID,
 		IntegrationID: int64(of.ID), DedupKey: postgres.Storable(key)})
 	if err != nil {
-		return integrations.Alert{}, err
+		return intake.Alert{}, err
 	}
 	return s.Alert(ctx, of.ID, id)
 }
 
 // Alert returns an alert of an integration by the number of its incident. Another number is a NotFound fault.
-func (s *Integrations) Alert(ctx context.Context, of integrations.ID, incident int64) (integrations.Alert, error) {
+func (s *Integrations) Alert(ctx context.Context, of intake.ID, incident int64) (intake.Alert, error) {
 	found, err := s.alerts(ctx, of, []int64{incident})
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, "the integration has no such alert")
 	}
 	if err != nil {
-		return integrations.Alert{}, err
+		return intake.Alert{}, err
 	}
 	return found[0], nil
 }
 
 // Alerts returns the alerts of an integration that match, newest first.
-func (s *Integrations) Alerts(ctx context.Context, of integrations.ID, q integrations.AlertQuery) ([]integrations.Alert, error) {
+func (s *Integrations) Alerts(ctx context.Context, of intake.ID, q intake.AlertQuery) ([]intake.Alert, error) {
 	ids, err := s.alertIDs(ctx, of, q)
 	if err != nil || len(ids) == 0 {
 		return nil, err
@@ -44,27 +44,27 @@ func (s *Integrations) Alerts(ctx context.Context, of integrations.ID, q integra
 }
 
 // CountAlerts counts the alerts that match, up to the limit of the query.
-func (s *Integrations) CountAlerts(ctx context.Context, of integrations.ID, q integrations.AlertQuery) (int, error) {
+func (s *Integrations) CountAlerts(ctx context.Context, of intake.ID, q intake.AlertQuery) (int, error) {
 	ids, err := s.alertIDs(ctx, of, q)
 	return len(ids), err
 }
 
-func (s *Integrations) alertIDs(ctx context.Context, of integrations.ID, q integrations.AlertQuery) ([]int64, error) {
+func (s *Integrations) alertIDs(ctx context.Context, of intake.ID, q intake.AlertQuery) ([]int64, error) {
 	return postgres.Query(ctx, s.db, (*db.Queries).AlertIDs, db.AlertIDsParams{IntegrationID: int64(of), Open: q.Open,
 		Acknowledged: q.Acknowledged, DedupKey: postgres.Storable(q.Key), Most: int32(q.Limit), Skip: int32(q.Offset)})
 }
 
-func (s *Integrations) alerts(ctx context.Context, of integrations.ID, ids []int64) ([]integrations.Alert, error) {
+func (s *Integrations) alerts(ctx context.Context, of intake.ID, ids []int64) ([]intake.Alert, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Alerts, db.AlertsParams{IntegrationID: int64(of), Ids: ids})
-	return postgres.Convert(rows, func(r db.AlertsRow) integrations.Alert {
-		return integrations.Alert{Incident: r.ID, Key: r.DedupKey, Context: json.RawMessage(r.Context), Severity: r.Severity, Open: r.Open,
+	return postgres.Convert(rows, func(r db.AlertsRow) intake.Alert {
+		return intake.Alert{Incident: r.ID, Key: r.DedupKey, Context: json.RawMessage(r.Context), Severity: r.Severity, Open: r.Open,
 			SnoozedUntil: postgres.Deref(r.SnoozedUntil), Owner: r.Owner, SourceAcknowledged: r.SourceAcknowledged, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 	}), err
 }
 
 // EditAlert changes the context of an alert and adds an entry to its timeline. A context that changed since it was read is a Conflict
 // fault.
-func (s *Integrations) EditAlert(ctx context.Context, e integrations.AlertEdit) error {
+func (s *Integrations) EditAlert(ctx context.Context, e intake.AlertEdit) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockForDelivery(ctx, e.Incident); err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/etag"
@@ -54,7 +53,7 @@ func (s *Heartbeats) Ping(ctx context.Context, p heartbeats.Ping) (heartbeats.Pi
 func (s *Heartbeats) ping(ctx context.Context, pings []heartbeats.Ping) ([]heartbeats.Pinged, error) {
 	type key struct{ hash, name, kind string }
 	keyOf := func(p heartbeats.Ping) key {
-		return key{string(integrations.Hash(p.Token)), postgres.Storable(p.Name), postgres.Storable(p.Type)}
+		return key{string(intake.Hash(p.Token)), postgres.Storable(p.Name), postgres.Storable(p.Type)}
 	}
 	params, seen := postgresdb.PingHeartbeatsParams{Now: s.now}, map[key]heartbeats.Pinged{}
 	for _, p := range pings {
@@ -70,8 +69,8 @@ func (s *Heartbeats) ping(ctx context.Context, pings []heartbeats.Ping) ([]heart
 	}
 	for _, r := range rows {
 		seen[key{string(r.Hash), r.Name, r.Wanted}] = heartbeats.Pinged{Token: r.TokenID, Heartbeat: heartbeats.ID(r.HeartbeatID),
-			Integration: integrations.Integration{ID: integrations.ID(r.IntegrationID),
-				Content: integrations.Content{Name: r.Integration, Type: r.Type, Enabled: r.Enabled}}}
+			Integration: intake.Integration{ID: intake.ID(r.IntegrationID),
+				Content: intake.Content{Name: r.Integration, Type: r.Type, Enabled: r.Enabled}}}
 	}
 	return postgres.Convert(pings, func(p heartbeats.Ping) heartbeats.Pinged { return seen[keyOf(p)] }), nil
 }
@@ -140,7 +139,7 @@ func (s *Heartbeats) Ended(ctx context.Context, h heartbeats.Heartbeat) error {
 }
 
 // Of returns the heartbeats of an integration (0 = of all) of an application (0 = of all) by name.
-func (s *Heartbeats) Of(ctx context.Context, integration integrations.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error) {
+func (s *Heartbeats) Of(ctx context.Context, integration intake.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error) {
 	r, err := s.reception(ctx)
 	if err != nil {
 		return nil, r, err
@@ -150,7 +149,7 @@ func (s *Heartbeats) Of(ctx context.Context, integration integrations.ID, applic
 }
 
 func heartbeat(r postgresdb.HeartbeatsRow) heartbeats.Heartbeat {
-	return heartbeats.Heartbeat{ID: heartbeats.ID(r.ID), IntegrationID: integrations.ID(r.IntegrationID), Integration: r.Integration,
+	return heartbeats.Heartbeat{ID: heartbeats.ID(r.ID), IntegrationID: intake.ID(r.IntegrationID), Integration: r.Integration,
 		Content:   content(r.Name, r.Description, r.EverySeconds, r.GraceSeconds, r.Plan, r.Severity, r.Enabled),
 		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Since: r.Since, LastPingAt: postgres.Deref(r.LastPingAt),
 		MissedAt: postgres.Deref(r.MissedAt), Reported: r.Reported, Incident: postgres.Deref(r.IncidentID), CheckAt: r.CheckAt}
@@ -163,7 +162,7 @@ func content(name, description string, every, grace int32, plan, severity string
 
 // Save adds a heartbeat to an integration, or replaces its content. before is the heartbeat as the editor read it; ID 0 = it is new. A
 // name in use is a Conflict fault. A heartbeat that was changed since it was read is a Stale fault.
-func (s *Heartbeats) Save(ctx context.Context, i integrations.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error {
+func (s *Heartbeats) Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		plan, severity, description := postgres.Storable(c.Plan), string(c.Severity), postgres.Storable(c.Description)
 		every, grace := int32(c.Every/time.Second), int32(c.Grace/time.Second)

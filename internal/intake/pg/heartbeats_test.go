@@ -11,8 +11,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/intake"
 	domain "github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/pg"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -25,7 +25,7 @@ type fixture struct {
 	*testing.T
 	db    *postgres.DB
 	store *pg.Heartbeats
-	of    integrations.Integration
+	of    intake.Integration
 }
 
 func newFixture(t *testing.T) *fixture {

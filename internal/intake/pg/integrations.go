@@ -9,8 +9,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
-	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/cache"
@@ -28,7 +26,7 @@ type Integrations struct {
 
 // authenticated is the integration of a token, and the number of the token.
 type authenticated struct {
-	integration integrations.Integration
+	integration intake.Integration
 	token       int64
 }
 
@@ -40,8 +38,8 @@ func NewIntegrations(d *postgres.DB, keys *auth.Keys) *Integrations {
 // ByToken returns the integration with a token and the number of the token. An unknown token is a NotFound fault. The integration has no
 // tokens and no activity. ByToken uses only reads that begin after the call; in a storm many calls share a read. Callers must not change
 // the integration.
-func (s *Integrations) ByToken(ctx context.Context, token string) (integrations.Integration, int64, error) {
-	hash := integrations.Hash(token)
+func (s *Integrations) ByToken(ctx context.Context, token string) (intake.Integration, int64, error) {
+	hash := intake.Hash(token)
 	a, err := s.byToken.Get(ctx, string(hash), func(ctx context.Context) (authenticated, error) { return s.authenticate(ctx, hash) })
 	return a.integration, a.token, err
 }
@@ -51,24 +49,24 @@ func (s *Integrations) authenticate(ctx context.Context, hash []byte) (authentic
 	if err != nil {
 		return authenticated{}, postgres.Named(err, "no integration has this token")
 	}
-	i := integrations.Integration{ID: integrations.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application,
+	i := intake.Integration{ID: intake.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application,
 		Content: integrationsContent(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled)}
 	for _, sealed := range r.Secrets {
 		secret, err := s.keys.Unseal(sealed, aboutSecret(i.ID))
 		if err != nil {
 			return authenticated{integration: i}, fault.Wrap(fault.Internal, err, "a secret of the integration "+i.Name+" cannot be read: set it again")
 		}
-		i.Secrets = append(i.Secrets, integrations.Secret(secret))
+		i.Secrets = append(i.Secrets, intake.Secret(secret))
 	}
 	i.Rules, err = rules(r.Rules)
 	return authenticated{i, r.TokenID}, err
 }
 
 // aboutSecret binds an encrypted secret to its integration.
-func aboutSecret(id integrations.ID) string { return fmt.Sprintf("integration %d secret", id) }
+func aboutSecret(id intake.ID) string { return fmt.Sprintf("integration %d secret", id) }
 
 // SetSecrets replaces the secrets of an integration.
-func (s *Integrations) SetSecrets(ctx context.Context, i integrations.Integration, secrets []string, actor string) error {
+func (s *Integrations) SetSecrets(ctx context.Context, i intake.Integration, secrets []string, actor string) error {
 	return s.edit(ctx, i, func(ctx context.Context, q *postgresdb.Queries) error {
 		had, err := q.DeleteIntegrationSecrets(ctx, int64(i.ID))
 		if err != nil {
@@ -86,28 +84,28 @@ func (s *Integrations) SetSecrets(ctx context.Context, i integrations.Integratio
 }
 
 // List returns the selected integrations by name, upper case as lower case.
-func (s *Integrations) List(ctx context.Context, q integrations.Query) ([]integrations.Integration, error) {
+func (s *Integrations) List(ctx context.Context, q intake.Query) ([]intake.Integration, error) {
 	return s.read(ctx, postgresdb.IntegrationsParams{After: postgres.Storable(q.After), Part: postgres.Storable(q.Part), Team: postgres.Storable(q.Team),
 		Application: postgres.Storable(q.Application), Refused: q.Refused, Most: int32(q.Most)})
 }
 
 // ByName returns an integration, ignoring case. An unknown name is a NotFound fault.
-func (s *Integrations) ByName(ctx context.Context, name string) (integrations.Integration, error) {
+func (s *Integrations) ByName(ctx context.Context, name string) (intake.Integration, error) {
 	missing := fault.Newf(fault.NotFound, "there is no integration %.100q", name)
 	if name == "" || postgres.Storable(name) != name {
-		return integrations.Integration{}, missing
+		return intake.Integration{}, missing
 	}
 	found, err := s.read(ctx, postgresdb.IntegrationsParams{Name: name, Most: 1})
 	if err != nil || len(found) == 0 {
 		if err == nil {
 			err = missing
 		}
-		return integrations.Integration{}, err
+		return intake.Integration{}, err
 	}
 	return found[0], nil
 }
 
-func (s *Integrations) read(ctx context.Context, p postgresdb.IntegrationsParams) ([]integrations.Integration, error) {
+func (s *Integrations) read(ctx context.Context, p postgresdb.IntegrationsParams) ([]intake.Integration, error) {
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Integrations, p)
 	if err != nil {
 		return nil, err
@@ -117,16 +115,16 @@ func (s *Integrations) read(ctx context.Context, p postgresdb.IntegrationsParams
 	if err != nil {
 		return nil, err
 	}
-	of := map[int64][]integrations.Token{}
+	of := map[int64][]intake.Token{}
 	for _, t := range tokens {
-		of[t.IntegrationID] = append(of[t.IntegrationID], integrations.Token{ID: t.ID, CreatedAt: t.CreatedAt, LastUsedAt: postgres.Deref(t.LastUsedAt)})
+		of[t.IntegrationID] = append(of[t.IntegrationID], intake.Token{ID: t.ID, CreatedAt: t.CreatedAt, LastUsedAt: postgres.Deref(t.LastUsedAt)})
 	}
-	out := make([]integrations.Integration, len(rows))
+	out := make([]intake.Integration, len(rows))
 	for k, r := range rows {
-		out[k] = integrations.Integration{ID: integrations.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application, Team: r.Team,
+		out[k] = intake.Integration{ID: intake.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application, Team: r.Team,
 			CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Tokens: of[r.ID],
 			Content: integrationsContent(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled),
-			Activity: integrations.Activity{Accepted: r.Accepted, Refused: r.Refused, LastRefusal: r.LastRefusal,
+			Activity: intake.Activity{Accepted: r.Accepted, Refused: r.Refused, LastRefusal: r.LastRefusal,
 				LastAcceptedAt: postgres.Deref(r.LastAcceptedAt), LastRefusedAt: postgres.Deref(r.LastRefusedAt),
 				FailedExpressions: r.FailedExpressions, LastFailureAt: postgres.Deref(r.LastFailureAt), LastFailure: r.LastFailure}, SecretsSetAt: r.SecretsSetAt}
 		if out[k].Rules, err = rules(r.Rules); err != nil {
@@ -137,13 +135,13 @@ func (s *Integrations) read(ctx context.Context, p postgresdb.IntegrationsParams
 	return out, nil
 }
 
-func integrationsContent(name, kind, plan, severity string, settings json.RawMessage, perMinute int32, enabled bool) integrations.Content {
-	return integrations.Content{Name: name, Type: kind, DefaultPlan: plan, DefaultSeverity: intake.Severity(severity), Settings: settings,
+func integrationsContent(name, kind, plan, severity string, settings json.RawMessage, perMinute int32, enabled bool) intake.Content {
+	return intake.Content{Name: name, Type: kind, DefaultPlan: plan, DefaultSeverity: intake.Severity(severity), Settings: settings,
 		RatePerMinute: int(perMinute), Enabled: enabled}
 }
 
 // ends returns stored times; stored does the reverse.
-func ends(resolve, closing *int32) (e integrations.Ends) {
+func ends(resolve, closing *int32) (e intake.Ends) {
 	e.ResolveAfter = postgres.FromSeconds(postgres.Deref(resolve))
 	if closing != nil {
 		d := postgres.FromSeconds(*closing)
@@ -152,7 +150,7 @@ func ends(resolve, closing *int32) (e integrations.Ends) {
 	return e
 }
 
-func stored(e integrations.Ends) (resolve, closing *int32) {
+func stored(e intake.Ends) (resolve, closing *int32) {
 	if e.ResolveAfter > 0 {
 		s := postgres.ToSeconds(e.ResolveAfter)
 		resolve = &s
@@ -164,7 +162,7 @@ func stored(e integrations.Ends) (resolve, closing *int32) {
 	return resolve, closing
 }
 
-func rules(raw json.RawMessage) (out []routing.Rule, err error) {
+func rules(raw json.RawMessage) (out []intake.Rule, err error) {
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return nil, fmt.Errorf("read the rules of an integration: %w", err)
 	}
@@ -172,13 +170,13 @@ func rules(raw json.RawMessage) (out []routing.Rule, err error) {
 }
 
 // Create stores an integration with a token. A name that is in use is a Conflict fault.
-func (s *Integrations) Create(ctx context.Context, application auth.Application, c integrations.Content, token, actor string) (integrations.ID, error) {
-	raw, err := json.Marshal(append([]routing.Rule{}, c.Rules...)) // never null, as slices.Concat of empty lists would be
+func (s *Integrations) Create(ctx context.Context, application auth.Application, c intake.Content, token, actor string) (intake.ID, error) {
+	raw, err := json.Marshal(append([]intake.Rule{}, c.Rules...)) // never null, as slices.Concat of empty lists would be
 	if err != nil {
 		return 0, err
 	}
 	resolve, closing := stored(c.Ends)
-	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (integrations.ID, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (intake.ID, error) {
 		id, err := q.AddIntegration(ctx, postgresdb.AddIntegrationParams{ApplicationID: application.ID, Name: postgres.Storable(c.Name), Type: c.Type,
 			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
 			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing,
@@ -186,10 +184,10 @@ func (s *Integrations) Create(ctx context.Context, application auth.Application,
 		if err != nil {
 			return 0, taken(err, c.Name)
 		}
-		if err := q.AddIntegrationToken(ctx, postgresdb.AddIntegrationTokenParams{IntegrationID: id, Hash: integrations.Hash(token)}); err != nil {
+		if err := q.AddIntegrationToken(ctx, postgresdb.AddIntegrationTokenParams{IntegrationID: id, Hash: intake.Hash(token)}); err != nil {
 			return 0, takenToken(err)
 		}
-		return integrations.ID(id), integrationsNote(ctx, q, actor, audit.IntegrationAdded, c.Name, "application "+application.Name, audit.Diff(nil, c))
+		return intake.ID(id), integrationsNote(ctx, q, actor, audit.IntegrationAdded, c.Name, "application "+application.Name, audit.Diff(nil, c))
 	})
 }
 
@@ -211,8 +209,8 @@ func takenToken(err error) error {
 const integrationsUniqueViolation = "23505"
 
 // Replace stores the content of an integration. The type does not change. before is the integration as the editor read it.
-func (s *Integrations) Replace(ctx context.Context, before integrations.Integration, c integrations.Content, actor string) error {
-	raw, err := json.Marshal(append([]routing.Rule{}, c.Rules...)) // never null, as slices.Concat of empty lists would be
+func (s *Integrations) Replace(ctx context.Context, before intake.Integration, c intake.Content, actor string) error {
+	raw, err := json.Marshal(append([]intake.Rule{}, c.Rules...)) // never null, as slices.Concat of empty lists would be
 	if err != nil {
 		return err
 	}
@@ -234,12 +232,12 @@ func (s *Integrations) Replace(ctx context.Context, before integrations.Integrat
 }
 
 // AddToken stores a further token of an integration. The older of two tokens is deleted, so that an integration has at most two.
-func (s *Integrations) AddToken(ctx context.Context, i integrations.Integration, token, actor string) error {
+func (s *Integrations) AddToken(ctx context.Context, i intake.Integration, token, actor string) error {
 	return s.edit(ctx, i, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.DeleteOldIntegrationTokens(ctx, int64(i.ID)); err != nil {
 			return err
 		}
-		if err := q.AddIntegrationToken(ctx, postgresdb.AddIntegrationTokenParams{IntegrationID: int64(i.ID), Hash: integrations.Hash(token)}); err != nil {
+		if err := q.AddIntegrationToken(ctx, postgresdb.AddIntegrationTokenParams{IntegrationID: int64(i.ID), Hash: intake.Hash(token)}); err != nil {
 			return takenToken(err)
 		}
 		return integrationsNote(ctx, q, actor, audit.IntegrationTokenAdded, i.Name, "", nil)
@@ -247,7 +245,7 @@ func (s *Integrations) AddToken(ctx context.Context, i integrations.Integration,
 }
 
 // DropOldTokens deletes the tokens of an integration except the newest.
-func (s *Integrations) DropOldTokens(ctx context.Context, i integrations.Integration, actor string) error {
+func (s *Integrations) DropOldTokens(ctx context.Context, i intake.Integration, actor string) error {
 	return s.edit(ctx, i, func(ctx context.Context, q *postgresdb.Queries) error {
 		n, err := q.DeleteOldIntegrationTokens(ctx, int64(i.ID))
 		if err != nil || n == 0 {
@@ -258,7 +256,7 @@ func (s *Integrations) DropOldTokens(ctx context.Context, i integrations.Integra
 }
 
 // Delete deletes an integration. Its incidents stay.
-func (s *Integrations) Delete(ctx context.Context, i integrations.Integration, actor string) error {
+func (s *Integrations) Delete(ctx context.Context, i intake.Integration, actor string) error {
 	return s.edit(ctx, i, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.DeleteIntegration(ctx, int64(i.ID)); err != nil {
 			return err
@@ -269,7 +267,7 @@ func (s *Integrations) Delete(ctx context.Context, i integrations.Integration, a
 
 // edit runs change in a transaction that locks the integration. An integration that was deleted or changed since it was read is a Stale
 // fault.
-func (s *Integrations) edit(ctx context.Context, i integrations.Integration, change func(context.Context, *postgresdb.Queries) error) error {
+func (s *Integrations) edit(ctx context.Context, i intake.Integration, change func(context.Context, *postgresdb.Queries) error) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		r, err := q.LockIntegration(ctx, int64(i.ID))
 		if err != nil {

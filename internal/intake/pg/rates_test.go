@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/pg"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 )
@@ -18,7 +18,7 @@ import (
 func TestTheRateOfAnIntegrationHoldsForAllServers(t *testing.T) {
 	t.Parallel()
 	store := pg.NewIntegrations(pgtest.New(t), nil)
-	from := integrations.Integration{ID: 1, Content: integrations.Content{Name: "am", RatePerMinute: 1}}
+	from := intake.Integration{ID: 1, Content: intake.Content{Name: "am", RatePerMinute: 1}}
 	var allowed atomic.Int64
 	var servers sync.WaitGroup
 	for range 4 {

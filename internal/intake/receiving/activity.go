@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	shared "github.com/iris-oncall/iris/internal/kit/metrics"
 )
@@ -30,15 +30,15 @@ type Usage struct {
 	Failed            int64  // deliveries with an expression that failed
 	Failure           string // of the last of them
 	Tokens            []int64
-	Payloads          []integrations.Payload // the latest, oldest first
+	Payloads          []intake.Payload // the latest, oldest first
 }
 
 // ActivityStore stores usages, by integration.
 type ActivityStore interface {
-	Record(ctx context.Context, used map[integrations.ID]Usage) error
+	Record(ctx context.Context, used map[intake.ID]Usage) error
 	// TakeAllowance takes a part of what the integration may send now, in the whole cluster: at most wanted deliveries. left is less than one
 	// if there are none.
-	TakeAllowance(ctx context.Context, id integrations.ID, r Rate, wanted int) (granted int, left float64, err error)
+	TakeAllowance(ctx context.Context, id intake.ID, r Rate, wanted int) (granted int, left float64, err error)
 }
 
 // Activity counts deliveries, keeps the latest payloads, and limits the rate of each integration. It writes once a second, so a storm
@@ -49,19 +49,19 @@ type Activity struct {
 	refusals *prometheus.CounterVec
 
 	mu     sync.Mutex
-	used   map[integrations.ID]Usage
-	rates  map[integrations.ID]*allowance
+	used   map[intake.ID]Usage
+	rates  map[intake.ID]*allowance
 	logged map[cause]time.Time
 }
 
 type cause struct {
-	integration integrations.ID
+	integration intake.ID
 	kind        fault.Kind
 }
 
 // NewActivity returns an Activity for integrations of these types; the caller must call Run. A nil registerer exports no metrics.
 func NewActivity(store ActivityStore, log *zap.Logger, types []string, r prometheus.Registerer) (*Activity, error) {
-	a := &Activity{store: store, log: log.Named("intake"), used: map[integrations.ID]Usage{}, rates: map[integrations.ID]*allowance{},
+	a := &Activity{store: store, log: log.Named("intake"), used: map[intake.ID]Usage{}, rates: map[intake.ID]*allowance{},
 		logged: map[cause]time.Time{}, refusals: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_intake_refused_total", Help: "Refused deliveries of integrations, by type and kind of the error.",
 		}, []string{"type", "reason"}), types, reasons())}
@@ -83,7 +83,7 @@ func reasons() []string {
 
 // Note records a delivery: err is its refusal; nil = it was accepted. token is the token that it used. It logs a refusal once a minute
 // for each integration and kind of error. A delivery of an unknown integration is only counted and logged.
-func (a *Activity) Note(from integrations.Integration, token int64, p integrations.Payload, err error) {
+func (a *Activity) Note(from intake.Integration, token int64, p intake.Payload, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(p.Body) > maxPayload {
@@ -112,7 +112,7 @@ func (a *Activity) Note(from integrations.Integration, token int64, p integratio
 }
 
 // Count records a ping that was accepted. Nothing of it is kept, because pings are many and have no content.
-func (a *Activity) Count(from integrations.ID, token int64) {
+func (a *Activity) Count(from intake.ID, token int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	u, known := a.used[from]
@@ -130,7 +130,7 @@ func (u *Usage) use(token int64) {
 	}
 }
 
-func (a *Activity) logOnce(from integrations.Integration, err error, now time.Time) {
+func (a *Activity) logOnce(from intake.Integration, err error, now time.Time) {
 	why := cause{from.ID, fault.KindOf(err)}
 	if now.Sub(a.logged[why]) < logEvery {
 		return
@@ -162,7 +162,7 @@ func (a *Activity) Run(ctx context.Context) error {
 func (a *Activity) write(ctx context.Context) {
 	a.mu.Lock()
 	used := a.used
-	a.used = map[integrations.ID]Usage{}
+	a.used = map[intake.ID]Usage{}
 	a.mu.Unlock()
 	if len(used) == 0 {
 		return

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -23,7 +23,7 @@ const (
 )
 
 // rateOf returns the rate of an integration.
-func rateOf(from integrations.Integration) Rate {
+func rateOf(from intake.Integration) Rate {
 	return Rate{float64(from.RatePerMinute) / 60, max(leastBurst, from.RatePerMinute/burstFraction)}
 }
 
@@ -38,7 +38,7 @@ type allowance struct {
 
 // Allow returns a Throttled fault if the integration sent more deliveries to the cluster than its rate permits. A process takes parts of a second's
 // deliveries from the database, so most deliveries cost no statement. A database that does not answer is an Unavailable fault.
-func (a *Activity) Allow(ctx context.Context, from integrations.Integration, now time.Time) error {
+func (a *Activity) Allow(ctx context.Context, from intake.Integration, now time.Time) error {
 	own := a.allowance(from.ID)
 	own.mu.Lock()
 	defer own.mu.Unlock()
@@ -66,7 +66,7 @@ func (a *Activity) Allow(ctx context.Context, from integrations.Integration, now
 	return nil
 }
 
-func (a *Activity) allowance(id integrations.ID) *allowance {
+func (a *Activity) allowance(id intake.ID) *allowance {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	own := a.rates[id]
@@ -80,7 +80,7 @@ func (a *Activity) allowance(id integrations.ID) *allowance {
 	return own
 }
 
-func throttled(from integrations.Integration, wait time.Duration) error {
+func throttled(from intake.Integration, wait time.Duration) error {
 	f := fault.Newf(fault.Throttled, "the integration %s sent more than %d deliveries per minute", from.Name, from.RatePerMinute)
 	f.RetryAfter = max(time.Second, wait)
 	return f

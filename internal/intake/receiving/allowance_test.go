@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -23,7 +23,7 @@ type grants struct {
 	wanted  []int
 }
 
-func (g *grants) TakeAllowance(_ context.Context, _ integrations.ID, _ Rate, wanted int) (int, float64, error) {
+func (g *grants) TakeAllowance(_ context.Context, _ intake.ID, _ Rate, wanted int) (int, float64, error) {
 	g.wanted = append(g.wanted, wanted)
 	if len(g.granted) == 0 {
 		return 0, g.left, g.err
@@ -38,7 +38,7 @@ func TestPartsOfAnAllowanceAreUsedUp(t *testing.T) {
 	store := &grants{granted: []int{10, 2}, left: 0.5}
 	a, err := NewActivity(store, zap.NewNop(), nil, nil)
 	require.NoError(t, err)
-	from := integrations.Integration{ID: 1, Content: integrations.Content{Name: "am", RatePerMinute: 600}}
+	from := intake.Integration{ID: 1, Content: intake.Content{Name: "am", RatePerMinute: 600}}
 	now := time.Unix(1_000_000, 0)
 	for range 12 {
 		require.NoError(t, a.Allow(t.Context(), from, now))

@@ -10,8 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
-	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -34,7 +32,7 @@ type Choice struct {
 	Rule       int  // the number of the rule that matched, from 1; 0 = none
 	RecordOnly bool // the rule says that the event opens no incident
 	Reason     string
-	Targets    []routing.Target // of the dynamic steps of the plan
+	Targets    []intake.Target // of the dynamic steps of the plan
 	plan       escalation.PlanID
 	targets    []incidents.DynamicTarget
 }
@@ -47,19 +45,19 @@ type Chooser struct {
 	plans    Plans
 	lookups  escalation.Lookups
 	catchAll string
-	router   *routing.Router
+	router   *intake.Router
 	log      *zap.Logger
 }
 
 // NewChooser returns a Chooser. catchAll is the name of the plan for events without another usable plan; "" = none.
 func NewChooser(plans Plans, lookups escalation.Lookups, catchAll string, log *zap.Logger) Chooser {
-	return Chooser{plans, lookups, catchAll, routing.NewRouter(), log}
+	return Chooser{plans, lookups, catchAll, intake.NewRouter(), log}
 }
 
 // Choose returns the plan of a firing event: that of the first rule that matches, else the first that the sender names, else the default
 // plan of the integration, of the application, and of the installation. A plan that cannot be used is skipped. The error is a NotFound
 // fault if no plan is left.
-func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, now time.Time) (Choice, error) {
+func (c Chooser) Choose(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (Choice, error) {
 	e.Severity = severity(from, e)
 	route, err := c.router.Choose(ctx, from.Rules, e, now)
 	if err != nil {
@@ -109,12 +107,12 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrat
 type candidate struct {
 	name    string
 	owner   PlanOwner
-	targets []routing.Target
+	targets []intake.Target
 }
 
 // usable finds an active plan and the targets of its dynamic steps. It returns a NotFound fault if there is no such plan, and an Invalid
 // fault if its dynamic steps need other targets. A plan without dynamic steps ignores the targets.
-func (c Chooser) usable(ctx context.Context, name string, targets []routing.Target) (escalation.PlanSteps, []incidents.DynamicTarget, error) {
+func (c Chooser) usable(ctx context.Context, name string, targets []intake.Target) (escalation.PlanSteps, []incidents.DynamicTarget, error) {
 	plan, err := c.plans.Recent(ctx, name)
 	if err != nil {
 		return plan, nil, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active plan named %s", name))
@@ -140,7 +138,7 @@ func (c Chooser) usable(ctx context.Context, name string, targets []routing.Targ
 }
 
 // CheckPlans returns an Invalid fault that names the field of a plan that cannot be used.
-func (c Chooser) CheckPlans(ctx context.Context, content integrations.Content) error {
+func (c Chooser) CheckPlans(ctx context.Context, content intake.Content) error {
 	if err := c.CheckPlan(ctx, "default_plan", content.DefaultPlan); err != nil {
 		return err
 	}
@@ -157,7 +155,7 @@ func (c Chooser) CheckPlan(ctx context.Context, field, name string) error {
 	return c.check(ctx, field, name, nil)
 }
 
-func (c Chooser) check(ctx context.Context, field, name string, targets []routing.Target) error {
+func (c Chooser) check(ctx context.Context, field, name string, targets []intake.Target) error {
 	if name == "" {
 		return nil
 	}
@@ -190,7 +188,7 @@ func (r *Receiver) checkLimits(ctx context.Context, app auth.Application, c Choi
 }
 
 // reportFallback counts and logs an incident that was opened on a plan that nobody chose for the integration.
-func (r *Receiver) reportFallback(from integrations.Integration, c Choice, id incidents.ID) {
+func (r *Receiver) reportFallback(from intake.Integration, c Choice, id incidents.ID) {
 	if !c.byDefault() {
 		return
 	}

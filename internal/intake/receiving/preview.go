@@ -7,7 +7,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -18,7 +17,7 @@ type Previewer struct {
 	Decoders     map[string]intake.Decoder // by type of integration
 	Alerts       interface {
 		// AlertOfKey returns the open alert with the key, else the newest one. If there is none, it returns a NotFound fault.
-		AlertOfKey(ctx context.Context, of integrations.Integration, key string) (integrations.Alert, error)
+		AlertOfKey(ctx context.Context, of intake.Integration, key string) (intake.Alert, error)
 	}
 }
 
@@ -41,7 +40,7 @@ type Delivery struct {
 
 // Preview decodes a delivery of an integration, and routes its events as Receive does. A delivery that cannot be
 // decoded is an Invalid fault.
-func (p Previewer) Preview(ctx context.Context, from integrations.Integration, d Delivery) ([]Preview, error) {
+func (p Previewer) Preview(ctx context.Context, from intake.Integration, d Delivery) ([]Preview, error) {
 	decode := p.Decoders[from.Type]
 	if decode == nil {
 		return nil, fault.Invalidf("integration", "integrations of type %s have no payloads", from.Type)
@@ -76,7 +75,7 @@ func decodeSafely(decode intake.Decoder, r intake.Request) (events []intake.Even
 	return decode(r)
 }
 
-func (p Previewer) route(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, at time.Time) (Preview, error) {
+func (p Previewer) route(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, at time.Time) (Preview, error) {
 	out := Preview{Event: e}
 	if e.Key != "" {
 		found, err := p.Alerts.AlertOfKey(ctx, from, e.Key)

@@ -15,7 +15,6 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/load"
 )
@@ -105,7 +104,7 @@ const conflicts = 3
 
 // Receive carries out an event of an integration that belongs to app. An error that the sender can end by sending the event again is
 // Throttled, Unavailable or Conflict. An event that no plan can take is a NotFound fault.
-func (r *Receiver) Receive(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, now time.Time) (Result, error) {
+func (r *Receiver) Receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (Result, error) {
 	result, err := r.receive(ctx, app, from, e, now)
 	for try := 1; try < conflicts && fault.Is(err, fault.Conflict); try++ {
 		result, err = r.receive(ctx, app, from, e, now)
@@ -116,7 +115,7 @@ func (r *Receiver) Receive(ctx context.Context, app auth.Application, from integ
 	return result, err
 }
 
-func (r *Receiver) receive(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, now time.Time) (Result, error) {
+func (r *Receiver) receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (Result, error) {
 	e.Severity = severity(from, e)
 	n, err := request(app, from, e)
 	if err != nil {
@@ -146,7 +145,7 @@ func (r *Receiver) changed(ctx context.Context, id incidents.ID, found bool, o O
 }
 
 // fire opens or updates the incident of a firing event.
-func (r *Receiver) fire(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, n incidents.New, now time.Time) (Result, error) {
+func (r *Receiver) fire(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, n incidents.New, now time.Time) (Result, error) {
 	if n.DedupKey != "" {
 		known, found, err := r.d.Incidents.ByKey(ctx, n)
 		if err != nil {
@@ -183,7 +182,7 @@ func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, 
 		return Result{known.ID, Held}, nil
 	}
 	d := incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts, Late: n.Late, Text: intake.News(known.Facts, facts(e))}
-	if integrations.Worse(intake.Severity(n.Severity), intake.Severity(known.Severity)) {
+	if intake.Worse(intake.Severity(n.Severity), intake.Severity(known.Severity)) {
 		d.Severity = n.Severity
 		if known.Severity != "" {
 			d.Text = joined(d.Text, "the severity rose from "+known.Severity+" to "+n.Severity)

@@ -6,11 +6,10 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 )
 
 // request returns the incident that an event asks for, without a plan.
-func request(app auth.Application, from integrations.Integration, e intake.Event) (incidents.New, error) {
+func request(app auth.Application, from intake.Integration, e intake.Event) (incidents.New, error) {
 	n := incidents.New{
 		ApplicationID: app.ID, Integration: int64(from.ID), Actor: "integration " + from.Name, Remark: e.FailureText(), DedupKey: e.Key,
 		Severity: string(e.Severity), DedupFacts: intake.Stored(facts(e)), Alerts: e.Alerts,
@@ -26,7 +25,7 @@ func request(app auth.Application, from integrations.Integration, e intake.Event
 }
 
 // severity returns that of the event, else the default of the integration, else Error.
-func severity(from integrations.Integration, e intake.Event) intake.Severity {
+func severity(from intake.Integration, e intake.Event) intake.Severity {
 	switch {
 	case e.Severity != "":
 		return e.Severity

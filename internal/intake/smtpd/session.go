@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -33,7 +32,7 @@ type session struct {
 type recipient struct {
 	token   string
 	tokenID int64
-	from    integrations.Integration
+	from    intake.Integration
 	key     string // of the address
 }
 
@@ -46,7 +45,7 @@ func problem(code, class, subject, detail int, format string, args ...any) *gosm
 func (n *session) refuse(outcome string, answer *gosmtp.SMTPError, err error, to ...recipient) error {
 	n.conn.counted.Store(true)
 	for _, r := range to {
-		n.s.d.Activity.Note(r.from, r.tokenID, integrations.Payload{At: time.Now()}, err)
+		n.s.d.Activity.Note(r.from, r.tokenID, intake.Payload{At: time.Now()}, err)
 	}
 	n.s.mails.WithLabelValues(outcome).Inc()
 	if len(to) == 0 {
@@ -94,7 +93,7 @@ func (n *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 		return n.noSuch(problem(550, 5, 1, 1, "No integration has this address"))
 	case err != nil:
 		return n.again(err)
-	case r.from.Type != integrations.Email:
+	case r.from.Type != intake.Email:
 		return n.noSuch(problem(550, 5, 1, 1, "No integration has this address"), r)
 	case !r.from.Enabled:
 		return n.refuse(refused, problem(550, 5, 2, 1, "The integration is switched off"),
@@ -183,14 +182,14 @@ func (n *session) Data(r io.Reader) (err error) {
 
 // deliver carries out the mail for a recipient, and records it.
 func (n *session) deliver(ctx context.Context, to recipient, raw []byte) error {
-	p := integrations.Payload{At: time.Now()}
+	p := intake.Payload{At: time.Now()}
 	err := n.carryOut(ctx, to, raw, &p)
 	n.s.d.Activity.Note(to.from, to.tokenID, p, err)
 	return err
 }
 
 // carryOut decodes the mail and carries its event out. It fills in the record.
-func (n *session) carryOut(ctx context.Context, to recipient, raw []byte, p *integrations.Payload) (err error) {
+func (n *session) carryOut(ctx context.Context, to recipient, raw []byte, p *intake.Payload) (err error) {
 	defer fault.Recover(&err) // a mail that panics delays nothing else
 	raw = bytes.ReplaceAll(raw, []byte(to.token), []byte("[token]"))
 	p.Body = strings.ReplaceAll(strings.ToValidUTF8(string(raw), "\uFFFD"), "\x00", "")

@@ -22,25 +22,24 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/kit/metrics"
 )
 
 // Integrations finds integrations by their tokens. An unknown token is a NotFound fault. The number is that of the token.
 type Integrations interface {
-	ByToken(ctx context.Context, token string) (integrations.Integration, int64, error)
+	ByToken(ctx context.Context, token string) (intake.Integration, int64, error)
 }
 
 // Receiver carries out events. It returns when they are durable.
 type Receiver interface {
-	Receive(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, now time.Time) (receiving.Result, error)
+	Receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (receiving.Result, error)
 }
 
 // Activity limits the rate of integrations and records their deliveries.
 type Activity interface {
-	Allow(ctx context.Context, from integrations.Integration, now time.Time) error
-	Note(from integrations.Integration, token int64, p integrations.Payload, err error)
+	Allow(ctx context.Context, from intake.Integration, now time.Time) error
+	Note(from intake.Integration, token int64, p intake.Payload, err error)
 }
 
 // Config of a Server.

@@ -25,7 +25,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/smtpd"
 	"github.com/iris-oncall/iris/internal/intake/sources"
@@ -76,21 +75,21 @@ func (w *world) room(_ context.Context, size int) (func(), error) {
 	}, nil
 }
 
-func (w *world) ByToken(_ context.Context, token string) (integrations.Integration, int64, error) {
+func (w *world) ByToken(_ context.Context, token string) (intake.Integration, int64, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.lost != nil {
-		return integrations.Integration{}, 0, w.lost
+		return intake.Integration{}, 0, w.lost
 	}
 	types := map[string]string{"mail": "email", "off": "email", "hook": "generic", "busy": "email"}
-	i := integrations.Integration{ID: 1, Application: "demo", Content: integrations.Content{Name: token, Type: types[token], Enabled: token != "off"}}
+	i := intake.Integration{ID: 1, Application: "demo", Content: intake.Content{Name: token, Type: types[token], Enabled: token != "off"}}
 	if i.Type == "" {
 		return i, 0, fault.New(fault.NotFound, "no integration has this token")
 	}
 	return i, 7, nil
 }
 
-func (w *world) Receive(_ context.Context, _ auth.Application, _ integrations.Integration, e intake.Event, _ time.Time) (receiving.Result, error) {
+func (w *world) Receive(_ context.Context, _ auth.Application, _ intake.Integration, e intake.Event, _ time.Time) (receiving.Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.refuse != nil {
@@ -100,14 +99,14 @@ func (w *world) Receive(_ context.Context, _ auth.Application, _ integrations.In
 	return receiving.Result{ID: 42, Outcome: receiving.Opened}, nil
 }
 
-func (w *world) Allow(_ context.Context, from integrations.Integration, _ time.Time) error {
+func (w *world) Allow(_ context.Context, from intake.Integration, _ time.Time) error {
 	if from.Name == "busy" {
 		return fault.New(fault.Throttled, "too many")
 	}
 	return nil
 }
 
-func (w *world) Note(from integrations.Integration, token int64, p integrations.Payload, err error) {
+func (w *world) Note(from intake.Integration, token int64, p intake.Payload, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.notes = append(w.notes, fmt.Sprint(from.Name, " ", token, " ", p.Outcome, err))

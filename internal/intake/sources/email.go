@@ -19,7 +19,6 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/expressions"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
@@ -41,7 +40,7 @@ const KeyParameter = "key"
 // first reference of its thread, else the subject without what changes from mail to mail. Only a word at the begin of the subject, or the
 // expressions of the integration, resolve or acknowledge. Automatic answers, bounces and mails of Iris are Invalid faults.
 func Email(r intake.Request) ([]intake.Event, error) {
-	x, err := expressions.Parse(r.Settings)
+	x, err := intake.Parse(r.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +58,7 @@ func Email(r intake.Request) ([]intake.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := expressions.Facts{}
+	found := intake.Facts{}
 	if x.Given() {
 		found = x.Find(context)
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/expressions"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
@@ -25,7 +24,7 @@ const maxEvents = 1000
 // names, or the expressions of the integration find them. An object without a key is identified by its title and host. A text is an event
 // of its own.
 func Generic(r intake.Request) ([]intake.Event, error) {
-	x, err := expressions.Parse(r.Settings)
+	x, err := intake.Parse(r.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +113,7 @@ func multipartForm(body []byte, boundary string) (url.Values, error) {
 	return nil, fault.Newf(fault.Invalid, "the form has more than %d fields", maxFormFields)
 }
 
-func ofForm(form url.Values, x expressions.Expressions) ([]intake.Event, error) {
+func ofForm(form url.Values, x intake.Expressions) ([]intake.Event, error) {
 	for _, name := range []string{"payload", "data"} {
 		if m, err := object([]byte(form.Get(name))); err == nil {
 			return []intake.Event{generic(m, []byte(form.Get(name)), x)}, nil
@@ -132,8 +131,8 @@ func ofForm(form url.Values, x expressions.Expressions) ([]intake.Event, error) 
 	return []intake.Event{generic(m, raw, x)}, nil
 }
 
-func generic(m members, body []byte, x expressions.Expressions) intake.Event {
-	found := expressions.Facts{}
+func generic(m members, body []byte, x intake.Expressions) intake.Event {
+	found := intake.Facts{}
 	if x.Given() {
 		found = x.Find(body)
 	}

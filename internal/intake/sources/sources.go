@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -40,7 +39,7 @@ func All() map[string]intake.Decoder {
 
 // Types returns the types of integrations, sorted: those with a decoder, and heartbeat.
 func Types() []string {
-	out := append(slices.Collect(maps.Keys(All())), integrations.Heartbeat)
+	out := append(slices.Collect(maps.Keys(All())), intake.Heartbeat)
 	slices.Sort(out)
 	return out
 }

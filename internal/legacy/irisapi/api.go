@@ -13,60 +13,53 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/iris-oncall/iris/internal/legacy/irisapi/applications"
-	"github.com/iris-oncall/iris/internal/legacy/irisapi/catalog"
-	"github.com/iris-oncall/iris/internal/legacy/irisapi/incidents"
-	"github.com/iris-oncall/iris/internal/legacy/irisapi/messages"
-	"github.com/iris-oncall/iris/internal/legacy/irisapi/opening"
-	"github.com/iris-oncall/iris/internal/legacy/irisapi/people"
-	"github.com/iris-oncall/iris/internal/legacy/irisapi/vocabulary"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // The dependencies of the routes by resource, for package app.
 type (
 	// ApplicationParts are the parts of the routes of applications and statistics.
-	ApplicationParts = applications.Deps
+	ApplicationParts = ApplicationsDeps
 	// CatalogParts are the parts of the routes of plans and templates.
-	CatalogParts = catalog.Deps
+	CatalogParts = CatalogDeps
 	// IncidentParts are the parts of the routes of incidents.
-	IncidentParts = incidents.Deps
+	IncidentParts = IncidentsDeps
 	// MessageParts are the parts of the routes of messages, queues and notifications.
-	MessageParts = messages.Deps
+	MessageParts = MessagesDeps
 	// OpeningParts are the parts of the route that opens incidents.
-	OpeningParts = opening.Deps
+	OpeningParts = OpeningDeps
 	// Opener opens incidents.
-	Opener = opening.Opener
+	Opener = OpeningOpener
 	// PeopleParts are the parts of the routes of people.
-	PeopleParts = people.Deps
+	PeopleParts = PeopleDeps
 	// VocabularyParts are the parts of the routes of targets, roles, modes, categories and tags.
-	VocabularyParts = vocabulary.Deps
+	VocabularyParts = VocabularyDeps
 	// Mount has the common parts of the routes.
 	Mount = routing.Mount
 	// Tags shows and filters by tags.
-	Tags = vocabulary.Tags
+	Tags = VocabularyTags
 )
 
 // Caches are shared by all requests.
 type Caches struct {
-	Statistics *applications.RecentStatistics
+	Statistics *RecentStatistics
 }
 
 // NewCaches returns empty caches.
-func NewCaches(statistics applications.StatisticsStore) Caches {
-	return Caches{applications.NewRecentStatistics(statistics)}
+func NewCaches(statistics StatisticsStore) Caches {
+	return Caches{NewRecentStatistics(statistics)}
 }
 
 // Deps are the parts that the API works on. New sets Admit of Mount and the functions Refused of the parts.
 type Deps struct {
 	Mount        routing.Mount
-	Applications applications.Deps
-	Catalog      catalog.Deps
-	Incidents    incidents.Deps
-	Messages     messages.Deps
-	Opening      opening.Deps
-	People       people.Deps
-	Vocabulary   vocabulary.Deps
+	Applications ApplicationsDeps
+	Catalog      CatalogDeps
+	Incidents    IncidentsDeps
+	Messages     MessagesDeps
+	Opening      OpeningDeps
+	People       PeopleDeps
+	Vocabulary   VocabularyDeps
 	Health       Health
 	Registerer   prometheus.Registerer
 }
@@ -94,13 +87,13 @@ func New(d Deps) (*API, error) {
 // Routes mounts the API on a router, which should use wire.TrimSlash.
 func (a *API) Routes(r chi.Router) {
 	a.Mount.Routes(r, slices.Concat(
-		incidents.Routes(a.Incidents),
-		opening.Routes(a.Opening),
-		catalog.Routes(a.Catalog),
-		messages.Routes(a.Messages),
-		applications.Routes(a.Applications),
-		people.Routes(a.People),
-		vocabulary.Routes(a.Vocabulary),
+		IncidentsRoutes(a.Incidents),
+		OpeningRoutes(a.Opening),
+		CatalogRoutes(a.Catalog),
+		MessagesRoutes(a.Messages),
+		ApplicationsRoutes(a.Applications),
+		Routes(a.People),
+		VocabularyRoutes(a.Vocabulary),
 		a.Health.routes(),
 	))
 	// Without these routes, GET would match /v0/incidents/{id} with the id "claim".

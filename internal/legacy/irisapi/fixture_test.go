@@ -35,7 +35,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
-	"github.com/iris-oncall/iris/internal/legacy/irisapi/applications"
 	texts "github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/notifications"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
@@ -132,7 +131,7 @@ type parts struct {
 	Counts        *pgincidents.Incidents // what Rates counts
 	Incidents     opening.Incidents      // nil = Counts
 	People        wire.People
-	Statistics    applications.StatisticsStore
+	Statistics    irisapi.StatisticsStore
 	Resolver      *oncall.Resolver
 	Load          *load.Load
 	Rates         opening.Rates

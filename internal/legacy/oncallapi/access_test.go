@@ -7,10 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/legacy/oncallapi/escalate"
-	"github.com/iris-oncall/iris/internal/legacy/oncallapi/events"
-	oncallpeople "github.com/iris-oncall/iris/internal/legacy/oncallapi/people"
-	oncallteams "github.com/iris-oncall/iris/internal/legacy/oncallapi/teams"
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	"github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
@@ -21,7 +18,7 @@ func TestEveryRouteChecksTheCaller(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	d := f.deps
-	paths := slices.Concat(oncallteams.Routes(d.Teams), oncallpeople.Routes(d.People), events.Routes(d.Events), escalate.Routes(d.Escalate), pages.Routes(d.Calendar))
+	paths := slices.Concat(oncallapi.Routes(d.Teams), oncallapi.PeopleRoutes(d.People), oncallapi.EventsRoutes(d.Events), oncallapi.EscalateRoutes(d.Escalate), pages.Routes(d.Calendar))
 	paths = slices.DeleteFunc(paths, func(rt routing.Route) bool { return rt.Access == routing.Public })
 	require.Greater(t, len(paths), 90)
 	names := strings.NewReplacer("{team}", "ops", "{user}", "bob", "{roster}", "ops-roster", "{role}", "primary", "{service}", "web", "{id}", "1",

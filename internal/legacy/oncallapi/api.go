@@ -15,10 +15,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/legacy/oncallapi/escalate"
-	"github.com/iris-oncall/iris/internal/legacy/oncallapi/events"
-	"github.com/iris-oncall/iris/internal/legacy/oncallapi/people"
-	"github.com/iris-oncall/iris/internal/legacy/oncallapi/teams"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -27,36 +23,36 @@ import (
 // The dependencies of the routes by resource, for package app.
 type (
 	// TeamParts are the parts of the routes of teams.
-	TeamParts = teams.Deps
+	TeamParts = TeamsDeps
 	// PeopleParts are the parts of the routes of people.
-	PeopleParts = people.Deps
+	PeopleParts = PeopleDeps
 	// EventParts are the parts of the routes of events.
-	EventParts = events.Deps
+	EventParts = EventsDeps
 	// EscalateParts are the parts of the escalate button.
-	EscalateParts = escalate.Deps
+	EscalateParts = EscalateDeps
 	// EscalateConfig holds the plans behind the escalate button.
-	EscalateConfig = escalate.Config
+	EscalateConfig = Config
 	// EscalatePlan is a plan behind the escalate button.
-	EscalatePlan = escalate.Plan
+	EscalatePlan = Plan
 	// RoleTarget is a dynamic target of such a plan.
-	RoleTarget = escalate.RoleTarget
+	RoleTarget = EscalateRoleTarget
 	// Bonus has the teams whose shifts are always or never paid for.
-	Bonus = events.Bonus
+	Bonus = EventsBonus
 )
 
 // PaidRoles returns a function that fetches the list of paid roles from url; nil if url is "".
 func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
-	return events.PaidRoles(url)
+	return EventsPaidRoles(url)
 }
 
 // Deps are the parts that the API works on. New fills the Requests of the parts by resource.
 type Deps struct {
 	Requests      requests.Requests
 	Authenticator *requests.Authenticator
-	Teams         teams.Deps
-	People        people.Deps
-	Events        events.Deps
-	Escalate      escalate.Deps
+	Teams         TeamsDeps
+	People        PeopleDeps
+	Events        EventsDeps
+	Escalate      EscalateDeps
 	Errors        *wire.Errors
 }
 
@@ -78,7 +74,7 @@ func (a *API) Routes(r chi.Router) {
 }
 
 func (a *API) table() []routing.Route {
-	return slices.Concat(teams.Routes(a.Teams), people.Routes(a.People), events.Routes(a.Events), escalate.Routes(a.Escalate))
+	return slices.Concat(Routes(a.Teams), PeopleRoutes(a.People), EventsRoutes(a.Events), EscalateRoutes(a.Escalate))
 }
 
 // Handler returns a router with this API only, for tests and for a separate server.

@@ -26,9 +26,6 @@ import (
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
-	"github.com/iris-oncall/iris/internal/legacy/oncallapi/events"
-	oncallapipeople "github.com/iris-oncall/iris/internal/legacy/oncallapi/people"
-	oncallapiteams "github.com/iris-oncall/iris/internal/legacy/oncallapi/teams"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/pages"
@@ -84,9 +81,9 @@ insert into applications (name, allow_oncall) values ('calendar', true), ('stran
 type deps struct {
 	Requests      requests.Requests
 	Authenticator requests.Authenticator
-	Teams         oncallapiteams.Deps
-	People        oncallapipeople.Deps
-	Events        events.Deps
+	Teams         oncallapi.TeamsDeps
+	People        oncallapi.PeopleDeps
+	Events        oncallapi.EventsDeps
 	Escalate      oncallapi.EscalateParts
 	Calendar      pages.Deps
 }
@@ -131,12 +128,12 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		Requests: requests.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules, Shifts: shifts},
 		Authenticator: requests.Authenticator{Applications: apps, Users: pgusers.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey,
 			Memberships: teams, Errors: problems},
-		Teams: oncallapiteams.Deps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters, RosterMembers: rosters,
+		Teams: oncallapi.TeamsDeps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters, RosterMembers: rosters,
 			RoleChanges: names, Services: names, TeamServices: names, ScheduleChanges: schedules, Audit: notices, Plans: plans,
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
-		People: oncallapipeople.Deps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
+		People: oncallapi.PeopleDeps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
 			Feeds: shifts, Modes: modes},
-		Events: events.Deps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
+		Events: oncallapi.EventsDeps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
 		Escalate: oncallapi.EscalateParts{Plans: plans, Incidents: pgincidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(_ context.Context, s buckets.Set) {
 			f.mu.Lock()
 			defer f.mu.Unlock()

@@ -8,11 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	oncallpeople "github.com/iris-oncall/iris/internal/legacy/oncallapi/people"
-	oncallteams "github.com/iris-oncall/iris/internal/legacy/oncallapi/teams"
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	"github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -61,11 +60,11 @@ func TestEditOfAChangedObjectIsRefused(t *testing.T) {
 
 // crossing runs a function after a request has read an object and before the request stores its change.
 type crossing struct {
-	oncallteams.ScheduleChanges
+	oncallapi.ScheduleChanges
 	meanwhile func()
 }
 
-func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, e schedules.Edit, by oncall.By) error {
+func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error {
 	if run := c.meanwhile; run != nil {
 		c.meanwhile = nil
 		run()
@@ -74,7 +73,7 @@ func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, e schedules
 }
 
 type crossingNotices struct {
-	oncallpeople.Notices
+	oncallapi.Notices
 	meanwhile func()
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/notices"
 	"github.com/iris-oncall/iris/internal/oncall/pg"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -47,7 +46,7 @@ func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team in
 	kind := oncall.NoticeKind(n.Kind)
 	var out []messages.Notification
 	for _, reader := range readers {
-		text, ok := notices.PersonalNotice{
+		text, ok := oncall.PersonalNotice{
 			Kind: kind, Team: n.Team, Reader: reader.ID, By: by, Facts: facts, Note: n.Note, Zone: postgres.Location(reader.TimeZone), Link: r.answers,
 		}.Text()
 		if !ok {

@@ -13,7 +13,6 @@ import (
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/notices"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -93,7 +92,7 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 			if made == 0 {
 				continue // two settings ask for the same message
 			}
-			text := notices.Reminder{
+			text := oncall.Reminder{
 				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: postgres.Location(d.UserZone),
 			}.Text()
 			result.Types = append(result.Types, oncall.NoticeKind(d.Type))
@@ -144,7 +143,7 @@ func (r *Reminders) notify(ctx context.Context, q *postgresdb.Queries, team int6
 	}
 	var out []messages.Notification
 	for _, reader := range readers {
-		text, ok := notices.NoticeText(oncall.NoticeKind(n.Kind), n.Team, facts, postgres.Location(reader.TimeZone))
+		text, ok := oncall.NoticeText(oncall.NoticeKind(n.Kind), n.Team, facts, postgres.Location(reader.TimeZone))
 		if ok {
 			out = append(out, r.notification(text, noticeLife, recipient(reader.UserID, reader.Name, reader.Mode)))
 		}
@@ -152,14 +151,14 @@ func (r *Reminders) notify(ctx context.Context, q *postgresdb.Queries, team int6
 	return out, nil
 }
 
-func noticeFacts(ctx context.Context, q *postgresdb.Queries, raw json.RawMessage) ([]notices.NoticeFact, error) {
+func noticeFacts(ctx context.Context, q *postgresdb.Queries, raw json.RawMessage) ([]oncall.NoticeFact, error) {
 	var stored []postgres.NoticeFact
 	if json.Unmarshal(raw, &stored) != nil {
-		return []notices.NoticeFact{}, nil // not a notice of this release
+		return []oncall.NoticeFact{}, nil // not a notice of this release
 	}
 	names, err := shownNames(ctx, q, postgres.Convert(stored, func(f postgres.NoticeFact) int64 { return f.UserID }))
-	return postgres.Convert(stored, func(f postgres.NoticeFact) notices.NoticeFact {
-		return notices.NoticeFact{
+	return postgres.Convert(stored, func(f postgres.NoticeFact) oncall.NoticeFact {
+		return oncall.NoticeFact{
 			User: users.ID(f.UserID), Role: f.Role, Name: names[f.UserID], Start: time.Unix(f.Start, 0), End: time.Unix(f.End, 0),
 		}
 	}), err
@@ -203,7 +202,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 			}
 			if made > 0 {
 				result.Types = append(result.Types, oncall.PhoneMissing)
-				out = append(out, r.notification(notices.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
+				out = append(out, r.notification(oncall.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
 			}
 		}
 		return result, out, nil
@@ -221,7 +220,7 @@ func (r *Reminders) Forget(ctx context.Context) error {
 	})
 }
 
-func (r *Reminders) notification(w notices.Text, life time.Duration, to messages.NotificationRecipient) messages.Notification {
+func (r *Reminders) notification(w oncall.Text, life time.Duration, to messages.NotificationRecipient) messages.Notification {
 	return messages.Notification{
 		ApplicationID: r.application, Subject: w.Subject, Body: w.Body, Lifetime: life, Recipients: []messages.NotificationRecipient{to},
 	}

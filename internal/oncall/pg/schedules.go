@@ -10,7 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -124,7 +123,7 @@ func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by o
 
 // Update applies an edit to a schedule, with the team and the schedule locked. Shifts that the schedule made stay. A NotFound fault
 // when there is no such schedule.
-func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e schedules.Edit, by oncall.By) error {
+func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		team, err := q.TeamOfSchedule(ctx, int64(id))
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -53,7 +52,7 @@ type Schedules interface {
 // ScheduleChanges stores schedules. A schedule that does not exist is a NotFound fault.
 type ScheduleChanges interface {
 	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, e schedules.Edit, by oncall.By) error
+	Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error
 	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
 }
 

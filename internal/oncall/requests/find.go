@@ -12,7 +12,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
@@ -152,13 +151,13 @@ func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncal
 }
 
 // ScheduleEdit returns an edit of a schedule by the caller, with the If-Match tags of the request.
-func ScheduleEdit(r *http.Request, change schedules.Change) schedules.Edit {
-	return schedules.Edit{Editor: wire.Actor(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
+func ScheduleEdit(r *http.Request, change scheduling.Change) scheduling.Edit {
+	return scheduling.Edit{Editor: wire.Actor(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
 }
 
 // ScheduleReplacement returns an edit that stores a complete draft.
-func ScheduleReplacement(r *http.Request, d scheduling.ScheduleDraft) schedules.Edit {
-	return ScheduleEdit(r, schedules.Replace{Draft: d})
+func ScheduleReplacement(r *http.Request, d scheduling.ScheduleDraft) scheduling.Edit {
+	return ScheduleEdit(r, scheduling.Replace{Draft: d})
 }
 
 // ShiftID returns the positive number in the path parameter name. Any other text is a NotFound fault.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
@@ -19,7 +18,7 @@ import (
 const BadSchedule = "invalid schedule"
 
 // ReadSchedule reads the fields of a schedule that the body has, and finds the people and role that the body names.
-func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p schedules.Patch, err error) {
+func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p scheduling.Patch, err error) {
 	if b.Given("events") {
 		if p.Slots, err = readPattern(b); err != nil {
 			return p, err
@@ -88,7 +87,7 @@ func readPattern(b jsonbody.Object) ([]scheduling.Slot, error) {
 const MaxNames = 500
 
 // readScheduler reads {"name": ..., "data": [names in order]}.
-func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *schedules.Patch) error {
+func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *scheduling.Patch) error {
 	if !b.Given("scheduler") {
 		return nil
 	}

@@ -15,9 +15,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
-	programapi "github.com/iris-oncall/iris/internal/program/api"
-	"github.com/iris-oncall/iris/internal/program/apiserver/receivers"
-	"github.com/iris-oncall/iris/internal/program/apiserver/site"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/database"
 	programhealth "github.com/iris-oncall/iris/internal/program/health"
@@ -235,7 +232,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 }
 
 // build creates the other edges. It returns all routes, and the site.
-func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, *site.Site, error) {
+func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *Site, error) {
 	v0, err := irisapi.New(s.irisParts())
 	if err != nil {
 		return nil, nil, err
@@ -244,11 +241,11 @@ func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, *site.Site, er
 	if err != nil {
 		return nil, nil, err
 	}
-	v1, err := programapi.New(s.v1Parts())
+	v1, err := APINew(s.v1Parts())
 	if err != nil {
 		return nil, nil, err
 	}
-	pages, err := site.New(site.Deps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Silences: s.silences, Plans: s.plans, Templates: s.templates, Log: s.log, Registerer: s.reg})
+	pages, err := SiteNew(SiteDeps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Silences: s.silences, Plans: s.plans, Templates: s.templates, Log: s.log, Registerer: s.reg})
 	if err != nil {
 		return nil, nil, err
 	}

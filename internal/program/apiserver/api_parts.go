@@ -19,10 +19,6 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	accept "github.com/iris-oncall/iris/internal/notifications"
 	oncallrequests "github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/program/api"
-	apiservercallbacks "github.com/iris-oncall/iris/internal/program/apiserver/callbacks"
-	"github.com/iris-oncall/iris/internal/program/apiserver/receivers"
-	"github.com/iris-oncall/iris/internal/program/apiserver/site"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/operator"
@@ -54,7 +50,7 @@ type apiShared struct {
 	load          *webload.Load
 	rates         *webload.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
-	callbacks     apiservercallbacks.Callbacks
+	callbacks     Callbacks
 	silences      *silences.Silences
 	plans         *catalog.Plans
 	templates     *catalog.Templates
@@ -103,7 +99,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
 	pagessilences.Mount(s.typed, s.silences)
 	pages.Mount(s.typed, s.plans, s.templates)
-	s.callbacks, err = apiservercallbacks.New(a.cfg)
+	s.callbacks, err = CallbackNew(a.cfg)
 	return s, err
 }
 
@@ -197,28 +193,28 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 }
 
 // v1Parts are the parts of the project's own API below /v1.
-func (s *apiShared) v1Parts() api.Deps {
+func (s *apiShared) v1Parts() APIDeps {
 	requests, authenticator := s.calendarEdge()
 	acceptor := *s.acceptor
 	acceptor.DummyRoles = false
 	reached, rule := s.reached(), reach.Rule{Openings: openings(s.cfg)}
-	return api.Deps{
+	return APIDeps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Once: s.keys.Once, Typed: s.typed,
-		Incidents: api.IncidentParts{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
+		Incidents: IncidentParts{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
-		Messages: api.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
+		Messages: MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
 			Acceptor: &acceptor, Reached: reached.Check},
-		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
-		Configuration: api.ConfigurationParts{
+		Applications: ApplicationParts{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
+		Configuration: ConfigurationParts{
 			Applications: s.Applications, Fallbacks: s.Directory,
 			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
-		Integrations: append(site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log)),
-			routing.Post("/v1/templates/preview", routing.Write, apiservercallbacks.Preview(s.Stores, s.cfg.PublicURL))),
-		People: api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
-		Calendar: api.CalendarParts{
+		Integrations: append(WithAccounts(s.cfg, s.Stores, Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log)),
+			routing.Post("/v1/templates/preview", routing.Write, Preview(s.Stores, s.cfg.PublicURL))),
+		People: PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
+		Calendar: CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,
 			Contacts: s.Contacts, Sealer: s.Keys, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars, Region: s.Region,
@@ -227,8 +223,8 @@ func (s *apiShared) v1Parts() api.Deps {
 }
 
 // receivers creates the edges that take alerts.
-func (s *apiShared) receivers() (*receivers.Receivers, error) {
-	return receivers.New(s.cfg, openings(s.cfg), s.Stores, receivers.Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies}, s.notifier.Wake, s.errors, s.log, s.reg)
+func (s *apiShared) receivers() (*Receivers, error) {
+	return ReceiverNew(s.cfg, openings(s.cfg), s.Stores, Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies}, s.notifier.Wake, s.errors, s.log, s.reg)
 }
 
 // responses creates the edge that takes answers. asset returns the address of a static file for its pages.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 )
 
@@ -37,7 +37,7 @@ func fields() map[string]string {
 func sourceRoutes(s *intakeServer) (out []sourceRoute) {
 	same := func(body string) string { return body }
 	for _, kind := range slices.Sorted(maps.Keys(sources.All())) {
-		c := integrations.Content{Name: kind, Type: kind, DefaultPlan: "pager", RatePerMinute: 100_000}
+		c := intake.Content{Name: kind, Type: kind, DefaultPlan: "pager", RatePerMinute: 100_000}
 		if kind == "sns" {
 			c.Settings = json.RawMessage(`{"unsigned":true}`)
 		}

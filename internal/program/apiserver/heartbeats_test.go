@@ -10,20 +10,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
-	"github.com/iris-oncall/iris/internal/program/operator/senders"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/program/operator"
 )
 
 func TestPingsOfHeartbeats(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	token := s.add(integrations.Content{Name: "jobs", Type: "heartbeat", DefaultPlan: "pager"})
-	other := s.add(integrations.Content{Name: "am", Type: "alertmanager"})
+	token := s.add(intake.Content{Name: "jobs", Type: "heartbeat", DefaultPlan: "pager"})
+	other := s.add(intake.Content{Name: "am", Type: "alertmanager"})
 	for _, name := range []string{"default", "night/backup", "nightly"} {
-		err := s.senders.AddHeartbeat(t.Context(), "jobs", senders.Heartbeat{Name: name, Every: time.Minute}, "")
+		err := s.senders.AddHeartbeat(t.Context(), "jobs", operator.Heartbeat{Name: name, Every: time.Minute}, "")
 		require.Equal(t, name == "night/backup", err != nil)
 	}
-	require.ErrorContains(t, s.senders.AddHeartbeat(t.Context(), "am", senders.Heartbeat{Name: "x", Every: time.Minute}, ""), "has no heartbeats")
+	require.ErrorContains(t, s.senders.AddHeartbeat(t.Context(), "am", operator.Heartbeat{Name: "x", Every: time.Minute}, ""), "has no heartbeats")
 	const path = "/v1/hooks/heartbeat"
 	for _, c := range []struct {
 		method, path, authorization string
@@ -63,7 +63,7 @@ func TestPingsOfHeartbeats(t *testing.T) {
 func TestOpsgenieHeartbeats(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	token := s.add(integrations.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager"})
+	token := s.add(intake.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager"})
 	call := func(method, path, body string) (int, string) {
 		t.Helper()
 		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))

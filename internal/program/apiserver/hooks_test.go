@@ -25,12 +25,10 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	pgintake "github.com/iris-oncall/iris/internal/intake/pg"
-	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/operator"
-	operatorsenders "github.com/iris-oncall/iris/internal/program/operator/senders"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/servertest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -41,12 +39,12 @@ type intakeServer struct {
 	*testing.T
 	a       *API
 	o       *operator.Operator
-	senders *operatorsenders.Senders
+	senders *operator.Senders
 	records *pgintake.Integrations
 }
 
 // shown returns an integration and its latest payloads.
-func (s *intakeServer) shown(name string) (integrations.Integration, []integrations.Payload) {
+func (s *intakeServer) shown(name string) (intake.Integration, []intake.Payload) {
 	s.Helper()
 	i, err := s.records.ByName(s.Context(), name)
 	require.NoError(s, err)
@@ -69,7 +67,7 @@ func prepared(t *testing.T, a *API) *intakeServer {
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	keys := pgtest.Installation(t, a.db).Keys
-	s := &intakeServer{T: t, a: a, o: operator.New(a.db, keys), senders: operatorsenders.New(a.db, keys), records: pgintake.NewIntegrations(a.db, keys)}
+	s := &intakeServer{T: t, a: a, o: operator.New(a.db, keys), senders: operator.SendersNew(a.db, keys), records: pgintake.NewIntegrations(a.db, keys)}
 	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
 	_, err := s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
 	require.NoError(t, err)
@@ -82,10 +80,10 @@ func prepared(t *testing.T, a *API) *intakeServer {
 }
 
 // add adds an integration and returns its token.
-func (s *intakeServer) add(c integrations.Content) string {
+func (s *intakeServer) add(c intake.Content) string {
 	s.Helper()
 	c.Enabled = true
-	token, err := s.senders.Add(s.Context(), operatorsenders.NewIntegration{Content: c, Application: "demo"})
+	token, err := s.senders.Add(s.Context(), operator.NewIntegration{Content: c, Application: "demo"})
 	require.NoError(s, err)
 	return token
 }
@@ -136,8 +134,8 @@ const alertmanagerGroup = `{"version":"4","groupKey":"{}:{alertname=\"Disk\"}","
 func TestAlertmanagerIntegration(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	token := s.add(integrations.Content{Name: "am", Type: "alertmanager", DefaultPlan: "pager",
-		Rules: []routing.Rule{{Match: `team=~"db|storage"`, Plan: "night"}}})
+	token := s.add(intake.Content{Name: "am", Type: "alertmanager", DefaultPlan: "pager",
+		Rules: []intake.Rule{{Match: `team=~"db|storage"`, Plan: "night"}}})
 	require.Regexp(t, "^iris_in_[0-9a-f]{40}$", token)
 	for _, plan := range []string{"pager", "night"} {
 		uses, err := pg.NewPlans(s.a.db).UsedBy(t.Context(), plan)
@@ -195,7 +193,7 @@ func TestAlertmanagerIntegration(t *testing.T) {
 func TestPagerDutyIntegration(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	key := s.add(integrations.Content{Name: "pd", Type: "pagerduty", DefaultPlan: "pager"})
+	key := s.add(intake.Content{Name: "pd", Type: "pagerduty", DefaultPlan: "pager"})
 	require.Regexp(t, "^[0-9a-f]{32}$", key)
 	trigger := `{"routing_key":"` + key + `","event_action":"trigger","dedup_key":"disk/db7","payload":{"summary":"Disk 95 % on db7","source":"db7","severity":"critical","timestamp":"2026-11-22T09:13:57.000+0000"}}`
 	code, answer := s.send("/v2/enqueue", "", trigger)
@@ -233,7 +231,7 @@ func TestPagerDutyIntegration(t *testing.T) {
 func TestANewAlertInATextStartsTheEscalationAgain(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	key := s.add(integrations.Content{Name: "pd", Type: "pagerduty", DefaultPlan: "pager"})
+	key := s.add(intake.Content{Name: "pd", Type: "pagerduty", DefaultPlan: "pager"})
 	trigger := func(instances ...string) {
 		var text string
 		for _, i := range instances {
@@ -257,7 +255,7 @@ func TestANewAlertInATextStartsTheEscalationAgain(t *testing.T) {
 func TestRateOfAnIntegration(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	token := s.add(integrations.Content{Name: "slow", Type: "generic", DefaultPlan: "pager", RatePerMinute: 1})
+	token := s.add(intake.Content{Name: "slow", Type: "generic", DefaultPlan: "pager", RatePerMinute: 1})
 	code := http.StatusOK
 	for range 25 {
 		if code, _ = s.send("/v1/hooks/generic/"+token, "", `{"id":"job-17","title":"Backup failed"}`); code != http.StatusOK {
@@ -271,7 +269,7 @@ func TestRateOfAnIntegration(t *testing.T) {
 func TestOpsgenieIntegration(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	key := s.add(integrations.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager"})
+	key := s.add(intake.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager"})
 	require.Regexp(t, "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", key)
 	genie := "GenieKey " + key
 	status := func(id any) map[string]any { return s.alert(genie, fmt.Sprint("requests/", id)) }
@@ -324,7 +322,7 @@ func (s *intakeServer) alert(genie, path string) map[string]any {
 func TestOpsgenieActions(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	genie := "GenieKey " + s.add(integrations.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager", RatePerMinute: 6000})
+	genie := "GenieKey " + s.add(intake.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager", RatePerMinute: 6000})
 	status := func(want string, method, path, body string) {
 		t.Helper()
 		code, answer := s.call(method, "/v2/alerts"+path, genie, body)
@@ -409,7 +407,7 @@ func TestOpsgenieActions(t *testing.T) {
 	require.Equal(t, newest["id"], newest["alias"], "without an alias, the alias is the id")
 	require.Equal(t, newest, s.alert(genie, fmt.Sprint(newest["alias"], "?identifierType=alias")))
 
-	other := "GenieKey " + s.add(integrations.Content{Name: "other", Type: "opsgenie", DefaultPlan: "pager"})
+	other := "GenieKey " + s.add(intake.Content{Name: "other", Type: "opsgenie", DefaultPlan: "pager"})
 	code, _ := s.call(http.MethodGet, "/v2/alerts/"+id, other, "")
 	require.Equal(t, http.StatusNotFound, code, "an integration sees its own alerts")
 	for what, c := range map[string]struct{ method, path, body, field string }{
@@ -431,7 +429,7 @@ func TestOpsgenieActions(t *testing.T) {
 func TestSignedDeliveries(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	token := s.add(integrations.Content{Name: "gr", Type: "grafana", DefaultPlan: "pager"})
+	token := s.add(intake.Content{Name: "gr", Type: "grafana", DefaultPlan: "pager"})
 	gr, _ := s.shown("gr")
 	require.NoError(t, s.records.SetSecrets(t.Context(), gr, []string{"the old secret", "the new secret"}, "ann"))
 	sign := func(secret string) (int, string) {
@@ -457,11 +455,11 @@ func TestSignedDeliveries(t *testing.T) {
 		return i.Activity.Refused == 1 && strings.Contains(i.Activity.LastRefusal, "is wrong") && len(payloads) == 4
 	}, servertest.Patience, 20*time.Millisecond, "the refusal is visible")
 
-	token = s.add(integrations.Content{Name: "topic", Type: "sns", DefaultPlan: "pager"})
+	token = s.add(intake.Content{Name: "topic", Type: "sns", DefaultPlan: "pager"})
 	code, answer := s.send("/v1/hooks/sns/"+token, "", `{"Type":"Notification","Message":"m","Signature":"eA==","SigningCertURL":"https://evil.example/a.pem"}`)
 	require.Equal(t, 401, code)
 	require.Contains(t, fmt.Sprint(answer), "SigningCertURL")
-	token = s.add(integrations.Content{Name: "raw", Type: "sns", DefaultPlan: "pager", Settings: json.RawMessage(`{"unsigned":true}`)})
+	token = s.add(intake.Content{Name: "raw", Type: "sns", DefaultPlan: "pager", Settings: json.RawMessage(`{"unsigned":true}`)})
 	code, answer = s.send("/v1/hooks/sns/"+token, "", `{"Type":"Notification","MessageId":"1","Message":"disk is full"}`)
 	require.Equal(t, 200, code, answer)
 	require.Contains(t, outcome(t, answer), "opened")
@@ -474,7 +472,7 @@ func TestSamplesOfOtherSources(t *testing.T) {
 	for _, c := range []struct{ kind, firing, over string }{
 		{"datadog", "triggered", "recovered"}, {"sentry", "event", "resolved"}, {"uptime_kuma", "down", "up"}, {"zabbix", "problem", "recovery"},
 	} {
-		token := s.add(integrations.Content{Name: c.kind, Type: c.kind, DefaultPlan: "pager"})
+		token := s.add(intake.Content{Name: c.kind, Type: c.kind, DefaultPlan: "pager"})
 		for k, want := range []string{"opened", "updated", "resolved"} {
 			body, err := os.ReadFile("../../intake/sources/testdata/" + c.kind + "-" + []string{c.firing, c.firing, c.over}[k] + ".json")
 			require.NoError(t, err)
@@ -489,7 +487,7 @@ func TestSamplesOfOtherSources(t *testing.T) {
 func TestExpressionsOfAGenericIntegration(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	token := s.add(integrations.Content{Name: "ci", Type: "generic", DefaultPlan: "pager", Settings: json.RawMessage(
+	token := s.add(intake.Content{Name: "ci", Type: "generic", DefaultPlan: "pager", Settings: json.RawMessage(
 		`{"key": "{{ check.id }}", "title": "{{ check.name }} failed", "status": "{{ 'ok' if check.passed else 'firing' }}", "labels": {"team": "{{ check.team }}"}}`)})
 	_, answer := s.send("/v1/hooks/generic/"+token, "", `{"check":{"id":7,"name":"build","passed":false,"team":"web"}}`)
 	opened := outcome(t, answer)
@@ -498,7 +496,7 @@ func TestExpressionsOfAGenericIntegration(t *testing.T) {
 		strings.TrimPrefix(opened, "opened ")))
 	_, answer = s.send("/v1/hooks/generic/"+token, "", `{"check":{"id":7,"passed":true}}`)
 	require.Contains(t, outcome(t, answer), "resolved ")
-	_, err := s.senders.Add(t.Context(), operatorsenders.NewIntegration{Content: integrations.Content{Name: "am", Type: "alertmanager", Settings: json.RawMessage(`{"key":"x"}`)}, Application: "demo"})
+	_, err := s.senders.Add(t.Context(), operator.NewIntegration{Content: intake.Content{Name: "am", Type: "alertmanager", Settings: json.RawMessage(`{"key":"x"}`)}, Application: "demo"})
 	require.ErrorContains(t, err, "have no settings")
 }
 
@@ -509,19 +507,19 @@ func TestARuleGivesTheTargetsOfDynamicSteps(t *testing.T) {
 	require.NoError(t, s.o.SavePlan(t.Context(), "ann", escalation.PlanContent{Name: "dynamic", Steps: []escalation.Step{{Notifications: []escalation.Notification{
 		{DynamicIndex: &index, Priority: "high", Wait: time.Minute},
 	}}}}))
-	content := func(plan string, targets ...routing.Target) integrations.Content {
-		return integrations.Content{Name: "ge", Type: integrations.Generic, DefaultPlan: "pager", Rules: []routing.Rule{{Match: "team=db", Plan: plan, Targets: targets}}}
+	content := func(plan string, targets ...intake.Target) intake.Content {
+		return intake.Content{Name: "ge", Type: intake.Generic, DefaultPlan: "pager", Rules: []intake.Rule{{Match: "team=db", Plan: plan, Targets: targets}}}
 	}
-	for want, wrong := range map[string]integrations.Content{
+	for want, wrong := range map[string]intake.Content{
 		"rule 1: plan dynamic needs targets":                           content("dynamic"),
-		"rule 1: plan dynamic needs 1 targets":                         content("dynamic", routing.Target{Role: "user", Name: "ann"}, routing.Target{Role: "user", Name: "ann"}),
-		"rule 1: there is no target with the role user and the name x": content("dynamic", routing.Target{Role: "user", Name: "x"}),
-		"rule 1: plan pager has no dynamic steps":                      content("pager", routing.Target{Role: "user", Name: "ann"}),
+		"rule 1: plan dynamic needs 1 targets":                         content("dynamic", intake.Target{Role: "user", Name: "ann"}, intake.Target{Role: "user", Name: "ann"}),
+		"rule 1: there is no target with the role user and the name x": content("dynamic", intake.Target{Role: "user", Name: "x"}),
+		"rule 1: plan pager has no dynamic steps":                      content("pager", intake.Target{Role: "user", Name: "ann"}),
 	} {
-		_, err := s.senders.Add(t.Context(), operatorsenders.NewIntegration{Content: wrong, Application: "demo"})
+		_, err := s.senders.Add(t.Context(), operator.NewIntegration{Content: wrong, Application: "demo"})
 		require.ErrorContains(t, err, want)
 	}
-	token := s.add(content("dynamic", routing.Target{Role: "user", Name: "ann"}))
+	token := s.add(content("dynamic", intake.Target{Role: "user", Name: "ann"}))
 	status, answer := s.send("/v1/hooks/generic/"+token, "", `{"title":"full","id":"1","labels":{"team":"db"}}`)
 	require.Equal(t, http.StatusOK, status, answer)
 	require.Equal(t, "dynamic user 0", s.one(`select p.name || ' ' || d.role || ' ' || d.dynamic_index from incidents i join plans p on p.id = i.plan_id
@@ -540,7 +538,7 @@ func TestASourceResolvesAMergedIncident(t *testing.T) {
 		"generic":  {"/v1/hooks/generic/T", `{"id":"k","title":"Disk"}`, "/v1/hooks/generic/T", `{"id":"k","title":"Disk","status":"resolved"}`},
 		"nagios":   {"/v1/hooks/nagios/T", `{"host":"db7","state":"DOWN","type":"PROBLEM"}`, "/v1/hooks/nagios/T", `{"host":"db7","state":"UP","type":"RECOVERY"}`},
 	} {
-		token := s.add(integrations.Content{Name: kind, Type: kind, DefaultPlan: "pager"})
+		token := s.add(intake.Content{Name: kind, Type: kind, DefaultPlan: "pager"})
 		deliver := func(path, body string) {
 			code, answer := s.send(strings.Replace(path, "T", token, 1), "GenieKey "+token, strings.Replace(body, `"T"`, `"`+token+`"`, 1))
 			require.Less(t, code, 300, "%s: %v", kind, answer)
@@ -569,7 +567,7 @@ func TestASourceResolvesAMergedIncident(t *testing.T) {
 		deliver(c.path, c.fire)
 		child := newest()
 		require.NotEqual(t, first, child)
-		_, _ = s.send("/v1/hooks/generic/"+s.add(integrations.Content{Name: kind + " parent", Type: "generic", DefaultPlan: "pager"}), "", `{"title":"Storage"}`)
+		_, _ = s.send("/v1/hooks/generic/"+s.add(intake.Content{Name: kind + " parent", Type: "generic", DefaultPlan: "pager"}), "", `{"title":"Storage"}`)
 		parent := newest()
 		by := incidents.Change{IDs: []incidents.ID{child}, Actor: "ann"}
 		_, err := stored.Merge(t.Context(), by, parent, "")
@@ -592,14 +590,14 @@ func TestHooksTakeUnknownParameters(t *testing.T) {
 	for kind, body := range map[string]string{
 		"generic": `{"title":"a"}`, "alertmanager": `{"version":"4","status":"firing","alerts":[{"status":"firing","labels":{"alertname":"a"}}]}`,
 	} {
-		token := s.add(integrations.Content{Name: kind, Type: kind, DefaultPlan: "pager"})
+		token := s.add(intake.Content{Name: kind, Type: kind, DefaultPlan: "pager"})
 		code, answer := s.send("/v1/hooks/"+kind+"?x=1&rid=%F0%9F", "Bearer "+token, body)
 		require.Equal(t, http.StatusOK, code, "%s: %v", kind, answer)
 		code, answer = s.send("/v1/hooks/"+kind+"/"+token+"?a=b", "", body)
 		require.Equal(t, http.StatusOK, code, "%s: %v", kind, answer)
 	}
-	token := s.add(integrations.Content{Name: "beats", Type: "heartbeat", DefaultPlan: "pager"})
-	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats", operatorsenders.Heartbeat{Name: "default", Every: time.Minute}, ""))
+	token := s.add(intake.Content{Name: "beats", Type: "heartbeat", DefaultPlan: "pager"})
+	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats", operator.Heartbeat{Name: "default", Every: time.Minute}, ""))
 	code, answer := s.call(http.MethodGet, "/v1/hooks/heartbeat?status=up&msg=OK&ping=9", "Bearer "+token, "")
 	require.Equal(t, http.StatusOK, code, "%v", answer)
 	code, _ = s.call(http.MethodGet, "/v1/hooks/heartbeat/"+token+"?rid=7f", "", "")
@@ -610,7 +608,7 @@ func TestHooksTakeUnknownParameters(t *testing.T) {
 func TestAGenericIntegrationTakesAnyEncoding(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	token := s.add(integrations.Content{Name: "any", Type: "generic", DefaultPlan: "pager"})
+	token := s.add(intake.Content{Name: "any", Type: "generic", DefaultPlan: "pager"})
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	_, err := z.Write([]byte(`{"title":"a é","id":"gzip"}`))
@@ -652,7 +650,7 @@ func TestAGenericIntegrationTakesAnyEncoding(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		_, payloads := s.shown("any")
-		return slices.ContainsFunc(payloads, func(p integrations.Payload) bool { return strings.Contains(p.Outcome, "it pages as text") })
+		return slices.ContainsFunc(payloads, func(p intake.Payload) bool { return strings.Contains(p.Outcome, "it pages as text") })
 	}, servertest.Patience, 20*time.Millisecond, "the integration shows what was not understood")
 
 	require.Equal(t, "1", s.one(`select count(*) from incidents where dedup_key = 'lf'`), "the key of JSON with a line break is read too")

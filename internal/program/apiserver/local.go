@@ -7,7 +7,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/kit/postgres"
-	"github.com/iris-oncall/iris/internal/program/api"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -23,7 +22,7 @@ func Local(cfg config.API, db *postgres.DB, in postgres.Installation, log *zap.L
 		return nil, err
 	}
 	s.strict = s.strict.ForCommandLine()
-	v1, err := api.New(s.v1Parts())
+	v1, err := APINew(s.v1Parts())
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/dev/freeport"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/servertest"
@@ -25,7 +25,7 @@ func TestMailsOpenAndResolveIncidents(t *testing.T) {
 		Intake: config.Intake{SMTP: config.IntakeSMTP{Addr: addr, Domain: "iris.example.com", MaxSize: 1 << 20, PerMinute: 600}}}, server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
 	s := prepared(t, a)
-	token := s.add(integrations.Content{Name: "mails", Type: "email", DefaultPlan: "pager"})
+	token := s.add(intake.Content{Name: "mails", Type: "email", DefaultPlan: "pager"})
 	send := func(id, subject string) {
 		t.Helper()
 		mail := "From: mon@example.com\r\nTo: " + token + "@iris.example.com\r\nMessage-ID: " + id + "\r\nDate: Sun, 22 Nov 2026 09:13:57 +0000\r\nSubject: " + subject + "\r\n\r\n/var is full\r\n"

@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
-	"github.com/iris-oncall/iris/internal/program/operator/senders"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/program/operator"
 	"github.com/iris-oncall/iris/internal/program/servertest"
 )
 
@@ -40,8 +40,8 @@ func TestEveryRefusalIsCountedAndShown(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
 	routes := sourceRoutes(s)
-	beats := s.add(integrations.Content{Name: "beats", Type: "heartbeat", DefaultPlan: "pager"})
-	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats", senders.Heartbeat{Name: "default", Every: time.Minute}, ""))
+	beats := s.add(intake.Content{Name: "beats", Type: "heartbeat", DefaultPlan: "pager"})
+	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats", operator.Heartbeat{Name: "default", Every: time.Minute}, ""))
 	routes = append(routes, sourceRoute{name: "ping", path: "/v1/hooks/heartbeat/" + beats + "/unknown"})
 	owner := map[string]string{"events v2": "pagerduty", "events v1": "pagerduty", "alerts": "opsgenie", "notes": "opsgenie", "tags": "opsgenie", "ping": "beats"}
 	want := map[string]int64{}
@@ -130,9 +130,9 @@ func (s *intakeServer) deliver(path, body string, headers ...string) (int, strin
 func TestEveryDoorDecodesItsBody(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	pd := s.add(integrations.Content{Name: "pd", Type: "pagerduty", DefaultPlan: "pager", RatePerMinute: 6000})
-	genie := "GenieKey " + s.add(integrations.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager", RatePerMinute: 6000})
-	mails := "/v1/hooks/email/" + s.add(integrations.Content{Name: "mails", Type: "email", DefaultPlan: "pager", RatePerMinute: 6000})
+	pd := s.add(intake.Content{Name: "pd", Type: "pagerduty", DefaultPlan: "pager", RatePerMinute: 6000})
+	genie := "GenieKey " + s.add(intake.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager", RatePerMinute: 6000})
+	mails := "/v1/hooks/email/" + s.add(intake.Content{Name: "mails", Type: "email", DefaultPlan: "pager", RatePerMinute: 6000})
 	v2 := `{"routing_key":"` + pd + `","event_action":"trigger","payload":{"summary":"a é","source":"x","severity":"error"}}`
 	v1 := `{"service_key":"` + pd + `","event_type":"trigger","description":"a é"}`
 	alert, mail := `{"message":"a é"}`, "From: a@b\nSubject: a é\n\nb é"
@@ -177,7 +177,7 @@ func TestEveryDoorDecodesItsBody(t *testing.T) {
 func TestASignatureCoversThePackedBody(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	token := s.add(integrations.Content{Name: "signed", Type: "grafana", DefaultPlan: "pager"})
+	token := s.add(intake.Content{Name: "signed", Type: "grafana", DefaultPlan: "pager"})
 	of, _ := s.shown("signed")
 	require.NoError(t, s.records.SetSecrets(t.Context(), of, []string{"secret"}, "ann"))
 	body := zipped(t, alertmanagerGroup)

@@ -17,11 +17,11 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/program/apiserver/site/providers"
+	"github.com/iris-oncall/iris/internal/program/apiserver"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/database"
 	"github.com/iris-oncall/iris/internal/program/directories"
-	"github.com/iris-oncall/iris/internal/program/observed"
+	"github.com/iris-oncall/iris/internal/program/health"
 	"github.com/iris-oncall/iris/internal/program/vendoraccounts"
 	"github.com/iris-oncall/iris/internal/vendors"
 )
@@ -222,7 +222,7 @@ func vendorChecks(c config.Processor) (out []check) {
 		return []check{failed("vendors", "correct the account", err)}
 	}
 	for _, v := range configured {
-		if o, ok := v.(*observed.Vendor); ok {
+		if o, ok := v.(*health.Vendor); ok {
 			v = o.Vendor
 		}
 		if k, ok := v.(checker); ok {
@@ -237,7 +237,7 @@ func vendorChecks(c config.Processor) (out []check) {
 // issuer returns the check of a provider of single sign-on.
 func issuer(p config.OIDC, publicURL string) check {
 	return check{"provider " + p.Name, "check auth.oidc issuer and ca_file; the issuer must be written exactly as the provider writes it", func(context.Context) (string, error) {
-		provider, err := providers.New(p, publicURL, zap.NewNop())
+		provider, err := apiserver.ProviderNew(p, publicURL, zap.NewNop())
 		if err != nil {
 			return "", err
 		}

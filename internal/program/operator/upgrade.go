@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/kit/postgres"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/system/pg"
 )
 
@@ -16,6 +16,6 @@ const mostLosses = 10000
 
 // LostByUpgrade returns whom an upgrade to this release takes something away, from the timelines of the last UpgradeDays.
 // It changes nothing, and works on the schema of the release before.
-func LostByUpgrade(ctx context.Context, db *postgres.DB) ([]overview.Loss, error) {
+func LostByUpgrade(ctx context.Context, db *postgres.DB) ([]system.Loss, error) {
 	return pg.NewSystem(db).LostByUpgrade(ctx, UpgradeDays, mostLosses)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
-	"github.com/iris-oncall/iris/internal/oncall/who"
 	"github.com/iris-oncall/iris/internal/users"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
@@ -37,7 +36,7 @@ func NewOnCall(db *postgres.DB, apps *pg.Applications) *OnCall {
 
 // Who returns who is on call. It uses the same resolver as pages. It returns a NotFound fault if the team, service or role
 // does not exist, and an Invalid fault if At is not a time.
-func (o *OnCall) Who(ctx context.Context, a who.Ask) ([]who.Team, error) {
+func (o *OnCall) Who(ctx context.Context, a scheduling.Ask) ([]scheduling.Team, error) {
 	a.Role = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(a.Role)), "oncall-")
 	if err := o.roleExists(ctx, a.Role); err != nil {
 		return nil, err
@@ -49,7 +48,7 @@ func (o *OnCall) Who(ctx context.Context, a who.Ask) ([]who.Team, error) {
 	directory, calendars := pgescalation.NewDirectory(o.db), pgoncall.NewCalendars(o.db)
 	w := asked{ask: a, db: o.db, directory: directory, calendars: calendars,
 		resolver: oncall.NewResolver(directory, oncall.NewSimulationCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
-	out := make([]who.Team, 0, len(names))
+	out := make([]scheduling.Team, 0, len(names))
 	for _, name := range names {
 		team, err := o.teams.ByName(ctx, name)
 		if fault.Is(err, fault.NotFound) {
@@ -99,7 +98,7 @@ func (o *OnCall) roleExists(ctx context.Context, role string) error {
 	return fault.Newf(fault.NotFound, "there is no role %s; known roles: %s%s", role, strings.Join(known, ", "), fault.DidYouMean(role, known))
 }
 
-func (o *OnCall) teamsAsked(ctx context.Context, a who.Ask) ([]string, error) {
+func (o *OnCall) teamsAsked(ctx context.Context, a scheduling.Ask) ([]string, error) {
 	if a.Service == "" {
 		return []string{a.Team}, nil
 	}
@@ -124,30 +123,30 @@ func (o *OnCall) teamsAsked(ctx context.Context, a who.Ask) ([]string, error) {
 
 // asked answers one question.
 type asked struct {
-	ask       who.Ask
+	ask       scheduling.Ask
 	db        *postgres.DB
 	directory *pgescalation.Directory
 	calendars *pgoncall.Calendars
 	resolver  *oncall.Resolver
 }
 
-func (w asked) team(ctx context.Context, team oncall.Team) (who.Team, error) {
+func (w asked) team(ctx context.Context, team oncall.Team) (scheduling.Team, error) {
 	zone, err := time.LoadLocation(team.TimeZone)
 	if err != nil {
 		zone = time.UTC
 	}
 	now, err := w.db.Clock(ctx)
 	if err != nil {
-		return who.Team{}, err
+		return scheduling.Team{}, err
 	}
 	at, err := oncall.ParseInstant(w.ask.At, zone, now)
 	if err != nil {
-		return who.Team{}, err
+		return scheduling.Team{}, err
 	}
 	until := at.Add(w.ask.Ahead)
 	found, err := w.calendars.TeamCalendars(ctx, []int64{team.ID}, at.Add(-time.Hour), until)
 	if err != nil {
-		return who.Team{}, err
+		return scheduling.Team{}, err
 	}
 	calendar := found[team.ID].TeamCalendar
 	if calendar == nil {
@@ -155,44 +154,44 @@ func (w asked) team(ctx context.Context, team oncall.Team) (who.Team, error) {
 	}
 	coverage, err := pgoncall.NewCoverage(w.db).Coverage(ctx, team.ID, calendar)
 	if err != nil {
-		return who.Team{}, err
+		return scheduling.Team{}, err
 	}
 	calendar = calendar.Without(coverage.Off)
-	out := who.Team{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []who.Role{}}
-	for _, role := range who.Roles(w.ask.Role, calendar, coverage.Roles()) {
+	out := scheduling.Team{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []scheduling.Role{}}
+	for _, role := range scheduling.Roles(w.ask.Role, calendar, coverage.Roles()) {
 		answer, err := w.role(ctx, team, calendar, coverage, role, at, until)
 		if err != nil {
-			return who.Team{}, err
+			return scheduling.Team{}, err
 		}
 		out.Roles = append(out.Roles, answer)
 	}
 	return out, nil
 }
 
-func (w asked) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage scheduling.Coverage, role string, at, until time.Time) (who.Role, error) {
+func (w asked) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage scheduling.Coverage, role string, at, until time.Time) (scheduling.Role, error) {
 	asked := "oncall-" + role
 	if role == oncall.RoleManager || role == oncall.RoleDirector {
 		asked = role
 	}
 	answer, err := w.resolver.Resolve(ctx, oncall.Query{Role: asked, TargetID: team.TargetID, Name: team.Name}, at)
 	if err != nil {
-		return who.Role{}, err
+		return scheduling.Role{}, err
 	}
-	out := who.Role{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0, People: []who.Person{}, Next: []who.HandOff{}, Gaps: []who.Gap{}}
+	out := scheduling.Role{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0, People: []scheduling.Person{}, Next: []scheduling.HandOff{}, Gaps: []scheduling.WhoGap{}}
 	handOffs := calendar.HandOffs(role, at, maxHandOffs)
 	people, err := w.people(ctx, answer.Users, handOffs)
 	if err != nil {
-		return who.Role{}, err
+		return scheduling.Role{}, err
 	}
 	for _, id := range answer.Users {
 		p := people[id]
-		out.People = append(out.People, who.Person{Name: p.Name, FullName: p.FullName, Contacts: p.Contacts})
+		out.People = append(out.People, scheduling.Person{Name: p.Name, FullName: p.FullName, Contacts: p.Contacts})
 	}
 	for _, h := range handOffs {
-		out.Next = append(out.Next, who.HandOff{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
+		out.Next = append(out.Next, scheduling.HandOff{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
 	}
 	for _, g := range coverage.Gaps(calendar, at, until, role) {
-		out.Gaps = append(out.Gaps, who.Gap{Kind: g.Kind, Start: g.Start.Unix(), End: g.End.Unix()})
+		out.Gaps = append(out.Gaps, scheduling.WhoGap{Kind: g.Kind, Start: g.Start.Unix(), End: g.End.Unix()})
 	}
 	return out, nil
 }

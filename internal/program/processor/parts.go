@@ -12,7 +12,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
-	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
@@ -22,7 +21,6 @@ import (
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/health"
 	programjobs "github.com/iris-oncall/iris/internal/program/jobs"
-	"github.com/iris-oncall/iris/internal/program/processor/outside"
 	"github.com/iris-oncall/iris/internal/program/server"
 )
 
@@ -154,8 +152,8 @@ func lanes(made []runner.Made) []rate.Waiting {
 
 // buildJobs creates the periodic jobs: history, receipts, calendars, reminders, directory.
 func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.Logger) error {
-	old, err := history.New(s.QueueHistory, parts.holder,
-		history.Config{Retention: p.cfg.History.Retention}, log)
+	old, err := delivery.HistoryNew(s.QueueHistory, parts.holder,
+		delivery.HistoryConfig{Retention: p.cfg.History.Retention}, log)
 	if err != nil {
 		return err
 	}
@@ -167,7 +165,7 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 	remind := programjobs.NewReminder(programjobs.OpenReminders(s.Applications, s.Notifications, p.cfg.PublicURL), pgnotifications.PhoneCheck{
 		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
 	}, engine)
-	others, err := outside.Jobs(p.cfg, s, engine, log)
+	others, err := Jobs(p.cfg, s, engine, log)
 	if err != nil {
 		return err
 	}

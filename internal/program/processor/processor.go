@@ -19,7 +19,6 @@ import (
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/database"
 	programhealth "github.com/iris-oncall/iris/internal/program/health"
-	"github.com/iris-oncall/iris/internal/program/observed"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/vendoraccounts"
 	"github.com/iris-oncall/iris/internal/users/pg"
@@ -64,7 +63,7 @@ func New(cfg config.Processor, deps server.Deps) (*Processor, error) {
 	if p.vendors, err = vendoraccounts.New(cfg, pg.NewDevices(p.db), server.OneClickButton(oneClick), p.log); err != nil {
 		return nil, err
 	}
-	p.reg.MustRegister(observed.Accounts(p.vendors))
+	p.reg.MustRegister(programhealth.Accounts(p.vendors))
 	if p.cluster, err = database.Open(ctx, cfg.Common, "message-processor cluster", 3, server.PoolMetrics(p.reg, "cluster"), p.log); err != nil {
 		return nil, err
 	}
@@ -115,7 +114,7 @@ func (p *Processor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.health.Set(append(programhealth.NewOverdue(pgescalation.NewRunner(p.db), p.reg, p.log).Checks(), programhealth.DatabaseCheck(p.db), parts.clock, observed.Check(p.vendors),
+	p.health.Set(append(programhealth.NewOverdue(pgescalation.NewRunner(p.db), p.reg, p.log).Checks(), programhealth.DatabaseCheck(p.db), parts.clock, programhealth.ObservedCheck(p.vendors),
 		programhealth.ModesCheck(parts.holder, parts.holder.ProcessID(), p.reg),
 		programhealth.Check{Name: "cluster", Ask: func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)

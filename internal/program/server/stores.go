@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/notifications"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
-	"github.com/iris-oncall/iris/internal/notifications/responders"
 	"github.com/iris-oncall/iris/internal/oncall"
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
 	"github.com/iris-oncall/iris/internal/program/config"
@@ -124,8 +124,8 @@ func (s *Stores) records(d *postgres.DB, n *pgnotifications.Notifications) Recor
 }
 
 // Responders returns the operations that change who works on an incident.
-func (s *Stores) Responders() responders.Responders {
-	return responders.Responders{Store: s.Incidents, Lookups: s.Notifications, People: s.Users}
+func (s *Stores) Responders() notifications.Responders {
+	return notifications.Responders{Store: s.Incidents, Lookups: s.Notifications, People: s.Users}
 }
 
 // DirectorySync returns the store of changes that come from a directory. actor is their author in the audit log.

@@ -18,7 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/signon"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	sitesections "github.com/iris-oncall/iris/internal/program/site/sections"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -49,7 +48,7 @@ type People interface {
 // Deps are the parts that the site works on.
 type Deps struct {
 	Incidents IncidentParts
-	Sections  sitesections.Deps
+	Sections  SectionDeps
 	People    People
 	SignOn    SignOnParts
 	Account   AccountParts
@@ -70,7 +69,7 @@ type Web struct {
 	userKey   string
 	pages     *page.Pages
 	incidents pagesincidents.Handlers
-	sections  sitesections.Deps
+	sections  SectionDeps
 	signOn    *signon.SignOn
 	again     func(http.Handler) http.Handler
 	recent    time.Duration // see Deps.RecentLogin

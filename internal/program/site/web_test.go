@@ -32,7 +32,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/program/site/sections"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -234,14 +233,14 @@ func setup(t *testing.T) (*world, *browser) {
 				return fmt.Sprint(w.incident, len(w.entries)), nil
 			},
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
-		Sections: sections.Deps{
-			Configuration: sections.ConfigurationParts{
+		Sections: SectionDeps{
+			Configuration: ConfigurationParts{
 				Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
-				Silences:     sections.SilenceParts{Silences: w.silences.operations(), Incidents: w},
-				Integrations: sections.IntegrationParts{PublicURL: "https://iris.example.com"}},
-			Access: sections.AccessParts{Teams: teams{}, Sessions: sections.SessionParts{Sessions: &w.sessions, People: w},
-				Tokens: sections.TokenParts{Tokens: noTokens{}, Services: sections.ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},
-			Operations: sections.OperationParts{Audit: sections.AuditParts{Read: w.audited.list}},
+				Silences:     SilenceParts{Silences: w.silences.operations(), Incidents: w},
+				Integrations: IntegrationParts{PublicURL: "https://iris.example.com"}},
+			Access: AccessParts{Teams: teams{}, Sessions: SessionParts{Sessions: &w.sessions, People: w},
+				Tokens: TokenParts{Tokens: noTokens{}, Services: ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},
+			Operations: OperationParts{Audit: AuditParts{Read: w.audited.list}},
 		},
 		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/v0/target_roles" {

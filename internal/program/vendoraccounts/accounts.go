@@ -14,7 +14,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/program/config"
-	"github.com/iris-oncall/iris/internal/program/observed"
+	"github.com/iris-oncall/iris/internal/program/health"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/vendors/drop"
 	"github.com/iris-oncall/iris/internal/vendors/push"
@@ -35,9 +35,9 @@ func New(c config.Processor, devices push.Devices, button func(messages.Outbound
 		case err != nil:
 			failed = cmp.Or(failed, fmt.Errorf("%s account %s: %w", kind, a.Account, err))
 		case a.Spare:
-			spare = append(spare, observed.New(v, log))
+			spare = append(spare, health.ObservedNew(v, log))
 		default:
-			first = append(first, observed.New(v, log))
+			first = append(first, health.ObservedNew(v, log))
 		}
 	}
 	for _, a := range c.SMTP {

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -20,7 +20,7 @@ import (
 // Messages changes the queue.
 type Messages interface {
 	// Purge drops pending messages, as many as it can in a few seconds.
-	Purge(ctx context.Context, f overview.Purge) (overview.Purged, error)
+	Purge(ctx context.Context, f system.Purge) (system.Purged, error)
 	// Resend makes a message again and returns the new one and its bucket. A message that cannot be sent again is a Conflict fault.
 	Resend(ctx context.Context, id messages.ID, actor string) (made messages.ID, bucket int, err error)
 }
@@ -47,7 +47,7 @@ func (d Deps) purge(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, purged)
 }
 
-func readPurge(b jsonbody.Object) (f overview.Purge, err error) {
+func readPurge(b jsonbody.Object) (f system.Purge, err error) {
 	if f.Application, err = b.Text("application"); err != nil {
 		return f, err
 	}

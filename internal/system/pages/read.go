@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -130,7 +130,7 @@ type vendorsAnswer struct {
 
 type vendor struct {
 	Vendor, Account, Mode string
-	Health                overview.Health
+	Health                system.Health
 	Calls, Failed         int
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/humanize"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -255,7 +255,7 @@ func (d *data) senderWarnings() []page.Warning {
 func (d *data) vendorWarnings() []page.Warning {
 	var out []page.Warning
 	for _, v := range d.vendors.Items {
-		if v.Health == overview.LastCallFailed && len(out) < maxWarnings {
+		if v.Health == system.LastCallFailed && len(out) < maxWarnings {
 			out = append(out, page.Warning{Text: fmt.Sprintf("The vendor %s fails: %d of its %s in the last hour by %s failed, and so did the latest one.",
 				strings.TrimSuffix(v.Vendor+"/"+v.Account, "/"), v.Failed, humanize.Count(v.Calls, "call", "calls"), v.Mode), Href: "/system?tab=vendors", Action: "See the vendors"})
 		}

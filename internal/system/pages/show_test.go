@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -91,7 +91,7 @@ func TestWarnings(t *testing.T) {
 	require.Equal(t, []string{"Integration prom refused alerts 1 h 0 min ago: no plan matches."}, texts(d.senderWarnings()))
 
 	d.sent = []message{{State: "failed", IncidentID: 7, Target: "bob"}, {State: "sent"}, {State: "failed"}}
-	d.vendors.Items = []vendor{{Vendor: "twilio", Account: "main", Mode: "sms", Calls: 3, Failed: 2, Health: overview.LastCallFailed}, {Vendor: "smtp", Calls: 3, Failed: 2, Health: overview.SomeCallsFailed}}
+	d.vendors.Items = []vendor{{Vendor: "twilio", Account: "main", Mode: "sms", Calls: 3, Failed: 2, Health: system.LastCallFailed}, {Vendor: "smtp", Calls: 3, Failed: 2, Health: system.SomeCallsFailed}}
 	d.vendors.Pauses = []pause{{"mode:call", "the vendor moves."}}
 	require.Equal(t, []string{"The vendor twilio/main fails: 2 of its 3 calls in the last hour by sms failed, and so did the latest one.", "mode:call is paused: the vendor moves.",
 		"A page of incident 7 did not reach bob."}, texts(d.vendorWarnings()))

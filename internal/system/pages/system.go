@@ -15,7 +15,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -297,7 +297,7 @@ func (h SystemPages) queues(r *http.Request) (any, error) {
 
 type systemVendor struct {
 	Vendor, Account, Mode string
-	Health                overview.Health
+	Health                system.Health
 	Calls, Failed         int64
 	InDoubt               int64     `json:"in_doubt"`
 	LastSentAt            time.Time `json:"last_sent_at"`
@@ -307,8 +307,8 @@ type systemVendor struct {
 
 // Chip is the health as text, with the kind of its chip.
 func (v systemVendor) Chip() page.Option {
-	return map[overview.Health]page.Option{overview.Works: {Value: "good", Label: "works"}, overview.SomeCallsFailed: {Value: "warn", Label: "some calls failed"},
-		overview.LastCallFailed: {Value: "bad", Label: "last call failed"}}[v.Health]
+	return map[system.Health]page.Option{system.Works: {Value: "good", Label: "works"}, system.SomeCallsFailed: {Value: "warn", Label: "some calls failed"},
+		system.LastCallFailed: {Value: "bad", Label: "last call failed"}}[v.Health]
 }
 
 type systemPause struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/listing"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -38,11 +38,11 @@ type Queues interface {
 
 // Sending reads what happened with vendors and limits.
 type Sending interface {
-	Vendors(ctx context.Context, since time.Time) ([]overview.VendorCalls, error)
-	Pauses(ctx context.Context) ([]overview.Pause, error)
+	Vendors(ctx context.Context, since time.Time) ([]system.VendorCalls, error)
+	Pauses(ctx context.Context) ([]system.Pause, error)
 	PausedApplications(ctx context.Context) ([]string, error)
 	// Unreached returns pages that reached nobody, newest first: of an application, 0 = of all.
-	Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]overview.Unreached, error)
+	Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]system.Unreached, error)
 	// Schema returns the newest migration of the database and of this release.
 	Schema(ctx context.Context) (have, want int64, err error)
 }
@@ -54,9 +54,9 @@ type Contacts interface {
 
 // Cluster reads the limits that the members share and the hand-overs between them.
 type Cluster interface {
-	Limits(ctx context.Context) ([]overview.LimitUse, error)
+	Limits(ctx context.Context) ([]system.LimitUse, error)
 	// Handovers returns the latest hand-overs of buckets, newest first.
-	Handovers(ctx context.Context, most int) ([]overview.Handover, error)
+	Handovers(ctx context.Context, most int) ([]system.Handover, error)
 }
 
 // Setting is a key of the configuration. Nothing in it is secret.
@@ -202,7 +202,7 @@ func (d Deps) handovers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return listing.Answer(w, found, func(h overview.Handover) any {
+	return listing.Answer(w, found, func(h system.Handover) any {
 		return apiHandover{listing.Time(h.At), h.Owner, h.Host, listing.OrNull(h.Previous), listing.OrNull(h.PreviousHost), h.TakenOver, h.Buckets}
 	}, "")
 }
@@ -219,7 +219,7 @@ func (d Deps) limits(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	show := func(l overview.LimitUse) any { return apiLimit{l.Key, l.Ahead.Seconds(), l.Used, l.PerMinute} }
+	show := func(l system.LimitUse) any { return apiLimit{l.Key, l.Ahead.Seconds(), l.Used, l.PerMinute} }
 	return listing.Answer(w, found, show, "")
 }
 
@@ -293,10 +293,10 @@ func (d Deps) unreached(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	show := func(u overview.Unreached) any {
+	show := func(u system.Unreached) any {
 		return apiUnreached{u.IncidentID, listing.Time(u.At), u.Text, u.Application, u.Plan}
 	}
-	return listing.AnswerFrom(w, q, found, show, func(u overview.Unreached) string { return strconv.FormatInt(u.ID, 10) })
+	return listing.AnswerFrom(w, q, found, show, func(u system.Unreached) string { return strconv.FormatInt(u.ID, 10) })
 }
 
 type failingContact struct {

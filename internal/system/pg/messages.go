@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 )
 
 // purgeFor is how long a purge goes on before it answers.
@@ -24,7 +24,7 @@ const purgeFor = 4 * time.Second
 
 // Purge drops the pending messages that an operator selects and that exist now, a thousand at a time, for a few seconds. Each thousand has an
 // entry in the audit log. Messages that a processor has taken meanwhile are not dropped. An unknown application is an Invalid fault.
-func (o *Operations) Purge(ctx context.Context, f overview.Purge) (done overview.Purged, err error) {
+func (o *Operations) Purge(ctx context.Context, f system.Purge) (done system.Purged, err error) {
 	began, p := time.Now(), db.PurgePendingParams{OutOfBand: f.OutOfBand}
 	if mode := string(f.Mode); mode != "" {
 		p.Mode = &mode
@@ -61,7 +61,7 @@ func (o *Operations) Purge(ctx context.Context, f overview.Purge) (done overview
 }
 
 // purge drops the next messages. It returns how many it found, and how many of them it dropped: processors took the others meanwhile.
-func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f overview.Purge) (found, dropped int, err error) {
+func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f system.Purge) (found, dropped int, err error) {
 	rows, err := d.PurgePending(ctx, p)
 	if err != nil || len(rows) == 0 {
 		return 0, 0, err
@@ -104,7 +104,7 @@ func (o *Operations) Resend(ctx context.Context, id messages.ID, actor string) (
 		if err != nil {
 			return err
 		}
-		if err := overview.MayResend(messages.State(was.State), messages.Purpose(was.Purpose), was.Application); err != nil {
+		if err := system.MayResend(messages.State(was.State), messages.Purpose(was.Purpose), was.Application); err != nil {
 			return err
 		}
 		if was.IncidentID != nil {

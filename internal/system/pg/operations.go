@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 )
 
 // Operations changes a database. It is safe for concurrent use.
@@ -105,7 +105,7 @@ func (o *Operations) SetPaused(ctx context.Context, name string, paused bool, by
 		if err != nil {
 			return err
 		}
-		if row.Name == overview.OwnApplication {
+		if row.Name == system.OwnApplication {
 			return fault.Newf(fault.Conflict, "the application %s cannot be paused: Iris sends its own messages through it", row.Name)
 		}
 		e.Object = "application " + row.Name

@@ -7,7 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/system/overview"
+	"github.com/iris-oncall/iris/internal/system"
 )
 
 // System reads from a database. It is safe for concurrent use.
@@ -17,30 +17,30 @@ type System struct{ db *postgres.DB }
 func NewSystem(d *postgres.DB) *System { return &System{d} }
 
 // Vendors returns the calls of each account since an instant.
-func (s *System) Vendors(ctx context.Context, since time.Time) ([]overview.VendorCalls, error) {
+func (s *System) Vendors(ctx context.Context, since time.Time) ([]system.VendorCalls, error) {
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).VendorCalls, since)
-	return postgres.Convert(rows, func(r postgresdb.VendorCallsRow) overview.VendorCalls {
-		return overview.VendorCalls{Vendor: r.Vendor, Account: r.Account, Mode: r.Mode, Calls: r.Calls, Failed: r.Failed, InDoubt: r.InDoubt,
+	return postgres.Convert(rows, func(r postgresdb.VendorCallsRow) system.VendorCalls {
+		return system.VendorCalls{Vendor: r.Vendor, Account: r.Account, Mode: r.Mode, Calls: r.Calls, Failed: r.Failed, InDoubt: r.InDoubt,
 			LastSentAt: postgres.OrZero(r.LastSentAt), LastFailedAt: postgres.OrZero(r.LastFailedAt), LastFailure: r.LastFailure}
 	}), err
 }
 
 // Pauses returns the accounts and modes that are paused.
-func (s *System) Pauses(ctx context.Context) ([]overview.Pause, error) {
-	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]overview.Pause, error) {
+func (s *System) Pauses(ctx context.Context) ([]system.Pause, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]system.Pause, error) {
 		rows, err := q.ListPauses(ctx)
-		return postgres.Convert(rows, func(r postgresdb.ListPausesRow) overview.Pause {
-			return overview.Pause{Key: r.Account, Left: postgres.Micros(r.LeftUs), Reason: r.Reason}
+		return postgres.Convert(rows, func(r postgresdb.ListPausesRow) system.Pause {
+			return system.Pause{Key: r.Account, Left: postgres.Micros(r.LeftUs), Reason: r.Reason}
 		}), err
 	})
 }
 
 // Limits returns the limits that were used in the last hour, those with the longest wait first.
-func (s *System) Limits(ctx context.Context) ([]overview.LimitUse, error) {
-	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]overview.LimitUse, error) {
+func (s *System) Limits(ctx context.Context) ([]system.LimitUse, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]system.LimitUse, error) {
 		rows, err := q.LimitUses(ctx)
-		return postgres.Convert(rows, func(r postgresdb.LimitUsesRow) overview.LimitUse {
-			return overview.LimitUse{Key: r.Key, Ahead: postgres.FloatSeconds(r.AheadSeconds), Used: r.Used, PerMinute: r.PerMinute}
+		return postgres.Convert(rows, func(r postgresdb.LimitUsesRow) system.LimitUse {
+			return system.LimitUse{Key: r.Key, Ahead: postgres.FloatSeconds(r.AheadSeconds), Used: r.Used, PerMinute: r.PerMinute}
 		}), err
 	})
 }
@@ -51,10 +51,10 @@ func (s *System) PausedApplications(ctx context.Context) ([]string, error) {
 }
 
 // Handovers returns the latest hand-overs of buckets, newest first.
-func (s *System) Handovers(ctx context.Context, most int) ([]overview.Handover, error) {
+func (s *System) Handovers(ctx context.Context, most int) ([]system.Handover, error) {
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Handovers, int32(most))
-	return postgres.Convert(rows, func(r postgresdb.HandoversRow) overview.Handover {
-		h := overview.Handover{At: r.At, Owner: r.Owner, Host: r.Host, Previous: r.Previous, PreviousHost: r.PreviousHost, TakenOver: r.TakenOver}
+	return postgres.Convert(rows, func(r postgresdb.HandoversRow) system.Handover {
+		h := system.Handover{At: r.At, Owner: r.Owner, Host: r.Host, Previous: r.Previous, PreviousHost: r.PreviousHost, TakenOver: r.TakenOver}
 		for _, b := range r.Buckets {
 			h.Buckets = append(h.Buckets, int(b))
 		}
@@ -63,10 +63,10 @@ func (s *System) Handovers(ctx context.Context, most int) ([]overview.Handover, 
 }
 
 // Unreached returns notifications that reached nobody since an instant, newest first: those before a number, 0 = from the newest.
-func (s *System) Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]overview.Unreached, error) {
+func (s *System) Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]system.Unreached, error) {
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Unreached, postgresdb.UnreachedParams{ApplicationID: application, Since: since, Before: before, Most: int32(most)})
-	return postgres.Convert(rows, func(r postgresdb.UnreachedRow) overview.Unreached {
-		return overview.Unreached{ID: r.ID, IncidentID: r.IncidentID, At: r.At, Text: r.Text, Application: r.Application, Plan: r.Plan}
+	return postgres.Convert(rows, func(r postgresdb.UnreachedRow) system.Unreached {
+		return system.Unreached{ID: r.ID, IncidentID: r.IncidentID, At: r.At, Text: r.Text, Application: r.Application, Plan: r.Plan}
 	}), err
 }
 
@@ -78,9 +78,9 @@ func (s *System) Schema(ctx context.Context) (have, want int64, err error) {
 
 // LostByUpgrade returns who did something in the last days that needs a right since this release, and the accounts and tokens in use that see
 // fewer contacts. It works on the schema of the release before.
-func (s *System) LostByUpgrade(ctx context.Context, days, most int) ([]overview.Loss, error) {
+func (s *System) LostByUpgrade(ctx context.Context, days, most int) ([]system.Loss, error) {
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).LostByUpgrade, postgresdb.LostByUpgradeParams{Days: int32(days), Most: int32(most)})
-	return postgres.Convert(rows, func(r postgresdb.LostByUpgradeRow) overview.Loss {
-		return overview.Loss{Rule: r.Rule, Who: r.Who, Object: r.Object, Times: r.Times, LastAt: postgres.OrZero(r.LastAt)}
+	return postgres.Convert(rows, func(r postgresdb.LostByUpgradeRow) system.Loss {
+		return system.Loss{Rule: r.Rule, Who: r.Who, Object: r.Object, Times: r.Times, LastAt: postgres.OrZero(r.LastAt)}
 	}), err
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall/who"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/web/listing"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -15,7 +15,7 @@ import (
 
 // OnCall finds who is on call. A team, service or role that does not exist is a NotFound fault, a time that cannot be read an Invalid one.
 type OnCall interface {
-	Who(ctx context.Context, a who.Ask) ([]who.Team, error)
+	Who(ctx context.Context, a scheduling.Ask) ([]scheduling.Team, error)
 }
 
 type onCall struct{ Deps }
@@ -36,7 +36,7 @@ func (a onCall) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ask := who.Ask{Ahead: usualAhead}
+	ask := scheduling.Ask{Ahead: usualAhead}
 	for name, into := range map[string]*string{"team": &ask.Team, "service": &ask.Service, "role": &ask.Role, "at": &ask.At} {
 		if *into, _ = q.Text(name); !wire.Storable(*into) {
 			return fault.Newf(fault.NotFound, "there is no such %s", name)
@@ -55,13 +55,13 @@ func (a onCall) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	hideSecrets(wire.Actor(r.Context()), found)
-	name := func(t who.Team) string { return t.Team }
+	name := func(t scheduling.Team) string { return t.Team }
 	listing.Sort(found, name)
-	return listing.AnswerNamed(w, q, found, func(t who.Team) any { return t }, name)
+	return listing.AnswerNamed(w, q, found, func(t scheduling.Team) any { return t }, name)
 }
 
 // hideSecrets leaves of the contacts what the caller sees. All the people are on call.
-func hideSecrets(caller auth.Actor, found []who.Team) {
+func hideSecrets(caller auth.Actor, found []scheduling.Team) {
 	for _, t := range found {
 		for _, r := range t.Roles {
 			for i, p := range r.People {

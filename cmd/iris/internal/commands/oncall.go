@@ -6,7 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
-	"github.com/iris-oncall/iris/internal/oncall/who"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/program/client"
 )
 
@@ -53,7 +53,7 @@ func (c OnCall) Run(ctx context.Context, e remote.Env) error {
 			query.Set(name, value)
 		}
 	}
-	teams, err := client.All[who.Team](ctx, api, "/v1/oncall?"+query.Encode())
+	teams, err := client.All[scheduling.Team](ctx, api, "/v1/oncall?"+query.Encode())
 	if err != nil {
 		return err
 	}

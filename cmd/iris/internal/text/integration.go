@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake"
 )
 
 // Integration is an integration of an answer.
@@ -87,7 +87,7 @@ func Seconds(seconds int64) string { return (time.Duration(seconds) * time.Secon
 
 // AddressWithToken returns the address of a new integration with its token, for senders that can set no header; "" = all senders can.
 func (i Integration) AddressWithToken() string {
-	_, withToken := integrations.Address(i.Type, i.Token)
+	_, withToken := intake.Address(i.Type, i.Token)
 	return withToken
 }
 

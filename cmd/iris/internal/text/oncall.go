@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/oncall/who"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -18,7 +18,7 @@ type OnCall struct {
 }
 
 // Lacking reports whether a role has nobody on call, or --gaps found a gap. A time that is not populated yet is not a gap.
-func (c OnCall) Lacking(teams []who.Team) bool {
+func (c OnCall) Lacking(teams []scheduling.Team) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
 			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, nobodyHas)) > 0 {
@@ -36,8 +36,8 @@ const (
 )
 
 // ofKind returns the gaps of a kind.
-func ofKind(gaps []who.Gap, kind string) []who.Gap {
-	var out []who.Gap
+func ofKind(gaps []scheduling.WhoGap, kind string) []scheduling.WhoGap {
+	var out []scheduling.WhoGap
 	for _, g := range gaps {
 		if string(g.Kind) == kind {
 			out = append(out, g)
@@ -47,13 +47,13 @@ func ofKind(gaps []who.Gap, kind string) []who.Gap {
 }
 
 // Plain prints one line for each fact: kind, team, role, time, and person or end. An empty name means nobody.
-func (c OnCall) Plain(w io.Writer, teams []who.Team) error {
+func (c OnCall) Plain(w io.Writer, teams []scheduling.Team) error {
 	for _, t := range teams {
 		when := func(unix int64) string { return time.Unix(unix, 0).In(zoneOf(t)).Format(time.RFC3339) }
 		for _, r := range t.Roles {
 			people := r.People
 			if len(people) == 0 {
-				people = []who.Person{{}} // an empty name
+				people = []scheduling.Person{{}} // an empty name
 			}
 			for _, p := range people {
 				if err := Row(w, "on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
@@ -86,7 +86,7 @@ func (c OnCall) Plain(w io.Writer, teams []who.Team) error {
 }
 
 // zoneOf returns the time zone of a team.
-func zoneOf(t who.Team) *time.Location {
+func zoneOf(t scheduling.Team) *time.Location {
 	z, err := time.LoadLocation(t.Zone)
 	if err != nil {
 		return time.UTC
@@ -95,7 +95,7 @@ func zoneOf(t who.Team) *time.Location {
 }
 
 // Table prints tables for people.
-func (c OnCall) Table(out io.Writer, teams []who.Team) error {
+func (c OnCall) Table(out io.Writer, teams []scheduling.Team) error {
 	for i, t := range teams {
 		if i > 0 {
 			fmt.Fprintln(out)
@@ -127,7 +127,7 @@ func (c OnCall) Table(out io.Writer, teams []who.Team) error {
 	return nil
 }
 
-func person(p who.Person) string {
+func person(p scheduling.Person) string {
 	if p.FullName == "" {
 		return p.Name
 	}
@@ -135,7 +135,7 @@ func person(p who.Person) string {
 }
 
 // contactText lists the contacts of a person, the fastest first.
-func contactText(p who.Person) string {
+func contactText(p scheduling.Person) string {
 	var parts []string
 	for _, m := range []users.Mode{users.Call, users.SMS, users.Push, users.Slack, users.Email} {
 		if to := p.Contacts[m]; to != "" && (m != users.SMS || to != p.Contacts[users.Call]) {
@@ -148,7 +148,7 @@ func contactText(p who.Person) string {
 	return strings.Join(parts, ", ")
 }
 
-func printNext(out io.Writer, t who.Team, r who.Role, z *time.Location) {
+func printNext(out io.Writer, t scheduling.Team, r scheduling.Role, z *time.Location) {
 	if len(r.Next) == 0 {
 		fmt.Fprintf(out, "No hand-off of %s until %s.\n", r.Role, At(t.Until, z))
 		return
@@ -166,7 +166,7 @@ func namesText(names []string) string {
 	return strings.Join(names, " and ")
 }
 
-func printGaps(out io.Writer, t who.Team, r who.Role, z *time.Location) {
+func printGaps(out io.Writer, t scheduling.Team, r scheduling.Role, z *time.Location) {
 	if len(r.Gaps) == 0 {
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, At(t.Until, z))
 		return

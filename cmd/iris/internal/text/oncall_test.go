@@ -7,14 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
-	"github.com/iris-oncall/iris/internal/oncall/who"
 )
 
 // A time that a schedule has not been populated for is listed separately from gaps, and does not fail the check.
 func TestATimeThatIsNotPopulatedYetIsNoGap(t *testing.T) {
 	t.Parallel()
-	later := who.Gap{Kind: scheduling.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
-	teams := []who.Team{{Team: "db", Zone: "UTC", Roles: []who.Role{{Role: "primary", People: []who.Person{{Name: "ann"}}, Gaps: []who.Gap{later}}}}}
+	later := scheduling.WhoGap{Kind: scheduling.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
+	teams := []scheduling.Team{{Team: "db", Zone: "UTC", Roles: []scheduling.Role{{Role: "primary", People: []scheduling.Person{{Name: "ann"}}, Gaps: []scheduling.WhoGap{later}}}}}
 	c := OnCall{Gaps: true}
 	require.False(t, c.Lacking(teams))
 	var out strings.Builder
@@ -24,6 +23,6 @@ func TestATimeThatIsNotPopulatedYetIsNoGap(t *testing.T) {
 	require.NoError(t, c.Table(&out, teams))
 	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will fill these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
 	require.NotContains(t, out.String(), "Nobody has a shift")
-	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, who.Gap{Kind: scheduling.GapNobody, Start: 1795914000, End: 1795917600})
+	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, scheduling.WhoGap{Kind: scheduling.GapNobody, Start: 1795914000, End: 1795917600})
 	require.True(t, c.Lacking(teams))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/program/operator"
-	"github.com/iris-oncall/iris/internal/program/operator/senders"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -106,7 +105,7 @@ func SeedUser(ctx context.Context, o *operator.Operator) error {
 
 // Seed writes the demo data. It changes nothing if the demo plan, which is written last, exists: people may have edited the data.
 // Objects of an interrupted Seed are kept and the others added.
-func Seed(ctx context.Context, o *operator.Operator, s *senders.Senders) error {
+func Seed(ctx context.Context, o *operator.Operator, s *operator.Senders) error {
 	done, err := o.HasPlan(ctx, Plan)
 	if err == nil && !done {
 		err = seed(ctx, o)
@@ -118,21 +117,21 @@ func Seed(ctx context.Context, o *operator.Operator, s *senders.Senders) error {
 }
 
 // seedIntegrations adds one integration of each type, unless there is any. Its token is "demo-" and the type.
-func seedIntegrations(ctx context.Context, s *senders.Senders) error {
+func seedIntegrations(ctx context.Context, s *operator.Senders) error {
 	there, err := s.List(ctx)
 	if err != nil || len(there) > 0 {
 		return err
 	}
-	for _, kind := range senders.Types() {
+	for _, kind := range operator.Types() {
 		name := "demo-" + kind
-		_, err := s.Add(ctx, senders.NewIntegration{Application: Application, Token: name,
-			Content: senders.Content{Name: name, Type: kind, DefaultPlan: Plan, Enabled: true}})
+		_, err := s.Add(ctx, operator.NewIntegration{Application: Application, Token: name,
+			Content: operator.Content{Name: name, Type: kind, DefaultPlan: Plan, Enabled: true}})
 		if err != nil {
 			return fmt.Errorf("integration %s: %w", name, err)
 		}
 	}
 	// It waits for its first ping.
-	err = s.AddHeartbeat(ctx, "demo-heartbeat", senders.Heartbeat{Name: senders.DefaultHeartbeat, Every: time.Minute, Grace: 10 * time.Second,
+	err = s.AddHeartbeat(ctx, "demo-heartbeat", operator.Heartbeat{Name: operator.DefaultHeartbeat, Every: time.Minute, Grace: 10 * time.Second,
 		Description: "Ping it once a minute, then stop."}, "")
 	if err != nil {
 		return fmt.Errorf("heartbeat: %w", err)

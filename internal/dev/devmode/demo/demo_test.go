@@ -10,7 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/oncall/pg"
 	"github.com/iris-oncall/iris/internal/program/operator"
-	"github.com/iris-oncall/iris/internal/program/operator/senders"
 )
 
 func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
@@ -19,12 +18,12 @@ func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
 	require.NoError(t, err)
 	db := pgtest.New(t)
 	o := operator.New(db, keys)
-	s := senders.New(db, keys)
+	s := operator.SendersNew(db, keys)
 	require.NoError(t, Seed(t.Context(), o, s))
 	require.NoError(t, Seed(t.Context(), o, s), "seeding again changes nothing")
 	there, err := s.List(t.Context())
 	require.NoError(t, err)
-	require.Len(t, there, len(senders.Types()))
+	require.Len(t, there, len(operator.Types()))
 
 	_, err = db.Pool().Exec(t.Context(), `update bucket_leases set owner = 'me', epoch = 1`)
 	require.NoError(t, err)

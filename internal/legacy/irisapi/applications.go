@@ -1,0 +1,103 @@
+package irisapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+var columns = Columns[applications.Application]{
+	{"name", func(a applications.Application) any { return a.Name }},
+	{"context_template", func(a applications.Application) any { return a.ContextTemplate }},
+	{"sample_context", func(a applications.Application) any { return a.SampleContext }},
+	{"summary_template", func(a applications.Application) any { return a.SummaryTemplate }},
+	{"mobile_template", func(a applications.Application) any { return a.MobileTemplate }},
+	{"variables", func(a applications.Application) any { return a.Variables }},
+	{"required_variables", func(a applications.Application) any { return a.RequiredVariables }},
+	{"title_variable", func(a applications.Application) any { return OrNull(a.TitleVariable) }},
+	{"default_modes", func(a applications.Application) any { return a.DefaultModes }},
+	{"supported_modes", func(a applications.Application) any { return routing.OrEmpty(a.Modes) }},
+	{"owners", func(a applications.Application) any { return a.Owners }},
+	{"custom_sender_addresses", func(a applications.Application) any { return a.SenderAddresses }},
+	{"categories", func(a applications.Application) any { return categoryColumns.Records(a.Categories) }},
+}
+
+var categoryColumns = Columns[applications.Category]{
+	{"id", func(c applications.Category) any { return c.ID }},
+	{"name", func(c applications.Category) any { return c.Name }},
+	{"description", func(c applications.Category) any { return c.Description }},
+	{"mode", func(c applications.Category) any { return c.Mode }},
+}
+
+var rows = Rows[applications.Application]{Query: List{Schema: applications.FilterSchema, Limited: true}, Columns: columns,
+	Kind: "application", ID: func(a applications.Application) int64 { return a.ID }}
+
+func (a reads) list(w http.ResponseWriter, r *http.Request) error {
+	return rows.Answer(w, r, a.Tags, a.Applications.List, nil)
+}
+
+func (a reads) get(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.described(r)
+	if err != nil {
+		return err
+	}
+	page, err := rows.Record(r.Context(), a.Tags, found)
+	return Answer(w, page, err)
+}
+
+// described finds the application of the path; an Invalid fault if there is none.
+func (d ApplicationsDeps) described(r *http.Request) (applications.Application, error) {
+	name := ApplicationName(r)
+	found, err := d.Applications.Describe(r.Context(), name)
+	return found, fault.When(err, fault.NotFound, fault.Newf(fault.Invalid, "Application %s not found", name))
+}
+
+// refusals are the texts with which a route refuses callers.
+type refusals struct {
+	program string // 401 for a caller that is no person; "" = the text is stranger
+	// stranger: 403 for a caller who may not change the application; 401 if program is "".
+	stranger string
+	// unknown: 400 if the application does not exist; "" = the handler gets an application with the ID 0. %s is the name.
+	unknown string
+}
+
+// ownerHandler serves a route about an application to a caller who may change its settings. by names the caller.
+type ownerHandler func(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error
+
+// owned returns a route's handler that calls h for permitted callers and refuses others with the texts of say.
+func (d ApplicationsDeps) owned(say refusals, h ownerHandler) routing.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		app, err := d.ownedBy(r, say)
+		if err != nil {
+			return err
+		}
+		return h(w, r, app, By(r))
+	}
+}
+
+// ownedBy finds the application of the path for a caller who may change its settings. Only administrators learn that an
+// application does not exist: nobody owns it, so other callers get the refusal for strangers.
+func (d ApplicationsDeps) ownedBy(r *http.Request, say refusals) (found applications.Application, err error) {
+	actor, name := wire.Actor(r.Context()), ApplicationName(r)
+	if actor.Username == "" && say.program != "" {
+		return found, fault.New(fault.Unauthenticated, say.program)
+	}
+	found, err = d.Applications.Describe(r.Context(), name)
+	switch {
+	case err != nil && !fault.Is(err, fault.NotFound):
+		return found, err
+	case actor.Owning(found.ID, found.OwnerIDs, found.Team).MayEditApplication(found.ID) == nil:
+	case say.program == "":
+		return found, fault.New(fault.Unauthenticated, say.stranger)
+	default:
+		return found, fault.New(fault.Forbidden, say.stranger)
+	}
+	if err != nil && say.unknown != "" {
+		return found, fault.New(fault.Invalid, strings.ReplaceAll(say.unknown, "%s", name))
+	}
+	return found, nil
+}

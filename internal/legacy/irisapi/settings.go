@@ -1,0 +1,247 @@
+package irisapi
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+func (p settings) get(w http.ResponseWriter, r *http.Request, u users.User) error {
+	others, err := p.Profiles.Others(r.Context(), u.ID)
+	out := Record{{"timezone", u.TimeZone}}
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		if name != "timezone" {
+			out = append(out, Member{name, others[name]})
+		}
+	}
+	return Answer(w, out, err)
+}
+
+// set stores the time zone. A zone that people may not choose is ignored, as clients expect.
+func (p settings) set(w http.ResponseWriter, r *http.Request, u users.User) error {
+	b := ReadBody(w, r, "")
+	zone := b.Text("timezone")
+	err := b.Err()
+	i := slices.IndexFunc(p.TimeZones, func(z string) bool { return strings.EqualFold(z, zone) })
+	if err == nil && i >= 0 {
+		err = p.Profiles.SetTimeZone(r.Context(), u, p.TimeZones[i], By(r))
+	}
+	return Empty(w, http.StatusNoContent, err)
+}
+
+// setOverrides stores whether SMS have the fixed text of the operator. Other modes have no fixed text.
+func (p settings) setOverrides(w http.ResponseWriter, r *http.Request, u users.User) error {
+	b := ReadBody(w, r, "")
+	var overrides map[string]json.RawMessage
+	err := json.Unmarshal(b.Members["template_overrides"], &overrides)
+	b.Check(err == nil && overrides != nil,
+		fault.Invalidf("template_overrides", "Invalid json in post body: template_overrides parameter is not a dict"))
+	raw, ok := overrides[string(users.SMS)]
+	b.Check(ok, fault.Invalidf("template_overrides", "No valid mode override values in post body"))
+	var value string
+	if json.Unmarshal(raw, &value) != nil {
+		value = string(raw)
+	}
+	b.Check(value == "enabled" || value == "disabled", fault.Invalidf("template_overrides", "Invalid sms override setting value: %.100s", value))
+	if err := b.Err(); err != nil {
+		return err
+	}
+	return Empty(w, http.StatusNoContent, p.Profiles.SetFixedText(r.Context(), u, users.SMS, value == "enabled", By(r)))
+}
+
+// noChoice is the mode of a priority for which a person chose no mode.
+const noChoice = "default"
+
+func (p modes) get(w http.ResponseWriter, r *http.Request, u users.User) error {
+	application, _, err := Parameter(r, "application")
+	if err != nil {
+		return err
+	}
+	return p.answer(r.Context(), w, u, application)
+}
+
+func (p modes) answer(ctx context.Context, w http.ResponseWriter, u users.User, application string) error {
+	chosen, err := p.Modes.Modes(ctx, u.ID, application)
+	out := make(Record, len(users.Priorities))
+	for i, priority := range users.Priorities {
+		out[i] = Member{string(priority), noChoice}
+		if mode, ok := chosen[priority]; ok {
+			out[i].Value = mode
+		}
+	}
+	return Answer(w, out, err)
+}
+
+func (p modes) set(w http.ResponseWriter, r *http.Request, u users.User) error {
+	application, choices, err := parseModeBody(ReadBody(w, r, ""))
+	if err != nil {
+		return err
+	}
+	if err := p.Modes.SetModes(r.Context(), u, choices, By(r)); err != nil {
+		return err
+	}
+	return p.answer(r.Context(), w, u, application)
+}
+
+// parseModeBody reads choices of modes. They apply to the application in the member `application`, or to all applications without
+// it. `per_app_modes` adds choices for several applications; then members that are no priorities are ignored. The returned
+// application is the one whose choices are the answer; "" = all.
+func parseModeBody(b Body) (application string, choices []users.ModeChoice, err error) {
+	if raw, many := b.Members["per_app_modes"]; many {
+		choices = parseAppModes(b, raw)
+		maps.DeleteFunc(b.Members, func(name string, _ json.RawMessage) bool {
+			_, known := users.ParsePriority(name)
+			return !known
+		})
+	} else if b.Has("application") {
+		application = b.Required("application")
+		b.Check(strings.TrimSpace(application) != "", b.Fault("application", "application must not be empty"))
+		delete(b.Members, "application")
+	}
+	choices = append(choices, parseChoices(b, application)...)
+	return application, choices, b.Err()
+}
+
+func parseAppModes(b Body, raw json.RawMessage) []users.ModeChoice {
+	var apps map[string]map[string]json.RawMessage
+	err := json.Unmarshal(raw, &apps)
+	b.Check(err == nil && apps != nil, fault.Invalidf("per_app_modes", "per_app_modes must be an object of applications, each an object of priorities and modes"))
+	var out []users.ModeChoice
+	for _, name := range slices.Sorted(maps.Keys(apps)) {
+		b.Check(strings.TrimSpace(name) != "", fault.Invalidf("per_app_modes", "the name of an application in per_app_modes is empty"))
+		out = append(out, parseChoices(b.In(apps[name], "", ""), name)...)
+	}
+	return out
+}
+
+func parseChoices(b Body, application string) []users.ModeChoice {
+	var out []users.ModeChoice
+	for _, name := range slices.Sorted(maps.Keys(b.Members)) {
+		priority, known := users.ParsePriority(name)
+		b.Check(known, fault.Titled("Invalid priority", name))
+		var mode *string
+		err := json.Unmarshal(b.Members[name], &mode)
+		b.Check(err == nil && mode != nil, fault.Invalidf(name, "the mode of priority %s must be a string", name))
+		choice := users.ModeChoice{Application: application, Priority: priority}
+		if mode != nil && !strings.EqualFold(strings.TrimSpace(*mode), noChoice) {
+			choice.Mode, known = users.ParseMode(*mode)
+			b.Check(known, fault.Titled("Invalid mode", *mode))
+		}
+		out = append(out, choice)
+	}
+	return out
+}
+
+func (p reprioritisations) get(w http.ResponseWriter, r *http.Request, u users.User) error {
+	rules, err := p.Reprioritisations.Reprioritisations(r.Context(), u.ID)
+	out := make([]Record, len(rules))
+	for i, rule := range rules {
+		out[i] = Record{{"target", u.Name}, {"src_mode", rule.Source}, {"dst_mode", rule.Destination},
+			{"count", rule.Count}, {"duration", int(rule.Window.Seconds())}}
+	}
+	return Answer(w, out, err)
+}
+
+func (p reprioritisations) set(w http.ResponseWriter, r *http.Request, u users.User) error {
+	rule, err := parseReprioritisation(ReadBody(w, r, ""))
+	if err != nil {
+		return err
+	}
+	return Done(w, p.Reprioritisations.SetReprioritisation(r.Context(), u, rule, By(r)))
+}
+
+// Bounds of a rule, from the v0 wire. Windows are in seconds.
+const (
+	shortestWindow = 60
+	longestWindow  = 3600
+	mostMessages   = 255
+)
+
+func parseReprioritisation(b Body) (rule users.Reprioritisation, err error) {
+	for _, name := range []string{"duration", "count", "src_mode", "dst_mode"} {
+		b.Check(b.Given(name), fault.Titled("Missing argument", "missing arg: "+name))
+	}
+	seconds, ok := Integer(b.Members["duration"])
+	b.Check(ok, fault.Titled("Invalid duration", "duration must be an integer"))
+	b.Check(seconds >= shortestWindow, fault.Titled("Invalid duration", "duration must be greater than 1 minute"))
+	b.Check(seconds <= longestWindow, fault.Titled("Invalid duration", "duration must be at most 3600 seconds"))
+	count, ok := Integer(b.Members["count"])
+	b.Check(ok, fault.Titled("Invalid count", "count must be an integer"))
+	b.Check(count > 0, fault.Titled("Invalid count", "count must be greater than 0"))
+	b.Check(count <= mostMessages, fault.Titled("Invalid count", "count must be under 255"))
+	rule.Window, rule.Count = time.Duration(seconds)*time.Second, int(count)
+	rule.Source, ok = modeOf(b.Members["src_mode"])
+	b.Check(ok, fault.Titled("Invalid source mode.", "Invalid source mode."))
+	rule.Destination, ok = modeOf(b.Members["dst_mode"])
+	b.Check(ok, fault.Titled("Invalid destination mode.", "Invalid destination mode."))
+	return rule, b.Err()
+}
+
+// modeOf reads the name of a mode; false = it is no mode.
+func modeOf(raw json.RawMessage) (users.Mode, bool) {
+	var name string
+	if json.Unmarshal(raw, &name) != nil {
+		return "", false
+	}
+	return users.ParseMode(name)
+}
+
+func (p reprioritisations) remove(w http.ResponseWriter, r *http.Request, u users.User) error {
+	mode, known := users.ParseMode(wire.Param(r, "mode"))
+	if !known {
+		return fault.New(fault.NotFound, "no such mode")
+	}
+	return Done(w, p.Reprioritisations.RemoveReprioritisation(r.Context(), u, mode, By(r)))
+}
+
+func (p categories) get(w http.ResponseWriter, r *http.Request, u users.User) error {
+	choices, err := p.Categories.Categories(r.Context(), u.ID, wire.Param(r, "application"))
+	return Answer(w, choiceColumns.Records(choices), err)
+}
+
+var choiceColumns = Columns[users.CategoryChoice]{
+	{"mode", func(c users.CategoryChoice) any { return c.Mode }},
+	{"category", func(c users.CategoryChoice) any { return c.Category }},
+	{"application", func(c users.CategoryChoice) any { return c.Application }},
+}
+
+// set stores the modes that a person chooses for categories of an application; null removes a choice.
+func (p categories) set(w http.ResponseWriter, r *http.Request) error {
+	application := wire.Param(r, "application")
+	u, unknown := p.known(r)
+	if unknown != nil && !fault.Is(unknown, fault.NotFound) {
+		return unknown
+	}
+	b := ReadBody(w, r, "")
+	choices := make([]users.CategoryChoice, 0, len(b.Members))
+	for _, category := range slices.Sorted(maps.Keys(b.Members)) {
+		c := users.CategoryChoice{Application: application, Category: category}
+		if b.Given(category) {
+			mode, known := modeOf(b.Members[category])
+			b.Check(known, fault.Titled("Invalid mode", string(b.Members[category])))
+			c.Mode = mode
+		}
+		choices = append(choices, c)
+	}
+	b.Check(unknown == nil, fault.New(fault.Invalid, "Invalid user specified"))
+	if err := b.Err(); err != nil {
+		return err
+	}
+	if err := p.Categories.SetCategories(r.Context(), u, choices, By(r)); err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusCreated, struct{}{})
+}
+
+func (p categories) clear(w http.ResponseWriter, r *http.Request, u users.User) error {
+	return Empty(w, http.StatusNoContent, p.Categories.ClearCategories(r.Context(), u, wire.Param(r, "application"), By(r)))
+}

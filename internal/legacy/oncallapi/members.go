@@ -1,0 +1,224 @@
+package oncallapi
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/params"
+	"github.com/iris-oncall/iris/internal/web/routing"
+)
+
+func (a members) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/team_users", routing.Read, a.listMemberships),
+		routing.Get("/api/v0/teams/{team}/users", routing.Read, a.listMembers),
+		routing.Post("/api/v0/teams/{team}/users", routing.Write, a.addMember),
+		routing.Delete("/api/v0/teams/{team}/users/{user}", routing.Write, a.removeMember),
+		routing.Get("/api/v0/teams/{team}/admins", routing.Read, a.listAdmins),
+		routing.Post("/api/v0/teams/{team}/admins", routing.Write, a.addAdmin),
+		routing.Delete("/api/v0/teams/{team}/admins/{user}", routing.Write, a.removeAdmin),
+		routing.Get("/api/v0/teams/{team}/subscriptions", routing.Read, a.listSubscriptions),
+		routing.Post("/api/v0/teams/{team}/subscriptions", routing.Write, a.subscribe),
+		routing.Delete("/api/v0/teams/{team}/subscriptions/{other}/{role}", routing.Write, a.unsubscribe),
+	}
+}
+
+// listMemberships answers with every pair of team and member.
+func (a members) listMemberships(w http.ResponseWriter, r *http.Request) error {
+	pairs, err := a.Members.Memberships(r.Context())
+	out := make([]map[string]string, len(pairs))
+	for i, p := range pairs {
+		out[i] = map[string]string{"team": p[0], "user": p[1]}
+	}
+	return routing.Reply(w, http.StatusOK, out, err)
+}
+
+// teamPeople reads the people of the team in the path. It returns none for a team that does not exist, or whose activity is not
+// *active; nil = both.
+func (a members) teamPeople(r *http.Request, active *bool) ([]oncall.TeamPerson, error) {
+	t, err := a.Teams.ByName(r.Context(), routing.Param(r, "team"))
+	if fault.Is(err, fault.NotFound) || err == nil && active != nil && t.Active != *active {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Members.People(r.Context(), t.ID)
+}
+
+// teamAndUser finds the team and the user of the path. It refuses callers who may not administer the team.
+func (a members) teamAndUser(r *http.Request) (t oncall.Profile, u oncall.Person, err error) {
+	if t, err = a.Administered(r); err == nil {
+		u, err = a.People.ByName(r.Context(), routing.Param(r, "user"))
+	}
+	return t, u, err
+}
+
+// namesOf answers with the names of the people for whom shown is true.
+func namesOf(w http.ResponseWriter, people []oncall.TeamPerson, err error, shown func(oncall.TeamPerson) bool) error {
+	names := []string{}
+	for _, p := range people {
+		if shown(p) {
+			names = append(names, p.Name)
+		}
+	}
+	return routing.Reply(w, http.StatusOK, names, err)
+}
+
+// listMembers answers with the names of a team's members; an empty list for an unknown team.
+func (a members) listMembers(w http.ResponseWriter, r *http.Request) error {
+	var active *bool
+	if r.URL.Query().Has("active") {
+		v, err := params.Flag(r.URL.Query(), "active", true)
+		if err != nil {
+			return err
+		}
+		active = &v
+	}
+	people, err := a.teamPeople(r, active)
+	return namesOf(w, people, err, func(p oncall.TeamPerson) bool { return p.Member })
+}
+
+// listAdmins answers with the names of a team's administrators; an empty list for an unknown team.
+func (a members) listAdmins(w http.ResponseWriter, r *http.Request) error {
+	people, err := a.teamPeople(r, nil)
+	return namesOf(w, people, err, func(p oncall.TeamPerson) bool { return p.Admin })
+}
+
+// addMember adds a person to a team. Unknown people and members are a 422.
+func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return fault.When(err, fault.NotFound, requests.Integrity(`team `+routing.Param(r, "team")+` not found`))
+	}
+	b, err := jsonbody.Read(w, r, "")
+	if err != nil {
+		return err
+	}
+	name, err := b.Text("name")
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return requests.Integrity("name missing for user")
+	}
+	u, err := a.People.ByName(r.Context(), name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, requests.Integrity("user "+name+" not found"))
+	}
+	err = a.Members.AddMember(r.Context(), t, u, requests.By(r, b.Raw))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict, requests.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
+}
+
+// removeMember removes a person from a team.
+func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
+	t, u, err := a.teamAndUser(r)
+	if err != nil {
+		return err
+	}
+	return routing.Done(w, http.StatusOK, a.Members.RemoveMember(r.Context(), t, u, requests.By(r, nil)))
+}
+
+// addAdmin makes a person an administrator of a team. Unknown people and administrators of the team are a 422.
+func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
+	const invalid = "invalid team or user"
+	t, err := a.Administered(r)
+	if err != nil {
+		return fault.When(err, fault.NotFound, requests.Integrity(invalid))
+	}
+	b, err := jsonbody.Read(w, r, "")
+	if err != nil {
+		return err
+	}
+	name, err := b.Text("name")
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return errNoName
+	}
+	u, err := a.People.ByName(r.Context(), name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, requests.Integrity(invalid))
+	}
+	err = a.Admins.AddAdmin(r.Context(), t, u, requests.By(r, nil))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict, requests.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
+}
+
+// removeAdmin takes the administration of a team away from a person.
+func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
+	t, u, err := a.teamAndUser(r)
+	if err != nil {
+		return err
+	}
+	return routing.Done(w, http.StatusOK, a.Admins.RemoveAdmin(r.Context(), t, u, requests.By(r, nil)))
+}
+
+// listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown team.
+func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Team(r)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	out := []map[string]string{}
+	if err == nil {
+		found, err := a.Subscriptions.Subscriptions(r.Context(), t.ID)
+		if err != nil {
+			return err
+		}
+		for _, s := range found {
+			out = append(out, map[string]string{"subscription": s.Team, "role": s.Role})
+		}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// subscribe adds a role of another team to a team's calendar. An unknown team or role and an existing subscription are a 422.
+func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
+	const title = "Invalid subscription"
+	t, b, err := requests.WithBody(w, r, title, a.Administered)
+	if err != nil {
+		return err
+	}
+	other, err := b.Text("subscription")
+	role := jsonbody.Next(&err, b.Text, "role")
+	if err != nil {
+		return err
+	}
+	if other == "" || role == "" {
+		return fault.Titled(title, "Missing subscription name or role name")
+	}
+	sub, err := a.ActiveTeam(r.Context(), other)
+	if err != nil {
+		return fault.When(err, fault.NotFound, requests.Integrity(`Team "`+other+`" not found`))
+	}
+	if sub.ID == t.ID {
+		return fault.Titled(title, "Subscription team must be different from subscribing team")
+	}
+	known, err := a.Role(r.Context(), role)
+	if err != nil {
+		return fault.When(err, fault.NotFound, requests.Integrity(`Role "`+role+`" not found`))
+	}
+	err = a.Subscriptions.Subscribe(r.Context(), t.ID, sub.ID, known.ID)
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity("Subscription already exists")))
+}
+
+// unsubscribe removes a role of another team from a team's calendar.
+func (a members) unsubscribe(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	other, err := a.Teams.ByName(r.Context(), routing.Param(r, "other"))
+	if err != nil {
+		return err
+	}
+	role, err := a.Role(r.Context(), routing.Param(r, "role"))
+	if err != nil {
+		return err
+	}
+	return routing.Done(w, http.StatusOK, a.Subscriptions.Unsubscribe(r.Context(), t.ID, other.ID, role.ID))
+}

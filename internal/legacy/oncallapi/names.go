@@ -1,0 +1,273 @@
+package oncallapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/params"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+// badName has the characters that the name of a team or roster may not have.
+const badName = "!\"#%&'()*+,./;<=>@[\\]^`{|}~"
+
+// nameProblem returns the first run of characters that a name may not have; "" for a valid name.
+func nameProblem(name string) string {
+	start := strings.IndexAny(name, badName)
+	if start < 0 {
+		if i := strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == utf8.RuneError || r == 0x7f }); i >= 0 {
+			_, size := utf8.DecodeRuneInString(name[i:])
+			return name[i : i+size]
+		}
+		return ""
+	}
+	end := start
+	for end < len(name) && strings.IndexByte(badName, name[end]) >= 0 {
+		end++
+	}
+	return name[start:end]
+}
+
+// maxName is the maximum length of a name, in bytes.
+const maxName = 255
+
+func (a services) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/services", routing.Read, a.listServices),
+		routing.Post("/api/v0/services", routing.Write, a.createService),
+		routing.Get("/api/v0/services/{service}", routing.Read, a.getService),
+		routing.Put("/api/v0/services/{service}", routing.Write, a.renameService),
+		routing.Delete("/api/v0/services/{service}", routing.Write, a.deleteService),
+		routing.Get("/api/v0/services/{service}/teams", routing.Read, a.serviceTeams),
+		routing.Get("/api/v0/team_services", routing.Read, a.listTeamServices),
+		routing.Get("/api/v0/teams/{team}/services", routing.Read, a.teamServices),
+		routing.Post("/api/v0/teams/{team}/services", routing.Write, a.claimService),
+		routing.Delete("/api/v0/teams/{team}/services/{service}", routing.Write, a.unclaimService),
+	}
+}
+
+func (a roles) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/roles", routing.Read, a.listRoles),
+		routing.Post("/api/v0/roles", routing.Write, a.createRole),
+		routing.Delete("/api/v0/roles/{role}", routing.Write, a.deleteRole),
+	}
+}
+
+// listRoles answers with the on-call roles that match the query.
+func (a roles) listRoles(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	asked, err := params.Fields(q, []string{"id", "name", "display_order"}, params.ErrFields)
+	if err != nil {
+		return err
+	}
+	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text})
+	roles, err := a.Roles.Roles(r.Context())
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, role := range roles {
+		if params.Match(cs, params.Values{Text: map[string]string{"name": role.Name}, Num: map[string]int64{"id": role.ID}}) {
+			out = append(out, params.Pick(map[string]any{"id": role.ID, "name": role.Name, "display_order": role.DisplayOrder}, asked))
+		}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// createRole creates a role. Only administrators of Iris and applications of the on-call API may do this.
+func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	name, err := jsonbody.ReadName(w, r)
+	if err != nil {
+		return err
+	}
+	err = a.RoleChanges.CreateRole(r.Context(), name, requests.By(r, nil))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`role "`+name+`" already existed`)))
+}
+
+// deleteRole deletes a role. Only administrators of Iris and applications of the on-call API may do this.
+func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	return routing.Done(w, http.StatusOK, a.RoleChanges.DeleteRole(r.Context(), routing.Param(r, "role"), requests.By(r, nil)))
+}
+
+// listServices answers with the names of the services that match the query.
+func (a services) listServices(w http.ResponseWriter, r *http.Request) error {
+	cs, _ := params.Conditions(r.URL.Query(), map[string]params.Kind{"id": params.Number, "name": params.Text})
+	services, err := a.Services.Services(r.Context())
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for _, s := range services {
+		if params.Match(cs, params.Values{Text: map[string]string{"name": s.Name}, Num: map[string]int64{"id": s.ID}}) {
+			names = append(names, s.Name)
+		}
+	}
+	return routing.Answer(w, http.StatusOK, names)
+}
+
+// createService creates a service. Only administrators of Iris and applications of the on-call API may do this.
+func (a services) createService(w http.ResponseWriter, r *http.Request) error {
+	return a.saveService(w, r, 0)
+}
+
+// renameService changes the name of a service. Only administrators of Iris and applications of the on-call API may do this.
+func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if err != nil {
+		return err
+	}
+	return a.saveService(w, r, s.ID)
+}
+
+// saveService stores the name of a service; id 0 = a new service.
+func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	name, err := jsonbody.ReadName(w, r)
+	if err != nil {
+		return err
+	}
+	if err := a.Services.SaveService(r.Context(), id, name, requests.By(r, nil)); err != nil {
+		return fault.When(err, fault.Conflict, requests.Integrity(`service name "`+name+`" already exists`))
+	}
+	if id == 0 {
+		return routing.Empty(w, http.StatusCreated)
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// getService answers with the number and name of a service.
+func (a services) getService(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, map[string]any{"id": s.ID, "name": s.Name})
+}
+
+// deleteService deletes a service. Only administrators of Iris and applications of the on-call API may do this.
+func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if err != nil {
+		return err
+	}
+	return routing.Done(w, http.StatusOK, a.Services.DeleteService(r.Context(), s, requests.By(r, nil)))
+}
+
+// serviceTeams answers with the names of a service's teams; an empty list for an unknown service.
+func (a services) serviceTeams(w http.ResponseWriter, r *http.Request) error {
+	names := []string{}
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if fault.Is(err, fault.NotFound) {
+		return routing.Answer(w, http.StatusOK, names)
+	}
+	if err != nil {
+		return err
+	}
+	teams, err := a.TeamServices.ServiceTeams(r.Context(), s.ID)
+	for _, t := range teams {
+		names = append(names, t.Name)
+	}
+	return routing.Reply(w, http.StatusOK, names, err)
+}
+
+// listTeamServices answers with every pair of team and service.
+func (a services) listTeamServices(w http.ResponseWriter, r *http.Request) error {
+	pairs, err := a.TeamServices.AllTeamServices(r.Context())
+	if err != nil {
+		return err
+	}
+	out := make([]map[string]string, len(pairs))
+	for i, p := range pairs {
+		out[i] = map[string]string{"team": p[0], "service": p[1]}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// teamServices answers with the names of a team's services; an empty list for an unknown team.
+func (a services) teamServices(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Team(r)
+	if fault.Is(err, fault.NotFound) {
+		return routing.Answer(w, http.StatusOK, []string{})
+	}
+	if err != nil {
+		return err
+	}
+	names, err := a.TeamServices.TeamServices(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
+}
+
+// claimService adds a service to a team. A service of another team is a 422 that names that team.
+func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
+	}
+	name, err := jsonbody.ReadName(w, r)
+	if err != nil {
+		return err
+	}
+	s, err := a.Services.Service(r.Context(), name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, requests.Integrity(`service "`+name+`" not found`))
+	}
+	err = a.TeamServices.Claim(r.Context(), t.ID, s.ID)
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
+}
+
+// unclaimService removes a service from a team.
+func (a services) unclaimService(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if err != nil {
+		return err
+	}
+	return routing.Done(w, http.StatusOK, a.TeamServices.Unclaim(r.Context(), t.ID, s.ID))
+}
+
+// foreignModes are the modes of Oncall that clients expect in the list although Iris cannot send in them.
+var foreignModes = []users.Mode{"teams_messenger"}
+
+func (a names) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/modes", routing.Read, a.listModes),
+		routing.Get("/api/v0/timezones", routing.Read, a.listTimeZones),
+	}
+}
+
+// listModes answers with the modes in which people may be notified of shifts.
+func (a names) listModes(w http.ResponseWriter, _ *http.Request) error {
+	return routing.Answer(w, http.StatusOK, append(slices.Clone(a.Modes), foreignModes...))
+}
+
+// listTimeZones answers with the time zones that a team may choose.
+func (a names) listTimeZones(w http.ResponseWriter, _ *http.Request) error {
+	return routing.Answer(w, http.StatusOK, routing.OrEmpty(a.TimeZones))
+}

@@ -1,0 +1,95 @@
+// Package api serves /v1, the project's own JSON API. A handler decodes the request, asks package auth whether the caller may,
+// calls the same operations of the domain as the other edges, and encodes the answer. Errors follow RFC 9457. Each package below
+// this one serves the routes of one resource; this one mounts them.
+package apiserver
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/go-chi/chi/v5"
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
+	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
+	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
+	"github.com/iris-oncall/iris/internal/users/pages"
+	"github.com/iris-oncall/iris/internal/web/mount"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
+)
+
+// The dependencies of the routes by resource, for package app.
+type (
+	// CalendarParts are the parts of the routes of the calendar.
+	CalendarParts = pagesoncall.Deps
+	// ApplicationParts are the parts of the routes of applications.
+	ApplicationParts = pagescatalog.Deps
+	// ConfigurationParts are the parts of the routes that change the configuration.
+	ConfigurationParts = pagescatalog.ConfigurationDeps
+	// IncidentParts are the parts of the routes of incidents.
+	IncidentParts = pagesincidents.APIDeps
+	// MessageParts are the parts of the routes of messages and notifications.
+	MessageParts = pagesmessages.Deps
+	// PeopleParts are the parts of the routes of people and teams.
+	PeopleParts = pages.Deps
+)
+
+// APIDeps are the parts that the API works on.
+type APIDeps struct {
+	Calendar      pagesoncall.Deps
+	Applications  pagescatalog.Deps
+	Configuration pagescatalog.ConfigurationDeps
+	Incidents     pagesincidents.APIDeps
+	Messages      pagesmessages.Deps
+	People        pages.Deps
+	// Typed has the routes of operations.
+	Typed *mount.API
+	// Integrations are the routes of packages opening, integrations, heartbeats, tokens and identities.
+	Integrations []routing.Route
+	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
+	Authenticator *wire.Authenticator
+	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of Oncall's API.
+	CalendarAuthenticator *pagesoncall.Authenticator
+	// Once runs requests with an Idempotency-Key once.
+	Once   func(http.Handler) http.Handler
+	Errors *wire.Errors
+	// Observe measures the requests.
+	Observe func(http.Handler) http.Handler
+}
+
+// APIAPI serves the routes. It is safe for concurrent use.
+type APIAPI struct{ APIDeps }
+
+// APINew returns an error if a required part is missing.
+func APINew(d APIDeps) (*APIAPI, error) {
+	if name := routing.Missing(d); name != "" {
+		return nil, errors.New("api: a part is missing: " + name)
+	}
+	return &APIAPI{d}, nil
+}
+
+// Routes mounts the API on a router, which should use wire.TrimSlash.
+func (a *APIAPI) Routes(r chi.Router) {
+	ofCalendar := routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: pagesoncall.Plain,
+		Observe: a.Observe, Options: true}
+	ofCalendar.Routes(r, pagesoncall.Routes(a.Calendar))
+	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Once,
+		Observe: a.Observe, Options: true}
+	others.Routes(r, a.table())
+}
+
+// table returns the routes, except those of the calendar.
+func (a *APIAPI) table() []routing.Route {
+	return slices.Concat(pagescatalog.Routes(a.Applications), pagescatalog.RemovalRoutes(a.Configuration), pagesincidents.Routes(a.Incidents), a.Typed.Routes(), a.Integrations,
+		pagesmessages.Routes(a.Messages), pages.APIRoutes(a.People))
+}
+
+// Handler returns a router with this API only, for tests and for the iris command on a database.
+func (a *APIAPI) Handler() http.Handler {
+	r := chi.NewRouter()
+	r.Use(wire.SecurityHeaders, wire.TrimSlash, a.Errors.BoundQuery)
+	a.Errors.Refuse(r)
+	a.Routes(r)
+	return r
+}

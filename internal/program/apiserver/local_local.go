@@ -1,0 +1,73 @@
+// Package local builds the log-in with the accounts that Iris keeps, and with the passwords of the directory. Package site calls it.
+package apiserver
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/auth/accounts"
+	"github.com/iris-oncall/iris/internal/auth/pages"
+	"github.com/iris-oncall/iris/internal/auth/pg"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/login"
+	"github.com/iris-oncall/iris/internal/program/server"
+	"github.com/iris-oncall/iris/internal/program/site"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/routing"
+)
+
+// LocalNew returns the log-in with passwords, those of Iris and those of the directory, and the parts of the pages about it.
+func LocalNew(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, site.AccountParts, error) {
+	passwords := auth.NewPasswords()
+	out := auth.NewAccounts(s.Users, passwords)
+	if c.Compatibility.DisableAuth {
+		out = out.WithAnyPassword()
+	}
+	parts := site.AccountParts{
+		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
+		Invitations: invitations(c, s, passwords), Tokens: s.Tokens,
+		Passwords: accounts.Passwords{Store: s.Users, Hasher: passwords},
+		Resets:    resets(c, s, passwords),
+	}
+	out, err := login.WithDirectory(out, c, s.DirectorySync("log-in with the directory's password"), log, reg)
+	return out, parts, err
+}
+
+// mails reports whether a processor sends mails. If that is not known, it is assumed.
+func mails(ctx context.Context, s *server.Stores) (bool, error) {
+	served, known, err := s.Cluster.Served(ctx)
+	return !known || slices.Contains(served, users.Email), err
+}
+
+// factors returns the second factors of log-ins with a password.
+func factors(c config.API, s *server.Stores) *accounts.Factors {
+	issuer := "Iris"
+	if u, err := url.Parse(c.PublicURL); err == nil && u.Hostname() != "" {
+		issuer += " (" + u.Hostname() + ")"
+	}
+	return accounts.NewFactors(pg.NewFactors(s.DB), s.Keys, accounts.Policy(c.SecondFactor), issuer)
+}
+
+// LocalRoutes returns the routes of /v1 about accounts that Iris keeps.
+func LocalRoutes(c config.API, s *server.Stores) []routing.Route {
+	return pages.Routes(pages.AccountDeps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
+		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }})
+}
+
+// resets returns the links of passwords; without a hasher, they cannot be used.
+func resets(c config.API, s *server.Stores, passwords accounts.Hasher) accounts.Resets {
+	return accounts.Resets{Store: pg.NewResets(s.DB), Mail: pg.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL}
+}
+
+// invitations returns the invitations; without a hasher, they cannot be accepted.
+func invitations(c config.API, s *server.Stores, passwords accounts.Hasher) accounts.Invitations {
+	store := pg.NewInvitations(s.DB)
+	return accounts.Invitations{InvitationStore: store, Links: store, Mail: pg.NewMail(s.Applications, s.Notifications), Keys: s.Keys,
+		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Passwords: passwords, PublicURL: c.PublicURL}
+}

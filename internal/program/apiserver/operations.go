@@ -1,0 +1,29 @@
+// Package operations builds the routes of /v1 for operators: owners, tokens, statistics, and the state of the system. Package resources calls it.
+package apiserver
+
+import (
+	"context"
+	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog/pages"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/server"
+	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
+	changes "github.com/iris-oncall/iris/internal/system/pg"
+	"github.com/iris-oncall/iris/internal/web/routing"
+	"slices"
+)
+
+// OperationRoutes returns the routes. own returns the application that the caller is confined to. wake wakes the processors of changed buckets.
+func OperationRoutes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), wake func(context.Context, buckets.Set)) []routing.Route {
+	settings := make([]pagessystem.Setting, len(c.InForce))
+	for i, set := range c.InForce {
+		settings[i] = pagessystem.Setting(set)
+	}
+	owned := pages.OwnersDeps{Store: s.Owners, Application: s.Applications.Describe}
+	keys := pagesauth.TokenAPIDeps{Tokens: s.Tokens, Services: pagesauth.TokenServices{Store: s.Tokens, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
+	seen, verbs := changes.NewSystem(s.DB), changes.New(s.DB)
+	state := pagessystem.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Contacts: s.Contacts, Settings: settings, Version: server.Version(),
+		Drains: verbs, Pauses: verbs, Applications: verbs, Messages: verbs, Own: own, Wake: wake}
+	return slices.Concat(pages.OwnerRoutes(owned), pagesauth.TokenRoutes(keys), pagessystem.Routes(s.Statistics, own), pagessystem.APIRoutes(state))
+}

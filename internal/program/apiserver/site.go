@@ -1,0 +1,98 @@
+// Package site builds the web site, the log-in of people, and the routes of /v1 about their accounts. Package apiserver mounts them.
+package apiserver
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/program/config"
+	"github.com/iris-oncall/iris/internal/program/login"
+	"github.com/iris-oncall/iris/internal/program/server"
+	"github.com/iris-oncall/iris/internal/program/site"
+	"github.com/iris-oncall/iris/internal/silences"
+	"github.com/iris-oncall/iris/internal/web/routing"
+)
+
+// SiteDeps are the parts of the server that the site works on.
+type SiteDeps struct {
+	Config     config.API
+	Stores     *server.Stores
+	Sessions   *scs.SessionManager
+	APIs       http.Handler // the JSON APIs
+	Wake       func(context.Context, buckets.Set)
+	Silences   *silences.Silences
+	Plans      *catalog.Plans
+	Templates  *catalog.Templates
+	Log        *zap.Logger
+	Registerer prometheus.Registerer
+}
+
+// mailDomain returns the domain for addresses of integrations; "" = this server receives no mails.
+func mailDomain(c config.API) string {
+	if c.Intake.SMTP.Addr == "" {
+		return ""
+	}
+	return cmp.Or(c.MailDomain(), "localhost")
+}
+
+// Site is the web site, and the edge for directories that push people.
+type Site struct {
+	*site.Web
+	scim interface{ Routes(r chi.Router) }
+}
+
+// Routes mounts both.
+func (s *Site) Routes(r chi.Router) {
+	s.Web.Routes(r)
+	s.scim.Routes(r)
+}
+
+// SiteNew builds the site.
+func SiteNew(d SiteDeps) (*Site, error) {
+	s := d.Stores
+	accounts, account, err := LocalNew(d.Config, s, d.Log, d.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	signOn, err := SignOn(d.Config, d.Stores, d.Log)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := site.New(site.Deps{
+		Incidents: site.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Escalations: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
+		Sections: site.SectionDeps{
+			Configuration: site.ConfigurationParts{
+				Integrations: site.IntegrationParts{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
+				Silences:     site.SilenceParts{Silences: d.Silences, Incidents: s.Incidents},
+				Plans:        d.Plans, Templates: d.Templates,
+			},
+			Access: site.AccessParts{
+				Tokens:   site.TokenParts{Tokens: s.Tokens, Services: site.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
+				Sessions: site.SessionParts{Sessions: s.Sessions, People: s.Users},
+				Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
+			},
+			Operations: site.OperationParts{
+				Audit: site.AuditParts{Read: s.Audit.List},
+			},
+		},
+		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
+		SignOn:   signOn,
+		Account:  account,
+		Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
+	})
+	return &Site{pages, SCIM(d.Config, s, d.Log)}, err
+}
+
+// WithAccounts adds the routes of /v1 about accounts, at identity providers and of Iris, to others.
+func WithAccounts(c config.API, s *server.Stores, others []routing.Route) []routing.Route {
+	return slices.Concat(others, ProviderRoutes(c, s), LocalRoutes(c, s))
+}

@@ -1,0 +1,37 @@
+package health
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/messages"
+)
+
+// observedReady is a moody vendor that prepares its calls.
+type observedReady struct {
+	moody
+	prepared int
+}
+
+func (r *observedReady) Connections() int { return 5 }
+
+func (r *observedReady) Prepare(context.Context, messages.Outbound) (messages.Prepared, messages.Result, bool) {
+	r.prepared++
+	return unprepared{ObservedNew(&r.moody, zap.NewNop())}, messages.Result{}, true
+}
+
+func TestPrepareReachesTheWrappedVendor(t *testing.T) {
+	t.Parallel()
+	v := &observedReady{moody: moody{messages.Result{Outcome: messages.OutcomeSent, Detail: "fine"}}}
+	for _, w := range []*Vendor{ObservedNew(v, zap.NewNop()), ObservedNew(&v.moody, zap.NewNop())} {
+		p, _, ok := w.Prepare(t.Context(), messages.Outbound{})
+		require.True(t, ok)
+		require.Equal(t, v.result, p.Send(t.Context(), messages.Outbound{}))
+	}
+	require.Equal(t, 1, v.prepared)
+	require.Equal(t, 5, ObservedNew(v, zap.NewNop()).Connections())
+	require.Zero(t, ObservedNew(&v.moody, zap.NewNop()).Connections())
+}

@@ -1,0 +1,36 @@
+package operator
+
+import (
+	"context"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/heartbeats"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+)
+
+// Heartbeat is what people edit of a heartbeat.
+type Heartbeat = heartbeats.Content
+
+// DefaultHeartbeat is the name of the heartbeat that a ping without a name is for.
+const DefaultHeartbeat = heartbeats.DefaultName
+
+// AddHeartbeat adds a heartbeat to an integration. It returns a Conflict fault if the name exists, or if the type of the integration has no
+// heartbeats. severity is as people write it; "" = that of the integration.
+func (s *Senders) AddHeartbeat(ctx context.Context, integration string, c Heartbeat, severity string) error {
+	c.Severity, c.Enabled = intake.Severity(severity), true
+	if err := c.Check(); err != nil {
+		return err
+	}
+	i, err := s.store.ByName(ctx, integration)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(heartbeats.Types(), i.Type) {
+		return fault.Newf(fault.Conflict, "the integration %s has the type %s, which has no heartbeats", i.Name, i.Type)
+	}
+	if err := s.chooser().CheckPlan(ctx, "plan", c.Plan); err != nil {
+		return err
+	}
+	return s.heartbeats.Save(ctx, i, heartbeats.Heartbeat{}, c, sendersOperatorName)
+}
