@@ -1,6 +1,6 @@
 # The commands that CI and people run. The versions of tools are in tools/*/go.mod.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS  = -s -w -X github.com/iris-oncall/iris/internal/app/server.version=$(VERSION)
+LDFLAGS  = -s -w -X github.com/iris-oncall/iris/internal/program/server.version=$(VERSION)
 PROGRAMS = iris iris-api message-processor
 # Packages with goroutines or shared memory, for the race detector.
 RACY = git grep -lE '\bgo func|"sync(/atomic)?"|/errgroup"' -- 'internal/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,'

@@ -29,7 +29,7 @@ type goldenCase struct {
 
 func loadGolden(t testing.TB) golden {
 	t.Helper()
-	data, err := os.ReadFile("../../test/jinja/golden.json")
+	data, err := os.ReadFile("../test/jinja/golden.json")
 	require.NoError(t, err)
 	var g golden
 	require.NoError(t, json.Unmarshal(data, &g))

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Generates internal/postgres/db from migrations/ and internal/postgres/query/ with the pinned sqlc.
+# Generates internal/kit/postgres/db from migrations/ and internal/kit/postgres/query/ with the pinned sqlc.
 # Generates into a temporary folder first, so that a broken query never leaves half-generated code behind.
 # With --check it changes nothing and fails when the committed code is not what would be generated.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=internal/postgres/db
+out=internal/kit/postgres/db
 lock=${TMPDIR:-/tmp}/iris-generate.lock
 exec 9>"$lock"
 flock 9
@@ -19,12 +19,12 @@ if [ -z "$bin" ]; then
 fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-mkdir -p "$tmp/internal/postgres"
+mkdir -p "$tmp/internal/kit/postgres"
 cp sqlc.yaml "$tmp/"
 cp -r migrations "$tmp/"
-cp -r internal/postgres/query "$tmp/internal/postgres/"
+cp -r internal/kit/postgres/query "$tmp/internal/kit/postgres/"
 (cd "$tmp" && "$bin" generate)
-printf '// Package db has the statements of internal/postgres/query. sqlc generates it. Only internal/postgres and the rooms pg of wings import it.\npackage db\n' >"$tmp/$out/doc.go"
+printf '// Package db has the statements of internal/kit/postgres/query. sqlc generates it. Only internal/kit/postgres and the rooms pg of wings import it.\npackage db\n' >"$tmp/$out/doc.go"
 if [ "${1:-}" = --check ]; then
   diff -ru "$tmp/$out" "$out" || { echo "generated code is stale: run make generate" >&2; exit 1; }
   exit 0

@@ -22,7 +22,7 @@ var unlogged = []struct {
 	{regexp.MustCompile(`(preview|preview/html|/route-test)$`), "it changes nothing"},
 	{regexp.MustCompile(`^POST /v1/calendar-subscriptions/{id}/refresh$`), "it only makes a calendar due"},
 	{regexp.MustCompile(`/contacts/{mode}/code$`), "it sends a code; the verification is logged"},
-	{regexp.MustCompile(`^POST (/account/second-factor|/login/(command-line|password|second-factor(/set-up)?)|/sessions/end-others)$`), "its success here only leads to another page; tests of internal/web and test/browser go on"},
+	{regexp.MustCompile(`^POST (/account/second-factor|/login/(command-line|password|second-factor(/set-up)?)|/sessions/end-others)$`), "its success here only leads to another page; tests of internal/program/site and test/browser go on"},
 }
 
 // unloggedBecause returns the reason why an operation writes no entry; "" = it must write one.

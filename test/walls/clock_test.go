@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decided are the packages that decide by time. They take the time as an argument, from a statement, or from internal/clock.
+// decided are the packages that decide by time. They take the time as an argument, from a statement, or from internal/kit/clock.
 var decided = []string{"internal/incidents", "internal/silences", "internal/escalation", "internal/oncall", "internal/heartbeats", "internal/notifications", "internal/responders",
-	"internal/intake/actions", "internal/api/incidents", "internal/api/silences", "internal/web/silences", "internal/jobs"}
+	"internal/intake", "internal/incidents/pages", "internal/api/silences", "internal/web/silences", "internal/program/jobs"}
 
 // measured are files of these packages that read the clock of this machine, and why they may.
 var measured = map[string]string{
@@ -27,8 +27,8 @@ var measured = map[string]string{
 	"internal/escalation/runner/timers.go":       "the pauses between passes",
 	"internal/oncall/live_calendar.go":           "the age of a cache",
 	"internal/oncall/editing/import_holidays.go": "how many past years of holidays are read",
-	"internal/jobs/numbers.go":                   "the pause between passes",
-	"internal/jobs/endings.go":                   "the pause between passes; the statement has the clock of the database",
+	"internal/program/jobs/numbers.go":                   "the pause between passes",
+	"internal/program/jobs/endings.go":                   "the pause between passes; the statement has the clock of the database",
 }
 
 func TestRulesAreDecidedByTheClockOfTheDatabase(t *testing.T) {
@@ -45,7 +45,7 @@ func TestRulesAreDecidedByTheClockOfTheDatabase(t *testing.T) {
 				if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Now" {
 					if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" {
 						if reads[file] = true; measured[file] == "" {
-							faults = append(faults, fmt.Sprintf("%s reads the clock of the machine: take the time as an argument, or from internal/clock", file))
+							faults = append(faults, fmt.Sprintf("%s reads the clock of the machine: take the time as an argument, or from internal/kit/clock", file))
 						}
 					}
 				}

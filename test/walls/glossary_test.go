@@ -78,7 +78,7 @@ func tables(t *testing.T) []string {
 // schemas returns the schemas of /v1. The files of the frozen APIs are left out: their names are those of the predecessors.
 func schemas(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(top + "internal/openapi/spec/*.yaml")
+	files, err := filepath.Glob(top + "internal/web/openapi/spec/*.yaml")
 	require.NoError(t, err)
 	var out []string
 	for _, file := range files {

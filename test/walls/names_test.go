@@ -56,7 +56,7 @@ func TestEveryComparisonOfNamesIsListed(t *testing.T) {
 			for line := range strings.Lines(string(source)) {
 				code := strings.TrimSpace(strings.SplitN(strings.SplitN(line, "-- ", 2)[0], "// ", 2)[0])
 				found := strings.TrimPrefix(path, top) + ": " + strings.Join(strings.Fields(code), " ")
-				stored := strings.HasPrefix(found, "internal/postgres/") || strings.Contains(found, "/pg/") || strings.HasPrefix(found, "migrations/")
+				stored := strings.HasPrefix(found, "internal/kit/postgres/") || strings.Contains(found, "/pg/") || strings.HasPrefix(found, "migrations/")
 				if comparison.MatchString(code) && (!stored || aboutPeople.MatchString(found)) {
 					have = append(have, found)
 				}

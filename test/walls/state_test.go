@@ -29,7 +29,7 @@ func TestStructsHoldNoContextAndPackagesNoState(t *testing.T) {
 			}
 		}
 		for _, name := range p.mutableVariables() {
-			if p.path == "internal/postgres/pgtest" && name == "server" {
+			if p.path == "internal/dev/pgtest" && name == "server" {
 				continue // one PostgreSQL for all tests of a process
 			}
 			faults = append(faults, fmt.Sprintf("%s: the package variable %s holds state; move it into a struct", p.path, name))

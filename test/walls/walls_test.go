@@ -45,12 +45,12 @@ func under(path string, roots ...string) bool {
 }
 
 var (
-	domains = []string{"internal/fault", "internal/etag", "internal/cache", "internal/batch", "internal/humanize", "internal/hours", "internal/instant", "internal/recurrence", "internal/clock", "internal/filters", "internal/users", "internal/incidents", "internal/oncall",
-		"internal/messages", "internal/escalation", "internal/applications", "internal/ical", "internal/jinja", "internal/directory", "internal/tokens", "internal/accounts", "internal/audit"}
-	edge = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/hooks", "internal/scimapi", "internal/smtpd", "internal/responses", "internal/delivery",
-		"internal/vendors", "internal/postgres"}
-	programs = []string{"internal/app", "internal/database", "internal/health", "internal/jobs", "internal/login", "internal/operator", "internal/bench", "internal/postgres"}
-	routes   = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/hooks", "internal/scimapi", "internal/responses", "internal/wire", "internal/app"}
+	domains = []string{"internal/kit/fault", "internal/kit/etag", "internal/kit/cache", "internal/kit/batch", "internal/kit/humanize", "internal/kit/hours", "internal/kit/clock", "internal/kit/recurrence", "internal/kit/clock", "internal/kit/filters", "internal/users", "internal/incidents", "internal/oncall",
+		"internal/messages", "internal/escalation", "internal/catalog/applications", "internal/oncall/ical", "jinja", "internal/users/directory", "internal/auth/tokens", "internal/auth/accounts", "internal/kit/audit"}
+	edge = []string{"internal/program/apiserver", "internal/legacy/irisapi", "internal/legacy/oncallapi", "internal/program/site", "internal/legacy/webhooks", "internal/intake/hooks", "internal/auth/scimapi", "internal/intake/smtpd", "internal/answers", "internal/delivery",
+		"internal/vendors", "internal/kit/postgres"}
+	programs = []string{"internal/program", "internal/program/database", "internal/program/health", "internal/program/jobs", "internal/program/login", "internal/program/operator", "internal/dev/bench", "internal/kit/postgres"}
+	routes   = []string{"internal/program/apiserver", "internal/legacy/irisapi", "internal/legacy/oncallapi", "internal/program/site", "internal/legacy/webhooks", "internal/intake/hooks", "internal/auth/scimapi", "internal/answers", "internal/web/wire", "internal/program"}
 )
 
 // wings are the features that have all their rooms in one folder: the wing itself, pg and pages.
@@ -67,26 +67,26 @@ func TestWalls(t *testing.T) {
 	for _, p := range load(t) {
 		for _, imp := range p.Imports {
 			inner, isOwn := strings.CutPrefix(imp, own)
-			if under(p.ImportPath, domains...) && !under(p.ImportPath, "internal/directory/ldap", "internal/directory/connect") {
+			if under(p.ImportPath, domains...) && !under(p.ImportPath, "internal/users/directory/ldap", "internal/program/directories") {
 				require.NotEqual(t, "net/http", imp, "%s is a domain and knows no transport", p.ImportPath)
 				// Bucket numbers, sets and leases are plain values that the runner uses.
-				shared := under(p.ImportPath, "internal/escalation") && inner == "internal/buckets" || inner == "internal/metrics"
-				require.False(t, isOwn && (!under(inner, domains...) || inner == "internal/directory/ldap") && !shared, "%s is a domain and may not import %s", p.ImportPath, inner)
+				shared := under(p.ImportPath, "internal/escalation") && inner == "internal/buckets" || inner == "internal/kit/metrics"
+				require.False(t, isOwn && (!under(inner, domains...) || inner == "internal/users/directory/ldap") && !shared, "%s is a domain and may not import %s", p.ImportPath, inner)
 			}
 			if strings.HasPrefix(imp, "github.com/jackc/pgx") {
-				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, "internal/postgres", "internal/pgserver"), "%s may not import pgx", p.ImportPath)
+				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, "internal/kit/postgres", "internal/dev/pgserver"), "%s may not import pgx", p.ImportPath)
 			}
 			if imp == "github.com/hashicorp/memberlist" {
 				require.True(t, under(p.ImportPath, "internal/buckets"), "%s may not import memberlist", p.ImportPath)
 			}
 			if imp == "github.com/slack-go/slack" {
-				require.True(t, under(p.ImportPath, "internal/vendors/slack", "internal/vendors/pretend"), "%s may not import slack-go", p.ImportPath)
+				require.True(t, under(p.ImportPath, "internal/vendors/slack", "internal/dev/pretend"), "%s may not import slack-go", p.ImportPath)
 			}
 			if strings.HasPrefix(imp, "github.com/go-ldap") {
-				require.Equal(t, "internal/directory/ldap", p.ImportPath, "%s may not import go-ldap", p.ImportPath)
+				require.Equal(t, "internal/users/directory/ldap", p.ImportPath, "%s may not import go-ldap", p.ImportPath)
 			}
 			if strings.HasPrefix(imp, "github.com/go-sql-driver") {
-				require.True(t, under(p.ImportPath, "internal/imports"), "%s may not import the MySQL driver", p.ImportPath)
+				require.True(t, under(p.ImportPath, "internal/legacy/imports"), "%s may not import the MySQL driver", p.ImportPath)
 			}
 			if strings.HasPrefix(imp, "github.com/go-chi/chi") {
 				require.True(t, isRoom(p.ImportPath, "pages") || under(p.ImportPath, routes...), "%s may not import chi", p.ImportPath)
@@ -94,29 +94,29 @@ func TestWalls(t *testing.T) {
 			if !isOwn {
 				continue
 			}
-			if inner == "internal/directory/ldap" {
-				require.Equal(t, "internal/directory/connect", p.ImportPath, "%s may not ask LDAP servers", p.ImportPath)
+			if inner == "internal/users/directory/ldap" {
+				require.Equal(t, "internal/program/directories", p.ImportPath, "%s may not ask LDAP servers", p.ImportPath)
 			}
-			if under(p.ImportPath, "internal/jinja") {
-				require.True(t, under(inner, "internal/jinja"), "%s is part of a library and may not import %s", p.ImportPath, inner)
+			if under(p.ImportPath, "jinja") {
+				require.True(t, under(inner, "jinja"), "%s is part of a library and may not import %s", p.ImportPath, inner)
 			}
-			if under(p.ImportPath, "internal/imports") {
-				require.True(t, under(inner, append(domains, "internal/imports")...), "%s takes data over and may not import %s", p.ImportPath, inner)
+			if under(p.ImportPath, "internal/legacy/imports") {
+				require.True(t, under(inner, append(domains, "internal/legacy/imports")...), "%s takes data over and may not import %s", p.ImportPath, inner)
 			}
-			if inner == "internal/postgres/db" {
-				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, "internal/postgres"), "%s may not import generated statements", p.ImportPath)
+			if inner == "internal/kit/postgres/db" {
+				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, "internal/kit/postgres"), "%s may not import generated statements", p.ImportPath)
 			}
-			if under(inner, "internal/postgres") {
+			if under(inner, "internal/kit/postgres") {
 				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, programs...), "%s may not import postgres", p.ImportPath)
 			}
-			require.False(t, under(p.ImportPath, "internal/kit/operation") && !under(inner, "internal/fault", "internal/etag"), "%s knows no wing and no transport and may not import %s", p.ImportPath, inner)
+			require.False(t, under(p.ImportPath, "internal/kit/operation") && !under(inner, "internal/kit/fault", "internal/kit/etag"), "%s knows no wing and no transport and may not import %s", p.ImportPath, inner)
 			require.False(t, under(p.ImportPath, wings...) && !isRoom(p.ImportPath, "pg") && isRoom(inner, "pg"), "%s may not import the storage %s", p.ImportPath, inner)
-			require.False(t, slices.Contains(wings, p.ImportPath) && (isRoom(inner, "pages") || under(inner, "internal/kit/kithttp", "internal/wire", "internal/web", "internal/vendors")),
+			require.False(t, slices.Contains(wings, p.ImportPath) && (isRoom(inner, "pages") || under(inner, "internal/web/mount", "internal/web/wire", "internal/program/site", "internal/vendors")),
 				"%s is a wing and may not import the door %s", p.ImportPath, inner)
-			require.False(t, under(inner, "internal/postgres/pgtest", "internal/vendors/vendortest", "internal/app/servertest", "internal/irisapi/v0/v0test",
-				"internal/golden"), "%s imports test support %s", p.ImportPath, inner)
+			require.False(t, under(inner, "internal/dev/pgtest", "internal/dev/vendortest", "internal/program/servertest", "internal/legacy/irisapi/v0test",
+				"internal/dev/golden"), "%s imports test support %s", p.ImportPath, inner)
 			if under(p.ImportPath, edge...) && under(inner, edge...) && root(p.ImportPath) != root(inner) {
-				allowed := under(p.ImportPath, "internal/postgres") && (inner == "internal/delivery" || inner == "internal/delivery/history")
+				allowed := under(p.ImportPath, "internal/kit/postgres") && (inner == "internal/delivery" || inner == "internal/delivery")
 				require.True(t, allowed, "%s and %s are siblings at the edge", p.ImportPath, inner)
 			}
 		}
@@ -129,7 +129,7 @@ func root(path string) string {
 }
 
 // TestPackagesOfIntakeKnowUpdate checks that `go test ./internal/intake/... -update` works: a test program that does not define the
-// flag fails. internal/golden defines it.
+// flag fails. internal/dev/golden defines it.
 func TestPackagesOfIntakeKnowUpdate(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{.TestImports}} {{.XTestImports}}", own+"internal/intake/...")
@@ -137,7 +137,7 @@ func TestPackagesOfIntakeKnowUpdate(t *testing.T) {
 	require.NoError(t, err)
 	for line := range strings.Lines(string(out)) {
 		if !strings.Contains(line, " [] []") {
-			require.Contains(t, line, own+"internal/golden", "import it in a test, for the flag -update")
+			require.Contains(t, line, own+"internal/dev/golden", "import it in a test, for the flag -update")
 		}
 	}
 }

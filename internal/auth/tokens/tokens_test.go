@@ -19,7 +19,7 @@ var documented = regexp.MustCompile(`^iris_[ps]_[0-9A-Za-z]{43}[0-9a-f]{8}$`)
 
 func TestMakeAndHash(t *testing.T) {
 	t.Parallel()
-	docs, err := os.ReadFile("../../docs/tokens.md")
+	docs, err := os.ReadFile("../../../docs/tokens.md")
 	require.NoError(t, err)
 	require.Contains(t, string(docs), strings.NewReplacer("^", `\b`, "$", `\b`).Replace(documented.String()))
 	secret := tokens.Make(tokens.Personal)

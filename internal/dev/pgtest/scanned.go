@@ -18,7 +18,7 @@ var sqlcArg = regexp.MustCompile(`sqlc\.n?arg\((\w+)\)|@(\w+)`)
 // Scanned runs a query of query/*.sql and returns how many rows it read, including those that it filtered out.
 func Scanned(t *testing.T, d *postgres.DB, file, name string, args map[string]any) int {
 	t.Helper()
-	raw, err := os.ReadFile("../query/" + file) // tests run in the folder of their package
+	raw, err := os.ReadFile("../../kit/postgres/query/" + file) // tests run in the folder of their package
 	require.NoError(t, err)
 	_, sql, found := strings.Cut(string(raw), "-- name: "+name+" :")
 	require.True(t, found, name)

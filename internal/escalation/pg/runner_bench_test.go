@@ -28,7 +28,7 @@ func benchRunner(b *testing.B, e *pgtest.Escalating) *runner.Runner {
 // A burst of 6,000 incidents, each with three pages in its first step: the pass that makes them, in an empty database and
 // among 1,000,000 incidents that are due later.
 //
-//	IRIS_DATABASE_URL=... go test ./internal/postgres/engine -run '^$' -bench RunnerBurst -benchtime 5x
+//	IRIS_DATABASE_URL=... go test ./internal/escalation/pg -run '^$' -bench RunnerBurst -benchtime 5x
 func BenchmarkRunnerBurst(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchBurst(b, pgtest.NewEscalating(b)) })
 	b.Run("among a million", func(b *testing.B) {
@@ -70,7 +70,7 @@ func waitingMillion(e *pgtest.Escalating) {
 
 // An idle pass over 256 buckets while 1,000,000 active incidents are due later, and the read of the next due time.
 //
-//	IRIS_DATABASE_URL=... go test ./internal/postgres/engine -run '^$' -bench RunnerIdle
+//	IRIS_DATABASE_URL=... go test ./internal/escalation/pg -run '^$' -bench RunnerIdle
 func BenchmarkRunnerIdle(b *testing.B) {
 	e := pgtest.NewEscalating(b)
 	r := benchRunner(b, e)

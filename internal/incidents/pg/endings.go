@@ -1,5 +1,5 @@
 // Package endings ends open incidents that their sources do not end: it closes those without news, and resolves those without deliveries.
-// internal/jobs calls it.
+// internal/program/jobs calls it.
 package pg
 
 import (

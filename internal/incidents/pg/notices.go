@@ -1,4 +1,4 @@
-// Package notices stores notices: messages about incidents that page nobody. Package internal/escalation/notices decides about them. The areas
+// Package notices stores notices: messages about incidents that page nobody. Package internal/escalation decides about them. The areas
 // that change the state of incidents call it within their transactions, after they have locked the incidents.
 package pg
 

@@ -1,5 +1,5 @@
 // Package opening serves the route of /v1 on which applications and people open incidents. It reads the body and shows the incident;
-// package internal/opening opens it. api mounts its route.
+// package internal/intake/opening opens it. api mounts its route.
 package pages
 
 import (

@@ -56,7 +56,7 @@ func TestOriginsTravelInTheContext(t *testing.T) {
 // The list of actions is closed, and docs/audit.md has it.
 func TestActionsAreDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/audit.md")
+	page, err := os.ReadFile("../../../docs/audit.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(page), "## Actions")
 	require.True(t, found)

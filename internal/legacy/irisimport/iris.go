@@ -1,5 +1,5 @@
 // Package iris imports the database of LinkedIn's Iris. It knows Iris's tables and converts their values. Package imports
-// and its Store read and store the rows. internal/operator/transfer calls it.
+// and its Store read and store the rows. internal/program/operator calls it.
 package irisimport
 
 import (

@@ -1,5 +1,5 @@
 // Package oncall imports the database of LinkedIn's Oncall. It knows Oncall's tables and converts their values. Package
-// imports and its Store read and store the rows. internal/operator/transfer calls it.
+// imports and its Store read and store the rows. internal/program/operator calls it.
 package oncallimport
 
 import (

@@ -18,7 +18,7 @@ import (
 // around it, handed over at an hour that is skipped or repeated there and at one that is not, go out and come back the same.
 func TestFeedsComeBackInEveryZone(t *testing.T) {
 	t.Parallel()
-	list, err := os.ReadFile("../oncall/scheduling/testdata/zones.txt")
+	list, err := os.ReadFile("../scheduling/testdata/zones.txt")
 	require.NoError(t, err)
 	names := strings.Fields(string(list))
 	require.Greater(t, len(names), 590)

@@ -86,6 +86,6 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 	slices.Sort(undescribed)
 	slices.Sort(unserved)
-	require.Empty(t, strings.Join(undescribed, "\n"), "served but not described in internal/openapi/spec")
-	require.Empty(t, strings.Join(unserved, "\n"), "described in internal/openapi/spec but not served")
+	require.Empty(t, strings.Join(undescribed, "\n"), "served but not described in internal/web/openapi/spec")
+	require.Empty(t, strings.Join(unserved, "\n"), "described in internal/web/openapi/spec but not served")
 }

@@ -132,7 +132,7 @@ func TestEveryVariableSetsItsKey(t *testing.T) {
 // The manual names every key and every variable.
 func TestTheManualListsEveryKeyAndVariable(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../docs/configuration.md")
+	raw, err := os.ReadFile("../../../docs/configuration.md")
 	require.NoError(t, err)
 	manual := string(raw)
 	for _, name := range append(Variables(), otherVariables...) {

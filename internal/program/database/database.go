@@ -1,5 +1,5 @@
 // Package database opens the configured database: it checks the address and the schema, and reads the installation. The servers and the
-// commands call it. Queries are in internal/postgres.
+// commands call it. Queries are in internal/kit/postgres.
 package database
 
 import (

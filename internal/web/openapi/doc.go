@@ -1,5 +1,5 @@
 // Package openapi describes all routes of iris-api. spec/*.yaml has one entry for each operation; this package expands them to
-// an OpenAPI 3.1 document, which iris-api serves as /openapi.json and as a page. A test in internal/app/apiserver compares it with the
+// an OpenAPI 3.1 document, which iris-api serves as /openapi.json and as a page. A test in internal/program/apiserver compares it with the
 // router, and the contract suite (test/contract) compares every answer with it.
 //
 // A spec file has the keys tags, schemas, parameters and paths. An operation has:

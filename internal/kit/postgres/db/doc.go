@@ -1,2 +1,2 @@
-// Package db has the statements of internal/postgres/query. sqlc generates it. Only internal/postgres and the rooms pg of wings import it.
+// Package db has the statements of internal/kit/postgres/query. sqlc generates it. Only internal/kit/postgres and the rooms pg of wings import it.
 package db
