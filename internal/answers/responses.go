@@ -1,4 +1,4 @@
-// Package responses serves the routes for the answers of people and the receipts of vendors. It has one file for each source of
+// Package answers serves the routes for the answers of people and the receipts of vendors. It has one file for each source of
 // an answer: signed links in messages, buttons in Slack and Gmail, replies by SMS and mail, and keys pressed during a call. Every
 // acknowledgement makes the same change as the API's claim, and names the person and the channel. Answers are recorded even if
 // Iris did not understand them, but not if Iris itself failed. The API server mounts the routes. The package knows no vendor:

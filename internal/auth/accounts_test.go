@@ -2,14 +2,12 @@ package auth
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/users/directory"
@@ -144,35 +142,4 @@ func TestDirectoryIsTriedAfterPasswordsOfIris(t *testing.T) {
 	check("ann", "wrong", "", ErrLogin)
 	require.Equal(t, []string{"new"}, d.came, "whoever gives the right password, and nobody else")
 	require.NotNil(t, a.WithAnyPassword().directory)
-}
-
-func TestDangerousChangesNeedARecentLogIn(t *testing.T) {
-	t.Parallel()
-	old := audit.Origin{Kind: audit.Person, Actor: "ann", OldLogin: true}
-	verified := []audit.Change{{Field: "contacts.email", After: "eve@example.com (verified)"}}
-	for name, c := range map[string]struct {
-		e     audit.Entry
-		asked bool
-	}{
-		"a token":                        {audit.Entry{Action: audit.TokenCreated}, true},
-		"a key of a feed":                {audit.Entry{Action: audit.CalendarFeedKeyCreated}, true},
-		"a comment":                      {audit.Entry{Action: audit.RemindersSet}, false},
-		"a verified contact":             {audit.Entry{Action: audit.ContactSet, Changes: verified}, true},
-		"a verified contact of a change": {audit.Entry{Action: audit.UserChanged, Changes: verified}, true},
-		"a contact without verification": {audit.Entry{Action: audit.ContactSet, Changes: []audit.Change{{Field: "contacts.email", After: "a@example.com"}}}, false},
-		"a contact that loses it":        {audit.Entry{Action: audit.ContactSet, Changes: []audit.Change{{Field: "contacts.email", Before: "a@example.com (verified)"}}}, false},
-		"a full name":                    {audit.Entry{Action: audit.UserChanged, Changes: []audit.Change{{Field: "full_name", After: "A"}}}, false},
-		"a switched off person":          {audit.Entry{Action: audit.UserChanged, Changes: []audit.Change{{Field: "active", Before: "true", After: "false"}}}, true},
-		"the own password":               {audit.Entry{Action: audit.PasswordSet, Object: "user ann"}, false},
-		"somebody's second factor":       {audit.Entry{Action: audit.SecondFactorRemoved, Object: "user bob"}, true},
-		"a silence of everything":        {audit.Entry{Action: audit.SilenceCreated, Wide: true}, true},
-		"a silence of one application":   {audit.Entry{Action: audit.SilenceChanged}, false},
-		"the end of a silence":           {audit.Entry{Action: audit.SilenceEnded, Wide: true}, false},
-	} {
-		require.Equal(t, c.asked, errors.Is(Confirmed(old, c.e), ErrLogInAgain), name)
-		require.NoError(t, Confirmed(audit.Origin{Kind: audit.Person, Actor: "ann"}, c.e), name)
-	}
-	for action := range dangerous {
-		require.True(t, action.Known(), action)
-	}
 }

@@ -1,5 +1,6 @@
-// Package history keeps the tables of the queue small: it moves finished messages to history and deletes old history. The processor
+// This file keeps the tables of the queue small: it moves finished messages to history and deletes old history. The processor
 // runs one Historian. This package knows when to move and to delete; storage (Archive) knows how.
+
 package delivery
 
 import (

@@ -1,5 +1,6 @@
-// Package actions carries out what a sender asks about an alert that it sent before, besides the events: notes, changed facts, owners,
+// This file carries out what a sender asks about an alert that it sent before, besides the events: notes, changed facts, owners,
 // escalation. The edges that take deliveries call it. It knows no source and no transport.
+
 package intake
 
 import (

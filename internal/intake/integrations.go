@@ -1,5 +1,6 @@
-// Package integrations defines what an integration is: a sender of alerts with its own address, tokens, default plan and routing
+// This file defines what an integration is: a sender of alerts with its own address, tokens, default plan and routing
 // rules. The edges that take deliveries, /v1 and the command line use it. It knows no storage and no transport.
+
 package intake
 
 import (

@@ -1,4 +1,4 @@
-// Package app is the main function of the servers: flags, signals, configuration, exit code. The programs in cmd/ call
+// Package program is the main function of the servers: flags, signals, configuration, exit code. The programs in cmd/ call
 // Main; `iris dev` and the end-to-end tests run the same code. The packages apiserver and processor are the composition
 // roots: they build the parts of a server, start them, and stop them in order.
 //

@@ -1,4 +1,4 @@
-// Package overview has what operators see of vendors, limits and unreached people, and what they may change of the running system. Storage
+// Package system has what operators see of vendors, limits and unreached people, and what they may change of the running system. Storage
 // reads and executes it, and the API shows it.
 package system
 

@@ -14,7 +14,7 @@ import (
 func TestCountersWithLabelsStartAtZero(t *testing.T) {
 	t.Parallel()
 	// Statements and SQLSTATEs are too many to list; delivery starts its counters when it knows the vendors.
-	open := map[string]int{"postgres/metrics.go": 2, "delivery/metrics.go": 1}
+	open := map[string]int{"kit/postgres/metrics.go": 2, "delivery/metrics.go": 1}
 	root := filepath.Join("..", "..", "internal")
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -39,20 +39,3 @@ func TestTheMapIsOfThisTree(t *testing.T) {
 		require.NotEmpty(t, there, "ARCHITECTURE.md names %s", path[1])
 	}
 }
-
-// TestThePageNamesTheWalls compares the domains and edges that are checked with those that ARCHITECTURE.md lists.
-func TestThePageNamesTheWalls(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile(top + "ARCHITECTURE.md")
-	require.NoError(t, err)
-	for before, packages := range map[string][]string{"1. A domain (": domains, "3. The edges (": edge} {
-		_, after, found := strings.Cut(string(page), before)
-		require.True(t, found, before)
-		list, _, _ := strings.Cut(after, ")")
-		var want []string
-		for _, p := range packages {
-			want = append(want, strings.TrimPrefix(p, "internal/"))
-		}
-		require.ElementsMatch(t, want, strings.Split(list, ", "), before)
-	}
-}

@@ -16,7 +16,7 @@ import (
 var comparison = regexp.MustCompile(`(?i)EqualFold\(|\bToLower\(|\bToUpper\(|cases\.|\blower\(|\bupper\(|\bilike\b|\bcitext\b`)
 
 // peopled are the packages that compare user names. In the others a comparison cannot be one of users.
-var peopled = regexp.MustCompile(`^(cmd|migrations|internal/(auth|catalog|users|wire|load|api|irisapi|oncallapi|responses|web|app|operator|login|jobs|directory|imports|oncall|postgres))/`)
+var peopled = regexp.MustCompile(`^(cmd|migrations|internal/(auth/[a-z_]+\.go|catalog|users|web|answers|program|legacy|oncall|kit/postgres|incidents/load|[a-z]+/pages|[a-z]+/pg)(/|$))`)
 
 // aboutPeople are the queries and code of the database in which a comparison can be one of users; plans, templates and the like
 // are compared in the others.

@@ -1,10 +1,11 @@
-// Package walls checks imports and sizes of packages (ARCHITECTURE.md, "The walls"), the map of packages, and the glossary.
+// Package walls checks imports (ARCHITECTURE.md, "The walls"), the map of packages, and the glossary.
 package walls
 
 import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -44,88 +45,139 @@ func under(path string, roots ...string) bool {
 	return slices.ContainsFunc(roots, func(r string) bool { return path == r || strings.HasPrefix(path, r+"/") })
 }
 
+// order is the direction of the wings: each imports those before it. ARCHITECTURE.md has the same order. The wings in free import all.
 var (
-	domains = []string{"internal/kit/fault", "internal/kit/etag", "internal/kit/cache", "internal/kit/batch", "internal/kit/humanize", "internal/kit/hours", "internal/kit/clock", "internal/kit/recurrence", "internal/kit/clock", "internal/kit/filters", "internal/users", "internal/incidents", "internal/oncall",
-		"internal/messages", "internal/escalation", "internal/catalog/applications", "internal/oncall/ical", "jinja", "internal/users/directory", "internal/auth/tokens", "internal/auth/accounts", "internal/kit/audit"}
-	edge = []string{"internal/program/apiserver", "internal/legacy/irisapi", "internal/legacy/oncallapi", "internal/program/site", "internal/legacy/webhooks", "internal/intake/hooks", "internal/auth/scimapi", "internal/intake/smtpd", "internal/answers", "internal/delivery",
-		"internal/vendors", "internal/kit/postgres"}
-	programs = []string{"internal/program", "internal/program/database", "internal/program/health", "internal/program/jobs", "internal/program/login", "internal/program/operator", "internal/dev/bench", "internal/kit/postgres"}
-	routes   = []string{"internal/program/apiserver", "internal/legacy/irisapi", "internal/legacy/oncallapi", "internal/program/site", "internal/legacy/webhooks", "internal/intake/hooks", "internal/auth/scimapi", "internal/answers", "internal/web/wire", "internal/program"}
+	order = []string{"kit", "users", "auth", "buckets", "web", "incidents", "messages", "oncall", "delivery", "escalation", "catalog",
+		"notifications", "silences", "vendors", "answers", "intake", "system"}
+	free = []string{"legacy", "program", "dev"}
 )
 
-// wings are the features that have all their rooms in one folder: the wing itself, pg and pages.
-var wings = []string{"internal/catalog", "internal/silences"}
+// doors are packages that take requests, besides the rooms pages. No other package of a wing may import one.
+var doors = []string{"internal/web", "internal/answers", "internal/intake/hooks", "internal/intake/smtpd", "internal/auth/scimapi",
+	"internal/auth/signon", "internal/escalation/reach", "internal/oncall/requests"}
 
-// isRoom reports whether a package is that room of a wing.
-func isRoom(path, room string) bool {
-	wing, ok := strings.CutSuffix(path, "/"+room)
-	return ok && slices.Contains(wings, wing)
+// clients are packages of wings that use the network: they call other systems.
+var clients = []string{"internal/vendors", "internal/users/directory/ldap", "internal/auth/sso/oidc", "internal/intake/signatures"}
+
+// testSupport may be imported by tests only.
+var testSupport = []string{"internal/dev/pgtest", "internal/dev/vendortest", "internal/dev/golden", "internal/dev/testlog",
+	"internal/program/servertest", "internal/legacy/irisapi/v0test"}
+
+// only names the packages that may import a driver or client library.
+var only = []struct {
+	library string
+	by      func(path string) bool
+}{
+	{"github.com/jackc/pgx", func(p string) bool {
+		return isRoom(p, "pg") || under(p, "internal/kit/postgres", "internal/kit/auditlog", "internal/dev/pgserver", "internal/dev/pgtest")
+	}},
+	{own + "internal/kit/postgres/db", func(p string) bool {
+		return isRoom(p, "pg") || under(p, "internal/kit/postgres", "internal/kit/auditlog", "internal/dev/pgtest")
+	}},
+	{"github.com/hashicorp/memberlist", func(p string) bool { return p == "internal/buckets" }},
+	{"github.com/slack-go/slack", func(p string) bool { return under(p, "internal/vendors/slack", "internal/dev/pretend") }},
+	{"github.com/go-ldap", func(p string) bool { return p == "internal/users/directory/ldap" }},
+	{own + "internal/users/directory/ldap", func(p string) bool { return p == "internal/program/directories" }},
+	{"github.com/go-sql-driver", func(p string) bool { return under(p, "internal/legacy") }},
+	{"github.com/go-chi/chi", func(p string) bool {
+		return isDoor(p) || under(p, "internal/legacy", "internal/program", "internal/dev")
+	}},
+}
+
+// backward are imports against the order, each with what it needs to go.
+var backward = map[string]string{
+	"internal/kit/postgres internal/auth":         "the secret of the installation and the keys of repeated requests belong into auth/pg",
+	"internal/kit/postgres internal/buckets":      "leases and wake-ups belong into buckets/pg",
+	"internal/kit/postgres internal/users":        "rows and canonical names of users belong into users/pg",
+	"internal/auth/servicetokens internal/oncall": "the names and members of teams belong into users",
+	"internal/auth/pages internal/program/login":  "the address of a caller, by which attempts are limited, belongs into web/wire",
+	"internal/auth/signon internal/program/login": "as for auth/pages",
+}
+
+func wing(path string) string {
+	return strings.SplitN(strings.TrimPrefix(path, "internal/"), "/", 2)[0]
+}
+
+// isRoom reports whether a package is that room of a wing, such as pg.
+func isRoom(path, room string) bool { return path == "internal/"+wing(path)+"/"+room }
+
+func isDoor(path string) bool { return isRoom(path, "pages") || under(path, doors...) }
+
+// mayImport returns why one package of ours may not import another; "" = it may.
+func mayImport(from, to string) string {
+	a, b := wing(from), wing(to)
+	switch {
+	case under(to, testSupport...) && !under(from, testSupport...):
+		return "test support is for tests"
+	case slices.Contains(free, a):
+		return ""
+	case slices.Contains(free, b):
+		return "a wing knows no " + b
+	case isDoor(from):
+		if isRoom(to, "pg") || under(to, "internal/kit/postgres") {
+			return "a door knows no storage"
+		}
+		return ""
+	case isDoor(to) && !isRoom(from, "pg"):
+		return "a wing knows no door"
+	case isRoom(from, "pg") && !isRoom(to, "pg"):
+		return "" // storage has the types of all wings
+	case isRoom(to, "pg") && !isRoom(from, "pg"):
+		return "a wing knows no storage"
+	case a != "kit" && !isRoom(from, "pg") && under(to, "internal/kit/postgres", "internal/kit/auditlog"):
+		return "a wing knows no storage"
+	case slices.Index(order, b) > slices.Index(order, a):
+		return "the order of wings is " + a + ", then " + b
+	}
+	return ""
 }
 
 func TestWalls(t *testing.T) {
 	t.Parallel()
+	used := map[string]bool{}
 	for _, p := range load(t) {
+		path := p.ImportPath
+		// Operations name methods and statuses.
+		named := slices.Contains(p.Imports, own+"internal/kit/operation")
 		for _, imp := range p.Imports {
+			for _, o := range only {
+				require.False(t, strings.HasPrefix(imp, o.library) && !o.by(path), "%s may not import %s", path, imp)
+			}
 			inner, isOwn := strings.CutPrefix(imp, own)
-			if under(p.ImportPath, domains...) && !under(p.ImportPath, "internal/users/directory/ldap", "internal/program/directories") {
-				require.NotEqual(t, "net/http", imp, "%s is a domain and knows no transport", p.ImportPath)
-				// Bucket numbers, sets and leases are plain values that the runner uses.
-				shared := under(p.ImportPath, "internal/escalation") && inner == "internal/buckets" || inner == "internal/kit/metrics"
-				require.False(t, isOwn && (!under(inner, domains...) || inner == "internal/users/directory/ldap") && !shared, "%s is a domain and may not import %s", p.ImportPath, inner)
-			}
-			if strings.HasPrefix(imp, "github.com/jackc/pgx") {
-				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, "internal/kit/postgres", "internal/dev/pgserver"), "%s may not import pgx", p.ImportPath)
-			}
-			if imp == "github.com/hashicorp/memberlist" {
-				require.True(t, under(p.ImportPath, "internal/buckets"), "%s may not import memberlist", p.ImportPath)
-			}
-			if imp == "github.com/slack-go/slack" {
-				require.True(t, under(p.ImportPath, "internal/vendors/slack", "internal/dev/pretend"), "%s may not import slack-go", p.ImportPath)
-			}
-			if strings.HasPrefix(imp, "github.com/go-ldap") {
-				require.Equal(t, "internal/users/directory/ldap", p.ImportPath, "%s may not import go-ldap", p.ImportPath)
-			}
-			if strings.HasPrefix(imp, "github.com/go-sql-driver") {
-				require.True(t, under(p.ImportPath, "internal/legacy/imports"), "%s may not import the MySQL driver", p.ImportPath)
-			}
-			if strings.HasPrefix(imp, "github.com/go-chi/chi") {
-				require.True(t, isRoom(p.ImportPath, "pages") || under(p.ImportPath, routes...), "%s may not import chi", p.ImportPath)
-			}
-			if !isOwn {
+			require.False(t, isOwn && under(path, "jinja") && !under(inner, "jinja"), "%s is part of a library and may not import %s", path, inner)
+			if !under(path, "internal") {
 				continue
 			}
-			if inner == "internal/users/directory/ldap" {
-				require.Equal(t, "internal/program/directories", p.ImportPath, "%s may not ask LDAP servers", p.ImportPath)
+			require.False(t, imp == "net/http" && slices.Contains(order, wing(path)) && wing(path) != "kit" && !isDoor(path) && !named && !under(path, clients...),
+				"%s is no door and may not import net/http", path)
+			if !isOwn || !under(inner, "internal") {
+				continue
 			}
-			if under(p.ImportPath, "jinja") {
-				require.True(t, under(inner, "jinja"), "%s is part of a library and may not import %s", p.ImportPath, inner)
-			}
-			if under(p.ImportPath, "internal/legacy/imports") {
-				require.True(t, under(inner, append(domains, "internal/legacy/imports")...), "%s takes data over and may not import %s", p.ImportPath, inner)
-			}
-			if inner == "internal/kit/postgres/db" {
-				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, "internal/kit/postgres"), "%s may not import generated statements", p.ImportPath)
-			}
-			if under(inner, "internal/kit/postgres") {
-				require.True(t, isRoom(p.ImportPath, "pg") || under(p.ImportPath, programs...), "%s may not import postgres", p.ImportPath)
-			}
-			require.False(t, under(p.ImportPath, "internal/kit/operation") && !under(inner, "internal/kit/fault", "internal/kit/etag"), "%s knows no wing and no transport and may not import %s", p.ImportPath, inner)
-			require.False(t, under(p.ImportPath, wings...) && !isRoom(p.ImportPath, "pg") && isRoom(inner, "pg"), "%s may not import the storage %s", p.ImportPath, inner)
-			require.False(t, slices.Contains(wings, p.ImportPath) && (isRoom(inner, "pages") || under(inner, "internal/web/mount", "internal/web/wire", "internal/program/site", "internal/vendors")),
-				"%s is a wing and may not import the door %s", p.ImportPath, inner)
-			require.False(t, under(inner, "internal/dev/pgtest", "internal/dev/vendortest", "internal/program/servertest", "internal/legacy/irisapi/v0test",
-				"internal/dev/golden"), "%s imports test support %s", p.ImportPath, inner)
-			if under(p.ImportPath, edge...) && under(inner, edge...) && root(p.ImportPath) != root(inner) {
-				allowed := under(p.ImportPath, "internal/kit/postgres") && (inner == "internal/delivery" || inner == "internal/delivery")
-				require.True(t, allowed, "%s and %s are siblings at the edge", p.ImportPath, inner)
+			if why := mayImport(path, inner); why != "" {
+				key := path + " " + inner
+				require.NotEmpty(t, backward[key], "%s may not import %s: %s", path, inner, why)
+				used[key] = true
 			}
 		}
 	}
+	for key := range backward {
+		require.True(t, used[key], "%s is no exception any more: remove it", key)
+	}
 }
 
-func root(path string) string {
-	parts := strings.SplitN(path, "/", 3)
-	return strings.Join(parts[:2], "/")
+// TestThePageNamesTheOrder compares the order of the wings with ARCHITECTURE.md, and with the folders of internal.
+func TestThePageNamesTheOrder(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(top + "ARCHITECTURE.md")
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(strings.Fields(string(page)), " "), strings.Join(order, ", "))
+	entries, err := os.ReadDir(top + "internal")
+	require.NoError(t, err)
+	var built []string
+	for _, e := range entries {
+		built = append(built, e.Name())
+	}
+	require.ElementsMatch(t, slices.Concat(order, free), built)
 }
 
 // TestPackagesOfIntakeKnowUpdate checks that `go test ./internal/intake/... -update` works: a test program that does not define the

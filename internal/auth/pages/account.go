@@ -1,5 +1,6 @@
-// Package account serves the pages about a person's own log-in: the second factor after the password, and its set-up. Package web mounts the
+// This file serves the pages about a person's own log-in: the second factor after the password, and its set-up. Package web mounts the
 // routes and calls it when a password is right. The rules are in internal/auth/accounts.
+
 package pages
 
 import (

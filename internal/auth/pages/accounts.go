@@ -1,5 +1,6 @@
-// Package accounts serves the routes of /v1 about the accounts that Iris keeps: second factors and invitations. Only administrators may use them. api mounts
+// This file serves the routes of /v1 about the accounts that Iris keeps: second factors and invitations. Only administrators may use them. api mounts
 // its routes.
+
 package pages
 
 import (

@@ -1,5 +1,6 @@
-// Package auditlog serves the page of the audit log for administrators: filters, and the fields before and after each change. The web site
+// This file serves the page of the audit log for administrators: filters, and the fields before and after each change. The web site
 // mounts it.
+
 package pages
 
 import (

@@ -1,4 +1,5 @@
-// Package auditlog answers /v1/audit: the audit log for administrators, in pages and as a file.
+// This file answers /v1/audit: the audit log for administrators, in pages and as a file.
+
 package pages
 
 import (

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -91,7 +90,7 @@ func (h TokenPages) answerCommandLine(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// The command line exchanges the code without a session, so the change is checked here.
-	if err := auth.Confirmed(audit.From(r.Context()), audit.Entry{Action: audit.TokenCreated}); err != nil {
+	if err := audit.Confirmed(audit.From(r.Context()), audit.Entry{Action: audit.TokenCreated}); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}

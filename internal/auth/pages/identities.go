@@ -1,5 +1,6 @@
-// Package identities serves the routes of /v1 about the accounts of people at identity providers. Only administrators may use them. api mounts
+// This file serves the routes of /v1 about the accounts of people at identity providers. Only administrators may use them. api mounts
 // its routes.
+
 package pages
 
 import (

@@ -1,5 +1,6 @@
-// Package sessions serves the page of a person's web sessions, where the person ends them. Administrators see and end those of anybody. The web
+// This file serves the page of a person's web sessions, where the person ends them. Administrators see and end those of anybody. The web
 // site mounts it.
+
 package pages
 
 import (

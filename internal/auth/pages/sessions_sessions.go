@@ -1,5 +1,6 @@
-// Package sessions serves the routes of /v1 about web sessions. People end their own, administrators those of anybody. Package api mounts its
+// This file serves the routes of /v1 about web sessions. People end their own, administrators those of anybody. Package api mounts its
 // routes. No answer has the secret of a session.
+
 package pages
 
 import (

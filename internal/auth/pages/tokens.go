@@ -1,5 +1,6 @@
-// Package tokens serves the pages of personal tokens and service tokens, and the page on which a person allows a command line to get a
+// This file serves the pages of personal tokens and service tokens, and the page on which a person allows a command line to get a
 // personal token. The web site mounts them. Only the answer that creates a token shows its secret.
+
 package pages
 
 import (

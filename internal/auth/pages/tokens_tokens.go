@@ -1,5 +1,6 @@
-// Package tokens serves the routes of /v1 about personal tokens and service tokens. Package api mounts its routes. Only the answer that creates a token has
+// This file serves the routes of /v1 about personal tokens and service tokens. Package api mounts its routes. Only the answer that creates a token has
 // its secret.
+
 package pages
 
 import (

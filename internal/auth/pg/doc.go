@@ -1,3 +1,3 @@
-// Package access stores sessions, the network addresses from which people logged in, and the audit log. The web pages, the
-// log-in and the operator's commands use it. It decides no permissions: package auth does.
+// Package pg stores sessions, attempts to log in, tokens, accounts, accounts at identity providers, directories that push people, and reads the
+// audit log. Package auth and those below it declare what it implements.
 package pg

@@ -1,5 +1,6 @@
-// Package accounts stores what accounts that Iris keeps need besides a password: second factors, links of password resets, and invitations. The web site, /v1 and the operator's
+// This file stores what accounts that Iris keeps need besides a password: second factors, links of password resets, and invitations. The web site, /v1 and the operator's
 // commands use it. It decides nothing: package accounts of the domain does.
+
 package pg
 
 import (

@@ -1,5 +1,6 @@
-// Package applications serves the pages of applications: the list, and the page of one with its keys, quota, categories, addresses and
+// This file serves the pages of applications: the list, and the page of one with its keys, quota, categories, addresses and
 // settings. The web site mounts it. Everything is read and changed through /v1 and /v0.
+
 package pages
 
 import (

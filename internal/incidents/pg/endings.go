@@ -1,5 +1,6 @@
-// Package endings ends open incidents that their sources do not end: it closes those without news, and resolves those without deliveries.
+// This file ends open incidents that their sources do not end: it closes those without news, and resolves those without deliveries.
 // internal/program/jobs calls it.
+
 package pg
 
 import (

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
+
 	"github.com/stretchr/testify/require"
 )
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"

@@ -1,5 +1,6 @@
-// Package integrations stores integrations, their tokens as hashes, their encrypted secrets, and what they received. The edge that takes deliveries, /v1 and the
+// This file stores integrations, their tokens as hashes, their encrypted secrets, and what they received. The edge that takes deliveries, /v1 and the
 // command line use it.
+
 package pg
 
 import (

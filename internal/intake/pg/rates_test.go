@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
+
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 

@@ -14,9 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/web/load"
 )
 
 // Incidents opens, updates, acknowledges and resolves incidents. A method returns when its change is durable.

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"

@@ -10,24 +10,22 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/oncall"
 )
 
 // maxChanges is how many changed fields an entry keeps.
 const maxChanges = 200
 
-// Write stores an entry with the origin of the context. It belongs into the transaction of the change. It returns auth.ErrLogInAgain if the change
+// Write stores an entry with the origin of the context. It belongs into the transaction of the change. It returns audit.ErrLogInAgain if the change
 // needs a recent log-in.
 func Write(ctx context.Context, q *db.Queries, e audit.Entry) error {
 	if !e.Action.Known() {
 		return fmt.Errorf("the audit log has no action %q", e.Action)
 	}
 	from := audit.From(ctx)
-	if err := auth.Confirmed(from, e); err != nil {
+	if err := audit.Confirmed(from, e); err != nil {
 		return err
 	}
 	p := db.AppendAuditParams{Actor: postgres.Storable(cmp.Or(e.Actor, from.Actor, "iris")), Action: string(e.Action), Object: postgres.Storable(e.Object), Detail: postgres.Storable(e.Detail),
@@ -55,7 +53,7 @@ func number(n int64) *int64 {
 
 // WriteOncall stores an entry of a calendar: in the log of the on-call API, in which the context has the predecessor's form, and in the
 // audit log. changes replace what the audit log would show of the context.
-func WriteOncall(ctx context.Context, q *db.Queries, by oncall.By, team, action string, context map[string]any, changes ...audit.Change) error {
+func WriteOncall(ctx context.Context, q *db.Queries, owner, team, action string, context map[string]any, changes ...audit.Change) error {
 	if context == nil {
 		context = map[string]any{}
 	}
@@ -63,13 +61,13 @@ func WriteOncall(ctx context.Context, q *db.Queries, by oncall.By, team, action 
 	if err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
 	}
-	if err := q.AppendOncallAudit(ctx, db.AppendOncallAuditParams{Owner: postgres.Storable(by.Owner), Team: team, Action: action, Context: raw}); err != nil {
+	if err := q.AppendOncallAudit(ctx, db.AppendOncallAuditParams{Owner: postgres.Storable(owner), Team: team, Action: action, Context: raw}); err != nil {
 		return err
 	}
 	if changes == nil {
 		changes = ofContext(context)
 	}
-	return Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.Calendar(action), Object: "team " + team, Changes: changes})
+	return Write(ctx, q, audit.Entry{Actor: owner, Action: audit.Calendar(action), Object: "team " + team, Changes: changes})
 }
 
 // ofContext returns the changed fields that the context of an entry of a calendar has.

@@ -11,7 +11,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // State reads the settings of one object.
@@ -21,7 +20,7 @@ type State struct {
 }
 
 // User is the state of a person.
-func User(id users.ID) State {
+func User[ID ~int64](id ID) State {
 	return State{"user", func(ctx context.Context, q *db.Queries) (json.RawMessage, error) {
 		return q.AuditedUser(ctx, int64(id))
 	}}

@@ -1,4 +1,5 @@
-// Package instant compares instants. Any package may call it; it imports nothing of Iris.
+// This file compares instants. Any package may call it; it imports nothing of Iris.
+
 package clock
 
 import "time"

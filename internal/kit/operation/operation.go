@@ -130,7 +130,7 @@ func (o Op[In, Out]) Do(ctx context.Context, by Actor, in In) (out Out, err erro
 
 type validated struct{}
 
-// Validated marks the input of ctx as checked against the tags of its type. Package kithttp does so.
+// Validated marks the input of ctx as checked against the tags of its type. Package mount does so.
 func Validated(ctx context.Context) context.Context { return context.WithValue(ctx, validated{}, true) }
 
 // validate checks the input against the tags of its type. Without it they would hold at /v1 only.

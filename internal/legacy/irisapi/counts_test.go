@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/web/load"
+	"github.com/iris-oncall/iris/internal/incidents/load"
 )
 
 const incident = `{"plan":"pager","application":"demo","context":{"host":"h"}}`

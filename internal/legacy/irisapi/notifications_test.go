@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/dev/testlog"
-	"github.com/iris-oncall/iris/internal/web/load"
+	"github.com/iris-oncall/iris/internal/incidents/load"
 )
 
 func (f *fixture) sent() string {

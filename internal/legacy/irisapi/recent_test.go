@@ -11,7 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog/pg"
-	"github.com/iris-oncall/iris/internal/web/load"
+	"github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 

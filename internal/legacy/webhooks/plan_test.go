@@ -18,8 +18,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/web/load"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 

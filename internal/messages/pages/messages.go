@@ -1,4 +1,5 @@
-// Package messages serves the search of messages, its export, and the page of one message. The web site mounts it.
+// This file serves the search of messages, its export, and the page of one message. The web site mounts it.
+
 package pages
 
 import (

@@ -1,5 +1,6 @@
-// Package messages serves the messages and notifications of /v1. A notification is an out-of-band request of an application. A
+// This file serves the messages and notifications of /v1. A notification is an out-of-band request of an application. A
 // message goes to one recipient, for an incident or a notification. api mounts its routes.
+
 package pages
 
 import (

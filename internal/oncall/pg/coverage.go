@@ -97,7 +97,7 @@ func (c *Coverage) SetCoverRule(ctx context.Context, team oncall.Profile, w sche
 				return err
 			}
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "coverage_edited", map[string]any{"role": w.Role, "cover": w.Cover})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "coverage_edited", map[string]any{"role": w.Role, "cover": w.Cover})
 	})
 }
 

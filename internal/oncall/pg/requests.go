@@ -96,7 +96,7 @@ func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c sched
 		if err := q.SetHolidays(ctx, postgresdb.SetHolidaysParams{TeamID: team.ID, Days: days, Names: names}); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "holidays_edited", map[string]any{"days": len(days)})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "holidays_edited", map[string]any{"days": len(days)})
 	})
 }
 
@@ -106,7 +106,7 @@ func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by onc
 		if err := postgres.RequireRow(q.DropHolidayCalendar(ctx, team.ID)); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "holidays_deleted", map[string]any{})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "holidays_deleted", map[string]any{})
 	})
 }
 
@@ -249,7 +249,7 @@ func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by onc
 		if err := queueNotices(ctx, q, []oncall.Notice{r.AskNotice(members, giving, taking)}); err != nil {
 			return id, err
 		}
-		return id, auditlog.WriteOncall(ctx, q, by, members.Name, "swap_requested",
+		return id, auditlog.WriteOncall(ctx, q, by.Owner, members.Name, "swap_requested",
 			map[string]any{"swap_request_id": id, "request_body": by.Body})
 	})
 }
@@ -300,7 +300,7 @@ func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.Swap
 		if _, err := store(ctx, q, changes); err != nil {
 			return fmt.Errorf("swap: %w", err)
 		}
-		if err := auditlog.WriteOncall(ctx, q, by, members.Name, "swap_"+string(after.State), map[string]any{"swap_request_id": id}); err != nil {
+		if err := auditlog.WriteOncall(ctx, q, by.Owner, members.Name, "swap_"+string(after.State), map[string]any{"swap_request_id": id}); err != nil {
 			return err
 		}
 		out, err = swapOf(ctx, q, id)

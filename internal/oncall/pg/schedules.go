@@ -200,7 +200,7 @@ func auditSchedule(ctx context.Context, q *postgresdb.Queries, by oncall.By, id,
 	for k, v := range more {
 		about[k] = v
 	}
-	return auditlog.WriteOncall(ctx, q, by, profile.Name, action, about)
+	return auditlog.WriteOncall(ctx, q, by.Owner, profile.Name, action, about)
 }
 
 func rules(d scheduling.ScheduleDraft) (pattern, rotation []byte, err error) {

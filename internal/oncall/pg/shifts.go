@@ -131,7 +131,7 @@ func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editin
 		if action == "" {
 			return nil
 		}
-		return auditlog.WriteOncall(ctx, q, by, done.Team, action, e.Change.Audit(e, done))
+		return auditlog.WriteOncall(ctx, q, by.Owner, done.Team, action, e.Change.Audit(e, done))
 	})
 	if errors.Is(err, errRehearsed) {
 		err = nil

@@ -100,7 +100,7 @@ func (s *Subscriptions) change(ctx context.Context, c editing.CalendarSubscripti
 		if err := do(ctx, q); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, c.Team, subscriptionActions[action], map[string]any{"kind": c.Kind, "role": c.Role, "name": c.Name, "host": c.Host})
+		return auditlog.WriteOncall(ctx, q, by.Owner, c.Team, subscriptionActions[action], map[string]any{"kind": c.Kind, "role": c.Role, "name": c.Name, "host": c.Host})
 	})
 }
 

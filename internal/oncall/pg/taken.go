@@ -45,7 +45,7 @@ func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by on
 		if err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, profile.Name, "calendar_imported", map[string]any{
+		return auditlog.WriteOncall(ctx, q, by.Owner, profile.Name, "calendar_imported", map[string]any{
 			"role": c.Role, "created": len(plan.Add), "changed": len(plan.Update), "deleted": len(plan.Delete), "kept": len(plan.Kept),
 		})
 	})

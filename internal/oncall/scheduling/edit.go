@@ -1,5 +1,6 @@
-// Package schedules decides what a person's edit of a stored schedule or rotation changes. It is pure: storage calls it inside
+// This file decides what a person's edit of a stored schedule or rotation changes. It is pure: storage calls it inside
 // the transaction that stores the result. The calendar edges make the edits.
+
 package scheduling
 
 import (

@@ -1,5 +1,6 @@
-// Package who is the answer to the question who is on call: for a team or the teams of a service, now or at another time, with the next
+// This file is the answer to the question who is on call: for a team or the teams of a service, now or at another time, with the next
 // hand-offs and gaps. The API and the iris command show it; package operator finds it.
+
 package scheduling
 
 import (

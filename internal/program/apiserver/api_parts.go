@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/escalation/reach"
+	incidentsload "github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
@@ -25,7 +26,6 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
-	webload "github.com/iris-oncall/iris/internal/web/load"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/replay"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -47,8 +47,8 @@ type apiShared struct {
 	requests      *wire.Requests
 	acceptor      *accept.Acceptor
 	caches        irisapi.Caches
-	load          *webload.Load
-	rates         *webload.Rates // nil = any number of incidents
+	load          *incidentsload.Load
+	rates         *incidentsload.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
 	callbacks     Callbacks
 	silences      *silences.Silences
@@ -72,9 +72,9 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if a.cfg.Compatibility.DisableAuth {
 		s.authenticator = s.authenticator.WithoutVerification()
 	}
-	s.load = webload.New(s.Queues, a.log)
+	s.load = incidentsload.New(s.Queues, a.log)
 	if b := a.cfg.IncidentRates; b.Enabled {
-		s.rates = webload.NewRates(s.Incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
+		s.rates = incidentsload.NewRates(s.Incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
 	}
 	s.keys = replay.New(s.idempotency, a.errors, promauto.With(a.reg).NewCounter(prometheus.CounterOpts{
 		Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",

@@ -1,5 +1,6 @@
-// Package callbacks verifies and parses requests from vendors: receipts, pressed buttons, and who pressed them. It gives
+// This file verifies and parses requests from vendors: receipts, pressed buttons, and who pressed them. It gives
 // functions to package responses, which may not import a vendor.
+
 package apiserver
 
 import (

@@ -1,5 +1,6 @@
-// Package deliveries builds the edges that take the deliveries of integrations: HTTP, and SMTP if an address is configured. Package
+// This file builds the edges that take the deliveries of integrations: HTTP, and SMTP if an address is configured. Package
 // receivers calls it.
+
 package apiserver
 
 import (

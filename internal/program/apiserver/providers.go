@@ -1,4 +1,5 @@
-// Package providers builds the log-in with accounts of identity providers from the configuration. Package site calls it.
+// This file builds the log-in with accounts of identity providers from the configuration. Package site calls it.
+
 package apiserver
 
 import (

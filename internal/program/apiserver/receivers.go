@@ -1,5 +1,6 @@
-// Package receivers builds what concerns integrations and alerts: the routes of /v1, and the edges that take alerts: the deliveries of integrations, and the webhooks with a key in their address.
+// This file builds what concerns integrations and alerts: the routes of /v1, and the edges that take alerts: the deliveries of integrations, and the webhooks with a key in their address.
 // Package apiserver mounts their routes and runs them.
+
 package apiserver
 
 import (
@@ -8,12 +9,12 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	legacywebhooks "github.com/iris-oncall/iris/internal/legacy/webhooks"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
-	"github.com/iris-oncall/iris/internal/web/load"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 	"github.com/prometheus/client_golang/prometheus"

@@ -1,7 +1,12 @@
-// Package site builds the web site, the log-in of people, and the routes of /v1 about their accounts. Package apiserver mounts them.
+// This file builds the web site, the log-in of people, and the routes of /v1 about their accounts. Package apiserver mounts them.
+
 package apiserver
 
 import (
+	authpages "github.com/iris-oncall/iris/internal/auth/pages"
+	intakepages "github.com/iris-oncall/iris/internal/intake/pages"
+	silencespages "github.com/iris-oncall/iris/internal/silences/pages"
+
 	"cmp"
 	"context"
 	"net/http"
@@ -69,20 +74,15 @@ func SiteNew(d SiteDeps) (*Site, error) {
 	}
 	pages, err := site.New(site.Deps{
 		Incidents: site.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Escalations: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
-		Sections: site.SectionDeps{
-			Configuration: site.ConfigurationParts{
-				Integrations: site.IntegrationParts{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
-				Silences:     site.SilenceParts{Silences: d.Silences, Incidents: s.Incidents},
-				Plans:        d.Plans, Templates: d.Templates,
-			},
-			Access: site.AccessParts{
-				Tokens:   site.TokenParts{Tokens: s.Tokens, Services: site.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
-				Sessions: site.SessionParts{Sessions: s.Sessions, People: s.Users},
-				Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
-			},
-			Operations: site.OperationParts{
-				Audit: site.AuditParts{Read: s.Audit.List},
-			},
+		Sections: site.Sections{
+			Plans: d.Plans, Templates: d.Templates,
+			Integrations: intakepages.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
+			Silences:     silencespages.Deps{Silences: d.Silences, Incidents: s.Incidents},
+			Tokens: authpages.TokenDeps{Tokens: s.Tokens, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife,
+				Services: authpages.Services{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}},
+			Sessions: authpages.SessionDeps{Sessions: s.Sessions, People: s.Users},
+			Audit:    authpages.AuditLogDeps{Read: s.Audit.List},
+			Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:   signOn,

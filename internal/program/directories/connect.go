@@ -1,4 +1,4 @@
-// Package connect makes clients of the configured directories: LDAP servers, and Slack workspaces as lists of people. The programs and
+// Package directories makes clients of the configured directories: LDAP servers, and Slack workspaces as lists of people. The programs and
 // the operator's commands call it. It opens no connection.
 package directories
 

@@ -1,6 +1,7 @@
-// Package calendars reads subscribed calendars of other programs when they are due, and stores their shifts, holidays and
+// This file reads subscribed calendars of other programs when they are due, and stores their shifts, holidays and
 // unavailability. The processors run it; each subscription is claimed by one process. People enter the URLs, so only public addresses
 // are read unless the configuration allows others. A URL is never logged.
+
 package jobs
 
 import (
@@ -21,9 +22,9 @@ import (
 )
 
 const (
-	// Every is the interval between searches for due subscriptions.
+	// CalendarsEvery is the interval between searches for due subscriptions.
 	CalendarsEvery = 2 * time.Second
-	// atOnce is how many calendars are read at the same time. A server that does not answer delays only the calendars of the same pass.
+	// calendarsAtOnce is how many calendars are read at the same time. A server that does not answer delays only the calendars of the same pass.
 	calendarsAtOnce = 8
 	timeout         = 15 * time.Second
 	// hold is how long a claim lasts. It is longer than a request with all its redirects can take.

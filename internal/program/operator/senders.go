@@ -1,5 +1,6 @@
-// Package senders adds integrations and their heartbeats without a request. Every change is in the audit log. The demo data calls it, and tests of
+// This file adds integrations and their heartbeats without a request. Every change is in the audit log. The demo data calls it, and tests of
 // deliveries. It knows neither HTTP nor flags.
+
 package operator
 
 import (

@@ -1,4 +1,5 @@
-// Package outside creates the jobs of a processor that read other systems: a directory of people, and subscribed calendars.
+// This file creates the jobs of a processor that read other systems: a directory of people, and subscribed calendars.
+
 package processor
 
 import (

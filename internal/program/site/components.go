@@ -1,4 +1,4 @@
-// Package components serves /dev/components, which shows each component of the pages. The web site mounts it.
+// Package site serves /dev/components, which shows each component of the pages. The web site mounts it.
 package site
 
 import (

@@ -1,6 +1,7 @@
-// Package web serves the web site: the log-in, the incidents and the sections (package sections). This package has the routes, the sessions and
+// This file serves the web site: the log-in, the incidents and the sections (package sections). This package has the routes, the sessions and
 // the log-in. The packages below it serve the pages; page renders them. The API server mounts the site. Pages work without JavaScript, except
 // those of the calendar.
+
 package site
 
 import (
@@ -48,7 +49,7 @@ type People interface {
 // Deps are the parts that the site works on.
 type Deps struct {
 	Incidents IncidentParts
-	Sections  SectionDeps
+	Sections  Sections
 	People    People
 	SignOn    SignOnParts
 	Account   AccountParts
@@ -69,7 +70,7 @@ type Web struct {
 	userKey   string
 	pages     *page.Pages
 	incidents pagesincidents.Handlers
-	sections  SectionDeps
+	sections  Sections
 	signOn    *signon.SignOn
 	again     func(http.Handler) http.Handler
 	recent    time.Duration // see Deps.RecentLogin

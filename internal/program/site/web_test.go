@@ -1,6 +1,10 @@
 package site
 
 import (
+	authpages "github.com/iris-oncall/iris/internal/auth/pages"
+	intakepages "github.com/iris-oncall/iris/internal/intake/pages"
+	silencespages "github.com/iris-oncall/iris/internal/silences/pages"
+
 	"context"
 	"encoding/json"
 	"errors"
@@ -233,14 +237,13 @@ func setup(t *testing.T) (*world, *browser) {
 				return fmt.Sprint(w.incident, len(w.entries)), nil
 			},
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
-		Sections: SectionDeps{
-			Configuration: ConfigurationParts{
-				Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
-				Silences:     SilenceParts{Silences: w.silences.operations(), Incidents: w},
-				Integrations: IntegrationParts{PublicURL: "https://iris.example.com"}},
-			Access: AccessParts{Teams: teams{}, Sessions: SessionParts{Sessions: &w.sessions, People: w},
-				Tokens: TokenParts{Tokens: noTokens{}, Services: ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},
-			Operations: OperationParts{Audit: AuditParts{Read: w.audited.list}},
+		Sections: Sections{
+			Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
+			Silences:     silencespages.Deps{Silences: w.silences.operations(), Incidents: w},
+			Integrations: intakepages.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
+			Teams: teams{}, Sessions: authpages.SessionDeps{Sessions: &w.sessions, People: w},
+			Tokens: authpages.TokenDeps{Tokens: noTokens{}, Services: authpages.Services{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
+			Audit:  authpages.AuditLogDeps{Read: w.audited.list},
 		},
 		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/v0/target_roles" {

@@ -1,4 +1,4 @@
-// Package accounts builds the vendors of a configuration. message-processor calls it. It sends nothing.
+// Package vendoraccounts builds the vendors of a configuration. message-processor calls it. It sends nothing.
 package vendoraccounts
 
 import (

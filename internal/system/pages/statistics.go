@@ -1,4 +1,5 @@
-// Package statistics serves the charts of volume, times and interruptions, and their values as CSV. The web site mounts it.
+// This file serves the charts of volume, times and interruptions, and their values as CSV. The web site mounts it.
+
 package pages
 
 import (

@@ -1,4 +1,5 @@
-// Package statistics answers /v1/statistics: what happened in a period, from counts by hour. api mounts its route.
+// This file answers /v1/statistics: what happened in a period, from counts by hour. api mounts its route.
+
 package pages
 
 import (

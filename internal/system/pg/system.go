@@ -1,4 +1,5 @@
-// Package system reads what operators see of vendors, limits and unreached people. The system routes of /v1 call it.
+// This file reads what operators see of vendors, limits and unreached people. The system routes of /v1 call it.
+
 package pg
 
 import (

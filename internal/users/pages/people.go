@@ -1,5 +1,6 @@
-// Package people serves the pages of people: contacts, modes, notification rules, reminders, and for administrators accounts, roles, and who
+// This file serves the pages of people: contacts, modes, notification rules, reminders, and for administrators accounts, roles, and who
 // can be reached. The web site mounts it. The JSON APIs decide who may do what.
+
 package pages
 
 import (

@@ -51,7 +51,7 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 		if id, err = q.CreateRoster(ctx, db.CreateRosterParams{TeamID: team.ID, Name: name}); err != nil {
 			return id, err
 		}
-		return id, auditlog.WriteOncall(ctx, q, by, team.Name, "roster_created",
+		return id, auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_created",
 			map[string]any{"roster_id": id, "request_body": by.Body})
 	})
 }
@@ -74,7 +74,7 @@ func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Ro
 		if err := postgres.RequireRow(q.RenameRoster(ctx, db.RenameRosterParams{ID: old.ID, Name: name})); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_edited", map[string]any{"old_name": old.Name, "new_name": name})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_edited", map[string]any{"old_name": old.Name, "new_name": name})
 	})
 }
 
@@ -96,7 +96,7 @@ func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall
 		if err := leaveIfNothing(ctx, q, team.ID, ids...); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_deleted", map[string]any{"name": roster.Name})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_deleted", map[string]any{"name": roster.Name})
 	})
 }
 
@@ -120,7 +120,7 @@ func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster onc
 		if err := r.teams.subscribe(ctx, q, team.ID, user.ID); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_user_added",
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_added",
 			map[string]any{"roster": roster.Name, "user": user.Name, "request_body": by.Body})
 	})
 }
@@ -132,7 +132,7 @@ func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster
 		if err != nil || n == 0 {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_user_edited",
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_edited",
 			map[string]any{"user": user.Name, "roster": roster.Name, "request_body": by.Body})
 	})
 }
@@ -154,6 +154,6 @@ func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster 
 		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_user_deleted", map[string]any{"roster": roster.Name, "user": user.Name})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_deleted", map[string]any{"roster": roster.Name, "user": user.Name})
 	})
 }

@@ -95,7 +95,7 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 		if err := t.subscribe(ctx, q, row.ID, admin); err != nil {
 			return number, err
 		}
-		return number, auditlog.WriteOncall(ctx, q, by, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
+		return number, auditlog.WriteOncall(ctx, q, by.Owner, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
 	})
 }
 
@@ -125,7 +125,7 @@ func (t *OncallTeams) Update(ctx context.Context, id int64, p oncall.TeamPatch, 
 		if err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, s.Name, "team_edited", map[string]any{"request_body": by.Body}, audit.Diff(before, s)...)
+		return auditlog.WriteOncall(ctx, q, by.Owner, s.Name, "team_edited", map[string]any{"request_body": by.Body}, audit.Diff(before, s)...)
 	})
 }
 
@@ -147,7 +147,7 @@ func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall
 		if err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "team_deleted", map[string]any{})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "team_deleted", map[string]any{})
 	})
 }
 
@@ -208,7 +208,7 @@ func (t *OncallTeams) AddAdmin(ctx context.Context, team oncall.Profile, user on
 		if err := t.subscribe(ctx, q, team.ID, user.ID); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "admin_created", map[string]any{"user": user.Name})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "admin_created", map[string]any{"user": user.Name})
 	})
 }
 
@@ -225,7 +225,7 @@ func (t *OncallTeams) RemoveAdmin(ctx context.Context, team oncall.Profile, user
 		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by, team.Name, "admin_deleted", map[string]any{"user": user.Name})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "admin_deleted", map[string]any{"user": user.Name})
 	})
 }
 

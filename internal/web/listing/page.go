@@ -1,4 +1,4 @@
-// Package page reads and answers the lists of /v1. `limit` and `cursor` in the query select a page. The answer has the items and
+// Package listing reads and answers the lists of /v1. `limit` and `cursor` in the query select a page. The answer has the items and
 // the cursor of the next page.
 package listing
 

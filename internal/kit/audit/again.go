@@ -1,9 +1,8 @@
-package auth
+package audit
 
 import (
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -13,28 +12,28 @@ var ErrLogInAgain = fault.New(fault.LogInAgain, "This needs a recent log-in: log
 // dangerous lists the changes with which somebody could keep access, take over an account, delete much or stop pages, by their action in the
 // audit log. In a browser's session they need a recent log-in, so that an open screen or a stolen cookie is not enough. The function decides for
 // one entry by whom it is written; nil = every entry.
-var dangerous = map[audit.Action]func(by audit.Origin, e audit.Entry) bool{
+var dangerous = map[Action]func(by Origin, e Entry) bool{
 	// Tokens, keys and secrets.
-	audit.TokenCreated: nil, audit.ServiceTokenCreated: nil,
-	audit.SCIMConnectionCreated: nil, audit.SCIMConnectionDeleted: nil, audit.SCIMTokenCreated: nil, audit.SCIMTokensEnded: nil,
-	audit.IntegrationAdded: nil, audit.IntegrationTokenAdded: nil, audit.IntegrationSecretsSet: nil,
-	audit.ApplicationSecondaryKeyAdded: nil, audit.ApplicationSecondaryKeyMadeThePrimaryOne: nil, audit.ApplicationKeysReplaced: nil,
-	audit.ApplicationKeyRead: nil, audit.CalendarFeedKeyCreated: nil,
+	TokenCreated: nil, ServiceTokenCreated: nil,
+	SCIMConnectionCreated: nil, SCIMConnectionDeleted: nil, SCIMTokenCreated: nil, SCIMTokensEnded: nil,
+	IntegrationAdded: nil, IntegrationTokenAdded: nil, IntegrationSecretsSet: nil,
+	ApplicationSecondaryKeyAdded: nil, ApplicationSecondaryKeyMadeThePrimaryOne: nil, ApplicationKeysReplaced: nil,
+	ApplicationKeyRead: nil, CalendarFeedKeyCreated: nil,
 	// Accounts and rights.
-	audit.UserCreated: nil, audit.UserDeleted: nil, audit.UserSwitchedOn: nil, audit.UserSwitchedOff: nil, audit.RoleChanged: nil,
-	audit.UserChanged: takesOver, audit.ContactSet: takesOver, audit.ContactVerified: nil,
-	audit.PasswordLinkSent: nil, audit.PasswordSet: ofAnother, audit.PasswordRemoved: ofAnother, audit.SecondFactorRemoved: ofAnother,
-	audit.InvitationAdded: nil, audit.InvitationSentAgain: nil, audit.AccountLinked: nil,
-	audit.SCIMUserAdded: nil, audit.SCIMUserDeleted: nil, audit.DeactivationConfirmed: nil,
-	audit.TeamAdminAdded: nil, audit.TeamAdminRemoved: nil, audit.TeamDeleted: nil,
+	UserCreated: nil, UserDeleted: nil, UserSwitchedOn: nil, UserSwitchedOff: nil, RoleChanged: nil,
+	UserChanged: takesOver, ContactSet: takesOver, ContactVerified: nil,
+	PasswordLinkSent: nil, PasswordSet: ofAnother, PasswordRemoved: ofAnother, SecondFactorRemoved: ofAnother,
+	InvitationAdded: nil, InvitationSentAgain: nil, AccountLinked: nil,
+	SCIMUserAdded: nil, SCIMUserDeleted: nil, DeactivationConfirmed: nil,
+	TeamAdminAdded: nil, TeamAdminRemoved: nil, TeamDeleted: nil,
 	// Paging of everybody.
-	audit.MessagesPurged: nil, audit.SendingPaused: nil, audit.ApplicationPaused: nil, audit.ApplicationDeleted: nil,
-	audit.SilenceCreated: wide, audit.SilenceChanged: wide,
+	MessagesPurged: nil, SendingPaused: nil, ApplicationPaused: nil, ApplicationDeleted: nil,
+	SilenceCreated: wide, SilenceChanged: wide,
 }
 
 // takesOver reports whether a change of a person verifies a contact, or changes the name, the role or whether the person is active. A verified
 // address gets links that set the password.
-func takesOver(_ audit.Origin, e audit.Entry) bool {
+func takesOver(_ Origin, e Entry) bool {
 	for _, c := range e.Changes {
 		switch {
 		case strings.HasPrefix(c.Field, "contacts.") && strings.HasSuffix(c.After, " (verified)"),
@@ -46,13 +45,13 @@ func takesOver(_ audit.Origin, e audit.Entry) bool {
 }
 
 // ofAnother reports whether a person changes another one. For the own password and second factor, the pages ask for the password.
-func ofAnother(by audit.Origin, e audit.Entry) bool { return e.Object != "user "+by.Actor }
+func ofAnother(by Origin, e Entry) bool { return e.Object != "user "+by.Actor }
 
-func wide(_ audit.Origin, e audit.Entry) bool { return e.Wide }
+func wide(_ Origin, e Entry) bool { return e.Wide }
 
 // Confirmed returns ErrLogInAgain for a dangerous change in a session whose log-in is too old. Storage calls it for every entry of the audit log,
 // in the transaction of the change, so that no door can forget it.
-func Confirmed(by audit.Origin, e audit.Entry) error {
+func Confirmed(by Origin, e Entry) error {
 	if !by.OldLogin {
 		return nil
 	}

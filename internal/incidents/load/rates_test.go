@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/web/load"
 )
 
 // recent is a counter whose result the test sets.

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/web/load"
+	"github.com/iris-oncall/iris/internal/incidents/load"
 )
 
 type fakePending struct {

@@ -1,0 +1,2 @@
+// Package pg stores integrations and heartbeats.
+package pg

@@ -1,0 +1,2 @@
+// Package pages serves the pages and the routes of /v1 about people and teams.
+package pages
