@@ -1,4 +1,5 @@
-// Package site serves /dev/components, which shows each component of the pages. The web site mounts it.
+// This file serves /dev/components, which shows each component of the pages. The web site mounts it.
+
 package site
 
 import (

@@ -1,7 +1,6 @@
-// This file serves the web site: the log-in, the incidents and the sections (package sections). This package has the routes, the sessions and
+// Package site serves the web site: the log-in, the incidents and the sections. This package has the routes, the sessions and
 // the log-in. The packages below it serve the pages; page renders them. The API server mounts the site. Pages work without JavaScript, except
 // those of the calendar.
-
 package site
 
 import (
