@@ -237,7 +237,7 @@ func hours(shifts []oncall.Shift) []oncall.Shift {
 	var out []oncall.Shift
 	for _, s := range oncall.SortedShifts(shifts) {
 		if n := len(out); n > 0 && out[n-1].User == s.User && out[n-1].End.Equal(s.Start) {
-			out[n-1].End = s.End
+			out[n-1].End = s.End.UTC()
 			continue
 		}
 		out = append(out, oncall.Shift{User: s.User, Start: s.Start.UTC(), End: s.End.UTC()})
