@@ -1,7 +1,7 @@
 // Package irisapi serves /v0, the JSON API of Iris. Its clients rely on names, texts, integers for flags, and empty bodies. It
 // answers bad input with 400, also where Iris answered 500. A handler decodes the request, checks permissions with package auth,
-// calls one operation of the domain or of storage, and encodes the answer. Each package below this one serves the routes of one
-// resource; this one mounts them. Package v0 has the code that the routes share. app calls New.
+// calls one operation of the domain or of storage, and encodes the answer. Each
+// resource has a file with its routes. Package apiserver calls New.
 package irisapi
 
 import (
@@ -14,30 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/web/routing"
-)
-
-// The dependencies of the routes by resource, for package app.
-type (
-	// ApplicationParts are the parts of the routes of applications and statistics.
-	ApplicationParts = ApplicationsDeps
-	// CatalogParts are the parts of the routes of plans and templates.
-	CatalogParts = CatalogDeps
-	// IncidentParts are the parts of the routes of incidents.
-	IncidentParts = IncidentsDeps
-	// MessageParts are the parts of the routes of messages, queues and notifications.
-	MessageParts = MessagesDeps
-	// OpeningParts are the parts of the route that opens incidents.
-	OpeningParts = OpeningDeps
-	// Opener opens incidents.
-	Opener = OpeningOpener
-	// PeopleParts are the parts of the routes of people.
-	PeopleParts = PeopleDeps
-	// VocabularyParts are the parts of the routes of targets, roles, modes, categories and tags.
-	VocabularyParts = VocabularyDeps
-	// Mount has the common parts of the routes.
-	Mount = routing.Mount
-	// Tags shows and filters by tags.
-	Tags = VocabularyTags
 )
 
 // Caches are shared by all requests.

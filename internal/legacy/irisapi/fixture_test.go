@@ -206,23 +206,23 @@ func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisa
 	if opened == nil {
 		opened = in
 	}
-	tags := irisapi.Tags{Names: c.Tags, Store: pg.NewTags(f.db)}
+	tags := irisapi.V0Tags{Names: c.Tags, Store: pg.NewTags(f.db)}
 	authors := catalog.Authors{People: p.People, Teams: pg.NewOwners(f.db), Teammates: pgusers.NewUsers(f.db).Teammates}
 	return irisapi.Deps{
-		Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Once: keys.Once, Observe: requests.Observe},
-		Applications: irisapi.ApplicationParts{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
-		Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, Templates: templates, TemplateChanges: templates, Openings: c.Openings, Tags: tags, Authors: authors,
+		Mount:        routing.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Once: keys.Once, Observe: requests.Observe},
+		Applications: irisapi.ApplicationsDeps{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
+		Catalog: irisapi.CatalogDeps{Plans: plans, PlanChanges: plans, Templates: templates, TemplateChanges: templates, Openings: c.Openings, Tags: tags, Authors: authors,
 			PlanOperations:     catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors, Syntax: texts.CheckSyntax, MaxLength: c.MaxPlanLength, ListLimit: c.ListLimit}),
 			TemplateOperations: catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Syntax: texts.CheckSyntax})},
-		Incidents: irisapi.IncidentParts{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
+		Incidents: irisapi.IncidentsDeps{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
 			Openings: c.Openings, InternalApplications: c.InternalApplications, Wake: p.Wake},
-		Messages: irisapi.MessageParts{Messages: messages, Queues: pgdelivery.NewQueues(f.db), Acceptor: acceptor, Wake: p.Wake},
-		Opening: irisapi.OpeningParts{Texts: plans, Wake: p.Wake, Opener: irisapi.Opener{Incidents: opened, Plans: plans, Applications: apps,
+		Messages: irisapi.MessagesDeps{Messages: messages, Queues: pgdelivery.NewQueues(f.db), Acceptor: acceptor, Wake: p.Wake},
+		Opening: irisapi.OpeningDeps{Texts: plans, Wake: p.Wake, Opener: opening.Opener{Incidents: opened, Plans: plans, Applications: apps,
 			Lookups: pgnotifications.New(f.db), Load: p.Load, Rates: p.Rates}},
-		People: irisapi.PeopleParts{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
+		People: irisapi.PeopleDeps{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
 			Devices: settings, Acceptor: acceptor, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
 			DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},
-		Vocabulary: irisapi.VocabularyParts{Targets: pg.NewTargets(f.db), Roles: pg.NewTargets(f.db), Categories: apps, Tags: tags,
+		Vocabulary: irisapi.VocabularyDeps{Targets: pg.NewTargets(f.db), Roles: pg.NewTargets(f.db), Categories: apps, Tags: tags,
 			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications},
 		Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Registerer: p.Registerer,
 	}

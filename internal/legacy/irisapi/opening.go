@@ -15,12 +15,9 @@ type Texts interface {
 	HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
 }
 
-// OpeningOpener opens incidents.
-type OpeningOpener = opening.Opener
-
 // OpeningDeps are the parts that the route works on. All are required.
 type OpeningDeps struct {
-	Opener OpeningOpener
+	Opener opening.Opener
 	Texts  Texts
 	// Wake wakes the processors of changed buckets; it never blocks.
 	Wake func(context.Context, buckets.Set)

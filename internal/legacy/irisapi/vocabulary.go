@@ -30,9 +30,6 @@ type VocabularyCategories interface {
 	Categories(ctx context.Context, q filters.Query) ([]applications.Category, error)
 }
 
-// VocabularyTags shows and filters by the tags that the operator allows.
-type VocabularyTags = V0Tags
-
 // VocabularyDeps are the parts that the routes work on. All are required.
 type VocabularyDeps struct {
 	Targets    Targets

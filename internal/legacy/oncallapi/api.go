@@ -1,13 +1,10 @@
 // Package oncallapi serves Oncall's API v0 below /api/v0. Oncall's clients rely on its answers, byte for byte;
 // docs/compatibility.md lists the exceptions. A handler decodes the request, asks package auth whether the caller may, calls one
 // method of storage or a pure function of the domain, and encodes the answer. An "event" on the wire is a shift in the domain.
-// Each package below this one serves the routes of one resource; this one mounts them. wire/calendars has the decoders that it
-// shares with /v1.
+// Each resource has a file with its routes. Package oncall/requests has the decoders that it shares with /v1.
 package oncallapi
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -19,31 +16,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
-
-// The dependencies of the routes by resource, for package app.
-type (
-	// TeamParts are the parts of the routes of teams.
-	TeamParts = TeamsDeps
-	// PeopleParts are the parts of the routes of people.
-	PeopleParts = PeopleDeps
-	// EventParts are the parts of the routes of events.
-	EventParts = EventsDeps
-	// EscalateParts are the parts of the escalate button.
-	EscalateParts = EscalateDeps
-	// EscalateConfig holds the plans behind the escalate button.
-	EscalateConfig = Config
-	// EscalatePlan is a plan behind the escalate button.
-	EscalatePlan = Plan
-	// RoleTarget is a dynamic target of such a plan.
-	RoleTarget = EscalateRoleTarget
-	// Bonus has the teams whose shifts are always or never paid for.
-	Bonus = EventsBonus
-)
-
-// PaidRoles returns a function that fetches the list of paid roles from url; nil if url is "".
-func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
-	return EventsPaidRoles(url)
-}
 
 // Deps are the parts that the API works on. New fills the Requests of the parts by resource.
 type Deps struct {

@@ -28,8 +28,8 @@ type Lookups interface {
 
 // Plan is a plan behind the escalate button.
 type Plan struct {
-	Name    string               // "" = the button does not offer this plan
-	Targets []EscalateRoleTarget // one for each dynamic target of the plan, in order; the team is the target of those without a name
+	Name    string       // "" = the button does not offer this plan
+	Targets []RoleTarget // one for each dynamic target of the plan, in order; the team is the target of those without a name
 }
 
 // Config is set by operators. The zero value is the default.

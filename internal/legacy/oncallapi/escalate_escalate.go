@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// EscalateRoleTarget is the role and name for a dynamic target of a plan.
-type EscalateRoleTarget struct {
+// RoleTarget is the role and name for a dynamic target of a plan.
+type RoleTarget struct {
 	Role   string `json:"role"`
 	Target string `json:"target,omitempty"` // "" = the team that is paged
 }

@@ -41,7 +41,7 @@ type EventsDeps struct {
 	Audit     EventsAudit
 	// Paid fetches the list of paid roles by team; nil = there is no bonus route.
 	Paid  func(ctx context.Context) (json.RawMessage, error) `optional:"true"`
-	Bonus EventsBonus
+	Bonus Bonus
 }
 
 // Each type serves the routes of one resource.

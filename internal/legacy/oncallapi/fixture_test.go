@@ -84,7 +84,7 @@ type deps struct {
 	Teams         oncallapi.TeamsDeps
 	People        oncallapi.PeopleDeps
 	Events        oncallapi.EventsDeps
-	Escalate      oncallapi.EscalateParts
+	Escalate      oncallapi.EscalateDeps
 	Calendar      pages.Deps
 }
 
@@ -134,7 +134,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		People: oncallapi.PeopleDeps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
 			Feeds: shifts, Modes: modes},
 		Events: oncallapi.EventsDeps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
-		Escalate: oncallapi.EscalateParts{Plans: plans, Incidents: pgincidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(_ context.Context, s buckets.Set) {
+		Escalate: oncallapi.EscalateDeps{Plans: plans, Incidents: pgincidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(_ context.Context, s buckets.Set) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.woken.Union(s)

@@ -48,8 +48,8 @@ func (a auditLog) audit(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// EventsBonus has the names of teams whose shifts are always or never paid for.
-type EventsBonus struct {
+// Bonus has the names of teams whose shifts are always or never paid for.
+type Bonus struct {
 	Whitelist []string // always paid
 	Blacklist []string // never paid
 }

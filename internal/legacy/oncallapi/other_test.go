@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 )
 
 func TestNoticeSettings(t *testing.T) {
@@ -108,7 +109,7 @@ func TestEscalate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *deps) {
 		d.Teams.CheckPlans, d.Escalate.Config.Escalate, d.Escalate.Config.PublicURL = true, "calendar", "https://iris.example.com"
-		d.Escalate.Config.Urgent = oncallapi.EscalatePlan{Name: "urgent", Targets: []oncallapi.RoleTarget{{Role: "team"}}}
+		d.Escalate.Config.Urgent = oncallapi.Plan{Name: "urgent", Targets: []oncallapi.RoleTarget{{Role: "team"}}}
 	})
 	f.exec(`insert into templates (name, creator_id) select 'words', id from users where name = 'ann'`)
 	f.exec(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)

@@ -12,6 +12,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
@@ -23,9 +27,6 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/web/openapi"
 	"github.com/iris-oncall/iris/internal/web/wire"
-	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
-	"golang.org/x/sync/errgroup"
 )
 
 const apiAdminAddr = "127.0.0.1:16651"

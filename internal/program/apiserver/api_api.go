@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/go-chi/chi/v5"
+
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
@@ -18,22 +19,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
-)
-
-// The dependencies of the routes by resource, for package app.
-type (
-	// CalendarParts are the parts of the routes of the calendar.
-	CalendarParts = pagesoncall.Deps
-	// ApplicationParts are the parts of the routes of applications.
-	ApplicationParts = pagescatalog.Deps
-	// ConfigurationParts are the parts of the routes that change the configuration.
-	ConfigurationParts = pagescatalog.ConfigurationDeps
-	// IncidentParts are the parts of the routes of incidents.
-	IncidentParts = pagesincidents.APIDeps
-	// MessageParts are the parts of the routes of messages and notifications.
-	MessageParts = pagesmessages.Deps
-	// PeopleParts are the parts of the routes of people and teams.
-	PeopleParts = pages.Deps
 )
 
 // APIDeps are the parts that the API works on.

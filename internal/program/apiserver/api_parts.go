@@ -3,6 +3,12 @@ package apiserver
 import (
 	"context"
 
+	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	"github.com/iris-oncall/iris/internal/intake/opening"
+	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
+	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
+
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -11,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/pages"
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/escalation/reach"
 	incidentsload "github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -112,30 +119,30 @@ func (s *apiShared) authors() catalog.Authors {
 func (s *apiShared) irisParts() irisapi.Deps {
 	c, open := s.cfg, openings(s.cfg)
 	reached, rule := s.reached(), reach.Rule{Openings: open}
-	tags := irisapi.Tags{Names: c.Tags, Store: s.Tags}
+	tags := irisapi.V0Tags{Names: c.Tags, Store: s.Tags}
 	return irisapi.Deps{
-		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent, Once: s.keys.Once, Observe: s.requests.Observe},
-		Applications: irisapi.ApplicationParts{
+		Mount: routing.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent, Once: s.keys.Once, Observe: s.requests.Observe},
+		Applications: irisapi.ApplicationsDeps{
 			Applications: s.Applications, Changes: s.Applications, Keys: s.Applications, Limits: s.Applications,
 			Statistics: s.caches.Statistics, Tags: tags,
 		},
-		Catalog: irisapi.CatalogParts{
+		Catalog: irisapi.CatalogDeps{
 			Plans: s.Plans, PlanChanges: s.Plans, PlanOperations: s.plans,
 			Templates: s.Templates, TemplateChanges: s.Templates, TemplateOperations: s.templates,
 			Authors: s.authors(), Openings: open, Tags: tags,
 		},
-		Incidents: irisapi.IncidentParts{
+		Incidents: irisapi.IncidentsDeps{
 			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, People: s.Users,
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications, Wake: s.notifier.Wake,
 		},
-		Messages: irisapi.MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
-		Opening:  irisapi.OpeningParts{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
-		People: irisapi.PeopleParts{
+		Messages: irisapi.MessagesDeps{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
+		Opening:  irisapi.OpeningDeps{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
+		People: irisapi.PeopleDeps{
 			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
 			Devices: s.Settings, Acceptor: s.acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
 			Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications, InternalApplications: c.InternalApplications,
 		},
-		Vocabulary: irisapi.VocabularyParts{
+		Vocabulary: irisapi.VocabularyDeps{
 			Targets: s.Targets, Roles: s.Targets, Categories: s.Applications, Tags: tags,
 			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications,
 		},
@@ -150,8 +157,8 @@ func (s *apiShared) reached() reach.Incidents {
 }
 
 // opener returns what opens the incidents that applications and people ask for.
-func (s *apiShared) opener() irisapi.Opener {
-	return irisapi.Opener{Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load, Rates: s.rates}
+func (s *apiShared) opener() opening.Opener {
+	return opening.Opener{Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load, Rates: s.rates}
 }
 
 // calendarEdge returns what the two calendar APIs share.
@@ -172,20 +179,20 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 	requests, authenticator := s.calendarEdge()
 	return oncallapi.New(oncallapi.Deps{
 		Requests: requests, Authenticator: authenticator, Errors: s.errors,
-		Teams: oncallapi.TeamParts{
+		Teams: oncallapi.TeamsDeps{
 			Teams: s.Teams, Members: s.Teams, Admins: s.Teams, Subscriptions: s.Teams, Rosters: s.Rosters, RosterMembers: s.Rosters,
 			RoleChanges: s.Names, Services: s.Names, TeamServices: s.Names, ScheduleChanges: s.Schedules, Audit: s.Notices, Plans: s.Plans,
 			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes, Region: s.Region,
 		},
-		People: oncallapi.PeopleParts{
+		People: oncallapi.PeopleDeps{
 			Users: s.People, Pins: s.People, NoticeTypes: s.Notices, Notices: s.Notices, Keys: s.Notices, KeyRemovals: s.Notices,
 			Feeds: s.Shifts, Modes: noticeModes, Region: s.Region,
 		},
-		Events: oncallapi.EventParts{
+		Events: oncallapi.EventsDeps{
 			Calendars: s.Calendars, TeamNames: s.Teams, Users: s.People, Services: s.Names, Audit: s.Notices,
-			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
+			Paid: oncallapi.EventsPaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
 		},
-		Escalate: oncallapi.EscalateParts{
+		Escalate: oncallapi.EscalateDeps{
 			Plans: s.Plans, Incidents: s.Incidents, Lookups: s.Notifications, Applications: s.Applications, Wake: s.notifier.Wake,
 			Config: escalateConfig(s.cfg),
 		},
@@ -202,19 +209,19 @@ func (s *apiShared) v1Parts() APIDeps {
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Once: s.keys.Once, Typed: s.typed,
-		Incidents: IncidentParts{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
+		Incidents: pagesincidents.APIDeps{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
-		Messages: MessageParts{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
+		Messages: pagesmessages.Deps{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
 			Acceptor: &acceptor, Reached: reached.Check},
-		Applications: ApplicationParts{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
-		Configuration: ConfigurationParts{
+		Applications: pagescatalog.Deps{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
+		Configuration: pagescatalog.ConfigurationDeps{
 			Applications: s.Applications, Fallbacks: s.Directory,
 			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
 		Integrations: append(WithAccounts(s.cfg, s.Stores, Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log)),
 			routing.Post("/v1/templates/preview", routing.Write, Preview(s.Stores, s.cfg.PublicURL))),
-		People: PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
-		Calendar: CalendarParts{
+		People: pagesusers.Deps{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
+		Calendar: pagesoncall.Deps{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,
 			Contacts: s.Contacts, Sealer: s.Keys, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars, Region: s.Region,

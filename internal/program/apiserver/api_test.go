@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
 	"github.com/iris-oncall/iris/internal/auth"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/auth/pg"
@@ -43,8 +46,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/replay"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
-	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 )
 
 // seed makes two people, a team, an application, a plan of two steps with its template, and three incidents.

@@ -12,11 +12,11 @@ import (
 var noticeModes = []users.Mode{users.Email, users.SMS, users.Call, users.Slack, users.Push}
 
 // escalateConfig returns the configuration of the escalate button.
-func escalateConfig(c config.API) oncallapi.EscalateConfig {
-	return oncallapi.EscalateConfig{
+func escalateConfig(c config.API) oncallapi.Config {
+	return oncallapi.Config{
 		Escalate: c.Oncall.EscalateApplication, PublicURL: c.PublicURL,
-		Urgent: oncallapi.EscalatePlan{Name: c.Oncall.UrgentPlan, Targets: roleTargets(c.Oncall.UrgentTargets)},
-		Medium: oncallapi.EscalatePlan{Name: c.Oncall.MediumPlan, Targets: roleTargets(c.Oncall.MediumTargets)},
+		Urgent: oncallapi.Plan{Name: c.Oncall.UrgentPlan, Targets: roleTargets(c.Oncall.UrgentTargets)},
+		Medium: oncallapi.Plan{Name: c.Oncall.MediumPlan, Targets: roleTargets(c.Oncall.MediumTargets)},
 	}
 }
 

@@ -4,6 +4,8 @@ package apiserver
 
 import (
 	"context"
+	"slices"
+
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog/pages"
@@ -12,7 +14,6 @@ import (
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
 	changes "github.com/iris-oncall/iris/internal/system/pg"
 	"github.com/iris-oncall/iris/internal/web/routing"
-	"slices"
 )
 
 // OperationRoutes returns the routes. own returns the application that the caller is confined to. wake wakes the processors of changed buckets.

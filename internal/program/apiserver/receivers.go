@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
@@ -17,9 +21,6 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
-	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
-	"golang.org/x/sync/errgroup"
 )
 
 // Limits are the limits of new incidents, and of bodies in work. Rates is nil if there is none.
