@@ -33,20 +33,20 @@ type Archive interface {
 	Forget(ctx context.Context, retention time.Duration) (more bool, err error)
 }
 
-// HistoryLeases returns the buckets that this process may work on now.
-type HistoryLeases interface {
+// HistorianLeases returns the buckets that this process may work on now.
+type HistorianLeases interface {
 	Leases() []buckets.Lease
 }
 
-// HistoryConfig tunes a Historian. Zero values mean the defaults.
-type HistoryConfig struct {
+// HistorianConfig tunes a Historian. Zero values mean the defaults.
+type HistorianConfig struct {
 	Age       time.Duration // how long finished messages stay in the queue's tables; default 10 minutes
 	Retention time.Duration // how long history is kept; default 13 months
 	Batch     int           // messages moved at a time; default 2,000
 	Every     time.Duration // pause when there is nothing to do; default 10 s
 }
 
-func (c HistoryConfig) withDefaults() HistoryConfig {
+func (c HistorianConfig) withDefaults() HistorianConfig {
 	if c.Age == 0 {
 		c.Age = 10 * time.Minute
 	}
@@ -65,13 +65,13 @@ func (c HistoryConfig) withDefaults() HistoryConfig {
 // Historian moves finished messages to history and deletes old history. Only the process that holds bucket 0 does so.
 type Historian struct {
 	archive Archive
-	leases  HistoryLeases
-	cfg     HistoryConfig
+	leases  HistorianLeases
+	cfg     HistorianConfig
 	log     *zap.Logger
 }
 
-// HistoryNew returns a Historian that does nothing until Run.
-func HistoryNew(a Archive, l HistoryLeases, cfg HistoryConfig, log *zap.Logger) (*Historian, error) {
+// NewHistorian returns a Historian that does nothing until Run.
+func NewHistorian(a Archive, l HistorianLeases, cfg HistorianConfig, log *zap.Logger) (*Historian, error) {
 	if a == nil || l == nil || log == nil {
 		return nil, errors.New("history: archive, leases and log are required")
 	}

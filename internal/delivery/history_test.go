@@ -45,7 +45,7 @@ func TestTheHistorianRestsWhenAllMessagesWereRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{left: 5000}
-		h, err := delivery.HistoryNew(s, first{}, delivery.HistoryConfig{}, zap.NewNop())
+		h, err := delivery.NewHistorian(s, first{}, delivery.HistorianConfig{}, zap.NewNop())
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)

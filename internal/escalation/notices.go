@@ -24,8 +24,8 @@ const (
 	Life = 24 * time.Hour
 )
 
-// NoticesPast is a message of the incident: a page or an earlier notice.
-type NoticesPast struct {
+// PastMessage is a message of the incident: a page or an earlier notice.
+type PastMessage struct {
 	Recipient messages.Recipient
 	Target    string // name of the recipient
 	Mode      users.Mode
@@ -48,7 +48,7 @@ type Notice struct {
 // Resolved returns the notices of a resolve, by the names of their recipients: one to each person and address that was paged since the last such
 // notice. Its mode is that of the last page whose mode the settings allow. Without such a page there is no notice, and neither is one to by, who
 // resolved the incident.
-func Resolved(past []NoticesPast, s Settings, by string) []Notice {
+func Resolved(past []PastMessage, s Settings, by string) []Notice {
 	notified := map[messages.Recipient]time.Time{}
 	number := map[messages.Recipient]int{}
 	for _, m := range past {
@@ -59,7 +59,7 @@ func Resolved(past []NoticesPast, s Settings, by string) []Notice {
 			}
 		}
 	}
-	last := map[messages.Recipient]NoticesPast{}
+	last := map[messages.Recipient]PastMessage{}
 	for _, m := range past {
 		if pages(m) && Allows(s, m.Mode) && m.At.After(notified[m.Recipient]) && !m.At.Before(last[m.Recipient].At) && !strings.EqualFold(m.Target, by) {
 			last[m.Recipient] = m
@@ -77,7 +77,7 @@ func Resolved(past []NoticesPast, s Settings, by string) []Notice {
 
 // pages reports whether a message paged somebody alone. Pages in a digest do not count: a digest stands for many incidents, and a notice for
 // each of them would be the flood that the digest prevented.
-func pages(m NoticesPast) bool {
+func pages(m PastMessage) bool {
 	switch m.Purpose.Kind() {
 	case messages.Primary, messages.Copy, messages.Fallback, messages.Direct, messages.FollowUp:
 		return m.State == messages.Sending || m.State == messages.Sent || m.State == messages.Delivered
@@ -96,7 +96,7 @@ func Allows(s Settings, m users.Mode) bool {
 
 // Owner returns the notice of news to the owner of an incident, and false if there is none: the settings name no mode, or an earlier notice
 // still waits; that one will have the latest news.
-func Owner(past []NoticesPast, s Settings, id users.ID, name string, now time.Time) (Notice, bool) {
+func Owner(past []PastMessage, s Settings, id users.ID, name string, now time.Time) (Notice, bool) {
 	n := Notice{Recipient: messages.ToUser(id), Target: name, Mode: s.NotifyOwner}
 	if s.NotifyOwner == "" {
 		return n, false

@@ -13,9 +13,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// RespondersStore stores the changes of one incident, the first of c.IDs. A change that the incident's state does not allow is a Conflict fault, an
+// ResponderStore stores the changes of one incident, the first of c.IDs. A change that the incident's state does not allow is a Conflict fault, an
 // unknown incident a NotFound fault. A method returns when its change is durable.
-type RespondersStore interface {
+type ResponderStore interface {
 	PageAlso(ctx context.Context, c incidents.Change, a escalation.Addition) error
 	// Reassign makes owner the owner of an acknowledged incident. If owner is the owner already, it changes nothing.
 	Reassign(ctx context.Context, c incidents.Change, owner users.User, a escalation.Addition) error
@@ -28,7 +28,7 @@ type People interface {
 
 // Responders changes who works on an incident. It is safe for concurrent use.
 type Responders struct {
-	Store   RespondersStore
+	Store   ResponderStore
 	Lookups Lookups
 	People  People
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// TokenTokens stores tokens. The methods are those of the routes of /v1/tokens.
-type TokenTokens interface {
+// TokenStore stores tokens. The methods are those of the routes of /v1/tokens.
+type TokenStore interface {
 	Page(ctx context.Context, user users.ID, before tokens.ID, most int) ([]tokens.Token, error)
 	Create(ctx context.Context, u users.User, c tokens.Content, hash []byte) (tokens.Token, error)
 	Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor string) error
@@ -37,7 +37,7 @@ type Services = servicetokens.Services
 
 // TokenDeps are the parts that the pages work on.
 type TokenDeps struct {
-	Tokens   TokenTokens
+	Tokens   TokenStore
 	Services Services
 	Grants   Grants
 	Most     time.Duration // the longest life of a personal token

@@ -239,7 +239,7 @@ func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) err
 	if s.opt.NoDemo {
 		return demo.SeedUser(ctx, operator.New(db, in.Keys))
 	}
-	if err := demo.Seed(ctx, operator.New(db, in.Keys), operator.SendersNew(db, in.Keys)); err != nil {
+	if err := demo.Seed(ctx, operator.New(db, in.Keys), operator.NewSenders(db, in.Keys)); err != nil {
 		return fmt.Errorf("write the demo data: %w", err)
 	}
 	return nil

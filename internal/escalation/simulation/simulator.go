@@ -274,10 +274,10 @@ func (s *simulation) addNotes() {
 
 // resolved returns the notices of a resolve after all pages.
 func (s *simulation) resolved() []escalation.Notice {
-	var past []escalation.NoticesPast
+	var past []escalation.PastMessage
 	for _, p := range s.Pages {
 		if p.HeldUntil.IsZero() {
-			past = append(past, escalation.NoticesPast{Recipient: p.Recipient, Target: p.Target, Mode: p.Mode, Purpose: p.Purpose, State: messages.Sent, At: p.At})
+			past = append(past, escalation.PastMessage{Recipient: p.Recipient, Target: p.Target, Mode: p.Mode, Purpose: p.Purpose, State: messages.Sent, At: p.At})
 		}
 	}
 	return escalation.Resolved(past, s.Plan.Settings, "")

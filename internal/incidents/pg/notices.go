@@ -77,7 +77,7 @@ type past struct {
 	settings  escalation.Settings
 	owner     users.ID // 0 = none
 	ownerName string
-	messages  []escalation.NoticesPast
+	messages  []escalation.PastMessage
 }
 
 // read reads the past of incidents.
@@ -95,7 +95,7 @@ func read(ctx context.Context, q *db.Queries, ids []int64) ([]past, error) {
 			continue // it has no messages
 		}
 		last := &out[len(out)-1]
-		last.messages = append(last.messages, escalation.NoticesPast{Recipient: messages.Recipient(r.Recipient), Target: r.Target, Mode: users.Mode(r.Mode),
+		last.messages = append(last.messages, escalation.PastMessage{Recipient: messages.Recipient(r.Recipient), Target: r.Target, Mode: users.Mode(r.Mode),
 			Purpose: messages.Purpose(r.Purpose), State: messages.State(r.State), At: r.At})
 	}
 	return out, nil

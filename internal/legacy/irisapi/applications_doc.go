@@ -47,7 +47,7 @@ type ApplicationsDeps struct {
 	Keys         Keys
 	Limits       Limits
 	Statistics   *RecentStatistics
-	Tags         V0Tags
+	Tags         Tags
 }
 
 // The routes by resource.

@@ -121,8 +121,8 @@ func Objects(raw json.RawMessage) (list []map[string]json.RawMessage, ok bool) {
 	return list, true
 }
 
-// V0Texts decodes a JSON array of strings that can be stored; ok is false for any other value.
-func V0Texts(raw json.RawMessage) (list []string, ok bool) {
+// texts decodes a JSON array of strings that can be stored; ok is false for any other value.
+func texts(raw json.RawMessage) (list []string, ok bool) {
 	if raw == nil || IsNull(raw) || json.Unmarshal(raw, &list) != nil {
 		return nil, false
 	}

@@ -55,7 +55,7 @@ type CatalogDeps struct {
 	TemplateOperations *catalog.Templates
 	Authors            catalog.Authors
 	Openings           auth.Openings
-	Tags               V0Tags
+	Tags               Tags
 }
 
 // caller returns the caller of a request as operations see it.

@@ -78,7 +78,7 @@ func parseChange(b Body) (c applications.Change, err error) {
 	c.TitleVariable = b.Text("title_variable")
 	b.Check(c.TitleVariable == "" || slices.Contains(c.Variables, c.TitleVariable), fault.Invalidf("title_variable", "title variable is invalid"))
 	if b.Given("owners") {
-		owners, ok := V0Texts(b.Members["owners"])
+		owners, ok := texts(b.Members["owners"])
 		b.Check(ok, fault.Invalidf("owners", "To change owners, you must pass a list of strings"))
 		c.Owners = &owners
 	}
@@ -102,7 +102,7 @@ const (
 )
 
 func parseVariables(b Body) []string {
-	names, ok := V0Texts(b.Members["variables"])
+	names, ok := texts(b.Members["variables"])
 	b.Check(ok, fault.Invalidf("variables", "variables must be specified and be a list"))
 	b.Check(len(names) <= maxVariables, fault.Invalidf("variables", "an application can have at most %d variables", maxVariables))
 	wrong := slices.ContainsFunc(names, func(name string) bool { return name == "" || len(name) > maxVariable })
@@ -133,7 +133,7 @@ func parseSenders(b Body) map[users.Mode]string {
 
 func parseModes(b Body, c *applications.Change) {
 	if b.Given("supported_modes") {
-		names, ok := V0Texts(b.Members["supported_modes"])
+		names, ok := texts(b.Members["supported_modes"])
 		b.Check(ok, fault.Invalidf("supported_modes", "To change modes, you must pass a list of strings"))
 		modes := make([]users.Mode, len(names))
 		for i, name := range names {

@@ -206,7 +206,7 @@ func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisa
 	if opened == nil {
 		opened = in
 	}
-	tags := irisapi.V0Tags{Names: c.Tags, Store: pg.NewTags(f.db)}
+	tags := irisapi.Tags{Names: c.Tags, Store: pg.NewTags(f.db)}
 	authors := catalog.Authors{People: p.People, Teams: pg.NewOwners(f.db), Teammates: pgusers.NewUsers(f.db).Teammates}
 	return irisapi.Deps{
 		Mount:        routing.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Once: keys.Once, Observe: requests.Observe},

@@ -50,7 +50,7 @@ type IncidentsDeps struct {
 	Comments    Comments
 	Messages    Messages
 	People      wire.People
-	Tags        V0Tags
+	Tags        Tags
 	Openings    auth.Openings
 	// InternalApplications may use the routes below /v0/internal.
 	InternalApplications []string

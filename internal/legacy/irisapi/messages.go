@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// MessagesMessages reads messages. For a message that does not exist, Get returns a NotFound fault, and Changes an empty list.
-type MessagesMessages interface {
+// MessageStore reads messages. For a message that does not exist, Get returns a NotFound fault, and Changes an empty list.
+type MessageStore interface {
 	List(ctx context.Context, q filters.Query) ([]messages.Message, error)
 	Get(ctx context.Context, id messages.ID) (messages.Message, error)
 	Changes(ctx context.Context, id messages.ID) ([]messages.Change, error)
@@ -26,7 +26,7 @@ type Queues interface {
 
 // MessagesDeps are the parts that the routes work on. All are required.
 type MessagesDeps struct {
-	Messages MessagesMessages
+	Messages MessageStore
 	Queues   Queues
 	Acceptor *notifications.Acceptor
 	// Refused counts a notification that is refused because too much of the application waits.

@@ -44,7 +44,7 @@ func rendered(m messages.Message, text string) any {
 }
 
 func (a messagesReads) list(w http.ResponseWriter, r *http.Request) error {
-	return messagesRows.Answer(w, r, V0Tags{}, a.Messages.List, nil)
+	return messagesRows.Answer(w, r, Tags{}, a.Messages.List, nil)
 }
 
 func (a messagesReads) get(w http.ResponseWriter, r *http.Request, id messages.ID) error {

@@ -100,7 +100,7 @@ func (v tags) set(kind string) routing.Handler {
 		b := ReadBody(w, r, "")
 		id, name := b.Whole("id", 1, 1<<62), b.Required("name")
 		b.Check(slices.Contains(v.Tags.Names, name), fault.Invalidf("name", "The tag %s is not one of those that are allowed", name))
-		values, ok := V0Texts(b.Members["values"])
+		values, ok := texts(b.Members["values"])
 		wrong := slices.ContainsFunc(values, func(v string) bool { return v == "" || len(v) > maxTagValue })
 		b.Check(ok && len(values) <= maxTagValues && !wrong,
 			fault.Invalidf("values", "values must be a list of at most %d texts of 1 to %d bytes", maxTagValues, maxTagValue))

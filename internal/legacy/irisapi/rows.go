@@ -25,7 +25,7 @@ type Rows[T any] struct {
 }
 
 // Answer reads the query and answers with the objects, or with counts of them. count is nil if the route does not count.
-func (l Rows[T]) Answer(w http.ResponseWriter, r *http.Request, tags V0Tags,
+func (l Rows[T]) Answer(w http.ResponseWriter, r *http.Request, tags Tags,
 	read func(context.Context, filters.Query) ([]T, error), count Counter) error {
 	query := l.Query
 	query.Columns = l.Columns.Names()
@@ -56,7 +56,7 @@ func (l Rows[T]) Answer(w http.ResponseWriter, r *http.Request, tags V0Tags,
 }
 
 // Record returns one object with all columns.
-func (l Rows[T]) Record(ctx context.Context, tags V0Tags, item T) (Record, error) {
+func (l Rows[T]) Record(ctx context.Context, tags Tags, item T) (Record, error) {
 	cols, err := taggedColumns(ctx, tags, l, nil, []T{item})
 	return cols.Record(item), err
 }
@@ -69,8 +69,8 @@ type TagStore interface {
 	Set(ctx context.Context, kind string, id int64, name string, values []string) error
 }
 
-// V0Tags shows and filters by the tags whose names the operator allows. Without names it reads nothing.
-type V0Tags struct {
+// Tags shows and filters by the tags whose names the operator allows. Without names it reads nothing.
+type Tags struct {
 	Names []string
 	Store TagStore
 }
@@ -78,7 +78,7 @@ type V0Tags struct {
 const tagsField = "tags"
 
 // List returns l with the field tags and a filter for each tag.
-func (t V0Tags) List(l List) List {
+func (t Tags) List(l List) List {
 	if len(t.Names) == 0 {
 		return l
 	}
@@ -94,7 +94,7 @@ func (t V0Tags) List(l List) List {
 }
 
 // taggedColumns adds the field tags to the columns of a list, if the request asks for it.
-func taggedColumns[T any](ctx context.Context, t V0Tags, l Rows[T], fields []string, items []T) (Columns[T], error) {
+func taggedColumns[T any](ctx context.Context, t Tags, l Rows[T], fields []string, items []T) (Columns[T], error) {
 	cols := l.Columns.Pick(fields)
 	if l.Kind == "" || len(t.Names) == 0 || len(fields) > 0 && !slices.Contains(fields, tagsField) {
 		return cols, nil

@@ -25,8 +25,8 @@ type Roles interface {
 	PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 }
 
-// VocabularyCategories lists the categories of applications, sorted by id.
-type VocabularyCategories interface {
+// CategoryStore lists the categories of applications, sorted by id.
+type CategoryStore interface {
 	Categories(ctx context.Context, q filters.Query) ([]applications.Category, error)
 }
 
@@ -34,8 +34,8 @@ type VocabularyCategories interface {
 type VocabularyDeps struct {
 	Targets    Targets
 	Roles      Roles
-	Categories VocabularyCategories
-	Tags       V0Tags
+	Categories CategoryStore
+	Tags       Tags
 	// TimeZones are the time zones that people may choose.
 	TimeZones []string
 	// InternalApplications may use the routes below /v0/internal.

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// EscalatePlans finds plans by name for the escalate button.
-type EscalatePlans interface {
+// PlanStore finds plans by name for the escalate button.
+type PlanStore interface {
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
 }
 
@@ -43,7 +43,7 @@ type Config struct {
 // EscalateDeps are the parts that the routes work on. All are required.
 type EscalateDeps struct {
 	requests.Requests
-	Plans        EscalatePlans
+	Plans        PlanStore
 	Incidents    Incidents
 	Lookups      Lookups
 	Applications auth.Applications

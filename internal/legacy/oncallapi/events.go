@@ -15,19 +15,19 @@ type TeamNames interface {
 	Names(ctx context.Context, active bool) ([]oncall.TeamName, error)
 }
 
-// EventsUsers lists people.
-type EventsUsers interface {
+// UserStore lists people.
+type UserStore interface {
 	All(ctx context.Context) ([]oncall.Person, error)
 }
 
-// EventsServices finds services and their teams.
-type EventsServices interface {
+// ServiceStore finds services and their teams.
+type ServiceStore interface {
 	Service(ctx context.Context, name string) (oncall.Service, error)
 	ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error)
 }
 
-// EventsAudit reads the calendar's audit log.
-type EventsAudit interface {
+// AuditStore reads the calendar's audit log.
+type AuditStore interface {
 	Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error)
 }
 
@@ -36,9 +36,9 @@ type EventsDeps struct {
 	requests.Requests
 	Calendars oncall.CalendarStore
 	TeamNames TeamNames
-	Users     EventsUsers
-	Services  EventsServices
-	Audit     EventsAudit
+	Users     UserStore
+	Services  ServiceStore
+	Audit     AuditStore
 	// Paid fetches the list of paid roles by team; nil = there is no bonus route.
 	Paid  func(ctx context.Context) (json.RawMessage, error) `optional:"true"`
 	Bonus Bonus

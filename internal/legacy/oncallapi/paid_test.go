@@ -16,7 +16,7 @@ func TestTheListOfPaidRolesIsNeverCut(t *testing.T) {
 	longest := `"` + strings.Repeat("x", maxPaid-2) + `"`
 	for text, ok := range map[string]bool{longest: true, longest + " ": false} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }))
-		got, err := EventsPaidRoles(s.URL)(t.Context())
+		got, err := PaidRoles(s.URL)(t.Context())
 		s.Close()
 		require.Equal(t, !ok, fault.Is(err, fault.Unavailable), "%d bytes", len(text))
 		if ok {

@@ -36,9 +36,9 @@ type Role struct {
 	People []Person `json:"people"` // empty = nobody is on call
 	Rule   string   `json:"rule"`   // the rule that chose them, or why nobody is on call
 	// Calendar reports whether the calendar has the answer. Otherwise the fixed order of the team was used.
-	Calendar bool      `json:"calendar"`
-	Next     []HandOff `json:"next"`
-	Gaps     []WhoGap  `json:"gaps"`
+	Calendar bool        `json:"calendar"`
+	Next     []HandOff   `json:"next"`
+	Gaps     []PersonGap `json:"gaps"`
 }
 
 // Person is a person on call, with their contacts.
@@ -55,8 +55,8 @@ type HandOff struct {
 	To   []string `json:"to"`
 }
 
-// WhoGap is a time that the team wants to be covered and in which nobody has a shift.
-type WhoGap struct {
+// PersonGap is a time that the team wants to be covered and in which nobody has a shift.
+type PersonGap struct {
 	// Kind is nobody, or not-populated if a schedule has not filled the time yet.
 	Kind  GapKind `json:"kind"`
 	Start int64   `json:"start"`

@@ -233,7 +233,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 }
 
 // build creates the other edges. It returns all routes, and the site.
-func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *Site, error) {
+func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 	v0, err := irisapi.New(s.irisParts())
 	if err != nil {
 		return nil, nil, err
@@ -242,11 +242,11 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *Site, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	v1, err := APINew(s.v1Parts())
+	v1, err := NewV1(s.v1Parts())
 	if err != nil {
 		return nil, nil, err
 	}
-	pages, err := SiteNew(SiteDeps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Silences: s.silences, Plans: s.plans, Templates: s.templates, Log: s.log, Registerer: s.reg})
+	pages, err := newSite(siteDeps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Silences: s.silences, Plans: s.plans, Templates: s.templates, Log: s.log, Registerer: s.reg})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// APIDeps are the parts that the API works on.
-type APIDeps struct {
+// V1Deps are the parts that the API works on.
+type V1Deps struct {
 	Calendar      pagesoncall.Deps
 	Applications  pagescatalog.Deps
 	Configuration pagescatalog.ConfigurationDeps
@@ -44,19 +44,19 @@ type APIDeps struct {
 	Observe func(http.Handler) http.Handler
 }
 
-// APIAPI serves the routes. It is safe for concurrent use.
-type APIAPI struct{ APIDeps }
+// V1 serves the routes. It is safe for concurrent use.
+type V1 struct{ V1Deps }
 
-// APINew returns an error if a required part is missing.
-func APINew(d APIDeps) (*APIAPI, error) {
+// NewV1 returns an error if a required part is missing.
+func NewV1(d V1Deps) (*V1, error) {
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("api: a part is missing: " + name)
 	}
-	return &APIAPI{d}, nil
+	return &V1{d}, nil
 }
 
 // Routes mounts the API on a router, which should use wire.TrimSlash.
-func (a *APIAPI) Routes(r chi.Router) {
+func (a *V1) Routes(r chi.Router) {
 	ofCalendar := routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: pagesoncall.Plain,
 		Observe: a.Observe, Options: true}
 	ofCalendar.Routes(r, pagesoncall.Routes(a.Calendar))
@@ -66,13 +66,13 @@ func (a *APIAPI) Routes(r chi.Router) {
 }
 
 // table returns the routes, except those of the calendar.
-func (a *APIAPI) table() []routing.Route {
+func (a *V1) table() []routing.Route {
 	return slices.Concat(pagescatalog.Routes(a.Applications), pagescatalog.RemovalRoutes(a.Configuration), pagesincidents.Routes(a.Incidents), a.Typed.Routes(), a.Integrations,
 		pagesmessages.Routes(a.Messages), pages.APIRoutes(a.People))
 }
 
 // Handler returns a router with this API only, for tests and for the iris command on a database.
-func (a *APIAPI) Handler() http.Handler {
+func (a *V1) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, a.Errors.BoundQuery)
 	a.Errors.Refuse(r)

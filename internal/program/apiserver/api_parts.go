@@ -106,7 +106,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
 	pagessilences.Mount(s.typed, s.silences)
 	pages.Mount(s.typed, s.plans, s.templates)
-	s.callbacks, err = CallbackNew(a.cfg)
+	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
 
@@ -119,7 +119,7 @@ func (s *apiShared) authors() catalog.Authors {
 func (s *apiShared) irisParts() irisapi.Deps {
 	c, open := s.cfg, openings(s.cfg)
 	reached, rule := s.reached(), reach.Rule{Openings: open}
-	tags := irisapi.V0Tags{Names: c.Tags, Store: s.Tags}
+	tags := irisapi.Tags{Names: c.Tags, Store: s.Tags}
 	return irisapi.Deps{
 		Mount: routing.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent, Once: s.keys.Once, Observe: s.requests.Observe},
 		Applications: irisapi.ApplicationsDeps{
@@ -190,7 +190,7 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 		},
 		Events: oncallapi.EventsDeps{
 			Calendars: s.Calendars, TeamNames: s.Teams, Users: s.People, Services: s.Names, Audit: s.Notices,
-			Paid: oncallapi.EventsPaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
+			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
 		},
 		Escalate: oncallapi.EscalateDeps{
 			Plans: s.Plans, Incidents: s.Incidents, Lookups: s.Notifications, Applications: s.Applications, Wake: s.notifier.Wake,
@@ -200,12 +200,12 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 }
 
 // v1Parts are the parts of the project's own API below /v1.
-func (s *apiShared) v1Parts() APIDeps {
+func (s *apiShared) v1Parts() V1Deps {
 	requests, authenticator := s.calendarEdge()
 	acceptor := *s.acceptor
 	acceptor.DummyRoles = false
 	reached, rule := s.reached(), reach.Rule{Openings: openings(s.cfg)}
-	return APIDeps{
+	return V1Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Once: s.keys.Once, Typed: s.typed,
@@ -231,7 +231,7 @@ func (s *apiShared) v1Parts() APIDeps {
 
 // receivers creates the edges that take alerts.
 func (s *apiShared) receivers() (*Receivers, error) {
-	return ReceiverNew(s.cfg, openings(s.cfg), s.Stores, Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies}, s.notifier.Wake, s.errors, s.log, s.reg)
+	return newReceivers(s.cfg, openings(s.cfg), s.Stores, Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies}, s.notifier.Wake, s.errors, s.log, s.reg)
 }
 
 // responses creates the edge that takes answers. asset returns the address of a static file for its pages.

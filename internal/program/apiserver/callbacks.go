@@ -32,8 +32,8 @@ type Callbacks struct {
 	SlackID       func(ctx context.Context, email string) (string, error)
 }
 
-// CallbackNew returns the callbacks of the configured accounts. It calls no vendor.
-func CallbackNew(c config.API) (Callbacks, error) {
+// newCallbacks returns the callbacks of the configured accounts. It calls no vendor.
+func newCallbacks(c config.API) (Callbacks, error) {
 	out := Callbacks{TwilioReceipt: twilio.ParseReceipt} // for relays, which verify receipts themselves
 	var tokens, secrets []string
 	for _, t := range c.Twilio {

@@ -14,7 +14,7 @@ import (
 func TestSlackEmail(t *testing.T) {
 	t.Parallel()
 	var c config.API
-	back, err := CallbackNew(c)
+	back, err := newCallbacks(c)
 	require.NoError(t, err)
 	require.Nil(t, back.SlackPressed)
 	require.Nil(t, back.SlackEmail)
@@ -25,7 +25,7 @@ func TestSlackEmail(t *testing.T) {
 		t.Cleanup(workspace.Close)
 		c.Slack = append(c.Slack, config.Slack{Token: "xoxb-test", SigningSecret: "secret", APIURL: workspace.Slack.URL()})
 	}
-	back, err = CallbackNew(c)
+	back, err = newCallbacks(c)
 	require.NoError(t, err)
 	for id, want := range map[string]string{"U0ANN0001": "ann@example.com", "U0BOB0001": "bob@example.com"} {
 		email, err := back.SlackEmail(t.Context(), id)
@@ -44,7 +44,7 @@ func TestSlackEmail(t *testing.T) {
 	require.True(t, fault.Is(err, fault.NotFound), "no workspace knows eve")
 	away := c
 	away.Slack = append([]config.Slack{{Token: "xoxb-test", APIURL: "http://127.0.0.1:1/"}}, c.Slack...)
-	back, err = CallbackNew(away)
+	back, err = newCallbacks(away)
 	require.NoError(t, err)
 	id, err := back.SlackID(t.Context(), "bob@example.com")
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestSlackEmail(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Unavailable), "the workspace that is away may know eve")
 
 	c.Slack = []config.Slack{{SigningSecret: "secret"}}
-	back, err = CallbackNew(c)
+	back, err = newCallbacks(c)
 	require.NoError(t, err)
 	require.NotNil(t, back.SlackPressed)
 	require.Nil(t, back.SlackEmail, "without a token Slack cannot be asked")

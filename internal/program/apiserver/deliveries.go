@@ -43,8 +43,8 @@ type Deliveries struct {
 	mails *smtpd.Server // nil = none
 }
 
-// DeliveryNew creates the edges and opens the listener for mails.
-func DeliveryNew(d Deps) (*Deliveries, error) {
+// newDeliveries creates the edges and opens the listener for mails.
+func newDeliveries(d Deps) (*Deliveries, error) {
 	s, decoders := d.Stores, sources.All()
 	parts := intakehooks.Deps{
 		Integrations: s.Integrations, Applications: s.Applications, Receiver: d.Receiver, Activity: d.Activity, Errors: d.Errors,

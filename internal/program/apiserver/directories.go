@@ -20,8 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// DirectoryNew returns the SCIM edge. rules are the rules of each provider, by name.
-func DirectoryNew(c config.API, s *server.Stores, rules map[string]sso.Rules, log *zap.Logger) *scimapi.API {
+// newSCIM returns the SCIM edge. rules are the rules of each provider, by name.
+func newSCIM(c config.API, s *server.Stores, rules map[string]sso.Rules, log *zap.Logger) *scimapi.API {
 	kept, issuers := pg.NewSCIM(s.DB), config.Issuers(c.OIDC)
 	return scimapi.New(scimapi.Deps{Connections: kept, Users: kept, Groups: kept, PublicURL: c.PublicURL, Errors: wire.NewErrors(log),
 		Policy: func(of scim.Connection) scim.Policy {
@@ -29,8 +29,8 @@ func DirectoryNew(c config.API, s *server.Stores, rules map[string]sso.Rules, lo
 		}})
 }
 
-// DirectoryRoutes returns the routes of /v1 about connections, and of the audit log.
-func DirectoryRoutes(c config.API, s *server.Stores) []routing.Route {
+// scimRoutes returns the routes of /v1 about connections, and of the audit log.
+func scimRoutes(c config.API, s *server.Stores) []routing.Route {
 	kept := pg.NewSCIM(s.DB)
 	connections := pages.ConnectionDeps{Connections: kept, Changes: kept, Deactivations: kept, People: s.Users, Providers: slices.Sorted(maps.Keys(config.Issuers(c.OIDC)))}
 	return slices.Concat(pages.ConnectionRoutes(connections), pages.AuditLogRoutes(pages.AuditLogAPIDeps{Read: s.Audit.List}))

@@ -67,7 +67,7 @@ func prepared(t *testing.T, a *API) *intakeServer {
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	keys := pgtest.Installation(t, a.db).Keys
-	s := &intakeServer{T: t, a: a, o: operator.New(a.db, keys), senders: operator.SendersNew(a.db, keys), records: pgintake.NewIntegrations(a.db, keys)}
+	s := &intakeServer{T: t, a: a, o: operator.New(a.db, keys), senders: operator.NewSenders(a.db, keys), records: pgintake.NewIntegrations(a.db, keys)}
 	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
 	_, err := s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ func Local(cfg config.API, db *postgres.DB, in postgres.Installation, log *zap.L
 		return nil, err
 	}
 	s.strict = s.strict.ForCommandLine()
-	v1, err := APINew(s.v1Parts())
+	v1, err := NewV1(s.v1Parts())
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// LocalNew returns the log-in with passwords, those of Iris and those of the directory, and the parts of the pages about it.
-func LocalNew(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, site.AccountParts, error) {
+// newAccounts returns the log-in with passwords, those of Iris and those of the directory, and the parts of the pages about it.
+func newAccounts(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, site.AccountParts, error) {
 	passwords := auth.NewPasswords()
 	out := auth.NewAccounts(s.Users, passwords)
 	if c.Compatibility.DisableAuth {
@@ -55,8 +55,8 @@ func factors(c config.API, s *server.Stores) *accounts.Factors {
 	return accounts.NewFactors(pg.NewFactors(s.DB), s.Keys, accounts.Policy(c.SecondFactor), issuer)
 }
 
-// LocalRoutes returns the routes of /v1 about accounts that Iris keeps.
-func LocalRoutes(c config.API, s *server.Stores) []routing.Route {
+// accountRoutes returns the routes of /v1 about accounts that Iris keeps.
+func accountRoutes(c config.API, s *server.Stores) []routing.Route {
 	return pages.Routes(pages.AccountDeps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
 		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }})
 }

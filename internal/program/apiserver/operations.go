@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// OperationRoutes returns the routes. own returns the application that the caller is confined to. wake wakes the processors of changed buckets.
-func OperationRoutes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), wake func(context.Context, buckets.Set)) []routing.Route {
+// operatorRoutes returns the routes. own returns the application that the caller is confined to. wake wakes the processors of changed buckets.
+func operatorRoutes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), wake func(context.Context, buckets.Set)) []routing.Route {
 	settings := make([]pagessystem.Setting, len(c.InForce))
 	for i, set := range c.InForce {
 		settings[i] = pagessystem.Setting(set)

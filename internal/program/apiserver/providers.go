@@ -28,7 +28,7 @@ func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error
 			Groups: c.Proxy.GroupsHeader, LogoutURL: c.Proxy.LogoutURL}
 	}
 	for _, p := range c.OIDC {
-		provider, err := ProviderNew(p, c.PublicURL, log)
+		provider, err := NewProvider(p, c.PublicURL, log)
 		if err != nil {
 			return out, err
 		}
@@ -38,8 +38,8 @@ func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error
 	return out, nil
 }
 
-// ProviderNew returns a client of a configured provider. It does not connect.
-func ProviderNew(p config.OIDC, publicURL string, log *zap.Logger) (*oidc.Provider, error) {
+// NewProvider returns a client of a configured provider. It does not connect.
+func NewProvider(p config.OIDC, publicURL string, log *zap.Logger) (*oidc.Provider, error) {
 	ca := ""
 	if p.CAFile != "" {
 		raw, err := os.ReadFile(p.CAFile)
@@ -66,7 +66,7 @@ func rules(c config.API) map[string]sso.Rules {
 
 // SCIM returns the edge for directories that push people.
 func SCIM(c config.API, s *server.Stores, log *zap.Logger) interface{ Routes(r chi.Router) } {
-	return DirectoryNew(c, s, rules(c), log)
+	return newSCIM(c, s, rules(c), log)
 }
 
 func rulesOf(r config.Rights) sso.Rules {
@@ -77,8 +77,8 @@ func rulesOf(r config.Rights) sso.Rules {
 	return out
 }
 
-// ProviderRoutes returns the routes of /v1 about accounts, directories and sessions.
-func ProviderRoutes(c config.API, s *server.Stores) []routing.Route {
-	out := append(DirectoryRoutes(c, s), pages.SessionRoutes(pages.SessionAPIDeps{Sessions: s.Sessions, People: s.Users})...)
+// providerRoutes returns the routes of /v1 about accounts, directories and sessions.
+func providerRoutes(c config.API, s *server.Stores) []routing.Route {
+	out := append(scimRoutes(c, s), pages.SessionRoutes(pages.SessionAPIDeps{Sessions: s.Sessions, People: s.Users})...)
 	return append(out, pages.IdentityRoutes(sso.Links{LinkStore: pg.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
 }

@@ -42,8 +42,8 @@ type Receivers struct {
 // are limited.
 const anyActive = 100_000
 
-// ReceiverNew creates the edges.
-func ReceiverNew(cfg config.API, open legacywebhooks.Openings, s *server.Stores, l Limits, wake receiving.Wake, e *wire.Errors, log *zap.Logger,
+// newReceivers creates the edges.
+func newReceivers(cfg config.API, open legacywebhooks.Openings, s *server.Stores, l Limits, wake receiving.Wake, e *wire.Errors, log *zap.Logger,
 	reg prometheus.Registerer) (*Receivers, error) {
 	in := cfg.Intake
 	fallbacks := load.NewRates(s.Incidents, anyActive, in.FallbackPerMinute, time.Minute, nil)
@@ -65,7 +65,7 @@ func ReceiverNew(cfg config.API, open legacywebhooks.Openings, s *server.Stores,
 	if err != nil {
 		return nil, err
 	}
-	edges, err := DeliveryNew(Deps{
+	edges, err := newDeliveries(Deps{
 		Config: cfg, Stores: s, Receiver: receiver, Activity: activity, Wake: wake, Errors: e, Bodies: l.Bodies, Log: log, Registerer: reg,
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func ReceiverNew(cfg config.API, open legacywebhooks.Openings, s *server.Stores,
 // Routes returns the routes of /v1 that open incidents, and those about integrations and heartbeats. Their handlers call wake
 // with the buckets that they changed.
 func Routes(cfg config.API, s *server.Stores, own func(ctx context.Context) (int64, string), o Opener, wake receiving.Wake, log *zap.Logger) []routing.Route {
-	return ResourceRoutes(cfg, s, own, o, Previewer(cfg, s, log), wake)
+	return resourceRoutes(cfg, s, own, o, Previewer(cfg, s, log), wake)
 }
 
 // Previewer returns what answers what a delivery would do.

@@ -27,8 +27,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// SiteDeps are the parts of the server that the site works on.
-type SiteDeps struct {
+// siteDeps are the parts of the server that the site works on.
+type siteDeps struct {
 	Config     config.API
 	Stores     *server.Stores
 	Sessions   *scs.SessionManager
@@ -49,22 +49,22 @@ func mailDomain(c config.API) string {
 	return cmp.Or(c.MailDomain(), "localhost")
 }
 
-// Site is the web site, and the edge for directories that push people.
-type Site struct {
+// siteAndSCIM is the web site, and the edge for directories that push people.
+type siteAndSCIM struct {
 	*site.Web
 	scim interface{ Routes(r chi.Router) }
 }
 
 // Routes mounts both.
-func (s *Site) Routes(r chi.Router) {
+func (s *siteAndSCIM) Routes(r chi.Router) {
 	s.Web.Routes(r)
 	s.scim.Routes(r)
 }
 
-// SiteNew builds the site.
-func SiteNew(d SiteDeps) (*Site, error) {
+// newSite builds the site.
+func newSite(d siteDeps) (*siteAndSCIM, error) {
 	s := d.Stores
-	accounts, account, err := LocalNew(d.Config, s, d.Log, d.Registerer)
+	accounts, account, err := newAccounts(d.Config, s, d.Log, d.Registerer)
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +89,10 @@ func SiteNew(d SiteDeps) (*Site, error) {
 		Account:  account,
 		Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
 	})
-	return &Site{pages, SCIM(d.Config, s, d.Log)}, err
+	return &siteAndSCIM{pages, SCIM(d.Config, s, d.Log)}, err
 }
 
 // WithAccounts adds the routes of /v1 about accounts, at identity providers and of Iris, to others.
 func WithAccounts(c config.API, s *server.Stores, others []routing.Route) []routing.Route {
-	return slices.Concat(others, ProviderRoutes(c, s), LocalRoutes(c, s))
+	return slices.Concat(others, providerRoutes(c, s), accountRoutes(c, s))
 }

@@ -40,8 +40,8 @@ type Vendor struct {
 	whatFail string    // the reason, for readiness
 }
 
-// ObservedNew returns v with logging to log.
-func ObservedNew(v messages.Vendor, log *zap.Logger) *Vendor {
+// Observe returns v with logging to log.
+func Observe(v messages.Vendor, log *zap.Logger) *Vendor {
 	return &Vendor{
 		Vendor: v, log: log.Named("vendors").With(zap.String("vendor", v.Name()), zap.String("account", v.Account())),
 		failures: rate.Sometimes{Interval: outageEvery}, slowdowns: rate.Sometimes{Interval: outageEvery},
@@ -121,8 +121,8 @@ func (w *Vendor) failing(now time.Time) string {
 	return fmt.Sprintf("%s/%s fails since %s (%d calls, last: %s)", w.Name(), w.Account(), w.since.UTC().Format(time.RFC3339), w.row, w.whatFail)
 }
 
-// ObservedCheck reports failing accounts. The process stays ready: messages are retried and sent another way.
-func ObservedCheck(all []messages.Vendor) Check {
+// VendorCheck reports failing accounts. The process stays ready: messages are retried and sent another way.
+func VendorCheck(all []messages.Vendor) Check {
 	return Check{Name: "vendors", Ask: func(context.Context) error {
 		var failing []string
 		for _, v := range all {

@@ -29,7 +29,7 @@ func TestFailuresAndRecoveriesAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zap.InfoLevel)
 		v := &moody{}
-		w := ObservedNew(v, zap.New(core))
+		w := Observe(v, zap.New(core))
 		send := func(r messages.Result, times int) {
 			v.result = r
 			for range times {
@@ -79,13 +79,13 @@ func TestReadinessNamesTheAccountThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zap.InfoLevel)
 		v := &moody{}
-		w := ObservedNew(v, zap.New(core))
+		w := Observe(v, zap.New(core))
 		all := []messages.Vendor{w}
 		send := func(r messages.Result) {
 			v.result = r
 			w.Send(t.Context(), messages.Outbound{Plan: "db-on-call", Target: "ana"})
 		}
-		state := func() error { return ObservedCheck(all).Ask(t.Context()) }
+		state := func() error { return VendorCheck(all).Ask(t.Context()) }
 		metric := func(want string) {
 			t.Helper()
 			require.NoError(t, testutil.CollectAndCompare(Accounts(all), strings.NewReader(`

@@ -10,28 +10,28 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// observedReady is a moody vendor that prepares its calls.
-type observedReady struct {
+// vendorsReady is a moody vendor that prepares its calls.
+type vendorsReady struct {
 	moody
 	prepared int
 }
 
-func (r *observedReady) Connections() int { return 5 }
+func (r *vendorsReady) Connections() int { return 5 }
 
-func (r *observedReady) Prepare(context.Context, messages.Outbound) (messages.Prepared, messages.Result, bool) {
+func (r *vendorsReady) Prepare(context.Context, messages.Outbound) (messages.Prepared, messages.Result, bool) {
 	r.prepared++
-	return unprepared{ObservedNew(&r.moody, zap.NewNop())}, messages.Result{}, true
+	return unprepared{Observe(&r.moody, zap.NewNop())}, messages.Result{}, true
 }
 
 func TestPrepareReachesTheWrappedVendor(t *testing.T) {
 	t.Parallel()
-	v := &observedReady{moody: moody{messages.Result{Outcome: messages.OutcomeSent, Detail: "fine"}}}
-	for _, w := range []*Vendor{ObservedNew(v, zap.NewNop()), ObservedNew(&v.moody, zap.NewNop())} {
+	v := &vendorsReady{moody: moody{messages.Result{Outcome: messages.OutcomeSent, Detail: "fine"}}}
+	for _, w := range []*Vendor{Observe(v, zap.NewNop()), Observe(&v.moody, zap.NewNop())} {
 		p, _, ok := w.Prepare(t.Context(), messages.Outbound{})
 		require.True(t, ok)
 		require.Equal(t, v.result, p.Send(t.Context(), messages.Outbound{}))
 	}
 	require.Equal(t, 1, v.prepared)
-	require.Equal(t, 5, ObservedNew(v, zap.NewNop()).Connections())
-	require.Zero(t, ObservedNew(&v.moody, zap.NewNop()).Connections())
+	require.Equal(t, 5, Observe(v, zap.NewNop()).Connections())
+	require.Zero(t, Observe(&v.moody, zap.NewNop()).Connections())
 }

@@ -237,7 +237,7 @@ func vendorChecks(c config.Processor) (out []check) {
 // issuer returns the check of a provider of single sign-on.
 func issuer(p config.OIDC, publicURL string) check {
 	return check{"provider " + p.Name, "check auth.oidc issuer and ca_file; the issuer must be written exactly as the provider writes it", func(context.Context) (string, error) {
-		provider, err := apiserver.ProviderNew(p, publicURL, zap.NewNop())
+		provider, err := apiserver.NewProvider(p, publicURL, zap.NewNop())
 		if err != nil {
 			return "", err
 		}

@@ -32,5 +32,5 @@ func (s *Senders) AddHeartbeat(ctx context.Context, integration string, c Heartb
 	if err := s.chooser().CheckPlan(ctx, "plan", c.Plan); err != nil {
 		return err
 	}
-	return s.heartbeats.Save(ctx, i, heartbeats.Heartbeat{}, c, sendersOperatorName)
+	return s.heartbeats.Save(ctx, i, heartbeats.Heartbeat{}, c, senderName)
 }

@@ -28,11 +28,11 @@ type Senders struct {
 	lookups      *pgnotifications.Notifications
 }
 
-// sendersOperatorName is the actor in the audit log.
-const sendersOperatorName = "iris command"
+// senderName is the actor in the audit log.
+const senderName = "iris command"
 
-// SendersNew returns the operations on a database.
-func SendersNew(db *postgres.DB, keys *auth.Keys) *Senders {
+// NewSenders returns the operations on a database.
+func NewSenders(db *postgres.DB, keys *auth.Keys) *Senders {
 	apps, plans := pg.NewApplications(db, keys), pg.NewPlans(db)
 	return &Senders{store: pgintake.NewIntegrations(db, keys), heartbeats: pgintake.New(db),
 		applications: apps, plans: plans, lookups: pgnotifications.New(db)}
@@ -72,7 +72,7 @@ func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err 
 	if token = n.Token; token == "" {
 		token = intake.NewToken(n.Type)
 	}
-	_, err = s.store.Create(ctx, app, n.Content, token, sendersOperatorName)
+	_, err = s.store.Create(ctx, app, n.Content, token, senderName)
 	return token, err
 }
 

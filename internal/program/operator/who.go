@@ -177,7 +177,7 @@ func (w asked) role(ctx context.Context, team oncall.Team, calendar *oncall.Team
 	if err != nil {
 		return scheduling.Role{}, err
 	}
-	out := scheduling.Role{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0, People: []scheduling.Person{}, Next: []scheduling.HandOff{}, Gaps: []scheduling.WhoGap{}}
+	out := scheduling.Role{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0, People: []scheduling.Person{}, Next: []scheduling.HandOff{}, Gaps: []scheduling.PersonGap{}}
 	handOffs := calendar.HandOffs(role, at, maxHandOffs)
 	people, err := w.people(ctx, answer.Users, handOffs)
 	if err != nil {
@@ -191,7 +191,7 @@ func (w asked) role(ctx context.Context, team oncall.Team, calendar *oncall.Team
 		out.Next = append(out.Next, scheduling.HandOff{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
 	}
 	for _, g := range coverage.Gaps(calendar, at, until, role) {
-		out.Gaps = append(out.Gaps, scheduling.WhoGap{Kind: g.Kind, Start: g.Start.Unix(), End: g.End.Unix()})
+		out.Gaps = append(out.Gaps, scheduling.PersonGap{Kind: g.Kind, Start: g.Start.Unix(), End: g.End.Unix()})
 	}
 	return out, nil
 }

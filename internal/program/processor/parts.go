@@ -152,8 +152,8 @@ func lanes(made []runner.Made) []rate.Waiting {
 
 // buildJobs creates the periodic jobs: history, receipts, calendars, reminders, directory.
 func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.Logger) error {
-	old, err := delivery.HistoryNew(s.QueueHistory, parts.holder,
-		delivery.HistoryConfig{Retention: p.cfg.History.Retention}, log)
+	old, err := delivery.NewHistorian(s.QueueHistory, parts.holder,
+		delivery.HistorianConfig{Retention: p.cfg.History.Retention}, log)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (p *Processor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.health.Set(append(programhealth.NewOverdue(pgescalation.NewRunner(p.db), p.reg, p.log).Checks(), programhealth.DatabaseCheck(p.db), parts.clock, programhealth.ObservedCheck(p.vendors),
+	p.health.Set(append(programhealth.NewOverdue(pgescalation.NewRunner(p.db), p.reg, p.log).Checks(), programhealth.DatabaseCheck(p.db), parts.clock, programhealth.VendorCheck(p.vendors),
 		programhealth.ModesCheck(parts.holder, parts.holder.ProcessID(), p.reg),
 		programhealth.Check{Name: "cluster", Ask: func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)

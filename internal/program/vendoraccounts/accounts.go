@@ -35,9 +35,9 @@ func New(c config.Processor, devices push.Devices, button func(messages.Outbound
 		case err != nil:
 			failed = cmp.Or(failed, fmt.Errorf("%s account %s: %w", kind, a.Account, err))
 		case a.Spare:
-			spare = append(spare, health.ObservedNew(v, log))
+			spare = append(spare, health.Observe(v, log))
 		default:
-			first = append(first, health.ObservedNew(v, log))
+			first = append(first, health.Observe(v, log))
 		}
 	}
 	for _, a := range c.SMTP {

@@ -36,8 +36,8 @@ const (
 )
 
 // ofKind returns the gaps of a kind.
-func ofKind(gaps []scheduling.WhoGap, kind string) []scheduling.WhoGap {
-	var out []scheduling.WhoGap
+func ofKind(gaps []scheduling.PersonGap, kind string) []scheduling.PersonGap {
+	var out []scheduling.PersonGap
 	for _, g := range gaps {
 		if string(g.Kind) == kind {
 			out = append(out, g)

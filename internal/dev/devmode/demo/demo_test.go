@@ -18,7 +18,7 @@ func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
 	require.NoError(t, err)
 	db := pgtest.New(t)
 	o := operator.New(db, keys)
-	s := operator.SendersNew(db, keys)
+	s := operator.NewSenders(db, keys)
 	require.NoError(t, Seed(t.Context(), o, s))
 	require.NoError(t, Seed(t.Context(), o, s), "seeding again changes nothing")
 	there, err := s.List(t.Context())
