@@ -21,7 +21,6 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
-
 	"github.com/iris-oncall/iris/internal/program"
 )
 

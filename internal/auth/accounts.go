@@ -3,10 +3,11 @@ package auth
 import (
 	"context"
 	"errors"
+	"strings"
+
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 	usersdirectory "github.com/iris-oncall/iris/internal/users/directory"
-	"strings"
 )
 
 // ErrLogin means an unknown name, a wrong password, or a person who is inactive or has no password.

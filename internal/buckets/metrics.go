@@ -1,9 +1,10 @@
 package buckets
 
 import (
-	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 )
 
 type metrics struct {

@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
 	"github.com/iris-oncall/iris/internal/dev/freeport"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/program/apiserver"
@@ -15,9 +19,6 @@ import (
 	programprocessor "github.com/iris-oncall/iris/internal/program/processor"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/servertest"
-	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 )
 
 // runAPI runs an iris-api until the test ends or stop is called; stop returns the error of Run.

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	kitcache "github.com/iris-oncall/iris/internal/kit/cache"
-	kitclock "github.com/iris-oncall/iris/internal/kit/clock"
-	kitmatchers "github.com/iris-oncall/iris/internal/kit/matchers"
 	"slices"
 	"sync"
 	"time"
+
+	kitcache "github.com/iris-oncall/iris/internal/kit/cache"
+	kitclock "github.com/iris-oncall/iris/internal/kit/clock"
+	kitmatchers "github.com/iris-oncall/iris/internal/kit/matchers"
 )
 
 // keep is how long the list of silences is cached. A change of a silence is seen earlier where it matters (Opener).

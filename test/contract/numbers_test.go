@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/iris-oncall/iris/internal/users"
 	usersdirectory "github.com/iris-oncall/iris/internal/users/directory"
-	"github.com/stretchr/testify/require"
 )
 
 // numberDoor stores a phone number for texts.

@@ -1,13 +1,15 @@
 package rate
 
 import (
-	kitclock "github.com/iris-oncall/iris/internal/kit/clock"
-	"github.com/stretchr/testify/require"
 	"math/rand/v2"
-	"pgregory.net/rapid"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	kitclock "github.com/iris-oncall/iris/internal/kit/clock"
 )
 
 // limitRow is the database row of a limit. reserve does the same as the SQL function draw_slots; another test compares

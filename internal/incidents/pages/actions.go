@@ -19,15 +19,15 @@ func (a actions) routes() []routing.Route {
 	return []routing.Route{
 		routing.Post("/v1/incidents/{id}/acknowledge", routing.Write, a.acknowledge),
 		routing.Post("/v1/incidents/{id}/resolve", routing.Write, a.do(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-			return a.Transitions.Resolve(ctx, c, true)
+			return a.Incidents.Resolve(ctx, c, true)
 		})),
 		routing.Post("/v1/incidents/{id}/reopen", routing.Write, a.do(a.reopen)),
 		routing.Post("/v1/incidents/{id}/snooze", routing.Write, a.snooze),
-		routing.Post("/v1/incidents/{id}/unsnooze", routing.Write, a.do(a.Snoozes.EndSnooze)),
+		routing.Post("/v1/incidents/{id}/unsnooze", routing.Write, a.do(a.Incidents.EndSnooze)),
 		routing.Post("/v1/incidents/{id}/merge", routing.Write, a.merge),
-		routing.Post("/v1/incidents/{id}/unmerge", routing.Write, a.do(a.Merges.Unmerge)),
-		routing.Post("/v1/incidents/{id}/escalate", routing.Write, a.do(a.Transitions.Escalate)),
-		routing.Post("/v1/incidents/{id}/restart", routing.Write, a.do(a.Transitions.Restart)),
+		routing.Post("/v1/incidents/{id}/unmerge", routing.Write, a.do(a.Incidents.Unmerge)),
+		routing.Post("/v1/incidents/{id}/escalate", routing.Write, a.do(a.Incidents.Escalate)),
+		routing.Post("/v1/incidents/{id}/restart", routing.Write, a.do(a.Incidents.Restart)),
 	}
 }
 
@@ -49,7 +49,7 @@ func (a actions) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.Transitions.Acknowledge(r.Context(), change(r, found.ID), owner)
+	done, err := a.Incidents.Acknowledge(r.Context(), change(r, found.ID), owner)
 	if err != nil {
 		return err
 	}
@@ -58,10 +58,10 @@ func (a actions) acknowledge(w http.ResponseWriter, r *http.Request) error {
 
 // reopen undoes the resolution and the acknowledgement. The incident escalates again from its current step.
 func (a actions) reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	if _, err := a.Transitions.Resolve(ctx, c, false); err != nil {
+	if _, err := a.Incidents.Resolve(ctx, c, false); err != nil {
 		return nil, err
 	}
-	return a.Transitions.Reopen(ctx, c)
+	return a.Incidents.Reopen(ctx, c)
 }
 
 // snooze ends the escalation of an incident until an instant, or for a duration.
@@ -78,7 +78,7 @@ func (a actions) snooze(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.Snoozes.Snooze(r.Context(), change(r, found.ID), end)
+	done, err := a.Incidents.Snooze(r.Context(), change(r, found.ID), end)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (a actions) merge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.Merges.Merge(r.Context(), change(r, found.ID), incidents.ID(into), comment)
+	done, err := a.Incidents.Merge(r.Context(), change(r, found.ID), incidents.ID(into), comment)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (a comments) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.Comments.Comments(r.Context(), found.ID)
+	all, err := a.Incidents.Comments(r.Context(), found.ID)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (a comments) add(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := a.Comments.AddComment(r.Context(), found.ID, author, content)
+	id, err := a.Incidents.AddComment(r.Context(), found.ID, author, content)
 	if err != nil {
 		return err
 	}

@@ -74,11 +74,11 @@ func (h Handlers) applyTo(r *http.Request, result *outcome, end incidents.Snooze
 	do := func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 		switch result.verb {
 		case "acknowledge":
-			return h.Transitions.Acknowledge(ctx, c, page.Reader(r))
+			return h.Incidents.Acknowledge(ctx, c, page.Reader(r))
 		case "resolve":
-			return h.Transitions.Resolve(ctx, c, true)
+			return h.Incidents.Resolve(ctx, c, true)
 		}
-		return h.Snoozes.Snooze(ctx, c, end)
+		return h.Incidents.Snooze(ctx, c, end)
 	}
 	if len(result.changed) == 0 {
 		return nil

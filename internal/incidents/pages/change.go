@@ -73,20 +73,20 @@ func plain(do func(context.Context, incidents.Change) error) work {
 
 func (h Handlers) acknowledge(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-		return h.Transitions.Acknowledge(ctx, c, page.Reader(r))
+		return h.Incidents.Acknowledge(ctx, c, page.Reader(r))
 	}))
 }
 
 func (h Handlers) reopen(rw http.ResponseWriter, r *http.Request) {
-	h.change(rw, r, made(h.Transitions.Reopen))
+	h.change(rw, r, made(h.Incidents.Reopen))
 }
 
 func (h Handlers) escalate(rw http.ResponseWriter, r *http.Request) {
-	h.change(rw, r, made(h.Escalations.Escalate))
+	h.change(rw, r, made(h.Incidents.Escalate))
 }
 
 func (h Handlers) restart(rw http.ResponseWriter, r *http.Request) {
-	h.change(rw, r, made(h.Escalations.Restart))
+	h.change(rw, r, made(h.Incidents.Restart))
 }
 
 // undoTime is how long after a resolve the page offers to undo it.
@@ -98,7 +98,7 @@ const resolvedKey = "resolved"
 // resolve resolves an incident. The reader can undo it within undoTime.
 func (h Handlers) resolve(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-		done, err := h.Transitions.Resolve(ctx, c, true)
+		done, err := h.Incidents.Resolve(ctx, c, true)
 		if err == nil {
 			h.Pages.Sessions.Put(r.Context(), resolvedKey, fmt.Sprintf("%d %d", c.IDs[0], time.Now().Unix()))
 		}
@@ -116,7 +116,7 @@ func (h Handlers) mayUndo(r *http.Request, id incidents.ID) bool {
 // unresolve undoes a resolve. An incident that nobody owned escalates again, because a resolve by mistake must not end its pages.
 func (h Handlers) unresolve(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-		done, err := h.Transitions.Resolve(ctx, c, false)
+		done, err := h.Incidents.Resolve(ctx, c, false)
 		if err != nil {
 			return nil, err
 		}
@@ -124,13 +124,13 @@ func (h Handlers) unresolve(rw http.ResponseWriter, r *http.Request) {
 		if err != nil || i.State() != incidents.StateExhausted {
 			return done, err
 		}
-		return h.Transitions.Reopen(ctx, c)
+		return h.Incidents.Reopen(ctx, c)
 	}))
 }
 
 func (h Handlers) comment(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, plain(func(ctx context.Context, c incidents.Change) error {
-		_, err := h.Transitions.AddComment(ctx, c.IDs[0], page.Reader(r), r.PostFormValue("content"))
+		_, err := h.Incidents.AddComment(ctx, c.IDs[0], page.Reader(r), r.PostFormValue("content"))
 		if err == nil {
 			h.Pages.Sessions.Put(r.Context(), "commented", true)
 		}

@@ -36,7 +36,7 @@ func (h Handlers) snooze(rw http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
-		return h.Snoozes.Snooze(ctx, c, end)
+		return h.Incidents.Snooze(ctx, c, end)
 	}))
 }
 
@@ -48,12 +48,12 @@ func (h Handlers) merge(rw http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, fault.Invalidf("into", "Enter the number of the incident that stands for this one")
 		}
-		return h.Merges.Merge(ctx, c, incidents.ID(into), form.Get("comment"))
+		return h.Incidents.Merge(ctx, c, incidents.ID(into), form.Get("comment"))
 	}))
 }
 
 func (h Handlers) unmerge(rw http.ResponseWriter, r *http.Request) {
-	h.change(rw, r, made(h.Merges.Unmerge))
+	h.change(rw, r, made(h.Incidents.Unmerge))
 }
 
 // morning is the hour at which a snooze until tomorrow ends.

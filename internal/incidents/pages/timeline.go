@@ -38,7 +38,7 @@ func (a timelines) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	entries, err := a.Timelines.Timeline(r.Context(), found.ID)
+	entries, err := a.Incidents.Timeline(r.Context(), found.ID)
 	if err != nil {
 		return err
 	}

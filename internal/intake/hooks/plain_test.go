@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
-
 	"github.com/stretchr/testify/require"
+
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 )
 
 func TestTheCharsetOfASignedBodyIsIgnored(t *testing.T) {

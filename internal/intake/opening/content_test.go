@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
-
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
-
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"

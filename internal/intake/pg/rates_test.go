@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
-
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/pg"

@@ -1,8 +1,9 @@
 package receiving
 
 import (
-	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 	"github.com/prometheus/client_golang/prometheus"
+
+	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 )
 
 type metrics struct {

@@ -19,13 +19,12 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/smtpd"

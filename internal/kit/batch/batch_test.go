@@ -9,10 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	kitbatch "github.com/iris-oncall/iris/internal/kit/batch"
-	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	kitbatch "github.com/iris-oncall/iris/internal/kit/batch"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 const crowd = 8

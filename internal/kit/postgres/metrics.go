@@ -7,10 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
+
+	kitmetrics "github.com/iris-oncall/iris/internal/kit/metrics"
 )
 
 // durabilityEvery is how often fresh connections check the server's durability settings.

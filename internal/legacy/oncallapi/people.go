@@ -2,12 +2,19 @@ package oncallapi
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"slices"
+	"strings"
 
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Users stores people.
@@ -88,4 +95,307 @@ type (
 // PeopleRoutes returns the routes of this package.
 func PeopleRoutes(d PeopleDeps) []routing.Route {
 	return slices.Concat(people{d}.routes(), pins{d}.routes(), notices{d}.routes(), feedKeys{d}.routes(), feeds{d}.routes())
+}
+
+func (a people) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/users", routing.Read, a.listUsers),
+		routing.Post("/api/v0/users", routing.Write, a.createUser),
+		routing.Get("/api/v0/users/{user}", routing.Read, a.getUser),
+		routing.Put("/api/v0/users/{user}", routing.Self, a.updateUser),
+		routing.Delete("/api/v0/users/{user}", routing.Write, a.deleteUser),
+		routing.Get("/api/v0/users/{user}/teams", routing.Read, a.userTeams),
+		routing.Get("/api/v0/users/{user}/upcoming", routing.Read, a.upcoming),
+		routing.Get("/api/v0/search", routing.Read, a.search),
+	}
+}
+
+var userFields = []string{"id", "name", "full_name", "time_zone", "photo_url", "contacts", "active", "god"}
+
+// listUsers answers with the people who match the query.
+func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	asked, err := params.Fields(q, userFields, params.ErrFields)
+	if err != nil {
+		return err
+	}
+	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text, "full_name": params.Text})
+	wanted, err := params.Flag(q, "active", true)
+	if err != nil {
+		return err
+	}
+	people, err := a.candidates(r.Context(), cs)
+	if err != nil {
+		return err
+	}
+	var shown []oncall.Person
+	for _, u := range people {
+		v := params.Values{Text: map[string]string{"name": u.Name, "full_name": u.FullName}, Num: map[string]int64{"id": u.OncallID}}
+		if params.Match(cs, v) && (!q.Has("active") || u.Active == wanted) {
+			shown = append(shown, u)
+		}
+	}
+	out, err := a.UserObjects(r.Context(), shown...)
+	if err != nil {
+		return err
+	}
+	for i := range out {
+		out[i] = params.Pick(out[i], asked)
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// candidates returns the people who may meet the conditions: one if a condition names the person, else all.
+func (a people) candidates(ctx context.Context, cs []params.Condition) ([]oncall.Person, error) {
+	name, ok := params.Named(cs, "name")
+	if !ok {
+		return a.Users.All(ctx)
+	}
+	u, err := a.People.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return []oncall.Person{u}, err
+}
+
+// createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may do this.
+func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	name, err := jsonbody.ReadName(w, r)
+	if err != nil {
+		return err
+	}
+	err = a.Users.Create(r.Context(), name, requests.By(r, nil))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`user name "`+name+`" already exists`)))
+}
+
+// getUser answers with a person.
+func (a people) getUser(w http.ResponseWriter, r *http.Request) error {
+	asked, err := params.Fields(r.URL.Query(), userFields, params.ErrFields)
+	if err != nil {
+		return err
+	}
+	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
+	if err != nil {
+		return err
+	}
+	out, err := a.UserObjects(r.Context(), u)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, params.Pick(out[0], asked))
+}
+
+// updateUser changes a person's settings and contacts. Only administrators and applications of the on-call API may change a name.
+func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.Person(r)
+	if err != nil {
+		return fault.When(err, fault.NotFound, fault.Titled("No User Found", "no user exists with given name"))
+	}
+	b, err := jsonbody.Read(w, r, "invalid payload")
+	if err != nil {
+		return err
+	}
+	c, err := a.personChange(b)
+	if err != nil {
+		return err
+	}
+	actor := wire.Actor(r.Context())
+	c.Trusted = actor.Admin || actor.Username == ""
+	if c.Name != nil && *c.Name == u.Name {
+		c.Name = nil
+	}
+	if c.Name != nil {
+		if err := wire.Actor(r.Context()).MayRename(); err != nil {
+			return err
+		}
+	}
+	if err := a.Users.Update(r.Context(), u, c); err != nil {
+		name := u.Name
+		if c.Name != nil {
+			name = *c.Name
+		}
+		return fault.When(err, fault.Conflict, requests.Integrity(`user name "`+name+`" already exists`))
+	}
+	return routing.Empty(w, http.StatusNoContent)
+}
+
+// personChange reads the changes of a body. Fields that the body does not have stay nil.
+func (a people) personChange(b jsonbody.Object) (oncall.PersonChange, error) {
+	var c oncall.PersonChange
+	var err error
+	for name, at := range map[string]**string{"name": &c.Name, "full_name": &c.FullName, "time_zone": &c.TimeZone, "photo_url": &c.PhotoURL} {
+		if *at, err = b.TextPtr(name); err != nil {
+			return c, err
+		}
+	}
+	active, given, err := b.Flag("active")
+	if err != nil {
+		return c, err
+	}
+	if given {
+		c.Active = &active
+	}
+	if !b.Given("contacts") {
+		return c, nil
+	}
+	var contacts map[string]*string
+	if json.Unmarshal(b.Members["contacts"], &contacts) != nil {
+		return c, b.Fault("contacts", "contacts must be an object of mode and destination")
+	}
+	c.Contacts = map[users.Mode]string{}
+	for mode, destination := range contacts {
+		if !contactMode(users.Mode(mode)) {
+			return c, b.Fault("contacts", "%q is no contact mode", mode)
+		}
+		if destination == nil || strings.TrimSpace(*destination) == "" {
+			c.Contacts[users.Mode(mode)] = ""
+			continue
+		}
+		to, err := a.Region.Contact(users.Mode(mode), *destination)
+		if err != nil {
+			return c, b.Fault("contacts", "%s", fault.Public(err))
+		}
+		c.Contacts[users.Mode(mode)] = to
+	}
+	return c, nil
+}
+
+// contactMode reports whether a person can have a contact of the mode.
+func contactMode(m users.Mode) bool {
+	for _, known := range users.Modes {
+		if m == known && m != users.Drop {
+			return true
+		}
+	}
+	return false
+}
+
+// deleteUser removes a person from teams and switches the person off. Administrators and applications of the on-call API delete
+// the person if nothing else refers to the person. An unknown person is no error.
+func (a people) deleteUser(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.Person(r)
+	if fault.Is(err, fault.NotFound) {
+		return routing.Empty(w, http.StatusOK)
+	}
+	if err != nil {
+		return err
+	}
+	entirely := wire.Actor(r.Context()).MayManageOncall() == nil
+	if _, err := a.Users.Remove(r.Context(), u, entirely, requests.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// userTeams answers with the names of a person's teams.
+func (a people) userTeams(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
+	if err != nil {
+		return err
+	}
+	teams, err := a.People.Teams(r.Context(), u.ID)
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for _, t := range teams {
+		names = append(names, t.Name)
+	}
+	return routing.Answer(w, http.StatusOK, names)
+}
+
+// maxAhead is the maximum number of future shifts of a person that are read.
+const maxAhead = 2000
+
+// upcoming answers with a person's next shifts; linked shifts are one entry with their number in num_events.
+func (a people) upcoming(w http.ResponseWriter, r *http.Request) error {
+	ctx, q := r.Context(), r.URL.Query()
+	limit, _, err := params.Integer(q, "limit")
+	if err != nil {
+		return err
+	}
+	u, err := a.People.ByName(ctx, routing.Param(r, "user"))
+	if fault.Is(err, fault.NotFound) {
+		return routing.Answer(w, http.StatusOK, []any{})
+	}
+	if err != nil {
+		return err
+	}
+	now, err := a.People.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	after := now.Unix() + 1
+	query := oncall.ShiftQuery{Users: []users.ID{u.ID}, Start: oncall.Range{Min: &after}, Limit: maxAhead}
+	if role, ok := params.Last(q, "role"); ok {
+		query.Roles = []string{role}
+	}
+	rows, err := a.Shifts.Find(ctx, query)
+	if err != nil {
+		return err
+	}
+	shifts, byID := make([]oncall.Shift, len(rows)), map[oncall.ShiftID]oncall.ShiftRow{}
+	for i, row := range rows {
+		shifts[i], byID[row.ID] = row.Shift, row
+	}
+	out := []map[string]any{}
+	for _, up := range oncall.Upcoming(shifts, now, int(max(limit, 0))) {
+		e := byID[up.ID].Event()
+		if up.Linked > 0 {
+			e["num_events"] = up.Linked
+		}
+		out = append(out, e)
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// search answers with the teams, services and people whose names match a keyword.
+func (a people) search(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	keyword, ok := params.Last(q, "keyword")
+	if !ok {
+		return params.Missing("keyword")
+	}
+	asked := q["fields"]
+	if len(asked) == 0 {
+		asked = []string{"teams", "services", "users"}
+	}
+	members := slices.Contains(asked, "team_users")
+	var team int64
+	if members {
+		name, ok := params.Last(q, "team")
+		if !ok {
+			return params.Missing("team")
+		}
+		t, err := a.ActiveTeam(r.Context(), name)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		team = -1 // no team has this number, so an unknown team has no members
+		if err == nil {
+			team = t.ID
+		}
+	}
+	found, err := a.Users.Search(r.Context(), keyword, team)
+	if err != nil {
+		return err
+	}
+	out := map[string]any{}
+	if slices.Contains(asked, "teams") {
+		out["teams"] = routing.OrEmpty(found.Teams)
+	}
+	if slices.Contains(asked, "services") {
+		out["services"] = found.Services
+	}
+	if members || slices.Contains(asked, "users") {
+		people := []map[string]any{}
+		for _, u := range found.Users {
+			people = append(people, map[string]any{"full_name": requests.OrNull(u.FullName), "name": u.Name})
+		}
+		out["users"] = people
+	}
+	return routing.Answer(w, http.StatusOK, out)
 }

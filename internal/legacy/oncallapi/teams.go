@@ -2,15 +2,23 @@ package oncallapi
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Teams stores teams. What does not exist is a NotFound fault, what exists already a Conflict.
@@ -138,4 +146,344 @@ type (
 func Routes(d TeamsDeps) []routing.Route {
 	return slices.Concat(teams{d}.routes(), members{d}.routes(), roles{d}.routes(), services{d}.routes(), names{d}.routes(),
 		rosters{d}.routes(), weekly{d}.routes())
+}
+
+func (a teams) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/teams", routing.Read, a.listTeams),
+		routing.Post("/api/v0/teams", routing.Write, a.createTeam),
+		routing.Get("/api/v0/teams/{team}", routing.Read, a.getTeam),
+		routing.Put("/api/v0/teams/{team}", routing.Write, a.updateTeam),
+		routing.Delete("/api/v0/teams/{team}", routing.Write, a.deleteTeam),
+		routing.Get("/api/v0/teams/{team}/changes", routing.Read, a.teamChanges),
+	}
+}
+
+// listTeams answers with the names of teams: of active ones, or of deleted ones with active=0. get_id=1 adds the numbers.
+func (a teams) listTeams(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	active, err := activeParam(q)
+	if err != nil {
+		return err
+	}
+	withID, err := params.Flag(q, "get_id", false)
+	if err != nil {
+		return err
+	}
+	cs, _ := params.Conditions(q, map[string]params.Kind{"name": params.Text, "id": params.Number, "email": params.Text})
+	teams, err := a.Teams.Names(r.Context(), active)
+	if err != nil {
+		return err
+	}
+	names, pairs := []string{}, [][2]any{}
+	for _, t := range teams {
+		if !params.Match(cs, params.Values{Text: map[string]string{"name": t.Name, "email": t.Email}, Num: map[string]int64{"id": t.OncallID}}) {
+			continue
+		}
+		names = append(names, t.Name)
+		pairs = append(pairs, [2]any{t.Name, t.OncallID})
+	}
+	if withID {
+		return routing.Answer(w, http.StatusOK, pairs)
+	}
+	return routing.Answer(w, http.StatusOK, names)
+}
+
+// activeParam reads active or active__eq; true when neither is given.
+func activeParam(q url.Values) (bool, error) {
+	if v, ok := params.Last(q, "active__eq"); ok && !q.Has("active") {
+		q = url.Values{"active": {v}}
+	}
+	return params.Flag(q, "active", true)
+}
+
+// settings reads the settings that the body has, except the name.
+func (a teams) settings(b jsonbody.Object) (p oncall.TeamPatch, err error) {
+	for name, at := range map[string]**string{
+		"description": &p.Description, "email": &p.Email, "slack_channel": &p.SlackChannel,
+		"slack_channel_notifications": &p.SlackNotifications, "iris_plan": &p.IrisPlan, "override_phone_number": &p.OverridePhone,
+		"scheduling_timezone": &p.TimeZone,
+	} {
+		v, err := b.TextPtr(name)
+		if err != nil {
+			return p, err
+		}
+		if v != nil {
+			trimmed := strings.TrimSpace(*v)
+			*at = &trimmed
+		}
+	}
+	if p.OverridePhone != nil && len(*p.OverridePhone) > maxName { // any text is accepted, as in Oncall: imported teams have notes here
+		return p, fault.Titled("invalid payload", "override_phone_number is longer than 255 bytes")
+	}
+	if p.OverridePhone != nil {
+		if number, err := a.Region.Number(*p.OverridePhone); err == nil {
+			p.OverridePhone = &number
+		}
+	}
+	for name, at := range map[string]**bool{"iris_enabled": &p.IrisEnabled, "api_managed_roster": &p.APIManaged} {
+		if !b.Has(name) {
+			continue
+		}
+		// Only true and false are accepted here: other routes also accept 0, 1 and null.
+		if err := json.Unmarshal(b.Members[name], at); err != nil || !b.Given(name) {
+			return p, fault.Titled("invalid payload", name+" must be boolean")
+		}
+	}
+	return p, nil
+}
+
+// teamNameProblem returns the fault of a name that no team may have; nil for a valid name.
+func teamNameProblem(name string) error {
+	switch bad := nameProblem(name); {
+	case bad != "":
+		return fault.Titled("invalid team name", `team name contains invalid character "`+bad+`"`)
+	case name == "":
+		return fault.Titled("invalid team name", "empty team name")
+	case len(name) > maxName:
+		return fault.Titled("invalid team name", "team name is longer than 255 bytes")
+	}
+	return nil
+}
+
+// createTeam creates a team with one administrator, for every authenticated caller who is not read-only.
+func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
+	b, err := jsonbody.Read(w, r, "invalid payload")
+	if err != nil {
+		return err
+	}
+	s, err := a.newSettings(r.Context(), b)
+	if err != nil {
+		return err
+	}
+	admin, err := a.firstAdmin(r, b)
+	if err != nil {
+		return err
+	}
+	by := requests.By(r, nil)
+	by.Owner = admin.Name
+	_, err = a.Teams.Create(r.Context(), s, admin.ID, by)
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`team name "`+s.Name+`" already exists`)))
+}
+
+// newSettings reads the settings of a new team, which must have a name and a time zone.
+func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamSettings, error) {
+	var s oncall.TeamSettings
+	for _, name := range []string{"name", "scheduling_timezone"} {
+		if v, err := b.Text(name); err != nil {
+			return s, err
+		} else if v == "" {
+			return s, fault.Titled("", name+" attribute missing from request")
+		}
+	}
+	name, err := b.Text("name")
+	if err != nil {
+		return s, err
+	}
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	s.Name = strings.TrimSpace(name)
+	if err := teamNameProblem(s.Name); err != nil {
+		return s, err
+	}
+	p, err := a.settings(b)
+	if err != nil {
+		return s, err
+	}
+	s = p.Apply(s)
+	if s.SlackChannel != "" && s.SlackChannel[0] != '#' {
+		return s, fault.Titled("invalid slack channel", "slack channel name needs to start with #")
+	}
+	if s.SlackNotifications != "" && s.SlackNotifications[0] != '#' {
+		return s, fault.Titled("invalid slack notifications channel", "slack channel notifications name needs to start with #")
+	}
+	if s.TimeZone, err = requests.ZoneName(s.TimeZone); err != nil {
+		return s, fault.Titled("invalid payload", "requested scheduling_timezone is not a time zone: "+s.TimeZone)
+	}
+	return s, a.planExists(ctx, s.IrisPlan)
+}
+
+// planExists refuses an escalation plan that does not exist, if CheckPlans is set.
+func (a teams) planExists(ctx context.Context, plan string) error {
+	if plan == "" || !a.CheckPlans {
+		return nil
+	}
+	_, err := a.Plans.ByName(ctx, plan)
+	return fault.When(err, fault.NotFound, fault.Titled("invalid iris escalation plan", "no iris plan named "+plan+" exists"))
+}
+
+// firstAdmin returns the administrator of a new team: the caller, or the person whom an application names.
+func (a teams) firstAdmin(r *http.Request, b jsonbody.Object) (oncall.Person, error) {
+	name := wire.Actor(r.Context()).Username
+	if name == "" {
+		var err error
+		if name, err = b.Text("admin"); err != nil {
+			return oncall.Person{}, err
+		}
+		if name == "" {
+			return oncall.Person{}, fault.Titled("invalid admin", "API requests must specify a team admin username in the admin field")
+		}
+	}
+	p, err := a.People.ByName(r.Context(), name)
+	return p, fault.When(err, fault.NotFound, fault.Titled("invalid admin", "admin username "+name+" was not found in db"))
+}
+
+// teamObject is a team as the wire shows it.
+func teamObject(t oncall.Profile) map[string]any {
+	return map[string]any{
+		"id": t.OncallID, "name": t.Name, "email": requests.OrNull(t.Email), "slack_channel": requests.OrNull(t.SlackChannel),
+		"slack_channel_notifications": requests.OrNull(t.SlackNotifications), "scheduling_timezone": t.TimeZone, "iris_plan": requests.OrNull(t.IrisPlan),
+		"iris_enabled": requests.Bool01(t.IrisEnabled), "override_phone_number": requests.OrNull(t.OverridePhone),
+		"api_managed_roster": requests.Bool01(t.APIManaged), "description": requests.OrNull(t.Description),
+	}
+}
+
+// getTeam answers with a team. fields selects its users, admins, services and rosters; without it the answer has all of them.
+func (a teams) getTeam(w http.ResponseWriter, r *http.Request) error {
+	q, ctx := r.URL.Query(), r.Context()
+	active, err := activeParam(q)
+	if err != nil {
+		return err
+	}
+	t, err := a.Teams.ByName(ctx, routing.Param(r, "team"))
+	if err == nil && t.Active != active {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return err
+	}
+	asked, err := params.Fields(q, []string{"users", "admins", "services", "rosters"}, nil)
+	if err != nil {
+		return err
+	}
+	object := teamObject(t)
+	if err := a.addPeople(ctx, t, asked, object); err != nil {
+		return err
+	}
+	if slices.Contains(asked, "services") {
+		services, err := a.TeamServices.TeamServices(ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		object["services"] = routing.OrEmpty(services)
+	}
+	if slices.Contains(asked, "rosters") {
+		if object["rosters"], err = rosters(a).rosterObjects(ctx, t, nil); err != nil {
+			return err
+		}
+	}
+	return routing.Answer(w, http.StatusOK, object)
+}
+
+// addPeople adds the administrators and members of the team to object, if asked names them.
+func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, object map[string]any) error {
+	withUsers, withAdmins := slices.Contains(asked, "users"), slices.Contains(asked, "admins")
+	if !withUsers && !withAdmins {
+		return nil
+	}
+	people, err := a.Members.People(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	admins, members := []map[string]string{}, []oncall.TeamPerson{}
+	for _, p := range people {
+		if p.Admin {
+			admins = append(admins, map[string]string{"name": p.Name})
+		}
+		if p.Member {
+			members = append(members, p)
+		}
+	}
+	if withAdmins {
+		object["admins"] = admins
+	}
+	if !withUsers {
+		return nil
+	}
+	users := map[string]any{}
+	known, err := a.People.ByID(ctx, requests.IDsOf(members))
+	if err != nil {
+		return err
+	}
+	objects, err := a.UserObjects(ctx, known...)
+	for i, u := range objects {
+		users[known[i].Name] = u
+	}
+	object["users"] = users
+	return err
+}
+
+// updateTeam changes the settings that the body has.
+func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
+	t, b, err := requests.WithBody(w, r, "invalid payload", a.Administered)
+	if err != nil {
+		return err
+	}
+	p, err := a.patch(b, t.TeamSettings)
+	if err != nil {
+		return err
+	}
+	after := p.Apply(t.TeamSettings)
+	if b.Has("iris_plan") {
+		if err := a.planExists(r.Context(), after.IrisPlan); err != nil {
+			return err
+		}
+	}
+	err = a.Teams.Update(r.Context(), t.ID, p, requests.By(r, b.Raw))
+	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict, requests.Integrity("A team named '"+after.Name+"' already exists")))
+}
+
+// patch reads the changes of a team's settings.
+func (a teams) patch(b jsonbody.Object, is oncall.TeamSettings) (oncall.TeamPatch, error) {
+	name, err := b.TextPtr("name")
+	if err != nil {
+		return oncall.TeamPatch{}, err
+	}
+	if name != nil {
+		*name = strings.TrimSpace(*name)
+		if err := teamNameProblem(*name); err != nil {
+			return oncall.TeamPatch{}, err
+		}
+	}
+	p, err := a.settings(b)
+	if err != nil {
+		return p, err
+	}
+	p.Name = name
+	if p.TimeZone != nil && *p.TimeZone != is.TimeZone {
+		zone, err := requests.ZoneName(*p.TimeZone)
+		if len(a.TimeZones) > 0 && !slices.Contains(a.TimeZones, zone) || err != nil {
+			return p, fault.Titled("invalid payload", "requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
+		}
+		p.TimeZone = &zone
+	}
+	return p, nil
+}
+
+// quoted formats names as a Python list, as Oncall's texts have it.
+func quoted(names []string) string {
+	return "['" + strings.Join(names, "', '") + "']"
+}
+
+// deleteTeam deletes a team. Unlike /v1 it does not check whether plans or services use the team.
+func (a teams) deleteTeam(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	return routing.Done(w, http.StatusOK, a.Teams.Delete(r.Context(), t, requests.By(r, nil)))
+}
+
+// teamChanges answers with the entries of the audit log about a team. In Oncall this route always failed.
+func (a teams) teamChanges(w http.ResponseWriter, r *http.Request) error {
+	entries, err := a.Audit.Audit(r.Context(), oncall.AuditQuery{Teams: []string{routing.Param(r, "team")}})
+	if err != nil {
+		return err
+	}
+	out := make([]map[string]any, len(entries))
+	for i, e := range entries {
+		out[i] = map[string]any{"description": string(e.Context), "timestamp": e.At.Unix(), "owner_name": e.Owner, "action_name": e.Action}
+	}
+	return routing.Answer(w, http.StatusOK, out)
 }

@@ -89,7 +89,7 @@ func newFixture(t *testing.T) *fixture {
 		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
 			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps, Decoders: sources.All(), Alerts: pgintake.NewIntegrations(f.db, secrets)}}
 	table := slices.Concat(
-		pagesincidents.Routes(pagesincidents.APIDeps{Incidents: in, Transitions: in, Snoozes: in, Merges: in, Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(f.db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
+		pagesincidents.Routes(pagesincidents.APIDeps{Incidents: in, Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(f.db), People: users}, People: users, Wake: wake}),
 		pagesmessages.Routes(pagesmessages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgincidents.NewRequests(f.db), Wake: wake,
 			Reached: reach.Incidents{Store: in}.Check, Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
 				Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),

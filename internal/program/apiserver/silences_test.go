@@ -1,12 +1,6 @@
 package apiserver_test
 
 import (
-	"github.com/iris-oncall/iris/internal/catalog"
-	catalogpages "github.com/iris-oncall/iris/internal/catalog/pages"
-	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
-	"github.com/iris-oncall/iris/internal/messages"
-	pgusers "github.com/iris-oncall/iris/internal/users/pg"
-
 	"context"
 	"fmt"
 	"net/http"
@@ -18,11 +12,16 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog"
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
+	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/silences"
 	silencepages "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/silences/pg"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -34,7 +33,7 @@ func typed(db *postgres.DB, wake func(context.Context, buckets.Set)) []routing.R
 	a := mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
 	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
 	authors := catalog.Authors{People: pgusers.NewUsers(db), Teams: pgcatalog.NewOwners(db), Teammates: pgusers.NewUsers(db).Teammates}
-	catalogpages.Mount(a, catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax, MaxLength: 24 * time.Hour}),
+	pagescatalog.Mount(a, catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax, MaxLength: 24 * time.Hour}),
 		catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax}))
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake, zap.NewNop())))
 	return a.Routes()

@@ -3,10 +3,6 @@
 package apiserver
 
 import (
-	authpages "github.com/iris-oncall/iris/internal/auth/pages"
-	intakepages "github.com/iris-oncall/iris/internal/intake/pages"
-	silencespages "github.com/iris-oncall/iris/internal/silences/pages"
-
 	"cmp"
 	"context"
 	"net/http"
@@ -17,13 +13,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
+	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/site"
 	"github.com/iris-oncall/iris/internal/silences"
+	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -73,15 +73,16 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 		return nil, err
 	}
 	pages, err := site.New(site.Deps{
-		Incidents: site.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Escalations: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
+		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Responders: s.Responders(), Messages: s.Messages,
+			Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: site.Sections{
 			Plans: d.Plans, Templates: d.Templates,
-			Integrations: intakepages.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
-			Silences:     silencespages.Deps{Silences: d.Silences, Incidents: s.Incidents},
-			Tokens: authpages.TokenDeps{Tokens: s.Tokens, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife,
-				Services: authpages.Services{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}},
-			Sessions: authpages.SessionDeps{Sessions: s.Sessions, People: s.Users},
-			Audit:    authpages.AuditLogDeps{Read: s.Audit.List},
+			Integrations: pagesintake.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
+			Silences:     pagessilences.Deps{Silences: d.Silences, Incidents: s.Incidents},
+			Tokens: pagesauth.TokenDeps{Tokens: s.Tokens, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife,
+				Services: pagesauth.Services{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}},
+			Sessions: pagesauth.SessionDeps{Sessions: s.Sessions, People: s.Users},
+			Audit:    pagesauth.AuditLogDeps{Read: s.Audit.List},
 			Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),

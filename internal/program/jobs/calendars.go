@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	kitclock "github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -18,7 +20,6 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/pg"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/vendors"
-	"go.uber.org/zap"
 )
 
 const (

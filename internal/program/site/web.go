@@ -27,15 +27,6 @@ import (
 //go:embed templates static
 var files embed.FS
 
-type (
-	// IncidentParts are what the pages of incidents work on.
-	IncidentParts = pagesincidents.Deps
-	// SignOnParts are what the log-in with accounts of identity providers works on.
-	SignOnParts = signon.Deps
-	// AccountParts are what the second factors of log-ins work on.
-	AccountParts = pagesauth.Deps
-)
-
 // People logs people in. Authenticate returns an Unauthenticated fault for a wrong name or password.
 type People interface {
 	Authenticate(ctx context.Context, name, password string) (users.User, error)
@@ -47,11 +38,11 @@ type People interface {
 
 // Deps are the parts that the site works on.
 type Deps struct {
-	Incidents IncidentParts
+	Incidents pagesincidents.Deps
 	Sections  Sections
 	People    People
-	SignOn    SignOnParts
-	Account   AccountParts
+	SignOn    signon.Deps
+	Account   pagesauth.Deps
 	Sessions  *scs.SessionManager
 	APIs      http.Handler // the JSON APIs, for requests of the pages
 	UserKey   string       // session key of the name of the logged-in person

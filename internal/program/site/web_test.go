@@ -1,10 +1,6 @@
 package site
 
 import (
-	authpages "github.com/iris-oncall/iris/internal/auth/pages"
-	intakepages "github.com/iris-oncall/iris/internal/intake/pages"
-	silencespages "github.com/iris-oncall/iris/internal/silences/pages"
-
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,38 +23,43 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/accounts"
+	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/auth/signon"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
+	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/messages"
+	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // world is a small Iris in memory: one incident, one person, one processor.
 type world struct {
-	sessions  fakeSessions
-	audited   fakeEntries
-	idp       provider
-	incident  incidents.Incident
-	merged    []incidents.Incident // into incident
-	entries   []incidents.Entry
-	alerts    []incidents.Alert
-	asked     filters.Query
-	woken     buckets.Set
-	ann       users.User
-	down      bool // the database is unavailable
-	elsewhere bool // Iris keeps no password
-	silences  silences
-	factors   factors
-	resets    resets
-	revoked   int
-	invited   invited
+	pagesincidents.Store // the methods that no page calls
+	sessions             fakeSessions
+	audited              fakeEntries
+	idp                  provider
+	incident             incidents.Incident
+	merged               []incidents.Incident // into incident
+	entries              []incidents.Entry
+	alerts               []incidents.Alert
+	asked                filters.Query
+	woken                buckets.Set
+	ann                  users.User
+	down                 bool // the database is unavailable
+	elsewhere            bool // Iris keeps no password
+	silences             silences
+	factors              factors
+	resets               resets
+	revoked              int
+	invited              invited
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
@@ -231,7 +232,7 @@ func setup(t *testing.T) (*world, *browser) {
 	manager := scs.New()
 	manager.Cookie.Secure = false
 	site, err := New(Deps{
-		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Escalations: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
+		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) { return nil, nil },
 			Version: func(context.Context, incidents.ID) (string, error) {
 				return fmt.Sprint(w.incident, len(w.entries)), nil
@@ -239,11 +240,11 @@ func setup(t *testing.T) (*world, *browser) {
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
 		Sections: Sections{
 			Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
-			Silences:     silencespages.Deps{Silences: w.silences.operations(), Incidents: w},
-			Integrations: intakepages.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
-			Teams: teams{}, Sessions: authpages.SessionDeps{Sessions: &w.sessions, People: w},
-			Tokens: authpages.TokenDeps{Tokens: noTokens{}, Services: authpages.Services{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
-			Audit:  authpages.AuditLogDeps{Read: w.audited.list},
+			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
+			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
+			Teams: teams{}, Sessions: pagesauth.SessionDeps{Sessions: &w.sessions, People: w},
+			Tokens: pagesauth.TokenDeps{Tokens: noTokens{}, Services: pagesauth.Services{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
+			Audit:  pagesauth.AuditLogDeps{Read: w.audited.list},
 		},
 		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/v0/target_roles" {
@@ -253,12 +254,12 @@ func setup(t *testing.T) (*world, *browser) {
 			rw.Header().Set("Content-Type", "application/json")
 			_, _ = rw.Write([]byte(`[{"name": "user"}, {"name": "team"}, {"name": "oncall-primary"}]`))
 		}),
-		Account: AccountParts{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets}, Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
+		Account: pagesauth.Deps{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets}, Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Mails:       w.resets.can, Tokens: w},
 		People: w, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
-		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
+		SignOn: signon.Deps{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
 			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},
 	})
 	require.NoError(t, err)

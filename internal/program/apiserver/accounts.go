@@ -13,24 +13,23 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/accounts"
-	"github.com/iris-oncall/iris/internal/auth/pages"
+	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
-	"github.com/iris-oncall/iris/internal/program/site"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // newAccounts returns the log-in with passwords, those of Iris and those of the directory, and the parts of the pages about it.
-func newAccounts(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, site.AccountParts, error) {
+func newAccounts(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, pagesauth.Deps, error) {
 	passwords := auth.NewPasswords()
 	out := auth.NewAccounts(s.Users, passwords)
 	if c.Compatibility.DisableAuth {
 		out = out.WithAnyPassword()
 	}
-	parts := site.AccountParts{
+	parts := pagesauth.Deps{
 		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
 		Invitations: invitations(c, s, passwords), Tokens: s.Tokens,
 		Passwords: accounts.Passwords{Store: s.Users, Hasher: passwords},
@@ -57,7 +56,7 @@ func factors(c config.API, s *server.Stores) *accounts.Factors {
 
 // accountRoutes returns the routes of /v1 about accounts that Iris keeps.
 func accountRoutes(c config.API, s *server.Stores) []routing.Route {
-	return pages.Routes(pages.AccountDeps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
+	return pagesauth.Routes(pagesauth.AccountDeps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
 		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }})
 }
 

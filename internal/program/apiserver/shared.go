@@ -3,12 +3,6 @@ package apiserver
 import (
 	"context"
 
-	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
-	"github.com/iris-oncall/iris/internal/intake/opening"
-	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
-	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
-	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
-
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -16,16 +10,19 @@ import (
 	"github.com/iris-oncall/iris/internal/answers"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
-	"github.com/iris-oncall/iris/internal/catalog/pages"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/escalation/reach"
 	incidentsload "github.com/iris-oncall/iris/internal/incidents/load"
+	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	"github.com/iris-oncall/iris/internal/intake/opening"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	"github.com/iris-oncall/iris/internal/messages"
+	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	accept "github.com/iris-oncall/iris/internal/notifications"
+	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	oncallrequests "github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
@@ -33,6 +30,7 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/replay"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -105,7 +103,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
 	pagessilences.Mount(s.typed, s.silences)
-	pages.Mount(s.typed, s.plans, s.templates)
+	pagescatalog.Mount(s.typed, s.plans, s.templates)
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -209,7 +207,7 @@ func (s *apiShared) v1Parts() V1Deps {
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Once: s.keys.Once, Typed: s.typed,
-		Incidents: pagesincidents.APIDeps{Incidents: reached, Transitions: reached, Snoozes: reached, Merges: reached, Comments: reached, Timelines: reached, People: s.Users, Wake: s.notifier.Wake,
+		Incidents: pagesincidents.APIDeps{Incidents: reached, People: s.Users, Wake: s.notifier.Wake,
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
 		Messages: pagesmessages.Deps{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
 			Acceptor: &acceptor, Reached: reached.Check},
@@ -234,7 +232,7 @@ func (s *apiShared) receivers() (*Receivers, error) {
 	return newReceivers(s.cfg, openings(s.cfg), s.Stores, Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies}, s.notifier.Wake, s.errors, s.log, s.reg)
 }
 
-// responses creates the edge that takes answers. asset returns the address of a static file for its pages.
+// responses creates the edge that takes answers. asset returns the address of a static file for its pagescatalog.
 func (s *apiShared) responses(asset func(string) string) (*answers.Responses, error) {
 	oneClick, err := server.NewOneClick(s.cfg.Common)
 	if err != nil {
