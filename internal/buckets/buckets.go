@@ -2,7 +2,7 @@
 // function, decides which member owns which bucket. Holder keeps this process's leases, with epochs, in the database. Gossip
 // reports changes of other members sooner; it sends hints only. PostgreSQL decides who is live and who owns what.
 // Without gossip the cluster is slower and still correct. Without the database a process soon offers no bucket.
-// Package app starts it. It does not know what the buckets hold.
+// Package processor starts it. It does not know what the buckets hold.
 package buckets
 
 import (

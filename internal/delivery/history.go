@@ -1,5 +1,5 @@
-// This file keeps the tables of the queue small: it moves finished messages to history and deletes old history. The processor
-// runs one Historian. This package knows when to move and to delete; storage (Archive) knows how.
+// This file keeps the tables of the queue small: it moves finished messages to history and deletes old history. The
+// processor runs one Historian. It decides when to move and to delete; storage (Archive) does it.
 
 package delivery
 

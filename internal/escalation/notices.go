@@ -1,5 +1,5 @@
-// This file decides who is notified about an incident without being paged: people who were paged, of its resolve, and its owner, of
-// news. internal/incidents/pg stores the decisions. The package is pure.
+// This file decides who is notified about an incident without being paged: people who were paged, of its resolve, and
+// its owner, of news. internal/incidents/pg stores the decisions. It is pure.
 
 package escalation
 

@@ -1,5 +1,5 @@
-// This file carries out what a sender asks about an alert that it sent before, besides the events: notes, changed facts, owners,
-// escalation. The edges that take deliveries call it. It knows no source and no transport.
+// This file carries out what a sender asks about an alert that it sent before, besides the events: notes, changed
+// facts, owners, escalation. The edges that take deliveries call it. It knows no source and no transport.
 
 package intake
 

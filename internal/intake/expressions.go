@@ -1,5 +1,6 @@
-// This file takes the facts of an event from a payload of any shape by template expressions, which are the settings of an
-// integration of type generic. The decoder of generic payloads applies them; package integrations checks them. It knows no transport.
+// This file takes the facts of an event from a payload of any shape by template expressions, which are the settings of
+// an integration of type generic. The decoder of generic payloads applies them; package intake checks them. It knows no
+// transport.
 
 package intake
 

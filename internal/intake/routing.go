@@ -1,5 +1,5 @@
-// This file chooses the plan of an event by the rules of its integration. It does no input or output. Intake, the preview and the
-// command line use the same functions.
+// This file chooses the plan of an event by the rules of its integration. It does no input or output. Intake, the
+// preview and the command line use the same functions.
 
 package intake
 

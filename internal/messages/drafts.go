@@ -1,4 +1,5 @@
-// This file renders texts of templates that nobody has saved, as delivery would. The preview of /v1 calls it. It stores and sends nothing.
+// This file renders texts of templates that nobody has saved, as delivery would. The preview of /v1 calls it. It stores
+// and sends nothing.
 
 package messages
 

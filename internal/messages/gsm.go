@@ -1,4 +1,4 @@
-// This file counts the characters that one SMS segment holds. internal/messages calls it; it imports nothing of Iris.
+// This file counts the characters that one SMS segment holds.
 
 package messages
 

@@ -1,5 +1,6 @@
-// This file changes who works on a running incident: it pages further people, and gives an acknowledged incident another owner.
-// /v1, the web site and the command line call it. The processors make the messages (package runner). It knows no storage and no transport.
+// This file changes who works on a running incident: it pages further people, and gives an acknowledged incident
+// another owner. /v1, the web site and the command line call it. The processors make the messages (package runner). It
+// knows no storage and no transport.
 
 package notifications
 

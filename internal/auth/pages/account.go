@@ -1,5 +1,5 @@
-// This file serves the pages about a person's own log-in: the second factor after the password, and its set-up. Package web mounts the
-// routes and calls it when a password is right. The rules are in internal/auth/accounts.
+// This file serves the pages about a person's own log-in: the second factor after the password, and its set-up. Package
+// site calls it when a password is right. The rules are in internal/auth/accounts.
 
 package pages
 

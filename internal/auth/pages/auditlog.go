@@ -1,5 +1,4 @@
-// This file serves the page of the audit log for administrators: filters, and the fields before and after each change. The web site
-// mounts it.
+// This file serves the page of the audit log for administrators: filters, and the fields before and after each change.
 
 package pages
 

@@ -1,5 +1,5 @@
-// This file serves the routes of /v1 about the accounts of people at identity providers. Only administrators may use them. api mounts
-// its routes.
+// This file serves the routes of /v1 about the accounts of people at identity providers. Only administrators may use
+// them.
 
 package pages
 

@@ -1,5 +1,6 @@
-// This file serves the routes of /v1 about directories that push people with SCIM: connections with their tokens, and deactivations that wait
-// for an administrator. Only administrators may use them. Package api mounts its routes. Only the answers that make a token have its secret.
+// This file serves the routes of /v1 about directories that push people with SCIM: connections with their tokens, and
+// deactivations that wait for an administrator. Only administrators may use them. Only the answers that make a token
+// have its secret.
 
 package pages
 

@@ -1,5 +1,5 @@
-// This file serves the page of a person's web sessions, where the person ends them. Administrators see and end those of anybody. The web
-// site mounts it.
+// This file serves the page of a person's web sessions, where the person ends them. Administrators see and end those of
+// anybody.
 
 package pages
 

@@ -1,5 +1,5 @@
-// This file serves the routes of /v1 about web sessions. People end their own, administrators those of anybody. Package api mounts its
-// routes. No answer has the secret of a session.
+// This file serves the routes of /v1 about web sessions. People end their own, administrators those of anybody. No
+// answer has the secret of a session.
 
 package pages
 

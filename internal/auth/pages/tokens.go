@@ -1,5 +1,5 @@
-// This file serves the pages of personal tokens and service tokens, and the page on which a person allows a command line to get a
-// personal token. The web site mounts them. Only the answer that creates a token shows its secret.
+// This file serves the pages of personal tokens and service tokens, and the page on which a person allows a command
+// line to get a personal token. Only the answer that creates a token shows its secret.
 
 package pages
 
@@ -32,7 +32,7 @@ type Grants interface {
 	Add(ctx context.Context, hash []byte, g tokens.Grant) error
 }
 
-// Services are the operations on service tokens, for package app.
+// Services are the operations on service tokens.
 type Services = servicetokens.Services
 
 // TokenDeps are the parts that the pages work on.

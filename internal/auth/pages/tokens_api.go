@@ -1,4 +1,4 @@
-// This file serves the routes of /v1 about personal tokens and service tokens. Package api mounts its routes. Only the answer that creates a token has
+// This file serves the routes of /v1 about personal tokens and service tokens. Only the answer that creates a token has
 // its secret.
 
 package pages
@@ -31,7 +31,7 @@ type TokenTokensTokens interface {
 	Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor string) error
 }
 
-// TokenServices are the operations on service tokens, for package app.
+// TokenServices are the operations on service tokens.
 type TokenServices = servicetokens.Services
 
 // TokenAPIDeps are the parts that the routes work on.

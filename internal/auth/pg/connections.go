@@ -1,5 +1,6 @@
-// This file stores the directories that push people with SCIM, their tokens, and the people and groups that they pushed. The SCIM edge and
-// /v1 use it. What it must decide, such as whether a deactivation is held, it asks package internal/auth/scim.
+// This file stores the directories that push people with SCIM, their tokens, and the people and groups that they
+// pushed. The SCIM edge and /v1 use it. What it must decide, such as whether a deactivation is held, it asks package
+// internal/auth/scim.
 
 package pg
 

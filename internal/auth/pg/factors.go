@@ -1,5 +1,5 @@
-// This file stores what accounts that Iris keeps need besides a password: second factors, links of password resets, and invitations. The web site, /v1 and the operator's
-// commands use it. It decides nothing: package accounts of the domain does.
+// This file stores what accounts that Iris keeps need besides a password: second factors, links of password resets, and
+// invitations. The web site, /v1 and the operator's commands use it. It decides nothing: package auth/accounts does.
 
 package pg
 

@@ -1,5 +1,6 @@
-// This file stores the accounts of people at identity providers: links, refused log-ins, managed memberships of teams, and the
-// sessions that began with an account. The log-in, /v1 and the operator's commands use it. It decides nothing: package sso does.
+// This file stores the accounts of people at identity providers: links, refused log-ins, managed memberships of teams,
+// and the sessions that began with an account. The log-in, /v1 and the operator's commands use it. It decides nothing:
+// package sso does.
 
 package pg
 

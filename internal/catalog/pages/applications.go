@@ -1,5 +1,5 @@
-// This file serves the pages of applications: the list, and the page of one with its keys, quota, categories, addresses and
-// settings. The web site mounts it. Everything is read and changed through /v1 and /v0.
+// This file serves the pages of applications: the list, and the page of one with its keys, quota, categories, addresses
+// and settings. Everything is read and changed through /v1 and /v0.
 
 package pages
 

@@ -1,5 +1,5 @@
 // This file serves the routes of /v1 that show and change which team owns an application. The integrations of an
-// application belong to its team. api mounts the routes.
+// application belong to its team.
 
 package pages
 

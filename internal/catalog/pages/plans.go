@@ -1,5 +1,5 @@
-// This file serves the list of plans, the page of a plan with its versions and their differences, and the editor, which previews what a
-// plan would do. The web site mounts it. The pages call the operations, which check what the reader may do.
+// This file serves the list of plans, the page of a plan with its versions and their differences, and the editor, which
+// previews what a plan would do. The pages call the operations, which check what the reader may do.
 
 package pages
 

@@ -1,5 +1,5 @@
-// This file serves the pages of templates: the list, a template with its versions, and the editor with its preview. The web site mounts it.
-// The pages call the operations, which check what the reader may do.
+// This file serves the pages of templates: the list, a template with its versions, and the editor with its preview. The
+// pages call the operations, which check what the reader may do.
 
 package pages
 

@@ -1,6 +1,6 @@
 // This file stores new messages under quotas. It loads and locks the counts of people and applications, calls package
-// floods to decide, and stores the result. It also stores the floods of plans that aggregate. Package engine and package
-// notifications call it within their transactions. It makes no decisions.
+// floods to decide, and stores the result. It also stores the floods of plans that aggregate. Package escalation/pg and
+// package notifications call it within their transactions. It makes no decisions.
 
 package pg
 

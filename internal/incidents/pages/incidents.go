@@ -1,5 +1,5 @@
-// This file serves the list of incidents, the page of one incident, and the forms that change an incident. The web site
-// mounts it. A message is shown as sent only after a vendor accepted it.
+// This file serves the list of incidents, the page of one incident, and the forms that change an incident. A message is
+// shown as sent only after a vendor accepted it.
 
 package pages
 

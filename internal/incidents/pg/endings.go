@@ -1,5 +1,5 @@
-// This file ends open incidents that their sources do not end: it closes those without news, and resolves those without deliveries.
-// internal/program/jobs calls it.
+// This file ends open incidents that their sources do not end: it closes those without news, and resolves those without
+// deliveries.
 
 package pg
 

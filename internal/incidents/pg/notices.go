@@ -1,5 +1,5 @@
-// This file stores notices: messages about incidents that page nobody. Package internal/escalation decides about them. The areas
-// that change the state of incidents call it within their transactions, after they have locked the incidents.
+// This file stores notices: messages about incidents that page nobody. Package escalation decides about them. Changes
+// of the state of incidents call it within their transactions, after they have locked the incidents.
 
 package pg
 

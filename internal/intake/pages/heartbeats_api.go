@@ -1,4 +1,4 @@
-// This file serves the routes of /v1 about heartbeats, which belong to integrations. iris-api mounts its routes.
+// This file serves the routes of /v1 about heartbeats, which belong to integrations.
 
 package pages
 

@@ -1,5 +1,6 @@
-// This file serves the pages of integrations: the list with their health, the form that adds one, and of one integration its set-up,
-// settings, tokens, rules, latest deliveries and heartbeats. The web site mounts it. The pages read and change through /v1, which decides who may.
+// This file serves the pages of integrations: the list with their health, the form that adds one, and of one
+// integration its set-up, settings, tokens, rules, latest deliveries and heartbeats. The pages read and change through
+// /v1, which decides who may.
 
 package pages
 

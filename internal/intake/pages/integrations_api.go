@@ -1,5 +1,5 @@
-// This file serves the routes of /v1 about integrations: the senders of alerts, their tokens, rules and payloads. api mounts its
-// routes. A token is in one answer only. Because answers to a POST may be stored (Idempotency-Key), tokens are made by PUT.
+// This file serves the routes of /v1 about integrations: the senders of alerts, their tokens, rules and payloads. A
+// token is in one answer only. Because answers to a POST may be stored (Idempotency-Key), tokens are made by PUT.
 
 package pages
 

@@ -1,5 +1,5 @@
-// This file serves the route of /v1 on which applications and people open incidents. It reads the body and shows the incident;
-// package internal/intake/opening opens it. api mounts its route.
+// This file serves the route of /v1 on which applications and people open incidents. It reads the body and shows the
+// incident; package internal/intake/opening opens it.
 
 package pages
 

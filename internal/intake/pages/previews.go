@@ -1,5 +1,5 @@
-// This file serves the route of /v1 that renders the text of a template that nobody has saved. Package catalog mounts it. The text is
-// rendered as delivery renders it, with the same limits. Nothing is stored or sent.
+// This file serves the route of /v1 that renders the text of a template that nobody has saved. The text is rendered as
+// delivery renders it, with the same limits. Nothing is stored or sent.
 
 package pages
 

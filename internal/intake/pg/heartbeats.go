@@ -1,5 +1,5 @@
-// This file stores heartbeats: their settings, their pings and what was reported about them. The edge that takes pings, the
-// monitor, /v1 and the command line use it. It decides nothing about heartbeats.
+// This file stores heartbeats: their settings, their pings and what was reported about them. The edge that takes pings,
+// the monitor, /v1 and the command line use it. It decides nothing about heartbeats.
 
 package pg
 

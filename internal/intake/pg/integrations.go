@@ -1,5 +1,5 @@
-// This file stores integrations, their tokens as hashes, their encrypted secrets, and what they received. The edge that takes deliveries, /v1 and the
-// command line use it.
+// This file stores integrations, their tokens as hashes, their encrypted secrets, and what they received. The edge that
+// takes deliveries, /v1 and the command line use it.
 
 package pg
 

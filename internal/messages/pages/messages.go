@@ -1,4 +1,4 @@
-// This file serves the search of messages, its export, and the page of one message. The web site mounts it.
+// This file serves the search of messages, its export, and the page of one message.
 
 package pages
 

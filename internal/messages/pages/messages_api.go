@@ -1,5 +1,5 @@
 // This file serves the messages and notifications of /v1. A notification is an out-of-band request of an application. A
-// message goes to one recipient, for an incident or a notification. api mounts its routes.
+// message goes to one recipient, for an incident or a notification.
 
 package pages
 

@@ -1,5 +1,5 @@
-// This file serves the pages of the on-call calendar, and redirects from the addresses of Oncall's pages. The web site
-// mounts it. Its pages are frames: the scripts in static/oncall fill them with data of the JSON API. The same as lists is there without scripts.
+// This file serves the pages of the on-call calendar, and redirects from the addresses of Oncall's pages. Its pages are
+// frames: the scripts in static/oncall fill them with data of the JSON API. The same as lists is there without scripts.
 
 package pages
 

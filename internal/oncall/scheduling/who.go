@@ -1,5 +1,5 @@
-// This file is the answer to the question who is on call: for a team or the teams of a service, now or at another time, with the next
-// hand-offs and gaps. The API and the iris command show it; package operator finds it.
+// This file is the answer to the question who is on call: for a team or the teams of a service, now or at another time,
+// with the next hand-offs and gaps. The API and the iris command show it; package operator finds it.
 
 package scheduling
 

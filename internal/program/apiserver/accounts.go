@@ -1,4 +1,4 @@
-// This file builds the log-in with the accounts that Iris keeps, and with the passwords of the directory. Package site calls it.
+// This file builds the log-in with the accounts that Iris keeps, and with the passwords of the directory.
 
 package apiserver
 

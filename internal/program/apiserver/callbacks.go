@@ -1,5 +1,5 @@
 // This file verifies and parses requests from vendors: receipts, pressed buttons, and who pressed them. It gives
-// functions to package responses, which may not import a vendor.
+// functions to package answers, which may not import a vendor.
 
 package apiserver
 
@@ -110,7 +110,7 @@ func slackID(workspaces []*slack.Vendor) func(context.Context, string) (string, 
 	}
 }
 
-// slackPressed verifies the signature with any of the secrets, and translates the request for package responses.
+// slackPressed verifies the signature with any of the secrets, and translates the request for package answers.
 func slackPressed(secrets []string) func(http.Header, []byte, time.Time) (answers.Pressed, error) {
 	return func(header http.Header, body []byte, now time.Time) (answers.Pressed, error) {
 		var err error

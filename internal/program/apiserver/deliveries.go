@@ -1,5 +1,4 @@
-// This file builds the edges that take the deliveries of integrations: HTTP, and SMTP if an address is configured. Package
-// receivers calls it.
+// This file builds the edges that take the deliveries of integrations: HTTP, and SMTP if an address is configured.
 
 package apiserver
 

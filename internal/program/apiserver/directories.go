@@ -1,5 +1,5 @@
-// This file builds what directories push people with: the SCIM edge, and the routes of /v1 about its connections and of the audit log.
-// Package providers calls it.
+// This file builds what directories push people with: the SCIM edge, and the routes of /v1 about its connections and of
+// the audit log.
 
 package apiserver
 

@@ -1,4 +1,4 @@
-// This file builds the routes of /v1 for operators: owners, tokens, statistics, and the state of the system. Package resources calls it.
+// This file builds the routes of /v1 for operators: owners, tokens, statistics, and the state of the system.
 
 package apiserver
 

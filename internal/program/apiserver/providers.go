@@ -1,4 +1,4 @@
-// This file builds the log-in with accounts of identity providers from the configuration. Package site calls it.
+// This file builds the log-in with accounts of identity providers from the configuration.
 
 package apiserver
 

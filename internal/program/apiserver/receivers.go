@@ -1,5 +1,5 @@
-// This file builds what concerns integrations and alerts: the routes of /v1, and the edges that take alerts: the deliveries of integrations, and the webhooks with a key in their address.
-// Package apiserver mounts their routes and runs them.
+// This file builds what concerns integrations and alerts: the routes of /v1, and the edges that take alerts: the
+// deliveries of integrations, and the webhooks with a key in their address.
 
 package apiserver
 

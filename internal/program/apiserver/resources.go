@@ -1,4 +1,4 @@
-// This file builds the routes of /v1 that open incidents, and those about integrations, heartbeats, and for operators. Package receivers calls it.
+// This file builds the routes of /v1 that open incidents, and those about integrations, heartbeats, and for operators.
 
 package apiserver
 

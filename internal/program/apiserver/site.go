@@ -1,4 +1,4 @@
-// This file builds the web site, the log-in of people, and the routes of /v1 about their accounts. Package apiserver mounts them.
+// This file builds the web site, the log-in of people, and the routes of /v1 about their accounts.
 
 package apiserver
 

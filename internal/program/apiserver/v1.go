@@ -1,6 +1,6 @@
-// This file serves /v1, the project's own JSON API. A handler decodes the request, asks package auth whether the caller may,
-// calls the same operations of the domain as the other edges, and encodes the answer. Errors follow RFC 9457. Each package below
-// this one serves the routes of one resource; this one mounts them.
+// This file serves /v1, the project's own JSON API. A handler decodes the request, asks package auth whether the caller
+// may, calls the same operations of the domain as the other edges, and encodes the answer. Errors follow RFC 9457. Each
+// package below this one serves the routes of one resource; this one mounts them.
 
 package apiserver
 

@@ -1,5 +1,5 @@
-// This file logs how vendors do, and reports failing ones in the readiness check. It wraps a vendor and does not
-// change its results. Package accounts wraps each vendor.
+// This file logs how vendors do, and reports failing ones in the readiness check. It wraps a vendor and does not change
+// its results. Package accounts wraps each vendor.
 
 package health
 

@@ -1,6 +1,6 @@
 // This file reads subscribed calendars of other programs when they are due, and stores their shifts, holidays and
-// unavailability. The processors run it; each subscription is claimed by one process. People enter the URLs, so only public addresses
-// are read unless the configuration allows others. A URL is never logged.
+// unavailability. The processors run it; each subscription is claimed by one process. People enter the URLs, so only
+// public addresses are read unless the configuration allows others. A URL is never logged.
 
 package jobs
 

@@ -1,5 +1,5 @@
-// This file imports data of other systems at an operator's request: the whole database of a predecessor, or the
-// people of a directory. cmd/iris calls it. Packages imports and directory decide what the data means.
+// This file imports data of other systems at an operator's request: the whole database of a predecessor, or the people
+// of a directory. cmd/iris calls it. Packages imports and directory decide what the data means.
 
 package operator
 

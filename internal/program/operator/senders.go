@@ -1,5 +1,5 @@
-// This file adds integrations and their heartbeats without a request. Every change is in the audit log. The demo data calls it, and tests of
-// deliveries. It knows neither HTTP nor flags.
+// This file adds integrations and their heartbeats without a request. Every change is in the audit log. The demo data
+// calls it, and tests of deliveries. It knows neither HTTP nor flags.
 
 package operator
 

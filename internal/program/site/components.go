@@ -1,4 +1,4 @@
-// This file serves /dev/components, which shows each component of the pages. The web site mounts it.
+// This file serves /dev/components, which shows each component of the pages.
 
 package site
 

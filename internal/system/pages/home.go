@@ -1,5 +1,5 @@
-// This file serves the home page, which shows what needs the attention of the reader. The web site mounts it. The page calls the APIs
-// as the reader. If a part cannot be read, the page says so and shows the other parts.
+// This file serves the home page, which shows what needs the attention of the reader. The page calls the APIs as the
+// reader. If a part cannot be read, the page says so and shows the other parts.
 
 package pages
 

@@ -1,4 +1,4 @@
-// This file serves the charts of volume, times and interruptions, and their values as CSV. The web site mounts it.
+// This file serves the charts of volume, times and interruptions, and their values as CSV.
 
 package pages
 

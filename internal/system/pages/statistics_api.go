@@ -1,4 +1,4 @@
-// This file answers /v1/statistics: what happened in a period, from counts by hour. api mounts its route.
+// This file answers /v1/statistics: what happened in a period, from counts by hour.
 
 package pages
 

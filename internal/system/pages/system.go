@@ -1,5 +1,5 @@
-// This file serves the pages for operators: members and buckets, queues, limits, vendors, pages that reached nobody, refused alerts,
-// the configuration and the versions. Everything is read from the APIs. The web site mounts it.
+// This file serves the pages for operators: members and buckets, queues, limits, vendors, pages that reached nobody,
+// refused alerts, the configuration and the versions. Everything is read from the APIs.
 
 package pages
 

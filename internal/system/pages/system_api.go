@@ -1,5 +1,5 @@
-// This file answers /v1/system. Operators read the members, queues, limits, vendors and the configuration there. They drain members, pause
-// modes, accounts and applications, drop waiting messages, and send messages again. api mounts its routes.
+// This file answers /v1/system. Operators read the members, queues, limits, vendors and the configuration there. They
+// drain members, pause modes, accounts and applications, drop waiting messages, and send messages again.
 
 package pages
 

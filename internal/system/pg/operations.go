@@ -1,5 +1,5 @@
-// This file stores what operators change of the running system: drains, pauses, purges and messages that are sent again. Each
-// change has an entry in the audit log, in the same transaction. The system routes of /v1 call it.
+// This file stores what operators change of the running system: drains, pauses, purges and messages that are sent
+// again. Each change has an entry in the audit log, in the same transaction. The system routes of /v1 call it.
 
 package pg
 

@@ -1,5 +1,5 @@
-// This file serves the pages of people: contacts, modes, notification rules, reminders, and for administrators accounts, roles, and who
-// can be reached. The web site mounts it. The JSON APIs decide who may do what.
+// This file serves the pages of people: contacts, modes, notification rules, reminders, and for administrators
+// accounts, roles, and who can be reached. The JSON APIs decide who may do what.
 
 package pages
 

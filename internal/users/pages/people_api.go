@@ -1,5 +1,5 @@
-// This file serves the people and teams of /v1, and who is on call. It shows contacts only of those who are on call; package calendar
-// shows people their own. api mounts its routes.
+// This file serves the people and teams of /v1, and who is on call. It shows contacts only of those who are on call;
+// package oncall/pages shows people their own.
 
 package pages
 

@@ -1,4 +1,4 @@
-// Package push sends to people's phones through Firebase Cloud Messaging, HTTP v1. Package accounts builds it and
+// Package push sends to people's phones through Firebase Cloud Messaging, HTTP v1. Package vendoraccounts builds it and
 // delivery calls it. It does not retry; failures are messages.Results.
 //
 // A destination is "devices:NAME", which means every active device that the person of that name registered, or one
