@@ -34,6 +34,9 @@ type cli struct {
 	Migrate      migrateCommand       `cmd:"" help:"Migrate the schema of the database to this release. Needs the database."`
 	CheckConfig  checkConfigCommand   `cmd:"" help:"List the problems of the configuration."`
 	CheckUpgrade checkUpgradeCommand  `cmd:"" help:"List who loses what by the upgrade to this release. Needs the database."`
+	Get          commands.Get         `cmd:"" help:"Print an object of any kind."`
+	List         commands.List        `cmd:"" help:"List the objects of a kind."`
+	Delete       commands.Delete      `cmd:"" help:"Delete an object of any kind."`
 	Render       commands.Render      `cmd:"" help:"Render a template from standard input as the processor does."`
 	User         userCommand          `cmd:"" help:"Add, list and change users."`
 	App          appCommand           `cmd:"" help:"Add and change applications: the programs that post incidents."`

@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -154,20 +155,20 @@ var (
 	ListPlans = operation.Define[Filter, operation.Page[PlanRow]](operation.Doc{Name: "plan.list", Method: http.MethodGet, Path: "/v1/plans",
 		Needs: operation.Reader, Summary: "Plans, newest first"})
 	CreatePlan = operation.Define[NewPlan, Plan](operation.Doc{Name: "plan.create", Method: http.MethodPost, Path: "/v1/plans",
-		Needs: operation.Member, Summary: "Make a plan; 409 when there is one of that name", Errors: []int{409, 422}, Note: "X-Iris-Warning names what would page nobody."})
+		Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.PlanSaved, audit.PlanVersionActivated}, Summary: "Make a plan; 409 when there is one of that name", Errors: []int{409, 422}, Note: "X-Iris-Warning names what would page nobody."})
 	GetPlan = operation.Define[OnePlan, Plan](operation.Doc{Name: "plan.get", Method: http.MethodGet, Path: "/v1/plans/{plan}",
 		Needs: operation.Reader, Summary: "A plan with its steps: the active version of a name, or any by its number", Note: "ETag is the number of the version."})
 	ReplacePlan = operation.Define[PlanVersion, Plan](operation.Doc{Name: "plan.replace", Method: http.MethodPut, Path: "/v1/plans/{plan}",
-		Needs: operation.Member, Summary: "Save a new version of a plan, which becomes the active one", Errors: []int{409, 412, 422}, Note: noteState})
+		Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.PlanSaved, audit.PlanVersionActivated}, Summary: "Save a new version of a plan, which becomes the active one", Errors: []int{409, 412, 422}, Note: noteState})
 	DeletePlan = operation.Define[Removal, operation.None](operation.Doc{Name: "plan.delete", Method: http.MethodDelete, Path: "/v1/plans/{plan}",
-		Needs: operation.Member, Summary: "Delete a plan; its versions stay as history", Errors: []int{409, 412}, Note: noteDelete})
+		Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanDeleted}, Summary: "Delete a plan; its versions stay as history", Errors: []int{409, 412}, Note: noteDelete})
 	ActivatePlan = operation.Define[Activation, Plan](operation.Doc{Name: "plan.activate", Method: http.MethodPost, Status: http.StatusOK,
-		Path: "/v1/plans/{plan}/versions/{version}/activate", Needs: operation.Member, Summary: "Make a stored version of a plan the active one",
+		Path: "/v1/plans/{plan}/versions/{version}/activate", Needs: operation.Member, Rule: operation.People, Audit: []audit.Action{audit.PlanVersionActivated}, Summary: "Make a stored version of a plan the active one",
 		Errors: []int{409, 412, 422}, Note: "With the ETag of a GET as If-Match, 412 if another version is active. A plan that was deleted is active again."})
 	OwnerOfPlan = operation.Define[OnePlan, Owner](operation.Doc{Name: "plan.owner", Method: http.MethodGet, Path: "/v1/plans/{plan}/owner",
 		Needs: operation.Reader, Summary: "The team that owns all versions of a plan", Note: "ETag names the team."})
 	GivePlan = operation.Define[Giving, Owner](operation.Doc{Name: "plan.give", Method: http.MethodPut, Path: "/v1/plans/{plan}/owner",
-		Needs: operation.Member, Summary: "Give all versions of a plan to a team, or to none", Errors: []int{412, 422}, Note: noteOwner})
+		Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanGivenToATeam}, Summary: "Give all versions of a plan to a team, or to none", Errors: []int{412, 422}, Note: noteOwner})
 	UsesOfPlans = operation.Define[UsesOf, operation.Page[Uses]](operation.Doc{Name: "plan.uses", Method: http.MethodGet, Path: "/v1/plan-uses",
 		Needs: operation.Reader, Summary: "How versions of plans are used, and what is wrong with them now", Note: "Numbers that do not exist are left out."})
 	UsesOfPlan = operation.Define[OnePlan, Uses](operation.Doc{Name: "plan.use", Method: http.MethodGet, Path: "/v1/plans/{plan}/uses",
@@ -175,17 +176,21 @@ var (
 	SettingsOfPlan = operation.Define[OnePlan, escalation.SettingsPatch](operation.Doc{Name: "plan.settings", Method: http.MethodGet,
 		Path: "/v1/plans/{plan}/settings", Needs: operation.Reader, Summary: "Settings of all versions of the plan"})
 	ChangeSettings = operation.Define[ChangedSettings, escalation.SettingsPatch](operation.Doc{Name: "plan.set", Method: http.MethodPut,
-		Path: "/v1/plans/{plan}/settings", Needs: operation.Member,
+		Path: "/v1/plans/{plan}/settings", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanSettingsChanged},
 		Summary: "Replace the settings of all versions of the plan; a setting that the body leaves out gets its standard"})
 	PausePlan = operation.Define[Pausing, Pause](operation.Doc{Name: "plan.pause", Method: http.MethodPut, Path: "/v1/plans/{plan}/paused",
-		Needs: operation.Member, Summary: "Pause all versions of a plan, or let them go on: a paused plan pages nobody"})
+		Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanPaused, audit.PlanResumed}, Summary: "Pause all versions of a plan, or let them go on: a paused plan pages nobody"})
 	FallbackOfPlan = operation.Define[OnePlan, Fallback](operation.Doc{Name: "plan.fallback", Method: http.MethodGet, Path: "/v1/plans/{plan}/fallback",
 		Needs: operation.Reader, Summary: "Who is paged when nobody of a step of the plan can be reached; 404 when the plan has no fallback"})
 	ChangeFallback = operation.Define[ChangedFallback, Fallback](operation.Doc{Name: "plan.set-fallback", Method: http.MethodPut,
-		Path: "/v1/plans/{plan}/fallback", Needs: operation.Member, Summary: "Set the fallback of every version of the plan"})
+		Path: "/v1/plans/{plan}/fallback", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanFallbackChanged}, Summary: "Set the fallback of every version of the plan"})
 	RemoveFallback = operation.Define[OnePlan, operation.None](operation.Doc{Name: "plan.remove-fallback", Method: http.MethodDelete,
-		Path: "/v1/plans/{plan}/fallback", Needs: operation.Member, Summary: "Remove the fallback of every version of the plan"})
+		Path: "/v1/plans/{plan}/fallback", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanFallbackChanged}, Summary: "Remove the fallback of every version of the plan"})
 )
+
+// PlanKind has what all kinds of objects have.
+var PlanKind = operation.Kind(ListPlans, GetPlan, ReplacePlan, DeletePlan,
+	"NAME=name", "VERSION=id", "TEAM=team", "CREATOR=creator", "SAVED=created_at", "DESCRIPTION=description").MadeBy(CreatePlan.Doc)
 
 const (
 	noteState  = "With the ETag of a GET as If-Match, a version that replaces another one than the caller read is refused with 412."

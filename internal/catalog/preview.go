@@ -58,7 +58,7 @@ var (
 	SimulatePlan = operation.Define[PlanQuestion, simulation.Report](operation.Doc{Name: "plan.simulate", Method: http.MethodGet,
 		Path: "/v1/plans/{plan}/simulation", Needs: operation.Reader, Summary: "Who would be paged, when, how and why; changes and sends nothing"})
 	PreviewPlan = operation.Define[PlanPreview, Foreseen](operation.Doc{Name: "plan.preview", Method: http.MethodPost, Status: http.StatusOK,
-		Path: "/v1/plans/preview", Needs: operation.Member, Summary: "Check a plan as saving would, and simulate it; stores and sends nothing",
+		Path: "/v1/plans/preview", Needs: operation.Member, Rule: operation.InTheNameOf, Summary: "Check a plan as saving would, and simulate it; stores and sends nothing",
 		Errors: []int{403, 409, 422}})
 )
 

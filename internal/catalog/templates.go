@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -138,25 +139,29 @@ var (
 	ListTemplates = operation.Define[Filter, operation.Page[TemplateRow]](operation.Doc{Name: "template.list", Method: http.MethodGet, Path: "/v1/templates",
 		Needs: operation.Reader, Summary: "Templates, newest first"})
 	CreateTemplate = operation.Define[NewTemplate, Template](operation.Doc{Name: "template.create", Method: http.MethodPost, Path: "/v1/templates",
-		Needs: operation.Member, Summary: "Make a template; 409 when there is one of that name", Errors: []int{409, 422}})
+		Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.TemplateSaved, audit.TemplateVersionActivated}, Summary: "Make a template; 409 when there is one of that name", Errors: []int{409, 422}})
 	GetTemplate = operation.Define[OneTemplate, Template](operation.Doc{Name: "template.get", Method: http.MethodGet, Path: "/v1/templates/{template}",
 		Needs: operation.Reader, Summary: "A template with its content: the active version of a name, or any by its number", Note: "ETag is the number of the version."})
 	ReplaceTemplate = operation.Define[TemplateVersion, Template](operation.Doc{Name: "template.replace", Method: http.MethodPut,
-		Path: "/v1/templates/{template}", Needs: operation.Member, Summary: "Save a new version of a template, which becomes the active one",
+		Path: "/v1/templates/{template}", Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.TemplateSaved, audit.TemplateVersionActivated}, Summary: "Save a new version of a template, which becomes the active one",
 		Errors: []int{409, 412, 422}, Note: noteState})
 	DeleteTemplate = operation.Define[TemplateRemoval, operation.None](operation.Doc{Name: "template.delete", Method: http.MethodDelete,
-		Path: "/v1/templates/{template}", Needs: operation.Member, Summary: "Delete a template; its versions stay as history",
+		Path: "/v1/templates/{template}", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.TemplateDeleted}, Summary: "Delete a template; its versions stay as history",
 		Errors: []int{409, 412}, Note: noteDelete})
 	ActivateTemplate = operation.Define[TemplateActivation, Template](operation.Doc{Name: "template.activate", Method: http.MethodPost,
-		Status: http.StatusOK, Path: "/v1/templates/{template}/versions/{version}/activate", Needs: operation.Member,
+		Status: http.StatusOK, Path: "/v1/templates/{template}/versions/{version}/activate", Needs: operation.Member, Rule: operation.People, Audit: []audit.Action{audit.TemplateVersionActivated},
 		Summary: "Make a stored version of a template the active one", Errors: []int{409, 412, 422},
 		Note: "With the ETag of a GET as If-Match, 412 if another version is active. A template that was deleted is active again."})
 	OwnerOfTemplate = operation.Define[OneTemplate, Owner](operation.Doc{Name: "template.owner", Method: http.MethodGet,
 		Path: "/v1/templates/{template}/owner", Needs: operation.Reader, Summary: "The team that owns all versions of a template", Note: "ETag names the team."})
 	GiveTemplate = operation.Define[TemplateGiving, Owner](operation.Doc{Name: "template.give", Method: http.MethodPut,
-		Path: "/v1/templates/{template}/owner", Needs: operation.Member, Summary: "Give all versions of a template to a team, or to none",
+		Path: "/v1/templates/{template}/owner", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.TemplateGivenToATeam}, Summary: "Give all versions of a template to a team, or to none",
 		Errors: []int{412, 422}, Note: noteOwner})
 )
+
+// TemplateKind has what all kinds of objects have.
+var TemplateKind = operation.Kind(ListTemplates, GetTemplate, ReplaceTemplate, DeleteTemplate,
+	"NAME=name", "VERSION=id", "TEAM=team", "CREATOR=creator", "SAVED=created_at", "PLANS=plan_count").MadeBy(CreateTemplate.Doc)
 
 // TemplateStore stores versions of templates. A template that does not exist is a NotFound fault.
 type TemplateStore interface {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/matchers"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -51,24 +52,29 @@ var (
 	List = operation.Define[Filter, operation.Page[Silence]](operation.Doc{Name: "silence.list", Method: http.MethodGet, Path: "/v1/silences",
 		Needs: operation.Reader, Summary: "Silences and maintenance windows, newest first"})
 	Create = operation.Define[Draft, Silence](operation.Doc{Name: "silence.create", Method: http.MethodPost, Path: "/v1/silences",
-		Needs: operation.Member, Summary: "Silence incidents: those that match page nobody", Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
+		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.SilenceCreated}, Summary: "Silence incidents: those that match page nobody", Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
 		Note: "Owners of the application, members of the team, and people of the plan that it names; administrators any. " +
 			"When the answer comes, matching incidents page nobody any more."})
 	Preview = operation.Define[Scope, Foreseen](operation.Doc{Name: "silence.preview", Method: http.MethodPost, Path: "/v1/silences/preview",
-		Needs: operation.Member, Status: http.StatusOK, Summary: "What a silence would hide now; nothing is stored",
+		Needs: operation.Member, Rule: operation.Confined, Status: http.StatusOK, Summary: "What a silence would hide now; nothing is stored",
 		Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
 		Note:   "The key of an application gets the incidents of its own; 404 for another."})
 	Get = operation.Define[One, Silence](operation.Doc{Name: "silence.get", Method: http.MethodGet, Path: "/v1/silences/{silence}",
 		Needs: operation.Reader, Summary: "A silence"})
 	Replace = operation.Define[Edit, Silence](operation.Doc{Name: "silence.replace", Method: http.MethodPut, Path: "/v1/silences/{silence}",
-		Needs: operation.Member, Summary: "Replace the content of a silence", Errors: []int{http.StatusConflict},
+		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.SilenceChanged}, Summary: "Replace the content of a silence", Errors: []int{http.StatusConflict},
 		Note: "409 when it is over. Incidents that it no longer matches escalate."})
 	End = operation.Define[One, operation.None](operation.Doc{Name: "silence.end", Method: http.MethodDelete, Path: "/v1/silences/{silence}",
-		Needs: operation.Member, Summary: "End a silence now", Errors: []int{http.StatusConflict},
+		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.SilenceEnded}, Summary: "End a silence now", Errors: []int{http.StatusConflict},
 		Note: "Its incidents escalate within two minutes, unless another silence matches or their source reports no firing alert."})
 	Hidden = operation.Define[Hiding, operation.Page[HiddenIncident]](operation.Doc{Name: "silence.incidents", Method: http.MethodGet,
 		Path: "/v1/silences/{silence}/incidents", Needs: operation.Reader, Summary: "Numbers of the incidents that a silence hides, newest first"})
 )
+
+// Kind has what all kinds of objects have. A silence is deleted by its end.
+var Kind = operation.Kind(List, Get, Replace, End,
+	"ID=id", "STATE=state", "FROM=from", "TO=to", "REPEAT=recurrence", "HIDES=hidden_incidents", "AUTHOR=author",
+	"MATCH=match", "APPLICATION=application", "PLAN=plan", "TEAM=team", "COMMENT=comment").MadeBy(Create.Doc)
 
 // Candidate is an incident that a silence may hide.
 type Candidate struct {

@@ -7,10 +7,11 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// unlogged are the operations that write no entry of the audit log, with the reason. All other operations that change something must write one.
+// unlogged are the requests, except operations of wings, that write no entry of the audit log, with the reason. All other operations that change something must write one.
 var unlogged = []struct {
 	operations *regexp.Regexp
 	reason     string
@@ -35,17 +36,20 @@ func unloggedBecause(operation string) string {
 	return ""
 }
 
-// readAudit notes which successful changes of a server are in its audit log.
+// readAudit notes which successful changes of a server are in its audit log. An operation of a wing must have said which actions it writes.
 func (s *server) readAudit() {
-	rows, err := s.db.Query(context.Background(), "select distinct request_id from audit_log where request_id <> ''")
+	rows, err := s.db.Query(context.Background(), "select distinct request_id, action from audit_log where request_id <> ''")
 	require.NoError(s, err)
 	defer rows.Close()
 	for rows.Next() {
-		var request string
-		require.NoError(s, rows.Scan(&request))
+		var request, action string
+		require.NoError(s, rows.Scan(&request, &action))
 		covering.Lock()
 		if operation, changed := s.changes[request]; changed {
 			audited[operation] = true
+			if actions, typed := promised[operation]; typed {
+				assert.Contains(s, actions, action, "%s writes an entry that its definition does not name", operation)
+			}
 		}
 		covering.Unlock()
 	}
@@ -58,6 +62,13 @@ func unaudited() int {
 	for operation := range asked {
 		method, _, _ := strings.Cut(operation, " ")
 		if method == "GET" || method == "HEAD" {
+			continue
+		}
+		if actions, typed := promised[operation]; typed {
+			if (len(actions) > 0) != audited[operation] {
+				fmt.Fprintf(os.Stderr, "the definition of %s names the entries %q; it wrote one: %t\n", operation, actions, audited[operation])
+				code = 1
+			}
 			continue
 		}
 		reason := unloggedBecause(operation)

@@ -161,7 +161,7 @@ func TestSilencesOnTheCommandLine(t *testing.T) {
 		require.Contains(t, r.does("silence show "+number), "state: active\nincidents: application demo\n")
 		require.Contains(t, reader.does("silence show "+number), fmt.Sprintf("hides: incident %d\n", id))
 		r.does("silence set "+number+" --for 3h --comment", "more disks")
-		require.Regexp(t, `\n`+number+` +active .* application demo +more disks\n`, r.does("silence list"))
+		require.Regexp(t, `\n`+number+` +active .*  demo +more disks\n`, r.does("silence list"))
 		reader.refused(1, "This token lacks the scope incidents", "silence end "+number)
 		reader.refused(1, "This token lacks the scope incidents", "silence set "+number+" --for 3h")
 		r.does("silence end " + number)

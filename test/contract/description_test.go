@@ -19,11 +19,13 @@ import (
 type description struct {
 	document   map[string]any
 	compiler   *jsonschema.Compiler
-	operations []operation
+	operations []descriptionOf
 }
 
-type operation struct {
+type descriptionOf struct {
 	method, path, access string
+	name, rule           string   // of the operation of a wing; "" = it is none
+	audit                []string // the actions of the audit log that an operation of a wing may write
 	match                *regexp.Regexp
 	fixed                int // parts of the path that are not parameters; the operation with more of them takes precedence
 	responses            map[string]any
@@ -55,8 +57,15 @@ func describe(t *testing.T, url string) *description {
 			if strings.HasPrefix(path, "/static/") {
 				rest = ".+"
 			}
-			d.operations = append(d.operations, operation{
-				method: strings.ToUpper(method), path: path, access: o["x-iris-access"].(string), fixed: fixedParts(path),
+			name, _ := o["x-iris-operation"].(string)
+			rule, _ := o["x-iris-rule"].(string)
+			var actions []string
+			entries, _ := o["x-iris-audit"].([]any)
+			for _, action := range entries {
+				actions = append(actions, action.(string))
+			}
+			d.operations = append(d.operations, descriptionOf{
+				method: strings.ToUpper(method), path: path, access: o["x-iris-access"].(string), name: name, rule: rule, audit: actions, fixed: fixedParts(path),
 				match:     regexp.MustCompile("^" + parameter.ReplaceAllString(regexp.QuoteMeta(path), rest) + "$"),
 				responses: o["responses"].(map[string]any),
 				pointer:   "#/paths/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(path) + "/" + method + "/responses/",
@@ -67,8 +76,11 @@ func describe(t *testing.T, url string) *description {
 	defer covering.Unlock()
 	for _, o := range d.operations {
 		described[o.method+" "+o.path] = true
+		if o.name != "" {
+			promised[o.method+" "+o.path] = o.audit
+		}
 	}
-	slices.SortFunc(d.operations, func(a, b operation) int {
+	slices.SortFunc(d.operations, func(a, b descriptionOf) int {
 		if a.fixed != b.fixed {
 			return b.fixed - a.fixed
 		}
@@ -88,7 +100,7 @@ func fixedParts(path string) int {
 }
 
 // find returns the operation of a request; nil if there is none.
-func (d *description) find(method, path string) *operation {
+func (d *description) find(method, path string) *descriptionOf {
 	for i, o := range d.operations {
 		if o.method == method && (o.match.MatchString(path) || o.match.MatchString(strings.TrimSuffix(path, "/"))) {
 			return &d.operations[i]

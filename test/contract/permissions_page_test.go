@@ -42,7 +42,7 @@ Objects of the rows belong to the person; the application is owned by somebody e
 |---|---|---|---|---|---|---|---|---|---|---|
 `)
 	var lines []string
-	for _, r := range slices.Concat(rights(), pages()) {
+	for _, r := range s.marked(slices.Concat(rights(), pages())) {
 		path, _, _ := strings.Cut(s.named(r.path), "?")
 		o := s.api.find(r.method, path)
 		require.NotNil(t, o, r.path)

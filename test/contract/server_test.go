@@ -64,7 +64,8 @@ func TestMain(m *testing.M) {
 var (
 	covering         sync.Mutex
 	asked, described = map[string]bool{}, map[string]bool{}
-	audited          = map[string]bool{} // operations of which a success wrote an entry of the audit log
+	audited          = map[string]bool{}     // operations of which a success wrote an entry of the audit log
+	promised         = map[string][]string{} // the actions of the audit log that the operations of wings may write
 )
 
 // uncovered fails the whole suite if no test had a success of an operation.

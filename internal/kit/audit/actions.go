@@ -5,222 +5,235 @@ import "slices"
 // Action names what was done. The list is closed: the storage refuses an entry with another action.
 type Action string
 
+// actions are all actions, in the order of this file.
+var actions []Action
+
+func action(name string) Action {
+	actions = append(actions, Action(name))
+	return Action(name)
+}
+
+// Actions returns all actions.
+func Actions() []Action { return slices.Clone(actions) }
+
+// Known reports whether the action is in the list.
+func (a Action) Known() bool { return slices.Contains(actions, a) }
+
 // Log-ins and sessions.
-const (
-	LoggedIn      Action = "logged in"
-	LoggedOut     Action = "logged out"
-	LogInRefused  Action = "log-in refused"
-	SessionEnded  Action = "session ended"
-	SessionsEnded Action = "sessions ended"
+var (
+	LoggedIn      = action("logged in")
+	LoggedOut     = action("logged out")
+	LogInRefused  = action("log-in refused")
+	SessionEnded  = action("session ended")
+	SessionsEnded = action("sessions ended")
 )
 
 // Tokens and keys.
-const (
-	TokenCreated           Action = "token created"
-	TokenRevoked           Action = "token revoked"
-	ServiceTokenCreated    Action = "service token created"
-	ServiceTokenRevoked    Action = "service token revoked"
-	CalendarFeedKeyCreated Action = "calendar feed key created"
-	CalendarFeedKeyDeleted Action = "calendar feed key deleted"
+var (
+	TokenCreated           = action("token created")
+	TokenRevoked           = action("token revoked")
+	ServiceTokenCreated    = action("service token created")
+	ServiceTokenRevoked    = action("service token revoked")
+	CalendarFeedKeyCreated = action("calendar feed key created")
+	CalendarFeedKeyDeleted = action("calendar feed key deleted")
 )
 
 // Accounts.
-const (
-	UserCreated           Action = "user created"
-	UserChanged           Action = "user changed"
-	UserDeleted           Action = "user deleted"
-	UserSwitchedOn        Action = "user switched on"
-	UserSwitchedOff       Action = "user switched off"
-	RoleChanged           Action = "role changed"
-	PasswordSet           Action = "password set"
-	PasswordRemoved       Action = "password removed"
-	PasswordReset         Action = "password reset"
-	PasswordLinkSent      Action = "password link sent"
-	SecondFactorSet       Action = "second factor set"
-	SecondFactorRemoved   Action = "second factor removed"
-	RecoveryCodesReplaced Action = "recovery codes replaced"
-	InvitationAdded       Action = "invitation added"
-	InvitationSentAgain   Action = "invitation sent again"
-	InvitationRevoked     Action = "invitation revoked"
-	InvitationAccepted    Action = "invitation accepted"
-	AccountLinked         Action = "account linked"
-	AccountUnlinked       Action = "account unlinked"
+var (
+	UserCreated           = action("user created")
+	UserChanged           = action("user changed")
+	UserDeleted           = action("user deleted")
+	UserSwitchedOn        = action("user switched on")
+	UserSwitchedOff       = action("user switched off")
+	RoleChanged           = action("role changed")
+	PasswordSet           = action("password set")
+	PasswordRemoved       = action("password removed")
+	PasswordReset         = action("password reset")
+	PasswordLinkSent      = action("password link sent")
+	SecondFactorSet       = action("second factor set")
+	SecondFactorRemoved   = action("second factor removed")
+	RecoveryCodesReplaced = action("recovery codes replaced")
+	InvitationAdded       = action("invitation added")
+	InvitationSentAgain   = action("invitation sent again")
+	InvitationRevoked     = action("invitation revoked")
+	InvitationAccepted    = action("invitation accepted")
+	AccountLinked         = action("account linked")
+	AccountUnlinked       = action("account unlinked")
 )
 
 // Settings of people.
-const (
-	ContactSet              Action = "contact set"
-	ContactVerified         Action = "contact verified"
-	ModesSet                Action = "modes set"
-	TimeZoneSet             Action = "time zone set"
-	TimesSet                Action = "time zone and clock set"
-	TestMessageSent         Action = "test message sent"
-	FixedTextSwitchedOn     Action = "fixed text switched on"
-	FixedTextSwitchedOff    Action = "fixed text switched off"
-	NotificationRulesSet    Action = "notification rules set"
-	QuietTimeLimitsSet      Action = "quiet-time limits set"
-	ReprioritisationSet     Action = "reprioritisation set"
-	ReprioritisationRemoved Action = "reprioritisation removed"
-	CategoriesSet           Action = "categories set"
-	CategoriesCleared       Action = "categories cleared"
-	DeviceRegistered        Action = "device registered"
-	DeviceSwitchedOff       Action = "device switched off"
-	RemindersSet            Action = "reminders set"
-	TeamPinned              Action = "team pinned"
-	TeamUnpinned            Action = "team unpinned"
+var (
+	ContactSet              = action("contact set")
+	ContactVerified         = action("contact verified")
+	ModesSet                = action("modes set")
+	TimeZoneSet             = action("time zone set")
+	TimesSet                = action("time zone and clock set")
+	TestMessageSent         = action("test message sent")
+	FixedTextSwitchedOn     = action("fixed text switched on")
+	FixedTextSwitchedOff    = action("fixed text switched off")
+	NotificationRulesSet    = action("notification rules set")
+	QuietTimeLimitsSet      = action("quiet-time limits set")
+	ReprioritisationSet     = action("reprioritisation set")
+	ReprioritisationRemoved = action("reprioritisation removed")
+	CategoriesSet           = action("categories set")
+	CategoriesCleared       = action("categories cleared")
+	DeviceRegistered        = action("device registered")
+	DeviceSwitchedOff       = action("device switched off")
+	RemindersSet            = action("reminders set")
+	TeamPinned              = action("team pinned")
+	TeamUnpinned            = action("team unpinned")
 )
 
 // Teams.
-const (
-	TeamAdded               Action = "team added"
-	TeamMemberAdded         Action = "team member added"
-	TeamMemberRemoved       Action = "team member removed"
-	RosterOrderChanged      Action = "roster order changed"
-	TeamSubscribed          Action = "team subscribed"
-	TeamUnsubscribed        Action = "team unsubscribed"
-	ServiceAddedToATeam     Action = "service added to a team"
-	ServiceRemovedFromATeam Action = "service removed from a team"
-	MailingListAdded        Action = "mailing list added"
-	MailingListChanged      Action = "mailing list changed"
-	MailingListSwitchedOn   Action = "mailing list switched on"
-	MailingListSwitchedOff  Action = "mailing list switched off"
+var (
+	TeamAdded               = action("team added")
+	TeamMemberAdded         = action("team member added")
+	TeamMemberRemoved       = action("team member removed")
+	RosterOrderChanged      = action("roster order changed")
+	TeamSubscribed          = action("team subscribed")
+	TeamUnsubscribed        = action("team unsubscribed")
+	ServiceAddedToATeam     = action("service added to a team")
+	ServiceRemovedFromATeam = action("service removed from a team")
+	MailingListAdded        = action("mailing list added")
+	MailingListChanged      = action("mailing list changed")
+	MailingListSwitchedOn   = action("mailing list switched on")
+	MailingListSwitchedOff  = action("mailing list switched off")
 )
 
 // Roles and services.
-const (
-	OnCallRoleCreated Action = "on-call role created"
-	OnCallRoleDeleted Action = "on-call role deleted"
-	ServiceSaved      Action = "service saved"
-	ServiceDeleted    Action = "service deleted"
+var (
+	OnCallRoleCreated = action("on-call role created")
+	OnCallRoleDeleted = action("on-call role deleted")
+	ServiceSaved      = action("service saved")
+	ServiceDeleted    = action("service deleted")
 )
 
 // Plans and templates.
-const (
-	PlanSaved                Action = "plan saved"
-	PlanVersionActivated     Action = "plan version activated"
-	PlanSwitchedOff          Action = "plan switched off"
-	PlanDeleted              Action = "plan deleted"
-	PlanGivenToATeam         Action = "plan given to a team"
-	PlanSettingsChanged      Action = "plan settings changed"
-	PlanFallbackChanged      Action = "plan fallback changed"
-	PlanPaused               Action = "plan paused"
-	PlanResumed              Action = "plan resumed"
-	TemplateSaved            Action = "template saved"
-	TemplateVersionActivated Action = "template version activated"
-	TemplateSwitchedOff      Action = "template switched off"
-	TemplateDeleted          Action = "template deleted"
-	TemplateGivenToATeam     Action = "template given to a team"
+var (
+	PlanSaved                = action("plan saved")
+	PlanVersionActivated     = action("plan version activated")
+	PlanSwitchedOff          = action("plan switched off")
+	PlanDeleted              = action("plan deleted")
+	PlanGivenToATeam         = action("plan given to a team")
+	PlanSettingsChanged      = action("plan settings changed")
+	PlanFallbackChanged      = action("plan fallback changed")
+	PlanPaused               = action("plan paused")
+	PlanResumed              = action("plan resumed")
+	TemplateSaved            = action("template saved")
+	TemplateVersionActivated = action("template version activated")
+	TemplateSwitchedOff      = action("template switched off")
+	TemplateDeleted          = action("template deleted")
+	TemplateGivenToATeam     = action("template given to a team")
 )
 
 // Applications.
-const (
-	ApplicationAdded                         Action = "application added"
-	ApplicationRenamed                       Action = "application renamed"
-	ApplicationDeleted                       Action = "application deleted"
-	ApplicationSettingsChanged               Action = "application settings changed"
-	ApplicationGivenToATeam                  Action = "application given to a team"
-	ApplicationSecondaryKeyAdded             Action = "application secondary key added"
-	ApplicationSecondaryKeyMadeThePrimaryOne Action = "application secondary key made the primary one"
-	ApplicationKeysReplaced                  Action = "application keys replaced"
-	ApplicationKeyRead                       Action = "application key read"
-	ApplicationCategoriesChanged             Action = "application categories changed"
-	ApplicationQuotaSet                      Action = "application quota set"
-	ApplicationQuotaRemoved                  Action = "application quota removed"
-	ApplicationIncidentEMailAddressesSet     Action = "application incident e-mail addresses set"
-	ApplicationFallbackChanged               Action = "application fallback changed"
-	DefaultModeSet                           Action = "default mode set"
-	TagSet                                   Action = "tag set"
+var (
+	ApplicationAdded                         = action("application added")
+	ApplicationRenamed                       = action("application renamed")
+	ApplicationDeleted                       = action("application deleted")
+	ApplicationSettingsChanged               = action("application settings changed")
+	ApplicationGivenToATeam                  = action("application given to a team")
+	ApplicationSecondaryKeyAdded             = action("application secondary key added")
+	ApplicationSecondaryKeyMadeThePrimaryOne = action("application secondary key made the primary one")
+	ApplicationKeysReplaced                  = action("application keys replaced")
+	ApplicationKeyRead                       = action("application key read")
+	ApplicationCategoriesChanged             = action("application categories changed")
+	ApplicationQuotaSet                      = action("application quota set")
+	ApplicationQuotaRemoved                  = action("application quota removed")
+	ApplicationIncidentEMailAddressesSet     = action("application incident e-mail addresses set")
+	ApplicationFallbackChanged               = action("application fallback changed")
+	DefaultModeSet                           = action("default mode set")
+	TagSet                                   = action("tag set")
 )
 
 // Integrations, silences and heartbeats.
-const (
-	IntegrationAdded           Action = "integration added"
-	IntegrationChanged         Action = "integration changed"
-	IntegrationRemoved         Action = "integration removed"
-	IntegrationTokenAdded      Action = "integration token added"
-	OldIntegrationTokenRemoved Action = "old integration token removed"
-	IntegrationSecretsSet      Action = "integration secrets set"
-	HeartbeatAdded             Action = "heartbeat added"
-	HeartbeatChanged           Action = "heartbeat changed"
-	HeartbeatRemoved           Action = "heartbeat removed"
-	SilenceCreated             Action = "silence created"
-	SilenceChanged             Action = "silence changed"
-	SilenceEnded               Action = "silence ended"
+var (
+	IntegrationAdded           = action("integration added")
+	IntegrationChanged         = action("integration changed")
+	IntegrationRemoved         = action("integration removed")
+	IntegrationTokenAdded      = action("integration token added")
+	OldIntegrationTokenRemoved = action("old integration token removed")
+	IntegrationSecretsSet      = action("integration secrets set")
+	HeartbeatAdded             = action("heartbeat added")
+	HeartbeatChanged           = action("heartbeat changed")
+	HeartbeatRemoved           = action("heartbeat removed")
+	SilenceCreated             = action("silence created")
+	SilenceChanged             = action("silence changed")
+	SilenceEnded               = action("silence ended")
 )
 
 // Directories.
-const (
-	SCIMConnectionCreated Action = "SCIM connection created"
-	SCIMConnectionDeleted Action = "SCIM connection deleted"
-	SCIMTokenCreated      Action = "SCIM token created"
-	SCIMTokensEnded       Action = "SCIM tokens ended"
-	SCIMUserAdded         Action = "SCIM user added"
-	SCIMUserDeleted       Action = "SCIM user deleted"
-	DeactivationHeld      Action = "deactivation held"
-	DeactivationWithdrawn Action = "deactivation withdrawn"
-	DeactivationConfirmed Action = "deactivation confirmed"
-	DeactivationRejected  Action = "deactivation rejected"
+var (
+	SCIMConnectionCreated = action("SCIM connection created")
+	SCIMConnectionDeleted = action("SCIM connection deleted")
+	SCIMTokenCreated      = action("SCIM token created")
+	SCIMTokensEnded       = action("SCIM tokens ended")
+	SCIMUserAdded         = action("SCIM user added")
+	SCIMUserDeleted       = action("SCIM user deleted")
+	DeactivationHeld      = action("deactivation held")
+	DeactivationWithdrawn = action("deactivation withdrawn")
+	DeactivationConfirmed = action("deactivation confirmed")
+	DeactivationRejected  = action("deactivation rejected")
 )
 
 // Calendars of teams.
-const (
-	TeamCreated          Action = "team created"
-	TeamChanged          Action = "team changed"
-	TeamDeleted          Action = "team deleted"
-	TeamAdminAdded       Action = "team administrator added"
-	TeamAdminRemoved     Action = "team administrator removed"
-	RosterCreated        Action = "roster created"
-	RosterRenamed        Action = "roster renamed"
-	RosterDeleted        Action = "roster deleted"
-	RosterUserAdded      Action = "roster member added"
-	RosterUserChanged    Action = "roster member changed"
-	RosterUserRemoved    Action = "roster member removed"
-	ScheduleCreated      Action = "schedule created"
-	ScheduleChanged      Action = "schedule changed"
-	ScheduleDeleted      Action = "schedule deleted"
-	SchedulePopulated    Action = "schedule populated"
-	ScheduleFilled       Action = "schedule filled"
-	CalendarImported     Action = "calendar imported"
-	CalendarSubscribed   Action = "calendar subscribed"
-	CalendarUnsubscribed Action = "calendar subscription removed"
+var (
+	TeamCreated                 = action("team created")
+	TeamChanged                 = action("team changed")
+	TeamDeleted                 = action("team deleted")
+	TeamAdminAdded              = action("team administrator added")
+	TeamAdminRemoved            = action("team administrator removed")
+	RosterCreated               = action("roster created")
+	RosterRenamed               = action("roster renamed")
+	RosterDeleted               = action("roster deleted")
+	RosterUserAdded             = action("roster member added")
+	RosterUserChanged           = action("roster member changed")
+	RosterUserRemoved           = action("roster member removed")
+	ScheduleCreated             = action("schedule created")
+	ScheduleChanged             = action("schedule changed")
+	ScheduleDeleted             = action("schedule deleted")
+	SchedulePopulated           = action("schedule populated")
+	ScheduleFilled              = action("schedule filled")
+	CalendarImported            = action("calendar imported")
+	CalendarSubscribed          = action("calendar subscribed")
+	CalendarSubscriptionChanged = action("calendar subscription changed")
+	CalendarUnsubscribed        = action("calendar subscription removed")
 
-	CalendarSubscriptionChanged Action = "calendar subscription changed"
-
-	ShiftCreated          Action = "shift created"
-	ShiftChanged          Action = "shift changed"
-	ShiftDeleted          Action = "shift deleted"
-	ShiftsSwapped         Action = "shifts swapped"
-	ShiftEditUndone       Action = "edit of shifts undone"
-	ShiftOverridden       Action = "shift overridden"
-	PagerTaken            Action = "pager taken"
-	CoverageChanged       Action = "coverage changed"
-	HolidaysChanged       Action = "holidays changed"
-	HolidaysDeleted       Action = "holidays deleted"
-	SwapRequested         Action = "swap requested"
-	SwapAccepted          Action = "swap accepted"
-	SwapDeclined          Action = "swap declined"
-	SwapWithdrawn         Action = "swap withdrawn"
-	SwapExpired           Action = "swap expired"
-	UnavailabilityAdded   Action = "unavailability added"
-	UnavailabilityRemoved Action = "unavailability removed"
+	ShiftCreated          = action("shift created")
+	ShiftChanged          = action("shift changed")
+	ShiftDeleted          = action("shift deleted")
+	ShiftsSwapped         = action("shifts swapped")
+	ShiftOverridden       = action("shift overridden")
+	ShiftEditUndone       = action("edit of shifts undone")
+	PagerTaken            = action("pager taken")
+	CoverageChanged       = action("coverage changed")
+	HolidaysChanged       = action("holidays changed")
+	HolidaysDeleted       = action("holidays deleted")
+	SwapRequested         = action("swap requested")
+	SwapAccepted          = action("swap accepted")
+	SwapDeclined          = action("swap declined")
+	SwapWithdrawn         = action("swap withdrawn")
+	SwapExpired           = action("swap expired")
+	UnavailabilityAdded   = action("unavailability added")
+	UnavailabilityRemoved = action("unavailability removed")
 )
 
 // Changes of the running system by operators.
-const (
-	MemberDrained      Action = "member drained"
-	MemberDrainEnded   Action = "member drain ended"
-	SendingPaused      Action = "sending paused"
-	SendingResumed     Action = "sending resumed"
-	ApplicationPaused  Action = "application paused"
-	ApplicationResumed Action = "application resumed"
-	MessagesPurged     Action = "messages purged"
-	MessageSentAgain   Action = "message sent again"
+var (
+	MemberDrained      = action("member drained")
+	MemberDrainEnded   = action("member drain ended")
+	SendingPaused      = action("sending paused")
+	SendingResumed     = action("sending resumed")
+	ApplicationPaused  = action("application paused")
+	ApplicationResumed = action("application resumed")
+	MessagesPurged     = action("messages purged")
+	MessageSentAgain   = action("message sent again")
 )
 
 // Imports of the predecessors' data.
-const (
-	ImportedFromIris   Action = "imported from iris"
-	ImportedFromOncall Action = "imported from oncall"
+var (
+	ImportedFromIris   = action("imported from iris")
+	ImportedFromOncall = action("imported from oncall")
 )
 
 // calendar has the actions for the names in the log of the on-call API.
@@ -237,38 +250,3 @@ var calendar = map[string]Action{
 
 // Calendar returns the action for a name in the log of the on-call API; "" = there is none.
 func Calendar(name string) Action { return calendar[name] }
-
-// Actions lists all actions.
-func Actions() []Action {
-	return []Action{
-		LoggedIn, LoggedOut, LogInRefused, SessionEnded, SessionsEnded, TokenCreated,
-		TokenRevoked, ServiceTokenCreated, ServiceTokenRevoked, CalendarFeedKeyCreated, CalendarFeedKeyDeleted, UserCreated,
-		UserChanged, UserDeleted, UserSwitchedOn, UserSwitchedOff, RoleChanged, PasswordSet,
-		PasswordRemoved, PasswordReset, PasswordLinkSent, SecondFactorSet, SecondFactorRemoved, RecoveryCodesReplaced, InvitationAdded,
-		InvitationSentAgain, InvitationRevoked, InvitationAccepted, AccountLinked, AccountUnlinked, ContactSet,
-		ContactVerified, ModesSet, TimeZoneSet, TimesSet, TestMessageSent, FixedTextSwitchedOn, FixedTextSwitchedOff, NotificationRulesSet,
-		QuietTimeLimitsSet, ReprioritisationSet, ReprioritisationRemoved, CategoriesSet, CategoriesCleared, DeviceRegistered,
-		DeviceSwitchedOff, RemindersSet, TeamPinned, TeamUnpinned, TeamAdded, TeamMemberAdded,
-		TeamMemberRemoved, RosterOrderChanged, TeamSubscribed, TeamUnsubscribed, ServiceAddedToATeam, ServiceRemovedFromATeam,
-		MailingListAdded, MailingListChanged, MailingListSwitchedOn, MailingListSwitchedOff, OnCallRoleCreated, OnCallRoleDeleted,
-		ServiceSaved, ServiceDeleted, PlanSaved, PlanVersionActivated, PlanSwitchedOff, PlanDeleted,
-		PlanGivenToATeam, PlanSettingsChanged, PlanFallbackChanged, PlanPaused, PlanResumed, TemplateSaved, TemplateVersionActivated, TemplateSwitchedOff,
-		TemplateDeleted, TemplateGivenToATeam, ApplicationAdded, ApplicationRenamed, ApplicationDeleted, ApplicationSettingsChanged,
-		ApplicationGivenToATeam, ApplicationSecondaryKeyAdded, ApplicationSecondaryKeyMadeThePrimaryOne, ApplicationKeysReplaced, ApplicationKeyRead, ApplicationCategoriesChanged, ApplicationQuotaSet,
-		ApplicationQuotaRemoved, ApplicationIncidentEMailAddressesSet, ApplicationFallbackChanged, DefaultModeSet, TagSet, IntegrationAdded, IntegrationChanged,
-		IntegrationRemoved, IntegrationTokenAdded, OldIntegrationTokenRemoved, IntegrationSecretsSet, HeartbeatAdded, HeartbeatChanged,
-		HeartbeatRemoved, SilenceCreated, SilenceChanged, SilenceEnded, SCIMConnectionCreated, SCIMConnectionDeleted,
-		SCIMTokenCreated, SCIMTokensEnded, SCIMUserAdded, SCIMUserDeleted, DeactivationHeld, DeactivationWithdrawn,
-		DeactivationConfirmed, DeactivationRejected, TeamCreated, TeamChanged, TeamDeleted, TeamAdminAdded,
-		TeamAdminRemoved, RosterCreated, RosterRenamed, RosterDeleted, RosterUserAdded, RosterUserChanged,
-		RosterUserRemoved, ScheduleCreated, ScheduleChanged, ScheduleDeleted, SchedulePopulated, ScheduleFilled,
-		CalendarImported, CalendarSubscribed, CalendarSubscriptionChanged, CalendarUnsubscribed, ShiftCreated, ShiftChanged, ShiftDeleted, ShiftsSwapped, ShiftOverridden, ShiftEditUndone,
-		PagerTaken, CoverageChanged, HolidaysChanged, HolidaysDeleted, SwapRequested, SwapAccepted,
-		SwapDeclined, SwapWithdrawn, SwapExpired, UnavailabilityAdded, UnavailabilityRemoved,
-		MemberDrained, MemberDrainEnded, SendingPaused, SendingResumed, ApplicationPaused, ApplicationResumed, MessagesPurged, MessageSentAgain,
-		ImportedFromIris, ImportedFromOncall,
-	}
-}
-
-// Known reports whether the action is in the list.
-func (a Action) Known() bool { return slices.Contains(Actions(), a) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -66,6 +67,25 @@ func (a Actor) Require(needed Role) error {
 	return ErrReadOnly
 }
 
+// Rule says for whom an operation is, of those who have the role that it needs. It is a sentence for the documentation. Tests send every
+// operation as every kind of caller and compare the answers with its role and rule.
+type Rule string
+
+// The rules.
+const (
+	Anybody Rule = ""
+	// InTheNameOf is for changes that have an author.
+	InTheNameOf Rule = "in their own name; administrators and applications that act for people in any name"
+	// OfAuthor is for objects with versions.
+	OfAuthor Rule = "administrators, the creator, members of the team that owns it, and applications that act for people"
+	// People is for callers who act as a person.
+	People Rule = "people, and applications that act for people"
+	// OfApplication is for what belongs to an application.
+	OfApplication Rule = "administrators, owners of the application, and members of the team that owns it"
+	// Confined is for what an application sees of its own only.
+	Confined Rule = "an application with its key reaches only its own"
+)
+
 // Doc is what every door has to know of an operation.
 type Doc struct {
 	Name    string // such as "silence.create"
@@ -74,8 +94,10 @@ type Doc struct {
 	Summary string // a sentence without a full stop
 	Note    string // further sentences, for the documentation of /v1
 	Needs   Role
-	Status  int   // of the answer; 0 = 201 for POST, 204 for DELETE, else 200
-	Errors  []int // statuses of errors besides those of every operation
+	Rule    Rule           // for whom of these callers; the function of the operation checks it
+	Audit   []audit.Action // the entries of the audit log that it may write; none = it writes none
+	Status  int            // of the answer; 0 = 201 for POST, 204 for DELETE, else 200
+	Errors  []int          // statuses of errors besides those of every operation
 }
 
 // Def defines an operation without the function that carries it out. Clients need no more.

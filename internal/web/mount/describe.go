@@ -23,8 +23,11 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 		return d, fmt.Errorf("describe the types of operations: %w", err)
 	}
 	for _, doc := range a.docs {
-		op := openapi.Operation{Method: strings.ToLower(doc.Method), Path: doc.Path, Summary: doc.Summary, Note: doc.Note, Access: accesses[doc.Needs], Errors: doc.Errors,
-			Answer: map[int]string{doc.Status: "empty"}}
+		op := openapi.Operation{Name: doc.Name, Method: strings.ToLower(doc.Method), Path: doc.Path, Summary: doc.Summary, Note: doc.Note,
+			Access: accesses[doc.Needs], Rule: string(doc.Rule), Errors: doc.Errors, Answer: map[int]string{doc.Status: "empty"}}
+		for _, action := range doc.Audit {
+			op.Audit = append(op.Audit, string(action))
+		}
 		item := a.huma.OpenAPI().Paths[doc.Path]
 		known := map[string]*huma.Operation{"get": item.Get, "post": item.Post, "put": item.Put, "patch": item.Patch, "delete": item.Delete}[op.Method]
 		for _, p := range known.Parameters {

@@ -34,6 +34,9 @@ type operation struct {
 	Summary string         `yaml:"sum"`
 	Note    string         `yaml:"note"`
 	Access  string         `yaml:"access"`
+	Name    string         `yaml:"-"` // of the operation of a wing, such as "silence.create"; "" = it is none
+	Rule    string         `yaml:"-"` // for whom of these callers
+	Audit   []string       `yaml:"-"` // the entries of the audit log that it may write
 	Query   []string       `yaml:"query"`
 	Body    string         `yaml:"body"`
 	OK      map[int]string `yaml:"ok"`
@@ -170,6 +173,15 @@ func (s spec) operation(method, path string, op operation) (object, error) {
 	out := object{
 		"operationId": operationID(method, path), "summary": op.Summary, "tags": []any{op.Tag},
 		"security": security, "x-iris-access": op.Access,
+	}
+	if op.Name != "" {
+		out["x-iris-operation"] = op.Name
+	}
+	if op.Rule != "" {
+		out["x-iris-rule"] = op.Rule
+	}
+	if len(op.Audit) > 0 {
+		out["x-iris-audit"] = op.Audit
 	}
 	if op.Deprecated {
 		out["deprecated"] = true

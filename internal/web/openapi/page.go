@@ -93,6 +93,9 @@ func (s spec) pageOperation(method, path string, op operation) pageOperation {
 		p := s.Parameters[q]
 		out.Query = append(out.Query, pageParameter{Name: fmt.Sprint(p["name"]), About: about(p)})
 	}
+	if op.Rule != "" {
+		out.Access += "; " + op.Rule
+	}
 	oks := op.OK
 	if len(oks) == 0 {
 		oks = map[int]string{http.StatusOK: "empty"}

@@ -10,8 +10,11 @@ type Typed struct {
 
 // Operation describes an operation. Its tag is resources.
 type Operation struct {
+	Name                        string // such as "silence.create"
 	Method, Path, Summary, Note string // the method in lower case
 	Access                      string // a key of accesses
+	Rule                        string // for whom of these callers; "" = for all
+	Audit                       []string
 	Query                       []Parameter
 	Body                        string         // a name of Schemas; "" = none
 	Answer                      map[int]string // a name of Schemas, or empty, by status
@@ -31,7 +34,7 @@ func (s spec) add(t Typed) error {
 		return err
 	}
 	for _, o := range t.Operations {
-		op := operation{Tag: "resources", Summary: o.Summary, Note: o.Note, Access: o.Access, Body: o.Body, OK: o.Answer, Errors: o.Errors}
+		op := operation{Name: o.Name, Tag: "resources", Summary: o.Summary, Note: o.Note, Access: o.Access, Rule: o.Rule, Audit: o.Audit, Body: o.Body, OK: o.Answer, Errors: o.Errors}
 		for _, p := range o.Query {
 			key := o.Method + " " + o.Path + " " + p.Name
 			s.Parameters[key] = map[string]any{"name": p.Name, "in": "query", "description": p.About, "schema": p.Schema}

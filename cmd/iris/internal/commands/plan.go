@@ -47,17 +47,7 @@ func (c planList) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	path, _ := operation.Request(catalog.ListPlans, catalog.Filter{Paging: operation.Paging{Limit: 500}})
-	all, err := client.All[catalog.PlanRow](ctx, api, path)
-	if err != nil {
-		return err
-	}
-	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
-	_ = text.Row(w, "NAME", "VERSION", "TEAM", "CREATOR", "SAVED", "DESCRIPTION") // Flush returns the error
-	for _, p := range all {
-		_ = text.Row(w, p.Name, p.Tag(), string(p.Team), p.Creator, text.Moment(p.CreatedAt), p.Description)
-	}
-	return w.Flush()
+	return listObjects(ctx, api, e.Out, catalog.PlanKind, nil, math.MaxInt, "table")
 }
 
 // planName is the argument of commands about one plan.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
@@ -164,18 +163,8 @@ func (c silenceList) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	path, _ := operation.Request(silences.List, silences.Filter{Paging: operation.Paging{Limit: 500}, Over: c.Over})
-	all, err := client.First[silences.Silence](ctx, api, path, mostSilences)
-	if err != nil {
-		return err
-	}
-	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSTATE\tFROM\tTO\tREPEAT\tHIDES\tAUTHOR\tINCIDENTS\tCOMMENT")
-	for _, one := range all {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, one.State, text.Moment(one.From), text.Moment(one.To), one.Recurrence, one.Hidden, one.Author,
-			one.Conditions(), one.Comment)
-	}
-	return w.Flush()
+	where := map[string]string{"over": fmt.Sprint(c.Over)}
+	return listObjects(ctx, api, e.Out, silences.Kind, where, mostSilences, "table")
 }
 
 type silenceShow struct{ silenceNumber }
