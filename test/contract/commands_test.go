@@ -178,6 +178,36 @@ func TestSilencesOnTheCommandLine(t *testing.T) {
 	remote{s, token}.refused(1, "Only administrators may silence any incident", "silence add --match severity=error --for 2h --comment x")
 }
 
+// The verbs that hold for every kind of objects.
+func TestEveryKindOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	person, reader, program := s.remotes()
+	for _, r := range []remote{person, program} {
+		number := strings.TrimSpace(r.does("silence add --application demo --for 2h --comment kinds"))
+		for kind, name := range map[string]string{"plan": "pager", "template": "words", "silence": number} {
+			require.Regexp(t, `^[A-Z].*\n(.*\n)*`+name+` `, reader.does("list "+kind+"s"), kind)
+			require.Regexp(t, `(?m)^(name|id): "?`+name+`"?$`, reader.does("get "+kind+" "+name), "YAML")
+			require.Regexp(t, `(?m)^(name|id) +`+name+`$`, r.does("get -o table "+kind+" "+name))
+			var one m
+			require.NoError(t, json.Unmarshal([]byte(r.does("get -o json "+kind+" "+name)), &one))
+			var all []m
+			require.NoError(t, json.Unmarshal([]byte(r.does("list -o json "+kind)), &all))
+			require.NotEmpty(t, all)
+			r.refused(1, "there is no "+kind+" \"999999\"", "get "+kind+" 999999")
+			r.refused(1, "there is no "+kind+" \"999999\"", "delete "+kind+" 999999")
+			reader.refused(1, "This token lacks the scope", "delete "+kind+" "+name)
+		}
+		require.Contains(t, reader.does("list plans --where search=PAG --limit 1"), "pager")
+		require.Equal(t, "[]\n", reader.does("list plans --where name=none -o yaml"))
+		reader.refused(2, "colour", "list plans --where colour=red")
+		reader.refused(2, "plan, template, silence", "list cats")
+		reader.refused(2, "--limit", "list plans --limit 0")
+		r.does("delete silence " + number)
+		r.refused(1, "(--force)", "delete template words")
+	}
+}
+
 func TestPlansOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
