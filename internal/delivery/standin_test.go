@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
-	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -26,14 +26,14 @@ func (o *office) serve(id string, modes ...string) {
 // standIn gives a holder the stand-in buckets of the present view.
 func (o *office) standIn(h *holder, modes ...string) {
 	o.t.Helper()
-	v, err := pgescalation.NewCluster(o.db).View(context.Background())
+	v, err := pgbuckets.NewCluster(o.db).View(context.Background())
 	require.NoError(o.t, err)
 	h.others = buckets.StandInsOf(&v, buckets.Member{ProcessID: h.id, Modes: modes})
 }
 
 // with adds what a processor knows of the modes of others.
 func (o *office) with(d delivery.Deps) delivery.Deps {
-	d.Served = pgescalation.NewCluster(o.db)
+	d.Served = pg.NewServed(o.db)
 	return d
 }
 
@@ -129,7 +129,7 @@ func TestAStandInTakesNothingAfterTheBucketHasAnotherOwner(t *testing.T) {
 func TestAModeIsUnservedThirtySecondsAfterItsLastMember(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	c := pgescalation.NewCluster(o.db)
+	c := pg.NewServed(o.db)
 	unserved := func() []users.Mode {
 		got, err := c.Unserved(t.Context(), []users.Mode{users.Call, users.Email, users.SMS})
 		require.NoError(t, err)

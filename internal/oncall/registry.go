@@ -57,13 +57,6 @@ type TeamPerson struct {
 	Managed bool
 }
 
-// Membership is a person's part in one team, by the team's internal id.
-type Membership struct {
-	TeamID int64
-	Member bool
-	Admin  bool
-}
-
 // Roster is a list of a team's people, from which schedules choose.
 type Roster struct {
 	ID      int64

@@ -15,3 +15,10 @@ func (t OwningTeam) Or(creator string) string {
 	}
 	return "members of the team " + t.Name
 }
+
+// Membership is a person's part in one team, by the team's internal id.
+type Membership struct {
+	TeamID int64
+	Member bool
+	Admin  bool
+}

@@ -32,6 +32,9 @@ func TestStructsHoldNoContextAndPackagesNoState(t *testing.T) {
 			if p.path == "internal/dev/pgtest" && name == "server" {
 				continue // one PostgreSQL for all tests of a process
 			}
+			if p.path == "internal/kit/audit" && name == "actions" {
+				continue // filled by the declarations of the actions, so that no second list repeats them
+			}
 			faults = append(faults, fmt.Sprintf("%s: the package variable %s holds state; move it into a struct", p.path, name))
 		}
 	}

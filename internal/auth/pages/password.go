@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/accounts"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
-	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -27,7 +26,7 @@ const (
 )
 
 func (a *Account) passwordRoutes(r chi.Router) {
-	limit := httprate.LimitBy(asksPerAddress, askWindow, login.ByAddress, httprate.WithLimitHandler(a.tooMany))
+	limit := httprate.LimitBy(asksPerAddress, askWindow, wire.ByAddress, httprate.WithLimitHandler(a.tooMany))
 	page.Get(r, "/login/password", a.askForgotten)
 	r.With(limit).Post("/login/password", a.forgotten)
 	page.Get(r, "/login/password/{token}", a.showReset)

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/users/directory"
 	"github.com/iris-oncall/iris/internal/users/pg"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
 var errNotHeld = fault.New(fault.NotFound, "there is no such held deactivation")
@@ -107,7 +108,7 @@ func (s *Store) Decide(ctx context.Context, id int64, confirm bool, actor string
 		if err != nil {
 			return err
 		}
-		u := postgres.UserOf(db.UserByNameRow(found))
+		u := pgusers.UserOf(db.UserByNameRow(found))
 		if !confirm {
 			return reject(ctx, q, held, u, actor)
 		}

@@ -20,6 +20,7 @@ import (
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/users/pg"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
 // Identities stores accounts. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
@@ -43,7 +44,7 @@ func facts(ctx context.Context, q *postgresdb.Queries, id sso.Identity) (f sso.F
 	r, err := q.LinkedUser(ctx, postgresdb.LinkedUserParams{Issuer: id.Issuer, Subject: id.Subject})
 	if err == nil {
 		f.Granted = sso.Role(r.GrantedRole)
-		f.Linked = postgres.UserOf(postgresdb.UserByNameRow{ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+		f.Linked = pgusers.UserOf(postgresdb.UserByNameRow{ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
 			TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch})
 		return f, nil
 	}
@@ -53,7 +54,7 @@ func facts(ctx context.Context, q *postgresdb.Queries, id sso.Identity) (f sso.F
 	if name := postgres.Storable(id.Name); name != "" {
 		n, err := q.UserByCanonicalName(ctx, postgresdb.UserByCanonicalNameParams{Name: name, CanonicalName: users.CanonicalName(name)})
 		if err == nil {
-			f.Named = postgres.UserOf(postgresdb.UserByNameRow(n))
+			f.Named = pgusers.UserOf(postgresdb.UserByNameRow(n))
 		} else if !errors.Is(err, pgx.ErrNoRows) {
 			return f, err
 		}
@@ -66,7 +67,7 @@ func facts(ctx context.Context, q *postgresdb.Queries, id sso.Identity) (f sso.F
 		return f, nil
 	}
 	f.MailedLinked = m.Linked
-	f.Mailed = postgres.UserOf(postgresdb.UserByNameRow{ID: m.ID, TargetID: m.TargetID, OncallID: m.OncallID, Name: m.Name, FullName: m.FullName,
+	f.Mailed = pgusers.UserOf(postgresdb.UserByNameRow{ID: m.ID, TargetID: m.TargetID, OncallID: m.OncallID, Name: m.Name, FullName: m.FullName,
 		TimeZone: m.TimeZone, Admin: m.Admin, ReadOnly: m.ReadOnly, Active: m.Active, LoginEpoch: m.LoginEpoch})
 	return f, err
 }
@@ -91,7 +92,7 @@ func (i *Identities) Apply(ctx context.Context, d sso.Decision) (users.User, err
 			return out, err
 		}
 		r, err := q.UserByID(ctx, int64(user.ID))
-		return postgres.UserOf(postgresdb.UserByNameRow(r)), err
+		return pgusers.UserOf(postgresdb.UserByNameRow(r)), err
 	})
 }
 
@@ -269,7 +270,7 @@ func (i *Identities) Link(ctx context.Context, by string, links ...sso.Linked) e
 			if err != nil {
 				return err
 			}
-			if err := link(ctx, q, postgres.UserOf(r), l, actor(by)); err != nil {
+			if err := link(ctx, q, pgusers.UserOf(r), l, actor(by)); err != nil {
 				return err
 			}
 		}

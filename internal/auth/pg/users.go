@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/users/directory"
 	"github.com/iris-oncall/iris/internal/users/pg"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
 // directorySource is the source of people whom SCIM pushes, in the table of directories.
@@ -163,7 +164,7 @@ func (t change) user(ctx context.Context, row db.ScimUser, d scim.Document) (out
 	if err != nil {
 		return out, err
 	}
-	u := postgres.UserOf(db.UserByNameRow(found))
+	u := pgusers.UserOf(db.UserByNameRow(found))
 	if err := t.person(ctx, u, before.Document, d); err != nil {
 		return out, err
 	}
@@ -270,7 +271,7 @@ func (s *Store) DeleteUser(ctx context.Context, c scim.Connection, id string, p 
 		if err != nil {
 			return err
 		}
-		t, u := change{q, c, p}, postgres.UserOf(db.UserByNameRow(found))
+		t, u := change{q, c, p}, pgusers.UserOf(db.UserByNameRow(found))
 		if err := t.deactivate(ctx, row.ID, u); err != nil {
 			return err
 		}

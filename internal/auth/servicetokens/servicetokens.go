@@ -9,7 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -23,17 +22,22 @@ type Store interface {
 	RevokeService(ctx context.Context, id tokens.ID, actor string) error
 }
 
-// Teams finds teams and the memberships of people.
+// Owners finds active teams. A team that does not exist is a NotFound fault.
+type Owners interface {
+	ByName(ctx context.Context, name string) (users.OwningTeam, error)
+}
+
+// Teams finds the memberships of people.
 type Teams interface {
-	ByName(ctx context.Context, name string) (oncall.Profile, error)
-	MembershipsOf(ctx context.Context, id users.ID) ([]oncall.Membership, error)
+	MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error)
 }
 
 // Services are the operations of people. They are safe for concurrent use.
 type Services struct {
-	Store Store
-	Teams Teams
-	Most  time.Duration // the longest life of a token
+	Store  Store
+	Owners Owners
+	Teams  Teams
+	Most   time.Duration // the longest life of a token
 }
 
 var errUnknown = fault.New(fault.NotFound, "there is no such token")
@@ -85,10 +89,7 @@ func (s Services) Create(ctx context.Context, actor auth.Actor, team string, c t
 	}
 	n := tokens.Service{Name: c.Name, Scopes: c.Scopes, CreatedBy: actor.String()}
 	if team != "" {
-		t, err := s.Teams.ByName(ctx, team)
-		if err == nil && !t.Active {
-			err = fault.New(fault.NotFound, "")
-		}
+		t, err := s.Owners.ByName(ctx, team)
 		if err != nil {
 			return made, "", fault.When(err, fault.NotFound, fault.Invalidf("team", "there is no active team %.100q", team))
 		}

@@ -20,7 +20,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/sso"
 	"github.com/iris-oncall/iris/internal/auth/sso/oidc"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -84,7 +83,7 @@ func New(d Deps, web *scs.SessionManager, userKey string, log *zap.Logger) *Sign
 func (s *SignOn) Routes(r chi.Router) {
 	r.Get("/login/sso/{provider}", s.begin)
 	r.Get("/login/sso/{provider}/callback", s.callback)
-	r.With(httprate.LimitBy(logoutsPerMinute, time.Minute, login.ByAddress)).Post("/login/sso/{provider}/backchannel", s.backchannel)
+	r.With(httprate.LimitBy(logoutsPerMinute, time.Minute, wire.ByAddress)).Post("/login/sso/{provider}/backchannel", s.backchannel)
 }
 
 // logoutsPerMinute is how many logout tokens an address may send. A token with an unknown key makes Iris read the provider's keys.

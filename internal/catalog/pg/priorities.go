@@ -8,11 +8,12 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
 // PriorityModes returns the default mode of every priority.
 func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
-	return postgres.PriorityModes(ctx, t.db)
+	return pgusers.PriorityModes(ctx, t.db)
 }
 
 // SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes use it

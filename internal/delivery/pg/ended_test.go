@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
-	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 )
 
 // A call of a process that has ended is in doubt at once. That of a process that only seems dead keeps its claim.
@@ -19,7 +19,7 @@ func TestCallsOfAnEndedProcessAreInDoubtAtOnce(t *testing.T) {
 	plan := e.Plan("pair", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour})
 	e.Open(plan)
 	e.Pass()
-	queue, cluster := pg.New(e.DB), pgescalation.NewCluster(e.DB)
+	queue, cluster := pg.New(e.DB), pgbuckets.NewCluster(e.DB)
 	taken := pgtest.TakeMessages(e, queue)
 	begun := pgtest.Starts(taken)
 	begun[0].CallFor = time.Hour

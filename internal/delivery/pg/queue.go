@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -85,7 +86,7 @@ func (q *Queue) Take(ctx context.Context, r delivery.TakeRequest) ([]delivery.Cl
 	if len(p.LaneModes) == 0 {
 		return nil, nil
 	}
-	p.LeaseBuckets, p.Epochs = postgres.LeaseArrays(r.Leases, &touched)
+	p.LeaseBuckets, p.Epochs = pgbuckets.LeaseArrays(r.Leases, &touched)
 	p.StandInBuckets = []int16{}
 	for _, l := range r.StandIns {
 		if touched.Has(l.Bucket) && p.Epochs[l.Bucket] < 0 {
@@ -341,7 +342,7 @@ func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID st
 			return err
 		}
 		p := postgresdb.ExpireMessagesParams{ProcessID: processID}
-		p.LeaseBuckets, p.Epochs = postgres.LeaseArrays(leases, postgres.SetOfBuckets(expired))
+		p.LeaseBuckets, p.Epochs = pgbuckets.LeaseArrays(leases, pgbuckets.SetOfBuckets(expired))
 		rows, err := d.ExpireMessages(ctx, p)
 		n = int(rows)
 		return err

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog/pg"
-	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/apiclient"
 	"github.com/iris-oncall/iris/internal/users"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
@@ -23,7 +23,7 @@ const pendingCap = 10_000_000
 
 // prepare creates a user and an application. Their names are random, so that runs on the same database stay separate.
 func (s *stand) prepare(ctx context.Context, secretKey string) error {
-	inst, err := postgres.LoadInstallation(ctx, s.db, secretKey, nil)
+	inst, err := pgauth.LoadInstallation(ctx, s.db, secretKey, nil)
 	if err != nil {
 		return err
 	}

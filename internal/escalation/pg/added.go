@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
@@ -22,12 +23,12 @@ import (
 // Added implements runner.Additions.
 func (r *Runner) Added(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Added, error) {
 	rows, err := postgres.Query(ctx, r.db, (*db.Queries).WaitingPages, db.WaitingPagesParams{
-		Now: postgres.NullTime(ask.Now), Buckets: postgres.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), Most: int32(ask.Limit),
+		Now: postgres.NullTime(ask.Now), Buckets: pgbuckets.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), Most: int32(ask.Limit),
 	})
 	if err != nil {
 		return nil, err
 	}
-	lease := postgres.ByBucket(leases)
+	lease := pgbuckets.ByBucket(leases)
 	out := make([]escalation.Added, len(rows))
 	for k, row := range rows {
 		out[k] = escalation.Added{
@@ -53,7 +54,7 @@ func (r *Runner) CommitAdded(ctx context.Context, processID string, c escalation
 	var tally floods.Tally
 	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		tally = floods.Tally{}
-		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{a.Lease}); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{a.Lease}); err != nil {
 			return err
 		}
 		now, err := q.LockForPage(ctx, int64(a.IncidentID))

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
@@ -27,11 +28,11 @@ const mostHeld = 2000
 func (r *Runner) Releases(ctx context.Context, leases []buckets.Lease, now time.Time) ([]runner.Release, error) {
 	var out []runner.Release
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.DueAggregations(ctx, db.DueAggregationsParams{Now: postgres.NullTime(now), Buckets: postgres.BucketNumbers(leases)})
+		rows, err := q.DueAggregations(ctx, db.DueAggregationsParams{Now: postgres.NullTime(now), Buckets: pgbuckets.BucketNumbers(leases)})
 		if err != nil {
 			return err
 		}
-		lease := postgres.ByBucket(leases)
+		lease := pgbuckets.ByBucket(leases)
 		out = make([]runner.Release, len(rows))
 		for i, row := range rows {
 			out[i] = runner.Release{
@@ -55,7 +56,7 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 	var tally floods.Tally
 	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		made, tally = buckets.Set{}, floods.Tally{}
-		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
 			return err
 		}
 		k := d.Key
@@ -209,12 +210,12 @@ func noteChanges(ctx context.Context, q *db.Queries, ids []int64, changes []mess
 // CancelDigests implements escalation.Digests.
 func (r *Runner) CancelDigests(ctx context.Context, processID string, leases []buckets.Lease) (n int, err error) {
 	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		silent, err := q.SilentDigests(ctx, postgres.BucketNumbers(leases))
+		silent, err := q.SilentDigests(ctx, pgbuckets.BucketNumbers(leases))
 		if err != nil || len(silent) == 0 {
 			return err
 		}
 		p := db.CancelDigestsParams{ProcessID: processID}
-		p.LeaseBuckets, p.Epochs = postgres.LeaseArrays(leases, postgres.SetOfBuckets(silent))
+		p.LeaseBuckets, p.Epochs = pgbuckets.LeaseArrays(leases, pgbuckets.SetOfBuckets(silent))
 		rows, err := q.CancelDigests(ctx, p)
 		n = int(rows)
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
 // Directory is escalation.Reader and oncall.TargetReader: people, teams, applications and plans, read in batches by
@@ -315,5 +316,5 @@ func (d *Directory) Quiet(ctx context.Context, id users.ID, at time.Time) (q flo
 
 // DefaultModes returns the default mode of every priority.
 func (d *Directory) DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
-	return postgres.PriorityModes(ctx, d.db)
+	return pgusers.PriorityModes(ctx, d.db)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
@@ -50,13 +51,13 @@ func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask
 	var out []escalation.Due
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		rows, err := q.DueIncidents(ctx, postgresdb.DueIncidentsParams{
-			Now: postgres.NullTime(ask.Now), Buckets: postgres.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded),
+			Now: postgres.NullTime(ask.Now), Buckets: pgbuckets.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded),
 			PerBucket: int32(ask.PerBucket), Total: int32(ask.Limit),
 		})
 		if err != nil {
 			return fmt.Errorf("read due incidents: %w", err)
 		}
-		lease := postgres.ByBucket(leases)
+		lease := pgbuckets.ByBucket(leases)
 		out = make([]escalation.Due, len(rows))
 		for i, row := range rows {
 			out[i] = dueOf(row, lease[int(row.Bucket)])
@@ -212,7 +213,7 @@ func (r *Runner) Resume(ctx context.Context, now time.Time) (int, error) {
 func (r *Runner) NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error) {
 	var seconds float64
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
-		seconds, err = q.NextDueIncident(ctx, postgresdb.NextDueIncidentParams{Now: postgres.NullTime(now), Buckets: postgres.BucketNumbers(leases)})
+		seconds, err = q.NextDueIncident(ctx, postgresdb.NextDueIncidentParams{Now: postgres.NullTime(now), Buckets: pgbuckets.BucketNumbers(leases)})
 		return err
 	})
 	return time.Duration(math.Min(seconds, 3600) * float64(time.Second)), err

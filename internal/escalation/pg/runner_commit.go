@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
@@ -28,7 +29,7 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 	var tally floods.Tally
 	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		tally = floods.Tally{}
-		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
 		valid, err := lockUnchanged(ctx, q, changes)
@@ -147,7 +148,7 @@ func advanceParams(changes []escalation.Change) db.AdvanceIncidentsParams {
 // Delay implements escalation.Ledger.
 func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, by time.Duration, entry incidents.Entry, now time.Time) error {
 	return r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
 			return err
 		}
 		n, err := q.DelayIncident(ctx, db.DelayIncidentParams{Now: postgres.NullTime(now), Seconds: by.Seconds(), ID: int64(d.ID), Version: int32(d.Version)})
@@ -180,7 +181,7 @@ func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.
 		wanted[i] = int64(id)
 	}
 	return r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
 		rows, err := q.LockIncidents(ctx, wanted)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
@@ -22,12 +23,12 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.
 	var out []escalation.Failed
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.MessagesNeedingFallback(ctx, db.MessagesNeedingFallbackParams{
-			Buckets: postgres.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), PerBucket: int32(ask.PerBucket), Total: int32(ask.Limit),
+			Buckets: pgbuckets.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), PerBucket: int32(ask.PerBucket), Total: int32(ask.Limit),
 		})
 		if err != nil {
 			return err
 		}
-		lease := postgres.ByBucket(leases)
+		lease := pgbuckets.ByBucket(leases)
 		out = make([]escalation.Failed, len(rows))
 		for i, row := range rows {
 			out[i] = escalation.Failed{
@@ -63,7 +64,7 @@ func digestOf(row db.MessagesNeedingFallbackRow) string {
 // another transaction locked or changed are left for the next pass.
 func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.FallbackChange, now time.Time) error {
 	return r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
 		valid, err := lockFailed(ctx, q, changes)

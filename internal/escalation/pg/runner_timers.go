@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/incidents"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -17,13 +18,13 @@ import (
 func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (woken buckets.Set, err error) {
 	var due []db.DueTimersRow
 	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		due, err = q.DueTimers(ctx, db.DueTimersParams{Buckets: postgres.BucketNumbers(leases), Now: postgres.NullTime(now)})
+		due, err = q.DueTimers(ctx, db.DueTimersParams{Buckets: pgbuckets.BucketNumbers(leases), Now: postgres.NullTime(now)})
 		return err
 	})
 	if err != nil || len(due) == 0 {
 		return woken, err
 	}
-	lease := postgres.ByBucket(leases)
+	lease := pgbuckets.ByBucket(leases)
 	var ids []int64
 	var under []buckets.Lease
 	for _, t := range due {
@@ -34,7 +35,7 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 	}
 	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		woken = buckets.Set{}
-		if err := postgres.Fence(ctx, q, processID, under); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, under); err != nil {
 			return err
 		}
 		locked, err := q.LockIncidents(ctx, ids)

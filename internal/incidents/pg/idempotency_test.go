@@ -8,25 +8,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-var opened1 = auth.Answer{Status: 201, Location: "/incidents/1", Body: []byte("1")}
+var opened1 = operation.Answer{Status: 201, Location: "/incidents/1", Body: []byte("1")}
 
-func onceKey(application int64, key string) auth.ReplayKey {
-	return auth.ReplayKey{ApplicationID: application, Route: "POST /v0/incidents", Key: key, BodyHash: []byte("1")}
+func onceKey(application int64, key string) operation.ReplayKey {
+	return operation.ReplayKey{ApplicationID: application, Route: "POST /v0/incidents", Key: key, BodyHash: []byte("1")}
 }
 
 // once sends the stored answer of a key. Without one it runs work in a unit, and commits the unit with an answer if work
 // returns true.
-func once(t *testing.T, s *postgres.Idempotency, k auth.ReplayKey, work func(ctx context.Context) bool) (*auth.Answer, error) {
+func once(t *testing.T, s *postgres.Idempotency, k operation.ReplayKey, work func(ctx context.Context) bool) (*operation.Answer, error) {
 	t.Helper()
 	stored, unit, err := s.Begin(t.Context(), k)
 	if err != nil || stored != nil {

@@ -11,6 +11,7 @@ import (
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
 // Responses finds the incidents that people answer to and stores their answers. It is safe for concurrent use.
@@ -98,7 +99,7 @@ func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source strin
 	if err != nil {
 		return users.User{}, err
 	}
-	return postgres.UserOf(postgresdb.UserByNameRow(rows[0])), nil
+	return pgusers.UserOf(postgresdb.UserByNameRow(rows[0])), nil
 }
 
 // ByMessage returns the active recipient of a message if it went to source; a NotFound fault otherwise.
@@ -109,7 +110,7 @@ func (r *Responses) ByMessage(ctx context.Context, id messages.ID, mode users.Mo
 	row, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseUserByMessage, postgresdb.ResponseUserByMessageParams{
 		MessageID: int64(id), Mode: string(mode), Source: postgres.Storable(source),
 	})
-	return postgres.UserOf(postgresdb.UserByNameRow(row)), err
+	return pgusers.UserOf(postgresdb.UserByNameRow(row)), err
 }
 
 // contactEmpty reports whether a contact has nothing to compare.

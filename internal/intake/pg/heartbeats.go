@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/kit/audit"
@@ -98,7 +99,7 @@ func (s *Heartbeats) Due(ctx context.Context, leases []buckets.Lease) ([]heartbe
 	if err != nil {
 		return nil, r, err
 	}
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).DueHeartbeats, postgresdb.DueHeartbeatsParams{LastAt: r.LastAt, Buckets: postgres.BucketNumbers(leases)})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).DueHeartbeats, postgresdb.DueHeartbeatsParams{LastAt: r.LastAt, Buckets: pgbuckets.BucketNumbers(leases)})
 	return postgres.Convert(rows, func(r postgresdb.DueHeartbeatsRow) heartbeats.Heartbeat {
 		return heartbeat(postgresdb.HeartbeatsRow(r))
 	}), r, err
@@ -117,7 +118,7 @@ func (s *Heartbeats) Postpone(ctx context.Context, checked []heartbeats.Heartbea
 // lease of the heartbeat's bucket.
 func (s *Heartbeats) Miss(ctx context.Context, processID string, lease buckets.Lease, h heartbeats.Heartbeat) (at time.Time, err error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (at time.Time, err error) {
-		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
 			return at, err
 		}
 		rows, err := q.MissHeartbeat(ctx, postgresdb.MissHeartbeatParams{ID: int64(h.ID), LastPingAt: &h.LastPingAt, Since: h.Since, Now: s.now})

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
@@ -34,7 +34,7 @@ func NewIdempotency(d *DB) *Idempotency {
 type Unit struct {
 	db    *DB
 	tx    pgx.Tx
-	key   auth.ReplayKey
+	key   operation.ReplayKey
 	done  func()   // frees the slot
 	after []func() // run by Commit, see AfterCommit
 }
@@ -68,7 +68,7 @@ func AfterCommit(ctx context.Context, f func()) {
 // Begin returns the answer that is stored for the key, or else a unit; the caller must Close the unit. While another request with
 // the key runs, Begin waits for its end; after some seconds it returns a Conflict fault. A key that was used for another body is a
 // Mismatch fault.
-func (i *Idempotency) Begin(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit, error) {
+func (i *Idempotency) Begin(ctx context.Context, k operation.ReplayKey) (*operation.Answer, *Unit, error) {
 	ctx, cancel := i.db.bounded(ctx)
 	defer cancel()
 	select {
@@ -84,7 +84,7 @@ func (i *Idempotency) Begin(ctx context.Context, k auth.ReplayKey) (*auth.Answer
 }
 
 // lock is Begin within a slot.
-func (i *Idempotency) lock(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit, error) {
+func (i *Idempotency) lock(ctx context.Context, k operation.ReplayKey) (*operation.Answer, *Unit, error) {
 	for try := 1; ; try++ {
 		stored, unit, err := i.attempt(ctx, k)
 		if SqlState(err) != LockTimeout {
@@ -98,7 +98,7 @@ func (i *Idempotency) lock(ctx context.Context, k auth.ReplayKey) (*auth.Answer,
 }
 
 // attempt begins one transaction and locks the key in it.
-func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey) (stored *auth.Answer, unit *Unit, err error) {
+func (i *Idempotency) attempt(ctx context.Context, k operation.ReplayKey) (stored *operation.Answer, unit *Unit, err error) {
 	var tx pgx.Tx
 	err = i.db.retry(ctx, func() (err error) {
 		if tx, err = i.db.pool.Begin(ctx); err != nil {
@@ -117,7 +117,7 @@ func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey) (stored *au
 }
 
 // Commit stores the answer and commits the unit. Then it calls the functions of AfterCommit.
-func (u *Unit) Commit(ctx context.Context, a auth.Answer) error {
+func (u *Unit) Commit(ctx context.Context, a operation.Answer) error {
 	ctx, cancel := u.db.bounded(ctx)
 	defer cancel()
 	k := u.key
@@ -148,7 +148,7 @@ const LockTimeout = "55P03"
 const queryCanceled = "57014"
 
 // answered locks the key until the transaction ends, and returns the answer that is stored for it; nil = none.
-func answered(ctx context.Context, q *postgresdb.Queries, k auth.ReplayKey) (*auth.Answer, error) {
+func answered(ctx context.Context, q *postgresdb.Queries, k operation.ReplayKey) (*operation.Answer, error) {
 	err := q.LockIdempotencyKey(ctx, postgresdb.LockIdempotencyKeyParams{ApplicationID: k.ApplicationID, Route: k.Route, Key: k.Key})
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func answered(ctx context.Context, q *postgresdb.Queries, k auth.ReplayKey) (*au
 	case !bytes.Equal(row.BodyHash, k.BodyHash):
 		return nil, fault.New(fault.Mismatch, "Idempotency-Key was used for another request")
 	}
-	return &auth.Answer{Status: int(row.Status), Body: row.Body, Location: Deref(row.Location)}, nil
+	return &operation.Answer{Status: int(row.Status), Body: row.Body, Location: Deref(row.Location)}, nil
 }
 
 // expireBatch is how many answers one statement of Expire deletes.

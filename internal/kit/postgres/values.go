@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -13,8 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // maxName is the greatest length of a name in bytes.
@@ -184,22 +181,4 @@ func IgnoreNoRows(err error) error {
 		return nil
 	}
 	return err
-}
-
-// UserOf returns the user of a row.
-func UserOf(r db.UserByNameRow) users.User {
-	return users.User{
-		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
-		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
-	}
-}
-
-// PriorityModes returns the default mode of every priority.
-func PriorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
-	rows, err := Read(ctx, d, (*db.Queries).PriorityModes)
-	out := make(map[users.Priority]users.Mode, len(rows))
-	for _, row := range rows {
-		out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
-	}
-	return out, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -246,7 +247,7 @@ func (r *Reminders) fenced(ctx context.Context, processID string, leases []bucke
 	var tally floods.Tally
 	err = r.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		result, tally = Result{}, floods.Tally{}
-		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
 		decided, made, err := decide(ctx, q)

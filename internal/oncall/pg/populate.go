@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -142,7 +143,7 @@ func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.Schedu
 // returned as unfilled.
 func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plans []scheduling.Result, err error) {
-		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
+		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
 			return plans, err
 		}
 		if _, err := q.LockTeam(ctx, team); err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -22,7 +21,7 @@ const debugUser = "test_user"
 
 // Memberships reads the teams that a person belongs to and administers.
 type Memberships interface {
-	MembershipsOf(ctx context.Context, id users.ID) ([]oncall.Membership, error)
+	MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error)
 }
 
 // Authenticator authenticates the callers of the calendar APIs. All parts but Sessions are required. It is safe for concurrent use.

@@ -41,7 +41,7 @@ func newAccounts(c config.API, s *server.Stores, log *zap.Logger, reg prometheus
 
 // mails reports whether a processor sends mails. If that is not known, it is assumed.
 func mails(ctx context.Context, s *server.Stores) (bool, error) {
-	served, known, err := s.Cluster.Served(ctx)
+	served, known, err := s.Served.Served(ctx)
 	return !known || slices.Contains(served, users.Email), err
 }
 

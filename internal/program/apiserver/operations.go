@@ -23,7 +23,7 @@ func operatorRoutes(c config.API, s *server.Stores, own func(ctx context.Context
 		settings[i] = pagessystem.Setting(set)
 	}
 	owned := pages.OwnersDeps{Store: s.Owners, Application: s.Applications.Describe}
-	keys := pagesauth.TokenAPIDeps{Tokens: s.Tokens, Services: pagesauth.TokenServices{Store: s.Tokens, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
+	keys := pagesauth.TokenAPIDeps{Tokens: s.Tokens, Services: pagesauth.TokenServices{Store: s.Tokens, Owners: s.Owners, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
 	seen, verbs := changes.NewSystem(s.DB), changes.New(s.DB)
 	state := pagessystem.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Contacts: s.Contacts, Settings: settings, Version: server.Version(),
 		Drains: verbs, Pauses: verbs, Applications: verbs, Messages: verbs, Own: own, Wake: wake}

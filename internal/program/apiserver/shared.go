@@ -9,6 +9,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/answers"
 	"github.com/iris-oncall/iris/internal/auth"
+	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/catalog"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/escalation/reach"
@@ -44,7 +46,7 @@ type apiShared struct {
 	*server.Stores
 
 	idempotency *postgres.Idempotency
-	notifier    *postgres.Notifier
+	notifier    *pgbuckets.Notifier
 
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
@@ -64,10 +66,10 @@ type apiShared struct {
 }
 
 // share creates what the edges share.
-func (a *API) share(in postgres.Installation) (*apiShared, error) {
+func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	s := &apiShared{
 		API: a, Stores: server.NewStores(a.db, in.Keys, a.cfg.Common, a.cfg.Oncall),
-		idempotency: postgres.NewIdempotency(a.db), notifier: postgres.NewNotifier(a.db),
+		idempotency: postgres.NewIdempotency(a.db), notifier: pgbuckets.NewNotifier(a.db),
 	}
 	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
 	s.Sessions = s.Sessions.WithIdle(a.cfg.HTTP.SessionIdle)

@@ -80,7 +80,7 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 			Integrations: pagesintake.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
 			Silences:     pagessilences.Deps{Silences: d.Silences, Incidents: s.Incidents},
 			Tokens: pagesauth.TokenDeps{Tokens: s.Tokens, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife,
-				Services: pagesauth.Services{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}},
+				Services: pagesauth.Services{Store: s.Tokens, Owners: s.Owners, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}},
 			Sessions: pagesauth.SessionDeps{Sessions: s.Sessions, People: s.Users},
 			Audit:    pagesauth.AuditLogDeps{Read: s.Audit.List},
 			Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,

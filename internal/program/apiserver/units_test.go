@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -29,7 +28,7 @@ func TestASilenceIsPartOfItsUnit(t *testing.T) {
 	})
 	s, err := a.share(pgtest.Installation(t, a.db))
 	require.NoError(t, err)
-	_, unit, err := s.idempotency.Begin(t.Context(), auth.ReplayKey{ApplicationID: 1, Route: "POST /", Key: "k", BodyHash: []byte{1}})
+	_, unit, err := s.idempotency.Begin(t.Context(), operation.ReplayKey{ApplicationID: 1, Route: "POST /", Key: "k", BodyHash: []byte{1}})
 	require.NoError(t, err)
 	t.Cleanup(func() { unit.Close(t.Context()) })
 	draft := silences.Draft{Content: silences.Content{Scope: silences.Scope{Match: `a="b"`}, To: time.Now().Add(time.Hour), Comment: "c"}}

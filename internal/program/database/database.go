@@ -9,8 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/escalation/pg"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/program/config"
 	pgpeople "github.com/iris-oncall/iris/internal/users/pg"
@@ -49,7 +50,7 @@ func FindUse(ctx context.Context, c config.Common) (Use, error) {
 	if schema, err := db.SchemaState(ctx); err != nil || !schema.Fits {
 		return use, err
 	}
-	members, err := pg.NewCluster(db).Members(ctx)
+	members, err := pgbuckets.NewCluster(db).Members(ctx)
 	if err != nil {
 		return use, err
 	}
@@ -80,38 +81,38 @@ func Open(ctx context.Context, c config.Common, name string, maxConns int, reg p
 }
 
 // Connect opens a pool for one command, as Open and Prepare do, without a log and without metrics. The caller closes the pool.
-func Connect(ctx context.Context, c config.Common) (*postgres.DB, postgres.Installation, error) {
+func Connect(ctx context.Context, c config.Common) (*postgres.DB, pgauth.Installation, error) {
 	const connections = 4
 	db, err := Open(ctx, c, "iris", connections, prometheus.NewRegistry(), zap.NewNop())
 	if err != nil {
-		return nil, postgres.Installation{}, err
+		return nil, pgauth.Installation{}, err
 	}
 	installation, err := Prepare(ctx, db, c, zap.NewNop())
 	if err != nil {
 		db.Close()
-		return nil, postgres.Installation{}, err
+		return nil, pgauth.Installation{}, err
 	}
 	return db, installation, nil
 }
 
 // Prepare checks that the database keeps sessions and that this release can run on the schema, and returns the installation. It migrates first if the configuration says
 // migrate: auto. It returns an Invalid fault if a retry cannot help.
-func Prepare(ctx context.Context, db *postgres.DB, c config.Common, log *zap.Logger) (postgres.Installation, error) {
+func Prepare(ctx context.Context, db *postgres.DB, c config.Common, log *zap.Logger) (pgauth.Installation, error) {
 	if err := db.CheckPooler(ctx); err != nil {
-		return postgres.Installation{}, err
+		return pgauth.Installation{}, err
 	}
 	err := db.CheckSchema(ctx)
 	if err != nil && c.Migrate == "auto" {
 		if schema, stateErr := db.SchemaState(ctx); stateErr == nil && schema.Have < schema.Want {
 			log.Info("migrating the database", zap.Int64("from", schema.Have), zap.Int64("to", schema.Want))
 			if err := Migrate(ctx, c, log); err != nil {
-				return postgres.Installation{}, err
+				return pgauth.Installation{}, err
 			}
 			err = db.CheckSchema(ctx)
 		}
 	}
 	if err != nil {
-		return postgres.Installation{}, err
+		return pgauth.Installation{}, err
 	}
-	return postgres.LoadInstallation(ctx, db, c.SecretKey.Reveal(), log)
+	return pgauth.LoadInstallation(ctx, db, c.SecretKey.Reveal(), log)
 }

@@ -29,7 +29,7 @@ func attempt(address, name string) auth.Attempt {
 func NoteClient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/login" || strings.HasPrefix(r.URL.Path, "/login/") || strings.HasPrefix(r.URL.Path, "/account/") || strings.HasPrefix(r.URL.Path, "/invitation/") {
-			address, _ := ByAddress(r)
+			address, _ := wire.ByAddress(r)
 			r = r.WithContext(wire.WithClient(r.Context(), wire.Client{Address: address, Agent: r.UserAgent()}))
 		}
 		next.ServeHTTP(w, r)

@@ -4,12 +4,10 @@ package login
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"strings"
 
 	"github.com/alexedwards/scs/v2"
-	"github.com/go-chi/httprate"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -90,14 +88,4 @@ func (p *People) Authenticate(ctx context.Context, name, password string) (u use
 		p.log.Warn("address of a log-in cannot be stored", zap.Error(err))
 	}
 	return u, nil
-}
-
-// ByAddress returns the key of a client for rate limits: its address, or the /64 network for IPv6. RemoteAddr must be the
-// address of the client (trustProxies).
-func ByAddress(r *http.Request) (string, error) {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	return httprate.CanonicalizeIP(host), nil
 }

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/escalation/pg"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/program/apiserver"
@@ -170,7 +170,7 @@ func (c Config) gossip(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer db.Close()
-	found, err := pg.NewCluster(db).View(ctx)
+	found, err := pgbuckets.NewCluster(db).View(ctx)
 	if err != nil {
 		return "", fmt.Errorf("the processors that run are not known: %w", err)
 	}

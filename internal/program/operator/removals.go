@@ -70,7 +70,7 @@ func (r *Removals) AdministersTeam(ctx context.Context, person users.ID, name st
 		return false, err
 	}
 	memberships, err := r.profiles.MembershipsOf(ctx, person)
-	return slices.ContainsFunc(memberships, func(s oncall.Membership) bool { return s.Admin && s.TeamID == t.ID }), err
+	return slices.ContainsFunc(memberships, func(s users.Membership) bool { return s.Admin && s.TeamID == t.ID }), err
 }
 
 func (r *Removals) team(ctx context.Context, name string, by oncall.By) (removal, error) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/catalog/pg"
+	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/escalation"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
@@ -31,7 +32,7 @@ func NewSimulator(db *postgres.DB, apps *pg.Applications, c SimulatorConfig) (*s
 	directory := pgescalation.NewDirectory(db).WithDailyLimit(c.PerDay)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
 		Reader: directory, Rules: directory, Names: pg.NewNames(db, apps), Clock: db, Waiting: pgescalation.NewRunner(db),
-		Vendors: pgescalation.NewCluster(db),
+		Vendors: pgdelivery.NewServed(db),
 		Populated: func() simulation.Populated {
 			return &populated{db: db, directory: directory, known: map[int64]scheduling.Coverage{}}
 		},

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/kit/postgres"
+	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/program/config"
 )
 
@@ -22,7 +22,7 @@ func TestGossipKeysRotate(t *testing.T) {
 	ring := func(g config.Gossip) [][]byte {
 		g.Addr = "127.0.0.1:0"
 		p := &Processor{cfg: config.Processor{Gossip: g}}
-		c, err := p.gossipConfig(postgres.Installation{Name: "here", Keys: keys})
+		c, err := p.gossipConfig(pgauth.Installation{Name: "here", Keys: keys})
 		require.NoError(t, err)
 		return c.Keys
 	}

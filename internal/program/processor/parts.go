@@ -10,10 +10,11 @@ import (
 
 	"go.uber.org/zap"
 
+	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
-	"github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -47,7 +48,7 @@ func (p *processorParts) wake(bs buckets.Set) {
 func (p *processorParts) wakeAfter(_ context.Context, bs buckets.Set) { p.wake(bs) }
 
 // build creates the parts. Each dependency between two parts is one line here or in the functions that build calls.
-func (p *Processor) build(ctx context.Context, in postgres.Installation) (*processorParts, error) {
+func (p *Processor) build(ctx context.Context, in pgauth.Installation) (*processorParts, error) {
 	parts := &processorParts{}
 	id := buckets.NewProcessID()
 	log := p.log.With(zap.String("member", id))
@@ -69,7 +70,7 @@ func (p *Processor) build(ctx context.Context, in postgres.Installation) (*proce
 }
 
 // buildMembership creates the parts that decide which buckets this process owns.
-func (p *Processor) buildMembership(parts *processorParts, in postgres.Installation, id string, skew func() (time.Duration, bool), log *zap.Logger) error {
+func (p *Processor) buildMembership(parts *processorParts, in pgauth.Installation, id string, skew func() (time.Duration, bool), log *zap.Logger) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -91,7 +92,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 		}
 		detector = parts.gossip
 	}
-	cluster := pg.NewCluster(p.cluster)
+	cluster := pgbuckets.NewCluster(p.cluster)
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
 		Store: cluster, Ended: cluster,
 		Self:     buckets.Member{ProcessID: id, Host: host, Version: server.Version(), DataShape: dataShape, Modes: modesOf(p.vendors)},
@@ -100,8 +101,8 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 	if err != nil {
 		return err
 	}
-	parts.listener = postgres.NewListener(p.db, parts.wake).OnMembers(parts.holder.Hint).
-		Apart(func(bs buckets.Set) { parts.runner.Wake(bs) }, func(bs buckets.Set) { parts.worker.Wake(bs) })
+	parts.listener = pgbuckets.NewListener(p.db, pgbuckets.Ears{Escalation: func(bs buckets.Set) { parts.runner.Wake(bs) },
+		Delivery: func(bs buckets.Set) { parts.worker.Wake(bs) }, Members: parts.holder.Hint})
 	return nil
 }
 
@@ -129,7 +130,7 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 	}
 	parts.worker, err = delivery.New(delivery.Deps{
 		Queue: s.Queue, Ledger: s.Queue, Rescuer: s.Queue, Limits: s.QueueLimits, Leases: parts.holder,
-		Renderer: messages.NewRenderer(s.QueueLoader), Directory: s.Reach, Served: s.Cluster,
+		Renderer: messages.NewRenderer(s.QueueLoader), Directory: s.Reach, Served: s.Served,
 		Links: &links{public: p.cfg.PublicURL, sign: s.Keys.Links()}, Reveal: s.Keys.RevealTo,
 		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
 	}, dc)
@@ -183,7 +184,7 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 	return nil
 }
 
-func (p *Processor) gossipConfig(in postgres.Installation) (buckets.GossipConfig, error) {
+func (p *Processor) gossipConfig(in pgauth.Installation) (buckets.GossipConfig, error) {
 	c := buckets.GossipConfig{Bind: p.cfg.Gossip.Addr, Advertise: p.cfg.Gossip.Advertise, Cluster: in.Name}
 	if c.Bind == "" {
 		c.Bind = gossipAddr

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/program/config"
@@ -19,7 +20,7 @@ const retryEvery = time.Second
 
 // AwaitDatabase waits until the database answers with the right schema, and returns the installation. It returns an error
 // if ctx ends, or if waiting cannot help. Each new reason is logged once and is the answer of /readyz.
-func AwaitDatabase(ctx context.Context, db *postgres.DB, c config.Common, h *health.Probes, log *zap.Logger) (postgres.Installation, error) {
+func AwaitDatabase(ctx context.Context, db *postgres.DB, c config.Common, h *health.Probes, log *zap.Logger) (pgauth.Installation, error) {
 	for {
 		in, err := database.Prepare(ctx, db, c, log)
 		if err == nil {

@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/iris-oncall/iris/internal/auth"
 	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/catalog/pg"
 	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
@@ -68,7 +69,8 @@ type Stores struct {
 	KnownAddresses *pgauth.KnownAddresses
 	Sessions       *pgauth.Sessions
 	Attempts       *pgauth.Attempts
-	Cluster        *pgescalation.Cluster
+	Cluster        *pgbuckets.Cluster
+	Served         *pgdelivery.Served
 	Reach          *pgescalation.Reach
 	Runner         *pgescalation.Runner
 	Receipts       *pgincidents.Receipts
@@ -95,7 +97,7 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 	standard := standardQuota(all.DefaultQuota)
 	s := &Stores{
 		Keys: keys, Region: users.Region(all.PhoneRegion), KnownAddresses: pgauth.NewKnownAddresses(d, keys), Sessions: pgauth.NewSessions(d), Attempts: pgauth.NewAttempts(d, keys),
-		Cluster: pgescalation.NewCluster(d), Reach: pgescalation.NewReach(d), Runner: pgescalation.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
+		Cluster: pgbuckets.NewCluster(d), Served: pgdelivery.NewServed(d), Reach: pgescalation.NewReach(d), Runner: pgescalation.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
 		Receipts: pgincidents.NewReceipts(d), Responses: pgincidents.NewResponses(d), Statistics: pgsystem.NewStatistics(d),
 		Notices: pgnotifications.NewNotices(d, keys), TeamRows: pgusers.NewTeams(d),
 		Queue: pgdelivery.New(d), Queues: pgdelivery.NewQueues(d), QueueHistory: pgdelivery.NewHistory(d), QueueLimits: pgdelivery.NewLimits(d),

@@ -11,7 +11,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -42,9 +41,11 @@ func (noTokens) CreateService(_ context.Context, s tokens.Service, _ time.Durati
 
 func (noTokens) RevokeService(context.Context, tokens.ID, string) error { return nil }
 
-func (noTokens) ByName(context.Context, string) (oncall.Profile, error) { return oncall.Profile{}, nil }
+func (noTokens) ByName(context.Context, string) (users.OwningTeam, error) {
+	return users.OwningTeam{}, nil
+}
 
-func (noTokens) MembershipsOf(context.Context, users.ID) ([]oncall.Membership, error) {
+func (noTokens) MembershipsOf(context.Context, users.ID) ([]users.Membership, error) {
 	return nil, nil
 }
 

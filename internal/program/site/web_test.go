@@ -243,7 +243,7 @@ func setup(t *testing.T) (*world, *browser) {
 			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
 			Teams: teams{}, Sessions: pagesauth.SessionDeps{Sessions: &w.sessions, People: w},
-			Tokens: pagesauth.TokenDeps{Tokens: noTokens{}, Services: pagesauth.Services{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
+			Tokens: pagesauth.TokenDeps{Tokens: noTokens{}, Services: pagesauth.Services{Store: noTokens{}, Owners: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
 			Audit:  pagesauth.AuditLogDeps{Read: w.audited.list},
 		},
 		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

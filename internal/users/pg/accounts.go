@@ -58,7 +58,7 @@ func (u *Users) Change(ctx context.Context, id users.ID, c users.AccountChange, 
 		if err != nil {
 			return err
 		}
-		before := postgres.UserOf(db.UserByNameRow(row))
+		before := UserOf(db.UserByNameRow(row))
 		after, err := c.Apply(before)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -66,7 +67,7 @@ func (s *DirectorySync) known(ctx context.Context, who postgresdb.DirectoryPeopl
 // Apply stores one person's change. A name that another person got meanwhile is an Invalid fault.
 func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
 	return s.db.InTx(audit.As(ctx, audit.Directory, 0, s.actor), func(ctx context.Context, q *postgresdb.Queries) error {
-		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
+		if err := pgbuckets.Fence(ctx, q, s.processID, s.leases); err != nil {
 			return err
 		}
 		_, err := ApplyChange(ctx, q, s.actor, c)
@@ -185,7 +186,7 @@ func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, 
 // ApplyList stores one mailing list's change. A list that is switched off keeps its members.
 func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) error {
 	return s.db.InTx(audit.As(ctx, audit.Directory, 0, s.actor), func(ctx context.Context, q *postgresdb.Queries) error {
-		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
+		if err := pgbuckets.Fence(ctx, q, s.processID, s.leases); err != nil {
 			return err
 		}
 		id, err := s.list(ctx, q, c)

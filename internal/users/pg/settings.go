@@ -21,7 +21,7 @@ func NewSettings(d *postgres.DB) *Settings { return &Settings{db: d} }
 // ByTarget finds a person by public target number; a NotFound fault when there is none. Inactive people are found too.
 func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, error) {
 	row, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).UserByTarget, targetID)
-	return postgres.UserOf(postgresdb.UserByNameRow(row)), err
+	return UserOf(postgresdb.UserByNameRow(row)), err
 }
 
 // Profile returns a person with contacts, teams, choices of modes and categories, and devices; a NotFound fault when there is none.
@@ -32,7 +32,7 @@ func (s *Settings) Profile(ctx context.Context, id users.ID) (users.Profile, err
 		if err != nil {
 			return p, err
 		}
-		p.User = postgres.UserOf(postgresdb.UserByNameRow(row))
+		p.User = UserOf(postgresdb.UserByNameRow(row))
 		contacts, err := q.Contacts(ctx, int64(id))
 		if err != nil {
 			return p, err

@@ -66,10 +66,10 @@ func (t *OncallTeams) Memberships(ctx context.Context) ([][2]string, error) {
 }
 
 // MembershipsOf returns the teams of a person, and whether they administer them.
-func (t *OncallTeams) MembershipsOf(ctx context.Context, id users.ID) ([]oncall.Membership, error) {
+func (t *OncallTeams) MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error) {
 	rows, err := postgres.Query(ctx, t.db, (*postgresdb.Queries).Memberships, int64(id))
-	return postgres.Convert(rows, func(r postgresdb.MembershipsRow) oncall.Membership {
-		return oncall.Membership{TeamID: r.TeamID, Member: r.Member, Admin: r.Admin}
+	return postgres.Convert(rows, func(r postgresdb.MembershipsRow) users.Membership {
+		return users.Membership{TeamID: r.TeamID, Member: r.Member, Admin: r.Admin}
 	}), err
 }
 

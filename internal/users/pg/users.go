@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
+	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -59,7 +60,7 @@ func CreateUser(ctx context.Context, q *postgresdb.Queries, n NewUser, verified 
 	if err != nil {
 		return out, err
 	}
-	out = postgres.UserOf(postgresdb.UserByNameRow(row))
+	out = UserOf(postgresdb.UserByNameRow(row))
 	for mode, destination := range n.Contacts {
 		if err := setContact(ctx, q, out.ID, mode, destination, verified); err != nil {
 			return out, err
@@ -71,20 +72,20 @@ func CreateUser(ctx context.Context, q *postgresdb.Queries, n NewUser, verified 
 // ByName finds a person by name, ignoring case; a NotFound fault when there is none. Inactive people are found too.
 func (u *Users) ByName(ctx context.Context, name string) (users.User, error) {
 	row, err := postgres.Query(ctx, u.db, (*postgresdb.Queries).UserByName, postgres.Storable(name))
-	return postgres.UserOf(row), err
+	return UserOf(row), err
 }
 
 // ByID finds a person by internal id; a NotFound fault when there is none.
 func (u *Users) ByID(ctx context.Context, id users.ID) (users.User, error) {
 	row, err := postgres.Query(ctx, u.db, (*postgresdb.Queries).UserByID, int64(id))
-	return postgres.UserOf(postgresdb.UserByNameRow(row)), err
+	return UserOf(postgresdb.UserByNameRow(row)), err
 }
 
 // Credentials returns a person and the hash of their password ("" = none), for the log-in; a NotFound fault when there
 // is no such name.
 func (u *Users) Credentials(ctx context.Context, name string) (users.User, string, error) {
 	r, err := postgres.Query(ctx, u.db, (*postgresdb.Queries).UserCredentials, postgres.Storable(name))
-	out := postgres.UserOf(postgresdb.UserByNameRow{
+	out := UserOf(postgresdb.UserByNameRow{
 		ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone,
 		Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
 	})
@@ -180,4 +181,22 @@ func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts
 		return err
 	})
 	return filled, conflicts, err
+}
+
+// UserOf returns the user of a row.
+func UserOf(r db.UserByNameRow) users.User {
+	return users.User{
+		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+	}
+}
+
+// PriorityModes returns the default mode of every priority.
+func PriorityModes(ctx context.Context, d *postgres.DB) (map[users.Priority]users.Mode, error) {
+	rows, err := postgres.Read(ctx, d, (*db.Queries).PriorityModes)
+	out := make(map[users.Priority]users.Mode, len(rows))
+	for _, row := range rows {
+		out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
+	}
+	return out, err
 }

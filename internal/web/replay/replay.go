@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
@@ -31,7 +32,7 @@ type Unit interface {
 	// Context returns a context in which the stores work in the transaction. One goroutine at a time may use it.
 	Context(ctx context.Context) context.Context
 	// Commit stores the answer and commits.
-	Commit(ctx context.Context, a auth.Answer) error
+	Commit(ctx context.Context, a operation.Answer) error
 	// Close rolls back an uncommitted transaction. It must be called once.
 	Close(ctx context.Context)
 }
@@ -40,7 +41,7 @@ type Unit interface {
 type Store[U Unit] interface {
 	// Begin returns the stored answer of a request, or a unit for it if there is none. While another request with the same key runs, Begin
 	// waits.
-	Begin(ctx context.Context, k auth.ReplayKey) (*auth.Answer, U, error)
+	Begin(ctx context.Context, k operation.ReplayKey) (*operation.Answer, U, error)
 }
 
 // Wake wakes the processors of changed buckets after the commit of the work of ctx. It never blocks.
@@ -77,20 +78,20 @@ func (k *Keys[U]) Once(next http.Handler) http.Handler {
 	})
 }
 
-func replayKey(w http.ResponseWriter, r *http.Request, name string, actor auth.Actor) (auth.ReplayKey, *http.Request, error) {
+func replayKey(w http.ResponseWriter, r *http.Request, name string, actor auth.Actor) (operation.ReplayKey, *http.Request, error) {
 	if len(name) > maxIdempotencyKey || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return auth.ReplayKey{}, r, fault.Invalidf(idempotencyHeader,
+		return operation.ReplayKey{}, r, fault.Invalidf(idempotencyHeader,
 			"Idempotency-Key must be 1 to %d visible ASCII characters without spaces", maxIdempotencyKey)
 	}
 	body, r, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
-		return auth.ReplayKey{}, r, err
+		return operation.ReplayKey{}, r, err
 	}
 	hash := sha256.New()
 	hash.Write([]byte(r.URL.RawQuery))
 	hash.Write([]byte{0})
 	hash.Write(body)
-	return auth.ReplayKey{ApplicationID: actor.ApplicationID, Key: name, BodyHash: hash.Sum(nil),
+	return operation.ReplayKey{ApplicationID: actor.ApplicationID, Key: name, BodyHash: hash.Sum(nil),
 		Route: replayRoute(r, actor)}, r, nil
 }
 
@@ -114,7 +115,7 @@ func replayRoute(r *http.Request, actor auth.Actor) string {
 const maxUnit = 15 * time.Second
 
 // runOnce sends the stored answer, or runs the request in a unit and answers after the commit.
-func (k *Keys[U]) runOnce(w http.ResponseWriter, r *http.Request, key auth.ReplayKey, next http.Handler) {
+func (k *Keys[U]) runOnce(w http.ResponseWriter, r *http.Request, key operation.ReplayKey, next http.Handler) {
 	ctx, cancel := context.WithTimeout(r.Context(), maxUnit)
 	defer cancel()
 	stored, unit, err := k.store.Begin(ctx, key)
@@ -132,7 +133,7 @@ func (k *Keys[U]) runOnce(w http.ResponseWriter, r *http.Request, key auth.Repla
 	rec := &answerRecorder{header: http.Header{}, status: http.StatusOK}
 	next.ServeHTTP(rec, r.WithContext(unit.Context(ctx)))
 	if rec.status < http.StatusMultipleChoices {
-		err := unit.Commit(ctx, auth.Answer{Status: rec.status, Location: rec.header.Get("Location"), Body: rec.body.Bytes()})
+		err := unit.Commit(ctx, operation.Answer{Status: rec.status, Location: rec.header.Get("Location"), Body: rec.body.Bytes()})
 		if err != nil {
 			k.errors.Write(w, r, err)
 			return
@@ -143,7 +144,7 @@ func (k *Keys[U]) runOnce(w http.ResponseWriter, r *http.Request, key auth.Repla
 	_, _ = w.Write(rec.body.Bytes())
 }
 
-func answer(w http.ResponseWriter, s auth.Answer) {
+func answer(w http.ResponseWriter, s operation.Answer) {
 	if s.Location != "" {
 		w.Header().Set("Location", s.Location)
 	}

@@ -14,14 +14,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
-	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 const clusterPatience = 20 * time.Second
@@ -32,7 +31,7 @@ func member(id string) buckets.Member {
 	return buckets.Member{ProcessID: id, Host: "host-of-" + id, Version: "1.2.3", DataShape: 1, Modes: []string{}}
 }
 
-func acquire(t *testing.T, c *pgescalation.Cluster, id string, bs buckets.Set, suspects ...string) []buckets.Lease {
+func acquire(t *testing.T, c *pgbuckets.Cluster, id string, bs buckets.Set, suspects ...string) []buckets.Lease {
 	t.Helper()
 	got, _, err := c.Acquire(t.Context(), buckets.Acquisition{
 		ProcessID: id, Buckets: bs, Suspects: suspects, Limits: clusterLimits,
@@ -52,7 +51,7 @@ func age(t *testing.T, d *postgres.DB, id string, by time.Duration) {
 func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	c := pgescalation.NewCluster(d)
+	c := pgbuckets.NewCluster(d)
 	ctx := t.Context()
 	some := buckets.Of(0, 7, 255)
 
@@ -99,7 +98,7 @@ func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 func TestConcurrentAcquiresGiveEachBucketOneOwner(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	c := pgescalation.NewCluster(d)
+	c := pgbuckets.NewCluster(d)
 	require.NoError(t, c.Beat(t.Context(), member("dead")))
 	require.Len(t, acquire(t, c, "dead", buckets.All()), buckets.Count)
 	age(t, d, "dead", time.Minute)
@@ -147,13 +146,13 @@ func TestConcurrentAcquiresGiveEachBucketOneOwner(t *testing.T) {
 func TestFence(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	c := pgescalation.NewCluster(d)
+	c := pgbuckets.NewCluster(d)
 	ctx := t.Context()
 	require.NoError(t, c.Beat(ctx, member("a")))
 	require.NoError(t, c.Beat(ctx, member("b")))
 	leases := acquire(t, c, "a", buckets.Of(1, 2, 3))
 	check := func(id string, ls ...buckets.Lease) error {
-		return d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.Fence(ctx, q, id, ls) })
+		return d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return pgbuckets.Fence(ctx, q, id, ls) })
 	}
 	lost := func(err error, want ...int) {
 		t.Helper()
@@ -176,7 +175,7 @@ func TestFence(t *testing.T) {
 func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	c := pgescalation.NewCluster(d)
+	c := pgbuckets.NewCluster(d)
 	ctx := t.Context()
 	require.NoError(t, c.Beat(ctx, member("a")))
 	require.NoError(t, c.Beat(ctx, member("b")))
@@ -185,9 +184,9 @@ func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	tx, err := d.Pool().Begin(ctx)
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	require.NoError(t, postgres.Fence(ctx, db.New(tx), "a", leases[:2]))
+	require.NoError(t, pgbuckets.Fence(ctx, db.New(tx), "a", leases[:2]))
 	// Two transactions of one owner do not block each other.
-	require.NoError(t, d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.Fence(ctx, q, "a", leases) }))
+	require.NoError(t, d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return pgbuckets.Fence(ctx, q, "a", leases) }))
 
 	age(t, d, "a", time.Minute)
 	require.Equal(t, []buckets.Lease{{Bucket: 3, Epoch: 2}}, acquire(t, c, "b", buckets.Of(1, 2, 3)))
@@ -197,19 +196,19 @@ func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	require.NoError(t, tx.Commit(ctx))
 
 	require.Len(t, acquire(t, c, "b", buckets.Of(1, 2, 3)), 2)
-	err = d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.Fence(ctx, q, "a", leases) })
+	err = d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return pgbuckets.Fence(ctx, q, "a", leases) })
 	require.ErrorIs(t, err, buckets.ErrLost)
 }
 
 func TestMembersJoinAndLeave(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	c := pgescalation.NewCluster(d)
+	c := pgbuckets.NewCluster(d)
 	ctx := t.Context()
 	ear, err := pgx.ConnectConfig(ctx, d.Pool().Config().ConnConfig)
 	require.NoError(t, err)
 	defer func() { _ = ear.Close(context.WithoutCancel(ctx)) }()
-	_, err = ear.Exec(ctx, "listen "+postgres.MembersChannel)
+	_, err = ear.Exec(ctx, "listen "+pgbuckets.MembersChannel)
 	require.NoError(t, err)
 	told := func(by string) {
 		t.Helper()
@@ -281,9 +280,9 @@ func TestMembersJoinAndLeave(t *testing.T) {
 func TestListenerReceivesMemberChanges(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	c := pgescalation.NewCluster(d)
+	c := pgbuckets.NewCluster(d)
 	changed, woken := make(chan struct{}, 10), make(chan buckets.Set, 10)
-	l := postgres.NewListener(d, func(s buckets.Set) { woken <- s }).OnMembers(func() { changed <- struct{}{} })
+	l := pgbuckets.NewListener(d, pgbuckets.Ears{Escalation: func(s buckets.Set) { woken <- s }, Delivery: func(buckets.Set) {}, Members: func() { changed <- struct{}{} }})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var g errgroup.Group
@@ -300,7 +299,7 @@ func TestListenerReceivesMemberChanges(t *testing.T) {
 func TestBenchReadsOwnersAndQueues(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	c, b := pgescalation.NewCluster(d), pg.NewBench(d)
+	c, b := pgbuckets.NewCluster(d), pg.NewBench(d)
 	ctx := t.Context()
 	before, err := d.Clock(ctx)
 	require.NoError(t, err)
@@ -353,7 +352,7 @@ func TestBenchReadsOwnersAndQueues(t *testing.T) {
 
 // wire is the database connection of one process; a test can cut it.
 type wire struct {
-	*pgescalation.Cluster
+	*pgbuckets.Cluster
 	mu  sync.Mutex
 	cut bool
 }
@@ -427,7 +426,7 @@ type processor struct {
 
 func startProcessor(t *testing.T, d *postgres.DB, id string) *processor {
 	t.Helper()
-	p := &processor{wire: &wire{Cluster: pgescalation.NewCluster(d)}, rumours: &rumours{}}
+	p := &processor{wire: &wire{Cluster: pgbuckets.NewCluster(d)}, rumours: &rumours{}}
 	var err error
 	p.Holder, err = buckets.NewHolder(buckets.Deps{
 		Store: p.wire, Self: member(id), Detector: p.rumours, Log: zap.NewNop(),
@@ -458,7 +457,7 @@ func (p *processor) work(ctx context.Context, d *postgres.DB) error {
 			ids, epochs = append(ids, int16(l.Bucket)), append(epochs, l.Epoch)
 		}
 		err := d.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			if err := postgres.Fence(ctx, db.New(tx), p.ProcessID(), leases); err != nil {
+			if err := pgbuckets.Fence(ctx, db.New(tx), p.ProcessID(), leases); err != nil {
 				return err
 			}
 			_, err := tx.Exec(ctx, `insert into work (bucket, epoch, owner)
@@ -558,35 +557,9 @@ func TestClusterOnPostgres(t *testing.T) {
 	requireOneHand(t, d)
 }
 
-func TestProcessorsPublishTheModesTheyHaveAVendorFor(t *testing.T) {
-	t.Parallel()
-	d := pgtest.New(t)
-	c := pgescalation.NewCluster(d)
-	_, known, err := c.Served(t.Context())
-	require.NoError(t, err)
-	require.False(t, known, "no processor runs")
-	a, b := member("a"), member("b")
-	a.Modes, b.Modes = []string{"email", "drop"}, []string{"email", "sms"}
-	require.NoError(t, c.Beat(t.Context(), a))
-	require.NoError(t, c.Beat(t.Context(), b))
-	modes, known, err := c.Served(t.Context())
-	require.NoError(t, err)
-	require.True(t, known)
-	require.Equal(t, []users.Mode{users.Drop, users.Email, users.SMS}, modes)
-	age(t, d, "b", time.Minute)
-	modes, _, err = c.Served(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, []users.Mode{users.Drop, users.Email}, modes, "b does not run any more")
-	_, err = d.Pool().Exec(t.Context(), "update members set modes = null, heartbeat_at = clock_timestamp() where process_id = 'b'")
-	require.NoError(t, err)
-	_, known, err = c.Served(t.Context())
-	require.NoError(t, err)
-	require.False(t, known, "one of an earlier release does not say")
-}
-
 func TestProcessorsPublishTheSkewOfTheirClocks(t *testing.T) {
 	t.Parallel()
-	c := pgescalation.NewCluster(pgtest.New(t))
+	c := pgbuckets.NewCluster(pgtest.New(t))
 	a, b := member("a"), member("b")
 	skew := 8 * time.Second
 	a.ClockSkew = &skew
@@ -617,7 +590,7 @@ func TestHeartbeatsDoNotWaitForAStandby(t *testing.T) {
 		begin insert into commits values (current_setting('synchronous_commit')); return null; end $$`)
 	exec(`create constraint trigger note_commit after insert or update on members
 		deferrable initially deferred for each row execute function note_commit()`)
-	c := pgescalation.NewCluster(d)
+	c := pgbuckets.NewCluster(d)
 	require.NoError(t, c.Beat(t.Context(), member("a")))
 	require.NoError(t, c.Beat(t.Context(), member("a")))
 	var how string

@@ -7,7 +7,6 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // reapAfter is how long the row of a dead member is kept for the cluster page.
@@ -244,40 +243,4 @@ func smallints(s buckets.Set) []int16 {
 		out = append(out, int16(b))
 	}
 	return out
-}
-
-// unservedAfter is how long no live processor must have served a mode before its messages get another one.
-const unservedAfter = 30 * time.Second
-
-// Unserved returns those of the modes that no live processor has served for 30 seconds. See delivery.Served.
-func (c *Cluster) Unserved(ctx context.Context, modes []users.Mode) ([]users.Mode, error) {
-	p := postgresdb.UnservedModesParams{Modes: make([]string, len(modes)), Seconds: unservedAfter.Seconds(), FreshSeconds: buckets.DefaultLimits().Fresh.Seconds()}
-	for i, m := range modes {
-		p.Modes[i] = string(m)
-	}
-	var out []users.Mode
-	err := c.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		rows, err := q.UnservedModes(ctx, p)
-		out = make([]users.Mode, len(rows))
-		for i, m := range rows {
-			out[i] = users.Mode(m)
-		}
-		return err
-	})
-	return out, err
-}
-
-// Served returns the modes that live processors have a vendor for. known is false when there is no live processor, or one did not
-// publish its modes.
-func (c *Cluster) Served(ctx context.Context) (modes []users.Mode, known bool, err error) {
-	err = c.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		row, err := q.ServedModes(ctx)
-		modes = modes[:0]
-		for _, m := range row.Modes {
-			modes = append(modes, users.Mode(m))
-		}
-		known = row.Processors > 0 && row.Told == row.Processors
-		return err
-	})
-	return modes, known, err
 }

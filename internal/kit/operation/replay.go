@@ -1,4 +1,4 @@
-package auth
+package operation
 
 // Answer is the stored answer to a request with an Idempotency-Key. The same request, sent again, gets this answer and changes
 // nothing.

@@ -1,4 +1,4 @@
-package postgres
+package pg
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
@@ -23,7 +24,7 @@ type Installation struct {
 // LoadInstallation reads the installation's secret, which `iris migrate` made. secretKey is the operator's own key
 // (IRIS_SECRET_KEY); "" = none. An unwrapped secret is wrapped with the key; a wrapped one needs the key. Without a key a
 // warning is logged: a reader of the database can then sign links and read the keys of applications.
-func LoadInstallation(ctx context.Context, d *DB, secretKey string, log *zap.Logger) (Installation, error) {
+func LoadInstallation(ctx context.Context, d *postgres.DB, secretKey string, log *zap.Logger) (Installation, error) {
 	var out Installation
 	err := d.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.Installation(ctx)
