@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/users/directory"
-	"github.com/iris-oncall/iris/internal/users/pg"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
@@ -52,7 +51,7 @@ func (t change) deactivate(ctx context.Context, id int64, u users.User) error {
 }
 
 func switchOff(ctx context.Context, q *db.Queries, u users.User, actor string) error {
-	_, err := pg.ApplyChange(ctx, q, actor, directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
+	_, err := pgusers.ApplyChange(ctx, q, actor, directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
 	return err
 }
 
@@ -61,7 +60,7 @@ func keepAdmin(ctx context.Context, q *db.Queries, u users.User) error {
 	if !u.Admin {
 		return nil
 	}
-	last, err := pg.LastAdmin(ctx, q, u)
+	last, err := pgusers.LastAdmin(ctx, q, u)
 	if last {
 		err = scim.ErrLastAdmin
 	}
@@ -82,7 +81,7 @@ func (t change) activate(ctx context.Context, id int64, u users.User) error {
 	if err != nil || !off {
 		return err
 	}
-	_, err = pg.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOn, ID: u.ID, Name: u.Name, Source: directorySource})
+	_, err = pgusers.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOn, ID: u.ID, Name: u.Name, Source: directorySource})
 	return err
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/users/pg"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
@@ -98,13 +97,13 @@ func (i *Identities) Apply(ctx context.Context, d sso.Decision) (users.User, err
 
 func create(ctx context.Context, q *postgresdb.Queries, d sso.Decision) (users.User, error) {
 	id := d.Identity
-	n := pg.NewUser{Name: id.Name, FullName: postgres.Storable(id.FullName), Contacts: map[users.Mode]string{}}
+	n := pgusers.NewUser{Name: id.Name, FullName: postgres.Storable(id.FullName), Contacts: map[users.Mode]string{}}
 	if taken, err := q.ContactIsMailbox(ctx, postgres.Storable(id.Email)); err != nil {
 		return users.User{}, err
 	} else if users.CheckContact(users.Email, id.Email) == nil && !taken {
 		n.Contacts[users.Email] = id.Email
 	}
-	return pg.CreateUser(ctx, q, n, id.EmailVerified)
+	return pgusers.CreateUser(ctx, q, n, id.EmailVerified)
 }
 
 // actor is an author in the audit log.

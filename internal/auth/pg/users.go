@@ -17,7 +17,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/users/directory"
-	"github.com/iris-oncall/iris/internal/users/pg"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
@@ -88,7 +87,7 @@ func (s *Store) CreateUser(ctx context.Context, c scim.Connection, d scim.Docume
 		}
 		full := d.FullName()
 		contacts, _ := d.Contacts(p.Region)
-		id, err := pg.ApplyChange(ctx, q, author(c), directory.Change{Kind: directory.Add, Name: name, Source: directorySource, FullName: &full, Contacts: contacts})
+		id, err := pgusers.ApplyChange(ctx, q, author(c), directory.Change{Kind: directory.Add, Name: name, Source: directorySource, FullName: &full, Contacts: contacts})
 		if err != nil {
 			return out, err
 		}
@@ -117,7 +116,7 @@ func (t change) added(ctx context.Context, u users.User, d scim.Document) (out s
 		return out, err
 	}
 	if !d.Active() && u.Active {
-		_, err := pg.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
+		_, err := pgusers.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
 		if err != nil {
 			return out, err
 		}
@@ -223,7 +222,7 @@ func (t change) person(ctx context.Context, u users.User, before, after scim.Doc
 	if err != nil {
 		return err
 	}
-	if _, err := pg.ApplyChange(ctx, t.q, author(t.c), c); err != nil {
+	if _, err := pgusers.ApplyChange(ctx, t.q, author(t.c), c); err != nil {
 		if c.Rename != "" && fault.Is(err, fault.Invalid) {
 			return errNameUsed
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
-	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -184,7 +183,7 @@ func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts
 }
 
 // UserOf returns the user of a row.
-func UserOf(r db.UserByNameRow) users.User {
+func UserOf(r postgresdb.UserByNameRow) users.User {
 	return users.User{
 		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
 		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
@@ -193,7 +192,7 @@ func UserOf(r db.UserByNameRow) users.User {
 
 // PriorityModes returns the default mode of every priority.
 func PriorityModes(ctx context.Context, d *postgres.DB) (map[users.Priority]users.Mode, error) {
-	rows, err := postgres.Read(ctx, d, (*db.Queries).PriorityModes)
+	rows, err := postgres.Read(ctx, d, (*postgresdb.Queries).PriorityModes)
 	out := make(map[users.Priority]users.Mode, len(rows))
 	for _, row := range rows {
 		out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
