@@ -182,7 +182,7 @@ func emptyOthersRota(s *server) {
 	s.do(eve, post, "/v1/teams/ops/unavailability", body).is(http.StatusForbidden)
 	s.do(eve, post, "/v1/teams/trap/unavailability", body).is(http.StatusCreated)
 	require.EqualValues(s, 1, s.number("select count(*) from unavailabilities a join teams t on t.id = a.team_id where t.name = 'trap' and a.set_by = 'eve'"))
-	require.Empty(s, decode[[]m](s.do(admin, get, "/v1/teams/ops/unavailability", nil).is(http.StatusOK)), "it counts in their own team alone")
+	require.Empty(s, itemsOf[m](s.do(admin, get, "/v1/teams/ops/unavailability", nil).is(http.StatusOK)), "it counts in their own team alone")
 	own := decode[struct{ ID int64 }](s.do(bob, post, "/v1/teams/ops/unavailability", body).is(http.StatusCreated))
 	s.do(eve, del, fmt.Sprintf("/v1/unavailability/%d", own.ID), nil).is(http.StatusForbidden)
 }

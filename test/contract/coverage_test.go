@@ -44,7 +44,7 @@ func TestRotations(t *testing.T) {
 	one := fmt.Sprintf("/v1/rotations/%.0f", made["id"])
 	got := decode[m](s.do(bob, get, one, nil).is(200))
 	require.Equal(t, []any{"daily", "primary", "r", "ops"}, []any{got["name"], got["role"], got["roster"], got["team"]})
-	require.Len(t, decode[[]m](s.do(bob, get, path, nil).is(200)), 1)
+	require.Len(t, itemsOf[m](s.do(bob, get, path, nil).is(200)), 1)
 	s.do(owner, put, one, changed(good, m{"name": "renamed"})).is(200)
 	s.do(owner, post, fmt.Sprintf("/api/v0/schedules/%.0f/populate", made["id"]), m{"start": time.Now().Unix()}).is(200)
 	events := decode[[]m](s.do(bob, get, "/api/v0/events?team=ops", nil).is(200))
@@ -115,7 +115,7 @@ func TestTakeThePagerAndSwap(t *testing.T) {
 	require.Less(t, s.do(bob, post, fmt.Sprintf("/v1/swap-requests/%d/withdraw", request), nil).status, 300)
 	require.GreaterOrEqual(t, s.do(owner, post, fmt.Sprintf("/v1/swap-requests/%d/accept", request), nil).status, 400)
 	require.Equal(t, []any{"ann", "bob"}, []any{user(mine), user(other)})
-	require.Len(t, decode[[]m](s.do(bob, get, "/v1/teams/ops/swap-requests", nil).is(200)), 3)
+	require.Len(t, itemsOf[m](s.do(bob, get, "/v1/teams/ops/swap-requests", nil).is(200)), 3)
 	_ = next
 }
 
@@ -125,7 +125,7 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	now := time.Now().Unix()
 	const away = "/v1/teams/ops/unavailability"
 	id := decode[struct{ ID int64 }](s.do(bob, post, away, m{"start": now + day, "end": now + 2*day, "rule": "FREQ=WEEKLY;COUNT=3", "note": "yoga"}).is(201)).ID
-	rows := decode[[]m](s.do(owner, get, away, nil).is(200))
+	rows := itemsOf[m](s.do(owner, get, away, nil).is(200))
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{"bob", "yoga"}, []any{rows[0]["user"], rows[0]["note"]})
 	s.do(bob, post, away, m{"start": now + day, "end": now}).problem(400, "")
@@ -146,16 +146,16 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	s.do(bob, get, days, nil).problem(404, "")
 
 	s.event("ann", "primary", now-3600, now+3600)
-	gaps := decode[[]m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", now, now+day), nil).is(200))
+	gaps := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", now, now+day), nil).is(200))
 	require.Equal(t, []m{{"role": "primary", "kind": "nobody", "start": float64(now + 3600), "end": float64(now + day)}}, gaps)
 	s.do(owner, put, "/v1/teams/ops/coverage/primary", m{"cover": "never"}).is(200)
-	require.Equal(t, []m{{"role": "primary", "cover": "never", "hours": []any{}}}, decode[[]m](s.do(bob, get, "/v1/teams/ops/coverage", nil).is(200)))
-	require.Empty(t, decode[[]m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", now, now+day), nil).is(200)))
+	require.Equal(t, []m{{"role": "primary", "cover": "never", "hours": []any{}}}, itemsOf[m](s.do(bob, get, "/v1/teams/ops/coverage", nil).is(200)))
+	require.Empty(t, itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", now, now+day), nil).is(200)))
 	s.do(owner, put, "/v1/teams/ops/coverage/primary", m{"cover": "sometimes"}).problem(400, "cover")
 	unknown := s.do(owner, put, "/v1/teams/ops/coverage/nope", m{"cover": "always"})
 	unknown.problem(404, "")
 	require.Equal(t, `there is no role "nope"`, decode[m](unknown)["detail"])
-	shares := decode[[]m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", now-day, now+day), nil).is(200))
+	shares := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", now-day, now+day), nil).is(200))
 	require.Len(t, shares, 1)
 	require.Equal(t, []any{"ann", float64(2), float64(1)}, []any{shares[0]["user"], shares[0]["hours"], shares[0]["shifts"]})
 	s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", now, now-1), nil).problem(400, "end")

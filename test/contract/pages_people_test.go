@@ -148,7 +148,7 @@ func TestAccountsOfPeople(t *testing.T) {
 		"read_only": true, "modes": ["email"], "managed_by": null, "last_login_at": null}], "next": null}`)
 	require.NotEmpty(t, decode[m](s.do(admin, get, "/v1/users/bob", nil).is(200))["last_login_at"])
 	s.do(bob, get, "/v1/users?role=king", nil).is(400)
-	reach := decode[[]m](s.do(bob, get, "/v1/reachability", nil).is(200))
+	reach := itemsOf[m](s.do(bob, get, "/v1/reachability", nil).is(200))
 	require.Nil(t, reach[0]["team"])
 	require.Equal(t, "ops", reach[1]["team"])
 	require.InEpsilon(t, 1, reach[1]["without_phone"], 0, "bob")

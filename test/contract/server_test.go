@@ -344,6 +344,19 @@ func decode[T any](a answer) T {
 	return v
 }
 
+// itemsOf returns the items of a list of /v1 that has one page.
+func itemsOf[T any](a answer) []T {
+	a.Helper()
+	require.Contains(a, decode[m](a), "next", a.what)
+	found := decode[struct {
+		Items []T
+		Next  *string
+	}](a)
+	require.NotNil(a, found.Items, "%s: %s", a.what, a.body)
+	require.Nil(a, found.Next, a.what)
+	return found.Items
+}
+
 func (s *server) number(query string, args ...any) int64 {
 	s.Helper()
 	var n int64

@@ -97,7 +97,7 @@ func (s *server) readAs(by caller, list string, id int64, until func(subscriptio
 	s.do(by, post, fmt.Sprintf("/v1/calendar-subscriptions/%d/refresh", id), nil).is(202)
 	s.exec("update calendar_subscriptions set next_read_at = now() where id = $1", id)
 	require.Eventually(s, func() bool {
-		for _, one := range decode[[]subscription](s.do(by, get, list, nil).is(200)) {
+		for _, one := range itemsOf[subscription](s.do(by, get, list, nil).is(200)) {
 			if one.ID == id {
 				out = one
 			}
@@ -136,12 +136,12 @@ func TestSubscribedUnavailability(t *testing.T) {
 		return func(c subscription) bool { return c.State == "current" && c.Events == events }
 	}
 	s.readAs(bob, list, id, current(4))
-	rows := decode[[]m](s.do(bob, get, absences, nil).is(200))
+	rows := itemsOf[m](s.do(bob, get, absences, nil).is(200))
 	require.Len(t, rows, 4)
 	require.EqualValues(t, id, rows[0]["subscription"])
 	require.Equal(t, []any{"holidays of bob", "bob", "Europe/Berlin"}, []any{rows[0]["note"], rows[0]["set_by"], rows[0]["timezone"]})
 	require.Zero(t, time.Unix(int64(rows[0]["start"].(float64)), 0).In(changeOf(t, "Europe/Berlin", true).Location()).Hour(), "a whole day begins at midnight in the person's zone")
-	require.Len(t, decode[[]m](s.do(bob, get, "/v1/teams/ops/conflicts", nil).is(200)), 1)
+	require.Len(t, itemsOf[m](s.do(bob, get, "/v1/teams/ops/conflicts", nil).is(200)), 1)
 	s.do(bob, del, fmt.Sprintf("/v1/unavailability/%d", int64(rows[0]["id"].(float64))), nil).problem(409, "")
 
 	// All busy events, then a moved and a removed event.
@@ -149,8 +149,8 @@ func TestSubscribedUnavailability(t *testing.T) {
 	s.readAs(bob, list, id, current(5))
 	f.set(0, "", whole("a", 6, 1))
 	s.readAs(bob, list, id, current(1))
-	require.Equal(t, "busy", decode[[]m](s.do(bob, get, absences, nil).is(200))[0]["note"])
-	require.Empty(t, decode[[]m](s.do(bob, get, "/v1/teams/ops/conflicts", nil).is(200)))
+	require.Equal(t, "busy", itemsOf[m](s.do(bob, get, absences, nil).is(200))[0]["note"])
+	require.Empty(t, itemsOf[m](s.do(bob, get, "/v1/teams/ops/conflicts", nil).is(200)))
 
 	// A calendar that has not changed.
 	s.exec("update calendar_subscriptions set next_read_at = now() where id = $1", id)
@@ -170,7 +170,7 @@ func TestSubscribedUnavailability(t *testing.T) {
 		f.set(bad.status, bad.raw, whole("a", 6, 1))
 		found := s.readAs(bob, list, id, func(c subscription) bool { return c.State == "failing" && strings.Contains(c.Problem, bad.says) })
 		require.Equal(t, 1, found.Events)
-		require.Len(t, decode[[]m](s.do(bob, get, absences, nil).is(200)), 1)
+		require.Len(t, itemsOf[m](s.do(bob, get, absences, nil).is(200)), 1)
 	}
 	require.EqualValues(t, 4, s.number("select failures from calendar_subscriptions where id = $1", id))
 	require.EqualValues(t, 1, s.number("select count(*) from calendar_subscriptions where next_read_at > now() + interval '15 minutes'"), "back-off")
@@ -178,7 +178,7 @@ func TestSubscribedUnavailability(t *testing.T) {
 	s.readAs(bob, list, id, current(2))
 
 	s.do(bob, del, fmt.Sprintf("/v1/calendar-subscriptions/%d", id), nil).empty(204)
-	require.Empty(t, decode[[]m](s.do(bob, get, absences, nil).is(200)))
+	require.Empty(t, itemsOf[m](s.do(bob, get, absences, nil).is(200)))
 	require.EqualValues(t, 3, s.number("select count(*) from audit_log where object = 'user bob' and action like 'calendar subscri%'"))
 	require.Zero(t, s.number("select count(*) from audit_log where changes::text like '%/moved%' or detail like '%/moved%'"))
 }

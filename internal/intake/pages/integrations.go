@@ -351,7 +351,9 @@ type route struct {
 
 // try asks what a payload would do. in is the body of the preview.
 func (h Handlers) try(r *http.Request, i integration, in map[string]any) (out tried, err error) {
-	err = h.Pages.API(r).Send(http.MethodPost, i.Path()+"/preview", in, &out.Events)
+	var found page.Listed[event]
+	err = h.Pages.API(r).Send(http.MethodPost, i.Path()+"/preview", in, &found)
+	out.Events = found.Items
 	if fault.Is(err, fault.Invalid) {
 		out.Refusal, err = fault.Public(err), nil
 	}

@@ -81,11 +81,7 @@ func (a routes) preview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := make([]previewed, len(events))
-	for k, e := range events {
-		out[k] = showPreview(e)
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return listing.Answer(w, events, func(p receiving.Preview) any { return showPreview(p) }, "")
 }
 
 // edited reads the settings and rules of the body in place of the stored ones.

@@ -225,6 +225,12 @@ func decode[T any](f *fixture, as caller, method, path, body string) (out T) {
 	return out
 }
 
+// itemsOf reads the items of a list of /v1.
+func itemsOf[T any](f *fixture, as caller, method, path, body string) []T {
+	f.Helper()
+	return decode[struct{ Items []T }](f, as, method, path, body).Items
+}
+
 func (f *fixture) exec(sql string, args ...any) {
 	f.Helper()
 	_, err := f.db.Pool().Exec(f.Context(), sql, args...)

@@ -170,9 +170,9 @@ func TestSwapRequests(t *testing.T) {
 		Event                         wireEvent
 		OtherEvent                    wireEvent `json:"other_event"`
 	}
-	got := decode[[]request](f, ann, "GET", at, "")
+	got := itemsOf[request](f, ann, "GET", at, "")
 	require.Len(t, got, 1)
-	require.Equal(t, got, decode[[]request](f, viewer, "GET", at, ""), "read-only people read")
+	require.Equal(t, got, itemsOf[request](f, viewer, "GET", at, ""), "read-only people read")
 	require.Equal(t, "open bob ann please", got[0].State+" "+got[0].Requester+" "+got[0].Other+" "+got[0].Note)
 	require.Equal(t, b, got[0].Event.ID)
 	require.Equal(t, a, got[0].OtherEvent.ID)
@@ -196,7 +196,7 @@ func TestSwapRequests(t *testing.T) {
 	stale := next()
 	f.ok(bob, "DELETE", fmt.Sprintf("/api/v0/events/%d", a), "")
 	require.Equal(t, 409, f.do(cat(), "POST", stale+"accept", "{}").Code)
-	require.Equal(t, "expired", decode[[]request](f, ann, "GET", at, "")[0].State)
+	require.Equal(t, "expired", itemsOf[request](f, ann, "GET", at, "")[0].State)
 }
 
 // cat returns the credentials of a member of ops.
@@ -211,7 +211,7 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	require.Equal(t, 400, f.do(bob, "POST", absent, strings.Replace(body, "WEEKLY", "NEVERLY", 1)+`}`).Code)
 	require.Equal(t, 403, f.do(bob, "POST", absent, body+`,"user":"cat"}`).Code)
 	id := decode[struct{ ID int64 }](f, ann, "POST", absent, body+`,"user":"bob"}`).ID
-	got := decode[[]map[string]any](f, cat(), "GET", absent, "")
+	got := itemsOf[map[string]any](f, cat(), "GET", absent, "")
 	require.Len(t, got, 1)
 	require.Equal(t, "bob choir America/New_York", fmt.Sprint(got[0]["user"], " ", got[0]["note"], " ", got[0]["timezone"]))
 	require.Equal(t, 403, f.do(cat(), "DELETE", fmt.Sprintf("/v1/unavailability/%d", id), "").Code)
@@ -240,11 +240,11 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 
 	f.event("bob", "primary", 2, 2)
 	f.event("ann", "primary", 6, 1)
-	gaps := decode[[]wireEvent](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", f.hour(1), f.hour(8)), "")
+	gaps := itemsOf[wireEvent](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", f.hour(1), f.hour(8)), "")
 	require.Len(t, gaps, 3)
 	require.Equal(t, []int64{f.hour(4), f.hour(6)}, []int64{gaps[1].Start, gaps[1].End})
 	require.Equal(t, 400, f.do(bob, "GET", "/v1/teams/ops/gaps?start=5&end=4", "").Code)
-	shares := decode[[]map[string]any](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d&role=", f.hour(1), f.hour(8)), "")
+	shares := itemsOf[map[string]any](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d&role=", f.hour(1), f.hour(8)), "")
 	require.Len(t, shares, 2)
 	require.Equal(t, "ann 1", fmt.Sprint(shares[0]["user"], " ", shares[0]["hours"]))
 	require.Equal(t, "bob 2", fmt.Sprint(shares[1]["user"], " ", shares[1]["hours"]))
@@ -262,7 +262,7 @@ func TestUnavailabilityOfATeamCountsInThatTeam(t *testing.T) {
 	own := decode[struct{ ID int64 }](f, bob, "POST", "/v1/teams/ops/unavailability", body).ID
 
 	seen := func(as caller, team string) (out []string) {
-		for _, a := range decode[[]map[string]any](f, as, "GET", "/v1/teams/"+team+"/unavailability", "") {
+		for _, a := range itemsOf[map[string]any](f, as, "GET", "/v1/teams/"+team+"/unavailability", "") {
 			out = append(out, fmt.Sprint(a["id"], " ", a["scope"], " ", a["set_by"]))
 		}
 		return out
@@ -298,11 +298,13 @@ func TestUnavailabilityOverAShiftIsFlagged(t *testing.T) {
 	require.Len(t, made.Conflicts, 1)
 	require.Equal(t, shift, made.Conflicts[0].EventID)
 	at := "/v1/teams/ops/conflicts"
-	require.NoError(t, json.Unmarshal([]byte(f.ok(ann, "GET", at, "")), &made.Conflicts))
+	var listed struct{ Items json.RawMessage }
+	require.NoError(t, json.Unmarshal([]byte(f.ok(ann, "GET", at, "")), &listed))
+	require.NoError(t, json.Unmarshal(listed.Items, &made.Conflicts))
 	require.Len(t, made.Conflicts, 1)
 	require.Equal(t, "bob bob", made.Conflicts[0].User+" "+made.Conflicts[0].SetBy)
 	f.ok(bob, "DELETE", fmt.Sprintf("/v1/unavailability/%d", made.ID), "")
-	require.Equal(t, "[]", strings.TrimSpace(f.ok(ann, "GET", at, "")))
+	require.JSONEq(t, `{"items":[],"next":null}`, f.ok(ann, "GET", at, ""))
 }
 
 func TestBonus(t *testing.T) {
@@ -344,7 +346,7 @@ func TestCoverageRulesDecideGaps(t *testing.T) {
 	}
 	gaps := func() map[string]int {
 		out := map[string]int{}
-		for _, g := range decode[[]gap](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", f.hour(1), f.hour(20*24)), "") {
+		for _, g := range itemsOf[gap](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", f.hour(1), f.hour(20*24)), "") {
 			out[g.Role+" "+g.Kind]++
 			require.LessOrEqual(t, g.End-g.Start, int64(20*24*3600))
 		}
@@ -361,7 +363,7 @@ func TestCoverageRulesDecideGaps(t *testing.T) {
 		require.Equal(t, status, rec.Code, rec.Body)
 		require.Equal(t, field, decodeField(t, rec.Body.Bytes()), rec.Body)
 	}
-	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "schedules", "hours": []any{}}}, decode[[]any](f, bob, "GET", at, ""))
+	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "schedules", "hours": []any{}}}, itemsOf[any](f, bob, "GET", at, ""))
 	refused(bob, 403, "", at+"/primary", `{"cover":"always"}`)
 	refused(ann, 400, "cover", at+"/primary", `{}`)
 	refused(ann, 400, "cover", at+"/primary", `{"cover":"x"}`)
@@ -374,7 +376,7 @@ func TestCoverageRulesDecideGaps(t *testing.T) {
 	f.ok(ann, "PUT", at+"/primary", `{"cover":"hours","hours":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":"09:00","to":"12:00"}]}`)
 	require.NotContains(t, gaps(), "primary nobody")
 	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "hours", "hours": []any{
-		map[string]any{"days": []any{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, "from": "09:00", "to": "12:00"}}}}, decode[[]any](f, bob, "GET", at, ""))
+		map[string]any{"days": []any{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, "from": "09:00", "to": "12:00"}}}}, itemsOf[any](f, bob, "GET", at, ""))
 	f.ok(ann, "PUT", at+"/primary", `{"cover":"never"}`)
 	require.Empty(t, gaps())
 	f.ok(ann, "PUT", at+"/primary", `{"cover":"schedules"}`)

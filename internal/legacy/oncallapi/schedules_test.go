@@ -173,7 +173,7 @@ func TestRotations(t *testing.T) {
 	var want map[string]any
 	require.NoError(t, json.Unmarshal([]byte(layer("")), &want))
 	require.Equal(t, []any{want}, got["layers"])
-	require.Len(t, decode[[]any](f, bob, "GET", at, ""), 1)
+	require.Len(t, itemsOf[any](f, bob, "GET", at, ""), 1)
 	f.want(200, `[]`, bob, "GET", "/api/v0/teams/ops/rosters/ops-roster/schedules", "")
 	require.Equal(t, 200, f.do(ann, "PUT", one, body(layer(`,"every":1,"restrict":[],"members":[{"user":"bob"},{"user":"ann"}]`), "")).Code)
 

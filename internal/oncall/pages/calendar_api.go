@@ -43,7 +43,8 @@ type Holidays interface {
 
 // Swaps stores swap requests.
 type Swaps interface {
-	Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, error)
+	// Swaps lists at most limit requests of a team, newest first: those with a number below before, or all if before is 0.
+	Swaps(ctx context.Context, team, before int64, limit int) ([]editing.NamedSwap, error)
 	AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error)
 	DecideSwap(ctx context.Context, id int64, answer editing.SwapAnswer, by oncall.By) (editing.NamedSwap, error)
 }

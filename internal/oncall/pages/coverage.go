@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/listing"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -41,11 +42,11 @@ func (a coverage) gaps(w http.ResponseWriter, r *http.Request) error {
 	if len(roles) == 0 {
 		roles = coverage.Roles()
 	}
-	out := []map[string]any{}
+	var out []map[string]any
 	for _, gap := range coverage.Gaps(found[t.ID].TeamCalendar, from, to, roles...) {
 		out = append(out, map[string]any{"role": gap.Role, "kind": gap.Kind, "start": gap.Start.Unix(), "end": gap.End.Unix()})
 	}
-	return routing.Answer(w, http.StatusOK, out)
+	return listing.AnswerAll(w, out)
 }
 
 // coverObject is the coverage rule of a role on the wire.
@@ -65,7 +66,8 @@ func (a coverage) getCoverage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, seen := []coverObject{}, map[string]bool{}
+	var out []coverObject
+	seen := map[string]bool{}
 	for _, rule := range coverage.Rules {
 		seen[rule.Role] = true
 		out = append(out, coverObject{rule.Role, rule.Cover, windowObjects(rule.Hours)})
@@ -75,7 +77,7 @@ func (a coverage) getCoverage(w http.ResponseWriter, r *http.Request) error {
 			out = append(out, coverObject{role, scheduling.CoverSchedules, []windowObject{}})
 		}
 	}
-	return routing.Answer(w, http.StatusOK, out)
+	return listing.AnswerAll(w, out)
 }
 
 // setCoverage stores the coverage rule of a role. Administrators of the team may.

@@ -7,6 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/listing"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -40,10 +41,10 @@ func (a fairness) fairness(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := []map[string]any{}
+	var out []map[string]any
 	for _, l := range scheduling.Fairness(shifts, a.ZoneOf(t), holidays, from, to, roles...) {
 		out = append(out, map[string]any{"user": names[l.User].UserName, "full_name": requests.OrNull(names[l.User].FullName), "shifts": l.Shifts,
 			"hours": l.Total.Hours(), "nights": l.Night.Hours(), "weekends": l.Weekend.Hours(), "holidays": l.Holidays.Hours()})
 	}
-	return routing.Answer(w, http.StatusOK, out)
+	return listing.AnswerAll(w, out)
 }

@@ -94,7 +94,7 @@ func (h Handlers) shifts(rw http.ResponseWriter, r *http.Request, v shiftsView, 
 		var found []struct {
 			ID int64 `json:"event_id"`
 		}
-		if err := api.Get(page.Path("/v1/teams/%s/conflicts?", team)+window.Encode(), &found); err != nil {
+		if err := page.List(api, page.Path("/v1/teams/%s/conflicts?", team)+window.Encode(), &found); err != nil {
 			h.Pages.Fail(rw, r, err)
 			return
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/listing"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -242,7 +243,7 @@ func (a rotations) listRotations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := []map[string]any{}
+	var out []map[string]any
 	for _, s := range schedules {
 		if s.Algorithm != scheduling.ByRotation {
 			continue
@@ -253,7 +254,7 @@ func (a rotations) listRotations(w http.ResponseWriter, r *http.Request) error {
 		}
 		out = append(out, o)
 	}
-	return routing.Answer(w, http.StatusOK, out)
+	return listing.AnswerAll(w, out)
 }
 
 // getRotation answers with a rotation and its ETag. A weekly schedule is a 404.

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/listing"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -51,11 +52,10 @@ func subscriptionObject(s editing.CalendarSubscription) map[string]any {
 }
 
 func answerSubscriptions(w http.ResponseWriter, list []editing.CalendarSubscription, err error) error {
-	out := []map[string]any{}
-	for _, s := range list {
-		out = append(out, subscriptionObject(s))
+	if err != nil {
+		return err
 	}
-	return routing.Reply(w, http.StatusOK, out, err)
+	return listing.Answer(w, list, func(s editing.CalendarSubscription) any { return subscriptionObject(s) }, "")
 }
 
 // listOfTeam answers with the subscriptions of a team.

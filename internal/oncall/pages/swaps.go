@@ -3,7 +3,9 @@ package pages
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -11,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/listing"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -71,18 +74,31 @@ func (a swaps) swapObjects(ctx context.Context, swaps []editing.NamedSwap) ([]ma
 	return out, nil
 }
 
-// listSwaps answers with the swap requests of a team, to every authenticated caller.
+// listSwaps answers with a page of the swap requests of a team, newest first, to every authenticated caller.
 func (a swaps) listSwaps(w http.ResponseWriter, r *http.Request) error {
+	q, err := listing.Read(r)
+	if err != nil {
+		return err
+	}
+	var before int64
+	if text := q.AfterName(); text != "" {
+		if before, err = strconv.ParseInt(text, 10, 64); err != nil || before <= 0 {
+			return listing.BadCursor()
+		}
+	}
 	t, err := a.Team(r)
 	if err != nil {
 		return err
 	}
-	swaps, err := a.Swaps.Swaps(r.Context(), t.ID)
+	swaps, err := a.Swaps.Swaps(r.Context(), t.ID, before, q.Size+1)
 	if err != nil {
 		return err
 	}
 	out, err := a.swapObjects(r.Context(), swaps)
-	return routing.Reply(w, http.StatusOK, out, err)
+	if err != nil {
+		return err
+	}
+	return listing.AnswerFrom(w, q, out, func(o map[string]any) any { return o }, func(o map[string]any) string { return fmt.Sprint(o["id"]) })
 }
 
 // askSwap stores a swap request of the caller, or of the person whom an application names. The body is {event_id,

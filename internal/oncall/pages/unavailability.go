@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/web/listing"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -51,7 +52,7 @@ func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	out := []map[string]any{}
+	var out []map[string]any
 	for _, s := range absences {
 		if !s.CountsIn(t.ID) && s.User != wire.Actor(r.Context()).UserID {
 			continue
@@ -70,7 +71,7 @@ func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) err
 			out = append(out, one)
 		}
 	}
-	return routing.Answer(w, http.StatusOK, out)
+	return listing.AnswerAll(w, out)
 }
 
 // maxAbsences is the approximate limit of unavailabilities of a person, besides those of subscribed calendars. Populating a team reads all of them.
@@ -228,7 +229,10 @@ func (a unavailability) listConflicts(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	out, err := a.conflictsOf(r.Context(), absences, []int64{t.ID}, from, to)
-	return routing.Reply(w, http.StatusOK, out, err)
+	if err != nil {
+		return err
+	}
+	return listing.AnswerAll(w, out)
 }
 
 // conflictsOf returns the shifts between from and to that overlap an unavailability of their person, by start. Without teams it

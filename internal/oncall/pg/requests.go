@@ -110,13 +110,14 @@ func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by onc
 	})
 }
 
-// Swaps lists a team's swap requests, newest first, at most 500. Before that it ends those that have expired.
-func (w *Requests) Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, error) {
+// Swaps lists at most limit swap requests of a team, newest first: those with a number below before, or all if before is 0. It first ends
+// those that have expired.
+func (w *Requests) Swaps(ctx context.Context, team, before int64, limit int) ([]editing.NamedSwap, error) {
 	if err := w.expire(ctx, team); err != nil {
 		return nil, err
 	}
 	return postgres.Get(ctx, w.db, func(ctx context.Context, q *postgresdb.Queries) ([]editing.NamedSwap, error) {
-		return swapsOf(ctx, q, postgresdb.SwapRequestsParams{TeamID: &team})
+		return swapsOf(ctx, q, postgresdb.SwapRequestsParams{TeamID: &team, Before: postgres.NullID(before), MaxRows: int32(limit)})
 	})
 }
 
@@ -128,7 +129,7 @@ func (w *Requests) Swap(ctx context.Context, id int64) (editing.NamedSwap, error
 }
 
 func swapOf(ctx context.Context, q *postgresdb.Queries, id int64) (editing.NamedSwap, error) {
-	return postgres.First(swapsOf(ctx, q, postgresdb.SwapRequestsParams{ID: &id}))
+	return postgres.First(swapsOf(ctx, q, postgresdb.SwapRequestsParams{ID: &id, MaxRows: 1}))
 }
 
 func swapsOf(ctx context.Context, q *postgresdb.Queries, by postgresdb.SwapRequestsParams) ([]editing.NamedSwap, error) {

@@ -142,7 +142,7 @@ func TestPreviewsSayWhatAPayloadWouldDo(t *testing.T) {
 		require.Equal(t, 200, rec.Code, rec.Body)
 		got := regexp.MustCompile(`"dedup_key":"[0-9a-f]{20,}"`).ReplaceAllString(rec.Body.String(), `"dedup_key":"KEY"`)
 		got = regexp.MustCompile(`"reason":"[^"]*absent[^"]*"`).ReplaceAllString(got, `"reason":"FAILURE"`)
-		require.JSONEq(t, want, got, request)
+		require.JSONEq(t, `{"items":`+want+`,"next":null}`, got, request)
 	}
 	for request, want := range map[string]string{`{}`: "#/stored", `{"stored":21}`: "#/stored", `{"payload":{},"settings":{"title":"{{"}}`: "#/settings/title",
 		`{"payload":{},"rules":{}}`: "#/rules", `{"payload":{},"at":"x"}`: "#/at", `{"text":1}`: "#/text"} {

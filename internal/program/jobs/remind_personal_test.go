@@ -122,7 +122,7 @@ func TestAnExpiredSwapRequestSendsOneNotice(t *testing.T) {
 		running.Go(func() { _ = f.reminder(owner{epoch: 7}).pass(f.Context()) })
 	}
 	running.Go(func() {
-		_, _ = pg.NewRequests(f.db).Swaps(f.Context(), int64(f.count("select id from teams")))
+		_, _ = pg.NewRequests(f.db).Swaps(f.Context(), int64(f.count("select id from teams")), 0, 1)
 	})
 	running.Wait()
 	f.pass(f.reminder(owner{epoch: 7}))

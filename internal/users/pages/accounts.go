@@ -255,9 +255,7 @@ func (a persons) reachability(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := make([]reachability, len(found))
-	for i, f := range found {
-		out[i] = reachability{Team: listing.OrNull(f.Team), People: f.People, WithoutPhone: f.WithoutPhone, WithoutContact: f.WithoutContact, Modes: f.Modes}
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return listing.Answer(w, found, func(f users.Reachability) any {
+		return reachability{Team: listing.OrNull(f.Team), People: f.People, WithoutPhone: f.WithoutPhone, WithoutContact: f.WithoutContact, Modes: f.Modes}
+	}, "")
 }

@@ -175,7 +175,7 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Ag
 	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.ContactModes, Zone: page.Zone(r).String()}
 	v.Tabs = peopleTabs(v.Frame, "/reachability")
 	var found []reach
-	if err := h.Pages.API(r).Get("/v1/reachability", &found); err != nil {
+	if err := page.List(h.Pages.API(r), "/v1/reachability", &found); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}

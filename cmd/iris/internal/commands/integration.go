@@ -242,14 +242,16 @@ func (c integrationPreview) Run(ctx context.Context, e remote.Env) error {
 	if c.Payload != "" {
 		body["payload"] = string(raw)
 	}
-	var events []text.Previewed
+	var events struct {
+		Items []text.Previewed `json:"items"`
+	}
 	if err := c.do(ctx, e, http.MethodPost, "/preview", body, &events); err != nil {
 		return err
 	}
-	if len(events) == 0 {
+	if len(events.Items) == 0 {
 		fmt.Fprintln(e.Out, "the payload says nothing about an alert")
 	}
-	for k, p := range events {
+	for k, p := range events.Items {
 		if k > 0 {
 			fmt.Fprintln(e.Out)
 		}

@@ -603,13 +603,16 @@ left join users t on t.id = w.to_id
 left join users d on d.id = w.decided_by
 where ($1::bigint is null or w.id = $1)
     and ($2::bigint is null or w.team_id = $2)
+    and ($3::bigint is null or w.id < $3)
 order by w.id desc
-limit 500
+limit $4::int
 `
 
 type SwapRequestsParams struct {
-	ID     *int64
-	TeamID *int64
+	ID      *int64
+	TeamID  *int64
+	Before  *int64
+	MaxRows int32
 }
 
 type SwapRequestsRow struct {
@@ -630,7 +633,12 @@ type SwapRequestsRow struct {
 }
 
 func (q *Queries) SwapRequests(ctx context.Context, arg SwapRequestsParams) ([]SwapRequestsRow, error) {
-	rows, err := q.db.Query(ctx, swapRequests, arg.ID, arg.TeamID)
+	rows, err := q.db.Query(ctx, swapRequests,
+		arg.ID,
+		arg.TeamID,
+		arg.Before,
+		arg.MaxRows,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -96,8 +96,9 @@ left join users t on t.id = w.to_id
 left join users d on d.id = w.decided_by
 where (sqlc.narg(id)::bigint is null or w.id = sqlc.narg(id))
     and (sqlc.narg(team_id)::bigint is null or w.team_id = sqlc.narg(team_id))
+    and (sqlc.narg(before)::bigint is null or w.id < sqlc.narg(before))
 order by w.id desc
-limit 500;
+limit sqlc.arg(max_rows)::int;
 
 -- name: OpenSwapRequests :many
 select w.id, w.give, w.take from swap_requests w where w.team_id = @team_id and w.state = 'open' order by w.id for update;

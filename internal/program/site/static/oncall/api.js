@@ -109,10 +109,11 @@ function problemDetail(value) {
 }
 
 // v0 is Oncall's API, v1 is the API of Iris. see reads an object with its ETag. put and remove with that ETag fail if somebody else has
-// changed the object meanwhile.
+// changed the object meanwhile. list reads the items of the first page of a list of /v1.
 function client(base) {
   return {
     get: (p) => call("GET", base + p),
+    list: (p) => call("GET", base + p).then((page) => page.items),
     see: (p) => call("GET", base + p, undefined, { tagged: true }),
     post: (p, body, match) => call("POST", base + p, body, { match }),
     put: (p, body, match) => call("PUT", base + p, body, { match }),

@@ -14,7 +14,7 @@ export function contactsCard(page) {
   };
 
   async function load() {
-    const { items: contacts } = await v1.get(path`/users/${page.user}/contacts`);
+    const contacts = await v1.list(path`/users/${page.user}/contacts`);
     fill(
       list,
       contacts.length ? h("ul", { class: "plain" }, contacts.map(item)) : h("p", {}, "You have no contacts: no page reaches you. ", h("a", { href: path`/people/${page.user}` }, "Add one")),

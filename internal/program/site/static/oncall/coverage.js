@@ -79,7 +79,7 @@ const now = () => Math.floor(Date.now() / 1000);
 
 async function loadGaps() {
   try {
-    const found = await v1.get(path`/teams/${team.name}/gaps` + query({ start: now(), end: now() + Number(ahead.value) * day }));
+    const found = await v1.list(path`/teams/${team.name}/gaps` + query({ start: now(), end: now() + Number(ahead.value) * day }));
     fill(
       gaps,
       found.length > 0 && gapChart(found, now(), now() + Number(ahead.value) * day),
@@ -103,7 +103,7 @@ async function loadGaps() {
 // loadConflicts shows shifts of people who are unavailable during them.
 async function loadConflicts() {
   try {
-    const found = await v1.get(path`/teams/${team.name}/conflicts` + query({ start: now(), end: now() + Number(ahead.value) * day }));
+    const found = await v1.list(path`/teams/${team.name}/conflicts` + query({ start: now(), end: now() + Number(ahead.value) * day }));
     fill(
       conflicts,
       table(
@@ -132,7 +132,7 @@ const covers = [
 
 async function loadRequired() {
   try {
-    const found = await v1.get(path`/teams/${team.name}/coverage`);
+    const found = await v1.list(path`/teams/${team.name}/coverage`);
     const others = roles.map((r) => r.name).filter((n) => !isAway(n) && !found.some((w) => w.role === n));
     fill(
       required,
@@ -192,7 +192,7 @@ async function editCover(w, others) {
 
 async function loadShares() {
   try {
-    const found = await v1.get(
+    const found = await v1.list(
       path`/teams/${team.name}/fairness` + query({ start: now() - Number(back.value) * day, end: now(), role: role.value }),
     );
     fill(

@@ -35,7 +35,7 @@ async function load() {
 // myConflicts returns the ids of the reader's shifts that overlap an unavailability, and sets unknown.
 async function myConflicts(now) {
   const end = Math.max(now + 86400, ...upcoming.map((s) => s.end), ...current.map((s) => s.end));
-  const found = await Promise.allSettled(teams.map((t) => v1.get(path`/teams/${t}/conflicts` + query({ start: now, end }))));
+  const found = await Promise.allSettled(teams.map((t) => v1.list(path`/teams/${t}/conflicts` + query({ start: now, end }))));
   unknown = teams.filter((_, i) => found[i].status === "rejected");
   return new Set(found.flatMap((f) => f.value || []).map((c) => c.event_id));
 }

@@ -20,7 +20,7 @@ export const concerns = (r, user) => same(r.requester, user) || !r.other || same
 export async function openRequests(teams) {
   const all = await Promise.all(
     teams.map(async (team) =>
-      (await v1.get(path`/teams/${team}/swap-requests`)).filter((r) => r.state === "open").map((r) => ({ ...r, team })),
+      (await v1.list(path`/teams/${team}/swap-requests` + query({ limit: 500 }))).filter((r) => r.state === "open").map((r) => ({ ...r, team })),
     ),
   );
   return all.flat();

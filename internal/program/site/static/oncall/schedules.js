@@ -19,7 +19,7 @@ async function load() {
     loadTeam(page),
     v0.get("/roles"),
     v0.get(path`/teams/${page.team}/rosters`),
-    v1.get(path`/teams/${page.team}/rotations`),
+    v1.list(path`/teams/${page.team}/rotations`),
   ]);
   roles.sort((a, b) => a.display_order - b.display_order || a.id - b.id);
   const own = new Set(rotations.map((r) => r.id));

@@ -27,7 +27,7 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
 
   async function load() {
     clearTimeout(timer);
-    const all = await v1.get(at);
+    const all = await v1.list(at);
     const read = JSON.stringify(all.map((s) => [s.id, s.read_at]));
     if (lastRead && lastRead !== read) changed?.();
     lastRead = read;

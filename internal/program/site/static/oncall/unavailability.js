@@ -34,7 +34,7 @@ export function unavailabilityCard(page, team, zone, changed) {
   const list = h("div", {}, h("p", { class: "dim" }, "…"));
   const at = path`/teams/${team}/unavailability`;
   async function load() {
-    const all = (await v1.get(at)).filter((u) => u.user.toLowerCase() === page.user.toLowerCase());
+    const all = (await v1.list(at)).filter((u) => u.user.toLowerCase() === page.user.toLowerCase());
     const read = all.filter((u) => u.subscription && u.end > Date.now() / 1000),
       mine = [...all.filter((u) => !u.subscription), ...read.slice(0, shown)];
     fill(
