@@ -33,11 +33,14 @@ var fieldName = regexp.MustCompile(`^[\w.-]{1,100}(\[(\d{1,4}|[A-Za-z_][\w-]{0,6
 // the reader. A list of texts takes several fields of one name, and fields with several texts: one a line, or separated by commas.
 //
 // A form that cannot be read is an Invalid fault that names all wrong fields. What could be read is returned with it.
-func Decode[In any](r *http.Request) (in In, err error) {
+func Decode[In any](r *http.Request) (in In, err error) { return DecodeIn[In](r, Zone(r)) }
+
+// DecodeIn is Decode for times in a zone.
+func DecodeIn[In any](r *http.Request, zone *time.Location) (in In, err error) {
 	var wrong fault.Wrong
 	values := readable(Typed(r), &wrong)
 	var errs form.DecodeErrors
-	if err := decoder(Zone(r)).Decode(&in, values); err != nil && !errors.As(err, &errs) {
+	if err := decoder(zone).Decode(&in, values); err != nil && !errors.As(err, &errs) {
 		return in, err
 	}
 	for name, err := range errs {
