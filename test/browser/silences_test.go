@@ -36,7 +36,7 @@ func TestAnIncidentIsSilencedOnAPhone(t *testing.T) {
 	b.shot("83-silences")
 	require.True(t, ask[bool](b, `(nav => nav.scrollWidth <= nav.clientWidth)(document.querySelector(".top nav"))`), "the navigation is not cut")
 	b.do("change it", chromedp.Click(`td.title a`), visible(`a[href$="/edit"]`), chromedp.Click(`a[href$="/edit"]`), visible(`#silence`),
-		chromedp.SetValue(`select[name=for]`, "8h"), chromedp.Click(`#silence button.primary`), visible(`form[action$=end] button`))
+		chromedp.SetValue(`select[name=for_seconds]`, "8h"), chromedp.Click(`#silence button.primary`), visible(`form[action$=end] button`))
 	b.shot("85-changed")
 	b.do("the list", chromedp.Navigate(home+"/silences"), visible(`td.title`))
 	b.do("end it", chromedp.Click(`td.title a`), visible(`form[action$=end] button`), chromedp.Click(`form[action$=end] button`), visible(`.flash`))

@@ -99,7 +99,7 @@ func TestNoPageHasAnErrorWithoutStyle(t *testing.T) {
 	}
 	s.browse(bob, post, "/silences", "%zz=%").styled(400)
 	s.browse(bob, post, "/silences", "{}", "Content-Type", "application/json").styled(400)
-	s.browse(owner, post, "/silences", formOf("plan", "pager", "for", "1h", "comment", "c")).is(303)
+	s.browse(owner, post, "/silences", formOf("plan", "pager", "for_seconds", "1h", "comment", "c")).is(303)
 	s.exec("alter table silences alter column comment type bytea using comment::bytea")
 	s.browse(bob, get, "/silences", "").styled(500)
 }

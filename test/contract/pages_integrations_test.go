@@ -41,7 +41,7 @@ func integrationsPages() []right {
 		{post, "/integrations/heartbeat/heartbeats/default", formOf("every_seconds", "1h", "grace_seconds", "0", "enabled", "true"), 303, owners, has},
 		{post, "/integrations/heartbeat/heartbeats/default/delete", formOf("x", ""), 303, owners, has},
 		{post, "/integrations/generic/delete", formOf("x", ""), 303, owners, has},
-		{post, "/silences/1/longer", formOf("for", "1h"), 303, owners, (*server).silence},
+		{post, "/silences/1/longer", formOf("for_seconds", "1h"), 303, owners, (*server).silence},
 	}
 }
 
@@ -344,10 +344,10 @@ func TestSilencesEndAndLastLongerInTheList(t *testing.T) {
 	filled := s.html(owner, "/silences/new?plan=pager&application=demo")
 	require.Regexp(t, `name="plan"[^>]* value="pager"`, filled)
 	require.Regexp(t, `name="application"[^>]* value="demo"`, filled)
-	s.sends(owner, "/silences", "application", "demo", "for", "1h", "comment", "c").is(303)
+	s.sends(owner, "/silences", "application", "demo", "for_seconds", "1h", "comment", "c").is(303)
 	require.NotContains(t, s.html(viewer, "/silences"), "/silences/1/end")
 	require.Contains(t, s.html(owner, "/silences"), `action="/silences/1/end"`)
-	_, page := s.press(owner, "/silences/1/longer", "for", "1h", "back", "active")
+	_, page := s.press(owner, "/silences/1/longer", "for_seconds", "1h", "back", "active")
 	require.Contains(t, page, "Silence 1 lasts longer now.")
 	require.Contains(t, page, `action="/silences/1/longer"`, "the list")
 	require.EqualValues(t, 1, s.number("select count(*) from silences where ends_at > clock_timestamp() + interval '115 minutes'"))
@@ -370,12 +370,12 @@ func TestASilenceIsPreviewed(t *testing.T) {
 	s.do(bob, post, "/v1/silences/preview", m{"team": "none"}).is(400).shows("there is no team")
 	require.Len(t, decode[map[string]any](s.do(bob, post, "/v1/silences/preview", m{"plan": "PAGER"}).is(200))["escalating"], 2)
 
-	form := []string{"do", "preview", "application", "demo", "match", `team="db"`, "for", "1h"}
+	form := []string{"do", "preview", "application", "demo", "match", `team="db"`, "for_seconds", "1h"}
 	s.sends(owner, "/silences", form...).is(200).shows("It would hide 1 incident that escalates now.", "disk of db1 is full", "1 of the incidents of the last 7 days matches")
 	s.sends(owner, "/silences", append(form, "repeat", "FREQ=DAILY")...).is(200).shows("It would be in force:")
-	s.sends(owner, "/silences", "do", "preview", "for", "1h").is(200).shows("say which incidents")
+	s.sends(owner, "/silences", "do", "preview", "for_seconds", "1h").is(200).shows("say which incidents")
 	require.NotContains(t, s.do(owner, get, "/v1/silences", nil).is(200).body, `"id"`, "a preview stores nothing")
 	s.do(owner, get, "/silences/new?application=demo&plan=pager", nil).is(200).shows(`name="application" type="text" value="demo"`, `name="plan" type="text" value="pager"`)
-	s.sends(owner, "/silences", "application", "demo", "for", "1h", "comment", "c", "rule", "often").wrong("rule", "no RRULE")
+	s.sends(owner, "/silences", "application", "demo", "for_seconds", "1h", "comment", "c", "recurrence", "often").wrong("recurrence", "no RRULE")
 	s.sends(owner, "/silences", "application", "demo", "until", "2020-01-01T00:00", "comment", "c").wrong("until", "to must be after from")
 }

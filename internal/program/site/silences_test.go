@@ -97,7 +97,7 @@ func TestASilenceIsAddedFromAnIncidentAndEnded(t *testing.T) {
 	status, _ := b.get("/silences/new?incident=1")
 	require.Equal(t, http.StatusNotFound, status)
 
-	form := url.Values{"application": {"db"}, "match": {`team="db"`}, "for": {"2h"}, "comment": {"the <upgrade>"}}
+	form := url.Values{"application": {"db"}, "match": {`team="db"`}, "for_seconds": {"2h"}, "comment": {"the <upgrade>"}}
 	status, _ = b.post("/silences", form, "Sec-Fetch-Site", "cross-site")
 	require.Equal(t, http.StatusForbidden, status)
 	require.Empty(t, w.silences.all)
@@ -140,15 +140,15 @@ func TestASilenceIsChanged(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
 	const local = "2006-01-02T15:04:05"
-	form := url.Values{"match": {`team="db"`}, "from": {from.In(berlin).Format(local)}, "until": {from.Add(2 * time.Hour).In(berlin).Format(local)}, "comment": {"upgrade"}}
+	form := url.Values{"match": {`team="db"`}, "from": {from.In(berlin).Format(local)}, "to": {from.Add(2 * time.Hour).In(berlin).Format(local)}, "comment": {"upgrade"}}
 	require.Contains(t, body, `name="from" type="datetime-local" value="`+form.Get("from")+`"`)
-	require.Contains(t, body, `name="until" type="datetime-local" value="`+form.Get("until")+`"`)
+	require.Contains(t, body, `name="to" type="datetime-local" value="`+form.Get("to")+`"`)
 	status, _ := b.post("/silences/1/edit", form)
 	require.Equal(t, http.StatusOK, status)
 	now := w.silences.all[1]
 	require.True(t, now.From.Equal(from) && now.To.Equal(from.Add(2*time.Hour)))
 
-	form.Set("for", "4h")
+	form.Set("for_seconds", "4h")
 	form.Set("match", `team="web"`)
 	_, _ = b.post("/silences/1/edit", form)
 	now = w.silences.all[1]
@@ -165,7 +165,7 @@ func TestASilenceIsChanged(t *testing.T) {
 	_, body = b.get("/silences/2/edit")
 	require.Contains(t, body, `name="from" type="datetime-local" value="2026-01-04T12:00:00"`, "a window stays in its zone")
 	require.Contains(t, body, `<option value="FREQ=WEEKLY" selected>`)
-	_, _ = b.post("/silences/2/edit", url.Values{"team": {"db"}, "from": {"2026-01-04T12:00:00"}, "for": {"1h"}, "repeat": {"FREQ=WEEKLY"}, "comment": {"shorter"}})
+	_, _ = b.post("/silences/2/edit", url.Values{"team": {"db"}, "from": {"2026-01-04T12:00:00"}, "for_seconds": {"1h"}, "repeat": {"FREQ=WEEKLY"}, "comment": {"shorter"}})
 	window := w.silences.all[0]
 	require.EqualValues(t, "Asia/Tokyo", window.Zone)
 	require.Equal(t, time.Hour, window.To.Sub(window.From))
@@ -195,7 +195,7 @@ func TestASilenceWhoseMatchCannotBeSavedAgainSaysSo(t *testing.T) {
 func TestATypedSilenceIsKeptThroughTheLogIn(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
-	form := url.Values{"application": {"db"}, "match": {`host=~"h[1-3]&?"`}, "for": {"4h"}, "comment": {"the <upgrade>"}}
+	form := url.Values{"application": {"db"}, "match": {`host=~"h[1-3]&?"`}, "for_seconds": {"4h"}, "comment": {"the <upgrade>"}}
 	status, body := b.post("/silences", form)
 	require.Equal(t, http.StatusUnauthorized, status)
 	require.Contains(t, body, "Your session has ended")
@@ -225,16 +225,16 @@ func TestASilenceLastsLonger(t *testing.T) {
 	_, body := b.get("/silences/1")
 	require.Contains(t, body, `action="/silences/1/longer"`)
 	require.NotContains(t, body, "Next times")
-	_, body = b.post("/silences/1/longer", url.Values{"for": {"1h"}})
+	_, body = b.post("/silences/1/longer", url.Values{"for_seconds": {"1h"}})
 	require.Contains(t, body, "Silence 1 lasts longer now.")
 	require.True(t, w.silences.all[1].To.Equal(now.Add(2*time.Hour)))
 	_, body = b.get("/silences/2")
 	require.NotContains(t, body, `/longer"`)
 	require.Contains(t, body, "Next times")
 	require.Equal(t, 8, strings.Count(body, `data-as="full"`))
-	status, _ := b.post("/silences/2/longer", url.Values{"for": {"1h"}})
+	status, _ := b.post("/silences/2/longer", url.Values{"for_seconds": {"1h"}})
 	require.Equal(t, http.StatusConflict, status)
-	status, _ = b.post("/silences/1/longer", url.Values{"for": {"soon"}})
+	status, _ = b.post("/silences/1/longer", url.Values{"for_seconds": {"soon"}})
 	require.Equal(t, http.StatusBadRequest, status)
 }
 
@@ -259,11 +259,11 @@ func TestARefusedSilenceKeepsItsForm(t *testing.T) {
 		"name an application that you own": {"application", ""},
 		"must begin with a label":          {"match", "?"},
 		"comment must say why":             {"comment", " "},
-		"to must be after from":            {"until", "2020-01-31T22:00"},
-		"until: &#34;noon&#34; is no time": {"until", "noon"},
-		"recurrence is no RRULE":           {"rule", "often"},
+		"to must be after from":            {"to", "2020-01-31T22:00"},
+		"to must be a time":                {"to", "noon"},
+		"recurrence is no RRULE":           {"recurrence", "often"},
 	} {
-		form := url.Values{"application": {"db"}, "for": {"2h"}, "comment": {"the <upgrade>"}, "team": {"kept"}}
+		form := url.Values{"application": {"db"}, "for_seconds": {"2h"}, "comment": {"the <upgrade>"}, "team": {"kept"}}
 		form.Set(change[0], change[1])
 		status, body := b.post("/silences", form)
 		require.Contains(t, []int{http.StatusBadRequest, http.StatusForbidden}, status, problem)
@@ -274,7 +274,7 @@ func TestARefusedSilenceKeepsItsForm(t *testing.T) {
 	w.ann.ReadOnly = true
 	_, body := b.get("/silences")
 	require.NotContains(t, body, "Add a silence")
-	status, _ := b.post("/silences", url.Values{"application": {"db"}, "for": {"2h"}, "comment": {"x"}})
+	status, _ := b.post("/silences", url.Values{"application": {"db"}, "for_seconds": {"2h"}, "comment": {"x"}})
 	require.Equal(t, http.StatusForbidden, status)
 	for _, path := range []string{"/silences/7", "/silences/x"} {
 		status, _ = b.get(path)
@@ -288,7 +288,7 @@ func TestAWindowIsInTheZoneOfItsReader(t *testing.T) {
 	w, b := setup(t)
 	w.ann.TimeZone = "Europe/Berlin"
 	b.login()
-	status, body := b.post("/silences", url.Values{"application": {"db"}, "from": {"2026-07-01T22:00"}, "until": {"2026-07-02T06:00"},
+	status, body := b.post("/silences", url.Values{"application": {"db"}, "from": {"2026-07-01T22:00"}, "to": {"2026-07-02T06:00"},
 		"repeat": {"FREQ=WEEKLY"}, "comment": {"backups"}})
 	require.Equal(t, http.StatusOK, status, body)
 	made := w.silences.all[0]

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -16,20 +16,21 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// formView has the typed values as texts, so that a refused form keeps them.
+// formView is the form. Typed has its values, so that a refused form keeps them.
 type formView struct {
 	page.Frame
-	ID                                   silences.ID // of the silence that the form changes; 0 = it adds one
-	Refusal                              page.Refusal
-	Match, Application, Plan, Team       string
-	From, For, Until, Repeat, Rule, Zone string
-	Comment                              string
-	Periods, Repeats                     []page.Option
-	Applications, Plans, Teams           []string // suggestions
-	Repeating                            bool     // the part about repetition is open
-	Incident                             incidents.ID
-	Foreseen                             *foreseen
+	ID                         silences.ID // of the silence that the form changes; 0 = it adds one
+	Refusal                    page.Refusal
+	Typed                      url.Values
+	Zone                       string
+	Periods, Repeats           []page.Option
+	Applications, Plans, Teams []string // suggestions
+	Incident                   incidents.ID
+	Foreseen                   *foreseen
 }
+
+// Repeating reports whether the part about repetition is open.
+func (v formView) Repeating() bool { return v.Typed.Get("repeat")+v.Typed.Get("recurrence") != "" }
 
 // foreseen is what the typed silence would hide. Problem says why it cannot be told.
 type foreseen struct {
@@ -41,17 +42,12 @@ type foreseen struct {
 	Spans      []silences.Span // the next occurrences of a window
 }
 
-// typed returns the values of a form that field reads.
-func typed(field func(name string) string) formView {
-	clean := func(name string) string { return page.Storable(strings.TrimSpace(field(name))) }
-	return formView{Match: clean("match"), Application: clean("application"), Plan: clean("plan"), Team: clean("team"), From: clean("from"),
-		For: clean("for"), Until: clean("until"), Repeat: clean("repeat"), Rule: clean("rule"), Comment: clean("comment")}
-}
-
 // form shows the form. ?incident=ID fills in the application and the labels of an incident; the fields of the form fill in themselves.
 func (h Handlers) form(rw http.ResponseWriter, r *http.Request) {
-	v := typed(r.URL.Query().Get)
-	v.For = cmp.Or(v.For, "2h")
+	v := formView{Typed: r.URL.Query()}
+	if !v.Typed.Has("for_seconds") {
+		v.Typed.Set("for_seconds", "2h")
+	}
 	if text := r.URL.Query().Get("incident"); text != "" {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -65,7 +61,9 @@ func (h Handlers) form(rw http.ResponseWriter, r *http.Request) {
 			h.Pages.Fail(rw, r, err)
 			return
 		}
-		v.Incident, v.Application, v.Match = i.ID, i.Application, silences.Suggest(i.Context)
+		v.Incident = i.ID
+		v.Typed.Set("application", i.Application)
+		v.Typed.Set("match", silences.Suggest(i.Context))
 	}
 	h.render(rw, r, v)
 }
@@ -80,7 +78,6 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, v formView) {
 	v.Frame = h.Pages.Frame(r, title, "silences")
 	v.Zone = cmp.Or(v.Zone, page.Zone(r).String())
 	v.Periods, v.Repeats = append(v.Periods, periods...), repeats()
-	v.Repeating = v.Repeat != "" || v.Rule != ""
 	api := h.Pages.API(r)
 	for list, into := range map[string]*[]string{"applications": &v.Applications, "plans": &v.Plans, "teams": &v.Teams} {
 		*into = api.Names("/v1/" + list)
@@ -100,8 +97,11 @@ func repeats() []page.Option {
 
 // create adds a silence.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
-	v := typed(r.PostFormValue)
-	d, err := v.draft(page.Zone(r))
+	v := formView{Typed: page.Typed(r)}
+	d, err := typed(r, page.Zone(r))
+	if !d.To.IsZero() {
+		d.ForSeconds = nil
+	}
 	if r.PostFormValue("do") == doPreview {
 		h.preview(rw, r, v, d, err)
 		return
@@ -121,12 +121,13 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	const local = "2006-01-02T15:04:05"
-	v := formView{ID: s.ID, Zone: zone.String(), Match: string(s.Match), Application: string(s.Application), Plan: string(s.Plan), Team: string(s.Team), Comment: s.Comment, Rule: string(s.Recurrence),
-		From: s.From.In(zone).Format(local), Until: s.To.In(zone).Format(local)}
+	rule := "recurrence"
 	if slices.ContainsFunc(repeats(), func(o page.Option) bool { return o.Value == string(s.Recurrence) }) {
-		v.Repeat, v.Rule = string(s.Recurrence), ""
+		rule = "repeat"
 	}
-	h.render(rw, r, v)
+	h.render(rw, r, formView{ID: s.ID, Zone: zone.String(), Typed: url.Values{"match": {string(s.Match)}, "application": {string(s.Application)},
+		"plan": {string(s.Plan)}, "team": {string(s.Team)}, "comment": {s.Comment}, "from": {s.From.In(zone).Format(local)},
+		"to": {s.To.In(zone).Format(local)}, rule: {string(s.Recurrence)}}})
 }
 
 // change stores the typed content of a silence. A period is that of Content.EndAfter.
@@ -136,13 +137,11 @@ func (h Handlers) change(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := typed(r.PostFormValue)
-	v.ID, v.Zone = s.ID, zone.String()
-	if v.For != "" {
-		v.Until = ""
+	v := formView{ID: s.ID, Zone: zone.String(), Typed: page.Typed(r)}
+	d, err := typed(r, zone)
+	if d.ForSeconds != nil {
+		d.To, d.ForSeconds, d.EndsInSeconds = time.Time{}, nil, d.ForSeconds
 	}
-	d, err := v.draft(zone)
-	d.ForSeconds, d.EndsInSeconds = nil, d.ForSeconds
 	if r.PostFormValue("do") == doPreview {
 		h.preview(rw, r, v, d, err)
 		return
@@ -177,9 +176,6 @@ func (h Handlers) answer(rw http.ResponseWriter, r *http.Request, v formView, st
 	refusal, ok := h.Pages.Refused(rw, r, err)
 	if !ok {
 		return
-	}
-	if field := map[string]string{"to": "until", "recurrence": "rule"}[refusal.Field]; field != "" {
-		refusal.Field = field
 	}
 	v.Refusal = refusal
 	h.render(rw, r, v)
@@ -236,34 +232,9 @@ func upcoming(c silences.Content, now time.Time, most int) (out []silences.Span)
 	return out
 }
 
-// draft returns the typed silence. Times without a zone are in the reader's. No begin means now.
-func (v formView) draft(zone *time.Location) (d silences.Draft, err error) {
-	d.Scope = silences.Scope{Match: operation.Text(v.Match), Application: operation.Text(v.Application), Plan: operation.Text(v.Plan), Team: operation.Text(v.Team)}
-	d.Comment, d.Recurrence, d.Zone = v.Comment, operation.Text(cmp.Or(v.Rule, v.Repeat)), operation.Text(zone.String())
-	if v.From != "" {
-		if d.From, err = moment("from", v.From, zone); err != nil {
-			return d, err
-		}
-	}
-	if v.Until != "" {
-		d.To, err = moment("until", v.Until, zone)
-		return d, err
-	}
-	period, err := time.ParseDuration(v.For)
-	if err != nil || period <= 0 {
-		return d, fault.Invalidf("for", "%.40q is no period such as 2h", v.For)
-	}
-	seconds := int64(period / time.Second)
-	d.ForSeconds = &seconds
-	return d, nil
-}
-
-// moment reads the value of a field of type datetime-local.
-func moment(field, text string, zone *time.Location) (time.Time, error) {
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at, nil
-		}
-	}
-	return time.Time{}, fault.Invalidf(field, "%s: %.40q is no time such as 2026-01-31T22:00", field, text)
+// typed returns the typed silence, whose times are in a zone. No begin means now.
+func typed(r *http.Request, zone *time.Location) (silences.Draft, error) {
+	d, err := page.DecodeIn[silences.Draft](r, zone)
+	d.Recurrence, d.Zone = cmp.Or(d.Recurrence, operation.Text(page.Typed(r).Get("repeat"))), operation.Text(zone.String())
+	return d, err
 }

@@ -202,19 +202,23 @@ func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Done(rw, r, back(r, one.ID), fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", one.ID))
 }
 
-// extend makes a silence that does not repeat last longer, by the period in the field for.
+// extend makes a silence that does not repeat last longer, by the period in the field for_seconds.
 func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
 	one := number(r)
 	s, err := h.Silences.Get.Do(r.Context(), page.Actor(r), one)
-	d, wrong := time.ParseDuration(r.PostFormValue("for"))
+	longer, wrong := page.Decode[struct {
+		Seconds int64 `json:"for_seconds"`
+	}](r)
 	switch {
 	case err != nil:
-	case wrong != nil || d <= 0:
-		err = fault.Invalidf("for", "%.40q is no period such as 1h", r.PostFormValue("for"))
+	case wrong != nil:
+		err = wrong
+	case longer.Seconds == 0:
+		err = fault.Invalidf("for_seconds", "for_seconds must be a period such as 1h")
 	case s.Recurrence != "":
 		err = fault.New(fault.Conflict, "the window repeats: change it instead")
 	default:
-		s.To = s.To.Add(d)
+		s.To = s.To.Add(time.Duration(longer.Seconds) * time.Second)
 		_, err = h.Silences.Replace.Do(r.Context(), page.Actor(r), silences.Edit{One: one, Body: silences.Draft{Content: s.Content}})
 	}
 	if err != nil {

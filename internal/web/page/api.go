@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -171,6 +172,20 @@ type Refusal struct {
 	Status int
 	Field  string // the field that is wrong, in the spelling of the API; "" = none
 	Text   string // "" = there is no error
+	Others []fault.Field
+}
+
+// At returns what is wrong with a field; "" = nothing.
+func (f Refusal) At(field string) string {
+	if f.Text == "" || f.Field == field {
+		return f.Text
+	}
+	for _, other := range f.Others {
+		if other.Name == field {
+			return other.Message
+		}
+	}
+	return ""
 }
 
 // Tag returns the ETag for a refused form. It is now, the ETag that was just read, if the form was refused because of another person's change,
@@ -187,6 +202,9 @@ func (p *Pages) Refused(rw http.ResponseWriter, r *http.Request, err error) (Ref
 	switch kind := fault.KindOf(err); kind {
 	case fault.Invalid, fault.Conflict, fault.Mismatch, fault.Stale, fault.TooLarge, fault.Forbidden, fault.Throttled, fault.NotFound:
 		refusal := Refusal{Status: wire.Status(err), Field: fault.FieldOf(err), Text: fault.Public(err)}
+		if f := (*fault.Error)(nil); errors.As(err, &f) {
+			refusal.Others = f.Others
+		}
 		if kind == fault.NotFound && refusal.Field == "" {
 			break
 		}
