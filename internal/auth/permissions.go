@@ -24,7 +24,7 @@ var (
 	ErrTokenPerson    = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 	// ErrNotReached hides what belongs to another application, or does not exist.
 	ErrNotReached = operation.ErrNotReached
-	ErrOwnerOnly  = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
+	ErrOwnerOnly  = operation.ErrOwnerOnly
 )
 
 // MayRead admits every authenticated caller to the reads that Iris left open. It admits anybody if AnonymousReads is on.

@@ -64,7 +64,7 @@ func (f Filter) query() (q filters.Query, err error) {
 	return q, nil
 }
 
-// Owner is the team that owns all versions of a plan or template.
+// Owner is the team that owns an application, or all versions of a plan or template.
 type Owner struct {
 	Team operation.Text `json:"team" doc:"Its name; null = no team."`
 	id   int64
@@ -255,8 +255,10 @@ func (v versions[V, D, ID]) owned(ctx context.Context, name string) (Version, er
 
 func (v versions[V, D, ID]) owner(ctx context.Context, name string) (Owner, error) {
 	head, err := v.owned(ctx, name)
-	return Owner{operation.Text(head.owner.Name), head.owner.ID}, err
+	return ownerOf(head.owner), err
 }
+
+func ownerOf(t users.OwningTeam) Owner { return Owner{operation.Text(t.Name), t.ID} }
 
 // give gives all versions to a team, or to none.
 func (v versions[V, D, ID]) give(ctx context.Context, by operation.Actor, name string, o Owner, s operation.State) (Owner, error) {
@@ -264,20 +266,33 @@ func (v versions[V, D, ID]) give(ctx context.Context, by operation.Actor, name s
 	if err != nil {
 		return o, err
 	}
+	return giving{v.kind, head.Name, head.owner, MayChange(by, head.creatorID, users.OwningTeam{})}.to(ctx, by, v.authors.Teams, v.owners, o, s)
+}
+
+// giving is an object that is given to a team. owns: without the team, the caller is an owner.
+type giving struct {
+	kind, name string
+	from       users.OwningTeam
+	owns       bool
+}
+
+// to gives the object to a team, or to none, if it is in a state that the caller has read.
+func (g giving) to(ctx context.Context, by operation.Actor, teams Teams, owners Owners, o Owner, s operation.State) (Owner, error) {
 	var to users.OwningTeam
+	var err error
 	if o.Team != "" {
-		if to, err = v.authors.Teams.ByName(ctx, string(o.Team)); err != nil && !fault.Is(err, fault.NotFound) {
+		if to, err = teams.ByName(ctx, string(o.Team)); err != nil && !fault.Is(err, fault.NotFound) {
 			return o, err
 		}
 	}
-	if refused := MayGive(by, MayChange(by, head.creatorID, users.OwningTeam{}), head.owner, to); refused != nil {
+	if refused := MayGive(by, g.owns, g.from, to); refused != nil {
 		return o, refused
 	}
 	if err != nil {
 		return o, fault.Invalidf("team", "there is no active team %.100q", string(o.Team))
 	}
-	if _, err := s.Check(strconv.FormatInt(head.owner.ID, 10)); err != nil {
+	if _, err := s.Check(ownerOf(g.from).Tag()); err != nil {
 		return o, err
 	}
-	return Owner{operation.Text(to.Name), to.ID}, v.owners.Give(ctx, v.kind, head.Name, head.owner, to, by.Name)
+	return ownerOf(to), owners.Give(ctx, g.kind, g.name, g.from, to, by.Name)
 }

@@ -198,6 +198,8 @@ func TestEveryKindOnTheCommandLine(t *testing.T) {
 			r.refused(1, "there is no "+kind+" \"999999\"", "delete "+kind+" 999999")
 			reader.refused(1, "This token lacks the scope", "delete "+kind+" "+name)
 		}
+		require.Regexp(t, `(?m)^demo `, reader.does("list applications --where search=DEM"))
+		require.Regexp(t, `(?m)^name: demo$`, reader.does("get application demo"))
 		require.Contains(t, reader.does("list plans --where search=PAG --limit 1"), "pager")
 		require.Equal(t, "[]\n", reader.does("list plans --where name=none -o yaml"))
 		reader.refused(2, "colour", "list plans --where colour=red")

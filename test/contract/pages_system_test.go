@@ -31,7 +31,7 @@ func systemPages() []right {
 		{del, "/v1/system/pauses/mode:webhook", nil, 204, admins, func(s *server) {
 			s.exec(`insert into vendor_pauses (account, until) values ('mode:webhook', now() + interval '1 hour') on conflict do nothing`)
 		}},
-		{put, "/v1/applications/demo/paused", m{"paused": false}, 200, admins, nil},
+		{put, "/v1/applications/demo/paused", m{"paused": false}, 200, "", nil},
 		{post, "/v1/messages/purge", m{"mode": "push", "reason": "a test"}, 200, admins, nil},
 		{post, "/v1/messages/901/resend", nil, 201, admins, settledMessage},
 		{post, "/messages/901/resend", nil, 303, adminsPages, settledMessage},

@@ -6,7 +6,7 @@ import (
 )
 
 // Mount adds the operations to /v1.
-func Mount(a *mount.API, p *catalog.Plans, t *catalog.Templates) {
+func Mount(a *mount.API, p *catalog.Plans, t *catalog.Templates, apps *catalog.Applications) {
 	mount.Mount(a, p.List)
 	mount.Mount(a, p.Create)
 	mount.Mount(a, p.Preview)
@@ -33,4 +33,16 @@ func Mount(a *mount.API, p *catalog.Plans, t *catalog.Templates) {
 	mount.Mount(a, t.Activate)
 	mount.Mount(a, t.Owner)
 	mount.Mount(a, t.Give)
+	mount.Mount(a, apps.List)
+	mount.Mount(a, apps.Create)
+	mount.Mount(a, apps.Get)
+	mount.Mount(a, apps.Replace)
+	mount.Mount(a, apps.Delete)
+	mount.Mount(a, apps.Quota)
+	mount.Mount(a, apps.Owner)
+	mount.Mount(a, apps.Give)
+	mount.Mount(a, apps.Pause)
+	mount.Mount(a, apps.Fallback)
+	mount.Mount(a, apps.ChangeFallback)
+	mount.Mount(a, apps.RemoveFallback)
 }

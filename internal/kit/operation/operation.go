@@ -50,6 +50,7 @@ var (
 	// ErrNotThisUser refuses a caller who acts in the name of somebody else.
 	ErrNotThisUser = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
 	ErrAdminOnly   = fault.New(fault.Forbidden, "Only administrators may do this")
+	ErrOwnerOnly   = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 	// ErrNotReached hides from a confined caller what belongs to another application, or does not exist.
 	ErrNotReached = fault.New(fault.NotFound, "This application has nothing with this number")
 )
@@ -82,6 +83,8 @@ const (
 	People Rule = "people, and applications that act for people"
 	// OfApplication is for what belongs to an application.
 	OfApplication Rule = "administrators, owners of the application, and members of the team that owns it"
+	// OfApplicationByPeople is OfApplication without the keys of applications, which get 401.
+	OfApplicationByPeople Rule = "administrators, owners of the application, and members of the team that owns it; not with the key of an application"
 	// Confined is for what an application sees of its own only.
 	Confined Rule = "an application with its key reaches only its own"
 )

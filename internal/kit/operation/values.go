@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -111,6 +112,24 @@ func PageOf[T any, ID ~int64](p Paging, found []T, number func(T) ID) Page[T] {
 		out.Items = []T{}
 	}
 	return out
+}
+
+// PageByName returns a page of a whole list, which is in the order of names.
+func PageByName[T any](p Paging, all []T, name func(T) string) (Page[T], error) {
+	place, err := p.Place()
+	if err != nil {
+		return Page[T]{}, err
+	}
+	start, there := slices.BinarySearchFunc(all, place, func(item T, after string) int { return strings.Compare(name(item), after) })
+	if there {
+		start++
+	}
+	out := Page[T]{Items: append([]T{}, all[start:]...)}
+	if len(out.Items) > p.Size() {
+		out.Items = out.Items[:p.Size()]
+		out.Next = NextOf(name(out.Items[p.Size()-1]))
+	}
+	return out, nil
 }
 
 // CursorOf returns the cursor of the page after a row with this number.

@@ -93,16 +93,15 @@ func newFixture(t *testing.T) *fixture {
 		pagesmessages.Routes(pagesmessages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgincidents.NewRequests(f.db), Wake: wake,
 			Reached: reach.Incidents{Store: in}.Check, Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
 				Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
-		pagescatalog.Routes(pagescatalog.Deps{Applications: apps, People: users, Quota: apps.Quota}),
 		pagesusers.APIRoutes(pagesusers.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil), Accounts: operator.NewAccounts(f.db), Rules: pgpeople.NewSettings(f.db), Quiet: pgpeople.NewSettings(f.db), Display: pgpeople.NewSettings(f.db), OnCall: operator.NewOnCall(f.db, apps)}),
-		pagescatalog.RemovalRoutes(pagescatalog.ConfigurationDeps{Applications: apps, Removals: operator.NewRemovals(f.db)}),
+		pagescatalog.RemovalRoutes(pagescatalog.ConfigurationDeps{Removals: operator.NewRemovals(f.db)}),
 		pagesauth.AuditLogRoutes(pagesauth.AuditLogAPIDeps{Read: pg.NewAudit(f.db).List}),
 		pagesintake.Routes(senders),
 		pagesintake.OpeningRoutes(pagesintake.OpeningDeps{Incidents: in, Wake: wake, Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,
 			Lookups: pgnotifications.New(f.db), Load: idle}}),
 		pagesintake.HeartbeatRoutes(pagesintake.HeartbeatDeps{Heartbeats: pgintake.New(f.db), Integrations: pgintake.NewIntegrations(f.db, secrets), Chooser: senders.Previewer.Chooser,
 			Editable: pagesintake.Editable(senders), Own: reach.Rule{}.Own}),
-		typed(f.db, wake),
+		typed(f.db, apps, wake),
 	)
 	keys := replay.New(postgres.NewIdempotency(f.db), problems, func() {})
 	r := chi.NewRouter()

@@ -32,6 +32,7 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
+	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/replay"
@@ -105,7 +106,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
 	pagessilences.Mount(s.typed, s.silences)
-	pagescatalog.Mount(s.typed, s.plans, s.templates)
+	pagescatalog.Mount(s.typed, s.plans, s.templates, catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners, Owners: s.Owners,
+		Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -213,9 +215,7 @@ func (s *apiShared) v1Parts() V1Deps {
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
 		Messages: pagesmessages.Deps{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
 			Acceptor: &acceptor, Reached: reached.Check},
-		Applications: pagescatalog.Deps{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
 		Configuration: pagescatalog.ConfigurationDeps{
-			Applications: s.Applications, Fallbacks: s.Directory,
 			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
 		Integrations: append(WithAccounts(s.cfg, s.Stores, Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log)),

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
+	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -28,13 +29,14 @@ import (
 )
 
 // typed returns the operations in a database, as routes.
-func typed(db *postgres.DB, wake func(context.Context, buckets.Set)) []routing.Route {
+func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Context, buckets.Set)) []routing.Route {
 	store := pg.New(db)
 	a := mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
 	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
 	authors := catalog.Authors{People: pgusers.NewUsers(db), Teams: pgcatalog.NewOwners(db), Teammates: pgusers.NewUsers(db).Teammates}
 	pagescatalog.Mount(a, catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax, MaxLength: 24 * time.Hour}),
-		catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax}))
+		catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax}),
+		catalog.NewApplications(catalog.ApplicationDeps{Store: apps, People: authors.People, Teams: authors.Teams, Owners: pgcatalog.NewOwners(db), Fallbacks: pgescalation.NewDirectory(db).Applications}))
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake, zap.NewNop())))
 	return a.Routes()
 }

@@ -24,7 +24,6 @@ import (
 // V1Deps are the parts that the API works on.
 type V1Deps struct {
 	Calendar      pagesoncall.Deps
-	Applications  pagescatalog.Deps
 	Configuration pagescatalog.ConfigurationDeps
 	Incidents     pagesincidents.APIDeps
 	Messages      pagesmessages.Deps
@@ -67,7 +66,7 @@ func (a *V1) Routes(r chi.Router) {
 
 // table returns the routes, except those of the calendar.
 func (a *V1) table() []routing.Route {
-	return slices.Concat(pagescatalog.Routes(a.Applications), pagescatalog.RemovalRoutes(a.Configuration), pagesincidents.Routes(a.Incidents), a.Typed.Routes(), a.Integrations,
+	return slices.Concat(pagescatalog.RemovalRoutes(a.Configuration), pagesincidents.Routes(a.Incidents), a.Typed.Routes(), a.Integrations,
 		pagesmessages.Routes(a.Messages), pages.APIRoutes(a.People))
 }
 

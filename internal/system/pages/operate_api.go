@@ -28,19 +28,12 @@ type Pauses interface {
 	EndPause(ctx context.Context, key string) error
 }
 
-// Applications pauses or resumes applications by name. A name that does not exist is a NotFound fault. by is the actor of the
-// audit log.
-type Applications interface {
-	SetPaused(ctx context.Context, name string, paused bool, by string) error
-}
-
 // operations returns the routes that change the running system. They are for administrators.
 func (d Deps) operations() []routing.Route {
 	out := []routing.Route{
 		routing.Put("/v1/system/members/{process}/draining", routing.Write, d.drain),
 		routing.Put("/v1/system/pauses/{key}", routing.Write, d.pause),
 		routing.Delete("/v1/system/pauses/{key}", routing.Write, d.resume),
-		routing.Put("/v1/applications/{app}/paused", routing.Write, d.pauseApplication),
 		routing.Post("/v1/messages/purge", routing.Write, d.purge),
 		routing.Post("/v1/messages/{id}/resend", routing.Write, d.resend),
 	}
@@ -80,19 +73,6 @@ func (d Deps) drain(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, struct {
 		Draining bool `json:"draining"`
 	}{draining})
-}
-
-func (d Deps) pauseApplication(w http.ResponseWriter, r *http.Request) error {
-	paused, err := flag(w, r, "paused")
-	if err != nil {
-		return err
-	}
-	if err := d.Applications.SetPaused(r.Context(), routing.Param(r, "app"), paused, wire.Actor(r.Context()).String()); err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, struct {
-		Paused bool `json:"paused"`
-	}{paused})
 }
 
 func (d Deps) pause(w http.ResponseWriter, r *http.Request) error {

@@ -77,10 +77,9 @@ type Deps struct {
 	Settings []Setting // in force in this process
 	Version  string    // of this process
 
-	Drains       Drains
-	Pauses       Pauses
-	Applications Applications
-	Messages     Messages
+	Drains   Drains
+	Pauses   Pauses
+	Messages Messages
 	// Own returns the application that the caller is confined to; 0 = none.
 	Own func(ctx context.Context) (id int64, name string)
 	// Wake wakes the processors of changed buckets; it never blocks.

@@ -25,11 +25,11 @@ import (
 )
 
 // kinds are the kinds of objects that get, list and delete know.
-var kinds = []operation.Resource{catalog.PlanKind, catalog.TemplateKind, silences.Kind}
+var kinds = []operation.Resource{catalog.ApplicationKind, catalog.PlanKind, catalog.TemplateKind, silences.Kind}
 
 // kindArgument is a kind, in the singular or the plural.
 type kindArgument struct {
-	Kind string `arg:"" help:"Kind of the object: plan, silence or template."`
+	Kind string `arg:"" help:"Kind of the object: application, plan, silence or template."`
 }
 
 func (c kindArgument) resource() (operation.Resource, error) {

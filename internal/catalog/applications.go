@@ -1,0 +1,473 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// maxVariable is the longest name of a variable, in bytes.
+const maxVariable = 255
+
+// ApplicationRow is an application as lists show it.
+type ApplicationRow struct {
+	ID                int64                         `json:"id"`
+	Name              string                        `json:"name"`
+	TitleVariable     operation.Text                `json:"title_variable"`
+	Variables         []string                      `json:"variables"`
+	RequiredVariables []string                      `json:"required_variables"`
+	Modes             []users.Mode                  `json:"modes"`
+	DefaultModes      map[users.Priority]users.Mode `json:"default_modes" doc:"The mode of each priority."`
+	Owners            []string                      `json:"owners"`
+	Team              operation.Text                `json:"team" doc:"The team that owns it and its integrations; null = none."`
+	SenderEmail       operation.Text                `json:"sender_email" doc:"From which its e-mails come; null = the configured address."`
+	CreatedAt         time.Time                     `json:"created_at"`
+}
+
+// Application is an application without its keys.
+type Application struct {
+	ApplicationRow
+	SampleContext json.RawMessage `json:"sample_context" doc:"An object for previews of templates; null = none."`
+	HasSecondKey  bool            `json:"has_second_key" doc:"It has two keys, while one replaces the other."`
+	MayEdit       bool            `json:"may_edit" doc:"The caller may change it."`
+
+	tag string
+}
+
+// Location is the address of an application.
+func (a Application) Location() string { return operation.Path(GetApplication.Path, a.Name) }
+
+// Tag names the state of its settings.
+func (a Application) Tag() string { return a.tag }
+
+// OneApplication names an application.
+type OneApplication struct {
+	Application string `path:"app" json:"application"`
+}
+
+// ApplicationFilter selects applications.
+type ApplicationFilter struct {
+	operation.Paging
+	Team   string `query:"team" json:"team,omitempty" doc:"The team that owns it."`
+	Search string `query:"search" json:"search,omitempty" doc:"A part of the name."`
+	Mine   bool   `query:"mine" json:"mine,omitempty" doc:"true: only those that the caller or a team of the caller owns."`
+}
+
+// NewApplication is an application that does not exist.
+type NewApplication struct {
+	Name string `json:"name"`
+}
+
+// Check implements operation.Checker.
+func (n NewApplication) Check() error {
+	var wrong fault.Wrong
+	wrong.If(strings.TrimSpace(n.Name) == "", "name", "name must not be empty")
+	return wrong.Err()
+}
+
+// ApplicationSettings are the settings of an application. What is left out is cleared, except modes, owners and the sample context.
+type ApplicationSettings struct {
+	TitleVariable     operation.Text                      `json:"title_variable" required:"false" doc:"One of the variables."`
+	Variables         []string                            `json:"variables" required:"false" maxItems:"1000"`
+	RequiredVariables []string                            `json:"required_variables" required:"false" maxItems:"1000" doc:"Variables that senders should set; incidents without them are accepted. Without this member, it does not change which of the remaining variables are required."`
+	Modes             []users.Mode                        `json:"modes" required:"false" maxItems:"100" doc:"Administrators change them."`
+	DefaultModes      map[users.Priority]operation.Text   `json:"default_modes,omitempty" nullable:"true" doc:"The mode of each priority."`
+	Owners            []string                            `json:"owners" required:"false" maxItems:"100" doc:"Names of people. An owner who changes them stays one."`
+	SenderEmail       operation.Text                      `json:"sender_email" required:"false"`
+	SampleContext     operation.Optional[json.RawMessage] `json:"sample_context,omitzero" doc:"An object for previews of templates; null clears it."`
+}
+
+// ApplicationEdit replaces the settings of an application.
+type ApplicationEdit struct {
+	OneApplication
+	operation.State
+	Body ApplicationSettings `json:"body"`
+}
+
+// Check implements operation.Checker.
+func (e ApplicationEdit) Check() error {
+	var wrong fault.Wrong
+	b := e.Body
+	for i, name := range b.Variables {
+		wrong.If(name == "" || len(name) > maxVariable, fmt.Sprintf("variables[%d]", i), "variables must be names of 1 to %d bytes", maxVariable)
+	}
+	for i, name := range b.RequiredVariables {
+		wrong.If(!slices.Contains(b.Variables, name), fmt.Sprintf("required_variables[%d]", i), "required_variables must be among the variables: %.100q is not", name)
+	}
+	wrong.If(b.TitleVariable != "" && !slices.Contains(b.Variables, string(b.TitleVariable)), "title_variable", "title_variable must be one of the variables")
+	for i, name := range b.Modes {
+		_, known := users.ParseMode(string(name))
+		wrong.If(!known, fmt.Sprintf("modes[%d]", i), "there is no mode %.40q", string(name))
+	}
+	for priority := range b.DefaultModes {
+		wrong.If(!slices.Contains(users.Priorities, priority), "default_modes."+string(priority), "there is no priority %.60q", string(priority))
+	}
+	sender := string(b.SenderEmail)
+	wrong.If(sender != "" && (!Destination(sender) || !strings.Contains(sender, "@")), "sender_email", "sender_email must be an e-mail address")
+	if b.SampleContext.Value != nil {
+		var object map[string]json.RawMessage
+		wrong.If(json.Unmarshal(*b.SampleContext.Value, &object) != nil, "sample_context", "sample_context must be an object")
+	}
+	return wrong.Err()
+}
+
+// ApplicationRemoval deletes an application.
+type ApplicationRemoval struct {
+	OneApplication
+	operation.State
+}
+
+// ApplicationGiving gives an application to a team.
+type ApplicationGiving struct {
+	OneApplication
+	operation.State
+	Body Owner `json:"body"`
+}
+
+// ApplicationPausing pauses an application, or lets it go on.
+type ApplicationPausing struct {
+	OneApplication
+	Body Pause `json:"body"`
+}
+
+// ApplicationFallback is the fallback of an application.
+type ApplicationFallback struct {
+	OneApplication
+	Body Fallback `json:"body"`
+}
+
+// Quota is how many messages an application may send, and how many it sent.
+type Quota struct {
+	Hard        int            `json:"hard_threshold" doc:"Messages beyond it are dropped."`
+	HardSeconds int64          `json:"hard_seconds"`
+	HardUse     int            `json:"hard_use" doc:"Messages in the last hard_seconds."`
+	Soft        int            `json:"soft_threshold" doc:"The target is notified of more messages."`
+	SoftSeconds int64          `json:"soft_seconds"`
+	SoftUse     int            `json:"soft_use"`
+	Plan        operation.Text `json:"plan" doc:"Of the incident that a breach opens; null = it was deleted."`
+	Target      operation.Text `json:"target"`
+	WaitSeconds int64          `json:"wait_seconds"`
+}
+
+// The operations on applications.
+var (
+	ListApplications = operation.Define[ApplicationFilter, operation.Page[ApplicationRow]](operation.Doc{Name: "application.list", Method: http.MethodGet,
+		Path: "/v1/applications", Needs: operation.Reader, Summary: "Applications by name"})
+	CreateApplication = operation.Define[NewApplication, Application](operation.Doc{Name: "application.create", Method: http.MethodPost, Path: "/v1/applications",
+		Needs: operation.Admin, Audit: []audit.Action{audit.ApplicationAdded}, Summary: "Make an application", Errors: []int{409, 422}})
+	GetApplication = operation.Define[OneApplication, Application](operation.Doc{Name: "application.get", Method: http.MethodGet, Path: "/v1/applications/{app}",
+		Needs: operation.Reader, Summary: "An application", Note: "ETag names the state of its settings."})
+	ReplaceApplication = operation.Define[ApplicationEdit, Application](operation.Doc{Name: "application.replace", Method: http.MethodPut, Path: "/v1/applications/{app}",
+		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.ApplicationSettingsChanged}, Summary: "Replace the settings of an application",
+		Errors: []int{409, 412, 422}, Note: "What is left out is cleared, except modes, owners and the sample context. With the ETag of a GET as If-Match, a change of settings that somebody changed meanwhile is refused with 412."})
+	DeleteApplication = operation.Define[ApplicationRemoval, operation.None](operation.Doc{Name: "application.delete", Method: http.MethodDelete, Path: "/v1/applications/{app}",
+		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.ApplicationDeleted}, Summary: "Delete an application that was never used",
+		Errors: []int{409, 412}, Note: "409 when it has variables, texts, incidents or messages. With the ETag of a GET as If-Match, 412 when somebody changed the settings meanwhile."})
+	QuotaOfApplication = operation.Define[OneApplication, Quota](operation.Doc{Name: "application.quota", Method: http.MethodGet, Path: "/v1/applications/{app}/quota",
+		Needs: operation.Reader, Summary: "The quota of an application and its use", Note: "404: the application has no quota of its own."})
+	OwnerOfApplication = operation.Define[OneApplication, Owner](operation.Doc{Name: "application.owner", Method: http.MethodGet, Path: "/v1/applications/{app}/owner",
+		Needs: operation.Reader, Summary: "The team that owns an application and its integrations", Note: "ETag names the team."})
+	GiveApplication = operation.Define[ApplicationGiving, Owner](operation.Doc{Name: "application.give", Method: http.MethodPut, Path: "/v1/applications/{app}/owner",
+		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.ApplicationGivenToATeam},
+		Summary: "Give an application and its integrations to a team, or to none", Errors: []int{412, 422}, Note: noteOwner})
+	PauseApplication = operation.Define[ApplicationPausing, Pause](operation.Doc{Name: "application.pause", Method: http.MethodPut, Path: "/v1/applications/{app}/paused",
+		Needs: operation.Admin, Audit: []audit.Action{audit.ApplicationPaused, audit.ApplicationResumed}, Errors: []int{409, 422},
+		Summary: "Pause an application, so that its incidents and messages wait, or resume it", Note: "In a browser it needs a recent log-in."})
+	FallbackOfApplication = operation.Define[OneApplication, Fallback](operation.Doc{Name: "application.fallback", Method: http.MethodGet,
+		Path: "/v1/applications/{app}/fallback", Needs: operation.Reader, Summary: "Who is paged when the plan has no fallback; 404 when the application has none"})
+	ChangeApplicationFallback = operation.Define[ApplicationFallback, Fallback](operation.Doc{Name: "application.set-fallback", Method: http.MethodPut,
+		Path: "/v1/applications/{app}/fallback", Needs: operation.Member, Rule: operation.OfApplicationByPeople, Audit: []audit.Action{audit.ApplicationFallbackChanged},
+		Summary: "Set the fallback of the application"})
+	RemoveApplicationFallback = operation.Define[OneApplication, operation.None](operation.Doc{Name: "application.remove-fallback", Method: http.MethodDelete,
+		Path: "/v1/applications/{app}/fallback", Needs: operation.Member, Rule: operation.OfApplicationByPeople, Audit: []audit.Action{audit.ApplicationFallbackChanged},
+		Summary: "Remove the fallback of the application"})
+)
+
+// ApplicationKind has what all kinds of objects have.
+var ApplicationKind = operation.Kind(ListApplications, GetApplication, ReplaceApplication, DeleteApplication,
+	"NAME=name", "TEAM=team", "OWNERS=owners", "MODES=modes", "CREATED=created_at").MadeBy(CreateApplication.Doc)
+
+// ApplicationStore stores applications. An application that does not exist is a NotFound fault. by is the actor of the audit log.
+type ApplicationStore interface {
+	List(ctx context.Context, q filters.Query) ([]applications.Application, error)
+	Describe(ctx context.Context, name string) (applications.Application, error)
+	Add(ctx context.Context, name, by string) (int64, error)
+	Change(ctx context.Context, id int64, c applications.Change, by string) error
+	Delete(ctx context.Context, id int64, ifMatch []string, by string) error
+	// Quota of an application without one is a NotFound fault.
+	Quota(ctx context.Context, id int64) (applications.Quota, error)
+	// SetFallback removes the stored fallback if to is nil.
+	SetFallback(ctx context.Context, id int64, to *escalation.Target) error
+}
+
+// ApplicationDeps are what Applications works on.
+type ApplicationDeps struct {
+	Store  ApplicationStore
+	People People
+	Teams  Teams
+	Owners Owners
+	// Fallbacks reads what escalation knows of applications, by number.
+	Fallbacks func(ctx context.Context, ids []int64) (map[int64]escalation.Application, error)
+	// Pause pauses or resumes an application. A name that does not exist is a NotFound fault.
+	Pause func(ctx context.Context, name string, paused bool, by string) error
+}
+
+// Applications are the operations on applications. They are safe for concurrent use.
+type Applications struct {
+	List           operation.Op[ApplicationFilter, operation.Page[ApplicationRow]]
+	Create         operation.Op[NewApplication, Application]
+	Get            operation.Op[OneApplication, Application]
+	Replace        operation.Op[ApplicationEdit, Application]
+	Delete         operation.Op[ApplicationRemoval, operation.None]
+	Quota          operation.Op[OneApplication, Quota]
+	Owner          operation.Op[OneApplication, Owner]
+	Give           operation.Op[ApplicationGiving, Owner]
+	Pause          operation.Op[ApplicationPausing, Pause]
+	Fallback       operation.Op[OneApplication, Fallback]
+	ChangeFallback operation.Op[ApplicationFallback, Fallback]
+	RemoveFallback operation.Op[OneApplication, operation.None]
+
+	deps ApplicationDeps
+}
+
+// NewApplications returns the operations.
+func NewApplications(d ApplicationDeps) *Applications {
+	a := &Applications{deps: d}
+	a.List, a.Create, a.Get, a.Replace = ListApplications.By(a.list), CreateApplication.By(a.create), GetApplication.By(a.get), ReplaceApplication.By(a.replace)
+	a.Delete, a.Quota, a.Owner, a.Give = DeleteApplication.By(a.remove), QuotaOfApplication.By(a.quota), OwnerOfApplication.By(a.owner), GiveApplication.By(a.give)
+	a.Pause, a.Fallback = PauseApplication.By(a.pause), FallbackOfApplication.By(a.fallback)
+	a.ChangeFallback, a.RemoveFallback = ChangeApplicationFallback.By(a.changeFallback), RemoveApplicationFallback.By(a.removeFallback)
+	return a
+}
+
+func rowOfApplication(a applications.Application) ApplicationRow {
+	out := ApplicationRow{ID: a.ID, Name: a.Name, TitleVariable: operation.Text(a.TitleVariable), Variables: append([]string{}, a.Variables...),
+		RequiredVariables: append([]string{}, a.RequiredVariables...), Modes: append([]users.Mode{}, a.Modes...), DefaultModes: a.DefaultModes,
+		Owners: append([]string{}, a.Owners...), Team: operation.Text(a.Team.Name), SenderEmail: operation.Text(a.SenderAddresses[users.Email]), CreatedAt: a.CreatedAt.UTC()}
+	if out.DefaultModes == nil {
+		out.DefaultModes = map[users.Priority]users.Mode{}
+	}
+	return out
+}
+
+func applicationOf(a applications.Application, by operation.Actor) Application {
+	out := Application{ApplicationRow: rowOfApplication(a), HasSecondKey: a.SecondKey, MayEdit: mayEdit(by, a.OwnerIDs, a.Team), tag: a.Tag()}
+	if a.SampleContext != nil && json.Valid([]byte(*a.SampleContext)) {
+		out.SampleContext = json.RawMessage(*a.SampleContext)
+	}
+	return out
+}
+
+// mayEdit reports whether a caller may change an application: administrators, its owners, and members of the team that owns it. The key of the
+// application is not enough.
+func mayEdit(by operation.Actor, owners []users.ID, team users.OwningTeam) bool {
+	return by.Role == operation.Admin || writes(by) && slices.ContainsFunc(owners, func(u users.ID) bool { return is(by, u) }) || inTeam(by, team)
+}
+
+func (a *Applications) list(ctx context.Context, by operation.Actor, f ApplicationFilter) (operation.Page[ApplicationRow], error) {
+	var q filters.Query
+	if f.Team != "" {
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "team", Op: filters.Eq, Values: []any{f.Team}})
+	}
+	if f.Search != "" {
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.Contains, Values: []any{f.Search}})
+	}
+	found, err := a.deps.Store.List(ctx, q)
+	if err != nil {
+		return operation.Page[ApplicationRow]{}, err
+	}
+	rows := make([]ApplicationRow, 0, len(found))
+	for _, one := range found {
+		if !f.Mine || slices.Contains(one.OwnerIDs, users.ID(by.Person)) || inTeam(by, one.Team) {
+			rows = append(rows, rowOfApplication(one))
+		}
+	}
+	slices.SortFunc(rows, func(a, b ApplicationRow) int { return strings.Compare(a.Name, b.Name) })
+	return operation.PageByName(f.Paging, rows, func(one ApplicationRow) string { return one.Name })
+}
+
+// create makes an application without settings.
+func (a *Applications) create(ctx context.Context, by operation.Actor, n NewApplication) (Application, error) {
+	if _, err := a.deps.Store.Add(ctx, n.Name, by.Name); err != nil {
+		return Application{}, err
+	}
+	return a.get(ctx, by, OneApplication{n.Name})
+}
+
+func (a *Applications) find(ctx context.Context, name string) (applications.Application, error) {
+	found, err := a.deps.Store.Describe(ctx, name)
+	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "there is no such application"))
+}
+
+// owned finds an application that the caller may change. It refuses other callers in the same way for an application that does not exist.
+func (a *Applications) owned(ctx context.Context, by operation.Actor, name string) (applications.Application, error) {
+	found, err := a.find(ctx, name)
+	if (err == nil || fault.Is(err, fault.NotFound)) && !mayEdit(by, found.OwnerIDs, found.Team) {
+		return found, operation.ErrOwnerOnly
+	}
+	return found, err
+}
+
+func (a *Applications) get(ctx context.Context, by operation.Actor, one OneApplication) (Application, error) {
+	found, err := a.find(ctx, one.Application)
+	return applicationOf(found, by), err
+}
+
+func (a *Applications) replace(ctx context.Context, by operation.Actor, e ApplicationEdit) (Application, error) {
+	found, err := a.owned(ctx, by, e.Application)
+	if err != nil {
+		return Application{}, err
+	}
+	c, err := a.change(ctx, by, found, e.Body)
+	if err != nil {
+		return Application{}, err
+	}
+	c.IfMatch = e.Tags()
+	if err := a.deps.Store.Change(ctx, found.ID, c, by.Name); err != nil {
+		return Application{}, err
+	}
+	return a.get(ctx, by, OneApplication{found.Name})
+}
+
+// change returns the change to new settings, which also keeps the texts that only /v0 has.
+func (a *Applications) change(ctx context.Context, by operation.Actor, found applications.Application, b ApplicationSettings) (applications.Change, error) {
+	c := applications.Change{ContextTemplate: found.ContextTemplate, SummaryTemplate: found.SummaryTemplate, MobileTemplate: found.MobileTemplate,
+		SampleContext: found.SampleContext, TitleVariable: string(b.TitleVariable), Variables: b.Variables, DefaultModes: map[users.Priority]users.Mode{},
+		SenderAddresses: map[users.Mode]string{users.Email: strings.TrimSpace(string(b.SenderEmail))}}
+	if b.SampleContext.Given {
+		c.SampleContext = nil
+		if b.SampleContext.Value != nil {
+			text := string(*b.SampleContext.Value)
+			c.SampleContext = &text
+		}
+	}
+	if b.RequiredVariables != nil {
+		c.Required = &b.RequiredVariables
+	}
+	if b.Owners != nil {
+		owners, err := a.owners(ctx, by, b.Owners)
+		if err != nil {
+			return c, err
+		}
+		c.Owners = &owners
+	}
+	modes := found.Modes
+	if b.Modes != nil {
+		modes = make([]users.Mode, len(b.Modes))
+		for i, name := range b.Modes {
+			modes[i], _ = users.ParseMode(string(name)) // see Check
+		}
+		if !slices.Equal(slices.Sorted(slices.Values(modes)), slices.Sorted(slices.Values(found.Modes))) {
+			if err := by.Require(operation.Admin); err != nil {
+				return c, err
+			}
+			c.Modes = &modes
+		}
+	}
+	var wrong fault.Wrong
+	for _, p := range users.Priorities {
+		if name := b.DefaultModes[p]; name != "" {
+			mode, _ := users.ParseMode(string(name))
+			wrong.If(!slices.Contains(modes, mode), "default_modes."+string(p), "%s must be a mode that the application may use", p)
+			c.DefaultModes[p] = mode
+		}
+	}
+	return c, wrong.Err()
+}
+
+// owners checks the new owners. An owner who changes the owners stays one.
+func (a *Applications) owners(ctx context.Context, by operation.Actor, names []string) ([]string, error) {
+	for i, name := range names {
+		if _, err := a.deps.People.ByName(ctx, name); err != nil {
+			return nil, fault.When(err, fault.NotFound, fault.Invalidf(fmt.Sprintf("owners[%d]", i), "there is no user %.100q", name))
+		}
+	}
+	if by.Role != operation.Admin && by.Person != 0 && !slices.Contains(names, by.Name) {
+		names = append(slices.Clone(names), by.Name)
+	}
+	return names, nil
+}
+
+// remove deletes an application. One that has variables, texts, incidents or messages stays.
+func (a *Applications) remove(ctx context.Context, by operation.Actor, r ApplicationRemoval) (none operation.None, err error) {
+	found, err := a.owned(ctx, by, r.Application)
+	if err != nil {
+		return none, err
+	}
+	return none, a.deps.Store.Delete(ctx, found.ID, r.Tags(), by.Name)
+}
+
+func (a *Applications) quota(ctx context.Context, _ operation.Actor, one OneApplication) (Quota, error) {
+	found, err := a.find(ctx, one.Application)
+	if err != nil {
+		return Quota{}, err
+	}
+	q, err := a.deps.Store.Quota(ctx, found.ID)
+	seconds := func(d time.Duration) int64 { return int64(d / time.Second) }
+	return Quota{q.HardThreshold, seconds(q.HardDuration), q.HardUse, q.SoftThreshold, seconds(q.SoftDuration), q.SoftUse, operation.Text(q.Plan), operation.Text(q.Target),
+		seconds(q.WaitAfterwards)}, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "the application %s has no quota of its own", found.Name))
+}
+
+func (a *Applications) owner(ctx context.Context, _ operation.Actor, one OneApplication) (Owner, error) {
+	found, err := a.find(ctx, one.Application)
+	return ownerOf(found.Team), err
+}
+
+func (a *Applications) give(ctx context.Context, by operation.Actor, g ApplicationGiving) (Owner, error) {
+	found, err := a.find(ctx, g.Application)
+	if err != nil {
+		return g.Body, err
+	}
+	return giving{"application", found.Name, found.Team, mayEdit(by, found.OwnerIDs, users.OwningTeam{})}.to(ctx, by, a.deps.Teams, a.deps.Owners, g.Body, g.State)
+}
+
+func (a *Applications) pause(ctx context.Context, by operation.Actor, p ApplicationPausing) (Pause, error) {
+	return p.Body, a.deps.Pause(ctx, p.Application, p.Body.Paused, by.Name)
+}
+
+func (a *Applications) fallback(ctx context.Context, _ operation.Actor, one OneApplication) (Fallback, error) {
+	found, err := a.find(ctx, one.Application)
+	if err != nil {
+		return Fallback{}, err
+	}
+	all, err := a.deps.Fallbacks(ctx, []int64{found.ID})
+	to := all[found.ID].Fallback
+	if err == nil && to == nil {
+		err = fault.Newf(fault.NotFound, "application %s has no fallback", found.Name)
+	}
+	if err != nil {
+		return Fallback{}, err
+	}
+	return Fallback{to.Role, to.Name}, nil
+}
+
+func (a *Applications) changeFallback(ctx context.Context, by operation.Actor, f ApplicationFallback) (Fallback, error) {
+	return f.Body, a.setFallback(ctx, by, f.Application, &escalation.Target{Role: f.Body.Role, Name: f.Body.Target})
+}
+
+func (a *Applications) removeFallback(ctx context.Context, by operation.Actor, one OneApplication) (none operation.None, err error) {
+	return none, a.setFallback(ctx, by, one.Application, nil)
+}
+
+func (a *Applications) setFallback(ctx context.Context, by operation.Actor, name string, to *escalation.Target) error {
+	if by.Program {
+		return fault.New(fault.Unauthenticated, "log in as an owner of the application or an admin")
+	}
+	found, err := a.owned(ctx, by, name)
+	if err != nil {
+		return err
+	}
+	return a.deps.Store.SetFallback(ctx, found.ID, to)
+}
