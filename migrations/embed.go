@@ -1,4 +1,4 @@
-// Package migrations holds the database schema as numbered SQL files (goose format) for internal/postgres to apply.
+// Package migrations holds the database schema as numbered SQL files (goose format) for internal/kit/postgres to apply.
 package migrations
 
 import "embed"

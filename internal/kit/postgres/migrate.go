@@ -26,6 +26,10 @@ import (
 // may call it at once: one migrates, the others wait. It does not change a newer schema, and returns an error if this binary
 // cannot run on that.
 func Migrate(ctx context.Context, url string, log *zap.Logger) error {
+	return migrate(ctx, url, log, migrations.Files)
+}
+
+func migrate(ctx context.Context, url string, log *zap.Logger, files fs.FS) error {
 	if log == nil {
 		log = zap.NewNop()
 	}
@@ -43,16 +47,12 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	if err := conn.PingContext(ctx); err != nil {
 		return MapError(err)
 	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.Files, goose.WithSessionLocker(migrationLock{}))
+	provider, err := goose.NewProvider(goose.DialectPostgres, conn, files, goose.WithSessionLocker(migrationLock{}))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
-	before, err := provider.GetDBVersion(ctx)
-	if err != nil {
+	if err := continueSquashed(ctx, conn, log); err != nil {
 		return MapError(err)
-	}
-	if err := refuseNameConflicts(ctx, conn, before); err != nil {
-		return err
 	}
 	results, err := provider.Up(ctx)
 	for _, r := range results {
@@ -65,7 +65,7 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	if err != nil {
 		return MapError(err)
 	}
-	if want := schemaWanted(); have > want {
+	if want := newestOf(files); have > want {
 		fits := false
 		if err := conn.QueryRowContext(ctx, newerSchemaFits, want).Scan(&fits); err != nil && SqlState(err) != undefinedTable {
 			return MapError(err)
@@ -144,9 +144,9 @@ func createInstallation(ctx context.Context, cc *pgx.ConnConfig, log *zap.Logger
 	}))
 }
 
-// schemaWanted is the newest migration this binary carries.
-func schemaWanted() int64 {
-	names, _ := fs.Glob(migrations.Files, "*.sql")
+// newestOf returns the number of the newest migration.
+func newestOf(files fs.FS) int64 {
+	names, _ := fs.Glob(files, "*.sql")
 	var newest int64
 	for _, name := range names {
 		digits, _, _ := strings.Cut(name, "_")
@@ -179,7 +179,7 @@ where g.is_applied and g.version_id > $1`
 func (d *DB) SchemaState(ctx context.Context) (Schema, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	s := Schema{Want: schemaWanted()}
+	s := Schema{Want: newestOf(migrations.Files)}
 	err := d.pool.QueryRow(ctx, `-- name: SchemaVersion :one
 select coalesce(max(version_id), 0) from goose_db_version where is_applied`).Scan(&s.Have)
 	switch {

@@ -89,8 +89,7 @@ func TestOlderServersRefuseAMigrationThatDoesNotAllowThem(t *testing.T) {
 	require.ErrorContains(t, d.CheckSchema(t.Context()), "use the newer release")
 }
 
-// From migration 27 on, every migration records the oldest release that can run on it, and the previous release must be able
-// to run.
+// Every migration records the oldest release that can run on it, and the previous release must be able to run.
 func TestEveryMigrationRecordsTheOldestReleaseThatCanRun(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{})
@@ -101,11 +100,13 @@ func TestEveryMigrationRecordsTheOldestReleaseThatCanRun(t *testing.T) {
 	for rows.Next() {
 		var version, oldest, before int64
 		require.NoError(t, rows.Scan(&version, &oldest, &before))
-		if version < 27 {
-			continue
+		if version == 0 {
+			continue // goose's own row
 		}
 		require.Positive(t, oldest, "migration %d records nothing: insert into schema_compatibility (version, oldest)", version)
-		require.LessOrEqual(t, oldest, before, "migration %d does not keep the release before it working", version)
+		if before > 0 { // the first file makes a new database, which no release runs on
+			require.LessOrEqual(t, oldest, before, "migration %d does not keep the release before it working", version)
+		}
 	}
 	require.NoError(t, rows.Err())
 }

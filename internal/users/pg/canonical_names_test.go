@@ -3,33 +3,13 @@ package pg_test
 import (
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/oncall"
 	pgpeople "github.com/iris-oncall/iris/internal/users/pg"
-	"github.com/iris-oncall/iris/migrations"
 )
-
-// schemaBefore returns the URL of a database with the schema just before a migration.
-func schemaBefore(t *testing.T, version int64) string {
-	t.Helper()
-	url := pgtest.URL(t)
-	cc, err := pgx.ParseConfig(url)
-	require.NoError(t, err)
-	conn := stdlib.OpenDB(*cc)
-	defer func() { require.NoError(t, conn.Close()) }()
-	p, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.Files)
-	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), version-1)
-	require.NoError(t, err)
-	return url
-}
 
 func TestNamesWithTheCanonicalFormOfAnotherAreRefused(t *testing.T) {
 	t.Parallel()
@@ -50,30 +30,6 @@ func TestNamesWithTheCanonicalFormOfAnotherAreRefused(t *testing.T) {
 	require.Equal(t, fault.Invalid, fault.KindOf(onCall.Update(t.Context(), carol, oncall.PersonChange{Name: &evil})))
 	_, err = people.ByName(t.Context(), evil)
 	require.Equal(t, fault.NotFound, fault.KindOf(err), "a look-up does not lead to another name either")
-}
-
-func TestMigrationReportsNameConflictsBeforeItChangesAnything(t *testing.T) {
-	t.Parallel()
-	url := schemaBefore(t, 30)
-	d := pgtest.Open(t, url, postgres.Config{})
-	_, err := d.Pool().Exec(t.Context(), "insert into users (name) values ('sysadm'), ('ſyſadm'), ('ann')")
-	require.NoError(t, err)
-	before, err := d.SchemaState(t.Context())
-	require.NoError(t, err)
-
-	err = postgres.Migrate(t.Context(), url, nil)
-	require.Equal(t, fault.Conflict, fault.KindOf(err))
-	require.ErrorContains(t, err, `["sysadm" "\u017fy\u017fadm"]`)
-	after, err := d.SchemaState(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, before, after)
-
-	_, err = d.Pool().Exec(t.Context(), "update users set name = 'carol' where name = 'ſyſadm'")
-	require.NoError(t, err)
-	require.NoError(t, postgres.Migrate(t.Context(), url, nil))
-	var names []string
-	require.NoError(t, d.Pool().QueryRow(t.Context(), "select array_agg(canonical_name order by id) from users").Scan(&names))
-	require.Equal(t, []string{"sysadm", "carol", "ann"}, names)
 }
 
 // TestCanonicalNamesOfTheReleaseBefore writes users as the previous release does, which does not know the column

@@ -5,9 +5,6 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -20,7 +17,6 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
-	"github.com/iris-oncall/iris/migrations"
 )
 
 type contactsFixture struct {
@@ -211,34 +207,4 @@ func TestQuotedMessagesIdentifyTheirRecipient(t *testing.T) {
 	f.exec("update users set active = false")
 	_, err = f.answers.ByMessage(t.Context(), messages.ID(id), users.SMS, "+15550100009")
 	require.Equal(t, fault.NotFound, fault.KindOf(err))
-}
-
-// Contacts from before the upgrade count as verified, unless two people share them.
-func TestExistingContactsAreVerifiedUnlessShared(t *testing.T) {
-	t.Parallel()
-	url := pgtest.URL(t)
-	cc, err := pgx.ParseConfig(url)
-	require.NoError(t, err)
-	conn := stdlib.OpenDB(*cc)
-	defer func() { require.NoError(t, conn.Close()) }()
-	p, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.Files)
-	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), 35)
-	require.NoError(t, err)
-	_, err = conn.ExecContext(t.Context(), `insert into users (name) values ('ann'), ('bob'), ('cat');
-		insert into user_contacts (user_id, mode, destination) select u.id, c.mode, c.destination from users u join (values
-		('ann', 'email', 'ann@example.com'), ('ann', 'sms', '+15550100001'), ('ann', 'call', '+1 (555) 010-0001'), ('ann', 'slack', '@ann'),
-		('bob', 'call', '+1 555 010 0002'), ('cat', 'sms', '15550100002'), ('bob', 'slack', 'cat'), ('cat', 'slack', '@CAT'),
-		('bob', 'email', 'page@example.com')) c(name, mode, destination) on c.name = u.name;
-		insert into incident_emails (email, application_id, plan_key) select 'page@example.com', id, 'pager' from applications limit 1`)
-	require.NoError(t, err)
-	_, err = p.Up(t.Context())
-	require.NoError(t, err)
-	f := &contactsFixture{T: t, answers: pg.NewResponses(pgtest.Open(t, url, postgres.Config{}))}
-	f.is("ann", users.Email, "ann@example.com")
-	f.is("ann", users.SMS, "+15550100001")
-	f.is("ann", users.Slack, "ann")
-	f.is("", users.SMS, "+15550100002")
-	f.is("", users.Slack, "cat")
-	f.is("", users.Email, "page@example.com")
 }

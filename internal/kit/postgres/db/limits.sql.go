@@ -81,7 +81,7 @@ type ReserveSlotsRow struct {
 	LongestLead int64
 }
 
-// Rate limits that the whole cluster shares. The arithmetic is the function draw_slots (migrations/0051_far_slots.sql).
+// Rate limits that the whole cluster shares. The arithmetic is the function draw_slots (migrations/0284_delivery.sql).
 func (q *Queries) ReserveSlots(ctx context.Context, arg ReserveSlotsParams) (ReserveSlotsRow, error) {
 	row := q.db.QueryRow(ctx, reserveSlots,
 		arg.Key,

@@ -770,6 +770,7 @@ type MessageHistoryDefault struct {
 	EmailHtml     string
 	RenderError   string
 	Attempts      json.RawMessage
+	Batch         *string
 }
 
 type Mode struct {
@@ -1271,7 +1272,7 @@ type StatisticsChange struct {
 type StatisticsDay struct {
 	Day  time.Time
 	Kind string
-	// written and read by internal/postgres/statistics
+	// written and read by internal/system/pg
 	Body []byte
 }
 

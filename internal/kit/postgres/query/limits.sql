@@ -1,4 +1,4 @@
--- Rate limits that the whole cluster shares. The arithmetic is the function draw_slots (migrations/0051_far_slots.sql).
+-- Rate limits that the whole cluster shares. The arithmetic is the function draw_slots (migrations/0284_delivery.sql).
 
 -- name: ReserveSlots :one
 select r.before::timestamptz as before, r.clock::timestamptz as clock, r.next_free::timestamptz as next_free,
