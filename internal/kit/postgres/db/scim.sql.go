@@ -144,28 +144,6 @@ func (q *Queries) ConfirmHeldDeactivation(ctx context.Context, id int64) error {
 	return err
 }
 
-const countScimGroups = `-- name: CountScimGroups :one
-select count(*) from scim_groups where connection_id = $1
-`
-
-func (q *Queries) CountScimGroups(ctx context.Context, connectionID int64) (int64, error) {
-	row := q.db.QueryRow(ctx, countScimGroups, connectionID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const countScimUsers = `-- name: CountScimUsers :one
-select count(*) from scim_users where connection_id = $1 and deleted_at is null
-`
-
-func (q *Queries) CountScimUsers(ctx context.Context, connectionID int64) (int64, error) {
-	row := q.db.QueryRow(ctx, countScimUsers, connectionID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const deactivationHeld = `-- name: DeactivationHeld :one
 select exists (select from scim_deactivations where scim_user_id = $1 and held)::boolean
 `
