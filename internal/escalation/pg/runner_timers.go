@@ -27,8 +27,8 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 	var ids []int64
 	var under []buckets.Lease
 	for _, t := range due {
-		ids = append(ids, t.IncidentID)
-		if l := lease[int(t.Bucket)]; !slices.Contains(under, l) {
+		ids = append(ids, int64(t.IncidentID))
+		if l := lease[t.Bucket]; !slices.Contains(under, l) {
 			under = append(under, l)
 		}
 	}
@@ -43,7 +43,7 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 		}
 		mine := make([]int64, len(locked)) // incidents that another transaction is changing are read again
 		for k, l := range locked {
-			mine[k] = l.ID
+			mine[k] = int64(l.ID)
 		}
 		timers, err := q.TimersToRing(ctx, db.TimersToRingParams{Ids: mine, Now: postgres.NullTime(now)})
 		if err != nil {
@@ -51,7 +51,7 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 		}
 		over := make([]int64, len(timers))
 		for k, t := range timers {
-			over[k] = t.IncidentID
+			over[k] = int64(t.IncidentID)
 		}
 		if _, err := q.DropTimers(ctx, over); err != nil {
 			return fmt.Errorf("drop timers: %w", err)
@@ -62,7 +62,7 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 				return fmt.Errorf("restart incident %d: %w", t.IncidentID, err)
 			}
 			if started {
-				woken.Add(postgres.BucketOf(t.IncidentID))
+				woken.Add(postgres.BucketOf(int64(t.IncidentID)))
 			}
 		}
 		return nil
@@ -84,7 +84,7 @@ var rings = map[string]struct {
 // ring makes the plan of an incident whose timer expired begin again, if its state still allows it. A timer that expires too soon after
 // another restart is set again. After a late firing it restarts nothing if another incident of the group is open.
 func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Time) (started bool, err error) {
-	id, r := incidents.ID(t.IncidentID), rings[t.Reason]
+	id, r := t.IncidentID, rings[t.Reason]
 	next, err := pgincidents.StatusOf(t.Incident).After(r.event)
 	switch {
 	case err != nil || !next.Changes():

@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // State reads the settings of one object.
@@ -22,7 +23,7 @@ type State struct {
 // User is the state of a person.
 func User[ID ~int64](id ID) State {
 	return State{"user", func(ctx context.Context, q *db.Queries) (json.RawMessage, error) {
-		return q.AuditedUser(ctx, int64(id))
+		return q.AuditedUser(ctx, users.ID(id))
 	}}
 }
 

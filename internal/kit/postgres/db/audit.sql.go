@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const appendAudit = `-- name: AppendAudit :exec
@@ -147,7 +149,7 @@ from users u where u.id = $1
 `
 
 // The settings of a person. A password has the fingerprint of its stored hash, a contact that is a secret its own (users.Secret).
-func (q *Queries) AuditedUser(ctx context.Context, id int64) (json.RawMessage, error) {
+func (q *Queries) AuditedUser(ctx context.Context, id users.ID) (json.RawMessage, error) {
 	row := q.db.QueryRow(ctx, auditedUser, id)
 	var state json.RawMessage
 	err := row.Scan(&state)

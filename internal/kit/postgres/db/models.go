@@ -7,19 +7,23 @@ package db
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 type Attempt struct {
-	MessageID       int64
-	Attempt         int16
-	Mode            string
+	MessageID       messages.ID
+	Attempt         int
+	Mode            users.Mode
 	Vendor          string
 	Account         string
 	Destination     string
 	ProcessID       string
 	StartedAt       time.Time
 	FinishedAt      *time.Time
-	Outcome         *string
+	Outcome         *messages.Outcome
 	InDoubt         bool
 	Late            bool
 	Detail          string
@@ -28,18 +32,18 @@ type Attempt struct {
 }
 
 type Incident struct {
-	ID            int64
-	Bucket        int16
+	ID            incidents.ID
+	Bucket        int
 	PlanID        int64
 	ApplicationID int64
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	Active        bool
 	Resolved      bool
-	OwnerID       *int64
-	CurrentStep   int16
-	ReopenCount   int16
-	Version       int32
+	OwnerID       *users.ID
+	CurrentStep   int
+	ReopenCount   int
+	Version       int
 	DueAt         *time.Time
 	StepAt        *time.Time
 	Progress      json.RawMessage
@@ -57,7 +61,7 @@ type Incident struct {
 	// when the silence that matches the incident ends; null = no silence matches
 	SilencedUntil *time.Time
 	// the incident that this one was merged into; null = not merged
-	MergedInto *int64
+	MergedInto *incidents.ID
 	// when the incident was closed without a resolve, because there was no news; null = not closed
 	ClosedAt *time.Time
 	// about when the source delivered last, at most a minute too early; null = not since the incident was opened
@@ -86,7 +90,7 @@ type Invitation struct {
 type OncallRole struct {
 	ID           int64
 	Name         string
-	DisplayOrder int32
+	DisplayOrder int
 }
 
 type RefusedIdentity struct {
@@ -97,7 +101,7 @@ type RefusedIdentity struct {
 	Name     string
 	Email    string
 	Reason   string
-	Attempts int32
+	Attempts int
 	LastAt   time.Time
 }
 
@@ -125,7 +129,7 @@ type ScimGroup struct {
 type ScimUser struct {
 	ID           int64
 	ConnectionID int64
-	UserID       int64
+	UserID       users.ID
 	UserName     string
 	ExternalID   string
 	Attributes   json.RawMessage
