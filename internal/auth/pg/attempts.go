@@ -36,12 +36,12 @@ func (a *Attempts) Enter(ctx context.Context, t auth.Attempt, l auth.AttemptLimi
 		keys := [][]byte{}
 		if !t.Known {
 			keys = append(keys, address)
-			_, err = q.CountAddressAttempt(ctx, postgresdb.CountAddressAttemptParams{Key: address, Most: int32(l.AddressPerMinute)})
+			_, err = q.CountAddressAttempt(ctx, postgresdb.CountAddressAttemptParams{Key: address, Most: l.AddressPerMinute})
 		}
 		for _, k := range limits {
 			if err == nil {
 				keys = append(keys, k.key)
-				_, err = q.CountLoginAttempt(ctx, postgresdb.CountLoginAttemptParams{Key: k.key, Free: int32(k.free), KeepSeconds: int64(auth.KeepAttempts / time.Second),
+				_, err = q.CountLoginAttempt(ctx, postgresdb.CountLoginAttemptParams{Key: k.key, Free: k.free, KeepSeconds: int64(auth.KeepAttempts / time.Second),
 					LongestSeconds: int64(l.Longest / time.Second)})
 			}
 		}

@@ -2,8 +2,6 @@ package pg
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,28 +32,17 @@ var auditColumns = map[string]postgres.Column{
 
 // List returns the entries that match, newest first.
 func (a *Audit) List(ctx context.Context, query filters.Query) ([]audit.Record, error) {
-	list := postgres.NewListQuery("AuditList", `select l.id, l.at, l.actor, l.action, l.object, l.detail, l.actor_kind, l.actor_id, l.through, l.token_id,
-    l.address, l.request_id, l.changes from audit_log l where true`).Tagged("audit", "l.id")
+	list := postgres.NewListQuery("AuditList", `select l.id, l.at, l.actor, l.action, l.object, l.detail, l.actor_kind, coalesce(l.actor_id, 0), l.through,
+    coalesce(l.token_id, 0), l.address, l.request_id, l.changes from audit_log l where true`).Tagged("audit", "l.id")
 	if err := list.Filter(query, auditColumns); err != nil {
 		return nil, err
 	}
 	sql, args := list.Order(query.Limit, "l.at", "l.id")
-	rows, err := postgres.List(ctx, a.db, sql, args, pgx.RowToStructByPos[postgresdb.AuditLog])
-	if err != nil {
-		return nil, err
-	}
-	out := make([]audit.Record, len(rows))
-	for i, r := range rows {
-		out[i] = audit.Record{ID: r.ID, At: r.At, Entry: audit.Entry{Actor: r.Actor, Action: audit.Action(r.Action), Object: r.Object, Detail: r.Detail},
-			From: audit.Origin{Kind: audit.Kind(r.ActorKind), ActorID: postgres.Deref(r.ActorID), Through: r.Through, TokenID: postgres.Deref(r.TokenID),
-				Address: r.Address, Request: r.RequestID}}
-		if len(r.Changes) > 0 {
-			if err := json.Unmarshal(r.Changes, &out[i].Changes); err != nil {
-				return nil, fmt.Errorf("entry %d of the audit log: %w", r.ID, err)
-			}
-		}
-	}
-	return out, nil
+	return postgres.List(ctx, a.db, sql, args, func(row pgx.CollectableRow) (r audit.Record, err error) {
+		err = row.Scan(&r.ID, &r.At, &r.Actor, &r.Action, &r.Object, &r.Detail, &r.From.Kind, &r.From.ActorID, &r.From.Through, &r.From.TokenID,
+			&r.From.Address, &r.From.Request, &r.Changes)
+		return r, err
+	})
 }
 
 // Expire deletes entries that are older than retention, also those of the on-call API: at most 10,000 of each. It returns how many.

@@ -50,7 +50,7 @@ func (s *Store) Use(ctx context.Context, hash []byte) (scim.Connection, error) {
 
 // Connections returns at most so many connections with a larger number than after, by number.
 func (s *Store) Connections(ctx context.Context, after int64, most int) ([]scim.Connection, error) {
-	return s.connections(ctx, postgresdb.ScimConnectionsParams{After: after, Most: int32(most)})
+	return s.connections(ctx, postgresdb.ScimConnectionsParams{After: after, Most: most})
 }
 
 // Connection finds a connection by name, ignoring case. Without one it returns a NotFound fault.

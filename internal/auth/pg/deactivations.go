@@ -77,7 +77,7 @@ func (t change) activate(ctx context.Context, id int64, u users.User) error {
 	if dropped > 0 {
 		return scimNote(ctx, t.q, author(t.c), audit.DeactivationWithdrawn, "user "+u.Name, "")
 	}
-	off, err := t.q.DirectorySwitchedOff(ctx, int64(u.ID))
+	off, err := t.q.DirectorySwitchedOff(ctx, u.ID)
 	if err != nil || !off {
 		return err
 	}
@@ -87,7 +87,7 @@ func (t change) activate(ctx context.Context, id int64, u users.User) error {
 
 // Held returns at most so many held deactivations with a larger number than after, by number.
 func (s *Store) Held(ctx context.Context, after int64, most int) ([]scim.Held, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).HeldDeactivations, db.HeldDeactivationsParams{After: after, Most: int32(most)})
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).HeldDeactivations, db.HeldDeactivationsParams{After: after, Most: most})
 	return postgres.Convert(rows, func(r db.HeldDeactivationsRow) scim.Held {
 		return scim.Held{ID: r.ID, Connection: r.Connection, User: r.UserName, RequestedAt: r.RequestedAt}
 	}), err

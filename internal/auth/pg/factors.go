@@ -32,18 +32,18 @@ func (f *Factors) Factor(ctx context.Context, user users.ID) (accounts.Factor, e
 }
 
 func factor(ctx context.Context, q *postgresdb.Queries, user users.ID) (accounts.Factor, error) {
-	r, err := q.SecondFactor(ctx, int64(user))
+	r, err := q.SecondFactor(ctx, user)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return accounts.Factor{}, accounts.ErrNoFactor
 	}
-	return accounts.Factor{Secret: r.Secret, LastStep: r.LastStep, Recovery: r.Recovery, Failures: int(r.Failures),
+	return accounts.Factor{Secret: r.Secret, LastStep: r.LastStep, Recovery: r.Recovery, Failures: r.Failures,
 		RetryAt: postgres.OrZero(r.RetryAt), CreatedAt: r.CreatedAt}, err
 }
 
 // Save implements accounts.FactorStore.
 func (f *Factors) Save(ctx context.Context, user users.User, to accounts.Factor, by string) error {
 	return f.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		err := q.SaveSecondFactor(ctx, postgresdb.SaveSecondFactorParams{UserID: int64(user.ID), Secret: to.Secret, LastStep: to.LastStep})
+		err := q.SaveSecondFactor(ctx, postgresdb.SaveSecondFactorParams{UserID: user.ID, Secret: to.Secret, LastStep: to.LastStep})
 		if err != nil {
 			return err
 		}
@@ -55,16 +55,16 @@ func (f *Factors) Save(ctx context.Context, user users.User, to accounts.Factor,
 }
 
 func setRecovery(ctx context.Context, q *postgresdb.Queries, user users.ID, hashes [][]byte) error {
-	if err := q.DeleteRecoveryCodes(ctx, int64(user)); err != nil {
+	if err := q.DeleteRecoveryCodes(ctx, user); err != nil {
 		return err
 	}
-	return q.AddRecoveryCodes(ctx, postgresdb.AddRecoveryCodesParams{UserID: int64(user), Hashes: hashes})
+	return q.AddRecoveryCodes(ctx, postgresdb.AddRecoveryCodesParams{UserID: user, Hashes: hashes})
 }
 
 // Try implements accounts.FactorStore.
 func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Factor) (accounts.Tried, error)) (accounts.Tried, error) {
 	return postgres.GetInTx(ctx, f.db, func(ctx context.Context, q *postgresdb.Queries) (out accounts.Tried, err error) {
-		if err := q.LockSecondFactor(ctx, int64(user)); err != nil {
+		if err := q.LockSecondFactor(ctx, user); err != nil {
 			return out, err
 		}
 		now, err := factor(ctx, q, user)
@@ -75,13 +75,13 @@ func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Fa
 			return out, err
 		}
 		if out.UsedRecovery != nil {
-			if err := postgres.RequireRow(q.UseRecoveryCode(ctx, postgresdb.UseRecoveryCodeParams{UserID: int64(user), Hash: out.UsedRecovery})); err != nil {
+			if err := postgres.RequireRow(q.UseRecoveryCode(ctx, postgresdb.UseRecoveryCodeParams{UserID: user, Hash: out.UsedRecovery})); err != nil {
 				return out, fmt.Errorf("use a recovery code: %w", err)
 			}
 		}
 		if out.Failures > now.Failures {
 			ctx := audit.As(ctx, audit.Person, int64(user), "")
-			u, err := q.UserByID(ctx, int64(user))
+			u, err := q.UserByID(ctx, user)
 			if err != nil {
 				return out, err
 			}
@@ -89,7 +89,7 @@ func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Fa
 				return out, err
 			}
 		}
-		return out, q.RecordSecondFactor(ctx, postgresdb.RecordSecondFactorParams{UserID: int64(user), LastStep: out.LastStep, Failures: int32(out.Failures),
+		return out, q.RecordSecondFactor(ctx, postgresdb.RecordSecondFactorParams{UserID: user, LastStep: out.LastStep, Failures: out.Failures,
 			RetryAt: postgres.NullTime(out.RetryAt)})
 	})
 }
@@ -97,7 +97,7 @@ func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Fa
 // SetRecovery implements accounts.FactorStore.
 func (f *Factors) SetRecovery(ctx context.Context, user users.User, hashes [][]byte, by string) error {
 	return f.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		if err := q.LockSecondFactor(ctx, int64(user.ID)); err != nil {
+		if err := q.LockSecondFactor(ctx, user.ID); err != nil {
 			return err
 		}
 		if _, err := factor(ctx, q, user.ID); err != nil {
@@ -113,7 +113,7 @@ func (f *Factors) SetRecovery(ctx context.Context, user users.User, hashes [][]b
 // Remove implements accounts.FactorStore.
 func (f *Factors) Remove(ctx context.Context, user users.User, by string) error {
 	return f.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		gone, err := q.DeleteSecondFactor(ctx, int64(user.ID))
+		gone, err := q.DeleteSecondFactor(ctx, user.ID)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Grants stores tokens that people allowed to a command line, until the command line gets them. They expire by the database's clock. It is
@@ -26,7 +25,7 @@ func (s *Grants) Add(ctx context.Context, hash []byte, g tokens.Grant) error {
 		if err := q.DeleteExpiredTokenGrants(ctx); err != nil {
 			return err
 		}
-		return q.AddTokenGrant(ctx, postgresdb.AddTokenGrantParams{Hash: hash, UserID: int64(g.User), Name: postgres.Storable(g.Name),
+		return q.AddTokenGrant(ctx, postgresdb.AddTokenGrantParams{Hash: hash, UserID: g.User, Name: postgres.Storable(g.Name),
 			Scopes: scopeNames(g.Scopes), Challenge: g.Challenge, LifeSeconds: int64(tokens.CodeLife / time.Second)})
 	})
 }
@@ -38,6 +37,6 @@ func (s *Grants) Take(ctx context.Context, hash []byte) (tokens.Grant, error) {
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !found.Valid {
 		return tokens.Grant{}, tokens.ErrGrant
 	}
-	return tokens.Grant{User: users.ID(found.UserID), UserName: found.UserName, Name: found.Name, Scopes: scopesOf(found.Scopes),
+	return tokens.Grant{User: found.UserID, UserName: found.UserName, Name: found.Name, Scopes: scopesOf(found.Scopes),
 		Challenge: found.Challenge}, err
 }

@@ -29,7 +29,7 @@ func (s *Store) Groups(ctx context.Context, c scim.Connection, f scim.Filter, w 
 		return out, nil
 	}
 	p := db.ScimGroupsParams{ConnectionID: c.ID, ID: id, Name: condition(f, scim.ByName), ExternalID: condition(f, scim.ByExternalID), Member: member,
-		Members: !w.WithoutMembers, Skip: int32(w.Start - 1), Most: int32(w.Count)}
+		Members: !w.WithoutMembers, Skip: w.Start - 1, Most: w.Count}
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = scim.List{}
 		rows, err := q.ScimGroups(ctx, p)
@@ -163,7 +163,7 @@ func (t change) rights(ctx context.Context, ids []int64) error {
 		return err
 	}
 	for _, r := range rows {
-		u := users.User{ID: users.ID(r.UserID), Name: r.Name, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active}
+		u := users.User{ID: r.UserID, Name: r.Name, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active}
 		rights := sso.GroupRights(u, sso.Role(r.GrantedRole), r.Groups, t.p.Rules)
 		if err := ApplyRights(ctx, t.q, u, rights, source(t.c), author(t.c)); err != nil {
 			return err

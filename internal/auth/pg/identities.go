@@ -90,7 +90,7 @@ func (i *Identities) Apply(ctx context.Context, d sso.Decision) (users.User, err
 		if err := applyRights(ctx, q, user, d, by); err != nil {
 			return out, err
 		}
-		r, err := q.UserByID(ctx, int64(user.ID))
+		r, err := q.UserByID(ctx, user.ID)
 		return pgusers.UserOf(postgresdb.UserByNameRow(r)), err
 	})
 }
@@ -115,7 +115,7 @@ func (a actor) note(ctx context.Context, q *postgresdb.Queries, action audit.Act
 
 // link stores a new link. A Conflict fault if the account has one.
 func link(ctx context.Context, q *postgresdb.Queries, u users.User, l sso.Linked, by actor) error {
-	_, err := q.LinkIdentity(ctx, postgresdb.LinkIdentityParams{UserID: int64(u.ID), Provider: l.Provider, Issuer: l.Issuer, Subject: l.Subject})
+	_, err := q.LinkIdentity(ctx, postgresdb.LinkIdentityParams{UserID: u.ID, Provider: l.Provider, Issuer: l.Issuer, Subject: l.Subject})
 	if postgres.SqlState(err) == "23505" {
 		return fault.Newf(fault.Conflict, "the account %s of provider %s is linked already", l.Subject, l.Provider)
 	}
@@ -146,7 +146,7 @@ func applyRole(ctx context.Context, q *postgresdb.Queries, u users.User, r sso.R
 	if err := q.LockAdmins(ctx); err != nil {
 		return err
 	}
-	changed, err := q.SetRole(ctx, postgresdb.SetRoleParams{ID: int64(u.ID), Admin: r.Admin, ReadOnly: r.ReadOnly})
+	changed, err := q.SetRole(ctx, postgresdb.SetRoleParams{ID: u.ID, Admin: r.Admin, ReadOnly: r.ReadOnly})
 	if err != nil || changed == 0 {
 		return err
 	}
@@ -167,7 +167,7 @@ func applyRights(ctx context.Context, q *postgresdb.Queries, u users.User, d sso
 
 // applyTeams makes the memberships that groups give those of the rights. A membership that was made by hand stays so.
 func applyTeams(ctx context.Context, q *postgresdb.Queries, u users.User, r sso.Rights, issuer string, by actor) error {
-	had, err := q.ManagedTeams(ctx, postgresdb.ManagedTeamsParams{UserID: int64(u.ID), Issuer: issuer})
+	had, err := q.ManagedTeams(ctx, postgresdb.ManagedTeamsParams{UserID: u.ID, Issuer: issuer})
 	if err != nil {
 		return err
 	}
@@ -187,18 +187,18 @@ func applyTeams(ctx context.Context, q *postgresdb.Queries, u users.User, r sso.
 		if _, err := q.LockTeam(ctx, t.ID); err != nil {
 			return err
 		}
-		joined, err := q.JoinTeam(ctx, postgresdb.JoinTeamParams{TeamID: t.ID, UserID: int64(u.ID)})
+		joined, err := q.JoinTeam(ctx, postgresdb.JoinTeamParams{TeamID: t.ID, UserID: u.ID})
 		if err != nil {
 			return err
 		}
-		managed, err := q.IsManagedMember(ctx, postgresdb.IsManagedMemberParams{TeamID: t.ID, UserID: int64(u.ID)})
+		managed, err := q.IsManagedMember(ctx, postgresdb.IsManagedMemberParams{TeamID: t.ID, UserID: u.ID})
 		if err != nil {
 			return err
 		}
 		if joined == 0 && !managed {
 			continue // by hand
 		}
-		if err := q.ManageMember(ctx, postgresdb.ManageMemberParams{TeamID: t.ID, UserID: int64(u.ID), Issuer: issuer}); err != nil {
+		if err := q.ManageMember(ctx, postgresdb.ManageMemberParams{TeamID: t.ID, UserID: u.ID, Issuer: issuer}); err != nil {
 			return err
 		}
 		if err := by.note(ctx, q, audit.TeamMemberAdded, u.Name, "to team "+t.Name+" by groups"); err != nil {
@@ -224,14 +224,14 @@ func leave(ctx context.Context, q *postgresdb.Queries, team int64, u users.User,
 	if _, err := q.LockTeam(ctx, team); err != nil {
 		return err
 	}
-	if err := q.UnmanageMember(ctx, postgresdb.UnmanageMemberParams{TeamID: team, UserID: int64(u.ID), Issuer: issuer}); err != nil {
+	if err := q.UnmanageMember(ctx, postgresdb.UnmanageMemberParams{TeamID: team, UserID: u.ID, Issuer: issuer}); err != nil {
 		return err
 	}
-	still, err := q.IsManagedMember(ctx, postgresdb.IsManagedMemberParams{TeamID: team, UserID: int64(u.ID)})
+	still, err := q.IsManagedMember(ctx, postgresdb.IsManagedMemberParams{TeamID: team, UserID: u.ID})
 	if err != nil || still {
 		return err
 	}
-	if _, err := q.LeaveTeam(ctx, postgresdb.LeaveTeamParams{TeamID: team, UserID: int64(u.ID)}); err != nil {
+	if _, err := q.LeaveTeam(ctx, postgresdb.LeaveTeamParams{TeamID: team, UserID: u.ID}); err != nil {
 		return err
 	}
 	return q.TidyTeamMembers(ctx, team)
@@ -285,7 +285,7 @@ func (i *Identities) Unlink(ctx context.Context, by string, id int64) error {
 
 // UnlinkAccount removes the link of a person to an account in a transaction, as Unlink does. Without such a link it does nothing.
 func UnlinkAccount(ctx context.Context, q *postgresdb.Queries, u users.User, issuer, subject, by string) error {
-	id, err := q.IdentityOf(ctx, postgresdb.IdentityOfParams{UserID: int64(u.ID), Issuer: issuer, Subject: subject})
+	id, err := q.IdentityOf(ctx, postgresdb.IdentityOfParams{UserID: u.ID, Issuer: issuer, Subject: subject})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -311,7 +311,7 @@ func unlink(ctx context.Context, q *postgresdb.Queries, id int64, by string) err
 		return err
 	}
 	for _, t := range had {
-		if err := leave(ctx, q, t.TeamID, users.User{ID: users.ID(l.UserID)}, l.Issuer); err != nil {
+		if err := leave(ctx, q, t.TeamID, users.User{ID: l.UserID}, l.Issuer); err != nil {
 			return err
 		}
 	}
@@ -320,7 +320,7 @@ func unlink(ctx context.Context, q *postgresdb.Queries, id int64, by string) err
 
 // List returns at most so many links with a greater number than after, of a person ("" = all).
 func (i *Identities) List(ctx context.Context, user string, after int64, most int) ([]sso.Linked, error) {
-	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).Identities, postgresdb.IdentitiesParams{After: after, UserName: postgres.Storable(user), Most: int32(most)})
+	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).Identities, postgresdb.IdentitiesParams{After: after, UserName: postgres.Storable(user), Most: most})
 	return postgres.Convert(rows, func(r postgresdb.IdentitiesRow) sso.Linked {
 		return sso.Linked{ID: r.ID, Provider: r.Provider, Issuer: r.Issuer, Subject: r.Subject, User: r.UserName, CreatedAt: r.CreatedAt,
 			LastLoginAt: postgres.Deref(r.LastLoginAt)}
@@ -329,9 +329,6 @@ func (i *Identities) List(ctx context.Context, user string, after int64, most in
 
 // Refusals returns at most so many refusals with a greater number than after.
 func (i *Identities) Refusals(ctx context.Context, after int64, most int) ([]sso.Refusal, error) {
-	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).RefusedIdentities, postgresdb.RefusedIdentitiesParams{After: after, Most: int32(min(most, math.MaxInt32))})
-	return postgres.Convert(rows, func(r postgresdb.RefusedIdentity) sso.Refusal {
-		return sso.Refusal{ID: r.ID, Provider: r.Provider, Issuer: r.Issuer, Subject: r.Subject, Name: r.Name, Email: r.Email, Reason: r.Reason,
-			Attempts: int(r.Attempts), LastAt: r.LastAt}
-	}), err
+	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).RefusedIdentities, postgresdb.RefusedIdentitiesParams{After: after, Most: min(most, math.MaxInt32)})
+	return postgres.Convert(rows, func(r postgresdb.RefusedIdentity) sso.Refusal { return sso.Refusal(r) }), err
 }

@@ -103,7 +103,7 @@ func (s *Invitations) Renew(ctx context.Context, id int64, hash []byte, life tim
 
 // Page implements accounts.InvitationStore.
 func (s *Invitations) Page(ctx context.Context, after int64, most int) ([]accounts.Invitation, error) {
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Invitations, postgresdb.InvitationsParams{After: after, Most: int32(most)})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Invitations, postgresdb.InvitationsParams{After: after, Most: most})
 	return postgres.Convert(rows, invitation), err
 }
 
@@ -143,7 +143,7 @@ func (s *Invitations) Accept(ctx context.Context, hash []byte, passwordHash stri
 		if err != nil {
 			return u, err
 		}
-		if err := q.ProveAddress(ctx, int64(u.ID)); err != nil {
+		if err := q.ProveAddress(ctx, u.ID); err != nil {
 			return u, err
 		}
 		if err := joinTeams(ctx, q, u, row.Teams); err != nil {
@@ -162,7 +162,7 @@ func joinTeams(ctx context.Context, q *postgresdb.Queries, u users.User, names [
 		if _, err := q.LockTeam(ctx, t.ID); err != nil {
 			return err
 		}
-		if _, err := q.JoinTeam(ctx, postgresdb.JoinTeamParams{TeamID: t.ID, UserID: int64(u.ID)}); err != nil {
+		if _, err := q.JoinTeam(ctx, postgresdb.JoinTeamParams{TeamID: t.ID, UserID: u.ID}); err != nil {
 			return err
 		}
 	}

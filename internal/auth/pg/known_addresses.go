@@ -40,6 +40,6 @@ func (k *KnownAddresses) Known(ctx context.Context, name, address string) (known
 // Remember records a log-in. It keeps the 20 addresses of a person that were used last.
 func (k *KnownAddresses) Remember(ctx context.Context, id users.ID, address string) error {
 	return postgres.Exec(ctx, k.db, (*postgresdb.Queries).RememberAddress, postgresdb.RememberAddressParams{
-		UserID: int64(id), Address: k.keys.AddressHash(address), Others: maxKnownAddresses - 1,
+		UserID: id, Address: k.keys.AddressHash(address), Others: maxKnownAddresses - 1,
 	})
 }

@@ -59,7 +59,7 @@ func (r *Resets) Add(ctx context.Context, login string, hash []byte, life time.D
 		if err := q.ForgetResets(ctx); err != nil {
 			return err
 		}
-		out = accounts.Addressee{User: users.User{ID: users.ID(u.ID), Name: u.Name}, Address: u.Destination}
+		out = accounts.Addressee{User: users.User{ID: u.ID, Name: u.Name}, Address: u.Destination}
 		if by != "" {
 			if err := auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: audit.PasswordLinkSent, Object: "user " + u.Name}); err != nil {
 				return err
@@ -83,7 +83,7 @@ func findReset(ctx context.Context, q *postgresdb.Queries, hash []byte) (account
 	if errors.Is(err, pgx.ErrNoRows) {
 		return accounts.Addressee{}, accounts.ErrLink
 	}
-	return accounts.Addressee{User: users.User{ID: users.ID(found.ID), Name: found.Name}, Address: found.Destination}, err
+	return accounts.Addressee{User: users.User{ID: found.ID, Name: found.Name}, Address: found.Destination}, err
 }
 
 // Use implements accounts.ResetStore.
@@ -100,7 +100,7 @@ func (r *Resets) Use(ctx context.Context, hash []byte, passwordHash string) (out
 		if used == 0 {
 			return found, accounts.ErrLink
 		}
-		err = postgres.RequireRow(q.SetPassword(ctx, postgresdb.SetPasswordParams{ID: int64(found.User.ID), PasswordHash: &passwordHash}))
+		err = postgres.RequireRow(q.SetPassword(ctx, postgresdb.SetPasswordParams{ID: found.User.ID, PasswordHash: &passwordHash}))
 		if err != nil {
 			return found, err
 		}

@@ -41,7 +41,7 @@ func (t *Tokens) Services(ctx context.Context, everybody bool, teams []int64, be
 		before = math.MaxInt64
 	}
 	rows, err := postgres.Query(ctx, t.db, (*db.Queries).ServiceTokens, db.ServiceTokensParams{Everybody: everybody, Teams: teams, Before: int64(before),
-		Most: int32(most)})
+		Most: most})
 	return postgres.Convert(rows, func(r db.ServiceTokensRow) tokens.Service { return serviceOf(db.ServiceTokenRow(r)) }), err
 }
 

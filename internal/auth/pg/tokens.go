@@ -36,7 +36,7 @@ func (t *Tokens) Use(ctx context.Context, hash []byte) (tokens.Token, error) {
 	if err == nil && found.Unrecorded {
 		err = postgres.Exec(ctx, t.db, (*postgresdb.Queries).RecordTokenUse, found.ID)
 	}
-	return tokens.Token{ID: tokens.ID(found.ID), User: users.ID(found.UserID), UserName: found.UserName, Scopes: scopesOf(found.Scopes)}, err
+	return tokens.Token{ID: tokens.ID(found.ID), User: found.UserID, UserName: found.UserName, Scopes: scopesOf(found.Scopes)}, err
 }
 
 // Page returns at most so many tokens, newest first, with a smaller number than before; 0 = from the newest. Expired tokens are included.
@@ -45,9 +45,9 @@ func (t *Tokens) Page(ctx context.Context, user users.ID, before tokens.ID, most
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	rows, err := postgres.Query(ctx, t.db, (*postgresdb.Queries).Tokens, postgresdb.TokensParams{UserID: int64(user), Before: int64(before), Most: int32(most)})
+	rows, err := postgres.Query(ctx, t.db, (*postgresdb.Queries).Tokens, postgresdb.TokensParams{UserID: int64(user), Before: int64(before), Most: most})
 	return postgres.Convert(rows, func(r postgresdb.TokensRow) tokens.Token {
-		return tokens.Token{ID: tokens.ID(r.ID), User: users.ID(r.UserID), UserName: r.UserName, Name: r.Name, Scopes: scopesOf(r.Scopes),
+		return tokens.Token{ID: tokens.ID(r.ID), User: r.UserID, UserName: r.UserName, Name: r.Name, Scopes: scopesOf(r.Scopes),
 			CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, LastUsedAt: postgres.Deref(r.LastUsedAt)}
 	}), err
 }
@@ -56,14 +56,14 @@ func (t *Tokens) Page(ctx context.Context, user users.ID, before tokens.ID, most
 // fault.
 func (t *Tokens) Create(ctx context.Context, u users.User, c tokens.Content, hash []byte) (tokens.Token, error) {
 	return postgres.GetInTx(ctx, t.db, func(ctx context.Context, q *postgresdb.Queries) (tokens.Token, error) {
-		if err := q.DeleteExpiredTokens(ctx, int64(u.ID)); err != nil {
+		if err := q.DeleteExpiredTokens(ctx, u.ID); err != nil {
 			return tokens.Token{}, err
 		}
 		if err := underLimit(ctx, q, u.ID); err != nil {
 			return tokens.Token{}, err
 		}
 		names := scopeNames(c.Scopes)
-		made, err := q.AddToken(ctx, postgresdb.AddTokenParams{UserID: int64(u.ID), Name: c.Name, Hash: hash, Scopes: names,
+		made, err := q.AddToken(ctx, postgresdb.AddTokenParams{UserID: u.ID, Name: c.Name, Hash: hash, Scopes: names,
 			LifeSeconds: int64(c.Life / time.Second)})
 		if err != nil {
 			return tokens.Token{}, err
@@ -106,7 +106,7 @@ func (t *Tokens) Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor
 // RevokeAll deletes all tokens of a person, who is their author in the audit log, and returns how many there were.
 func (t *Tokens) RevokeAll(ctx context.Context, u users.User) (int, error) {
 	return postgres.GetInTx(ctx, t.db, func(ctx context.Context, q *postgresdb.Queries) (int, error) {
-		gone, err := q.DeleteTokensOf(ctx, int64(u.ID))
+		gone, err := q.DeleteTokensOf(ctx, u.ID)
 		for _, one := range gone {
 			if err == nil {
 				err = auditlog.Write(ctx, q, audit.Entry{Actor: u.Name, Action: audit.TokenRevoked, Object: tokenObject(one.ID, u.Name), Detail: one.Name})

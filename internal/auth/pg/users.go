@@ -35,7 +35,7 @@ func (s *Store) Users(ctx context.Context, c scim.Connection, f scim.Filter, w s
 		return out, nil
 	}
 	p := db.ScimUsersParams{ConnectionID: c.ID, ID: id, UserName: condition(f, scim.ByUserName), ExternalID: condition(f, scim.ByExternalID),
-		Email: condition(f, scim.ByEmail), Manager: condition(f, scim.ByManager), Skip: int32(w.Start - 1), Most: int32(w.Count)}
+		Email: condition(f, scim.ByEmail), Manager: condition(f, scim.ByManager), Skip: w.Start - 1, Most: w.Count}
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = scim.List{}
 		rows, err := q.ScimUsers(ctx, p)
@@ -108,7 +108,7 @@ func (t change) added(ctx context.Context, u users.User, d scim.Document) (out s
 	if err != nil {
 		return out, err
 	}
-	row, err := t.q.AddScimUser(ctx, db.AddScimUserParams{ConnectionID: t.c.ID, UserID: int64(u.ID), UserName: d.Text("userName"), ExternalID: d.Text("externalId"), Attributes: raw})
+	row, err := t.q.AddScimUser(ctx, db.AddScimUserParams{ConnectionID: t.c.ID, UserID: u.ID, UserName: d.Text("userName"), ExternalID: d.Text("externalId"), Attributes: raw})
 	if postgres.SqlState(err) == unique {
 		return out, errNameUsed
 	}
@@ -218,7 +218,7 @@ func (t change) person(ctx context.Context, u users.User, before, after scim.Doc
 	if c.Rename == "" && c.FullName == nil && len(c.Contacts) == 0 {
 		return nil
 	}
-	off, err := t.q.DirectorySwitchedOff(ctx, int64(u.ID))
+	off, err := t.q.DirectorySwitchedOff(ctx, u.ID)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (t change) person(ctx context.Context, u users.User, before, after scim.Doc
 		return err
 	}
 	if off {
-		return t.q.KeepSwitchedOff(ctx, int64(u.ID))
+		return t.q.KeepSwitchedOff(ctx, u.ID)
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ func (t change) link(ctx context.Context, u users.User, before string, d scim.Do
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return Link(ctx, t.q, u, sso.Linked{Provider: t.c.Provider, Issuer: t.p.Issuer, Subject: id}, author(t.c))
-	case err == nil && known.ID != int64(u.ID):
+	case err == nil && known.ID != u.ID:
 		return fault.New(fault.Conflict, "the account with this externalId is linked to another person")
 	}
 	return err

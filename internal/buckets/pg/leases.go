@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
@@ -17,10 +18,10 @@ func Fence(ctx context.Context, q *db.Queries, processID string, leases []bucket
 	if len(leases) == 0 {
 		return nil
 	}
-	want := make(map[int16]int64, len(leases))
-	ids := make([]int16, 0, len(leases))
+	want := make(map[int]int64, len(leases))
+	ids := make([]int, 0, len(leases))
 	for _, l := range leases {
-		b := int16(l.Bucket)
+		b := l.Bucket
 		if epoch, twice := want[b]; twice {
 			// Work of one bucket was collected under two epochs: the work of the older epoch is stale.
 			want[b] = min(epoch, l.Epoch)
@@ -37,12 +38,12 @@ func Fence(ctx context.Context, q *db.Queries, processID string, leases []bucket
 	var held, lost buckets.Set
 	for _, r := range rows {
 		if r.Owner != nil && *r.Owner == processID && r.Epoch == want[r.Bucket] {
-			held.Add(int(r.Bucket))
+			held.Add(r.Bucket)
 		}
 	}
 	for _, b := range ids {
-		if !held.Has(int(b)) {
-			lost.Add(int(b))
+		if !held.Has(b) {
+			lost.Add(b)
 		}
 	}
 	if !lost.Empty() {
@@ -51,13 +52,9 @@ func Fence(ctx context.Context, q *db.Queries, processID string, leases []bucket
 	return nil
 }
 
-// BucketNumbers returns the buckets of leases as SQL takes them.
-func BucketNumbers(leases []buckets.Lease) []int16 {
-	out := make([]int16, len(leases))
-	for i, l := range leases {
-		out[i] = int16(l.Bucket)
-	}
-	return out
+// BucketNumbers returns the buckets of leases.
+func BucketNumbers(leases []buckets.Lease) []int {
+	return postgres.Convert(leases, func(l buckets.Lease) int { return l.Bucket })
 }
 
 // ByBucket returns leases by their bucket.
@@ -70,21 +67,21 @@ func ByBucket(leases []buckets.Lease) map[int]buckets.Lease {
 }
 
 // SetOfBuckets returns the set of the buckets.
-func SetOfBuckets(bs []int16) *buckets.Set {
+func SetOfBuckets(bs []int) *buckets.Set {
 	var s buckets.Set
 	for _, b := range bs {
-		s.Add(int(b))
+		s.Add(b)
 	}
 	return &s
 }
 
 // LeaseArrays returns the buckets of the leases, and the epochs of all buckets, -1 for those without a lease. A set that is not
 // nil restricts the buckets.
-func LeaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
-	bs, epochs = []int16{}, slices.Repeat([]int64{-1}, buckets.Count)
+func LeaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int, epochs []int64) {
+	bs, epochs = []int{}, slices.Repeat([]int64{-1}, buckets.Count)
 	for _, l := range leases {
 		if only == nil || only.Has(l.Bucket) {
-			bs = append(bs, int16(l.Bucket))
+			bs = append(bs, l.Bucket)
 			epochs[l.Bucket] = l.Epoch
 		}
 	}

@@ -36,7 +36,7 @@ func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
 			Host:             m.Host,
 			GossipAddr:       m.GossipAddr,
 			Version:          m.Version,
-			DataShape:        int32(m.DataShape),
+			DataShape:        m.DataShape,
 			Modes:            postgres.NonNil(m.Modes),
 			Draining:         m.Draining,
 			ClockSkewSeconds: seconds(m.ClockSkew),
@@ -80,7 +80,7 @@ func (c *Cluster) Acquire(ctx context.Context, a buckets.Acquisition) ([]buckets
 	var taken int
 	err := c.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		got, taken = nil, 0
-		locked, err := q.LockLeasesForAcquire(ctx, smallints(a.Buckets))
+		locked, err := q.LockLeasesForAcquire(ctx, a.Buckets.List())
 		if err != nil || len(locked) == 0 {
 			return err
 		}
@@ -95,7 +95,7 @@ func (c *Cluster) Acquire(ctx context.Context, a buckets.Acquisition) ([]buckets
 			return err
 		}
 		for _, r := range rows {
-			got = append(got, buckets.Lease{Bucket: int(r.Bucket), Epoch: r.Epoch})
+			got = append(got, buckets.Lease{Bucket: r.Bucket, Epoch: r.Epoch})
 			if r.TakenOver {
 				taken++
 			}
@@ -112,9 +112,9 @@ func (c *Cluster) Acquire(ctx context.Context, a buckets.Acquisition) ([]buckets
 func (c *Cluster) Release(ctx context.Context, processID string, bs buckets.Set) (buckets.Set, error) {
 	var freed buckets.Set
 	err := c.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		rows, err := q.ReleaseLeases(ctx, postgresdb.ReleaseLeasesParams{Buckets: smallints(bs), ProcessID: processID})
+		rows, err := q.ReleaseLeases(ctx, postgresdb.ReleaseLeasesParams{Buckets: bs.List(), ProcessID: processID})
 		for _, b := range rows {
-			freed.Add(int(b))
+			freed.Add(b)
 		}
 		return err
 	})
@@ -128,7 +128,7 @@ func (c *Cluster) Release(ctx context.Context, processID string, bs buckets.Set)
 // member.
 func (c *Cluster) Leave(ctx context.Context, processID string) error {
 	err := c.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		all := postgresdb.ReleaseLeasesParams{Buckets: smallints(buckets.All()), ProcessID: processID}
+		all := postgresdb.ReleaseLeasesParams{Buckets: buckets.All().List(), ProcessID: processID}
 		if _, err := q.ReleaseLeases(ctx, all); err != nil {
 			return err
 		}
@@ -162,12 +162,12 @@ func (c *Cluster) Buckets(ctx context.Context) ([buckets.Count]buckets.LeaseStat
 
 // BucketsWithoutLiveOwner counts the buckets that no live member owns now.
 func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
-	var n int32
+	var n int
 	err := c.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
 		n, err = q.CountBucketsWithoutLiveOwner(ctx, buckets.DefaultLimits().Fresh.Seconds())
 		return err
 	})
-	return int(n), err
+	return n, err
 }
 
 // hint sends a hint to the other members. They read the change within a second anyway, so errors are ignored.
@@ -188,7 +188,7 @@ func memberStates(ctx context.Context, q *postgresdb.Queries) ([]buckets.MemberS
 				Host:       r.Host,
 				GossipAddr: r.GossipAddr,
 				Version:    r.Version,
-				DataShape:  int(r.DataShape),
+				DataShape:  r.DataShape,
 				Modes:      r.Modes,
 				Draining:   r.Draining,
 				ClockSkew:  duration(r.ClockSkewSeconds),
@@ -235,12 +235,4 @@ func leaseStates(ctx context.Context, q *postgresdb.Queries) ([buckets.Count]buc
 		out[r.Bucket] = l
 	}
 	return out, nil
-}
-
-func smallints(s buckets.Set) []int16 {
-	out := make([]int16, 0, s.Len())
-	for _, b := range s.List() {
-		out = append(out, int16(b))
-	}
-	return out
 }

@@ -450,11 +450,11 @@ func startProcessor(t *testing.T, d *postgres.DB, id string) *processor {
 // work records, in fenced transactions, which buckets this process holds in which epoch.
 func (p *processor) work(ctx context.Context, d *postgres.DB) error {
 	for ctx.Err() == nil {
-		var ids []int16
+		var ids []int
 		var epochs []int64
 		leases := p.Leases()
 		for _, l := range leases {
-			ids, epochs = append(ids, int16(l.Bucket)), append(epochs, l.Epoch)
+			ids, epochs = append(ids, l.Bucket), append(epochs, l.Epoch)
 		}
 		err := d.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			if err := pgbuckets.Fence(ctx, db.New(tx), p.ProcessID(), leases); err != nil {

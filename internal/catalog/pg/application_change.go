@@ -107,9 +107,9 @@ func changeModes(ctx context.Context, q *db.Queries, id int64, c applications.Ch
 	for mode, address := range c.SenderAddresses {
 		var err error
 		if address == "" {
-			err = q.RemoveSenderAddress(ctx, db.RemoveSenderAddressParams{ApplicationID: id, Mode: string(mode)})
+			err = q.RemoveSenderAddress(ctx, db.RemoveSenderAddressParams{ApplicationID: id, Mode: mode})
 		} else {
-			err = q.SetSenderAddress(ctx, db.SetSenderAddressParams{ApplicationID: id, Mode: string(mode), Address: address})
+			err = q.SetSenderAddress(ctx, db.SetSenderAddressParams{ApplicationID: id, Mode: mode, Address: address})
 		}
 		if err != nil {
 			return err

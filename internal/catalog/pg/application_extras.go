@@ -40,7 +40,7 @@ func (a *Applications) SetCategories(ctx context.Context, id int64, all []applic
 				continue
 			}
 			delete(known, key)
-			err := q.UpdateCategory(ctx, db.UpdateCategoryParams{ID: old, Name: c.Name, Description: c.Description, Mode: string(c.Mode)})
+			err := q.UpdateCategory(ctx, db.UpdateCategoryParams{ID: old, Name: c.Name, Description: c.Description, Mode: c.Mode})
 			if err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (a *Applications) SetCategories(ctx context.Context, id int64, all []applic
 			}
 		}
 		for _, c := range added {
-			err := q.InsertCategory(ctx, db.InsertCategoryParams{ApplicationID: id, Name: c.Name, Description: c.Description, Mode: string(c.Mode)})
+			err := q.InsertCategory(ctx, db.InsertCategoryParams{ApplicationID: id, Name: c.Name, Description: c.Description, Mode: c.Mode})
 			if err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func (a *Applications) Quota(ctx context.Context, id int64) (applications.Quota,
 	r, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationQuota, id)
 	var used messages.Usage
 	_ = json.Unmarshal(r.Usage, &used) // if the counts cannot be read, they begin at zero
-	return applications.Quota{HardUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.HardSeconds)), SoftUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.SoftSeconds)), Application: r.Application, HardThreshold: int(r.HardThreshold), SoftThreshold: int(r.SoftThreshold),
+	return applications.Quota{HardUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.HardSeconds)), SoftUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.SoftSeconds)), Application: r.Application, HardThreshold: r.HardThreshold, SoftThreshold: r.SoftThreshold,
 		HardDuration: postgres.FromSeconds(r.HardSeconds), SoftDuration: postgres.FromSeconds(r.SoftSeconds), Plan: r.Plan, Target: r.Target,
 		TargetKind: r.TargetKind, WaitAfterwards: postgres.FromSeconds(r.WaitSeconds)}, err
 }
@@ -91,9 +91,9 @@ func (a *Applications) SetQuota(ctx context.Context, id int64, c applications.Qu
 		if err != nil {
 			return err
 		}
-		return q.SetApplicationQuota(ctx, db.SetApplicationQuotaParams{ApplicationID: id, HardThreshold: int32(c.HardThreshold),
-			SoftThreshold: int32(c.SoftThreshold), HardSeconds: int32(c.HardDuration / time.Second),
-			SoftSeconds: int32(c.SoftDuration / time.Second), WaitSeconds: int32(c.WaitAfterwards / time.Second),
+		return q.SetApplicationQuota(ctx, db.SetApplicationQuotaParams{ApplicationID: id, HardThreshold: c.HardThreshold,
+			SoftThreshold: c.SoftThreshold, HardSeconds: int(c.HardDuration / time.Second),
+			SoftSeconds: int(c.SoftDuration / time.Second), WaitSeconds: int(c.WaitAfterwards / time.Second),
 			Plan: strings.TrimRight(postgres.Storable(c.Plan), " "), TargetID: target})
 	})
 }

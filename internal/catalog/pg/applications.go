@@ -61,7 +61,7 @@ func (a *Applications) read(ctx context.Context, name string) (auth.Application,
 	app := auth.Application{
 		ID: row.ID, Name: row.Name, AuthOnly: row.AuthOnly, AllowOtherAppIncidents: row.AllowOtherAppIncidents,
 		AllowAuthenticatingUsers: row.AllowAuthenticatingUsers, AllowOncall: row.AllowOncall, Relay: row.Relay, Paused: row.Paused,
-		PendingCap:  int(row.PendingCap),
+		PendingCap:  row.PendingCap,
 		DefaultPlan: row.DefaultPlan, LateWithin: postgres.FromSeconds(row.LateWithin), LateHold: postgres.FromSeconds(row.LateHold),
 		Variables: row.Variables, Version: row.Version,
 	}
@@ -164,7 +164,7 @@ func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error
 	return a.setting(ctx, app.ID, func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
 		return q.SetApplicationFlags(ctx, postgresdb.SetApplicationFlagsParams{ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
 			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
-			PendingCap: int32(app.PendingCap), Paused: app.Paused})
+			PendingCap: app.PendingCap, Paused: app.Paused})
 	})
 }
 

@@ -45,11 +45,11 @@ func (p *Plans) SetPaused(ctx context.Context, name string, paused bool, by stri
 	})
 }
 
-func int32Of(n *int64) *int32 {
+func int32Of(n *int64) *int {
 	if n == nil {
 		return nil
 	}
-	out := int32(*n)
+	out := int(*n)
 	return &out
 }
 

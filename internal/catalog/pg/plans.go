@@ -167,14 +167,14 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 		}
 		for _, row := range found {
 			r.Targets[row.Asked] = append(r.Targets[row.Asked], escalation.ReachTarget{Kind: row.Kind, TargetID: row.TargetID,
-				Name: row.Name, Active: row.Active, People: int(row.People), Reachable: int(row.Reachable), Zone: row.Zone, Size: int(row.Size)})
+				Name: row.Name, Active: row.Active, People: row.People, Reachable: row.Reachable, Zone: row.Zone, Size: int(row.Size)})
 		}
 		contents, err := q.ReachOfTemplates(ctx, templates)
 		if err != nil {
 			return r, err
 		}
 		for _, row := range contents {
-			r.Templates[row.Asked] = escalation.ReachTemplate{Applications: int(row.Applications)}
+			r.Templates[row.Asked] = escalation.ReachTemplate{Applications: row.Applications}
 		}
 		return r, nil
 	})
@@ -196,14 +196,14 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 
 // savePlan stores a new version of a plan and makes it the active one.
 func savePlan(ctx context.Context, q *postgresdb.Queries, d escalation.PlanContent) (id escalation.PlanID, err error) {
-	row := postgresdb.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,
-		ThresholdWindow: postgres.ToSeconds(d.ThresholdWindow), ThresholdCount: int32(d.ThresholdCount),
+	row := postgresdb.InsertPlanParams{Name: d.Name, CreatorID: d.CreatorID, Description: d.Description,
+		ThresholdWindow: postgres.ToSeconds(d.ThresholdWindow), ThresholdCount: d.ThresholdCount,
 		AggregationWindow: postgres.ToSeconds(d.AggregationWindow), AggregationReset: postgres.ToSeconds(d.AggregationReset)}
 	if d.Tracking != nil {
 		mode := string(d.Tracking.Mode)
 		row.TrackingType, row.TrackingKey, row.TrackingTemplate = &mode, &d.Tracking.Key, d.Tracking.Template
 	}
-	if row.Steps = int32(len(d.Steps)); d.WithConditions {
+	if row.Steps = len(d.Steps); d.WithConditions {
 		if row.Conditions, err = escalation.EncodeConditions(d.Steps); err != nil {
 			return id, err
 		}
@@ -265,13 +265,13 @@ func notificationRows(plan int64, steps []escalation.Step) []postgresdb.InsertPl
 	var rows []postgresdb.InsertPlanNotificationParams
 	for s, step := range steps {
 		for pos, n := range step.Notifications {
-			row := postgresdb.InsertPlanNotificationParams{PlanID: plan, Step: int16(s + 1), Position: int16(pos),
-				Priority: string(n.Priority), Template: n.Template, WaitSeconds: postgres.ToSeconds(n.Wait), Repeat: int32(n.Repeat),
+			row := postgresdb.InsertPlanNotificationParams{PlanID: plan, Step: s + 1, Position: pos,
+				Priority: n.Priority, Template: n.Template, WaitSeconds: postgres.ToSeconds(n.Wait), Repeat: n.Repeat,
 				Optional: n.Optional}
 			if n.Target != nil {
 				row.Role, row.TargetID = &n.Target.Role, &n.Target.TargetID
 			} else if n.DynamicIndex != nil {
-				index := int32(*n.DynamicIndex)
+				index := *n.DynamicIndex
 				row.DynamicIndex = &index
 			}
 			rows = append(rows, row)
@@ -375,7 +375,7 @@ func loadPlan(ctx context.Context, q *postgresdb.Queries, row postgresdb.PlanByI
 		return p, fmt.Errorf("read plan notifications: %w", err)
 	}
 	for _, r := range rows {
-		for len(p.Steps) < int(r.Step) {
+		for len(p.Steps) < r.Step {
 			p.Steps = append(p.Steps, escalation.Step{})
 		}
 		step := &p.Steps[r.Step-1]
@@ -396,9 +396,9 @@ func loadPlan(ctx context.Context, q *postgresdb.Queries, row postgresdb.PlanByI
 
 func planHead(row postgresdb.PlanByIDRow) escalation.Plan {
 	p := escalation.Plan{ID: escalation.PlanID(row.ID), Name: row.Name, Description: row.Description, Creator: row.Creator,
-		CreatorID: users.ID(row.CreatorID), CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused, Settings: settingsOf(row),
+		CreatorID: row.CreatorID, CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused, Settings: settingsOf(row),
 		Team:            owningTeam(row.TeamID, row.Team, row.Members, row.Managers),
-		ThresholdWindow: postgres.FromSeconds(row.ThresholdWindow), ThresholdCount: int(row.ThresholdCount),
+		ThresholdWindow: postgres.FromSeconds(row.ThresholdWindow), ThresholdCount: row.ThresholdCount,
 		AggregationWindow: postgres.FromSeconds(row.AggregationWindow), AggregationReset: postgres.FromSeconds(row.AggregationReset)}
 	if row.TrackingType != nil {
 		p.Tracking = &escalation.Tracking{
@@ -409,10 +409,10 @@ func planHead(row postgresdb.PlanByIDRow) escalation.Plan {
 }
 
 func planNotification(r postgresdb.PlanNotificationsRow) escalation.Notification {
-	n := escalation.Notification{ID: r.ID, Priority: users.Priority(r.Priority), Template: r.Template,
-		Wait: postgres.FromSeconds(r.WaitSeconds), Repeat: int(r.Repeat), Optional: r.Optional}
+	n := escalation.Notification{ID: r.ID, Priority: r.Priority, Template: r.Template,
+		Wait: postgres.FromSeconds(r.WaitSeconds), Repeat: r.Repeat, Optional: r.Optional}
 	if r.DynamicIndex != nil {
-		index := int(*r.DynamicIndex)
+		index := *r.DynamicIndex
 		n.DynamicIndex = &index
 	} else if r.Role != nil && r.TargetID != nil {
 		n.Target = &escalation.Target{Role: *r.Role, Name: r.Target, TargetID: *r.TargetID}
@@ -425,7 +425,7 @@ func (p *Plans) Aggregation(ctx context.Context) ([]escalation.Plan, error) {
 	rows, err := postgres.Read(ctx, p.db, (*postgresdb.Queries).PlanAggregation)
 	return postgres.Convert(rows, func(r postgresdb.PlanAggregationRow) escalation.Plan {
 		return escalation.Plan{ID: escalation.PlanID(r.ID), Name: r.Name, ThresholdWindow: postgres.FromSeconds(r.ThresholdWindow),
-			ThresholdCount: int(r.ThresholdCount), AggregationWindow: postgres.FromSeconds(r.AggregationWindow),
+			ThresholdCount: r.ThresholdCount, AggregationWindow: postgres.FromSeconds(r.AggregationWindow),
 			AggregationReset: postgres.FromSeconds(r.AggregationReset)}
 	}), err
 }

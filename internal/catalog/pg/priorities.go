@@ -20,7 +20,7 @@ func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.M
 // within about a second.
 func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: string(p), Mode: string(m)})
+		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: p, Mode: m})
 		if err := postgres.Named(postgres.RequireRow(n, err), "there is no priority "+string(p)); err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Templates stores versions of templates. It is safe for concurrent use.
@@ -128,14 +127,14 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 
 // saveTemplate stores a new version of a template and makes it the active one.
 func saveTemplate(ctx context.Context, q *postgresdb.Queries, d messages.NewTemplate) (id messages.TemplateID, err error) {
-	n, err := q.InsertTemplate(ctx, postgresdb.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
+	n, err := q.InsertTemplate(ctx, postgresdb.InsertTemplateParams{Name: d.Name, CreatorID: d.CreatorID})
 	if err != nil {
 		return id, fmt.Errorf("insert template: %w", err)
 	}
 	id = messages.TemplateID(n)
 	for _, w := range d.Texts {
 		found, err := q.InsertTemplateContent(ctx, postgresdb.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
-			Mode: string(w.Mode), Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
+			Mode: w.Mode, Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
 		if err != nil {
 			return id, fmt.Errorf("insert template content: %w", err)
 		}
@@ -204,7 +203,7 @@ func loadTemplate(ctx context.Context, q *postgresdb.Queries, row postgresdb.Tem
 		return d, fmt.Errorf("read template contents: %w", err)
 	}
 	for _, c := range contents {
-		d.Texts = append(d.Texts, messages.TemplateText{Application: c.Application, Mode: users.Mode(c.Mode),
+		d.Texts = append(d.Texts, messages.TemplateText{Application: c.Application, Mode: c.Mode,
 			TemplateContent: messages.TemplateContent{Subject: c.Subject, Body: c.Body, EmailHTML: c.EmailHtml}})
 	}
 	plans, err := q.PlansOfTemplate(ctx, row.Name)
@@ -212,13 +211,13 @@ func loadTemplate(ctx context.Context, q *postgresdb.Queries, row postgresdb.Tem
 		return d, fmt.Errorf("read plans of template: %w", err)
 	}
 	for _, p := range plans {
-		d.Plans = append(d.Plans, messages.NamedPlan{ID: p.ID, Name: p.Name})
+		d.Plans = append(d.Plans, messages.NamedPlan(p))
 	}
 	return d, nil
 }
 
 func templateHead(row postgresdb.TemplateByIDRow) messages.TemplateVersion {
-	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator, CreatorID: users.ID(row.CreatorID),
+	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator, CreatorID: row.CreatorID,
 		CreatedAt: row.CreatedAt, Active: row.Active, Team: owningTeam(row.TeamID, row.Team, row.Members, row.Managers)}
 }
 

@@ -27,7 +27,7 @@ func (u *Uses) OfPerson(ctx context.Context, p users.User) ([]string, error) {
 		return q.UsesOfTarget(ctx, p.TargetID)
 	},
 		func(ctx context.Context, q *postgresdb.Queries) ([]string, error) {
-			return q.UsesOfPerson(ctx, int64(p.ID))
+			return q.UsesOfPerson(ctx, p.ID)
 		})
 }
 

@@ -27,22 +27,22 @@ func (b *Bench) OwnedSince(ctx context.Context, since time.Time) (owned bool, af
 
 // AttemptsInDoubt counts an application's vendor calls whose outcome is unknown. It reads whole tables.
 func (b *Bench) AttemptsInDoubt(ctx context.Context, application string) (int, error) {
-	var n int32
+	var n int
 	err := b.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
 		n, err = q.CountAttemptsInDoubt(ctx, application)
 		return err
 	})
-	return int(n), err
+	return n, err
 }
 
 // MessagesUnsettled counts an application's messages that are not sent yet or in doubt.
 func (b *Bench) MessagesUnsettled(ctx context.Context, application string) (int, error) {
-	var n int32
+	var n int
 	err := b.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
 		n, err = q.CountUnsettledMessages(ctx, application)
 		return err
 	})
-	return int(n), err
+	return n, err
 }
 
 // Size is what the queue's tables hold at one moment.

@@ -10,7 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Hold decides which messages of plans that aggregate are held for a digest. It returns the messages to be made and lines for the
@@ -49,7 +48,7 @@ func makeFloods(ctx context.Context, q *db.Queries, keys []escalation.Aggregatio
 		p.ApplicationIds = append(p.ApplicationIds, k.ApplicationID)
 		p.Priorities = append(p.Priorities, string(k.Priority))
 		p.UserIds = append(p.UserIds, int64(k.UserID))
-		p.Buckets = append(p.Buckets, int16((int64(k.PlanID)+k.ApplicationID+int64(k.UserID))%buckets.Count))
+		p.Buckets = append(p.Buckets, int((int64(k.PlanID)+k.ApplicationID+int64(k.UserID))%buckets.Count))
 	}
 	if err := q.MakeAggregations(ctx, p); err != nil {
 		return fmt.Errorf("make aggregations: %w", err)
@@ -76,7 +75,7 @@ func lockKnownFloods(ctx context.Context, q *db.Queries, keys []escalation.Aggre
 			f.State = floods.State{} // counted again: one page too many is better than one too few
 		}
 		out[escalation.AggregationKey{
-			PlanID: escalation.PlanID(r.PlanID), ApplicationID: r.ApplicationID, Priority: users.Priority(r.Priority), UserID: users.ID(r.UserID),
+			PlanID: escalation.PlanID(r.PlanID), ApplicationID: r.ApplicationID, Priority: r.Priority, UserID: r.UserID,
 		}] = f
 	}
 	return out, nil

@@ -25,10 +25,10 @@ func NewHistory(d *postgres.DB) *History { return &History{d} }
 // Move moves finished messages. See history.Archive.
 func (h *History) Move(ctx context.Context, age time.Duration, most int) (round delivery.Round, err error) {
 	err = h.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		limits := postgresdb.MoveToHistoryParams{AgeUs: age.Microseconds(), Most: int32(most), Revisits: int32(most/10 + 1)}
+		limits := postgresdb.MoveToHistoryParams{AgeUs: age.Microseconds(), Most: most, Revisits: most/10 + 1}
 		row, err := q.MoveToHistory(ctx, limits)
 		more := row.Passed == limits.Most || row.Revisited == limits.Revisits
-		round = delivery.Round{Moved: int(row.Moved), More: more, Through: row.SettledAt}
+		round = delivery.Round{Moved: row.Moved, More: more, Through: row.SettledAt}
 		return err
 	})
 	return round, err
@@ -36,7 +36,7 @@ func (h *History) Move(ctx context.Context, age time.Duration, most int) (round 
 
 // Prepare creates the partitions of this month and the next two.
 func (h *History) Prepare(ctx context.Context) error {
-	for ahead := range int32(3) {
+	for ahead := range 3 {
 		err := h.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 			_, err := q.MakeHistoryPartition(ctx, ahead)
 			return err

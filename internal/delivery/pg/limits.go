@@ -22,7 +22,7 @@ func NewLimits(d *postgres.DB) *Limits { return &Limits{d} }
 // is lost: the slots then stay unused.
 func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.Granted, error) {
 	p := postgresdb.ReserveSlotsParams{
-		Key: r.Key, SlotUs: r.Interval.Microseconds(), Burst: int32(max(1, r.Burst)),
+		Key: r.Key, SlotUs: r.Interval.Microseconds(), Burst: max(1, r.Burst),
 		Offsets: make([]int64, len(r.Offsets)), Instants: append([]time.Time{}, r.Instants...), Tolerance: r.Tolerance.Microseconds(),
 		Lead: r.Lead.Microseconds(),
 	}
@@ -42,7 +42,7 @@ func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.
 		g = delivery.Granted{Before: row.Before, Clock: row.Clock, Next: row.NextFree, Slots: row.Slots, Lead: postgres.Micros(row.LongestLead)}
 		g.Index = make([]int, len(row.Granted))
 		for i, n := range row.Granted {
-			g.Index[i] = int(n) - 1
+			g.Index[i] = n - 1
 		}
 		return nil
 	})

@@ -42,7 +42,7 @@ func (w *Loader) Incidents(ctx context.Context, ids []incidents.ID) (map[inciden
 	err := w.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		rows, err := q.DataOfIncidents(ctx, numbers)
 		for _, r := range rows {
-			out[incidents.ID(r.ID)] = messages.IncidentData{
+			out[r.ID] = messages.IncidentData{
 				Context: r.Context, CreatedAt: r.CreatedAt, PlanID: r.PlanID, Application: r.Application,
 				TitleVariable: r.TitleVariable, Owner: r.Owner, Sender: r.Sender, Markup: r.Markup,
 			}
@@ -82,7 +82,7 @@ func (w *Loader) Plans(ctx context.Context, ids []int64) (map[int64]messages.Pla
 		for _, r := range rows {
 			p := messages.PlanData{Name: r.Name, Tracking: r.TrackingTemplate}
 			for i, step := range r.DynamicSteps {
-				p.Dynamic = append(p.Dynamic, messages.StepPosition{Step: int(step), Position: int(r.DynamicPositions[i])})
+				p.Dynamic = append(p.Dynamic, messages.StepPosition{Step: step, Position: r.DynamicPositions[i]})
 			}
 			out[r.ID] = p
 		}
@@ -100,7 +100,7 @@ func (w *Loader) Detours(ctx context.Context, ids []messages.ID) (map[messages.I
 	err := w.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		rows, err := q.DetoursOfMessages(ctx, numbers(ids))
 		for _, r := range rows {
-			out[messages.ID(r.MessageID)] = messages.Change{At: r.At, Type: "target-change", Old: r.Old, New: r.New, Description: r.Description}
+			out[r.MessageID] = messages.Change{At: r.At, Type: "target-change", Old: r.Old, New: r.New, Description: r.Description}
 		}
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -36,7 +37,7 @@ func (q *Queue) Waiting(ctx context.Context, bs []int, low time.Time) (delivery.
 	}
 	err := q.db.Do(ctx, func(ctx context.Context, d *postgresdb.Queries) error {
 		found = delivery.Found{}
-		rows, err := d.WaitingLanes(ctx, postgresdb.WaitingLanesParams{Buckets: small(bs), Low: low})
+		rows, err := d.WaitingLanes(ctx, postgresdb.WaitingLanesParams{Buckets: postgres.NonNil(bs), Low: low})
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,7 @@ func (q *Queue) Waiting(ctx context.Context, bs []int, low time.Time) (delivery.
 					Mode: users.Mode(r.Mode), Class: messages.Class(r.Class), Application: r.ApplicationID,
 				},
 				ApplicationName: r.Application,
-				Bucket:          int(r.Bucket),
+				Bucket:          r.Bucket,
 				DueIn:           r.AvailableAt.Sub(r.Clock),
 			}
 		}
@@ -69,29 +70,29 @@ func (q *Queue) Take(ctx context.Context, r delivery.TakeRequest) ([]delivery.Cl
 			continue
 		}
 		p.LaneModes = append(p.LaneModes, string(t.Lane.Mode))
-		p.LaneClasses = append(p.LaneClasses, int16(t.Lane.Class))
+		p.LaneClasses = append(p.LaneClasses, int(t.Lane.Class))
 		p.LaneApplications = append(p.LaneApplications, t.Lane.Application)
-		p.LaneMost = append(p.LaneMost, int32(t.Max))
-		p.LaneEach = append(p.LaneEach, int32(t.PerBucket()))
+		p.LaneMost = append(p.LaneMost, t.Max)
+		p.LaneEach = append(p.LaneEach, t.PerBucket())
 		p.LaneWaitedUs = append(p.LaneWaitedUs, t.Waited.Microseconds())
 		p.LaneOlderUs = append(p.LaneOlderUs, t.Older.Microseconds())
 		p.LaneFirstUs = append(p.LaneFirstUs, t.FirstWaited.Microseconds())
-		p.LaneFrom = append(p.LaneFrom, int32(len(p.LaneBuckets)+1))
+		p.LaneFrom = append(p.LaneFrom, (len(p.LaneBuckets) + 1))
 		for _, b := range t.Buckets {
-			p.LaneBuckets = append(p.LaneBuckets, int16(b))
+			p.LaneBuckets = append(p.LaneBuckets, b)
 			touched.Add(b)
 		}
-		p.LaneTo = append(p.LaneTo, int32(len(p.LaneBuckets)))
+		p.LaneTo = append(p.LaneTo, len(p.LaneBuckets))
 	}
 	if len(p.LaneModes) == 0 {
 		return nil, nil
 	}
 	p.LeaseBuckets, p.Epochs = pgbuckets.LeaseArrays(r.Leases, &touched)
-	p.StandInBuckets = []int16{}
+	p.StandInBuckets = []int{}
 	for _, l := range r.StandIns {
 		if touched.Has(l.Bucket) && p.Epochs[l.Bucket] < 0 {
-			p.LeaseBuckets = append(p.LeaseBuckets, int16(l.Bucket))
-			p.StandInBuckets = append(p.StandInBuckets, int16(l.Bucket))
+			p.LeaseBuckets = append(p.LeaseBuckets, l.Bucket)
+			p.StandInBuckets = append(p.StandInBuckets, l.Bucket)
 			p.Epochs[l.Bucket] = l.Epoch
 		}
 	}
@@ -112,16 +113,16 @@ func (q *Queue) Take(ctx context.Context, r delivery.TakeRequest) ([]delivery.Cl
 
 func claimed(r postgresdb.TakeMessagesRow) delivery.Claimed {
 	c := delivery.Claimed{
-		ID: messages.ID(r.ID), Bucket: int(r.Bucket), IncidentID: incidents.ID(r.IncidentID), RequestID: r.RequestID,
+		ID: messages.ID(r.ID), Bucket: r.Bucket, IncidentID: incidents.ID(r.IncidentID), RequestID: r.RequestID,
 		ApplicationID: r.ApplicationID, ApplicationName: r.Application, PlanID: r.PlanID,
-		Step: int(r.Step), Position: int(r.Position), Recipient: messages.Recipient(r.Recipient),
+		Step: r.Step, Position: r.Position, Recipient: messages.Recipient(r.Recipient),
 		Purpose: messages.Purpose(r.Purpose), UserID: users.ID(r.UserID), Target: r.Target,
-		Priority: users.Priority(r.Priority), Class: messages.Class(r.Class), Mode: users.Mode(r.Mode),
+		Priority: users.Priority(r.Priority), Class: messages.Class(r.Class), Mode: r.Mode,
 		Template: r.Template, Destination: r.Destination, Allowed: r.Allowed, Gone: r.Gone,
-		Attempt: int(r.Attempt), ModeAttempt: int(r.ModeAttempt), KeyAttempt: int(r.KeyAttempt), Takes: int(r.Takes),
+		Attempt: r.Attempt, ModeAttempt: r.ModeAttempt, KeyAttempt: r.KeyAttempt, Takes: r.Takes,
 		Tried: modes(r.TriedModes), Refused: modes(r.RefusedModes), FallbackAsked: r.FallbackAsked,
 		CreatedAt: r.CreatedAt, Age: postgres.Micros(r.AgeUs), InMode: postgres.Micros(r.InModeUs), Waited: postgres.Micros(r.WaitedUs),
-		Expired: r.Expired, Batch: r.Batch, BatchSize: int(r.BatchSize), Override: r.Override, Sender: r.Sender,
+		Expired: r.Expired, Batch: r.Batch, BatchSize: r.BatchSize, Override: r.Override, Sender: r.Sender,
 	}
 	if r.IncidentAt != nil {
 		c.IncidentAt = *r.IncidentAt
@@ -141,7 +142,7 @@ func (q *Queue) Release(ctx context.Context, processID string, ids []messages.ID
 		if err != nil {
 			return err
 		}
-		if err := d.ReleaseMessages(ctx, postgresdb.ReleaseMessagesParams{Ids: open, ProcessID: processID}); err != nil || len(open) == len(taken) {
+		if err := d.ReleaseMessages(ctx, postgresdb.ReleaseMessagesParams{Ids: numbers(open), ProcessID: processID}); err != nil || len(open) == len(taken) {
 			return err
 		}
 		cancelled, err := d.CancelTaken(ctx, postgresdb.CancelTakenParams{Ids: taken, ProcessID: processID})
@@ -161,7 +162,7 @@ func noteCancelled(ctx context.Context, d *postgresdb.Queries, of []int64) error
 	delete(counts, 0)
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		e := escalation.CancelledEntry(counts[id], time.Time{})
-		if err := postgres.AddEntry(ctx, d, id, e.Kind, "", e.Text); err != nil {
+		if err := pgincidents.AddEntry(ctx, d, id, e.Kind, "", e.Text); err != nil {
 			return err
 		}
 	}
@@ -217,7 +218,7 @@ func (q *Queue) MarkSending(ctx context.Context, processID string, starts []deli
 		}
 		out = make(map[messages.ID]int, len(rows))
 		for _, r := range rows {
-			out[messages.ID(r.ID)] = int(r.Attempt)
+			out[messages.ID(r.ID)] = r.Attempt
 		}
 		return nil
 	})
@@ -234,7 +235,7 @@ func (q *Queue) StillOpen(ctx context.Context, processID string, ids []messages.
 		rows, err := d.StillOpen(ctx, p)
 		open = make(map[messages.ID]bool, len(rows))
 		for _, id := range rows {
-			open[messages.ID(id)] = true
+			open[id] = true
 		}
 		return err
 	})
@@ -249,7 +250,7 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 		v := o.Verdict
 		turns[i] = o.Turn
 		p.Ids = append(p.Ids, int64(o.ID))
-		p.Attempts = append(p.Attempts, int16(o.Attempt))
+		p.Attempts = append(p.Attempts, o.Attempt)
 		p.Outcomes = append(p.Outcomes, string(o.Result.Outcome))
 		p.Details = append(p.Details, postgres.CleanText(o.Result.Detail))
 		p.VendorIds = append(p.VendorIds, postgres.CleanText(o.Result.VendorMessageID))
@@ -288,15 +289,15 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 func (q *Queue) Sending(ctx context.Context, processID string, bs []int) ([]delivery.Recovered, error) {
 	var out []delivery.Recovered
 	err := q.db.Do(ctx, func(ctx context.Context, d *postgresdb.Queries) error {
-		rows, err := d.OverdueSending(ctx, postgresdb.OverdueSendingParams{ProcessID: processID, Buckets: small(bs)})
+		rows, err := d.OverdueSending(ctx, postgresdb.OverdueSendingParams{ProcessID: processID, Buckets: postgres.NonNil(bs)})
 		if err != nil {
 			return err
 		}
 		out = make([]delivery.Recovered, len(rows))
 		for i, r := range rows {
 			out[i] = delivery.Recovered{
-				ID: messages.ID(r.ID), IncidentID: incidents.ID(r.IncidentID), Bucket: int(r.Bucket),
-				Mode: users.Mode(r.Mode), Attempt: int(r.Attempt),
+				ID: r.ID, IncidentID: incidents.ID(r.IncidentID), Bucket: r.Bucket,
+				Mode: r.Mode, Attempt: r.Attempt,
 			}
 		}
 		return nil
@@ -309,7 +310,7 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 	var p postgresdb.DoubtAttemptsParams
 	for _, r := range rs {
 		p.Ids = append(p.Ids, int64(r.ID))
-		p.Attempts = append(p.Attempts, int16(r.Attempt))
+		p.Attempts = append(p.Attempts, r.Attempt)
 	}
 	return q.db.Do(ctx, func(ctx context.Context, d *postgresdb.Queries) error { return d.DoubtAttempts(ctx, p) })
 }
@@ -318,7 +319,7 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 func (q *Queue) NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]delivery.Unsent, error) {
 	var out []delivery.Unsent
 	err := q.db.Do(ctx, func(ctx context.Context, d *postgresdb.Queries) error {
-		rows, err := d.NoteUnsent(ctx, postgresdb.NoteUnsentParams{Buckets: small(bs), AfterUs: after.Microseconds(), Low: low})
+		rows, err := d.NoteUnsent(ctx, postgresdb.NoteUnsentParams{Buckets: postgres.NonNil(bs), AfterUs: after.Microseconds(), Low: low})
 		if err != nil {
 			return err
 		}
@@ -337,7 +338,7 @@ func (q *Queue) NoteUnsent(ctx context.Context, bs []int, after time.Duration, l
 // Expire drops messages that are no longer of use. See delivery.Rescuer.
 func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
 	err = q.db.Do(ctx, func(ctx context.Context, d *postgresdb.Queries) error {
-		expired, err := d.ExpiredBuckets(ctx, bucketsOf(leases))
+		expired, err := d.ExpiredBuckets(ctx, pgbuckets.BucketNumbers(leases))
 		if err != nil || len(expired) == 0 {
 			return err
 		}
@@ -348,14 +349,6 @@ func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID st
 		return err
 	})
 	return n, err
-}
-
-func bucketsOf(leases []buckets.Lease) []int16 {
-	out := make([]int16, len(leases))
-	for i, l := range leases {
-		out[i] = int16(l.Bucket)
-	}
-	return out
 }
 
 var (
@@ -375,14 +368,6 @@ func settling(turns []delivery.Turn) []int64 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-func small(bs []int) []int16 {
-	out := make([]int16, len(bs))
-	for i, b := range bs {
-		out[i] = int16(b)
-	}
-	return out
 }
 
 func modes(names []string) []users.Mode {

@@ -8,7 +8,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // queueTTL is how old a cached view of the queues may be.
@@ -36,7 +35,7 @@ func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
 			}
 			out = make([]messages.QueueDepth, len(rows))
 			for i, r := range rows {
-				out[i] = messages.QueueDepth{Mode: users.Mode(r.Mode), Application: r.Application, Class: messages.Class(r.Class),
+				out[i] = messages.QueueDepth{Mode: r.Mode, Application: r.Application, Class: r.Class,
 					Waiting: r.Waiting, InFlight: r.InFlight, OldestAge: time.Duration(r.OldestSeconds * float64(time.Second))}
 			}
 			return nil

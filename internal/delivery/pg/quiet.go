@@ -74,9 +74,9 @@ func ReadQuiet(ctx context.Context, q *db.Queries, ids []users.ID, perDay int, a
 		limits := floods.QuietLimits{Limited: perDay > 0, PerDay: perDay, Zone: zone, Holidays: r.Holidays,
 			WorkingDays: postgres.Convert(r.WorkingDays, func(p string) users.Priority { return users.Priority(p) })}
 		if r.PerDay != nil {
-			limits.Limited, limits.PerDay = true, int(*r.PerDay)
+			limits.Limited, limits.PerDay = true, *r.PerDay
 		}
-		out[users.ID(r.ID)] = limits
+		out[r.ID] = limits
 	}
 	return out, nil
 }

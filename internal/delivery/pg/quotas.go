@@ -74,8 +74,8 @@ func (a *Quotas) read(ctx context.Context, q *postgresdb.Queries) (p floods.Poli
 	p.Quotas = map[int64]messages.Quota{}
 	for _, r := range rows {
 		p.Quotas[r.ApplicationID] = messages.Quota{
-			HardLimit: int(r.HardThreshold), HardWithin: postgres.FromSeconds(r.HardSeconds),
-			SoftLimit: int(r.SoftThreshold), SoftWithin: postgres.FromSeconds(r.SoftSeconds),
+			HardLimit: r.HardThreshold, HardWithin: postgres.FromSeconds(r.HardSeconds),
+			SoftLimit: r.SoftThreshold, SoftWithin: postgres.FromSeconds(r.SoftSeconds),
 			Plan: r.PlanKey, TargetID: r.TargetID, Wait: postgres.FromSeconds(r.WaitSeconds),
 		}
 	}
@@ -171,7 +171,7 @@ func (p Policy) setOpeners(ctx context.Context, q *postgresdb.Queries, news []*f
 	}
 	openers := make(map[incidents.ID]string, len(rows))
 	for _, r := range rows {
-		openers[incidents.ID(r.ID)] = r.Opener
+		openers[r.ID] = r.Opener
 	}
 	for _, m := range news {
 		m.Opener = openers[m.IncidentID]
@@ -206,7 +206,7 @@ func ReadRules(ctx context.Context, q *postgresdb.Queries, keys []users.Responde
 	for _, r := range rows {
 		k := users.ResponderKey{User: users.ID(r.UserID), Application: r.ApplicationID}
 		out[k] = append(out[k], messages.Reprioritisation{
-			From: users.Mode(r.SourceMode), To: users.Mode(r.DestinationMode), Count: int(r.Count),
+			From: r.SourceMode, To: r.DestinationMode, Count: r.Count,
 			Within: postgres.FromSeconds(r.WindowSeconds), Usable: r.Usable,
 		})
 	}
@@ -221,7 +221,7 @@ func report(ctx context.Context, q *postgresdb.Queries, b *floods.Breach, tally 
 	}
 	unclaimed := false
 	if id := b.Incident(); id != 0 {
-		if unclaimed, err = q.IsUnclaimed(ctx, int64(id)); err != nil {
+		if unclaimed, err = q.IsUnclaimed(ctx, id); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +239,7 @@ func report(ctx context.Context, q *postgresdb.Queries, b *floods.Breach, tally 
 		}
 	}
 	if r.Line != "" {
-		if err := q.TellWaiting(ctx, postgresdb.TellWaitingParams{IncidentID: int64(b.Incident()), Text: r.Line}); err != nil {
+		if err := q.TellWaiting(ctx, postgresdb.TellWaitingParams{IncidentID: b.Incident(), Text: r.Line}); err != nil {
 			return nil, err
 		}
 	}

@@ -27,7 +27,7 @@ func TestTheHotPathScansFewRows(t *testing.T) {
 	require.LessOrEqual(t, pgtest.Scanned(t, d, "rates.sql", "RecentIncidentsOf", map[string]any{
 		"application_id": 2, "plan_id": 1, "lookback_us": 300_000_000, "most": 1001, "opener": ""}), 20)
 	require.LessOrEqual(t, pgtest.Scanned(t, d, "rates.sql", "ActiveIncidentsOf", map[string]any{"application_id": 2, "plan_id": 1, "most": 1001, "opener": ""}), 20)
-	require.LessOrEqual(t, pgtest.Scanned(t, d, "floods.sql", "DueAggregations", map[string]any{"buckets": []int16{0, 1, 2}, "now": nil}), 20)
+	require.LessOrEqual(t, pgtest.Scanned(t, d, "floods.sql", "DueAggregations", map[string]any{"buckets": []int{0, 1, 2}, "now": nil}), 20)
 }
 
 // One statement records the outcomes of many messages. The rows that it reads grow linearly with the number of messages.
@@ -52,7 +52,7 @@ func TestRecordingOutcomesScansLinearly(t *testing.T) {
 	}
 	texts, no := slices.Repeat([]string{""}, n), slices.Repeat([]bool{false}, n)
 	looked := pgtest.Scanned(t, d, "queue.sql", "RecordOutcomes", map[string]any{
-		"hold_ids": ids, "ids": ids, "attempts": slices.Repeat([]int16{1}, n), "outcomes": slices.Repeat([]string{"sent"}, n), "details": texts,
+		"hold_ids": ids, "ids": ids, "attempts": slices.Repeat([]int{1}, n), "outcomes": slices.Repeat([]string{"sent"}, n), "details": texts,
 		"vendor_ids": texts, "states": slices.Repeat([]string{"sent"}, n), "retry_us": slices.Repeat([]int64{0}, n), "modes": texts,
 		"tried": texts, "refused": texts, "same_key": no, "ask_fallback": no, "for_good": no, "unstarted": no, "why": texts, "audits": texts, "processes": texts,
 	})
@@ -83,9 +83,9 @@ func TestTakingReadsOnlyItsBuckets(t *testing.T) {
 	}
 	epochs := slices.Repeat([]int64{1}, 256)
 	read := pgtest.Scanned(t, d, "queue.sql", "TakeMessages", map[string]any{
-		"lease_buckets": []int16{0, 1, 2, 3, 4, 5, 6, 7}, "stand_in_buckets": []int16{}, "process_id": "me", "epochs": epochs, "lane_modes": []string{"email"}, "lane_classes": []int16{0},
-		"lane_applications": []int64{2}, "lane_most": []int32{16}, "lane_each": []int32{4}, "lane_from": []int32{1}, "lane_to": []int32{8},
-		"lane_waited_us": []int64{0}, "lane_older_us": []int64{0}, "lane_first_us": []int64{0}, "lane_buckets": []int16{0, 1, 2, 3, 4, 5, 6, 7},
+		"lease_buckets": []int{0, 1, 2, 3, 4, 5, 6, 7}, "stand_in_buckets": []int{}, "process_id": "me", "epochs": epochs, "lane_modes": []string{"email"}, "lane_classes": []int{0},
+		"lane_applications": []int64{2}, "lane_most": []int{16}, "lane_each": []int{4}, "lane_from": []int{1}, "lane_to": []int{8},
+		"lane_waited_us": []int64{0}, "lane_older_us": []int64{0}, "lane_first_us": []int64{0}, "lane_buckets": []int{0, 1, 2, 3, 4, 5, 6, 7},
 		"low": time.Now().Add(-time.Hour), "claim_us": int64(1_000_000),
 	})
 	require.Less(t, read, 1000, "of 5,000 messages that wait")

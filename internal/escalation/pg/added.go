@@ -14,16 +14,14 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
-	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Added implements runner.Additions.
 func (r *Runner) Added(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Added, error) {
 	rows, err := postgres.Query(ctx, r.db, (*db.Queries).WaitingPages, db.WaitingPagesParams{
-		Now: postgres.NullTime(ask.Now), Buckets: pgbuckets.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), Most: int32(ask.Limit),
+		Now: postgres.NullTime(ask.Now), Buckets: pgbuckets.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), Most: ask.Limit,
 	})
 	if err != nil {
 		return nil, err
@@ -32,10 +30,10 @@ func (r *Runner) Added(ctx context.Context, leases []buckets.Lease, ask runner.A
 	out := make([]escalation.Added, len(rows))
 	for k, row := range rows {
 		out[k] = escalation.Added{
-			ID: row.ID, Number: int(row.Number), IncidentID: incidents.ID(row.IncidentID), Lease: lease[int(row.Bucket)],
+			ID: row.ID, Number: row.Number, IncidentID: row.IncidentID, Lease: lease[row.Bucket],
 			PlanID: escalation.PlanID(row.PlanID), ApplicationID: row.ApplicationID, Actor: row.Actor, Stopped: row.Stopped,
-			ReadAt: row.ReadAt, Step: int(row.CurrentStep), Reopen: int(row.ReopenCount), Open: row.Open, Over: row.Over,
-			Addition: escalation.Addition{Kind: escalation.AddedKind(row.Kind), Priority: users.Priority(row.Priority), Template: row.Template},
+			ReadAt: row.ReadAt, Step: row.CurrentStep, Reopen: row.ReopenCount, Open: row.Open, Over: row.Over,
+			Addition: escalation.Addition{Kind: escalation.AddedKind(row.Kind), Priority: row.Priority, Template: row.Template},
 		}
 		if err := json.Unmarshal(row.Targets, &out[k].Targets); err != nil {
 			return nil, fmt.Errorf("read the targets of added page %d: %w", row.ID, err)
@@ -57,7 +55,7 @@ func (r *Runner) CommitAdded(ctx context.Context, processID string, c escalation
 		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{a.Lease}); err != nil {
 			return err
 		}
-		now, err := q.LockForPage(ctx, int64(a.IncidentID))
+		now, err := q.LockForPage(ctx, a.IncidentID)
 		if errors.Is(err, pgx.ErrNoRows) || err == nil && (now.Open != a.Open || now.Over != a.Over) {
 			return nil // it changed and is read again
 		}
@@ -67,7 +65,7 @@ func (r *Runner) CommitAdded(ctx context.Context, processID string, c escalation
 		if n, err := q.FinishPage(ctx, a.ID); err != nil || n == 0 {
 			return err
 		}
-		if err := q.TouchPaged(ctx, db.TouchPagedParams{ID: int64(a.IncidentID), Stopped: a.Stopped}); err != nil {
+		if err := q.TouchPaged(ctx, db.TouchPagedParams{ID: a.IncidentID, Stopped: a.Stopped}); err != nil {
 			return fmt.Errorf("touch incident: %w", err)
 		}
 		news := make([]floods.Message, len(c.Messages))

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -37,8 +38,8 @@ func (r *Runner) Releases(ctx context.Context, leases []buckets.Lease, now time.
 		for i, row := range rows {
 			out[i] = runner.Release{
 				Key: escalation.AggregationKey{PlanID: escalation.PlanID(row.PlanID), ApplicationID: row.ApplicationID,
-					Priority: users.Priority(row.Priority), UserID: users.ID(row.UserID)},
-				Lease: lease[int(row.Bucket)], At: row.ReadAt,
+					Priority: row.Priority, UserID: row.UserID},
+				Lease: lease[row.Bucket], At: row.ReadAt,
 			}
 		}
 		return nil
@@ -61,7 +62,7 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 		}
 		k := d.Key
 		_, err := q.LockDueAggregation(ctx, db.LockDueAggregationParams{
-			PlanID: int64(k.PlanID), ApplicationID: k.ApplicationID, Priority: string(k.Priority), UserID: int64(k.UserID), Now: postgres.NullTime(now),
+			PlanID: int64(k.PlanID), ApplicationID: k.ApplicationID, Priority: k.Priority, UserID: k.UserID, Now: postgres.NullTime(now),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil // another process was faster
@@ -73,8 +74,8 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 		if err != nil {
 			return fmt.Errorf("lock held pages: %w", err)
 		}
-		if err := q.SetRelease(ctx, db.SetReleaseParams{PlanID: int64(k.PlanID), ApplicationID: k.ApplicationID, Priority: string(k.Priority),
-			UserID: int64(k.UserID), ReleaseAt: next}); err != nil {
+		if err := q.SetRelease(ctx, db.SetReleaseParams{PlanID: int64(k.PlanID), ApplicationID: k.ApplicationID, Priority: k.Priority,
+			UserID: k.UserID, ReleaseAt: next}); err != nil {
 			return fmt.Errorf("set the next release: %w", err)
 		}
 		batch := floods.Release(d, held)
@@ -82,7 +83,7 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 		case batch.IsDigest():
 			made.Add(d.Lease.Bucket)
 		case len(batch.Pages) == 1:
-			made.Add(postgres.BucketOf(int64(batch.Message.IncidentID)))
+			made.Add(pgincidents.BucketOf(int64(batch.Message.IncidentID)))
 		}
 		entries, err := send(ctx, q, d, policy, batch, tally)
 		if err != nil {
@@ -98,7 +99,7 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 
 // lockHeld locks and reads the held pages that are sent now, and returns when the next ones are; nil = none are held.
 func lockHeld(ctx context.Context, q *db.Queries, d runner.Digest, now time.Time) (held []floods.Page, next *time.Time, err error) {
-	k, user := d.Key, int64(d.Key.UserID)
+	k, user := d.Key, d.Key.UserID
 	if k.IsQuiet() {
 		rows, err := q.LockQuiet(ctx, db.LockQuietParams{UserID: &user, Now: postgres.NullTime(now), Most: mostHeld})
 		if err != nil {
@@ -111,8 +112,8 @@ func lockHeld(ctx context.Context, q *db.Queries, d runner.Digest, now time.Time
 		}
 		return held, next, err
 	}
-	plan, priority := int64(k.PlanID), string(k.Priority)
-	rows, err := q.LockHeld(ctx, db.LockHeldParams{PlanID: &plan, ApplicationID: k.ApplicationID, Priority: &priority, UserID: &user, Most: mostHeld})
+	plan := int64(k.PlanID)
+	rows, err := q.LockHeld(ctx, db.LockHeldParams{PlanID: &plan, ApplicationID: k.ApplicationID, Priority: &k.Priority, UserID: &user, Most: mostHeld})
 	if len(rows) == mostHeld {
 		next = &d.At
 	}
@@ -120,8 +121,8 @@ func lockHeld(ctx context.Context, q *db.Queries, d runner.Digest, now time.Time
 }
 
 func heldPage(r db.LockHeldRow) floods.Page {
-	return floods.Page{ID: messages.ID(r.ID), IncidentID: incidents.ID(r.IncidentID), Mode: users.Mode(r.Mode), Target: r.Target,
-		Class: messages.Class(r.Class), Open: r.Open, ApplicationID: r.ApplicationID, Priority: users.Priority(r.Priority)}
+	return floods.Page{ID: r.ID, IncidentID: incidents.ID(r.IncidentID), Mode: r.Mode, Target: r.Target,
+		Class: r.Class, Open: r.Open, ApplicationID: r.ApplicationID, Priority: users.Priority(r.Priority)}
 }
 
 // send cancels and sends the held pages of a batch, and returns lines for the timelines.
@@ -147,7 +148,7 @@ func send(ctx context.Context, q *db.Queries, d runner.Digest, policy pg.Policy,
 
 // storeReleased sends a held page as it is.
 func storeReleased(ctx context.Context, q *db.Queries, id messages.ID, m floods.Message) error {
-	if err := q.ReleaseHeld(ctx, db.ReleaseHeldParams{ID: int64(id), Mode: string(m.Mode)}); err != nil {
+	if err := q.ReleaseHeld(ctx, db.ReleaseHeldParams{ID: id, Mode: m.Mode}); err != nil {
 		return fmt.Errorf("release a held page: %w", err)
 	}
 	return noteChanges(ctx, q, []int64{int64(id)}, m.Changes)
@@ -160,8 +161,8 @@ func storeDigest(ctx context.Context, q *db.Queries, d runner.Digest, b floods.B
 		about[i] = int64(p.IncidentID)
 	}
 	if err := q.MakeBatch(ctx, db.MakeBatchParams{
-		Batch: d.Batch, PlanID: int64(d.Key.PlanID), ApplicationID: b.Message.ApplicationID, UserID: int64(d.Key.UserID),
-		Pages: int32(len(b.Pages)), IncidentIds: about,
+		Batch: d.Batch, PlanID: int64(d.Key.PlanID), ApplicationID: b.Message.ApplicationID, UserID: d.Key.UserID,
+		Pages: len(b.Pages), IncidentIds: about,
 	}); err != nil {
 		return fmt.Errorf("make a batch: %w", err)
 	}

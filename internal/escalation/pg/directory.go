@@ -113,7 +113,7 @@ func (d *Directory) UsersByID(ctx context.Context, ids []users.ID) (map[users.ID
 			return fmt.Errorf("read users: %w", err)
 		}
 		for _, row := range rows {
-			out[users.ID(row.ID)] = userOf(row)
+			out[row.ID] = userOf(row)
 		}
 		return nil
 	})
@@ -122,7 +122,7 @@ func (d *Directory) UsersByID(ctx context.Context, ids []users.ID) (map[users.ID
 
 func userOf(row postgresdb.DirectoryUsersRow) users.User {
 	return users.User{
-		ID: users.ID(row.ID), TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, FullName: row.FullName,
+		ID: row.ID, TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, FullName: row.FullName,
 		TimeZone: row.TimeZone, Admin: row.Admin, Active: row.Active,
 	}
 }
@@ -149,7 +149,7 @@ func RespondersOf(ctx context.Context, q *postgresdb.Queries, keys []users.Respo
 		return nil, fmt.Errorf("read responders: %w", err)
 	}
 	for _, row := range rows {
-		out[users.ResponderKey{User: users.ID(row.ID), Application: row.ApplicationID}] = users.Responder{
+		out[users.ResponderKey{User: row.ID, Application: row.ApplicationID}] = users.Responder{
 			User: userOf(postgresdb.DirectoryUsersRow{
 				ID: row.ID, TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, FullName: row.FullName,
 				TimeZone: row.TimeZone, Admin: row.Admin, Active: row.Active,
@@ -235,7 +235,7 @@ func (d *Directory) Plans(ctx context.Context, ids []escalation.PlanID) (map[esc
 		steps := map[int64][]escalation.Step{}
 		for _, n := range notifications {
 			s := steps[n.PlanID]
-			for len(s) < int(n.Step) {
+			for len(s) < n.Step {
 				s = append(s, escalation.Step{})
 			}
 			s[n.Step-1].Notifications = append(s[n.Step-1].Notifications, notificationOf(n))
@@ -268,9 +268,9 @@ func (d *Directory) Plans(ctx context.Context, ids []escalation.PlanID) (map[esc
 func planOf(row postgresdb.DirectoryPlansRow) escalation.Plan {
 	p := escalation.Plan{
 		ID: escalation.PlanID(row.ID), Name: row.Name, Description: row.Description, Creator: row.Creator,
-		CreatorID: users.ID(row.CreatorID), CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused,
+		CreatorID: row.CreatorID, CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused,
 		ThresholdWindow:   time.Duration(row.ThresholdWindow) * time.Second,
-		ThresholdCount:    int(row.ThresholdCount),
+		ThresholdCount:    row.ThresholdCount,
 		AggregationWindow: time.Duration(row.AggregationWindow) * time.Second,
 		AggregationReset:  time.Duration(row.AggregationReset) * time.Second,
 		Settings:          escalation.DecodeSettings(row.Settings),
@@ -284,11 +284,11 @@ func planOf(row postgresdb.DirectoryPlansRow) escalation.Plan {
 
 func notificationOf(row postgresdb.DirectoryPlanNotificationsRow) escalation.Notification {
 	n := escalation.Notification{
-		ID: row.ID, Priority: users.Priority(row.Priority), Target: targetOf(row.Role, row.TargetID, row.TargetName),
-		Template: row.Template, Wait: time.Duration(row.WaitSeconds) * time.Second, Repeat: int(row.Repeat), Optional: row.Optional,
+		ID: row.ID, Priority: row.Priority, Target: targetOf(row.Role, row.TargetID, row.TargetName),
+		Template: row.Template, Wait: time.Duration(row.WaitSeconds) * time.Second, Repeat: row.Repeat, Optional: row.Optional,
 	}
 	if row.DynamicIndex != nil {
-		i := int(*row.DynamicIndex)
+		i := *row.DynamicIndex
 		n.DynamicIndex = &i
 	}
 	return n

@@ -14,9 +14,9 @@ import (
 // periodic are the statements that processes run again and again, on tables that grow: by file, statement and arguments, with the most rows that
 // they may read while nothing is due. A new one belongs here.
 func periodic() map[string]map[string]map[string]any {
-	all := make([]int16, 256)
+	all := make([]int, 256)
 	for b := range all {
-		all[b] = int16(b)
+		all[b] = b
 	}
 	none, now, ago := []int64{}, any(nil), time.Now().Add(-time.Hour)
 	year := map[string]any{"retention_us": int64(365 * 86_400_000_000)}

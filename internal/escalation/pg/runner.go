@@ -52,7 +52,7 @@ func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		rows, err := q.DueIncidents(ctx, postgresdb.DueIncidentsParams{
 			Now: postgres.NullTime(ask.Now), Buckets: pgbuckets.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded),
-			PerBucket: int32(ask.PerBucket), Total: int32(ask.Limit),
+			PerBucket: ask.PerBucket, Total: ask.Limit,
 		})
 		if err != nil {
 			return fmt.Errorf("read due incidents: %w", err)
@@ -60,7 +60,7 @@ func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask
 		lease := pgbuckets.ByBucket(leases)
 		out = make([]escalation.Due, len(rows))
 		for i, row := range rows {
-			out[i] = dueOf(row, lease[int(row.Bucket)])
+			out[i] = dueOf(row, lease[row.Bucket])
 		}
 		return observe(ctx, q, out)
 	})
@@ -71,7 +71,7 @@ func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask
 func (r *Runner) Ahead(ctx context.Context, id incidents.ID) (escalation.Due, error) {
 	due := make([]escalation.Due, 1)
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		row, err := q.IncidentAhead(ctx, int64(id))
+		row, err := q.IncidentAhead(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -84,15 +84,15 @@ func (r *Runner) Ahead(ctx context.Context, id incidents.ID) (escalation.Due, er
 func dueOf(row postgresdb.DueIncidentsRow, lease buckets.Lease) escalation.Due {
 	d := escalation.Due{
 		ID: incidents.ID(row.ID), Lease: lease, PlanID: escalation.PlanID(row.PlanID), ApplicationID: row.ApplicationID,
-		CreatedAt: row.CreatedAt, DueAt: row.DueAt, ReadAt: row.ReadAt, Active: row.Active, Version: int(row.Version),
+		CreatedAt: row.CreatedAt, DueAt: row.DueAt, ReadAt: row.ReadAt, Active: row.Active, Version: row.Version,
 		PlanPaused: row.PlanPaused, ApplicationPaused: row.ApplicationPaused,
 	}
 	d.Progress, d.ProgressErr = escalation.DecodeProgress(row.Progress)
-	d.Progress.Step = int(row.CurrentStep)
+	d.Progress.Step = row.CurrentStep
 	if row.StepAt != nil {
 		d.Progress.StepAt = *row.StepAt
 	}
-	d.Progress.Reopened = int(row.ReopenCount)
+	d.Progress.Reopened = row.ReopenCount
 	return d
 }
 
@@ -141,7 +141,7 @@ func readFacts(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[int
 	out := make(map[int64][]escalation.RoundFact, len(ids))
 	for _, row := range rows {
 		out[row.IncidentID] = append(out[row.IncidentID], escalation.RoundFact{
-			Step: int(row.Step), Position: int(row.Position), Repeat: int(row.Repeat), Unsettled: int(row.Unsettled),
+			Step: row.Step, Position: row.Position, Repeat: row.Repeat, Unsettled: row.Unsettled,
 			SettledAt: postgres.OrZero(row.SettledAt), Lost: row.Lost,
 		})
 	}
@@ -159,8 +159,8 @@ func readPast(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[int6
 	out := make(map[int64][]escalation.Past, len(ids))
 	for _, row := range rows {
 		out[row.IncidentID] = append(out[row.IncidentID], escalation.Past{
-			Step: int(row.Step), Position: int(row.Position), Repeat: int(row.Repeat),
-			Recipient: messages.Recipient(row.Recipient), Purpose: messages.Purpose(row.Purpose), Fate: fate(row.State),
+			Step: row.Step, Position: row.Position, Repeat: row.Repeat,
+			Recipient: row.Recipient, Purpose: row.Purpose, Fate: fate(row.State),
 		})
 	}
 	return out, nil
@@ -188,10 +188,10 @@ func readDynamic(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[i
 	}
 	out := map[int64]map[int]escalation.Target{}
 	for _, row := range rows {
-		if out[row.IncidentID] == nil {
-			out[row.IncidentID] = map[int]escalation.Target{}
+		if out[int64(row.IncidentID)] == nil {
+			out[int64(row.IncidentID)] = map[int]escalation.Target{}
 		}
-		out[row.IncidentID][int(row.DynamicIndex)] = escalation.Target{Role: row.Role, Name: row.Name, TargetID: row.TargetID}
+		out[int64(row.IncidentID)][row.DynamicIndex] = escalation.Target{Role: row.Role, Name: row.Name, TargetID: row.TargetID}
 	}
 	return out, nil
 }
@@ -238,7 +238,7 @@ func (r *Runner) OldestDue(ctx context.Context) ([]BucketDue, error) {
 		out = make([]BucketDue, len(rows))
 		for i, row := range rows {
 			out[i] = BucketDue{
-				Bucket: int(row.Bucket), IncidentID: incidents.ID(row.ID), DueAt: row.DueAt,
+				Bucket: row.Bucket, IncidentID: row.ID, DueAt: row.DueAt,
 				Age: time.Duration(row.AgeSeconds * float64(time.Second)),
 			}
 		}

@@ -105,7 +105,7 @@ func lockUnchanged(ctx context.Context, q *db.Queries, changes []escalation.Chan
 	versions := make(map[int64]int, len(rows))
 	for _, row := range rows {
 		if row.Active {
-			versions[row.ID] = int(row.Version)
+			versions[int64(row.ID)] = row.Version
 		}
 	}
 	facts, err := readFacts(ctx, q, ids)
@@ -135,7 +135,7 @@ func advanceParams(changes []escalation.Change) db.AdvanceIncidentsParams {
 			progress = json.RawMessage("{}") // cannot happen: it holds numbers and times only
 		}
 		p.Ids = append(p.Ids, int64(c.ID))
-		p.CurrentSteps = append(p.CurrentSteps, int16(min(c.Progress.Step, math.MaxInt16)))
+		p.CurrentSteps = append(p.CurrentSteps, min(c.Progress.Step, math.MaxInt16))
 		p.StepAts = append(p.StepAts, postgres.OrEpoch(c.Progress.StepAt))
 		p.Progress = append(p.Progress, string(progress))
 		p.Actives = append(p.Actives, c.Active)
@@ -151,7 +151,7 @@ func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, 
 		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
 			return err
 		}
-		n, err := q.DelayIncident(ctx, db.DelayIncidentParams{Now: postgres.NullTime(now), Seconds: by.Seconds(), ID: int64(d.ID), Version: int32(d.Version)})
+		n, err := q.DelayIncident(ctx, db.DelayIncidentParams{Now: postgres.NullTime(now), Seconds: by.Seconds(), ID: d.ID, Version: d.Version})
 		if err != nil {
 			return fmt.Errorf("delay incident: %w", err)
 		}
@@ -191,7 +191,7 @@ func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.
 		silent := []int64{}
 		for _, row := range rows {
 			if !row.Active {
-				silent = append(silent, row.ID)
+				silent = append(silent, int64(row.ID))
 			}
 		}
 		if len(silent) == 0 {

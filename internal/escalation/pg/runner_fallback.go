@@ -15,7 +15,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Failed implements escalation.Work.
@@ -23,7 +22,7 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.
 	var out []escalation.Failed
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.MessagesNeedingFallback(ctx, db.MessagesNeedingFallbackParams{
-			Buckets: pgbuckets.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), PerBucket: int32(ask.PerBucket), Total: int32(ask.Limit),
+			Buckets: pgbuckets.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), PerBucket: ask.PerBucket, Total: ask.Limit,
 		})
 		if err != nil {
 			return err
@@ -32,15 +31,15 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.
 		out = make([]escalation.Failed, len(rows))
 		for i, row := range rows {
 			out[i] = escalation.Failed{
-				ID: messages.ID(row.ID), Lease: lease[int(row.Bucket)], Open: row.IncidentOpen, Trying: row.Trying,
+				ID: row.ID, Lease: lease[row.Bucket], Open: row.IncidentOpen, Trying: row.Trying,
 				Made: messages.New{
-					IncidentID: incidents.ID(postgres.Deref(row.IncidentID)), RequestID: postgres.Deref(row.RequestID),
-					ApplicationID: row.ApplicationID, PlanID: postgres.Deref(row.PlanID), Reopen: int(row.ReopenCount),
-					Step: int(row.Step), Position: int(row.Position), Repeat: int(row.Repeat),
-					Recipient: messages.Recipient(row.Recipient), Purpose: messages.Purpose(row.Purpose), Target: row.Target,
-					Priority: users.Priority(postgres.Deref(row.Priority)), Class: messages.Class(row.Class), Mode: users.Mode(row.Mode),
+					IncidentID: postgres.Deref(row.IncidentID), RequestID: postgres.Deref(row.RequestID),
+					ApplicationID: row.ApplicationID, PlanID: postgres.Deref(row.PlanID), Reopen: row.ReopenCount,
+					Step: row.Step, Position: row.Position, Repeat: row.Repeat,
+					Recipient: row.Recipient, Purpose: row.Purpose, Target: row.Target,
+					Priority: postgres.Deref(row.Priority), Class: row.Class, Mode: row.Mode,
 					Template: postgres.Deref(row.Template), ExpiresAt: postgres.Deref(row.ExpiresAt),
-					Wait: time.Duration(row.WaitSeconds) * time.Second, Batch: digestOf(row), BatchSize: int(postgres.Deref(row.BatchSize)),
+					Wait: time.Duration(row.WaitSeconds) * time.Second, Batch: digestOf(row), BatchSize: postgres.Deref(row.BatchSize),
 				},
 			}
 			for k, to := range row.OtherRecipients {
@@ -137,7 +136,7 @@ func incidentsOf(ctx context.Context, q *db.Queries, m messages.New) ([]incident
 	}
 	out := make([]incidents.ID, len(rows))
 	for i, id := range rows {
-		out[i] = incidents.ID(id)
+		out[i] = id
 	}
 	return out, nil
 }
@@ -158,7 +157,7 @@ func lockFailed(ctx context.Context, q *db.Queries, changes []escalation.Fallbac
 			return nil, fmt.Errorf("lock incidents: %w", err)
 		}
 		for _, row := range rows {
-			locked[row.ID] = row
+			locked[int64(row.ID)] = row
 		}
 	}
 	failing, err := q.LockMessagesNeedingFallback(ctx, messageIDs)
@@ -167,7 +166,7 @@ func lockFailed(ctx context.Context, q *db.Queries, changes []escalation.Fallbac
 	}
 	ours := make(map[int64]bool, len(failing))
 	for _, id := range failing {
-		ours[id] = true
+		ours[int64(id)] = true
 	}
 	valid := make([]escalation.FallbackChange, 0, len(changes))
 	for _, c := range changes {

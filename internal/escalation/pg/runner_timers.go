@@ -28,8 +28,8 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 	var ids []int64
 	var under []buckets.Lease
 	for _, t := range due {
-		ids = append(ids, t.IncidentID)
-		if l := lease[int(t.Bucket)]; !slices.Contains(under, l) {
+		ids = append(ids, int64(t.IncidentID))
+		if l := lease[t.Bucket]; !slices.Contains(under, l) {
 			under = append(under, l)
 		}
 	}
@@ -44,7 +44,7 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 		}
 		mine := make([]int64, len(locked)) // incidents that another transaction is changing are read again
 		for k, l := range locked {
-			mine[k] = l.ID
+			mine[k] = int64(l.ID)
 		}
 		timers, err := q.TimersToRing(ctx, db.TimersToRingParams{Ids: mine, Now: postgres.NullTime(now)})
 		if err != nil {
@@ -52,7 +52,7 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 		}
 		over := make([]int64, len(timers))
 		for k, t := range timers {
-			over[k] = t.IncidentID
+			over[k] = int64(t.IncidentID)
 		}
 		if _, err := q.DropTimers(ctx, over); err != nil {
 			return fmt.Errorf("drop timers: %w", err)
@@ -63,7 +63,7 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 				return fmt.Errorf("restart incident %d: %w", t.IncidentID, err)
 			}
 			if started {
-				woken.Add(postgres.BucketOf(t.IncidentID))
+				woken.Add(pgincidents.BucketOf(int64(t.IncidentID)))
 			}
 		}
 		return nil
@@ -76,25 +76,25 @@ var rings = map[string]struct {
 	event incidents.Event
 	line  string
 }{
-	postgres.TimerLate:            {incidents.LateDelivery, "no resolve followed the late firing delivery"},
-	postgres.TimerNews:            {incidents.News, "there is a new alert"},
-	postgres.TimerSnooze:          {incidents.SnoozeEnded, "the snooze is over"},
-	postgres.TimerAcknowledgement: {incidents.AcknowledgementTimedOut, "it was acknowledged, but not resolved in time"},
+	pgincidents.TimerLate:            {incidents.LateDelivery, "no resolve followed the late firing delivery"},
+	pgincidents.TimerNews:            {incidents.News, "there is a new alert"},
+	pgincidents.TimerSnooze:          {incidents.SnoozeEnded, "the snooze is over"},
+	pgincidents.TimerAcknowledgement: {incidents.AcknowledgementTimedOut, "it was acknowledged, but not resolved in time"},
 }
 
 // ring makes the plan of an incident whose timer expired begin again, if its state still allows it. A timer that expires too soon after
 // another restart is set again. After a late firing it restarts nothing if another incident of the group is open.
 func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Time) (started bool, err error) {
-	id, r := incidents.ID(t.IncidentID), rings[t.Reason]
+	id, r := t.IncidentID, rings[t.Reason]
 	next, err := pgincidents.StatusOf(t.Incident).After(r.event)
 	switch {
 	case err != nil || !next.Changes():
 		return false, nil // another event came first
-	case t.Reason == postgres.TimerLate && t.Other != 0:
-		return false, postgres.AddEntry(ctx, q, id, incidents.EntryHeld, "",
+	case t.Reason == pgincidents.TimerLate && t.Other != 0:
+		return false, pgincidents.AddEntry(ctx, q, id, incidents.EntryHeld, "",
 			fmt.Sprintf("the late firing delivery is not escalated here: incident %d of the same group is open", t.Other))
 	}
-	if t.Reason == postgres.TimerSnooze || t.Reason == postgres.TimerAcknowledgement {
+	if t.Reason == pgincidents.TimerSnooze || t.Reason == pgincidents.TimerAcknowledgement {
 		if later, err := delayRing(ctx, q, t, now); err != nil || later {
 			return false, err
 		}
@@ -111,7 +111,7 @@ func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Tim
 	if !next.Starts() {
 		line = "escalation does not start again, because the incident is silenced: " + r.line
 	}
-	return next.Starts(), postgres.AddEntry(ctx, q, id, next.Kind, "", line)
+	return next.Starts(), pgincidents.AddEntry(ctx, q, id, next.Kind, "", line)
 }
 
 // delayRing sets a timer again if the limits of restarts do not allow one yet.

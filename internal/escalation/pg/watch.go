@@ -91,7 +91,7 @@ func (r *Runner) checkUnsent(ctx context.Context) ([]UnsentMessage, error) {
 		out = make([]UnsentMessage, len(rows))
 		for i, row := range rows {
 			out[i] = UnsentMessage{
-				Bucket: int(row.Bucket), MessageID: messages.ID(row.ID), Mode: users.Mode(row.Mode), Application: row.Application,
+				Bucket: row.Bucket, MessageID: messages.ID(row.ID), Mode: users.Mode(row.Mode), Application: row.Application,
 				Age: postgres.FloatSeconds(row.AgeSeconds),
 			}
 		}

@@ -22,11 +22,11 @@ func (i *Incidents) Escalate(ctx context.Context, c incidents.Change) ([]inciden
 			if err != nil {
 				return err
 			}
-			next, err := incidents.NextStep(int(b.row.CurrentStep), int(steps))
+			next, err := incidents.NextStep(b.row.CurrentStep, steps)
 			if err != nil {
 				return err
 			}
-			if err := q.SetStep(ctx, db.SetStepParams{ID: b.row.ID, Step: int16(next)}); err != nil {
+			if err := q.SetStep(ctx, db.SetStepParams{ID: b.row.ID, Step: next}); err != nil {
 				return err
 			}
 			texts[k] = fmt.Sprintf("escalated to step %d now%s", next, byWay(c, ""))
@@ -48,7 +48,7 @@ func (i *Incidents) Restart(ctx context.Context, c incidents.Change) ([]incident
 // does not exist or has no alerts.
 func (i *Incidents) Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error) {
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).AlertsOf, db.AlertsOfParams{
-		IncidentID: int64(id), After: after, Most: int32(most),
+		IncidentID: id, After: after, Most: most,
 	})
 	return postgres.Convert(rows, func(r db.AlertsOfRow) incidents.Alert {
 		return incidents.Alert{Fingerprint: r.Fingerprint, Firing: r.Status == alertFiring, Labels: r.Labels, Annotations: r.Annotations,

@@ -29,7 +29,7 @@ type foundKey struct {
 func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]foundKey, error) {
 	var p db.FindByKeysParams
 	for k, n := range batch {
-		p.Ords = append(p.Ords, int32(k))
+		p.Ords = append(p.Ords, k)
 		p.PlanIds = append(p.PlanIds, n.PlanID)
 		p.ApplicationIds = append(p.ApplicationIds, n.ApplicationID)
 		p.DedupKeys = append(p.DedupKeys, shortKey(n.DedupKey))
@@ -42,7 +42,7 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 	for _, r := range rows {
 		f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
 		if r.OpenID != 0 {
-			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: postgres.BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts,
+			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts,
 				Severity: r.Severity, Repage: r.Repage}
 		}
 		if r.Untouched {
@@ -68,7 +68,7 @@ func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opene
 		return f.open, f.open.ID != 0, nil
 	}
 	held, err := i.hold(ctx, n, f.resolved, f.ago)
-	return incidents.Opened{ID: f.resolved, Bucket: postgres.BucketOf(int64(f.resolved)), Held: held}, held, err
+	return incidents.Opened{ID: f.resolved, Bucket: BucketOf(int64(f.resolved)), Held: held}, held, err
 }
 
 // hold makes a late firing delivery wait for the resolve of an incident that was resolved before.
@@ -78,7 +78,7 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 	}
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (held bool, err error) {
 		held = false
-		row, err := q.LockForDelivery(ctx, int64(id))
+		row, err := q.LockForDelivery(ctx, id)
 		if err != nil || !row.Incident.Resolved {
 			return held, err
 		}
@@ -87,15 +87,15 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 			return held, err
 		}
 		held = true
-		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: int64(id), Seconds: n.Late.Hold.Seconds(), Reason: postgres.TimerLate,
+		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: id, Seconds: n.Late.Hold.Seconds(), Reason: TimerLate,
 			Fingerprints: firing(n.Alerts)})
 		if err != nil || set == 0 {
 			return held, err
 		}
-		if err := q.TouchIncident(ctx, int64(id)); err != nil {
+		if err := q.TouchIncident(ctx, id); err != nil {
 			return held, err
 		}
-		return held, postgres.AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
+		return held, AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
 			" after the resolve: it is held, and escalation starts in "+brief(n.Late.Hold)+" unless a resolve follows")
 	})
 }
@@ -107,7 +107,7 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 // caller opens another one.
 func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error) {
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (restarted bool, err error) {
-		row, err := q.LockForDelivery(ctx, int64(id))
+		row, err := q.LockForDelivery(ctx, id)
 		if err != nil {
 			return restarted, err
 		}
@@ -122,7 +122,7 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 		if err := q.PutAlerts(ctx, alertColumns(d.Alerts).of(id)); err != nil {
 			return restarted, err
 		}
-		changed, err := q.SetFacts(ctx, db.SetFactsParams{ID: int64(id), Context: string(d.Context), Facts: string(d.Facts),
+		changed, err := q.SetFacts(ctx, db.SetFactsParams{ID: id, Context: string(d.Context), Facts: string(d.Facts),
 			Severity: d.Severity})
 		if err != nil {
 			return restarted, err
@@ -139,7 +139,7 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 			if line == "" {
 				text += "; nobody is paged again"
 			}
-			if err := postgres.AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
+			if err := AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
 				return restarted, err
 			}
 			if status.State() == incidents.StateAcknowledged && (added > 0 || d.Severity != "") && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
@@ -149,10 +149,10 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 			}
 		}
 		if line != "" {
-			err = postgres.AddEntry(ctx, q, id, incidents.EntryReopened, "", line)
+			err = AddEntry(ctx, q, id, incidents.EntryReopened, "", line)
 		}
 		if err == nil && (changed > 0 || line != "") {
-			err = q.TouchIncident(ctx, int64(id))
+			err = q.TouchIncident(ctx, id)
 		}
 		return restarted, err
 	})
@@ -161,7 +161,7 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 // restart restarts the escalation of an exhausted incident, now or with a timer, if a delivery with so many new alerts does
 // that. It returns the line for the timeline; "" = no restart.
 func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockForDeliveryRow, newAlerts int) (now bool, line string, err error) {
-	before, err := q.Restarts(ctx, int64(id))
+	before, err := q.Restarts(ctx, id)
 	if err != nil {
 		return false, "", err
 	}
@@ -179,7 +179,7 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 	case at.IsZero():
 		return false, "", nil
 	case at.After(clock):
-		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: int64(id), Seconds: at.Sub(clock).Seconds(), Reason: postgres.TimerNews, Fingerprints: []string{}})
+		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: id, Seconds: at.Sub(clock).Seconds(), Reason: TimerNews, Fingerprints: []string{}})
 		if err != nil || set == 0 {
 			return false, "", err
 		}
@@ -207,7 +207,7 @@ func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c inc
 	if err = postgres.IgnoreNoRows(err); err != nil || open == 0 {
 		return 0, false, err
 	}
-	return incidents.ID(open), true, i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return open, true, i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.LockForDelivery(ctx, open)
 		if err != nil {
 			return err
@@ -220,7 +220,7 @@ func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c inc
 		if _, err := Transit(ctx, q, incidents.AcknowledgeAtSource, db.SetStatesParams{BySource: &bySource}, row.Incident); err != nil {
 			return err
 		}
-		return postgres.AddEntry(ctx, q, incidents.ID(open), incidents.EntryAcknowledged, c.Actor, "acknowledged at the source"+byWay(c, ""))
+		return AddEntry(ctx, q, open, incidents.EntryAcknowledged, c.Actor, "acknowledged at the source"+byWay(c, ""))
 	})
 }
 
@@ -229,7 +229,7 @@ func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c inc
 // a late firing delivery for the key. An incident that is merged into another one stays open: only its alerts are resolved. c.IDs is ignored.
 func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
 	key, scope := shortKey(n.DedupKey), planKey(n, plan)
-	var open, last int64
+	var open, last incidents.ID
 	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope, DedupKey: key})
 		if err = postgres.IgnoreNoRows(err); err != nil || open != 0 {
@@ -242,10 +242,10 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 	case err != nil || open == 0 && last == 0:
 		return 0, false, err
 	case open == 0:
-		ended, err := i.endHold(ctx, incidents.ID(last), c)
-		return incidents.ID(last), ended, err
+		ended, err := i.endHold(ctx, last, c)
+		return last, ended, err
 	}
-	c.IDs = []incidents.ID{incidents.ID(open)}
+	c.IDs = []incidents.ID{open}
 	_, err = i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		if len(before) == 1 && StatusOf(before[0].row).State() == incidents.StateMerged {
 			return resolveMerged(ctx, q, c, before[0], n)
@@ -267,25 +267,25 @@ func endAlerts(ctx context.Context, q *db.Queries, id incidents.ID, alerts []inc
 	if err := q.PutAlerts(ctx, alertColumns(alerts).of(id)); err != nil {
 		return 0, err
 	}
-	return q.ResolveAlerts(ctx, db.ResolveAlertsParams{IncidentID: int64(id), StillFiring: firing(alerts)})
+	return q.ResolveAlerts(ctx, db.ResolveAlertsParams{IncidentID: id, StillFiring: firing(alerts)})
 }
 
 // endHold ends the wait of a late firing delivery because its resolve followed; false if none waited.
 func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Change) (ended bool, err error) {
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (ended bool, err error) {
 		ended = false
-		if _, err := q.LockForDelivery(ctx, int64(id)); err != nil {
+		if _, err := q.LockForDelivery(ctx, id); err != nil {
 			return ended, err
 		}
 		dropped, err := q.DropTimers(ctx, []int64{int64(id)})
-		if err != nil || len(dropped) == 0 || dropped[0].Reason != postgres.TimerLate {
+		if err != nil || len(dropped) == 0 || dropped[0].Reason != TimerLate {
 			return ended, err
 		}
 		ended = true
-		if err := q.NoteResolvedGroup(ctx, int64(id)); err != nil {
+		if err := q.NoteResolvedGroup(ctx, id); err != nil {
 			return ended, err
 		}
-		return ended, postgres.AddEntry(ctx, q, id, incidents.EntryResolved, c.Actor,
+		return ended, AddEntry(ctx, q, id, incidents.EntryResolved, c.Actor,
 			"a resolve followed the late firing delivery: nobody is paged")
 	})
 }
@@ -295,7 +295,7 @@ func dropTimers(ctx context.Context, q *db.Queries, of []changing) (map[incident
 	rows, err := q.DropTimers(ctx, idsOf(of))
 	waited := map[incidents.ID]bool{}
 	for _, r := range rows {
-		waited[incidents.ID(r.IncidentID)] = true
+		waited[r.IncidentID] = true
 	}
 	return waited, err
 }
@@ -305,7 +305,7 @@ const forgottenFor = 24 * time.Hour
 
 // knownAlerts returns the alerts of an incident by fingerprint. An incident of an older release has facts only.
 func knownAlerts(ctx context.Context, q *db.Queries, id incidents.ID) (map[string]incidents.KnownAlert, error) {
-	rows, err := q.KnownAlerts(ctx, int64(id))
+	rows, err := q.KnownAlerts(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +317,7 @@ func knownAlerts(ctx context.Context, q *db.Queries, id incidents.ID) (map[strin
 	if len(known) > 0 {
 		return known, nil
 	}
-	raw, err := q.Facts(ctx, int64(id))
+	raw, err := q.Facts(ctx, id)
 	if err := postgres.IgnoreNoRows(err); err != nil {
 		return nil, err
 	}
@@ -340,7 +340,7 @@ const (
 type columns db.PutAlertsParams
 
 func (c columns) of(id incidents.ID) db.PutAlertsParams {
-	c.IncidentID = int64(id)
+	c.IncidentID = id
 	return db.PutAlertsParams(c)
 }
 

@@ -352,16 +352,16 @@ func TestLookUpsOfDeliveriesScanFewRows(t *testing.T) {
 	g.Exec(`insert into incident_timers (incident_id, due_at, reason) select id, clock_timestamp() + interval '1 hour', 'new alert' from incidents`)
 	g.Exec(`analyze incidents, incident_contexts, resolved_groups, incident_timers, plans`)
 	const n = 200
-	var ords []int32
+	var ords []int
 	var keys []string
 	for i := range n {
-		ords, keys = append(ords, int32(i)), append(keys, fmt.Sprintf("k%d", i+1))
+		ords, keys = append(ords, i), append(keys, fmt.Sprintf("k%d", i+1))
 	}
 	require.Less(t, pgtest.Scanned(t, g.DB, "deliveries.sql", "FindByKeys", map[string]any{"ords": ords, "dedup_keys": keys,
 		"plan_ids": slices.Repeat([]int64{g.plan}, n), "application_ids": slices.Repeat([]int64{g.App}, n),
 		"integration_ids": make([]int64, n), "openers": make([]string, n)}), 10*n)
-	var every []int16
-	for b := range int16(256) {
+	var every []int
+	for b := range 256 {
 		every = append(every, b)
 	}
 	require.Less(t, pgtest.Scanned(t, g.DB, "deliveries.sql", "DueTimers", map[string]any{"buckets": every, "now": nil}), 300)

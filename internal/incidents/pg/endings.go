@@ -30,7 +30,7 @@ type Ended []incidents.ID
 // Buckets returns the buckets of the incidents.
 func (e Ended) Buckets() (s buckets.Set) {
 	for _, id := range e {
-		s.Add(postgres.BucketOf(int64(id)))
+		s.Add(BucketOf(int64(id)))
 	}
 	return s
 }
@@ -94,9 +94,9 @@ func (s *Endings) end(ctx context.Context, e incidents.Event, after time.Duratio
 			ended = nil
 			return err
 		}
-		ids := postgres.Convert(rows, func(r postgresdb.Incident) int64 { return r.ID })
-		ended = postgres.IDs[incidents.ID](ids)
-		err = q.AddEntries(ctx, postgresdb.AddEntriesParams{IncidentIds: ids, Kind: string(made[0].Kind), Texts: slices.Repeat([]string{text}, len(ids))})
+		ended = postgres.Convert(rows, func(r postgresdb.Incident) incidents.ID { return r.ID })
+		ids := postgres.Numbers(ended)
+		err = q.AddEntries(ctx, postgresdb.AddEntriesParams{IncidentIds: ids, Kind: made[0].Kind, Texts: slices.Repeat([]string{text}, len(ids))})
 		if err == nil && e == incidents.Resolve {
 			err = Resolved(ctx, q, ids, "")
 		}

@@ -159,9 +159,9 @@ type changing struct {
 	application string
 }
 
-func (b changing) id() incidents.ID { return incidents.ID(b.row.ID) }
+func (b changing) id() incidents.ID { return b.row.ID }
 
-func (b changing) ownerID() users.ID { return users.ID(postgres.Deref(b.row.OwnerID)) }
+func (b changing) ownerID() users.ID { return postgres.Deref(b.row.OwnerID) }
 
 // change locks the incidents in ascending order, calls f to decide and write, and returns a result for each of c.IDs in their
 // order. before holds the incidents that exist.
@@ -217,11 +217,11 @@ func lockForChange(ctx context.Context, q *postgresdb.Queries, ids []int64) ([]c
 	}
 	named := map[int64]postgresdb.TextsOfChangeRow{}
 	for _, w := range texts {
-		named[w.ID] = w
+		named[int64(w.ID)] = w
 	}
 	out := make([]changing, len(locked))
 	for k, l := range locked {
-		out[k] = changing{row: l.Incident, owner: named[l.Incident.ID].Owner, application: named[l.Incident.ID].Application}
+		out[k] = changing{row: l.Incident, owner: named[int64(l.Incident.ID)].Owner, application: named[int64(l.Incident.ID)].Application}
 	}
 	return out, nil
 }
@@ -277,7 +277,7 @@ func transit(ctx context.Context, q *postgresdb.Queries, c incidents.Change, e i
 	if err != nil {
 		return err
 	}
-	err = q.AddEntries(ctx, postgresdb.AddEntriesParams{IncidentIds: idsOf(of), Kind: string(made[0].Kind), Actor: c.Actor, Texts: texts})
+	err = q.AddEntries(ctx, postgresdb.AddEntriesParams{IncidentIds: idsOf(of), Kind: made[0].Kind, Actor: c.Actor, Texts: texts})
 	if err == nil && e == incidents.Resolve {
 		err = Resolved(ctx, q, idsOf(of), c.Actor)
 	}
@@ -365,7 +365,7 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 	}
 	content = postgres.Storable(content)
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *postgresdb.Queries) (comment int64, err error) {
-		comment, err = q.AddComment(ctx, postgresdb.AddCommentParams{IncidentID: int64(id), AuthorID: int64(author.ID), Content: content})
+		comment, err = q.AddComment(ctx, postgresdb.AddCommentParams{IncidentID: id, AuthorID: int64(author.ID), Content: content})
 		if postgres.SqlState(err) == "23503" {
 			return comment, fault.Wrap(fault.NotFound, err, "no such incident or author")
 		}
@@ -373,17 +373,15 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 			return comment, err
 		}
 		return comment, q.AddEntries(ctx, postgresdb.AddEntriesParams{
-			IncidentIds: []int64{int64(id)}, Kind: string(incidents.EntryComment), Actor: author.Name, Texts: []string{content},
+			IncidentIds: []int64{int64(id)}, Kind: incidents.EntryComment, Actor: author.Name, Texts: []string{content},
 		})
 	})
 }
 
 // Comments returns the comments on an incident, oldest first; none for an incident that does not exist.
 func (i *Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error) {
-	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).Comments, int64(id))
-	return postgres.Convert(rows, func(r postgresdb.CommentsRow) incidents.Comment {
-		return incidents.Comment{ID: r.ID, Author: r.Author, Content: r.Content, CreatedAt: r.CreatedAt}
-	}), err
+	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).Comments, id)
+	return postgres.Convert(rows, func(r postgresdb.CommentsRow) incidents.Comment { return incidents.Comment(r) }), err
 }
 
 var viaText = map[incidents.Via]string{

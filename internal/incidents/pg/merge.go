@@ -34,7 +34,7 @@ func (i *Incidents) Merge(ctx context.Context, c incidents.Change, into incident
 				return fault.Newf(fault.NotFound, "there is no incident %d", id)
 			}
 		}
-		rest = slices.DeleteFunc(rest, func(b changing) bool { return postgres.Deref(b.row.MergedInto) == int64(into) && !b.row.Resolved })
+		rest = slices.DeleteFunc(rest, func(b changing) bool { return postgres.Deref(b.row.MergedInto) == into && !b.row.Resolved })
 		return merge(ctx, q, c, into, rest, comment)
 	})
 	if err != nil {
@@ -52,19 +52,18 @@ func merge(ctx context.Context, q *db.Queries, c incidents.Change, into incident
 	if comment != "" {
 		end += ": " + postgres.Storable(comment)
 	}
-	parent := int64(into)
 	text := fmt.Sprintf("merged into incident %d", into) + end
-	err := transit(ctx, q, c, incidents.Merge, db.SetStatesParams{MergedInto: &parent}, of, slices.Repeat([]string{text}, len(of)))
+	err := transit(ctx, q, c, incidents.Merge, db.SetStatesParams{MergedInto: (*int64)(&into)}, of, slices.Repeat([]string{text}, len(of)))
 	if err != nil {
 		return err
 	}
 	for _, b := range of {
 		text := fmt.Sprintf("incident %d was merged into this one", b.id()) + end
-		if err := postgres.AddEntry(ctx, q, into, incidents.EntryMerged, c.Actor, text); err != nil {
+		if err := AddEntry(ctx, q, into, incidents.EntryMerged, c.Actor, text); err != nil {
 			return err
 		}
 	}
-	return q.TouchIncident(ctx, parent)
+	return q.TouchIncident(ctx, into)
 }
 
 // parentOf returns the parent and the other incidents of a merge.
@@ -75,7 +74,7 @@ func parentOf(into incidents.ID, before []changing) (parent incidents.Parent, ot
 			others = append(others, b)
 			continue
 		}
-		parent.Found, parent.Status, parent.MergedInto = true, StatusOf(b.row), incidents.ID(postgres.Deref(b.row.MergedInto))
+		parent.Found, parent.Status, parent.MergedInto = true, StatusOf(b.row), postgres.Deref(b.row.MergedInto)
 	}
 	return parent, others
 }
@@ -94,17 +93,17 @@ func (i *Incidents) Unmerge(ctx context.Context, c incidents.Change) ([]incident
 }
 
 func unmerge(ctx context.Context, q *db.Queries, c incidents.Change, b changing) error {
-	parent := incidents.ID(postgres.Deref(b.row.MergedInto))
+	parent := postgres.Deref(b.row.MergedInto)
 	made, err := Transit(ctx, q, incidents.Unmerge, db.SetStatesParams{}, b.row)
 	if err != nil {
 		return err
 	}
 	text := fmt.Sprintf("no longer merged into incident %d", parent) + byWay(c, "")
-	if err := postgres.AddEntry(ctx, q, b.id(), made[0].Kind, c.Actor, text); err != nil {
+	if err := AddEntry(ctx, q, b.id(), made[0].Kind, c.Actor, text); err != nil {
 		return err
 	}
 	text = fmt.Sprintf("incident %d is no longer merged into this one", b.id()) + byWay(c, "")
-	if err := postgres.AddEntry(ctx, q, parent, incidents.EntryMerged, c.Actor, text); err != nil {
+	if err := AddEntry(ctx, q, parent, incidents.EntryMerged, c.Actor, text); err != nil {
 		return err
 	}
 	known, err := knownAlerts(ctx, q, b.id())
@@ -113,14 +112,14 @@ func unmerge(ctx context.Context, q *db.Queries, c incidents.Change, b changing)
 	}
 	switch {
 	case len(known) > 0 && !anyFires(known):
-		again, err := q.LockForChange(ctx, []int64{b.row.ID})
+		again, err := q.LockForChange(ctx, []int64{int64(b.row.ID)})
 		if err != nil {
 			return err
 		}
 		b.row = again[0].Incident
 		return transit(ctx, q, c, incidents.Resolve, db.SetStatesParams{}, []changing{b}, []string{"resolved: its source had resolved all its alerts"})
 	case made[0].After.Owned:
-		return q.SetAcknowledgementTimers(ctx, []int64{b.row.ID})
+		return q.SetAcknowledgementTimers(ctx, []int64{int64(b.row.ID)})
 	}
 	return q.RestartPlan(ctx, b.row.ID)
 }
@@ -139,7 +138,7 @@ func follow(ctx context.Context, q *db.Queries, c incidents.Change, e incidents.
 	if len(of) == 0 {
 		return nil
 	}
-	rows, err := q.LockMerged(ctx, idsOf(of))
+	rows, err := q.LockMerged(ctx, postgres.Numbers(idsOf(of)))
 	if err != nil {
 		return err
 	}
@@ -151,11 +150,11 @@ func follow(ctx context.Context, q *db.Queries, c incidents.Change, e incidents.
 		if err != nil {
 			return err
 		}
-		if !t.Changes() && (with.OwnerID == nil || postgres.Deref(b.row.OwnerID) == *with.OwnerID) {
+		if !t.Changes() && (with.OwnerID == nil || postgres.Deref((*int64)(b.row.OwnerID)) == *with.OwnerID) {
 			continue
 		}
 		parent := *b.row.MergedInto
-		text := texts[slices.Index(idsOf(of), parent)]
+		text := texts[slices.Index(idsOf(of), int64(parent))]
 		chosen, lines = append(chosen, b), append(lines, fmt.Sprintf("with incident %d, into which it is merged: %s", parent, text))
 	}
 	return transit(ctx, q, c, e, with, chosen, lines)
@@ -165,10 +164,10 @@ func follow(ctx context.Context, q *db.Queries, c incidents.Change, e incidents.
 func checkUndo(ctx context.Context, q *db.Queries, of []changing) error {
 	for _, b := range of {
 		parent := postgres.Deref(b.row.MergedInto)
-		if parent == 0 || slices.Contains(idsOf(of), parent) {
+		if parent == 0 || slices.Contains(idsOf(of), int64(parent)) {
 			continue
 		}
-		rows, err := q.LockForChange(ctx, []int64{parent})
+		rows, err := q.LockForChange(ctx, []int64{int64(parent)})
 		if err != nil {
 			return err
 		}
@@ -202,6 +201,6 @@ func resolveMerged(ctx context.Context, q *db.Queries, c incidents.Change, b cha
 	if err := q.TouchIncident(ctx, b.row.ID); err != nil {
 		return err
 	}
-	return postgres.AddEntry(ctx, q, b.id(), incidents.EntryUpdated, c.Actor,
+	return AddEntry(ctx, q, b.id(), incidents.EntryUpdated, c.Actor,
 		fmt.Sprintf("the source resolved its alerts; the incident stays merged into incident %d and is resolved with it", *b.row.MergedInto))
 }

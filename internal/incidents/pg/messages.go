@@ -156,7 +156,7 @@ func (s *Messages) withAttempts(ctx context.Context, name string, cond filters.C
 	}
 	calls, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).MessageAttempts, queued)
 	for _, c := range calls {
-		m := &out[at[c.MessageID]]
+		m := &out[at[int64(c.MessageID)]]
 		m.Attempts = append(m.Attempts, attempt(c))
 	}
 	return out, err
@@ -165,7 +165,7 @@ func (s *Messages) withAttempts(ctx context.Context, name string, cond filters.C
 // Changes returns the audit log of a message, newest first; empty for an unknown one.
 func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.Change, err error) {
 	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (out []messages.Change, err error) {
-		rows, err := q.MessageChanges(ctx, int64(id))
+		rows, err := q.MessageChanges(ctx, id)
 		if err != nil {
 			return out, err
 		}
@@ -177,9 +177,8 @@ func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.
 
 // ReceiptStatus returns the last status of a message in the vendor's own terms, "" when there is no receipt.
 func (s *Messages) ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (status string, err error) {
-	message := int64(id)
 	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (status string, err error) {
-		status, err = q.MessageReceiptStatus(ctx, postgresdb.MessageReceiptStatusParams{MessageID: &message, Vendor: vendor})
+		status, err = q.MessageReceiptStatus(ctx, postgresdb.MessageReceiptStatusParams{MessageID: &id, Vendor: vendor})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return status, nil
 		}
@@ -261,29 +260,29 @@ func (r messageRow) message() messages.Message {
 }
 
 func attempt(a postgresdb.Attempt) messages.Attempt {
-	return messages.Attempt{MessageID: messages.ID(a.MessageID), Number: int(a.Attempt), Mode: users.Mode(a.Mode), Vendor: a.Vendor,
+	return messages.Attempt{MessageID: a.MessageID, Number: a.Attempt, Mode: a.Mode, Vendor: a.Vendor,
 		Account: a.Account, Destination: a.Destination, ProcessID: a.ProcessID, StartedAt: a.StartedAt, InDoubt: a.InDoubt,
-		Late: a.Late, Detail: a.Detail, FinishedAt: postgres.Deref(a.FinishedAt), Outcome: messages.Outcome(postgres.Deref(a.Outcome)),
+		Late: a.Late, Detail: a.Detail, FinishedAt: postgres.Deref(a.FinishedAt), Outcome: postgres.Deref(a.Outcome),
 		VendorMessageID: postgres.Deref(a.VendorMessageID)}
 }
 
 // pastAttempt is a db.Attempt as history keeps it: the row of the table as JSON.
 type pastAttempt struct {
-	MessageID       int64      `json:"message_id"`
-	Attempt         int16      `json:"attempt"`
-	Mode            string     `json:"mode"`
-	Vendor          string     `json:"vendor"`
-	Account         string     `json:"account"`
-	Destination     string     `json:"destination"`
-	ProcessID       string     `json:"process_id"`
-	StartedAt       time.Time  `json:"started_at"`
-	FinishedAt      *time.Time `json:"finished_at"`
-	Outcome         *string    `json:"outcome"`
-	InDoubt         bool       `json:"in_doubt"`
-	Late            bool       `json:"late"`
-	Detail          string     `json:"detail"`
-	VendorMessageID *string    `json:"vendor_message_id"`
-	IdempotencyKey  string     `json:"idempotency_key"`
+	MessageID       messages.ID       `json:"message_id"`
+	Attempt         int               `json:"attempt"`
+	Mode            users.Mode        `json:"mode"`
+	Vendor          string            `json:"vendor"`
+	Account         string            `json:"account"`
+	Destination     string            `json:"destination"`
+	ProcessID       string            `json:"process_id"`
+	StartedAt       time.Time         `json:"started_at"`
+	FinishedAt      *time.Time        `json:"finished_at"`
+	Outcome         *messages.Outcome `json:"outcome"`
+	InDoubt         bool              `json:"in_doubt"`
+	Late            bool              `json:"late"`
+	Detail          string            `json:"detail"`
+	VendorMessageID *string           `json:"vendor_message_id"`
+	IdempotencyKey  string            `json:"idempotency_key"`
 }
 
 func pastAttempts(raw []byte) ([]messages.Attempt, error) {

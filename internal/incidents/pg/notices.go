@@ -23,7 +23,7 @@ func Resolved(ctx context.Context, q *db.Queries, ids []int64, by string) error 
 		return err
 	}
 	p := db.MakeNoticesParams{Purpose: string(messages.ResolvedNotice), LifeSeconds: escalation.Life.Seconds()}
-	entries := db.AddEntriesParams{Kind: string(incidents.EntryNotice)}
+	entries := db.AddEntriesParams{Kind: incidents.EntryNotice}
 	for _, past := range pasts {
 		made := escalation.Resolved(past.messages, past.settings, by)
 		if line := escalation.Line(made); line != "" {
@@ -56,7 +56,7 @@ func News(ctx context.Context, q *db.Queries, id int64) error {
 	}
 	p := db.MakeNoticesParams{Purpose: string(messages.OwnerNotice), LifeSeconds: escalation.Life.Seconds()}
 	add(&p, id, n)
-	return store(ctx, q, p, db.AddEntriesParams{IncidentIds: []int64{id}, Kind: string(incidents.EntryNotice), Texts: []string{escalation.OwnerLine(n)}})
+	return store(ctx, q, p, db.AddEntriesParams{IncidentIds: []int64{id}, Kind: incidents.EntryNotice, Texts: []string{escalation.OwnerLine(n)}})
 }
 
 // Changed cancels the notices that are not sent yet and that the new state of incidents forbids.
@@ -88,8 +88,8 @@ func read(ctx context.Context, q *db.Queries, ids []int64) ([]past, error) {
 	}
 	var out []past
 	for _, r := range rows { // ordered by incident
-		if len(out) == 0 || out[len(out)-1].incident != r.IncidentID {
-			out = append(out, past{incident: r.IncidentID, settings: escalation.DecodeSettings(r.Settings), owner: users.ID(r.OwnerID), ownerName: r.Owner})
+		if len(out) == 0 || out[len(out)-1].incident != int64(r.IncidentID) {
+			out = append(out, past{incident: int64(r.IncidentID), settings: escalation.DecodeSettings(r.Settings), owner: users.ID(r.OwnerID), ownerName: r.Owner})
 		}
 		if r.Recipient == "" {
 			continue // it has no messages
@@ -107,7 +107,7 @@ func add(p *db.MakeNoticesParams, incident int64, n escalation.Notice) {
 	if !isLiteral {
 		literal = ""
 	}
-	p.IncidentIds, p.Repeats = append(p.IncidentIds, incident), append(p.Repeats, int16(n.Number))
+	p.IncidentIds, p.Repeats = append(p.IncidentIds, incident), append(p.Repeats, n.Number)
 	p.Recipients, p.UserIds = append(p.Recipients, string(n.Recipient)), append(p.UserIds, int64(user))
 	p.Targets, p.Modes = append(p.Targets, n.Target), append(p.Modes, string(n.Mode))
 	p.Literals, p.Seconds = append(p.Literals, literal), append(p.Seconds, n.After.Seconds())

@@ -101,7 +101,7 @@ func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 			case silencesChanged:
 				news[r.Ord].err = incidents.ErrSilencesChanged
 			default:
-				news[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}
+				news[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: r.Bucket}
 			}
 		}
 		if err != nil {
@@ -148,7 +148,7 @@ func openParams(news []*opening) db.OpenIncidentsParams {
 		if n.opened.ID != 0 || n.err != nil {
 			continue
 		}
-		ord := int32(k)
+		ord := k
 		p.Ords = append(p.Ords, ord)
 		p.PlanIds = append(p.PlanIds, n.PlanID)
 		p.ApplicationIds = append(p.ApplicationIds, n.ApplicationID)
@@ -169,13 +169,13 @@ func openParams(news []*opening) db.OpenIncidentsParams {
 		p.SilenceIds, p.SilencedUntils = append(p.SilenceIds, hide.Silence), append(p.SilencedUntils, hide.Until)
 		p.SilenceReasons = append(p.SilenceReasons, postgres.CleanText(hide.Reason))
 		a := alertColumns(n.Alerts)
-		p.AlertOrds = append(p.AlertOrds, slices.Repeat([]int32{ord}, len(n.Alerts))...)
+		p.AlertOrds = append(p.AlertOrds, slices.Repeat([]int{ord}, len(n.Alerts))...)
 		p.Fingerprints, p.Statuses = append(p.Fingerprints, a.Fingerprints...), append(p.Statuses, a.Statuses...)
 		p.StartsAts, p.EndsAts = append(p.StartsAts, a.StartsAts...), append(p.EndsAts, a.EndsAts...)
 		p.Labels, p.Annotations = append(p.Labels, a.Labels...), append(p.Annotations, a.Annotations...)
 		for _, t := range n.DynamicTargets {
 			p.TargetOrds = append(p.TargetOrds, ord)
-			p.TargetIndexes = append(p.TargetIndexes, int32(t.Index))
+			p.TargetIndexes = append(p.TargetIndexes, t.Index)
 			p.TargetRoles = append(p.TargetRoles, t.Role)
 			p.TargetIds = append(p.TargetIds, t.TargetID)
 		}

@@ -18,7 +18,7 @@ func (i *Incidents) Outlooks(ctx context.Context, ids []incidents.ID) (map[incid
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).Outlooks, postgres.Numbers(ids))
 	out := make(map[incidents.ID]incidents.Outlook, len(rows))
 	for _, r := range rows {
-		o := incidents.Outlook{Alerts: int(r.Known), Firing: int(r.Firing), Step: int(r.NextStep), Again: r.NextStep > 0 && r.NextStep == int32(r.CurrentStep), Mode: r.Mode}
+		o := incidents.Outlook{Alerts: int(r.Known), Firing: int(r.Firing), Step: r.NextStep, Again: r.NextStep > 0 && r.NextStep == r.CurrentStep, Mode: r.Mode}
 		if r.Active {
 			o.DueAt = postgres.Deref(r.DueAt)
 		}
@@ -28,7 +28,7 @@ func (i *Incidents) Outlooks(ctx context.Context, ids []incidents.ID) (map[incid
 		if r.WaitingMode != "" {
 			o.Waiting = incidents.WaitingMessage{Recipient: r.WaitingTarget, Mode: r.WaitingMode, At: r.WaitingAt}
 		}
-		out[incidents.ID(r.ID)] = o
+		out[r.ID] = o
 	}
 	return out, err
 }

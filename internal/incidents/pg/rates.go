@@ -15,12 +15,12 @@ import (
 // Neither is counted further than most.
 func (i *Incidents) Recent(ctx context.Context, applicationID int64, opener string, planID int64, lookback time.Duration, most int) (active, recent int64, err error) {
 	err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		active, err = q.ActiveIncidentsOf(ctx, db.ActiveIncidentsOfParams{ApplicationID: applicationID, Opener: opener, PlanID: planID, Most: int32(most)})
+		active, err = q.ActiveIncidentsOf(ctx, db.ActiveIncidentsOfParams{ApplicationID: applicationID, Opener: opener, PlanID: planID, Most: most})
 		if err != nil {
 			return err
 		}
 		recent, err = q.RecentIncidentsOf(ctx, db.RecentIncidentsOfParams{ApplicationID: applicationID, Opener: opener, PlanID: planID,
-			LookbackUs: lookback.Microseconds(), Most: int32(most)})
+			LookbackUs: lookback.Microseconds(), Most: most})
 		return err
 	})
 	return active, recent, err
@@ -41,14 +41,14 @@ func (i *Incidents) SetState(ctx context.Context, c incidents.Change, step int, 
 			switch {
 			case err != nil:
 				return err
-			case step < 0 || step > int(steps):
+			case step < 0 || step > steps:
 				return fault.Invalidf("current_step", "current_step must be between 0 and %d", steps)
 			case active && b.row.Resolved:
 				return fault.New(fault.Conflict, "the incident is resolved")
-			case b.row.Active == active && int(b.row.CurrentStep) == step:
+			case b.row.Active == active && b.row.CurrentStep == step:
 				continue
 			}
-			if err := q.SetStep(ctx, db.SetStepParams{ID: b.row.ID, Step: int16(step)}); err != nil {
+			if err := q.SetStep(ctx, db.SetStepParams{ID: b.row.ID, Step: step}); err != nil {
 				return err
 			}
 			chosen = append(chosen, b)

@@ -98,7 +98,7 @@ func applyReceipt(ctx context.Context, q *postgresdb.Queries, r messages.Receipt
 			return false, err
 		}
 	}
-	m, err := q.LockReceiptMessage(ctx, a.MessageID)
+	m, err := q.LockReceiptMessage(ctx, int64(a.MessageID))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return historyReceipt(ctx, q, r, kept) // it was moved there in between
 	}
@@ -110,14 +110,14 @@ func applyReceipt(ctx context.Context, q *postgresdb.Queries, r messages.Receipt
 		return false, err
 	}
 	switch {
-	case m.Attempt != a.Attempt || m.State != string(messages.Sent) && m.State != string(messages.Delivered):
+	case m.Attempt != a.Attempt || m.State != messages.Sent && m.State != messages.Delivered:
 		return true, nil // a later attempt changed the message
 	case r.Delivered:
-		return true, q.ReceiptDelivered(ctx, a.MessageID)
+		return true, q.ReceiptDelivered(ctx, int64(a.MessageID))
 	case !r.NotDelivered():
 		return true, nil
 	}
-	return true, undelivered(ctx, q, r, a.MessageID, m)
+	return true, undelivered(ctx, q, r, int64(a.MessageID), m)
 }
 
 // historyReceipt applies a receipt to a message that may be history by now.
@@ -140,24 +140,24 @@ func historyReceipt(ctx context.Context, q *postgresdb.Queries, r messages.Recei
 	case !r.Delivered:
 		return true, nil
 	}
-	m, err := q.ReceiptOfHistory(ctx, postgresdb.ReceiptOfHistoryParams{MessageID: h.MessageID, CreatedAt: h.CreatedAt, Attempt: h.Attempt, State: string(state)})
+	m, err := q.ReceiptOfHistory(ctx, postgresdb.ReceiptOfHistoryParams{MessageID: int64(h.MessageID), CreatedAt: h.CreatedAt, Attempt: h.Attempt, State: string(state)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil // repeated
 	}
 	if err != nil || state == messages.Delivered {
 		return true, err
 	}
-	return true, q.NoteReceiptOfHistory(ctx, postgresdb.NoteReceiptOfHistoryParams{MessageID: h.MessageID, IncidentID: m.IncidentID, State: string(state),
+	return true, q.NoteReceiptOfHistory(ctx, postgresdb.NoteReceiptOfHistoryParams{MessageID: int64(h.MessageID), IncidentID: m.IncidentID, State: string(state),
 		Why: fmt.Sprintf("The %s to %s was not delivered after all (%s).", m.Mode, m.Target, keepable(strings.TrimSpace(r.Status+" "+r.Detail)))})
 }
 
 // undelivered changes a message that its vendor accepted and could not deliver: to pending or to failed.
 func undelivered(ctx context.Context, q *postgresdb.Queries, r messages.Receipt, id int64, m postgresdb.LockReceiptMessageRow) error {
 	said := strings.TrimSpace(r.Status + " " + r.Detail)
-	wanted := messages.Wanted{OfIncident: m.OfIncident, Open: m.Open, Step: int(m.Step),
-		CurrentStep: int(m.CurrentStep), Repeated: m.Repeated}
-	next := r.Undelivered(wanted.Holds(), int(m.ModeAttempt))
-	note := postgresdb.NoteReceiptParams{MessageID: id, Old: m.State, New: string(messages.Pending),
+	wanted := messages.Wanted{OfIncident: m.OfIncident, Open: m.Open, Step: m.Step,
+		CurrentStep: m.CurrentStep, Repeated: m.Repeated}
+	next := r.Undelivered(wanted.Holds(), m.ModeAttempt)
+	note := postgresdb.NoteReceiptParams{MessageID: id, Old: string(m.State), New: string(messages.Pending),
 		Why: fmt.Sprintf("The %s to %s was not delivered (%s).", m.Mode, m.Target, keepable(said))}
 	var err error
 	switch again := (postgresdb.ReceiptTryAgainParams{MessageID: id, Refuse: true}); {

@@ -79,9 +79,9 @@ func addPage(ctx context.Context, q *db.Queries, c incidents.Change, b changing,
 		return err
 	}
 	stopped := !b.row.Active && (b.row.ExhaustedAt == nil || b.row.OwnerID != nil) // by somebody, not by the end of the plan
-	n, err := q.AddPage(ctx, db.AddPageParams{IncidentID: b.row.ID, Kind: string(a.Kind), Targets: targets, Priority: string(a.Priority),
+	n, err := q.AddPage(ctx, db.AddPageParams{IncidentID: int64(b.row.ID), Kind: string(a.Kind), Targets: targets, Priority: string(a.Priority),
 		Template: a.Template, Actor: postgres.Storable(c.Actor), Stopped: stopped})
-	if err == nil && int(n) > escalation.MaxAdded {
+	if err == nil && n > escalation.MaxAdded {
 		err = fault.Newf(fault.Conflict, "the incident has %d added pages already", escalation.MaxAdded)
 	}
 	return err

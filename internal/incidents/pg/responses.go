@@ -22,17 +22,16 @@ func NewResponses(d *postgres.DB) *Responses { return &Responses{d} }
 
 // Asked finds the message that a person answers, in the queue or in history. It returns a NotFound fault if there is none.
 func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
-	row, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseAsked, int64(id))
-	return messages.AnsweredMessage{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,
+	row, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseAsked, id)
+	return messages.AnsweredMessage{MessageID: row.ID, IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,
 		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body, Destination: row.Destination}, err
 }
 
 // SlackMessages returns the messages, queued or history, with a time stamp of Slack.
 func (r *Responses) SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error) {
-	ids, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseSlackPosted, postgresdb.ResponseSlackPostedParams{
+	return postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseSlackPosted, postgresdb.ResponseSlackPostedParams{
 		Ts: postgres.CleanText(ts), Claimed: int64(claimed),
 	})
-	return postgres.IDs[messages.ID](ids), err
 }
 
 // SlackUnknown reports whether Slack may have posted a message with a time stamp that was not recorded.
@@ -47,40 +46,38 @@ func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Answ
 	if err != nil {
 		return messages.AnsweredMessage{}, err
 	}
-	m, err := r.Asked(ctx, messages.ID(id))
+	m, err := r.Asked(ctx, id)
 	m.Batch = batch
 	return m, err
 }
 
 // Newest returns the newest message to the user whose incident is still escalating.
 func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.AnsweredMessage, bool, error) {
-	row, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseNewest, (*int64)(&user))
+	row, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseNewest, &user)
 	if fault.Is(err, fault.NotFound) {
 		return messages.AnsweredMessage{}, false, nil
 	}
-	return messages.AnsweredMessage{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}, err == nil, err
+	return messages.AnsweredMessage{MessageID: row.ID, IncidentID: row.IncidentID, Application: row.Application, ApplicationID: row.ApplicationID}, err == nil, err
 }
 
 // Active returns the escalating incidents that have a message to the user, oldest first.
 func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.AnsweredMessage, error) {
-	rows, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseActive, (*int64)(&user))
+	rows, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseActive, &user)
 	return postgres.Convert(rows, func(row postgresdb.ResponseActiveRow) messages.AnsweredMessage {
 		return messages.AnsweredMessage{
-			IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID,
+			IncidentID: row.IncidentID, Application: row.Application, ApplicationID: row.ApplicationID,
 		}
 	}), err
 }
 
 // Batch returns the incidents of a digest; none when there is no such digest.
 func (r *Responses) Batch(ctx context.Context, batch string) ([]incidents.ID, error) {
-	rows, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).BatchIncidents, strings.ToLower(batch))
-	return postgres.IDs[incidents.ID](rows), err
+	return postgres.Query(ctx, r.db, (*postgresdb.Queries).BatchIncidents, strings.ToLower(batch))
 }
 
 // Waiting returns those of the incidents that are neither acknowledged nor resolved.
 func (r *Responses) Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error) {
-	rows, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseBatchWaiting, postgres.Numbers(ids))
-	return postgres.IDs[incidents.ID](rows), err
+	return postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseBatchWaiting, postgres.Numbers(ids))
 }
 
 // ByContact returns the active user who has the contact verified; phone numbers are compared by their digits, and a number for
@@ -135,16 +132,8 @@ const maxAnswer = 2000
 
 // Record stores an answer, understood or not.
 func (r *Responses) Record(ctx context.Context, a messages.Answer) error {
-	return postgres.Exec(ctx, r.db, (*postgresdb.Queries).RecordResponse, postgresdb.RecordResponseParams{Mode: string(a.Mode), Source: a.Source, UserID: present(int64(a.UserID)),
-		MessageID: present(int64(a.MessageID)), IncidentID: present(int64(a.IncidentID)), Content: keepable(a.Content), Result: keepable(a.Result)})
-}
-
-// present turns 0 into null.
-func present(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
+	return postgres.Exec(ctx, r.db, (*postgresdb.Queries).RecordResponse, postgresdb.RecordResponseParams{Mode: a.Mode, Source: a.Source, UserID: postgres.NullID(a.UserID),
+		MessageID: postgres.NullID(a.MessageID), IncidentID: postgres.NullID(a.IncidentID), Content: keepable(a.Content), Result: keepable(a.Result)})
 }
 
 // keepable returns text from outside as it can be stored: valid UTF-8 without NUL, bounded.

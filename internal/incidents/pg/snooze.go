@@ -30,7 +30,7 @@ func (i *Incidents) Snooze(ctx context.Context, c incidents.Change, end incident
 		if err != nil {
 			return err
 		}
-		return setTimers(ctx, q, postgres.TimerSnooze, until.Sub(now), idsOf(before)...)
+		return setTimers(ctx, q, TimerSnooze, until.Sub(now), idsOf(before)...)
 	})
 }
 
@@ -47,7 +47,7 @@ func (i *Incidents) SnoozeByKey(ctx context.Context, n incidents.New, c incident
 	if err = postgres.IgnoreNoRows(err); err != nil || open == 0 {
 		return 0, false, err
 	}
-	c.IDs = []incidents.ID{incidents.ID(open)}
+	c.IDs = []incidents.ID{open}
 	_, err = i.Snooze(ctx, c, end)
 	return c.IDs[0], true, err
 }
@@ -62,7 +62,7 @@ func (i *Incidents) startAgain(ctx context.Context, c incidents.Change, e incide
 			return err
 		}
 		for _, id := range idsOf(before) {
-			if err := q.RestartPlan(ctx, id); err != nil {
+			if err := q.RestartPlan(ctx, incidents.ID(id)); err != nil {
 				return err
 			}
 		}
@@ -73,7 +73,7 @@ func (i *Incidents) startAgain(ctx context.Context, c incidents.Change, e incide
 // setTimers sets a timer for each incident. An incident that has one keeps it.
 func setTimers(ctx context.Context, q *db.Queries, reason string, in time.Duration, ids ...int64) error {
 	for _, id := range ids {
-		_, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: id, Seconds: in.Seconds(), Reason: reason, Fingerprints: []string{}})
+		_, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: incidents.ID(id), Seconds: in.Seconds(), Reason: reason, Fingerprints: []string{}})
 		if err != nil {
 			return err
 		}

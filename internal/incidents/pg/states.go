@@ -26,9 +26,9 @@ func Transit(ctx context.Context, q *db.Queries, e incidents.Event, with db.SetS
 		if err != nil {
 			return nil, err
 		}
-		made[k], ids[t] = t, append(ids[t], row.ID)
+		made[k], ids[t] = t, append(ids[t], int64(row.ID))
 		if t.Before.State() != t.After.State() && !t.Before.Resolved {
-			left = append(left, row.ID)
+			left = append(left, int64(row.ID))
 		}
 	}
 	for t, some := range ids {
@@ -74,5 +74,5 @@ func rowsOf(of []changing) []db.Incident {
 
 // idsOf returns the numbers of incidents.
 func idsOf(of []changing) []int64 {
-	return postgres.Convert(of, func(b changing) int64 { return b.row.ID })
+	return postgres.Convert(of, func(b changing) int64 { return int64(b.row.ID) })
 }

@@ -18,14 +18,12 @@ func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.
 	var out []incidents.Entry
 	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = nil
-		entries, err := q.TimelineEntries(ctx, int64(id))
+		entries, err := q.TimelineEntries(ctx, id)
 		if err != nil {
 			return err
 		}
 		for _, e := range entries {
-			out = append(out, incidents.Entry{
-				ID: e.ID, At: e.At, Kind: incidents.EntryKind(e.Kind), Actor: e.Actor, Text: e.Text, Detail: e.Detail,
-			})
+			out = append(out, incidents.Entry(e))
 		}
 		receipts, err := q.TimelineReceipts(ctx, int64(id))
 		if err != nil {
@@ -33,8 +31,8 @@ func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.
 		}
 		first := map[messages.ID]time.Time{} // of a message's receipts
 		for _, r := range receipts {
-			if r.MessageID != nil && first[messages.ID(*r.MessageID)].IsZero() {
-				first[messages.ID(*r.MessageID)] = r.At
+			if r.MessageID != nil && first[*r.MessageID].IsZero() {
+				first[*r.MessageID] = r.At
 			}
 		}
 		calls, err := timelineCalls(ctx, q, int64(id), first)
@@ -71,7 +69,7 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[me
 		out = append(out, incidents.Entry{At: at, Kind: incidents.EntryDelivery, Text: callText(target, a)})
 	}
 	for _, c := range calls {
-		seen[messages.ID(c.MessageID)] = true
+		seen[c.MessageID] = true
 		add(c.Target, attempt(db.Attempt{
 			MessageID: c.MessageID, Attempt: c.Attempt, Mode: c.Mode, Vendor: c.Vendor, Account: c.Account,
 			StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, Outcome: c.Outcome, InDoubt: c.InDoubt, Late: c.Late, Detail: c.Detail,
@@ -82,7 +80,7 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[me
 		return nil, err
 	}
 	for _, p := range past {
-		if seen[messages.ID(p.ID)] { // it is being moved
+		if seen[p.ID] { // it is being moved
 			continue
 		}
 		attempts, err := pastAttempts(p.Attempts)

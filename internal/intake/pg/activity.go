@@ -55,6 +55,6 @@ func (s *Integrations) ExpirePayloads(ctx context.Context) (int64, error) {
 // TakeAllowance implements receiving.ActivityStore.
 func (s *Integrations) TakeAllowance(ctx context.Context, id intake.ID, r receiving.Rate, wanted int) (granted int, left float64, err error) {
 	row, err := postgres.Query(ctx, s.db, (*db.Queries).TakeAllowance, db.TakeAllowanceParams{ID: int64(id), Burst: float64(r.Burst),
-		Wanted: int32(wanted), PerSecond: r.PerSecond})
-	return int(row.Granted), row.Tokens, err
+		Wanted: wanted, PerSecond: r.PerSecond})
+	return row.Granted, row.Tokens, err
 }

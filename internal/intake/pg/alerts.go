@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/iris-oncall/iris/internal/incidents"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -24,7 +25,7 @@ func (s *Integrations) AlertOfKey(ctx context.Context, of intake.Integration, ke
 
 // Alert returns an alert of an integration by the number of its incident. Another number is a NotFound fault.
 func (s *Integrations) Alert(ctx context.Context, of intake.ID, incident int64) (intake.Alert, error) {
-	found, err := s.alerts(ctx, of, []int64{incident})
+	found, err := s.alerts(ctx, of, []incidents.ID{incidents.ID(incident)})
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, "the integration has no such alert")
 	}
@@ -49,15 +50,15 @@ func (s *Integrations) CountAlerts(ctx context.Context, of intake.ID, q intake.A
 	return len(ids), err
 }
 
-func (s *Integrations) alertIDs(ctx context.Context, of intake.ID, q intake.AlertQuery) ([]int64, error) {
+func (s *Integrations) alertIDs(ctx context.Context, of intake.ID, q intake.AlertQuery) ([]incidents.ID, error) {
 	return postgres.Query(ctx, s.db, (*db.Queries).AlertIDs, db.AlertIDsParams{IntegrationID: int64(of), Open: q.Open,
-		Acknowledged: q.Acknowledged, DedupKey: postgres.Storable(q.Key), Most: int32(q.Limit), Skip: int32(q.Offset)})
+		Acknowledged: q.Acknowledged, DedupKey: postgres.Storable(q.Key), Most: q.Limit, Skip: q.Offset})
 }
 
-func (s *Integrations) alerts(ctx context.Context, of intake.ID, ids []int64) ([]intake.Alert, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Alerts, db.AlertsParams{IntegrationID: int64(of), Ids: ids})
+func (s *Integrations) alerts(ctx context.Context, of intake.ID, ids []incidents.ID) ([]intake.Alert, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Alerts, db.AlertsParams{IntegrationID: int64(of), Ids: postgres.Numbers(ids)})
 	return postgres.Convert(rows, func(r db.AlertsRow) intake.Alert {
-		return intake.Alert{Incident: r.ID, Key: r.DedupKey, Context: json.RawMessage(r.Context), Severity: r.Severity, Open: r.Open,
+		return intake.Alert{Incident: int64(r.ID), Key: r.DedupKey, Context: json.RawMessage(r.Context), Severity: r.Severity, Open: r.Open,
 			SnoozedUntil: postgres.Deref(r.SnoozedUntil), Owner: r.Owner, SourceAcknowledged: r.SourceAcknowledged, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 	}), err
 }
@@ -66,20 +67,20 @@ func (s *Integrations) alerts(ctx context.Context, of intake.ID, ids []int64) ([
 // fault.
 func (s *Integrations) EditAlert(ctx context.Context, e intake.AlertEdit) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if _, err := q.LockForDelivery(ctx, e.Incident); err != nil {
+		if _, err := q.LockForDelivery(ctx, incidents.ID(e.Incident)); err != nil {
 			return err
 		}
-		n, err := q.EditContext(ctx, db.EditContextParams{ID: e.Incident, Before: string(e.Before), After: string(e.After), Severity: e.Severity})
+		n, err := q.EditContext(ctx, db.EditContextParams{ID: incidents.ID(e.Incident), Before: string(e.Before), After: string(e.After), Severity: e.Severity})
 		if err == nil && n == 0 {
 			err = fault.New(fault.Conflict, "the alert was changed at the same time, try again")
 		}
 		if err != nil {
 			return err
 		}
-		if err := q.TouchIncident(ctx, e.Incident); err != nil {
+		if err := q.TouchIncident(ctx, incidents.ID(e.Incident)); err != nil {
 			return err
 		}
-		return postgres.AddEntry(ctx, q, incidents.ID(e.Incident), incidents.EntryUpdated, e.Actor, e.Text)
+		return pgincidents.AddEntry(ctx, q, incidents.ID(e.Incident), incidents.EntryUpdated, e.Actor, e.Text)
 	})
 }
 
@@ -87,10 +88,10 @@ func (s *Integrations) EditAlert(ctx context.Context, e intake.AlertEdit) error 
 func (s *Integrations) CommentOnAlert(ctx context.Context, incident int64, source, content string) error {
 	source, content = postgres.Storable(source), postgres.Storable(content)
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		err := q.AddSourceComment(ctx, db.AddSourceCommentParams{IncidentID: incident, Source: source, Content: content})
+		err := q.AddSourceComment(ctx, db.AddSourceCommentParams{IncidentID: incidents.ID(incident), Source: source, Content: content})
 		if err != nil {
 			return err
 		}
-		return postgres.AddEntry(ctx, q, incidents.ID(incident), incidents.EntryComment, source, content)
+		return pgincidents.AddEntry(ctx, q, incidents.ID(incident), incidents.EntryComment, source, content)
 	})
 }

@@ -90,7 +90,7 @@ func (s *Heartbeats) KeepReception(ctx context.Context) (outage time.Duration, e
 
 func (s *Heartbeats) reception(ctx context.Context) (heartbeats.Reception, error) {
 	r, err := postgres.Read(ctx, s.db, (*postgresdb.Queries).HeartbeatReception)
-	return heartbeats.Reception{LastAt: r.LastAt, Since: r.Since}, err
+	return heartbeats.Reception(r), err
 }
 
 // Due returns heartbeats in some buckets that may need a decision. Those of an integration that is switched off are switched off.
@@ -154,10 +154,10 @@ func heartbeat(r postgresdb.HeartbeatsRow) heartbeats.Heartbeat {
 	return heartbeats.Heartbeat{ID: heartbeats.ID(r.ID), IntegrationID: intake.ID(r.IntegrationID), Integration: r.Integration,
 		Content:   content(r.Name, r.Description, r.EverySeconds, r.GraceSeconds, r.Plan, r.Severity, r.Enabled),
 		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Since: r.Since, LastPingAt: postgres.Deref(r.LastPingAt),
-		MissedAt: postgres.Deref(r.MissedAt), Reported: r.Reported, Incident: postgres.Deref(r.IncidentID), CheckAt: r.CheckAt}
+		MissedAt: postgres.Deref(r.MissedAt), Reported: r.Reported, Incident: int64(postgres.Deref(r.IncidentID)), CheckAt: r.CheckAt}
 }
 
-func content(name, description string, every, grace int32, plan, severity string, enabled bool) heartbeats.Content {
+func content(name, description string, every, grace int, plan, severity string, enabled bool) heartbeats.Content {
 	return heartbeats.Content{Name: name, Description: description, Every: time.Duration(every) * time.Second,
 		Grace: time.Duration(grace) * time.Second, Plan: plan, Severity: intake.Severity(severity), Enabled: enabled}
 }
@@ -167,7 +167,7 @@ func content(name, description string, every, grace int32, plan, severity string
 func (s *Heartbeats) Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		plan, severity, description := postgres.Storable(c.Plan), string(c.Severity), postgres.Storable(c.Description)
-		every, grace := int32(c.Every/time.Second), int32(c.Grace/time.Second)
+		every, grace := int(c.Every/time.Second), int(c.Grace/time.Second)
 		if before.ID != 0 {
 			if err := unchanged(ctx, q, before); err != nil {
 				return err

@@ -87,7 +87,7 @@ func (s *Integrations) SetSecrets(ctx context.Context, i intake.Integration, sec
 // List returns the selected integrations by name, upper case as lower case.
 func (s *Integrations) List(ctx context.Context, q intake.Query) ([]intake.Integration, error) {
 	return s.read(ctx, postgresdb.IntegrationsParams{After: postgres.Storable(q.After), Part: postgres.Storable(q.Part), Team: postgres.Storable(q.Team),
-		Application: postgres.Storable(q.Application), Refused: q.Refused, Most: int32(q.Most)})
+		Application: postgres.Storable(q.Application), Refused: q.Refused, Most: q.Most})
 }
 
 // ByName returns an integration, ignoring case. An unknown name is a NotFound fault.
@@ -136,13 +136,13 @@ func (s *Integrations) read(ctx context.Context, p postgresdb.IntegrationsParams
 	return out, nil
 }
 
-func integrationsContent(name, kind, plan, severity string, settings json.RawMessage, perMinute int32, enabled bool) intake.Content {
+func integrationsContent(name, kind, plan, severity string, settings json.RawMessage, perMinute int, enabled bool) intake.Content {
 	return intake.Content{Name: name, Type: kind, DefaultPlan: plan, DefaultSeverity: intake.Severity(severity), Settings: settings,
-		RatePerMinute: int(perMinute), Enabled: enabled}
+		RatePerMinute: perMinute, Enabled: enabled}
 }
 
 // ends returns stored times; stored does the reverse.
-func ends(resolve, closing *int32) (e intake.Ends) {
+func ends(resolve, closing *int) (e intake.Ends) {
 	e.ResolveAfter = postgres.FromSeconds(postgres.Deref(resolve))
 	if closing != nil {
 		d := postgres.FromSeconds(*closing)
@@ -151,7 +151,7 @@ func ends(resolve, closing *int32) (e intake.Ends) {
 	return e
 }
 
-func stored(e intake.Ends) (resolve, closing *int32) {
+func stored(e intake.Ends) (resolve, closing *int) {
 	if e.ResolveAfter > 0 {
 		s := postgres.ToSeconds(e.ResolveAfter)
 		resolve = &s
@@ -180,7 +180,7 @@ func (s *Integrations) Create(ctx context.Context, application auth.Application,
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (intake.ID, error) {
 		id, err := q.AddIntegration(ctx, postgresdb.AddIntegrationParams{ApplicationID: application.ID, Name: postgres.Storable(c.Name), Type: c.Type,
 			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
-			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing,
+			RatePerMinute: c.RatePerMinute, Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing,
 			CreatedBy: postgres.Storable(actor)})
 		if err != nil {
 			return 0, taken(err, c.Name)
@@ -219,7 +219,7 @@ func (s *Integrations) Replace(ctx context.Context, before intake.Integration, c
 	return s.edit(ctx, before, func(ctx context.Context, q *postgresdb.Queries) error {
 		_, err := q.ReplaceIntegration(ctx, postgresdb.ReplaceIntegrationParams{ID: int64(before.ID), Name: postgres.Storable(c.Name),
 			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
-			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing})
+			RatePerMinute: c.RatePerMinute, Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing})
 		if err != nil {
 			return taken(err, c.Name)
 		}

@@ -122,7 +122,7 @@ func (u *Unit) Commit(ctx context.Context, a operation.Answer) error {
 	defer cancel()
 	k := u.key
 	err := postgresdb.New(u.tx).KeepIdempotentAnswer(ctx, postgresdb.KeepIdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route,
-		Key: k.Key, BodyHash: k.BodyHash, Status: int16(a.Status), Location: &a.Location, Body: a.Body})
+		Key: k.Key, BodyHash: k.BodyHash, Status: a.Status, Location: &a.Location, Body: a.Body})
 	if err == nil {
 		err = u.tx.Commit(ctx)
 	}
@@ -163,7 +163,7 @@ func answered(ctx context.Context, q *postgresdb.Queries, k operation.ReplayKey)
 	case !bytes.Equal(row.BodyHash, k.BodyHash):
 		return nil, fault.New(fault.Mismatch, "Idempotency-Key was used for another request")
 	}
-	return &operation.Answer{Status: int(row.Status), Body: row.Body, Location: Deref(row.Location)}, nil
+	return &operation.Answer{Status: row.Status, Body: row.Body, Location: Deref(row.Location)}, nil
 }
 
 // expireBatch is how many answers one statement of Expire deletes.

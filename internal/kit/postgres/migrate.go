@@ -74,7 +74,7 @@ func migrate(ctx context.Context, url string, log *zap.Logger, files fs.FS) erro
 			return Schema{Have: have, Want: want}.tooNew(fault.Conflict)
 		}
 	}
-	return createInstallation(ctx, cc, log)
+	return createInstallation(ctx, cc)
 }
 
 const (
@@ -122,19 +122,14 @@ func migrationFault(err error) error {
 	return MapError(err)
 }
 
-// createInstallation computes missing canonical names, and writes the installation's name and secret once. The name labels the
+// createInstallation writes the installation's name and secret once. The name labels the
 // gossip of the cluster, so that two installations on one network do not mix.
-func createInstallation(ctx context.Context, cc *pgx.ConnConfig, log *zap.Logger) error {
+func createInstallation(ctx context.Context, cc *pgx.ConnConfig) error {
 	conn, err := pgx.ConnectConfig(ctx, cc)
 	if err != nil {
 		return MapError(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	_, conflicts, err := FillCanonicalNames(ctx, db.New(conn))
-	if err != nil && SqlState(err) != "23505" { // another process filled them at the same time
-		return MapError(err)
-	}
-	LogNameConflicts(log, conflicts)
 	secret := make([]byte, 32)
 	label := make([]byte, 4)
 	_, _ = rand.Read(secret) // crypto/rand never fails

@@ -99,17 +99,13 @@ func NullTime(now time.Time) *time.Time {
 	return &now
 }
 
-// NullID returns a user for a nullable column: nil for 0.
-func NullID[T ~int64](id T) *int64 {
+// NullID returns an id for a nullable column: nil for 0.
+func NullID[T ~int64](id T) *T {
 	if id == 0 {
 		return nil
 	}
-	n := int64(id)
-	return &n
+	return &id
 }
-
-// Small returns the numbers of buckets as SQL takes them.
-func Small(bs []int) []int16 { return Convert(bs, func(b int) int16 { return int16(b) }) }
 
 // NonNil returns an empty list for nil, which would be null in SQL.
 func NonNil[T any](list []T) []T {
@@ -131,10 +127,10 @@ func Zip[K, V ~string](keys, values []string) map[K]V {
 }
 
 // ToSeconds returns whole seconds, as columns named _seconds hold them.
-func ToSeconds(d time.Duration) int32 { return int32(d / time.Second) }
+func ToSeconds(d time.Duration) int { return int(d / time.Second) }
 
 // FromSeconds is the reverse of ToSeconds.
-func FromSeconds(s int32) time.Duration { return time.Duration(s) * time.Second }
+func FromSeconds(s int) time.Duration { return time.Duration(s) * time.Second }
 
 // FloatSeconds turns seconds that SQL computed into a duration.
 func FloatSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

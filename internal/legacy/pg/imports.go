@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/legacy/imports"
+	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
 // Imports stores the data of a predecessor. One import is one transaction, however long it takes. The statements are built from
@@ -53,11 +54,11 @@ func (i *Imports) Run(ctx context.Context, name string, f func(*Store) (keep boo
 		case !r.finished: // no row is new
 			return nil
 		}
-		_, conflicts, err := postgres.FillCanonicalNames(ctx, postgresdb.New(tx))
+		_, conflicts, err := pgusers.FillCanonicalNames(ctx, postgresdb.New(tx))
 		if err != nil {
 			return err
 		}
-		postgres.LogNameConflicts(i.db.Log(), conflicts)
+		pgusers.LogNameConflicts(i.db.Log(), conflicts)
 		if err := r.moveNumbersOn(ctx); err != nil {
 			return err
 		}

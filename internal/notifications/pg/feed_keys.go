@@ -33,7 +33,7 @@ func (n *Notices) Key(ctx context.Context, key string) (oncall.IcalKey, error) {
 func (n *Notices) KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error) {
 	id := int64(requester)
 	return postgres.First(n.feedKeys(ctx, db.IcalKeysParams{
-		RequesterID: &id, UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
+		RequesterID: &id, UserID: (*int64)(postgres.NullID(of.User)), TeamID: postgres.NullID(of.TeamID),
 	}))
 }
 
@@ -50,7 +50,7 @@ func (n *Notices) feedKeys(ctx context.Context, by db.IcalKeysParams) ([]oncall.
 			}
 			out[i] = oncall.IcalKey{
 				Key: key, Requester: r.Requester, RequesterID: users.ID(r.RequesterID), Name: r.Name, CreatedAt: r.CreatedAt,
-				User: users.ID(postgres.Deref(r.UserID)), TeamID: postgres.Deref(r.TeamID),
+				User: postgres.Deref(r.UserID), TeamID: postgres.Deref(r.TeamID),
 			}
 		}
 		return out, err
@@ -61,7 +61,7 @@ func (n *Notices) feedKeys(ctx context.Context, by db.IcalKeysParams) ([]oncall.
 func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error) {
 	key := postgres.NewUUID()
 	hash, sealed := SealFeedKey(n.keys, key)
-	user, team := postgres.NullID(of.User), postgres.NullID(users.ID(of.TeamID))
+	user, team := postgres.NullID(of.User), postgres.NullID(of.TeamID)
 	return key, n.feeds(ctx, requester, audit.CalendarFeedKeyCreated, func(ctx context.Context, q *db.Queries) error {
 		if err := q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: user, TeamID: team}); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (n *Notices) DropKey(ctx context.Context, key string) error {
 // DropKeyFor deletes the requester's key for a calendar, if there is one.
 func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
 	return n.feeds(ctx, requester, audit.CalendarFeedKeyDeleted, func(ctx context.Context, q *db.Queries) error {
-		return q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID))})
+		return q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(of.TeamID)})
 	})
 }
 

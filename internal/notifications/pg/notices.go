@@ -29,9 +29,7 @@ func NewNotices(d *postgres.DB, keys *auth.Keys) *Notices {
 // Types lists the kinds of notices.
 func (n *Notices) Types(ctx context.Context) ([]oncall.NoticeType, error) {
 	rows, err := postgres.Read(ctx, n.db, (*postgresdb.Queries).NoticeTypes)
-	return postgres.Convert(rows, func(r postgresdb.NoticeTypesRow) oncall.NoticeType {
-		return oncall.NoticeType{Name: r.Name, IsReminder: r.IsReminder}
-	}), err
+	return postgres.Convert(rows, func(r postgresdb.NoticeTypesRow) oncall.NoticeType { return oncall.NoticeType(r) }), err
 }
 
 // ByUser lists a person's settings.
@@ -55,7 +53,7 @@ func noticeSettings(ctx context.Context, q *postgresdb.Queries, by postgresdb.No
 	rows, err := q.NoticeSettings(ctx, by)
 	return postgres.Convert(rows, func(r postgresdb.NoticeSettingsRow) oncall.NoticeSetting {
 		s := oncall.NoticeSetting{
-			ID: r.ID, User: users.ID(r.UserID), UserName: r.UserName, TeamID: r.TeamID, Team: r.Team, Mode: users.Mode(r.Mode),
+			ID: r.ID, User: r.UserID, UserName: r.UserName, TeamID: r.TeamID, Team: r.Team, Mode: r.Mode,
 			Type: r.Type, IsReminder: r.IsReminder, OnlyMine: r.OnlyIfInvolved, Roles: r.Roles,
 		}
 		if r.TimeBefore != nil {
@@ -96,7 +94,7 @@ func (n *Notices) Update(ctx context.Context, id int64, p oncall.NoticePatch) er
 			return err
 		}
 		err = postgres.RequireRow(q.UpdateNoticeSetting(ctx, postgresdb.UpdateNoticeSettingParams{
-			ID: s.ID, TeamID: s.TeamID, Mode: string(s.Mode), Type: s.Type, TimeBefore: pg.OptionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
+			ID: s.ID, TeamID: s.TeamID, Mode: s.Mode, Type: s.Type, TimeBefore: pg.OptionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
 		}))
 		if err != nil {
 			return err

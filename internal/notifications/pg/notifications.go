@@ -63,7 +63,7 @@ func (n *Notifications) Category(ctx context.Context, applicationID int64, name 
 	row, err := postgres.Query(ctx, n.db, (*postgresdb.Queries).CategoryByName, postgresdb.CategoryByNameParams{
 		ApplicationID: applicationID, Name: postgres.Storable(name),
 	})
-	return messages.Category{ID: row.ID, Mode: users.Mode(row.Mode)}, err
+	return messages.Category(row), err
 }
 
 // CategoryChoices returns the modes that people chose for a category. People without a choice are missing.
@@ -72,7 +72,7 @@ func (n *Notifications) CategoryChoices(ctx context.Context, category int64, peo
 	out := map[users.ID]users.Mode{}
 	rows, err := postgres.Query(ctx, n.db, (*postgresdb.Queries).CategoryModes, p)
 	for _, r := range rows {
-		out[users.ID(r.UserID)] = users.Mode(r.Mode)
+		out[r.UserID] = r.Mode
 	}
 	return out, err
 }
@@ -165,7 +165,7 @@ func insertNotifications(ctx context.Context, q *postgresdb.Queries, p postgresd
 func notificationParams(batch []messages.Notification) postgresdb.InsertNotificationsParams {
 	var p postgresdb.InsertNotificationsParams
 	for i, nt := range batch {
-		p.Places = append(p.Places, int32(i))
+		p.Places = append(p.Places, i)
 		p.ApplicationIds = append(p.ApplicationIds, nt.ApplicationID)
 		p.Versions = append(p.Versions, nt.Version)
 		p.Subjects = append(p.Subjects, nt.Subject)
@@ -179,8 +179,8 @@ func notificationParams(batch []messages.Notification) postgresdb.InsertNotifica
 		p.Bares = append(p.Bares, nt.Bare)
 		p.ShownTos = append(p.ShownTos, postgres.Storable(strings.Join(nt.ShownTo, ", ")))
 		for _, r := range nt.Recipients {
-			p.Turns = append(p.Turns, int32(len(p.Turns)))
-			p.OwnerPlaces = append(p.OwnerPlaces, int32(i))
+			p.Turns = append(p.Turns, len(p.Turns))
+			p.OwnerPlaces = append(p.OwnerPlaces, i)
 			p.Recipients = append(p.Recipients, string(r.Recipient))
 			p.UserIds = append(p.UserIds, int64(r.UserID))
 			p.Targets = append(p.Targets, r.Target)
@@ -188,7 +188,7 @@ func notificationParams(batch []messages.Notification) postgresdb.InsertNotifica
 			p.Literals = append(p.Literals, r.Literal)
 			p.ModeChanges = append(p.ModeChanges, r.Changed || len(r.Changes) > 0)
 			for _, c := range r.Changes {
-				p.ChangePlaces = append(p.ChangePlaces, int32(i))
+				p.ChangePlaces = append(p.ChangePlaces, i)
 				p.ChangeRecipients = append(p.ChangeRecipients, string(r.Recipient))
 				p.ChangeOlds = append(p.ChangeOlds, c.Old)
 				p.ChangeNews = append(p.ChangeNews, c.New)

@@ -56,7 +56,7 @@ func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team in
 		if !reachable {
 			choice.Mode = choice.Wanted // delivery records on the message why nobody could be reached
 		}
-		to := recipient(int64(reader.ID), reader.Name, string(choice.Mode))
+		to := recipient(reader.ID, reader.Name, choice.Mode)
 		if choice.Changed() {
 			to.Changed, to.Changes = true, []messages.Change{messages.ModeFailure(choice.Wanted, choice.Mode)}
 		}
@@ -74,7 +74,7 @@ func (r *Reminders) concerned(ctx context.Context, q *db.Queries, team int64, n 
 			return nil, users.AppModes{}, err
 		}
 		for _, reader := range readers {
-			notified[reader.UserID] = true
+			notified[int64(reader.UserID)] = true
 		}
 	}
 	keys := postgres.Convert(n.UserIds, func(id int64) users.ResponderKey {

@@ -53,24 +53,20 @@ type Result struct {
 func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
 	var out []int64
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		result, err := q.TeamsToNotify(ctx, postgresdb.TeamsToNotifyParams{Buckets: postgres.Small(bs), MaxRows: int32(limit)})
+		result, err := q.TeamsToNotify(ctx, postgresdb.TeamsToNotifyParams{Buckets: postgres.NonNil(bs), MaxRows: limit})
 		if out = result; err != nil || !reminders {
 			return err
 		}
-		due, err := q.TeamsToRemind(ctx, postgresdb.TeamsToRemindParams{Buckets: wide(bs), MaxRows: int32(limit)})
+		due, err := q.TeamsToRemind(ctx, postgresdb.TeamsToRemindParams{Buckets: postgres.NonNil(bs), MaxRows: limit})
 		if err != nil {
 			return err
 		}
-		over, err := q.TeamsWithOverSwaps(ctx, postgresdb.TeamsWithOverSwapsParams{Buckets: wide(bs), MaxRows: int32(limit)})
+		over, err := q.TeamsWithOverSwaps(ctx, postgresdb.TeamsWithOverSwapsParams{Buckets: postgres.NonNil(bs), MaxRows: limit})
 		out = slices.Concat(result, due, over)
 		return err
 	})
 	slices.Sort(out)
 	return slices.Compact(out), err
-}
-
-func wide(bs []int) []int32 {
-	return postgres.Convert(bs, func(b int) int32 { return int32(b) })
 }
 
 // Remind makes up to 200 of a team's due reminders.
@@ -170,8 +166,8 @@ func shownNames(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[in
 	people, err := q.DirectoryUsers(ctx, ids)
 	names := map[int64]string{}
 	for _, p := range people {
-		if names[p.ID] = p.FullName; p.FullName == "" {
-			names[p.ID] = p.Name
+		if names[int64(p.ID)] = p.FullName; p.FullName == "" {
+			names[int64(p.ID)] = p.Name
 		}
 	}
 	return names, err
@@ -189,7 +185,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 	if len(leases) == 0 {
 		return Result{}, nil
 	}
-	bs := postgres.Convert(leases, func(l buckets.Lease) int32 { return int32(l.Bucket) })
+	bs := pgbuckets.BucketNumbers(leases)
 	return r.fenced(ctx, processID, leases, func(ctx context.Context, q *postgresdb.Queries) (Result, []messages.Notification, error) {
 		people, err := q.PeopleToCheck(ctx, postgresdb.PeopleToCheckParams{Buckets: bs, EverySeconds: c.Every.Seconds(), MaxRows: reminderBatch})
 		if err != nil {
@@ -203,7 +199,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 			}
 			if made > 0 {
 				result.Types = append(result.Types, oncall.PhoneMissing)
-				out = append(out, r.notification(oncall.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
+				out = append(out, r.notification(oncall.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, users.Email)))
 			}
 		}
 		return result, out, nil
@@ -227,8 +223,8 @@ func (r *Reminders) notification(w oncall.Text, life time.Duration, to messages.
 	}
 }
 
-func recipient(id int64, name, mode string) messages.NotificationRecipient {
-	return messages.NotificationRecipient{Recipient: messages.ToUser(users.ID(id)), UserID: users.ID(id), Target: name, Mode: users.Mode(mode)}
+func recipient(id users.ID, name string, mode users.Mode) messages.NotificationRecipient {
+	return messages.NotificationRecipient{Recipient: messages.ToUser(id), UserID: id, Target: name, Mode: mode}
 }
 
 func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.Lease,

@@ -52,7 +52,7 @@ func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.Te
 		}
 		off, err := q.SwitchedOff(ctx, postgres.NonNil(postgres.Numbers(calendar.People())))
 		for _, id := range off {
-			out.Off[users.ID(id)] = true
+			out.Off[id] = true
 		}
 		return err
 	})

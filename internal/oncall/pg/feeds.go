@@ -8,7 +8,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // maxFeed bounds the shifts of a calendar feed. A longer feed lacks its oldest shifts; after an error the subscriber would see none.
@@ -22,7 +21,7 @@ func (s *Shifts) Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedSh
 		out = nil
 		if by.TeamID == 0 {
 			rows, err := q.UserFeed(ctx, db.UserFeedParams{
-				UserID: int64(by.User), Since: by.Since, Roles: by.Roles, Excluded: excluded, MaxRows: maxFeed,
+				UserID: by.User, Since: by.Since, Roles: by.Roles, Excluded: excluded, MaxRows: maxFeed,
 			})
 			for _, r := range rows {
 				out = append(out, feedShift(db.TeamFeedRow(r)))
@@ -51,10 +50,10 @@ func (s *Shifts) Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedSh
 func feedShift(r db.TeamFeedRow) oncall.FeedShift {
 	return oncall.FeedShift{
 		ShiftRow: oncall.ShiftRow{
-			Shift: oncall.Shift{TeamID: r.TeamID, Role: r.Role, User: users.ID(r.UserID), Start: r.StartsAt.UTC(), End: r.EndsAt.UTC()},
+			Shift: oncall.Shift{TeamID: r.TeamID, Role: r.Role, User: r.UserID, Start: r.StartsAt.UTC(), End: r.EndsAt.UTC()},
 			Team:  r.Team, UserName: r.UserName, FullName: r.FullName,
 		},
-		Feed: r.FeedID, Sequence: int(r.Sequence), Changed: r.ChangedAt.UTC().Truncate(time.Second), Cancelled: r.Cancelled,
+		Feed: r.FeedID, Sequence: r.Sequence, Changed: r.ChangedAt.UTC().Truncate(time.Second), Cancelled: r.Cancelled,
 	}
 }
 

@@ -94,7 +94,7 @@ func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, ros
 		}
 		draft.Roster = nil
 		for _, p := range people {
-			draft.Roster = append(draft.Roster, scheduling.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
+			draft.Roster = append(draft.Roster, scheduling.Member{User: p.UserID, InRotation: p.InRotation, Active: p.Active})
 		}
 		now, err := q.ServerClock(ctx)
 		if err != nil {
@@ -194,7 +194,7 @@ func (s *Schedules) Failed(ctx context.Context, team int64, problem string) erro
 // Due lists the active teams of the buckets whose schedules were not filled for the given time, longest waiting first.
 func (s *Schedules) Due(ctx context.Context, bs []int, every time.Duration, limit int) ([]oncall.TeamName, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).TeamsToPopulate, db.TeamsToPopulateParams{
-		Buckets: postgres.Small(bs), EverySeconds: every.Seconds(), MaxRows: int32(limit),
+		Buckets: postgres.NonNil(bs), EverySeconds: every.Seconds(), MaxRows: limit,
 	})
 	return postgres.Convert(rows, func(r db.TeamsToPopulateRow) oncall.TeamName {
 		return oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
@@ -206,7 +206,7 @@ func storePlan(ctx context.Context, q *db.Queries, plan scheduling.Result) (sche
 	if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
 		return plan, err
 	}
-	p := db.SetScheduleProgressParams{ID: int64(plan.Schedule), Unfilled: postgres.NonNil(plan.Progress.Unfilled), LastUserID: postgres.NullID(plan.Progress.LastUser)}
+	p := db.SetScheduleProgressParams{ID: plan.Schedule, Unfilled: postgres.NonNil(plan.Progress.Unfilled), LastUserID: postgres.NullID(plan.Progress.LastUser)}
 	if !plan.Progress.Last.IsZero() {
 		p.LastEpochAt = &plan.Progress.Last
 	}
@@ -316,7 +316,7 @@ func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]scheduling.S
 func absenceOf(r db.AbsenceRow) scheduling.StoredAbsence {
 	loc := postgres.Location(r.TimeZone)
 	return scheduling.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Subscription: r.SubscriptionID, Recurring: scheduling.Recurring{
-		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: scheduling.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
+		User: r.UserID, Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: scheduling.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
 	}}
 }
 
@@ -342,7 +342,7 @@ func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]ma
 	people, err := q.DirectoryUsers(ctx, ids)
 	names := map[int64]string{}
 	for _, p := range people {
-		names[p.ID] = p.Name
+		names[int64(p.ID)] = p.Name
 	}
 	for i, s := range shifts {
 		out[i] = map[string]any{"role": s.Role, "user": names[int64(s.User)], "start": s.Start.Unix(), "end": s.End.Unix()}

@@ -44,7 +44,7 @@ func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (
 	var id int64
 	entry := audit.Entry{Actor: a.SetBy, Action: audit.UnavailabilityAdded}
 	err := auditlog.Change(ctx, w.db, auditlog.User(a.User), entry, func(ctx context.Context, q *postgresdb.Queries) (err error) {
-		id, err = q.AddAbsence(ctx, postgresdb.AddAbsenceParams{UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(),
+		id, err = q.AddAbsence(ctx, postgresdb.AddAbsenceParams{UserID: a.User, StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(),
 			Rule: postgres.Storable(a.Rule), Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy)})
 		return err
 	})
@@ -117,7 +117,7 @@ func (w *Requests) Swaps(ctx context.Context, team, before int64, limit int) ([]
 		return nil, err
 	}
 	return postgres.Get(ctx, w.db, func(ctx context.Context, q *postgresdb.Queries) ([]editing.NamedSwap, error) {
-		return swapsOf(ctx, q, postgresdb.SwapRequestsParams{TeamID: &team, Before: postgres.NullID(before), MaxRows: int32(limit)})
+		return swapsOf(ctx, q, postgresdb.SwapRequestsParams{TeamID: &team, Before: postgres.NullID(before), MaxRows: limit})
 	})
 }
 
@@ -137,10 +137,10 @@ func swapsOf(ctx context.Context, q *postgresdb.Queries, by postgresdb.SwapReque
 	return postgres.Convert(rows, func(r postgresdb.SwapRequestsRow) editing.NamedSwap {
 		return editing.NamedSwap{
 			SwapRequest: editing.SwapRequest{
-				ID: r.ID, TeamID: r.TeamID, From: users.ID(r.FromID), To: users.ID(postgres.Deref(r.ToID)),
+				ID: r.ID, TeamID: r.TeamID, From: r.FromID, To: postgres.Deref(r.ToID),
 				Give: postgres.IDs[oncall.ShiftID](r.Give), Take: postgres.IDs[oncall.ShiftID](r.Take), Note: r.Note,
 				State: editing.RequestState(r.State), Created: r.CreatedAt.UTC(), Decided: postgres.Deref(r.DecidedAt).UTC(),
-				DecidedBy: users.ID(postgres.Deref(r.DecidedBy)),
+				DecidedBy: postgres.Deref(r.DecidedBy),
 			},
 			FromName: r.FromName, ToName: r.ToName, DecidedByName: r.DecidedByName,
 		}
@@ -230,7 +230,7 @@ func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by onc
 			return id, err
 		}
 		same, err := q.SameSwapRequest(ctx, postgresdb.SameSwapRequestParams{
-			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To),
+			TeamID: r.TeamID, FromID: r.From, ToID: postgres.NullID(r.To),
 			Give: postgres.Numbers(r.Give), Take: postgres.Numbers(r.Take),
 		})
 		if err != nil {
@@ -240,7 +240,7 @@ func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by onc
 			return id, fault.Newf(fault.Conflict, "swap request %d asks the same and waits for an answer: withdraw it to ask again", same)
 		}
 		id, err = q.CreateSwapRequest(ctx, postgresdb.CreateSwapRequestParams{
-			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To),
+			TeamID: r.TeamID, FromID: r.From, ToID: postgres.NullID(r.To),
 			Give: postgres.Numbers(r.Give), Take: postgres.Numbers(r.Take),
 			Note: postgres.Storable(r.Note), State: string(r.State), CreatedAt: r.Created,
 		})

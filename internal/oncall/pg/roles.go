@@ -20,9 +20,7 @@ func NewRolesAndServices(d *postgres.DB) *RolesAndServices { return &RolesAndSer
 // Roles lists the roles in their order of display.
 func (n *RolesAndServices) Roles(ctx context.Context) ([]oncall.RoleInfo, error) {
 	rows, err := postgres.Read(ctx, n.db, (*postgresdb.Queries).OncallRoles)
-	return postgres.Convert(rows, func(r postgresdb.OncallRole) oncall.RoleInfo {
-		return oncall.RoleInfo{ID: r.ID, Name: r.Name, DisplayOrder: int(r.DisplayOrder)}
-	}), err
+	return postgres.Convert(rows, func(r postgresdb.OncallRole) oncall.RoleInfo { return oncall.RoleInfo(r) }), err
 }
 
 // CreateRole adds a role; a Conflict fault when there is one of that name.
@@ -53,15 +51,13 @@ func (n *RolesAndServices) DeleteRole(ctx context.Context, name string, by oncal
 // Services lists all services.
 func (n *RolesAndServices) Services(ctx context.Context) ([]oncall.Service, error) {
 	rows, err := postgres.Read(ctx, n.db, (*postgresdb.Queries).Services)
-	return postgres.Convert(rows, func(r postgresdb.Service) oncall.Service {
-		return oncall.Service{ID: r.ID, Name: r.Name}
-	}), err
+	return postgres.Convert(rows, func(r postgresdb.Service) oncall.Service { return oncall.Service(r) }), err
 }
 
 // Service finds a service, ignoring case; a NotFound fault when there is none.
 func (n *RolesAndServices) Service(ctx context.Context, name string) (oncall.Service, error) {
 	r, err := postgres.Query(ctx, n.db, (*postgresdb.Queries).ServiceByName, postgres.Storable(name))
-	return oncall.Service{ID: r.ID, Name: r.Name}, err
+	return oncall.Service(r), err
 }
 
 // SaveService adds a service, or renames that with the id; a Conflict fault when the name is taken.

@@ -59,7 +59,7 @@ func schedulesOf(ctx context.Context, q *postgresdb.Queries, by postgresdb.Sched
 	}
 	members := map[int64][]scheduling.Member{}
 	for _, p := range people {
-		members[p.RosterID] = append(members[p.RosterID], scheduling.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
+		members[p.RosterID] = append(members[p.RosterID], scheduling.Member{User: p.UserID, InRotation: p.InRotation, Active: p.Active})
 	}
 	for i := range out {
 		out[i].Schedule.Roster = members[out[i].RosterID]
@@ -70,8 +70,8 @@ func schedulesOf(ctx context.Context, q *postgresdb.Queries, by postgresdb.Sched
 func storedSchedule(r postgresdb.SchedulesRow) (scheduling.StoredSchedule, error) {
 	s := scheduling.StoredSchedule{
 		Schedule: scheduling.Schedule{
-			ID: oncall.ScheduleID(r.ID), TeamID: r.TeamID, Zone: postgres.Location(r.TimeZone), Role: r.Role, RoleOrder: r.RoleID,
-			Algorithm: scheduling.Algorithm(r.Algorithm), Threshold: int(r.ThresholdDays),
+			ID: r.ID, TeamID: r.TeamID, Zone: postgres.Location(r.TimeZone), Role: r.Role, RoleOrder: r.RoleID,
+			Algorithm: scheduling.Algorithm(r.Algorithm), Threshold: r.ThresholdDays,
 		},
 		Team: r.Team, TeamNumber: r.TeamNumber, TimeZone: r.TimeZone, RosterID: r.RosterID, RosterName: r.Roster, Name: r.Name, Advanced: r.Advanced,
 		OrderNames: r.OrderNames,
@@ -79,7 +79,7 @@ func storedSchedule(r postgresdb.SchedulesRow) (scheduling.StoredSchedule, error
 	for _, id := range r.OrderIds {
 		s.Order = append(s.Order, users.ID(id))
 	}
-	s.Progress.Last, s.Progress.LastUser = postgres.Deref(r.LastEpochAt).UTC(), users.ID(postgres.Deref(r.LastUserID))
+	s.Progress.Last, s.Progress.LastUser = postgres.Deref(r.LastEpochAt).UTC(), postgres.Deref(r.LastUserID)
 	for _, t := range r.Unfilled {
 		s.Progress.Unfilled = append(s.Progress.Unfilled, t.UTC())
 	}
@@ -94,7 +94,7 @@ func storedSchedule(r postgresdb.SchedulesRow) (scheduling.StoredSchedule, error
 // Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that a process that fills the
 // team now does not miss the new schedule.
 func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
-	var id int64
+	var id oncall.ScheduleID
 	err := s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		pattern, rotation, err := rules(d)
 		if err != nil {
@@ -105,34 +105,34 @@ func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by o
 		}
 		id, err = q.CreateSchedule(ctx, postgresdb.CreateScheduleParams{
 			TeamID: d.TeamID, RosterID: d.RosterID, RoleID: d.RoleID, Name: postgres.Storable(d.Name), Algorithm: string(d.Algorithm),
-			Advanced: d.Advanced, ThresholdDays: int32(d.Threshold), Pattern: pattern, Rotation: rotation,
+			Advanced: d.Advanced, ThresholdDays: d.Threshold, Pattern: pattern, Rotation: rotation,
 		})
 		if err != nil {
 			return err
 		}
-		if err := setOrder(ctx, q, id, d.Order); err != nil {
+		if err := setOrder(ctx, q, int64(id), d.Order); err != nil {
 			return err
 		}
 		if err := q.TeamDue(ctx, d.TeamID); err != nil {
 			return err
 		}
-		return auditSchedule(ctx, q, by, id, d.TeamID, "schedule_created", nil)
+		return auditSchedule(ctx, q, by, int64(id), d.TeamID, "schedule_created", nil)
 	})
-	return oncall.ScheduleID(id), err
+	return id, err
 }
 
 // Update applies an edit to a schedule, with the team and the schedule locked. Shifts that the schedule made stay. A NotFound fault
 // when there is no such schedule.
 func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		team, err := q.TeamOfSchedule(ctx, int64(id))
+		team, err := q.TeamOfSchedule(ctx, id)
 		if err != nil {
 			return err
 		}
 		if _, err := q.LockTeam(ctx, team); err != nil { // Populate takes the same lock
 			return err
 		}
-		if _, err := q.LockSchedule(ctx, int64(id)); err != nil {
+		if _, err := q.LockSchedule(ctx, id); err != nil {
 			return err
 		}
 		is, err := scheduleOf(ctx, q, id)
@@ -153,8 +153,8 @@ func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e scheduli
 			return err
 		}
 		err = postgres.RequireRow(q.UpdateSchedule(ctx, postgresdb.UpdateScheduleParams{
-			ID: int64(id), TeamID: d.TeamID, RosterID: d.RosterID, RoleID: d.RoleID, Name: postgres.Storable(d.Name), Algorithm: string(d.Algorithm),
-			Advanced: d.Advanced, ThresholdDays: int32(d.Threshold), Pattern: pattern, Rotation: rotation,
+			ID: id, TeamID: d.TeamID, RosterID: d.RosterID, RoleID: d.RoleID, Name: postgres.Storable(d.Name), Algorithm: string(d.Algorithm),
+			Advanced: d.Advanced, ThresholdDays: d.Threshold, Pattern: pattern, Rotation: rotation,
 		}))
 		if err != nil {
 			return err
@@ -174,14 +174,14 @@ func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e scheduli
 // Delete deletes a schedule with its team locked; its shifts stay on the calendar. A NotFound fault when there is none.
 func (s *Schedules) Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		team, err := q.TeamOfSchedule(ctx, int64(old.ID))
+		team, err := q.TeamOfSchedule(ctx, old.ID)
 		if err != nil {
 			return err
 		}
 		if _, err := q.LockTeam(ctx, team); err != nil { // Populate takes the same lock
 			return err
 		}
-		if err := postgres.RequireRow(q.DeleteSchedule(ctx, int64(old.ID))); err != nil {
+		if err := postgres.RequireRow(q.DeleteSchedule(ctx, old.ID)); err != nil {
 			return err
 		}
 		return auditSchedule(ctx, q, by, int64(old.ID), old.TeamID, "schedule_deleted", map[string]any{"role": old.Role, "roster": old.RosterName})

@@ -77,7 +77,7 @@ func findParams(by oncall.ShiftQuery) postgresdb.FindShiftsParams {
 		p.ScheduleID = &id
 	}
 	if by.Limit > 0 {
-		p.MaxRows = int32(min(by.Limit, postgres.MaxListRows))
+		p.MaxRows = min(by.Limit, postgres.MaxListRows)
 	}
 	return p
 }
@@ -103,9 +103,9 @@ func instants(unix []int64) []time.Time {
 
 func shiftOf(r postgresdb.ChosenShiftsRow) oncall.Shift {
 	return oncall.Shift{
-		ID: oncall.ShiftID(r.ID), TeamID: r.TeamID, Role: r.Role, User: users.ID(r.UserID), Start: r.StartsAt.UTC(), End: r.EndsAt.UTC(),
+		ID: r.ID, TeamID: r.TeamID, Role: r.Role, User: r.UserID, Start: r.StartsAt.UTC(), End: r.EndsAt.UTC(),
 		Link: postgres.Deref(r.LinkID), Note: postgres.Deref(r.Note), Edited: r.Edited,
-		Schedule: oncall.ScheduleID(postgres.Deref(r.ScheduleID)), Covers: oncall.ScheduleID(postgres.Deref(r.CoversID)),
+		Schedule: postgres.Deref(r.ScheduleID), Covers: postgres.Deref(r.CoversID),
 	}
 }
 
@@ -174,7 +174,7 @@ func membersOf(ctx context.Context, q *postgresdb.Queries, team int64) (editing.
 	members := editing.Membership{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
 	for _, p := range people {
 		if p.Member {
-			members.Members[users.ID(p.ID)] = p.Active
+			members.Members[p.ID] = p.Active
 		}
 	}
 	return members, err
@@ -185,7 +185,7 @@ func store(ctx context.Context, q *postgresdb.Queries, c oncall.Changes) (oncall
 	for _, u := range c.Update {
 		s := u.After
 		err := postgres.RequireRow(q.ChangeShift(ctx, postgresdb.ChangeShiftParams{
-			ID: int64(s.ID), Role: postgres.Storable(s.Role), UserID: int64(s.User), ScheduleID: number(s.Schedule), CoversID: number(s.Covers),
+			ID: s.ID, Role: postgres.Storable(s.Role), UserID: s.User, ScheduleID: postgres.NullID(s.Schedule), CoversID: postgres.NullID(s.Covers),
 			LinkID: postgres.NullText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: postgres.NullText(s.Note), Edited: s.Edited,
 		}))
 		if err != nil {
@@ -217,7 +217,7 @@ func addShifts(ctx context.Context, q *postgresdb.Queries, shifts []oncall.Shift
 	}
 	var p postgresdb.AddShiftsParams
 	for i, s := range shifts {
-		p.Places = append(p.Places, int32(i))
+		p.Places = append(p.Places, i)
 		p.TeamIds = append(p.TeamIds, s.TeamID)
 		p.Roles = append(p.Roles, postgres.Storable(s.Role))
 		p.UserIds = append(p.UserIds, int64(s.User))
@@ -240,7 +240,7 @@ func addShifts(ctx context.Context, q *postgresdb.Queries, shifts []oncall.Shift
 	slices.Sort(ids)
 	added := slices.Clone(shifts)
 	for i, id := range ids {
-		added[i].ID = oncall.ShiftID(id)
+		added[i].ID = id
 	}
 	return added, nil
 }
@@ -284,13 +284,4 @@ func queueNotices(ctx context.Context, q *postgresdb.Queries, notices []oncall.N
 		return err
 	}
 	return q.QueueNotices(ctx, raw)
-}
-
-// number is a public number as it is stored; 0 is null.
-func number[T oncall.ScheduleID | oncall.ShiftID](id T) *int64 {
-	if id == 0 {
-		return nil
-	}
-	raw := int64(id)
-	return &raw
 }

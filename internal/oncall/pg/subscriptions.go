@@ -33,7 +33,7 @@ func ownerOf(s editing.CalendarSubscription) string {
 func subscriptionOf(r postgresdb.CalendarsSubscribedRow) editing.CalendarSubscription {
 	return editing.CalendarSubscription{ID: r.ID, Kind: editing.SubscriptionKind(r.Kind), TeamID: r.TeamID, Team: r.Team, User: users.ID(r.UserID), UserName: r.UserName,
 		Role: r.Role, Name: r.Name, Host: r.Host, WholeDays: r.WholeDays, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt,
-		ReadAt: postgres.Deref(r.ReadAt), NextAt: r.NextReadAt, Failures: int(r.Failures), Problem: r.Problem, Events: int(r.Events), LeftOut: r.LeftOut}
+		ReadAt: postgres.Deref(r.ReadAt), NextAt: r.NextReadAt, Failures: r.Failures, Problem: r.Problem, Events: r.Events, LeftOut: r.LeftOut}
 }
 
 func (s *Subscriptions) list(ctx context.Context, p postgresdb.CalendarsSubscribedParams) ([]editing.CalendarSubscription, error) {
@@ -49,8 +49,7 @@ func (s *Subscriptions) OfTeam(ctx context.Context, team int64) ([]editing.Calen
 
 // OfPerson returns the subscriptions of a person, oldest first.
 func (s *Subscriptions) OfPerson(ctx context.Context, person users.ID) ([]editing.CalendarSubscription, error) {
-	id := int64(person)
-	return s.list(ctx, postgresdb.CalendarsSubscribedParams{UserID: &id})
+	return s.list(ctx, postgresdb.CalendarsSubscribedParams{UserID: &person})
 }
 
 // ByID returns a subscription; a NotFound fault when there is none.
@@ -128,7 +127,7 @@ type DueSubscription struct {
 // calendar is a day ago, it is read in full again.
 func (s *Subscriptions) Claim(ctx context.Context, most int, hold time.Duration) ([]DueSubscription, error) {
 	ids, err := postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]int64, error) {
-		return q.ClaimCalendarSubscriptions(ctx, postgresdb.ClaimCalendarSubscriptionsParams{Most: int32(most), HoldSeconds: hold.Seconds()})
+		return q.ClaimCalendarSubscriptions(ctx, postgresdb.ClaimCalendarSubscriptionsParams{Most: most, HoldSeconds: hold.Seconds()})
 	})
 	if err != nil || len(ids) == 0 {
 		return nil, err
@@ -163,7 +162,7 @@ type Reading struct {
 func (s *Subscriptions) Done(ctx context.Context, d DueSubscription, r Reading) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		_, err := q.CalendarSubscriptionRead(ctx, postgresdb.CalendarSubscriptionReadParams{ID: d.ID, Claims: d.claims, PauseSeconds: editing.ReadEvery.Seconds(), Changed: r.Changed,
-			Etag: postgres.Storable(r.ETag), LastModified: postgres.Storable(r.LastModified), Events: int32(r.Events),
+			Etag: postgres.Storable(r.ETag), LastModified: postgres.Storable(r.LastModified), Events: r.Events,
 			LeftOut: postgres.NonNil(postgres.Convert(r.LeftOut, postgres.Storable))})
 		return err
 	})
@@ -199,6 +198,6 @@ func (s *Subscriptions) SetBusy(ctx context.Context, d DueSubscription, busy []o
 func (s *Subscriptions) Candidates(ctx context.Context, team int64) ([]editing.Candidate, error) {
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).EventCandidates, team)
 	return postgres.Convert(rows, func(r postgresdb.EventCandidatesRow) editing.Candidate {
-		return editing.Candidate{User: users.ID(r.ID), Name: r.Name, FullName: r.FullName, Email: r.Email}
+		return editing.Candidate{User: r.ID, Name: r.Name, FullName: r.FullName, Email: r.Email}
 	}), err
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // TakeOver imports an external calendar into a role of a team, as one change of the team's calendar. With rehearse the change
@@ -61,12 +60,12 @@ func takenOver(ctx context.Context, q *db.Queries, c editing.ExternalCalendar) (
 	})
 	out := make([]editing.ImportedOccurrence, len(rows))
 	for i, r := range rows {
-		out[i].Occurrence = editing.Occurrence{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: users.ID(r.UserID)}
+		out[i].Occurrence = editing.Occurrence{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: r.UserID}
 		if r.StartsAt == nil || r.EndsAt == nil || r.Edited == nil {
 			continue
 		}
 		shift := shiftOf(db.ChosenShiftsRow{
-			ID: r.ShiftID, TeamID: c.TeamID, Role: c.Role, UserID: r.UserID, ScheduleID: r.ScheduleID, CoversID: r.CoversID,
+			ID: oncall.ShiftID(r.ShiftID), TeamID: c.TeamID, Role: c.Role, UserID: r.UserID, ScheduleID: r.ScheduleID, CoversID: r.CoversID,
 			LinkID: r.LinkID, StartsAt: *r.StartsAt, EndsAt: *r.EndsAt, Note: r.Note, Edited: *r.Edited,
 		})
 		out[i].Shift = &shift
@@ -77,7 +76,7 @@ func takenOver(ctx context.Context, q *db.Queries, c editing.ExternalCalendar) (
 func noteTaken(ctx context.Context, q *db.Queries, c editing.ExternalCalendar, plan editing.CalendarImport) error {
 	for i, t := range plan.Added {
 		err := q.NoteTakenShift(ctx, db.NoteTakenShiftParams{
-			TeamID: c.TeamID, Role: c.Role, Uid: postgres.Storable(t.UID), OccursAt: t.Occurs, UserID: int64(t.User), ShiftID: int64(plan.Add[i].ID),
+			TeamID: c.TeamID, Role: c.Role, Uid: postgres.Storable(t.UID), OccursAt: t.Occurs, UserID: t.User, ShiftID: int64(plan.Add[i].ID),
 			SubscriptionID: postgres.NullID(c.Subscription),
 		})
 		if err != nil {
@@ -86,7 +85,7 @@ func noteTaken(ctx context.Context, q *db.Queries, c editing.ExternalCalendar, p
 	}
 	for _, t := range plan.Dropped {
 		err := q.ForgetTakenShift(ctx, db.ForgetTakenShiftParams{
-			TeamID: c.TeamID, Role: c.Role, Uid: postgres.Storable(t.UID), OccursAt: t.Occurs, UserID: int64(t.User),
+			TeamID: c.TeamID, Role: c.Role, Uid: postgres.Storable(t.UID), OccursAt: t.Occurs, UserID: t.User,
 		})
 		if err != nil {
 			return err

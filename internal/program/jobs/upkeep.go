@@ -15,7 +15,6 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/kit/postgres"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
@@ -113,7 +112,7 @@ func FillNames(people *pgusers.Users, e Engine) func(context.Context) error {
 		}
 		_, conflicts, err := people.FillCanonicalNames(ctx)
 		if err == nil && !slices.Equal(conflicts, logged) {
-			postgres.LogNameConflicts(e.Log, conflicts)
+			pgusers.LogNameConflicts(e.Log, conflicts)
 			logged = conflicts
 		}
 		return err

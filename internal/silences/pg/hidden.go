@@ -17,7 +17,7 @@ import (
 func (s *Store) Subjects(ctx context.Context, ids []incidents.ID) ([]silences.Subject, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).SubjectsOf, postgres.Numbers(ids))
 	return postgres.Convert(rows, func(r db.SubjectsOfRow) silences.Subject {
-		return silences.Subject{ID: incidents.ID(r.ID), ApplicationID: r.ApplicationID, PlanID: r.PlanID, Severity: r.Severity, Context: r.Context}
+		return silences.Subject{ID: r.ID, ApplicationID: r.ApplicationID, PlanID: r.PlanID, Severity: r.Severity, Context: r.Context}
 	}), err
 }
 
@@ -29,16 +29,16 @@ func (s *Store) Escalating(ctx context.Context, application int64, plans []int64
 		return nil, err
 	}
 	newest, err := postgres.Query(ctx, s.db, (*db.Queries).NewestEscalating, db.NewestEscalatingParams{ApplicationID: application,
-		AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans), Most: int32(most)})
+		AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans), Most: most})
 	if err != nil {
 		return nil, err
 	}
 	seen := map[int64]bool{}
 	var out []incidents.ID
 	for _, id := range append(about, newest...) {
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, incidents.ID(id))
+		if !seen[int64(id)] {
+			seen[int64(id)] = true
+			out = append(out, id)
 		}
 	}
 	return out, nil
@@ -53,10 +53,6 @@ func (s *Store) Applied(ctx context.Context, version int64, begins map[silences.
 	return postgres.Exec(ctx, s.db, (*db.Queries).NoteApplied, p)
 }
 
-func numbers(bs []int) []int16 {
-	return postgres.Convert(bs, func(b int) int16 { return int16(b) })
-}
-
 // Hide implements silences.Store. It locks the incidents in ascending order.
 func (s *Store) Hide(ctx context.Context, hides map[incidents.ID]silences.Hide) (hidden []incidents.ID, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -69,7 +65,7 @@ func (s *Store) Hide(ctx context.Context, hides map[incidents.ID]silences.Hide) 
 		for _, row := range rows {
 			status := pgincidents.StatusOf(row)
 			if status.State() == incidents.StateEscalating || status.Silenced && !status.Resolved && !status.Closed {
-				hide := hides[incidents.ID(row.ID)]
+				hide := hides[row.ID]
 				groups[hide] = append(groups[hide], row)
 			}
 		}
@@ -89,12 +85,12 @@ func (s *Store) Hide(ctx context.Context, hides map[incidents.ID]silences.Hide) 
 func begin(ctx context.Context, q *db.Queries, hide silences.Hide, rows []db.Incident) (stopped []incidents.ID, err error) {
 	var ids, news []int64
 	for _, row := range rows {
-		ids = append(ids, row.ID)
+		ids = append(ids, int64(row.ID))
 		if row.Active {
-			stopped = append(stopped, incidents.ID(row.ID))
+			stopped = append(stopped, row.ID)
 		}
 		if row.Active || postgres.Deref(row.SilenceID) != int64(hide.Silence) {
-			news = append(news, row.ID)
+			news = append(news, int64(row.ID))
 		}
 	}
 	until := hide.Until
@@ -105,17 +101,17 @@ func begin(ctx context.Context, q *db.Queries, hide silences.Hide, rows []db.Inc
 	if err := q.SetSilenceOf(ctx, db.SetSilenceOfParams{SilenceID: &silence, Ids: ids}); err != nil {
 		return nil, err
 	}
-	return stopped, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(news), Kind: string(incidents.EntrySilenced),
+	return stopped, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(news), Kind: incidents.EntrySilenced,
 		Texts: slices.Repeat([]string{postgres.CleanText(hide.Reason)}, len(news))})
 }
 
 // Ended implements silences.Store.
 func (s *Store) Ended(ctx context.Context, bs []int, most int) ([]silences.Released, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).EndedSilences, db.EndedSilencesParams{Buckets: numbers(bs), Most: int32(most)})
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).EndedSilences, db.EndedSilencesParams{Buckets: postgres.NonNil(bs), Most: most})
 	return postgres.Convert(rows, func(r db.EndedSilencesRow) silences.Released {
 		source := silences.Source{Over: r.Over, Resolves: r.Resolves, Repeat: postgres.FromSeconds(r.RepeatSeconds),
 			Undelivered: postgres.FloatSeconds(r.UndeliveredSeconds), Observed: postgres.FloatSeconds(r.ObservedSeconds)}
-		return silences.Released{Source: source, Subject: silences.Subject{ID: incidents.ID(r.ID), ApplicationID: r.ApplicationID,
+		return silences.Released{Source: source, Subject: silences.Subject{ID: r.ID, ApplicationID: r.ApplicationID,
 			PlanID: r.PlanID, Severity: r.Severity, Context: r.Context}}
 	}), err
 }
@@ -139,7 +135,7 @@ func (s *Store) Release(ctx context.Context, released []silences.Released) error
 		for _, row := range rows {
 			switch until := postgres.Deref(row.SilencedUntil); {
 			case until.IsZero() || until.After(now):
-			case sources[incidents.ID(row.ID)].Reports():
+			case sources[row.ID].Reports():
 				still = append(still, row)
 			default:
 				over = append(over, row)
@@ -168,15 +164,15 @@ func end(ctx context.Context, q *db.Queries, e incidents.Event, sources map[inci
 	var ids []int64
 	var lines []string
 	for k, row := range rows {
-		ids = append(ids, row.ID)
+		ids = append(ids, int64(row.ID))
 		if made[k].Before.State() != made[k].After.State() {
-			changed, lines = append(changed, row.ID), append(lines, sources[incidents.ID(row.ID)].Line())
+			changed, lines = append(changed, int64(row.ID)), append(lines, sources[row.ID].Line())
 		}
 	}
 	if err := q.SetSilenceOf(ctx, db.SetSilenceOfParams{Ids: ids}); err != nil {
 		return nil, err
 	}
-	return changed, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(changed), Kind: string(incidents.EntrySilenced), Texts: lines})
+	return changed, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(changed), Kind: incidents.EntrySilenced, Texts: lines})
 }
 
 func lock(ctx context.Context, q *db.Queries, ids []incidents.ID) ([]db.Incident, error) {

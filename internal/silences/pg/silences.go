@@ -37,7 +37,7 @@ func (s *Store) Page(ctx context.Context, before silences.ID, includeOver bool, 
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	return s.read(ctx, postgresdb.SilencesParams{Counted: true, Kept: !includeOver, Before: int64(before), Most: int32(limit)})
+	return s.read(ctx, postgresdb.SilencesParams{Counted: true, Kept: !includeOver, Before: int64(before), Most: limit})
 }
 
 // ByID implements silences.Store.
@@ -131,8 +131,8 @@ func (s *Store) Incidents(ctx context.Context, id silences.ID, application int64
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	ids, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).HiddenBySilence, postgresdb.HiddenBySilenceParams{SilenceID: int64(id), ApplicationID: application, Before: int64(before), Most: int32(limit)})
-	return postgres.Convert(ids, func(n int64) silences.HiddenIncident { return silences.HiddenIncident{ID: incidents.ID(n)} }), err
+	ids, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).HiddenBySilence, postgresdb.HiddenBySilenceParams{SilenceID: int64(id), ApplicationID: application, Before: int64(before), Most: limit})
+	return postgres.Convert(ids, func(id incidents.ID) silences.HiddenIncident { return silences.HiddenIncident{ID: id} }), err
 }
 
 // Candidates implements silences.Store.
@@ -143,9 +143,9 @@ func (s *Store) Candidates(ctx context.Context, scope silences.Scope, since time
 			return nil, err
 		}
 		rows, err := q.CandidatesOfSilence(ctx, postgresdb.CandidatesOfSilenceParams{Plan: names.Plan, TeamID: names.TeamID, ApplicationID: names.ApplicationID,
-			Since: since, Most: int32(limit)})
+			Since: since, Most: limit})
 		return postgres.Convert(rows, func(r postgresdb.CandidatesOfSilenceRow) silences.Candidate {
-			return silences.Candidate{Subject: silences.Subject{ID: incidents.ID(r.ID), Severity: r.Severity, Context: r.Context}, Escalating: r.Active, Recent: r.Recent}
+			return silences.Candidate{Subject: silences.Subject{ID: r.ID, Severity: r.Severity, Context: r.Context}, Escalating: r.Active, Recent: r.Recent}
 		}), err
 	})
 }
@@ -154,7 +154,7 @@ func (s *Store) Candidates(ctx context.Context, scope silences.Scope, since time
 func (s *Store) Rights(ctx context.Context, person int64, teams []int64, scope silences.Scope) (silences.Rights, error) {
 	r, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).RightsOfSilence, postgresdb.RightsOfSilenceParams{Person: person, Teams: teams,
 		Application: text(scope.Application), Team: text(scope.Team), Plan: text(scope.Plan)})
-	return silences.Rights{OwnsApplication: r.OwnsApplication, InTeam: r.InTeam, OwnsPlan: r.OwnsPlan}, err
+	return silences.Rights(r), err
 }
 
 func text(t operation.Text) string { return postgres.Storable(string(t)) }

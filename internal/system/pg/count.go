@@ -122,7 +122,7 @@ func countChanged(ctx context.Context, q *db.Queries, daysTo time.Time) (done bo
 
 // count counts what happened after one instant until another, in parts of an hour or a day.
 func count(ctx context.Context, q *db.Queries, after, until time.Time, part time.Duration) error {
-	seconds := int32(part / time.Second)
+	seconds := int(part / time.Second)
 	if err := q.CountIncidents(ctx, db.CountIncidentsParams{After: after, Until: until, PartSeconds: seconds}); err != nil {
 		return err
 	}

@@ -243,7 +243,7 @@ func readScope(ctx context.Context, q *db.Queries, f catalogapplications.FigureQ
 				zones[r.TimeZone] = time.UTC
 			}
 		}
-		s.people[r.ID] = person{r.Name, zones[r.TimeZone]}
+		s.people[int64(r.ID)] = person{r.Name, zones[r.TimeZone]}
 	}
 	return s, nil
 }

@@ -69,7 +69,7 @@ func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f system
 	drop := db.DropPendingParams{Actor: postgres.CleanText(f.Actor), Why: postgres.CleanText(f.Why)}
 	hold := []int64{}
 	for _, r := range rows {
-		drop.Ids = append(drop.Ids, r.ID)
+		drop.Ids = append(drop.Ids, int64(r.ID))
 		if r.IncidentID != 0 {
 			hold = append(hold, r.IncidentID)
 		}
@@ -104,7 +104,7 @@ func (o *Operations) Resend(ctx context.Context, id messages.ID, actor string) (
 		if err != nil {
 			return err
 		}
-		if err := system.MayResend(messages.State(was.State), messages.Purpose(was.Purpose), was.Application); err != nil {
+		if err := system.MayResend(was.State, was.Purpose, was.Application); err != nil {
 			return err
 		}
 		if was.IncidentID != nil {
@@ -115,7 +115,7 @@ func (o *Operations) Resend(ctx context.Context, id messages.ID, actor string) (
 		if err != nil {
 			return err
 		}
-		note := db.NoteResendParams{IncidentID: was.IncidentID, Actor: postgres.CleanText(actor), Mode: was.Mode, Target: was.Target, State: was.State, Was: int64(id), ID: int64(made)}
+		note := db.NoteResendParams{IncidentID: (*int64)(was.IncidentID), Actor: postgres.CleanText(actor), Mode: string(was.Mode), Target: was.Target, State: string(was.State), Was: int64(id), ID: int64(made)}
 		if err := d.NoteResend(ctx, note); err != nil {
 			return err
 		}
@@ -132,16 +132,16 @@ func resendPage(ctx context.Context, d *db.Queries, was db.MessageToResendRow, a
 	if err != nil {
 		return 0, 0, err
 	}
-	row, err := d.ResendPage(ctx, db.ResendPageParams{IncidentID: *was.IncidentID, Priority: was.Priority, Actor: postgres.CleanText(actor), Stopped: !now.Open,
-		ApplicationID: was.ApplicationID, PlanID: was.PlanID, Step: was.Step, MostTargets: int32(incidents.MaxAddedTargets), Recipient: was.Recipient, UserID: was.UserID,
-		Target: was.Target, Class: was.Class, Mode: was.Mode, Template: was.Template})
+	row, err := d.ResendPage(ctx, db.ResendPageParams{IncidentID: int64(*was.IncidentID), Priority: (*string)(was.Priority), Actor: postgres.CleanText(actor), Stopped: !now.Open,
+		ApplicationID: was.ApplicationID, PlanID: was.PlanID, Step: was.Step, MostTargets: int(incidents.MaxAddedTargets), Recipient: string(was.Recipient), UserID: (*int64)(was.UserID),
+		Target: was.Target, Class: int(was.Class), Mode: string(was.Mode), Template: was.Template})
 	if err != nil {
 		return 0, 0, err
 	}
-	if int(row.Number) > escalation.MaxAdded {
+	if row.Number > escalation.MaxAdded {
 		return 0, 0, fault.Newf(fault.Conflict, "the incident has %d added pages already", escalation.MaxAdded)
 	}
-	return messages.ID(row.ID), int(row.Bucket), d.TouchPaged(ctx, db.TouchPagedParams{ID: *was.IncidentID, Stopped: !now.Open})
+	return row.ID, row.Bucket, d.TouchPaged(ctx, db.TouchPagedParams{ID: *was.IncidentID, Stopped: !now.Open})
 }
 
 func resendNotification(ctx context.Context, d *db.Queries, was db.MessageToResendRow) (messages.ID, int, error) {
@@ -149,10 +149,10 @@ func resendNotification(ctx context.Context, d *db.Queries, was db.MessageToRese
 	if was.RequestID == nil {
 		return 0, 0, gone
 	}
-	row, err := d.ResendNotification(ctx, db.ResendNotificationParams{RequestID: *was.RequestID, ApplicationID: was.ApplicationID, Recipient: was.Recipient,
-		UserID: was.UserID, Target: was.Target, Priority: was.Priority, Class: was.Class, Mode: was.Mode, Template: was.Template})
+	row, err := d.ResendNotification(ctx, db.ResendNotificationParams{RequestID: *was.RequestID, ApplicationID: was.ApplicationID, Recipient: string(was.Recipient),
+		UserID: (*int64)(was.UserID), Target: was.Target, Priority: (*string)(was.Priority), Class: int(was.Class), Mode: string(was.Mode), Template: was.Template})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, gone
 	}
-	return messages.ID(row.ID), int(row.Bucket), err
+	return row.ID, row.Bucket, err
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Counts computes figures from incidents, timelines, messages and attempts. Incidents and messages are counted by hour into
@@ -156,7 +155,7 @@ func readMedians(ctx context.Context, q *postgresdb.Queries, s *applications.Sta
 func readMessages(ctx context.Context, q *postgresdb.Queries, s *applications.Statistics) error {
 	rows, err := q.MessageWeeks(ctx, s.Hour)
 	for _, r := range rows {
-		d := s.Of(r.ApplicationID).Mode(users.Mode(r.Mode))
+		d := s.Of(r.ApplicationID).Mode(r.Mode)
 		d.Sent[r.Week], d.Delivered[r.Week], d.Failed[r.Week], d.Tried[r.Week] = r.Sent, r.Delivered, r.Failed, r.Tried
 	}
 	return err

@@ -53,21 +53,15 @@ func (s *System) PausedApplications(ctx context.Context) ([]string, error) {
 
 // Handovers returns the latest hand-overs of buckets, newest first.
 func (s *System) Handovers(ctx context.Context, most int) ([]system.Handover, error) {
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Handovers, int32(most))
-	return postgres.Convert(rows, func(r postgresdb.HandoversRow) system.Handover {
-		h := system.Handover{At: r.At, Owner: r.Owner, Host: r.Host, Previous: r.Previous, PreviousHost: r.PreviousHost, TakenOver: r.TakenOver}
-		for _, b := range r.Buckets {
-			h.Buckets = append(h.Buckets, int(b))
-		}
-		return h
-	}), err
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Handovers, most)
+	return postgres.Convert(rows, func(r postgresdb.HandoversRow) system.Handover { return system.Handover(r) }), err
 }
 
 // Unreached returns notifications that reached nobody since an instant, newest first: those before a number, 0 = from the newest.
 func (s *System) Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]system.Unreached, error) {
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Unreached, postgresdb.UnreachedParams{ApplicationID: application, Since: since, Before: before, Most: int32(most)})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Unreached, postgresdb.UnreachedParams{ApplicationID: application, Since: since, Before: before, Most: most})
 	return postgres.Convert(rows, func(r postgresdb.UnreachedRow) system.Unreached {
-		return system.Unreached{ID: r.ID, IncidentID: r.IncidentID, At: r.At, Text: r.Text, Application: r.Application, Plan: r.Plan}
+		return system.Unreached{ID: r.ID, IncidentID: int64(r.IncidentID), At: r.At, Text: r.Text, Application: r.Application, Plan: r.Plan}
 	}), err
 }
 
@@ -80,7 +74,7 @@ func (s *System) Schema(ctx context.Context) (have, want int64, err error) {
 // LostByUpgrade returns who did something in the last days that needs a right since this release, and the accounts and tokens in use that see
 // fewer contacts. It works on the schema of the release before.
 func (s *System) LostByUpgrade(ctx context.Context, days, most int) ([]system.Loss, error) {
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).LostByUpgrade, postgresdb.LostByUpgradeParams{Days: int32(days), Most: int32(most)})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).LostByUpgrade, postgresdb.LostByUpgradeParams{Days: days, Most: most})
 	return postgres.Convert(rows, func(r postgresdb.LostByUpgradeRow) system.Loss {
 		return system.Loss{Rule: r.Rule, Who: r.Who, Object: r.Object, Times: r.Times, LastAt: postgres.OrZero(r.LastAt)}
 	}), err

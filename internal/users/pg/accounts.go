@@ -14,7 +14,7 @@ import (
 // Page returns at most so many accounts, ordered by the bytes of their names.
 func (u *Users) Page(ctx context.Context, by users.AccountQuery) ([]users.Account, error) {
 	return u.accounts(ctx, db.PeoplePageParams{Active: by.Active, After: postgres.Storable(by.After), Keyword: postgres.Storable(by.Keyword), Role: by.Role,
-		Team: postgres.Storable(by.Team), Without: by.Without, Most: int32(by.Most)})
+		Team: postgres.Storable(by.Team), Without: by.Without, Most: by.Most})
 }
 
 // Account finds an account by name, ignoring case; a NotFound fault when there is none.
@@ -28,7 +28,7 @@ func (u *Users) Account(ctx context.Context, name string) (users.Account, error)
 func (u *Users) accounts(ctx context.Context, p db.PeoplePageParams) ([]users.Account, error) {
 	rows, err := postgres.Query(ctx, u.db, (*db.Queries).PeoplePage, p)
 	return postgres.Convert(rows, func(r db.PeoplePageRow) users.Account {
-		a := users.Account{User: users.User{ID: users.ID(r.ID), Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly,
+		a := users.Account{User: users.User{ID: r.ID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly,
 			Active: r.Active}, ManagedBy: r.ManagedBy, Reached: postgres.Convert(r.Modes, func(m string) users.Mode { return users.Mode(m) })}
 		if r.LoggedInAt.Unix() > 0 {
 			a.LoggedInAt = r.LoggedInAt
@@ -41,9 +41,9 @@ func (u *Users) accounts(ctx context.Context, p db.PeoplePageParams) ([]users.Ac
 func (u *Users) Reachability(ctx context.Context) ([]users.Reachability, error) {
 	rows, err := postgres.Read(ctx, u.db, (*db.Queries).Reachability)
 	return postgres.Convert(rows, func(r db.ReachabilityRow) users.Reachability {
-		return users.Reachability{Team: r.Team, People: int(r.People), WithoutPhone: int(r.WithoutPhone), WithoutContact: int(r.WithoutContact),
-			Modes: map[users.Mode]int{users.Email: int(r.Email), users.SMS: int(r.Sms), users.Call: int(r.Call), users.Slack: int(r.Slack),
-				users.Push: int(r.Push), users.Webhook: int(r.Webhook)}}
+		return users.Reachability{Team: r.Team, People: r.People, WithoutPhone: r.WithoutPhone, WithoutContact: r.WithoutContact,
+			Modes: map[users.Mode]int{users.Email: r.Email, users.SMS: r.Sms, users.Call: r.Call, users.Slack: r.Slack,
+				users.Push: r.Push, users.Webhook: r.Webhook}}
 	}), err
 }
 
@@ -54,7 +54,7 @@ func (u *Users) Change(ctx context.Context, id users.ID, c users.AccountChange, 
 		if err := q.LockAdmins(ctx); err != nil {
 			return err
 		}
-		row, err := q.UserByID(ctx, int64(id))
+		row, err := q.UserByID(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (u *Users) Change(ctx context.Context, id users.ID, c users.AccountChange, 
 			}
 		}
 		if after.FullName != before.FullName || after.Active != before.Active {
-			if source, err := q.ManagedBy(ctx, int64(id)); err != nil || source != "" {
+			if source, err := q.ManagedBy(ctx, id); err != nil || source != "" {
 				return orConflict(err, "a directory (%s) manages the name and the state of %s: change them there", source, before.Name)
 			}
 		}
@@ -83,7 +83,7 @@ func (u *Users) Change(ctx context.Context, id users.ID, c users.AccountChange, 
 			action = audit.RoleChanged
 		}
 		return auditlog.Changing(ctx, q, auditlog.User(id), audit.Entry{Actor: by, Action: action}, func() error {
-			return postgres.RequireRow(q.UpdateUser(ctx, db.UpdateUserParams{ID: int64(id), FullName: postgres.Storable(after.FullName), TimeZone: after.TimeZone,
+			return postgres.RequireRow(q.UpdateUser(ctx, db.UpdateUserParams{ID: id, FullName: postgres.Storable(after.FullName), TimeZone: after.TimeZone,
 				Admin: after.Admin, ReadOnly: after.ReadOnly, Active: after.Active}))
 		})
 	})
@@ -102,7 +102,7 @@ func LastAdmin(ctx context.Context, q *db.Queries, u users.User) (bool, error) {
 	if err := q.LockAdmins(ctx); err != nil {
 		return false, err
 	}
-	others, err := q.OtherAdmins(ctx, int64(u.ID))
+	others, err := q.OtherAdmins(ctx, u.ID)
 	return others == 0, err
 }
 
@@ -117,12 +117,12 @@ func (s *Settings) Display(ctx context.Context, id users.ID) (users.Display, err
 // SetDisplay stores how pages show times to a person. d must have passed its Check. The photo stays.
 func (s *Settings) SetDisplay(ctx context.Context, u users.User, d users.Display, by string) error {
 	return s.changing(ctx, u, by, audit.TimesSet, func(ctx context.Context, q *db.Queries) error {
-		if err := postgres.RequireRow(q.UpdateOncallUser(ctx, db.UpdateOncallUserParams{ID: int64(u.ID), TimeZone: &d.TimeZone})); err != nil {
+		if err := postgres.RequireRow(q.UpdateOncallUser(ctx, db.UpdateOncallUserParams{ID: u.ID, TimeZone: &d.TimeZone})); err != nil {
 			return err
 		}
 		if d.Clock == "" {
-			return q.RemoveUserSetting(ctx, db.RemoveUserSettingParams{UserID: int64(u.ID), Name: clockSetting})
+			return q.RemoveUserSetting(ctx, db.RemoveUserSettingParams{UserID: u.ID, Name: clockSetting})
 		}
-		return q.SetUserSetting(ctx, db.SetUserSettingParams{UserID: int64(u.ID), Name: clockSetting, Value: d.Clock})
+		return q.SetUserSetting(ctx, db.SetUserSettingParams{UserID: u.ID, Name: clockSetting, Value: d.Clock})
 	})
 }

@@ -46,7 +46,7 @@ var errMailbox = fault.Invalidf("email", "this address is an application's incid
 func setContact(ctx context.Context, q *postgresdb.Queries, id users.ID, mode users.Mode, destination string, trusted bool) error {
 	destination = strings.TrimSpace(destination)
 	if destination == "" {
-		return q.RemoveContact(ctx, postgresdb.RemoveContactParams{UserID: int64(id), Mode: string(mode)})
+		return q.RemoveContact(ctx, postgresdb.RemoveContactParams{UserID: id, Mode: mode})
 	}
 	if mode == users.Email {
 		taken, err := q.ContactIsMailbox(ctx, destination)
@@ -64,7 +64,7 @@ func setContact(ctx context.Context, q *postgresdb.Queries, id users.ID, mode us
 		}
 		trusted = holder == ""
 	}
-	return q.SetContact(ctx, postgresdb.SetContactParams{UserID: int64(id), Mode: string(mode), Destination: destination, Verified: trusted})
+	return q.SetContact(ctx, postgresdb.SetContactParams{UserID: id, Mode: mode, Destination: destination, Verified: trusted})
 }
 
 // contactHolder returns the name of another person who has verified the contact; "" = nobody. Until the transaction ends,
@@ -73,7 +73,7 @@ func contactHolder(ctx context.Context, q *postgresdb.Queries, id users.ID, mode
 	if err := q.LockContacts(ctx, postgresdb.LockContactsParams{Mode: string(mode), Destination: destination}); err != nil {
 		return "", err
 	}
-	holder, err := q.ContactHolder(ctx, postgresdb.ContactHolderParams{UserID: int64(id), Mode: string(mode), Destination: destination})
+	holder, err := q.ContactHolder(ctx, postgresdb.ContactHolderParams{UserID: id, Mode: string(mode), Destination: destination})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
@@ -99,10 +99,8 @@ func NewContacts(db *postgres.DB, keys *auth.Keys, notifications notifier) *Cont
 
 // List returns the contacts of a person in the order of the modes.
 func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, error) {
-	rows, err := postgres.Query(ctx, c.db, (*postgresdb.Queries).ContactsWithMarks, int64(id))
-	return postgres.Convert(rows, func(r postgresdb.ContactsWithMarksRow) users.Contact {
-		return users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified, Managed: r.Managed, Failing: r.Failing}
-	}), err
+	rows, err := postgres.Query(ctx, c.db, (*postgresdb.Queries).ContactsWithMarks, id)
+	return postgres.Convert(rows, func(r postgresdb.ContactsWithMarksRow) users.Contact { return users.Contact(r) }), err
 }
 
 // Set stores the contact of a person in a mode; "" removes it. A contact that the caller verified (trusted) counts as verified unless another
@@ -133,7 +131,7 @@ func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User
 		if err := q.LockContacts(ctx, postgresdb.LockContactsParams{Mode: "code", Destination: fmt.Sprint(u.ID)}); err != nil {
 			return err
 		}
-		sent, err := q.TestsSent(ctx, postgresdb.TestsSentParams{UserID: int64(u.ID), Mode: string(mode), Destination: destination})
+		sent, err := q.TestsSent(ctx, postgresdb.TestsSentParams{UserID: u.ID, Mode: string(mode), Destination: destination})
 		if err != nil {
 			return err
 		}
@@ -149,7 +147,7 @@ func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User
 		if err := auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: audit.TestMessageSent, Object: "user " + u.Name, Detail: string(mode)}); err != nil {
 			return err
 		}
-		return q.AddContactTest(ctx, postgresdb.AddContactTestParams{UserID: int64(u.ID), Mode: string(mode), Destination: destination})
+		return q.AddContactTest(ctx, postgresdb.AddContactTestParams{UserID: u.ID, Mode: mode, Destination: destination})
 	})
 	if err != nil {
 		return 0, err
@@ -168,10 +166,10 @@ func tooManyTests(when string, wait time.Duration) error {
 
 // contactIn returns the contact of a person in a mode; a NotFound fault if there is none.
 func contactIn(ctx context.Context, q *postgresdb.Queries, id users.ID, mode users.Mode) (users.Contact, error) {
-	rows, err := q.ContactsWithMarks(ctx, int64(id))
+	rows, err := q.ContactsWithMarks(ctx, id)
 	for _, r := range rows {
-		if r.Mode == string(mode) {
-			return users.Contact{Mode: mode, Destination: r.Destination, Verified: r.Verified, Managed: r.Managed}, nil
+		if r.Mode == mode {
+			return users.Contact(r), nil
 		}
 	}
 	if err == nil {
@@ -198,7 +196,7 @@ func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID,
 		if err := q.LockContacts(ctx, postgresdb.LockContactsParams{Mode: string(mode), Destination: destination}); err != nil {
 			return err
 		}
-		sent, err := q.CodesSent(ctx, postgresdb.CodesSentParams{UserID: int64(id), Mode: string(mode), Destination: destination})
+		sent, err := q.CodesSent(ctx, postgresdb.CodesSentParams{UserID: id, Mode: string(mode), Destination: destination})
 		if err != nil {
 			return err
 		}
@@ -214,7 +212,7 @@ func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID,
 		if err := q.ForgetContactCodes(ctx); err != nil {
 			return err
 		}
-		return q.AddContactCode(ctx, postgresdb.AddContactCodeParams{UserID: int64(id), Mode: string(mode), Destination: destination,
+		return q.AddContactCode(ctx, postgresdb.AddContactCodeParams{UserID: id, Mode: mode, Destination: destination,
 			CodeHash: c.keys.HashCode(code, codePurpose(id, mode, destination))})
 	})
 	if err != nil {
@@ -267,7 +265,7 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 		if destination, err = unverified(ctx, q, id, mode); err != nil {
 			return err
 		}
-		key, err = q.TryContactCode(ctx, postgresdb.TryContactCodeParams{UserID: int64(id), Mode: string(mode), Destination: destination,
+		key, err = q.TryContactCode(ctx, postgresdb.TryContactCodeParams{UserID: id, Mode: mode, Destination: destination,
 			MaxAttempts: codeAttempts, LifeSeconds: codeLife.Seconds()})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return wrong
@@ -317,5 +315,5 @@ func verify(ctx context.Context, q *postgresdb.Queries, id users.ID, mode users.
 			return errMailbox
 		}
 	}
-	return postgres.RequireRow(q.VerifyContact(ctx, postgresdb.VerifyContactParams{UserID: int64(id), Mode: string(mode), Destination: destination}))
+	return postgres.RequireRow(q.VerifyContact(ctx, postgresdb.VerifyContactParams{UserID: id, Mode: mode, Destination: destination}))
 }

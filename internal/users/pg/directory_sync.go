@@ -55,8 +55,8 @@ func (s *DirectorySync) known(ctx context.Context, who postgresdb.DirectoryPeopl
 	return postgres.Convert(rows, func(r postgresdb.DirectoryPeopleRow) directory.Known {
 		return directory.Known{
 			User: users.User{
-				ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
-				TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+				ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+				TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
 			},
 			PhotoURL: postgres.Deref(r.PhotoUrl), Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
 			Source: r.Source, Stable: r.StableID, SwitchedOff: r.SwitchedOff, Given: postgres.Zip[users.Mode, string](r.GivenModes, r.GivenDestinations),
@@ -81,7 +81,7 @@ func ApplyChange(ctx context.Context, q *postgresdb.Queries, actor string, c dir
 	if err != nil {
 		return 0, err
 	}
-	err = q.KeepDirectoryPerson(ctx, postgresdb.KeepDirectoryPersonParams{UserID: int64(id), Source: c.Source, SwitchedOff: c.Kind == directory.SwitchOff,
+	err = q.KeepDirectoryPerson(ctx, postgresdb.KeepDirectoryPersonParams{UserID: id, Source: c.Source, SwitchedOff: c.Kind == directory.SwitchOff,
 		StableID: postgres.Storable(c.Stable)})
 	if err != nil {
 		return 0, err
@@ -113,9 +113,9 @@ func changePerson(ctx context.Context, q *postgresdb.Queries, c directory.Change
 		if err != nil {
 			return 0, err
 		}
-		id = users.ID(row.ID)
+		id = row.ID
 	}
-	change := postgresdb.UpdateOncallUserParams{ID: int64(id), FullName: storablePtr(c.FullName), PhotoUrl: storablePtr(c.PhotoURL)}
+	change := postgresdb.UpdateOncallUserParams{ID: id, FullName: storablePtr(c.FullName), PhotoUrl: storablePtr(c.PhotoURL)}
 	if c.Rename != "" {
 		name, err := newUserName(c.Rename)
 		if err != nil {
@@ -152,11 +152,11 @@ func changeContacts(ctx context.Context, q *postgresdb.Queries, id users.ID, c d
 	if c.Given == nil {
 		return nil
 	}
-	if err := q.DropDirectoryContacts(ctx, int64(id)); err != nil {
+	if err := q.DropDirectoryContacts(ctx, id); err != nil {
 		return err
 	}
 	for _, mode := range slices.Sorted(maps.Keys(c.Given)) {
-		err := q.KeepDirectoryContact(ctx, postgresdb.KeepDirectoryContactParams{UserID: int64(id), Mode: string(mode), Destination: postgres.Storable(c.Given[mode])})
+		err := q.KeepDirectoryContact(ctx, postgresdb.KeepDirectoryContactParams{UserID: id, Mode: mode, Destination: postgres.Storable(c.Given[mode])})
 		if err != nil {
 			return err
 		}

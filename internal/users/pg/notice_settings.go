@@ -14,7 +14,7 @@ import (
 // AddNoticeSetting stores a notice setting with its roles and returns its number. It runs in the caller's transaction.
 func AddNoticeSetting(ctx context.Context, q *db.Queries, s oncall.NoticeSetting) (int64, error) {
 	id, err := q.CreateNoticeSetting(ctx, db.CreateNoticeSettingParams{
-		UserID: int64(s.User), TeamID: s.TeamID, Mode: string(s.Mode), Type: s.Type, TimeBefore: OptionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
+		UserID: s.User, TeamID: s.TeamID, Mode: s.Mode, Type: s.Type, TimeBefore: OptionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
 	})
 	if err != nil {
 		return 0, err
@@ -40,10 +40,10 @@ func SetNoticeRoles(ctx context.Context, q *db.Queries, id int64, roles []string
 }
 
 // OptionalSeconds returns whole seconds for a nullable column; nil stays nil.
-func OptionalSeconds(d *time.Duration) *int32 {
+func OptionalSeconds(d *time.Duration) *int {
 	if d == nil {
 		return nil
 	}
-	s := int32(*d / time.Second)
+	s := int(*d / time.Second)
 	return &s
 }

@@ -23,8 +23,8 @@ func (c *Contacts) RewriteNumbers(ctx context.Context, region users.Region) (cha
 			return changed, unreadable, err
 		}
 		for _, r := range rows {
-			after.AfterUser, after.AfterMode = r.UserID, r.Mode
-			at := failing{r.UserID, users.Mode(r.Mode), r.Destination, r.Failing}
+			after.AfterUser, after.AfterMode = int64(r.UserID), r.Mode
+			at := failing{int64(r.UserID), users.Mode(r.Mode), r.Destination, r.Failing}
 			number, err := region.Number(r.Destination)
 			if err != nil {
 				if n := len(unreadable); n == 0 || unreadable[n-1] != r.Name { // the rows are in the order of people
@@ -36,7 +36,7 @@ func (c *Contacts) RewriteNumbers(ctx context.Context, region users.Region) (cha
 				continue
 			}
 			if number != r.Destination {
-				n, err := postgres.Query(ctx, c.db, (*db.Queries).RewriteNumber, db.RewriteNumberParams{UserID: r.UserID, Mode: r.Mode, Was: r.Destination, Number: number})
+				n, err := postgres.Query(ctx, c.db, (*db.Queries).RewriteNumber, db.RewriteNumberParams{UserID: r.UserID, Mode: users.Mode(r.Mode), Was: r.Destination, Number: number})
 				if err != nil {
 					return changed, unreadable, err
 				}
@@ -66,10 +66,10 @@ func (c *Contacts) note(ctx context.Context, f failing, reason string) error {
 	case f.reason:
 		return nil
 	case "":
-		return postgres.Exec(ctx, c.db, (*db.Queries).ForgetFailingContact, db.ForgetFailingContactParams{UserID: f.user, Mode: string(f.mode)})
+		return postgres.Exec(ctx, c.db, (*db.Queries).ForgetFailingContact, db.ForgetFailingContactParams{UserID: users.ID(f.user), Mode: f.mode})
 	}
 	return postgres.Exec(ctx, c.db, (*db.Queries).NoteFailingContact, db.NoteFailingContactParams{
-		UserID: f.user, Mode: string(f.mode), Destination: f.destination, Reason: reason,
+		UserID: users.ID(f.user), Mode: f.mode, Destination: f.destination, Reason: reason,
 	})
 }
 
@@ -86,12 +86,12 @@ type SlackNames struct {
 // ResolveSlackNames stores the ids of people whose Slack contact is a bare name, which Slack does not take any more, and notes those that
 // cannot be resolved as failing. It begins after a person and returns the person at whom the next pass goes on; 0 = all were looked at.
 func (c *Contacts) ResolveSlackNames(ctx context.Context, names SlackNames, after int64) (resolved int, next int64, err error) {
-	rows, err := postgres.Query(ctx, c.db, (*db.Queries).SlackNamesToCheck, db.SlackNamesToCheckParams{AfterUser: after, Most: int32(names.Most)})
+	rows, err := postgres.Query(ctx, c.db, (*db.Queries).SlackNamesToCheck, db.SlackNamesToCheckParams{AfterUser: after, Most: names.Most})
 	if err != nil {
 		return 0, after, err
 	}
 	for _, r := range rows {
-		at, reason := failing{r.UserID, users.Slack, r.Destination, r.Failing}, ""
+		at, reason := failing{int64(r.UserID), users.Slack, r.Destination, r.Failing}, ""
 		switch {
 		case r.Managed && names.KeepManaged:
 			reason = "the directory gives a Slack name, which Slack does not take any more: set sync.slack_contact to email"
@@ -115,7 +115,7 @@ func (c *Contacts) ResolveSlackNames(ctx context.Context, names SlackNames, afte
 		if err := c.note(ctx, at, reason); err != nil {
 			return resolved, after, err
 		}
-		after = r.UserID
+		after = int64(r.UserID)
 	}
 	if len(rows) < names.Most {
 		return resolved, 0, nil
@@ -125,7 +125,7 @@ func (c *Contacts) ResolveSlackNames(ctx context.Context, names SlackNames, afte
 
 // Failing returns contacts that no message can reach, of people who are active, after a person's contact.
 func (c *Contacts) Failing(ctx context.Context, name string, mode users.Mode, most int) ([]users.FailingContact, error) {
-	rows, err := postgres.Query(ctx, c.db, (*db.Queries).FailingContacts, db.FailingContactsParams{AfterName: name, AfterMode: string(mode), Most: int32(most)})
+	rows, err := postgres.Query(ctx, c.db, (*db.Queries).FailingContacts, db.FailingContactsParams{AfterName: name, AfterMode: string(mode), Most: most})
 	return postgres.Convert(rows, func(r db.FailingContactsRow) users.FailingContact {
 		return users.FailingContact{Person: r.Name, Contact: users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Failing: r.Reason}}
 	}), err

@@ -51,8 +51,8 @@ func (p *OncallPeople) find(ctx context.Context, by postgresdb.OncallPeopleParam
 	return postgres.Convert(rows, func(r postgresdb.OncallPeopleRow) oncall.Person {
 		return oncall.Person{
 			User: users.User{
-				ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
-				TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+				ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+				TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
 			},
 			PhotoURL: postgres.Deref(r.PhotoUrl), NoTimeZone: !r.TimeZoneGiven, Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
 		}
@@ -73,7 +73,7 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 		if err := q.NoTimeZone(ctx, u.ID); err != nil {
 			return err
 		}
-		return auditlog.Created(ctx, q, auditlog.User(users.ID(u.ID)), audit.Entry{Actor: by.Owner, Action: audit.UserCreated})
+		return auditlog.Created(ctx, q, auditlog.User(u.ID), audit.Entry{Actor: by.Owner, Action: audit.UserCreated})
 	})
 }
 
@@ -81,7 +81,7 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 // taken is a Conflict fault.
 func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error {
 	params := postgresdb.UpdateOncallUserParams{
-		ID: int64(u.ID), FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
+		ID: u.ID, FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
 	}
 	if c.Name != nil {
 		name, err := newUserName(*c.Name)
@@ -109,7 +109,7 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error) {
 	if entirely {
 		err := p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-			if _, err := q.DeleteUser(ctx, int64(u.ID)); err != nil {
+			if _, err := q.DeleteUser(ctx, u.ID); err != nil {
 				return err
 			}
 			return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.UserDeleted, Object: "user " + u.Name})
@@ -119,14 +119,14 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 		}
 	}
 	return false, p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		if _, err := q.DeactivateUser(ctx, int64(u.ID)); err != nil {
+		if _, err := q.DeactivateUser(ctx, u.ID); err != nil {
 			return err
 		}
 		if _, err := q.TellIncidentsOfTarget(ctx, postgresdb.TellIncidentsOfTargetParams{Actor: postgres.Storable(by.Owner), TargetID: u.TargetID,
 			Text: postgres.CleanText("user " + u.Name + " was deleted; steps that name them page the fallback instead")}); err != nil {
 			return err
 		}
-		if err := q.LeaveAllRotations(ctx, int64(u.ID)); err != nil {
+		if err := q.LeaveAllRotations(ctx, u.ID); err != nil {
 			return err
 		}
 		if err := q.DropIcalKeysOfRequester(ctx, int64(u.ID)); err != nil {
@@ -138,7 +138,7 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 
 // Teams returns the active teams that a person belongs to.
 func (p *OncallPeople) Teams(ctx context.Context, id users.ID) ([]oncall.TeamName, error) {
-	rows, err := postgres.Query(ctx, p.db, (*postgresdb.Queries).UserTeams, int64(id))
+	rows, err := postgres.Query(ctx, p.db, (*postgresdb.Queries).UserTeams, id)
 	return postgres.Convert(rows, func(r postgresdb.UserTeamsRow) oncall.TeamName {
 		return oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
 	}), err
@@ -146,20 +146,20 @@ func (p *OncallPeople) Teams(ctx context.Context, id users.ID) ([]oncall.TeamNam
 
 // Pinned returns the names of the teams that a person pinned.
 func (p *OncallPeople) Pinned(ctx context.Context, id users.ID) ([]string, error) {
-	return postgres.Query(ctx, p.db, (*postgresdb.Queries).PinnedTeams, int64(id))
+	return postgres.Query(ctx, p.db, (*postgresdb.Queries).PinnedTeams, id)
 }
 
 // Pin adds a team to those that a person pinned; a Conflict fault when it is one.
 func (p *OncallPeople) Pin(ctx context.Context, id users.ID, team int64) error {
 	return auditlog.Change(ctx, p.db, auditlog.User(id), audit.Entry{Action: audit.TeamPinned}, func(ctx context.Context, q *postgresdb.Queries) error {
-		return postgres.RequireNew(q.PinTeam(ctx, postgresdb.PinTeamParams{UserID: int64(id), TeamID: team}))
+		return postgres.RequireNew(q.PinTeam(ctx, postgresdb.PinTeamParams{UserID: id, TeamID: team}))
 	})
 }
 
 // Unpin removes a team from those that a person pinned; a NotFound fault when it is not one.
 func (p *OncallPeople) Unpin(ctx context.Context, id users.ID, team int64) error {
 	return auditlog.Change(ctx, p.db, auditlog.User(id), audit.Entry{Action: audit.TeamUnpinned}, func(ctx context.Context, q *postgresdb.Queries) error {
-		return postgres.RequireRow(q.UnpinTeam(ctx, postgresdb.UnpinTeamParams{UserID: int64(id), TeamID: team}))
+		return postgres.RequireRow(q.UnpinTeam(ctx, postgresdb.UnpinTeamParams{UserID: id, TeamID: team}))
 	})
 }
 

@@ -13,10 +13,10 @@ import (
 
 // Reprioritisations returns a person's rules in the order of their source modes.
 func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.Reprioritisation, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).ReprioritisationsOfUser, int64(id))
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).ReprioritisationsOfUser, id)
 	return postgres.Convert(rows, func(r db.ReprioritisationsOfUserRow) users.Reprioritisation {
 		return users.Reprioritisation{
-			Source: users.Mode(r.SourceMode), Destination: users.Mode(r.DestinationMode), Count: int(r.Count),
+			Source: r.SourceMode, Destination: r.DestinationMode, Count: r.Count,
 			Window: time.Duration(r.WindowSeconds) * time.Second,
 		}
 	}), err
@@ -26,8 +26,8 @@ func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.
 func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r users.Reprioritisation, by string) error {
 	return s.changing(ctx, u, by, audit.ReprioritisationSet, func(ctx context.Context, q *db.Queries) error {
 		return q.SetReprioritisation(ctx, db.SetReprioritisationParams{
-			UserID: int64(u.ID), SourceMode: string(r.Source), DestinationMode: string(r.Destination), Count: int32(r.Count),
-			WindowSeconds: int32(r.Window / time.Second),
+			UserID: u.ID, SourceMode: r.Source, DestinationMode: r.Destination, Count: r.Count,
+			WindowSeconds: int(r.Window / time.Second),
 		})
 	})
 }
@@ -35,7 +35,7 @@ func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r user
 // RemoveReprioritisation deletes a person's rule for a source mode; a NotFound fault when there is none.
 func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error {
 	return s.changing(ctx, u, by, audit.ReprioritisationRemoved, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.RemoveReprioritisation(ctx, db.RemoveReprioritisationParams{UserID: int64(u.ID), SourceMode: string(source)}))
+		return postgres.RequireRow(q.RemoveReprioritisation(ctx, db.RemoveReprioritisationParams{UserID: u.ID, SourceMode: source}))
 	})
 }
 
@@ -47,10 +47,8 @@ func (s *Settings) Categories(ctx context.Context, id users.ID, application stri
 }
 
 func categoryChoices(ctx context.Context, q *db.Queries, id int64, application string) ([]users.CategoryChoice, error) {
-	rows, err := q.CategoryChoicesOfUser(ctx, db.CategoryChoicesOfUserParams{UserID: id, Application: postgres.Storable(application)})
-	return postgres.Convert(rows, func(r db.CategoryChoicesOfUserRow) users.CategoryChoice {
-		return users.CategoryChoice{Application: r.Application, Category: r.Category, Mode: users.Mode(r.Mode)}
-	}), err
+	rows, err := q.CategoryChoicesOfUser(ctx, db.CategoryChoicesOfUserParams{UserID: users.ID(id), Application: postgres.Storable(application)})
+	return postgres.Convert(rows, func(r db.CategoryChoicesOfUserRow) users.CategoryChoice { return users.CategoryChoice(r) }), err
 }
 
 // SetCategories stores choices for categories, all or none. A category that its application does not have is an Invalid
@@ -69,9 +67,9 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 				return err
 			}
 			if c.Mode == "" {
-				err = q.RemoveCategoryChoice(ctx, db.RemoveCategoryChoiceParams{UserID: int64(u.ID), CategoryID: category})
+				err = q.RemoveCategoryChoice(ctx, db.RemoveCategoryChoiceParams{UserID: u.ID, CategoryID: category})
 			} else {
-				err = q.SetCategoryChoice(ctx, db.SetCategoryChoiceParams{UserID: int64(u.ID), CategoryID: category, Mode: string(c.Mode)})
+				err = q.SetCategoryChoice(ctx, db.SetCategoryChoiceParams{UserID: u.ID, CategoryID: category, Mode: c.Mode})
 			}
 			if err != nil {
 				return err
@@ -84,13 +82,13 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 // ClearCategories deletes a person's choices for all categories of an application.
 func (s *Settings) ClearCategories(ctx context.Context, u users.User, application, by string) error {
 	return s.changing(ctx, u, by, audit.CategoriesCleared, func(ctx context.Context, q *db.Queries) error {
-		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: int64(u.ID), Application: postgres.Storable(application)})
+		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: u.ID, Application: postgres.Storable(application)})
 	})
 }
 
 // RegisterDevice registers a phone for push messages to a person, also when it belonged to another person before.
 func (s *Settings) RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error {
 	return s.changing(ctx, u, by, audit.DeviceRegistered, func(ctx context.Context, q *db.Queries) error {
-		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: int64(u.ID), Platform: d.Platform})
+		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: u.ID, Platform: d.Platform})
 	})
 }

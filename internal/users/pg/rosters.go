@@ -39,7 +39,7 @@ func rostersOf(ctx context.Context, q *db.Queries, team int64) ([]oncall.Roster,
 	for _, p := range people {
 		at := &out[place[p.RosterID]]
 		at.Members = append(at.Members, oncall.RosterMember{
-			User: users.ID(p.UserID), Name: p.Name, Active: p.Active, InRotation: p.InRotation, Priority: int(p.Priority),
+			User: p.UserID, Name: p.Name, Active: p.Active, InRotation: p.InRotation, Priority: p.Priority,
 		})
 	}
 	return out, err
@@ -92,7 +92,7 @@ func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall
 		if err := postgres.RequireRow(q.DeleteRoster(ctx, roster.ID)); err != nil {
 			return err
 		}
-		ids := postgres.Convert(people, func(p db.RosterPeopleRow) int64 { return p.UserID })
+		ids := postgres.Convert(people, func(p db.RosterPeopleRow) int64 { return int64(p.UserID) })
 		if err := leaveIfNothing(ctx, q, team.ID, ids...); err != nil {
 			return err
 		}
@@ -107,14 +107,14 @@ func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster onc
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		n, err := q.AddRosterMember(ctx, db.AddRosterMemberParams{RosterID: roster.ID, UserID: int64(user.ID), InRotation: inRotation})
+		n, err := q.AddRosterMember(ctx, db.AddRosterMemberParams{RosterID: roster.ID, UserID: user.ID, InRotation: inRotation})
 		if err := postgres.RequireNew(n, err); err != nil {
 			return err
 		}
-		if err := q.AppendToOrders(ctx, db.AppendToOrdersParams{RosterID: roster.ID, UserID: int64(user.ID)}); err != nil {
+		if err := q.AppendToOrders(ctx, db.AppendToOrdersParams{RosterID: roster.ID, UserID: user.ID}); err != nil {
 			return err
 		}
-		if _, err := q.JoinTeam(ctx, db.JoinTeamParams{TeamID: team.ID, UserID: int64(user.ID)}); err != nil {
+		if _, err := q.JoinTeam(ctx, db.JoinTeamParams{TeamID: team.ID, UserID: user.ID}); err != nil {
 			return err
 		}
 		if err := r.teams.subscribe(ctx, q, team.ID, user.ID); err != nil {
@@ -128,7 +128,7 @@ func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster onc
 // SetInRotation adds a person to the rotation or removes them; it does nothing for people who are not in the roster.
 func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.SetInRotation(ctx, db.SetInRotationParams{RosterID: roster.ID, UserID: int64(user.ID), InRotation: in})
+		n, err := q.SetInRotation(ctx, db.SetInRotationParams{RosterID: roster.ID, UserID: user.ID, InRotation: in})
 		if err != nil || n == 0 {
 			return err
 		}
@@ -144,11 +144,11 @@ func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster 
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		n, err := q.RemoveRosterMember(ctx, db.RemoveRosterMemberParams{RosterID: roster.ID, UserID: int64(user.ID)})
+		n, err := q.RemoveRosterMember(ctx, db.RemoveRosterMemberParams{RosterID: roster.ID, UserID: user.ID})
 		if err != nil || n == 0 {
 			return err
 		}
-		if err := q.RemoveFromOrders(ctx, db.RemoveFromOrdersParams{RosterID: roster.ID, UserID: int64(user.ID)}); err != nil {
+		if err := q.RemoveFromOrders(ctx, db.RemoveFromOrdersParams{RosterID: roster.ID, UserID: user.ID}); err != nil {
 			return err
 		}
 		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {

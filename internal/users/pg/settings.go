@@ -28,19 +28,19 @@ func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, er
 func (s *Settings) Profile(ctx context.Context, id users.ID) (users.Profile, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (p users.Profile, err error) {
 		p = users.Profile{Contacts: map[users.Mode]string{}, AppModes: map[string]map[users.Priority]users.Mode{}}
-		row, err := q.UserByID(ctx, int64(id))
+		row, err := q.UserByID(ctx, id)
 		if err != nil {
 			return p, err
 		}
 		p.User = UserOf(postgresdb.UserByNameRow(row))
-		contacts, err := q.Contacts(ctx, int64(id))
+		contacts, err := q.Contacts(ctx, id)
 		if err != nil {
 			return p, err
 		}
 		for _, c := range contacts {
-			p.Contacts[users.Mode(c.Mode)] = c.Destination
+			p.Contacts[c.Mode] = c.Destination
 		}
-		if p.Teams, err = q.TeamsOfUser(ctx, int64(id)); err != nil {
+		if p.Teams, err = q.TeamsOfUser(ctx, id); err != nil {
 			return p, err
 		}
 		return p, readChoices(ctx, q, int64(id), &p)
@@ -52,7 +52,7 @@ func readChoices(ctx context.Context, q *postgresdb.Queries, id int64, p *users.
 	if p.Modes, err = modesOf(ctx, q, id); err != nil {
 		return err
 	}
-	byApp, err := q.ApplicationModesOfUser(ctx, id)
+	byApp, err := q.ApplicationModesOfUser(ctx, users.ID(id))
 	if err != nil {
 		return err
 	}
@@ -60,30 +60,30 @@ func readChoices(ctx context.Context, q *postgresdb.Queries, id int64, p *users.
 		if p.AppModes[m.Application] == nil {
 			p.AppModes[m.Application] = map[users.Priority]users.Mode{}
 		}
-		p.AppModes[m.Application][users.Priority(m.Priority)] = users.Mode(m.Mode)
+		p.AppModes[m.Application][m.Priority] = m.Mode
 	}
-	fixed, err := q.FixedTextsOfUser(ctx, id)
+	fixed, err := q.FixedTextsOfUser(ctx, users.ID(id))
 	if err != nil {
 		return err
 	}
 	for _, m := range fixed {
-		p.FixedTexts = append(p.FixedTexts, users.Mode(m))
+		p.FixedTexts = append(p.FixedTexts, m)
 	}
 	if p.Categories, err = categoryChoices(ctx, q, id, ""); err != nil {
 		return err
 	}
-	devices, err := q.DevicesOfUser(ctx, id)
+	devices, err := q.DevicesOfUser(ctx, users.ID(id))
 	for _, d := range devices {
-		p.Devices = append(p.Devices, users.Device{RegistrationID: d.RegistrationID, Platform: d.Platform})
+		p.Devices = append(p.Devices, users.Device(d))
 	}
 	return err
 }
 
 func modesOf(ctx context.Context, q *postgresdb.Queries, id int64) (map[users.Priority]users.Mode, error) {
-	rows, err := q.ModesOfUser(ctx, id)
+	rows, err := q.ModesOfUser(ctx, users.ID(id))
 	out := make(map[users.Priority]users.Mode, len(rows))
 	for _, m := range rows {
-		out[users.Priority(m.Priority)] = users.Mode(m.Mode)
+		out[m.Priority] = m.Mode
 	}
 	return out, err
 }
@@ -129,13 +129,13 @@ func setMode(ctx context.Context, q *postgresdb.Queries, user, app int64, c user
 	priority, mode := string(c.Priority), string(c.Mode)
 	switch {
 	case app == 0 && mode == "":
-		return q.RemoveUserMode(ctx, postgresdb.RemoveUserModeParams{UserID: user, Priority: priority})
+		return q.RemoveUserMode(ctx, postgresdb.RemoveUserModeParams{UserID: users.ID(user), Priority: users.Priority(priority)})
 	case app == 0:
-		return q.SetUserMode(ctx, postgresdb.SetUserModeParams{UserID: user, Priority: priority, Mode: mode})
+		return q.SetUserMode(ctx, postgresdb.SetUserModeParams{UserID: users.ID(user), Priority: users.Priority(priority), Mode: users.Mode(mode)})
 	case mode == "":
-		return q.RemoveUserApplicationMode(ctx, postgresdb.RemoveUserApplicationModeParams{UserID: user, ApplicationID: app, Priority: priority})
+		return q.RemoveUserApplicationMode(ctx, postgresdb.RemoveUserApplicationModeParams{UserID: users.ID(user), ApplicationID: app, Priority: users.Priority(priority)})
 	}
-	return q.SetUserApplicationMode(ctx, postgresdb.SetUserApplicationModeParams{UserID: user, ApplicationID: app, Priority: priority, Mode: mode})
+	return q.SetUserApplicationMode(ctx, postgresdb.SetUserApplicationModeParams{UserID: users.ID(user), ApplicationID: app, Priority: users.Priority(priority), Mode: users.Mode(mode)})
 }
 
 // Modes returns a person's choices of modes: their own with an empty name, else those for the application, which is an
@@ -149,10 +149,10 @@ func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (
 		if err != nil {
 			return out, err
 		}
-		rows, err := q.ModesOfUserFor(ctx, postgresdb.ModesOfUserForParams{UserID: int64(id), ApplicationID: app})
+		rows, err := q.ModesOfUserFor(ctx, postgresdb.ModesOfUserForParams{UserID: id, ApplicationID: app})
 		out = make(map[users.Priority]users.Mode, len(rows))
 		for _, m := range rows {
-			out[users.Priority(m.Priority)] = users.Mode(m.Mode)
+			out[m.Priority] = m.Mode
 		}
 		return out, err
 	})
@@ -161,7 +161,7 @@ func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (
 // Others returns the named settings of a person that have no column of their own.
 func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, error) {
 	out := map[string]string{}
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).SettingsOfUser, int64(id))
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).SettingsOfUser, id)
 	for _, r := range rows {
 		out[r.Name] = r.Value
 	}
@@ -174,7 +174,7 @@ func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by strin
 		return fault.Invalidf("timezone", "unknown time zone %q", zone)
 	}
 	return s.changing(ctx, u, by, audit.TimeZoneSet, func(ctx context.Context, q *postgresdb.Queries) error {
-		return postgres.RequireRow(q.SetTimeZone(ctx, postgresdb.SetTimeZoneParams{ID: int64(u.ID), TimeZone: zone}))
+		return postgres.RequireRow(q.SetTimeZone(ctx, postgresdb.SetTimeZoneParams{ID: u.ID, TimeZone: zone}))
 	})
 }
 
@@ -182,10 +182,10 @@ func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by strin
 func (s *Settings) SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error {
 	if fixed {
 		return s.changing(ctx, u, by, audit.FixedTextSwitchedOn, func(ctx context.Context, q *postgresdb.Queries) error {
-			return q.AddFixedText(ctx, postgresdb.AddFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
+			return q.AddFixedText(ctx, postgresdb.AddFixedTextParams{UserID: u.ID, Mode: mode})
 		})
 	}
 	return s.changing(ctx, u, by, audit.FixedTextSwitchedOff, func(ctx context.Context, q *postgresdb.Queries) error {
-		return q.RemoveFixedText(ctx, postgresdb.RemoveFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
+		return q.RemoveFixedText(ctx, postgresdb.RemoveFixedTextParams{UserID: u.ID, Mode: mode})
 	})
 }

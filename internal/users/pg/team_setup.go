@@ -52,7 +52,7 @@ func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
 			return out, err
 		}
 		for _, member := range n.Members {
-			if err := q.AddTeamMember(ctx, postgresdb.AddTeamMemberParams{TeamID: row.ID, UserID: int64(member)}); err != nil {
+			if err := q.AddTeamMember(ctx, postgresdb.AddTeamMemberParams{TeamID: row.ID, UserID: member}); err != nil {
 				return out, err
 			}
 		}
@@ -84,6 +84,6 @@ func (t *Teams) AddMember(ctx context.Context, team int64, user users.ID, admin 
 		if _, err := q.LockTeam(ctx, team); err != nil { // concurrent calls would get the same position
 			return err
 		}
-		return q.AddTeamMember(ctx, postgresdb.AddTeamMemberParams{TeamID: team, UserID: int64(user), Admin: admin})
+		return q.AddTeamMember(ctx, postgresdb.AddTeamMemberParams{TeamID: team, UserID: user, Admin: admin})
 	})
 }

@@ -32,9 +32,7 @@ func NewOncallTeams(d *postgres.DB, defaults []oncall.NoticeSetting) *OncallTeam
 // Names lists the active teams, or the deleted ones when active is false, by number.
 func (t *OncallTeams) Names(ctx context.Context, active bool) ([]oncall.TeamName, error) {
 	rows, err := postgres.Query(ctx, t.db, (*postgresdb.Queries).OncallTeams, active)
-	return postgres.Convert(rows, func(r postgresdb.OncallTeamsRow) oncall.TeamName {
-		return oncall.TeamName{ID: r.ID, OncallID: r.OncallID, Name: r.Name, Email: r.Email, Active: r.Active}
-	}), err
+	return postgres.Convert(rows, func(r postgresdb.OncallTeamsRow) oncall.TeamName { return oncall.TeamName(r) }), err
 }
 
 // ByName finds a team, active or not, ignoring case; a NotFound fault when there is none.
@@ -52,9 +50,7 @@ func (t *OncallTeams) ByID(ctx context.Context, id int64) (oncall.Profile, error
 // People returns the members and administrators of a team, in the team's order.
 func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPerson, error) {
 	rows, err := postgres.Query(ctx, t.db, (*postgresdb.Queries).TeamPeople, team)
-	return postgres.Convert(rows, func(r postgresdb.TeamPeopleRow) oncall.TeamPerson {
-		return oncall.TeamPerson{ID: users.ID(r.ID), Name: r.Name, Member: r.Member, Admin: r.Admin, Active: r.Active, Managed: r.Managed}
-	}), err
+	return postgres.Convert(rows, func(r postgresdb.TeamPeopleRow) oncall.TeamPerson { return oncall.TeamPerson(r) }), err
 }
 
 // Memberships returns the names of team and user for each member of each team, deleted teams included.
@@ -67,10 +63,8 @@ func (t *OncallTeams) Memberships(ctx context.Context) ([][2]string, error) {
 
 // MembershipsOf returns the teams of a person, and whether they administer them.
 func (t *OncallTeams) MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error) {
-	rows, err := postgres.Query(ctx, t.db, (*postgresdb.Queries).Memberships, int64(id))
-	return postgres.Convert(rows, func(r postgresdb.MembershipsRow) users.Membership {
-		return users.Membership{TeamID: r.TeamID, Member: r.Member, Admin: r.Admin}
-	}), err
+	rows, err := postgres.Query(ctx, t.db, (*postgresdb.Queries).Memberships, id)
+	return postgres.Convert(rows, func(r postgresdb.MembershipsRow) users.Membership { return users.Membership(r) }), err
 }
 
 // Create adds a team with its first administrator. A name that exists is a Conflict fault.
@@ -89,7 +83,7 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 			return number, err
 		}
 		number = row.OncallID
-		if _, err := q.MakeTeamAdmin(ctx, postgresdb.MakeTeamAdminParams{TeamID: row.ID, UserID: int64(admin)}); err != nil {
+		if _, err := q.MakeTeamAdmin(ctx, postgresdb.MakeTeamAdminParams{TeamID: row.ID, UserID: admin}); err != nil {
 			return number, err
 		}
 		if err := t.subscribe(ctx, q, row.ID, admin); err != nil {
@@ -157,7 +151,7 @@ func (t *OncallTeams) AddMember(ctx context.Context, team oncall.Profile, user o
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		n, err := q.JoinTeam(ctx, postgresdb.JoinTeamParams{TeamID: team.ID, UserID: int64(user.ID)})
+		n, err := q.JoinTeam(ctx, postgresdb.JoinTeamParams{TeamID: team.ID, UserID: user.ID})
 		if err := postgres.RequireNew(n, err); err != nil {
 			return err
 		}
@@ -172,14 +166,14 @@ func (t *OncallTeams) RemoveMember(ctx context.Context, team oncall.Profile, use
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		managed, err := q.IsManagedMember(ctx, postgresdb.IsManagedMemberParams{TeamID: team.ID, UserID: int64(user.ID)})
+		managed, err := q.IsManagedMember(ctx, postgresdb.IsManagedMemberParams{TeamID: team.ID, UserID: user.ID})
 		if err != nil {
 			return err
 		}
 		if managed {
 			return fault.New(fault.Conflict, "groups of single sign-on give this membership: change the groups at the identity provider")
 		}
-		if err := postgres.RequireRow(q.LeaveTeam(ctx, postgresdb.LeaveTeamParams{TeamID: team.ID, UserID: int64(user.ID)})); err != nil {
+		if err := postgres.RequireRow(q.LeaveTeam(ctx, postgresdb.LeaveTeamParams{TeamID: team.ID, UserID: user.ID})); err != nil {
 			return err
 		}
 		if err := q.TidyTeamMembers(ctx, team.ID); err != nil {
@@ -201,7 +195,7 @@ func (t *OncallTeams) AddAdmin(ctx context.Context, team oncall.Profile, user on
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		n, err := q.MakeTeamAdmin(ctx, postgresdb.MakeTeamAdminParams{TeamID: team.ID, UserID: int64(user.ID)})
+		n, err := q.MakeTeamAdmin(ctx, postgresdb.MakeTeamAdminParams{TeamID: team.ID, UserID: user.ID})
 		if err := postgres.RequireNew(n, err); err != nil {
 			return err
 		}
@@ -219,7 +213,7 @@ func (t *OncallTeams) RemoveAdmin(ctx context.Context, team oncall.Profile, user
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		if err := postgres.RequireRow(q.UnmakeTeamAdmin(ctx, postgresdb.UnmakeTeamAdminParams{TeamID: team.ID, UserID: int64(user.ID)})); err != nil {
+		if err := postgres.RequireRow(q.UnmakeTeamAdmin(ctx, postgresdb.UnmakeTeamAdminParams{TeamID: team.ID, UserID: user.ID})); err != nil {
 			return err
 		}
 		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {
@@ -271,7 +265,7 @@ func (t *OncallTeams) subscription(ctx context.Context, action audit.Action, tea
 
 // subscribe gives a person the default notices of a team unless they have settings for it.
 func (t *OncallTeams) subscribe(ctx context.Context, q *postgresdb.Queries, team int64, user users.ID) error {
-	has, err := q.HasNoticeSettings(ctx, postgresdb.HasNoticeSettingsParams{TeamID: team, UserID: int64(user)})
+	has, err := q.HasNoticeSettings(ctx, postgresdb.HasNoticeSettingsParams{TeamID: team, UserID: user})
 	if err != nil || has {
 		return err
 	}
@@ -301,7 +295,7 @@ func leaveIfNothing(ctx context.Context, q *postgresdb.Queries, team int64, peop
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	return q.DropNoticeSettings(ctx, postgresdb.DropNoticeSettingsParams{TeamID: team, UserIds: left})
+	return q.DropNoticeSettings(ctx, postgresdb.DropNoticeSettingsParams{TeamID: team, UserIds: postgres.Numbers(left)})
 }
 
 func profileOf(r postgresdb.OncallTeamByNameRow) oncall.Profile {

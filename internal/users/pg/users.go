@@ -76,7 +76,7 @@ func (u *Users) ByName(ctx context.Context, name string) (users.User, error) {
 
 // ByID finds a person by internal id; a NotFound fault when there is none.
 func (u *Users) ByID(ctx context.Context, id users.ID) (users.User, error) {
-	row, err := postgres.Query(ctx, u.db, (*postgresdb.Queries).UserByID, int64(id))
+	row, err := postgres.Query(ctx, u.db, (*postgresdb.Queries).UserByID, id)
 	return UserOf(postgresdb.UserByNameRow(row)), err
 }
 
@@ -93,12 +93,12 @@ func (u *Users) Credentials(ctx context.Context, name string) (users.User, strin
 
 // Teammates reports whether two people belong to the same active team.
 func (u *Users) Teammates(ctx context.Context, one, other users.ID) (bool, error) {
-	return postgres.Query(ctx, u.db, (*postgresdb.Queries).AreTeammates, postgresdb.AreTeammatesParams{One: int64(one), Other: int64(other)})
+	return postgres.Query(ctx, u.db, (*postgresdb.Queries).AreTeammates, postgresdb.AreTeammatesParams{One: one, Other: other})
 }
 
 // SetPassword stores a result of auth.Passwords.Hash; "" deletes the password. Both end the person's sessions.
 func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error {
-	p, action := postgresdb.SetPasswordParams{ID: int64(id)}, audit.PasswordRemoved
+	p, action := postgresdb.SetPasswordParams{ID: id}, audit.PasswordRemoved
 	if hash != "" {
 		p.PasswordHash, action = &hash, audit.PasswordSet
 	}
@@ -112,7 +112,7 @@ func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
 		action = audit.UserSwitchedOn
 	}
 	return u.change(ctx, id, action, func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
-		return q.SetActive(ctx, postgresdb.SetActiveParams{ID: int64(id), Active: active})
+		return q.SetActive(ctx, postgresdb.SetActiveParams{ID: id, Active: active})
 	})
 }
 
@@ -127,7 +127,7 @@ func (u *Users) change(ctx context.Context, id users.ID, action audit.Action, se
 // their sessions.
 func (u *Users) Update(ctx context.Context, user users.User) error {
 	return u.change(ctx, user.ID, audit.UserChanged, func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
-		return q.UpdateUser(ctx, postgresdb.UpdateUserParams{ID: int64(user.ID), FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin,
+		return q.UpdateUser(ctx, postgresdb.UpdateUserParams{ID: user.ID, FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin,
 			ReadOnly: user.ReadOnly, Active: user.Active})
 	})
 }
@@ -143,23 +143,23 @@ func (u *Users) SetContact(ctx context.Context, id users.ID, mode users.Mode, de
 // SetMode stores the mode that a person chose for a priority.
 func (u *Users) SetMode(ctx context.Context, id users.ID, priority users.Priority, mode users.Mode) error {
 	return auditlog.Change(ctx, u.db, auditlog.User(id), audit.Entry{Action: audit.ModesSet}, func(ctx context.Context, q *postgresdb.Queries) error {
-		return q.SetUserMode(ctx, postgresdb.SetUserModeParams{UserID: int64(id), Priority: string(priority), Mode: string(mode)})
+		return q.SetUserMode(ctx, postgresdb.SetUserModeParams{UserID: id, Priority: priority, Mode: mode})
 	})
 }
 
 // Contacts returns the contacts of a person by mode.
 func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error) {
 	out := map[users.Mode]string{}
-	rows, err := postgres.Query(ctx, u.db, (*postgresdb.Queries).Contacts, int64(id))
+	rows, err := postgres.Query(ctx, u.db, (*postgresdb.Queries).Contacts, id)
 	for _, r := range rows {
-		out[users.Mode(r.Mode)] = r.Destination
+		out[r.Mode] = r.Destination
 	}
 	return out, err
 }
 
 // Shown returns the picture of a person, and how times are shown to the person.
 func (u *Users) Shown(ctx context.Context, id users.ID) (users.Display, error) {
-	row, err := postgres.Query(ctx, u.db, (*postgresdb.Queries).ShownOfUser, int64(id))
+	row, err := postgres.Query(ctx, u.db, (*postgresdb.Queries).ShownOfUser, id)
 	return users.Display{PhotoURL: row.PhotoUrl, TimeZone: row.TimeZone, Clock: row.Clock}, err
 }
 
@@ -176,26 +176,21 @@ func newUserName(name string) (string, error) {
 // has: both names stay valid, and an administrator has to rename one of the two.
 func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts []string, err error) {
 	err = u.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		filled, conflicts, err = postgres.FillCanonicalNames(ctx, q)
+		filled, conflicts, err = FillCanonicalNames(ctx, q)
 		return err
 	})
 	return filled, conflicts, err
 }
 
 // UserOf returns the user of a row.
-func UserOf(r postgresdb.UserByNameRow) users.User {
-	return users.User{
-		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
-		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
-	}
-}
+func UserOf(r postgresdb.UserByNameRow) users.User { return users.User(r) }
 
 // PriorityModes returns the default mode of every priority.
 func PriorityModes(ctx context.Context, d *postgres.DB) (map[users.Priority]users.Mode, error) {
 	rows, err := postgres.Read(ctx, d, (*postgresdb.Queries).PriorityModes)
 	out := make(map[users.Priority]users.Mode, len(rows))
 	for _, row := range rows {
-		out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
+		out[row.Name] = row.DefaultMode
 	}
 	return out, err
 }

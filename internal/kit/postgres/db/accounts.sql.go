@@ -8,13 +8,15 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const managedBy = `-- name: ManagedBy :one
 select coalesce((select d.source from directory_people d where d.user_id = $1), '')::text
 `
 
-func (q *Queries) ManagedBy(ctx context.Context, userID int64) (string, error) {
+func (q *Queries) ManagedBy(ctx context.Context, userID users.ID) (string, error) {
 	row := q.db.QueryRow(ctx, managedBy, userID)
 	var column_1 string
 	err := row.Scan(&column_1)
@@ -48,11 +50,11 @@ type PeoplePageParams struct {
 	Role    string
 	Team    string
 	Without string
-	Most    int32
+	Most    int
 }
 
 type PeoplePageRow struct {
-	ID         int64
+	ID         users.ID
 	Name       string
 	FullName   string
 	TimeZone   string
@@ -124,15 +126,15 @@ from grouped group by team order by team <> '', lower(team)
 
 type ReachabilityRow struct {
 	Team           string
-	People         int32
-	WithoutPhone   int32
-	WithoutContact int32
-	Email          int32
-	Sms            int32
-	Call           int32
-	Slack          int32
-	Push           int32
-	Webhook        int32
+	People         int
+	WithoutPhone   int
+	WithoutContact int
+	Email          int
+	Sms            int
+	Call           int
+	Slack          int
+	Push           int
+	Webhook        int
 }
 
 // The first row counts all active people; the others those of each team, which may have none.
@@ -172,7 +174,7 @@ delete from user_settings where user_id = $1 and name = $2
 `
 
 type RemoveUserSettingParams struct {
-	UserID int64
+	UserID users.ID
 	Name   string
 }
 
@@ -187,7 +189,7 @@ on conflict (user_id, name) do update set value = excluded.value
 `
 
 type SetUserSettingParams struct {
-	UserID int64
+	UserID users.ID
 	Name   string
 	Value  string
 }

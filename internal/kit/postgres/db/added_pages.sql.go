@@ -9,6 +9,9 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addPage = `-- name: AddPage :one
@@ -30,7 +33,7 @@ type AddPageParams struct {
 	Stopped    bool
 }
 
-func (q *Queries) AddPage(ctx context.Context, arg AddPageParams) (int16, error) {
+func (q *Queries) AddPage(ctx context.Context, arg AddPageParams) (int, error) {
 	row := q.db.QueryRow(ctx, addPage,
 		arg.IncidentID,
 		arg.Kind,
@@ -40,7 +43,7 @@ func (q *Queries) AddPage(ctx context.Context, arg AddPageParams) (int16, error)
 		arg.Actor,
 		arg.Stopped,
 	)
-	var number int16
+	var number int
 	err := row.Scan(&number)
 	return number, err
 }
@@ -71,7 +74,7 @@ type LockForPageRow struct {
 }
 
 // Added pages: those that people ask for in addition to the plan.
-func (q *Queries) LockForPage(ctx context.Context, id int64) (LockForPageRow, error) {
+func (q *Queries) LockForPage(ctx context.Context, id incidents.ID) (LockForPageRow, error) {
 	row := q.db.QueryRow(ctx, lockForPage, id)
 	var i LockForPageRow
 	err := row.Scan(&i.Open, &i.Over)
@@ -83,7 +86,7 @@ update incidents set exhausted_at = clock_timestamp(), version = version + 1 whe
 `
 
 // Lets pages of an incident be sent that no longer escalates, until somebody acknowledges it.
-func (q *Queries) MarkExhausted(ctx context.Context, id int64) (*time.Time, error) {
+func (q *Queries) MarkExhausted(ctx context.Context, id incidents.ID) (*time.Time, error) {
 	row := q.db.QueryRow(ctx, markExhausted, id)
 	var exhausted_at *time.Time
 	err := row.Scan(&exhausted_at)
@@ -110,7 +113,7 @@ where id = $2
 
 type TouchPagedParams struct {
 	Stopped bool
-	ID      int64
+	ID      incidents.ID
 }
 
 // An incident whose escalation was stopped becomes due: if somebody resolves it, its messages that are not sent yet are cancelled then.
@@ -132,26 +135,26 @@ limit $4::int
 
 type WaitingPagesParams struct {
 	Now      *time.Time
-	Buckets  []int16
+	Buckets  []int
 	Excluded []int64
-	Most     int32
+	Most     int
 }
 
 type WaitingPagesRow struct {
 	ID            int64
-	Bucket        int16
-	IncidentID    int64
-	Number        int16
+	Bucket        int
+	IncidentID    incidents.ID
+	Number        int
 	Kind          string
 	Targets       json.RawMessage
-	Priority      string
+	Priority      users.Priority
 	Template      string
 	Actor         string
 	Stopped       bool
 	PlanID        int64
 	ApplicationID int64
-	CurrentStep   int16
-	ReopenCount   int16
+	CurrentStep   int
+	ReopenCount   int
 	Open          bool
 	Over          bool
 	ReadAt        time.Time

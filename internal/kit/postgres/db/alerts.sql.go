@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 const addSourceComment = `-- name: AddSourceComment :exec
@@ -15,7 +17,7 @@ insert into comments (incident_id, source, content) values ($1, $2::text, $3)
 `
 
 type AddSourceCommentParams struct {
-	IncidentID int64
+	IncidentID incidents.ID
 	Source     string
 	Content    string
 }
@@ -41,11 +43,11 @@ type AlertIDsParams struct {
 	Open          *bool
 	Acknowledged  *bool
 	DedupKey      string
-	Skip          int32
-	Most          int32
+	Skip          int
+	Most          int
 }
 
-func (q *Queries) AlertIDs(ctx context.Context, arg AlertIDsParams) ([]int64, error) {
+func (q *Queries) AlertIDs(ctx context.Context, arg AlertIDsParams) ([]incidents.ID, error) {
 	rows, err := q.db.Query(ctx, alertIDs,
 		arg.IntegrationID,
 		arg.Open,
@@ -58,9 +60,9 @@ func (q *Queries) AlertIDs(ctx context.Context, arg AlertIDsParams) ([]int64, er
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []incidents.ID{}
 	for rows.Next() {
-		var id int64
+		var id incidents.ID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -115,7 +117,7 @@ type AlertsParams struct {
 }
 
 type AlertsRow struct {
-	ID                 int64
+	ID                 incidents.ID
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
 	Open               bool
@@ -166,7 +168,7 @@ where incident_id = $3 and context::text = $4::text
 type EditContextParams struct {
 	After    string
 	Severity string
-	ID       int64
+	ID       incidents.ID
 	Before   string
 }
 

@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const activePlanID = `-- name: ActivePlanID :one
@@ -57,7 +59,7 @@ type ApplicationCategoriesRow struct {
 	ID          int64
 	Name        string
 	Description string
-	Mode        string
+	Mode        users.Mode
 }
 
 func (q *Queries) ApplicationCategories(ctx context.Context, applicationID int64) ([]ApplicationCategoriesRow, error) {
@@ -117,11 +119,11 @@ where q.application_id = $1
 
 type ApplicationQuotaRow struct {
 	Application   string
-	HardThreshold int32
-	SoftThreshold int32
-	HardSeconds   int32
-	SoftSeconds   int32
-	WaitSeconds   int32
+	HardThreshold int
+	SoftThreshold int
+	HardSeconds   int
+	SoftSeconds   int
+	WaitSeconds   int
 	Plan          string
 	Target        string
 	TargetKind    string
@@ -384,7 +386,7 @@ type InsertCategoryParams struct {
 	ApplicationID int64
 	Name          string
 	Description   string
-	Mode          string
+	Mode          users.Mode
 }
 
 func (q *Queries) InsertCategory(ctx context.Context, arg InsertCategoryParams) error {
@@ -432,7 +434,7 @@ delete from application_sender_addresses where application_id = $1 and mode = $2
 
 type RemoveSenderAddressParams struct {
 	ApplicationID int64
-	Mode          string
+	Mode          users.Mode
 }
 
 func (q *Queries) RemoveSenderAddress(ctx context.Context, arg RemoveSenderAddressParams) error {
@@ -495,13 +497,13 @@ set hard_threshold = excluded.hard_threshold, soft_threshold = excluded.soft_thr
 
 type SetApplicationQuotaParams struct {
 	ApplicationID int64
-	HardThreshold int32
-	SoftThreshold int32
-	HardSeconds   int32
-	SoftSeconds   int32
+	HardThreshold int
+	SoftThreshold int
+	HardSeconds   int
+	SoftSeconds   int
 	Plan          string
 	TargetID      int64
-	WaitSeconds   int32
+	WaitSeconds   int
 }
 
 func (q *Queries) SetApplicationQuota(ctx context.Context, arg SetApplicationQuotaParams) error {
@@ -525,7 +527,7 @@ on conflict (application_id, mode) do update set address = excluded.address
 
 type SetSenderAddressParams struct {
 	ApplicationID int64
-	Mode          string
+	Mode          users.Mode
 	Address       string
 }
 
@@ -541,7 +543,7 @@ update notification_categories set name = $1, description = $2, mode = $3 where 
 type UpdateCategoryParams struct {
 	Name        string
 	Description string
-	Mode        string
+	Mode        users.Mode
 	ID          int64
 }
 

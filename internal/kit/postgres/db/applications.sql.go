@@ -110,11 +110,11 @@ type ApplicationByNameRow struct {
 	AllowAuthenticatingUsers bool
 	AllowOncall              bool
 	Relay                    bool
-	PendingCap               int32
+	PendingCap               int
 	Paused                   bool
 	DefaultPlan              string
-	LateWithin               int32
-	LateHold                 int32
+	LateWithin               int
+	LateHold                 int
 	Version                  int64
 	Variables                []string
 }
@@ -334,7 +334,7 @@ type SetApplicationFlagsParams struct {
 	AllowAuthenticatingUsers bool
 	AllowOncall              bool
 	Relay                    bool
-	PendingCap               int32
+	PendingCap               int
 	Paused                   bool
 	ID                       int64
 }
@@ -362,8 +362,8 @@ update applications set default_plan = nullif($1::text, ''), late_within = $2, l
 
 type SetApplicationIntakeParams struct {
 	DefaultPlan string
-	LateWithin  int32
-	LateHold    int32
+	LateWithin  int
+	LateHold    int
 	ID          int64
 }
 

@@ -143,7 +143,7 @@ select (to_jsonb(u) - '{id,target_id,oncall_id,password_hash,login_epoch,created
     'pinned_teams', (select jsonb_object_agg(t.name, true) from pinned_teams p join teams t on t.id = p.team_id where p.user_id = u.id),
     'devices', (select jsonb_object_agg('device ' || d.id, d.platform) from devices d where d.user_id = u.id and d.active)
 ))::jsonb as state
-from users u where u.id = $1
+from users u where u.id = $1::bigint
 `
 
 // The settings of a person. A password has the fingerprint of its stored hash, a contact that is a secret its own (users.Secret).

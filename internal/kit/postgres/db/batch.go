@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -31,15 +32,15 @@ type InsertPlanNotificationBatchResults struct {
 
 type InsertPlanNotificationParams struct {
 	PlanID       int64
-	Step         int16
-	Position     int16
-	Priority     string
+	Step         int
+	Position     int
+	Priority     users.Priority
 	Role         *string
 	TargetID     *int64
-	DynamicIndex *int32
+	DynamicIndex *int
 	Template     string
-	WaitSeconds  int32
-	Repeat       int32
+	WaitSeconds  int
+	Repeat       int
 	Optional     bool
 }
 

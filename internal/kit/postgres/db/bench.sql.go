@@ -44,9 +44,9 @@ select (
 )::int as in_doubt
 `
 
-func (q *Queries) CountAttemptsInDoubt(ctx context.Context, application string) (int32, error) {
+func (q *Queries) CountAttemptsInDoubt(ctx context.Context, application string) (int, error) {
 	row := q.db.QueryRow(ctx, countAttemptsInDoubt, application)
-	var in_doubt int32
+	var in_doubt int
 	err := row.Scan(&in_doubt)
 	return in_doubt, err
 }
@@ -58,9 +58,9 @@ join applications p on p.id = m.application_id
 where m.settled_at is null and m.state in ('pending', 'taken', 'sending') and lower(p.name) = lower($1::text)
 `
 
-func (q *Queries) CountUnsettledMessages(ctx context.Context, application string) (int32, error) {
+func (q *Queries) CountUnsettledMessages(ctx context.Context, application string) (int, error) {
 	row := q.db.QueryRow(ctx, countUnsettledMessages, application)
-	var unsettled int32
+	var unsettled int
 	err := row.Scan(&unsettled)
 	return unsettled, err
 }

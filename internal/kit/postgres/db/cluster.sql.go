@@ -45,12 +45,12 @@ type AcquireLeasesParams struct {
 	Suspects       []string
 	SuspectSeconds float64
 	FreshSeconds   float64
-	Buckets        []int16
+	Buckets        []int
 	ProcessID      string
 }
 
 type AcquireLeasesRow struct {
-	Bucket    int16
+	Bucket    int
 	Epoch     int64
 	TakenOver bool
 }
@@ -100,7 +100,7 @@ type BeatMemberParams struct {
 	Host             string
 	GossipAddr       string
 	Version          string
-	DataShape        int32
+	DataShape        int
 	Modes            []string
 	Draining         bool
 	ClockSkewSeconds *float64
@@ -136,9 +136,9 @@ where not exists (
 `
 
 // Buckets that nobody alive takes care of.
-func (q *Queries) CountBucketsWithoutLiveOwner(ctx context.Context, freshSeconds float64) (int32, error) {
+func (q *Queries) CountBucketsWithoutLiveOwner(ctx context.Context, freshSeconds float64) (int, error) {
 	row := q.db.QueryRow(ctx, countBucketsWithoutLiveOwner, freshSeconds)
-	var unowned int32
+	var unowned int
 	err := row.Scan(&unowned)
 	return unowned, err
 }
@@ -167,11 +167,11 @@ type HandoversRow struct {
 	Previous     string
 	PreviousHost string
 	TakenOver    bool
-	Buckets      []int16
+	Buckets      []int
 }
 
 // The latest hand-overs of buckets, newest first.
-func (q *Queries) Handovers(ctx context.Context, most int32) ([]HandoversRow, error) {
+func (q *Queries) Handovers(ctx context.Context, most int) ([]HandoversRow, error) {
 	rows, err := q.db.Query(ctx, handovers, most)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ order by bucket
 `
 
 type ListLeasesRow struct {
-	Bucket     int16
+	Bucket     int
 	Owner      *string
 	Epoch      int64
 	AcquiredAt *time.Time
@@ -250,7 +250,7 @@ type ListMembersRow struct {
 	Host             string
 	GossipAddr       string
 	Version          string
-	DataShape        int32
+	DataShape        int
 	Modes            []string
 	StartedAt        time.Time
 	HeartbeatAt      time.Time
@@ -303,7 +303,7 @@ for share
 `
 
 type LockLeasesRow struct {
-	Bucket int16
+	Bucket int
 	Owner  *string
 	Epoch  int64
 }
@@ -311,7 +311,7 @@ type LockLeasesRow struct {
 // The live processes (members) and the owners of buckets (bucket_leases).
 // The fence. Locks the lease rows in ascending order until the transaction ends, so that no acquire or release of these
 // buckets commits before it. The caller compares owner and epoch.
-func (q *Queries) LockLeases(ctx context.Context, buckets []int16) ([]LockLeasesRow, error) {
+func (q *Queries) LockLeases(ctx context.Context, buckets []int) ([]LockLeasesRow, error) {
 	rows, err := q.db.Query(ctx, lockLeases, buckets)
 	if err != nil {
 		return nil, err
@@ -341,15 +341,15 @@ for no key update skip locked
 
 // First half of an acquire: locks the rows. The second half is a separate statement, so that its snapshot has the owners at the
 // time of the lock. A row that a transaction of its owner uses is skipped until the next try.
-func (q *Queries) LockLeasesForAcquire(ctx context.Context, buckets []int16) ([]int16, error) {
+func (q *Queries) LockLeasesForAcquire(ctx context.Context, buckets []int) ([]int, error) {
 	rows, err := q.db.Query(ctx, lockLeasesForAcquire, buckets)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int16{}
+	items := []int{}
 	for rows.Next() {
-		var bucket int16
+		var bucket int
 		if err := rows.Scan(&bucket); err != nil {
 			return nil, err
 		}
@@ -424,19 +424,19 @@ returning l.bucket
 `
 
 type ReleaseLeasesParams struct {
-	Buckets   []int16
+	Buckets   []int
 	ProcessID string
 }
 
-func (q *Queries) ReleaseLeases(ctx context.Context, arg ReleaseLeasesParams) ([]int16, error) {
+func (q *Queries) ReleaseLeases(ctx context.Context, arg ReleaseLeasesParams) ([]int, error) {
 	rows, err := q.db.Query(ctx, releaseLeases, arg.Buckets, arg.ProcessID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int16{}
+	items := []int{}
 	for rows.Next() {
-		var bucket int16
+		var bucket int
 		if err := rows.Scan(&bucket); err != nil {
 			return nil, err
 		}
@@ -458,8 +458,8 @@ from live
 `
 
 type ServedModesRow struct {
-	Processors int32
-	Told       int32
+	Processors int
+	Told       int
 	Modes      []string
 }
 

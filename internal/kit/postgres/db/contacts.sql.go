@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addContactCode = `-- name: AddContactCode :exec
@@ -14,8 +16,8 @@ insert into contact_codes (user_id, mode, destination, code_hash) values ($1, $2
 `
 
 type AddContactCodeParams struct {
-	UserID      int64
-	Mode        string
+	UserID      users.ID
+	Mode        users.Mode
 	Destination string
 	CodeHash    []byte
 }
@@ -36,8 +38,8 @@ values (-nextval(pg_get_serial_sequence('contact_codes', 'id')), $1, $2, $3, '')
 `
 
 type AddContactTestParams struct {
-	UserID      int64
-	Mode        string
+	UserID      users.ID
+	Mode        users.Mode
 	Destination string
 }
 
@@ -57,14 +59,14 @@ where (user_id = $1 or contact_key(mode, destination) = contact_key($2, $3))
 `
 
 type CodesSentParams struct {
-	UserID      int64
+	UserID      users.ID
 	Mode        string
 	Destination string
 }
 
 type CodesSentRow struct {
-	Hour          int32
-	Day           int32
+	Hour          int
+	Day           int
 	NewestSeconds float64
 }
 
@@ -85,7 +87,7 @@ order by u.id limit 1
 `
 
 type ContactHolderParams struct {
-	UserID      int64
+	UserID      users.ID
 	Mode        string
 	Destination string
 }
@@ -114,11 +116,11 @@ select mode, destination from user_contacts where user_id = $1 order by mode
 `
 
 type ContactsRow struct {
-	Mode        string
+	Mode        users.Mode
 	Destination string
 }
 
-func (q *Queries) Contacts(ctx context.Context, userID int64) ([]ContactsRow, error) {
+func (q *Queries) Contacts(ctx context.Context, userID users.ID) ([]ContactsRow, error) {
 	rows, err := q.db.Query(ctx, contacts, userID)
 	if err != nil {
 		return nil, err
@@ -148,14 +150,14 @@ where c.user_id = $1 order by m.id
 `
 
 type ContactsWithMarksRow struct {
-	Mode        string
+	Mode        users.Mode
 	Destination string
 	Verified    bool
 	Managed     bool
 	Failing     string
 }
 
-func (q *Queries) ContactsWithMarks(ctx context.Context, userID int64) ([]ContactsWithMarksRow, error) {
+func (q *Queries) ContactsWithMarks(ctx context.Context, userID users.ID) ([]ContactsWithMarksRow, error) {
 	rows, err := q.db.Query(ctx, contactsWithMarks, userID)
 	if err != nil {
 		return nil, err
@@ -192,7 +194,7 @@ order by u.name::text, f.mode::text limit $3::int
 type FailingContactsParams struct {
 	AfterName string
 	AfterMode string
-	Most      int32
+	Most      int
 }
 
 type FailingContactsRow struct {
@@ -242,8 +244,8 @@ delete from failing_contacts where user_id = $1 and mode = $2
 `
 
 type ForgetFailingContactParams struct {
-	UserID int64
-	Mode   string
+	UserID users.ID
+	Mode   users.Mode
 }
 
 func (q *Queries) ForgetFailingContact(ctx context.Context, arg ForgetFailingContactParams) error {
@@ -275,8 +277,8 @@ on conflict (user_id, mode) do update set destination = excluded.destination, re
 
 type NoteFailingContactParams struct {
 	Reason      string
-	UserID      int64
-	Mode        string
+	UserID      users.ID
+	Mode        users.Mode
 	Destination string
 }
 
@@ -302,11 +304,11 @@ order by c.user_id, c.mode::text limit $3::int
 type NumbersToCheckParams struct {
 	AfterUser int64
 	AfterMode string
-	Most      int32
+	Most      int
 }
 
 type NumbersToCheckRow struct {
-	UserID      int64
+	UserID      users.ID
 	Name        string
 	Mode        string
 	Destination string
@@ -345,7 +347,7 @@ update user_contacts set recovery_destination = destination where user_id = $1 a
 `
 
 // The person followed a link that was sent to the e-mail address. The mark counts only while the contact is verified too.
-func (q *Queries) ProveAddress(ctx context.Context, userID int64) error {
+func (q *Queries) ProveAddress(ctx context.Context, userID users.ID) error {
 	_, err := q.db.Exec(ctx, proveAddress, userID)
 	return err
 }
@@ -355,8 +357,8 @@ delete from user_contacts where user_id = $1 and mode = $2
 `
 
 type RemoveContactParams struct {
-	UserID int64
-	Mode   string
+	UserID users.ID
+	Mode   users.Mode
 }
 
 func (q *Queries) RemoveContact(ctx context.Context, arg RemoveContactParams) error {
@@ -379,7 +381,7 @@ where c.user_id = $3 and c.mode = 'slack' and c.destination = $4::text
 type ResolveSlackNameParams struct {
 	SlackID string
 	Email   string
-	UserID  int64
+	UserID  users.ID
 	Was     string
 }
 
@@ -412,8 +414,8 @@ where c.user_id = $2 and c.mode = $3 and c.destination = $4::text
 
 type RewriteNumberParams struct {
 	Number string
-	UserID int64
-	Mode   string
+	UserID users.ID
+	Mode   users.Mode
 	Was    string
 }
 
@@ -443,8 +445,8 @@ on conflict (user_id, mode) do update set destination = excluded.destination,
 `
 
 type SetContactParams struct {
-	UserID      int64
-	Mode        string
+	UserID      users.ID
+	Mode        users.Mode
 	Destination string
 	Verified    bool
 }
@@ -491,11 +493,11 @@ order by c.user_id limit $2::int
 
 type SlackNamesToCheckParams struct {
 	AfterUser int64
-	Most      int32
+	Most      int
 }
 
 type SlackNamesToCheckRow struct {
-	UserID      int64
+	UserID      users.ID
 	Name        string
 	Destination string
 	Email       string
@@ -541,14 +543,14 @@ where (user_id = $1 or contact_key(mode, destination) = contact_key($2, $3))
 `
 
 type TestsSentParams struct {
-	UserID      int64
+	UserID      users.ID
 	Mode        string
 	Destination string
 }
 
 type TestsSentRow struct {
-	Hour          int32
-	Day           int32
+	Hour          int
+	Day           int
 	NewestSeconds float64
 }
 
@@ -569,10 +571,10 @@ returning k.id, k.code_hash
 `
 
 type TryContactCodeParams struct {
-	UserID      int64
-	Mode        string
+	UserID      users.ID
+	Mode        users.Mode
 	Destination string
-	MaxAttempts int32
+	MaxAttempts int
 	LifeSeconds float64
 }
 
@@ -609,8 +611,8 @@ update user_contacts set verified_destination = destination, recovery_destinatio
 `
 
 type VerifyContactParams struct {
-	UserID      int64
-	Mode        string
+	UserID      users.ID
+	Mode        users.Mode
 	Destination string
 }
 

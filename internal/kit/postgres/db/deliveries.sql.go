@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 const dropTimers = `-- name: DropTimers :many
@@ -16,7 +18,7 @@ delete from incident_timers where incident_id = any($1::bigint[]) returning inci
 `
 
 type DropTimersRow struct {
-	IncidentID int64
+	IncidentID incidents.ID
 	Reason     string
 }
 
@@ -53,13 +55,13 @@ limit 1000
 `
 
 type DueTimersParams struct {
-	Buckets []int16
+	Buckets []int
 	Now     *time.Time
 }
 
 type DueTimersRow struct {
-	IncidentID int64
-	Bucket     int16
+	IncidentID incidents.ID
+	Bucket     int
 }
 
 func (q *Queries) DueTimers(ctx context.Context, arg DueTimersParams) ([]DueTimersRow, error) {
@@ -86,7 +88,7 @@ const facts = `-- name: Facts :one
 select dedup_facts from incident_contexts where incident_id = $1
 `
 
-func (q *Queries) Facts(ctx context.Context, incidentID int64) (json.RawMessage, error) {
+func (q *Queries) Facts(ctx context.Context, incidentID incidents.ID) (json.RawMessage, error) {
 	row := q.db.QueryRow(ctx, facts, incidentID)
 	var dedup_facts json.RawMessage
 	err := row.Scan(&dedup_facts)
@@ -132,7 +134,7 @@ where o.id is not null or g.incident_id is not null
 `
 
 type FindByKeysParams struct {
-	Ords           []int32
+	Ords           []int
 	PlanIds        []int64
 	ApplicationIds []int64
 	DedupKeys      []string
@@ -141,7 +143,7 @@ type FindByKeysParams struct {
 }
 
 type FindByKeysRow struct {
-	Ord             int32
+	Ord             int
 	OpenID          int64
 	DedupFacts      json.RawMessage
 	Severity        string
@@ -195,7 +197,7 @@ where incident_id = $1 and fingerprint = any($2::text[])
 `
 
 type FireAlertsParams struct {
-	IncidentID   int64
+	IncidentID   incidents.ID
 	Fingerprints []string
 }
 
@@ -209,7 +211,7 @@ update incident_contexts set dedup_facts = null where incident_id = $1 and dedup
 `
 
 // Makes the next delivery of an incident bring something new.
-func (q *Queries) ForgetFacts(ctx context.Context, incidentID int64) error {
+func (q *Queries) ForgetFacts(ctx context.Context, incidentID incidents.ID) error {
 	_, err := q.db.Exec(ctx, forgetFacts, incidentID)
 	return err
 }
@@ -255,7 +257,7 @@ type KnownAlertsRow struct {
 	UnchangedSeconds float64
 }
 
-func (q *Queries) KnownAlerts(ctx context.Context, incidentID int64) ([]KnownAlertsRow, error) {
+func (q *Queries) KnownAlerts(ctx context.Context, incidentID incidents.ID) ([]KnownAlertsRow, error) {
 	rows, err := q.db.Query(ctx, knownAlerts, incidentID)
 	if err != nil {
 		return nil, err
@@ -292,9 +294,9 @@ type LastResolvedOfPlanParams struct {
 	DedupKey      string
 }
 
-func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlanParams) (int64, error) {
+func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlanParams) (incidents.ID, error) {
 	row := q.db.QueryRow(ctx, lastResolvedOfPlan, arg.ApplicationID, arg.Plan, arg.DedupKey)
-	var incident_id int64
+	var incident_id incidents.ID
 	err := row.Scan(&incident_id)
 	return incident_id, err
 }
@@ -309,11 +311,11 @@ for no key update of i
 
 type LockForDeliveryRow struct {
 	Incident    Incident
-	RepageAfter int32
+	RepageAfter int
 	Settings    json.RawMessage
 }
 
-func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliveryRow, error) {
+func (q *Queries) LockForDelivery(ctx context.Context, id incidents.ID) (LockForDeliveryRow, error) {
 	row := q.db.QueryRow(ctx, lockForDelivery, id)
 	var i LockForDeliveryRow
 	err := row.Scan(
@@ -396,7 +398,7 @@ set incident_id = excluded.incident_id, resolved_at = excluded.resolved_at
 `
 
 // Notes that a delivery resolved an incident, and that its source resolves.
-func (q *Queries) NoteResolvedGroup(ctx context.Context, id int64) error {
+func (q *Queries) NoteResolvedGroup(ctx context.Context, id incidents.ID) error {
 	_, err := q.db.Exec(ctx, noteResolvedGroup, id)
 	return err
 }
@@ -420,7 +422,7 @@ where (known.status, known.starts_at) is distinct from (excluded.status, exclude
 `
 
 type PutAlertsParams struct {
-	IncidentID   int64
+	IncidentID   incidents.ID
 	Fingerprints []string
 	Statuses     []string
 	StartsAts    []time.Time
@@ -449,7 +451,7 @@ where a.incident_id = $1 and a.status = 'firing' and a.fingerprint <> all ($2::t
 `
 
 type ResolveAlertsParams struct {
-	IncidentID  int64
+	IncidentID  incidents.ID
 	StillFiring []string
 }
 
@@ -473,7 +475,7 @@ insert into incident_restarts (incident_id) select id from started
 `
 
 // Makes the plan of an incident begin again at step 1. The tracking message is not repeated. The reopen count has been increased.
-func (q *Queries) RestartPlan(ctx context.Context, id int64) error {
+func (q *Queries) RestartPlan(ctx context.Context, id incidents.ID) error {
 	_, err := q.db.Exec(ctx, restartPlan, id)
 	return err
 }
@@ -484,7 +486,7 @@ where incident_id = $1 and at > statement_timestamp() - interval '1 day'
 order by at
 `
 
-func (q *Queries) Restarts(ctx context.Context, incidentID int64) ([]time.Time, error) {
+func (q *Queries) Restarts(ctx context.Context, incidentID incidents.ID) ([]time.Time, error) {
 	rows, err := q.db.Query(ctx, restarts, incidentID)
 	if err != nil {
 		return nil, err
@@ -517,7 +519,7 @@ type SetFactsParams struct {
 	Context  string
 	Facts    string
 	Severity string
-	ID       int64
+	ID       incidents.ID
 }
 
 func (q *Queries) SetFacts(ctx context.Context, arg SetFactsParams) (int64, error) {
@@ -541,7 +543,7 @@ on conflict (incident_id) do nothing
 `
 
 type SetTimerParams struct {
-	IncidentID   int64
+	IncidentID   incidents.ID
 	Seconds      float64
 	Reason       string
 	Fingerprints []string
@@ -577,7 +579,7 @@ type TimersToRingParams struct {
 }
 
 type TimersToRingRow struct {
-	IncidentID   int64
+	IncidentID   incidents.ID
 	Reason       string
 	Fingerprints []string
 	Incident     Incident
@@ -641,7 +643,7 @@ const touchIncident = `-- name: TouchIncident :exec
 update incidents set updated_at = clock_timestamp() where id = $1
 `
 
-func (q *Queries) TouchIncident(ctx context.Context, id int64) error {
+func (q *Queries) TouchIncident(ctx context.Context, id incidents.ID) error {
 	_, err := q.db.Exec(ctx, touchIncident, id)
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const directoryApplications = `-- name: DirectoryApplications :many
@@ -83,16 +85,16 @@ order by n.plan_id, n.step, n.position
 type DirectoryPlanNotificationsRow struct {
 	ID           int64
 	PlanID       int64
-	Step         int16
-	Position     int16
-	Priority     string
+	Step         int
+	Position     int
+	Priority     users.Priority
 	Role         *string
 	TargetID     *int64
 	TargetName   string
-	DynamicIndex *int32
+	DynamicIndex *int
 	Template     string
-	WaitSeconds  int32
-	Repeat       int32
+	WaitSeconds  int
+	Repeat       int
 	Optional     bool
 }
 
@@ -145,14 +147,14 @@ type DirectoryPlansRow struct {
 	ID                int64
 	Name              string
 	Description       string
-	CreatorID         int64
+	CreatorID         users.ID
 	Creator           string
 	CreatedAt         time.Time
 	Paused            bool
-	ThresholdWindow   int32
-	ThresholdCount    int32
-	AggregationWindow int32
-	AggregationReset  int32
+	ThresholdWindow   int
+	ThresholdCount    int
+	AggregationWindow int
+	AggregationReset  int
 	TrackingType      *string
 	TrackingKey       *string
 	TrackingTemplate  []byte
@@ -246,7 +248,7 @@ type DirectoryRespondersParams struct {
 
 type DirectoryRespondersRow struct {
 	ApplicationID      int64
-	ID                 int64
+	ID                 users.ID
 	TargetID           int64
 	OncallID           int64
 	Name               string
@@ -262,7 +264,7 @@ type DirectoryRespondersRow struct {
 	AppModes           []string
 	FollowUpPriorities []string
 	FollowUpModes      []string
-	FollowUpDelays     []int32
+	FollowUpDelays     []int
 }
 
 // Contacts and choices of users as seen by applications, each as two arrays in the same order.
@@ -366,7 +368,7 @@ where id = any($1::bigint[])
 `
 
 type DirectoryUsersRow struct {
-	ID       int64
+	ID       users.ID
 	TargetID int64
 	OncallID int64
 	Name     string
@@ -412,7 +414,7 @@ where target_id = any($1::bigint[])
 `
 
 type DirectoryUsersByTargetRow struct {
-	ID       int64
+	ID       users.ID
 	TargetID int64
 	OncallID int64
 	Name     string

@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const createMailingList = `-- name: CreateMailingList :one
@@ -68,7 +70,7 @@ type DirectoryPeopleParams struct {
 }
 
 type DirectoryPeopleRow struct {
-	ID                int64
+	ID                users.ID
 	TargetID          int64
 	OncallID          int64
 	Name              string
@@ -77,7 +79,7 @@ type DirectoryPeopleRow struct {
 	Admin             bool
 	ReadOnly          bool
 	Active            bool
-	LoginEpoch        int32
+	LoginEpoch        int
 	PhotoUrl          *string
 	Source            string
 	StableID          string
@@ -132,7 +134,7 @@ const dropDirectoryContacts = `-- name: DropDirectoryContacts :exec
 delete from directory_contacts where user_id = $1
 `
 
-func (q *Queries) DropDirectoryContacts(ctx context.Context, userID int64) error {
+func (q *Queries) DropDirectoryContacts(ctx context.Context, userID users.ID) error {
 	_, err := q.db.Exec(ctx, dropDirectoryContacts, userID)
 	return err
 }
@@ -158,8 +160,8 @@ insert into directory_contacts (user_id, mode, destination) values ($1, $2, $3)
 `
 
 type KeepDirectoryContactParams struct {
-	UserID      int64
-	Mode        string
+	UserID      users.ID
+	Mode        users.Mode
 	Destination string
 }
 
@@ -184,7 +186,7 @@ on conflict (user_id) do update set source = excluded.source, switched_off = exc
 `
 
 type KeepDirectoryPersonParams struct {
-	UserID      int64
+	UserID      users.ID
 	Source      string
 	SwitchedOff bool
 	StableID    string

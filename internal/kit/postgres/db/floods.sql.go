@@ -9,6 +9,10 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const anyQuietLimit = `-- name: AnyQuietLimit :one
@@ -62,15 +66,15 @@ select h.incident_id from message_history h join incidents i on i.id = h.inciden
 order by incident_id
 `
 
-func (q *Queries) BatchIncidents(ctx context.Context, batch string) ([]int64, error) {
+func (q *Queries) BatchIncidents(ctx context.Context, batch string) ([]incidents.ID, error) {
 	rows, err := q.db.Query(ctx, batchIncidents, batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []incidents.ID{}
 	for rows.Next() {
-		var incident_id int64
+		var incident_id incidents.ID
 		if err := rows.Scan(&incident_id); err != nil {
 			return nil, err
 		}
@@ -114,7 +118,7 @@ select s.id, 'sent-change', 'pending', 'cancelled', 'every incident that it stan
 `
 
 type CancelDigestsParams struct {
-	LeaseBuckets []int16
+	LeaseBuckets []int
 	ProcessID    string
 	Epochs       []int64
 }
@@ -153,15 +157,15 @@ limit 200
 
 type DueAggregationsParams struct {
 	Now     *time.Time
-	Buckets []int16
+	Buckets []int
 }
 
 type DueAggregationsRow struct {
 	PlanID        int64
 	ApplicationID int64
-	Priority      string
-	UserID        int64
-	Bucket        int16
+	Priority      users.Priority
+	UserID        users.ID
+	Bucket        int
 	ReadAt        time.Time
 }
 
@@ -198,7 +202,7 @@ select exists (select from incidents where id = $1 and owner_id is null and not 
 `
 
 // Whether nobody has claimed an incident, and it is not resolved either.
-func (q *Queries) IsUnclaimed(ctx context.Context, id int64) (bool, error) {
+func (q *Queries) IsUnclaimed(ctx context.Context, id incidents.ID) (bool, error) {
 	row := q.db.QueryRow(ctx, isUnclaimed, id)
 	var column_1 bool
 	err := row.Scan(&column_1)
@@ -226,8 +230,8 @@ type LockAggregationsParams struct {
 type LockAggregationsRow struct {
 	PlanID        int64
 	ApplicationID int64
-	Priority      string
-	UserID        int64
+	Priority      users.Priority
+	UserID        users.ID
 	Flood         json.RawMessage
 	ReleaseAt     *time.Time
 }
@@ -304,8 +308,8 @@ for no key update
 type LockDueAggregationParams struct {
 	PlanID        int64
 	ApplicationID int64
-	Priority      string
-	UserID        int64
+	Priority      users.Priority
+	UserID        users.ID
 	Now           *time.Time
 }
 
@@ -337,17 +341,17 @@ for no key update of m
 type LockHeldParams struct {
 	PlanID        *int64
 	ApplicationID int64
-	Priority      *string
-	UserID        *int64
-	Most          int32
+	Priority      *users.Priority
+	UserID        *users.ID
+	Most          int
 }
 
 type LockHeldRow struct {
-	ID            int64
+	ID            messages.ID
 	IncidentID    int64
-	Mode          string
+	Mode          users.Mode
 	Target        string
-	Class         int16
+	Class         messages.Class
 	ApplicationID int64
 	Priority      string
 	Open          bool
@@ -402,17 +406,17 @@ for no key update of m
 `
 
 type LockQuietParams struct {
-	UserID *int64
+	UserID *users.ID
 	Now    *time.Time
-	Most   int32
+	Most   int
 }
 
 type LockQuietRow struct {
-	ID            int64
+	ID            messages.ID
 	IncidentID    int64
-	Mode          string
+	Mode          users.Mode
 	Target        string
-	Class         int16
+	Class         messages.Class
 	ApplicationID int64
 	Priority      string
 	Open          bool
@@ -466,7 +470,7 @@ type MakeAggregationsParams struct {
 	ApplicationIds []int64
 	Priorities     []string
 	UserIds        []int64
-	Buckets        []int16
+	Buckets        []int
 }
 
 // Floods of pages: messages that are held for a digest, digests, and the counts of messages to people and of applications.
@@ -497,8 +501,8 @@ type MakeBatchParams struct {
 	Batch         string
 	PlanID        int64
 	ApplicationID int64
-	UserID        int64
-	Pages         int32
+	UserID        users.ID
+	Pages         int
 }
 
 func (q *Queries) MakeBatch(ctx context.Context, arg MakeBatchParams) error {
@@ -531,7 +535,7 @@ where m.user_id = $1 and m.state = 'aggregated' and m.batch is null and m.quiet_
 `
 
 type NextQuietParams struct {
-	UserID *int64
+	UserID *users.ID
 	Ids    []int64
 }
 
@@ -591,7 +595,7 @@ select i.id, i.opener::text as opener from incidents i where i.id = any($1::bigi
 `
 
 type OpenersOfRow struct {
-	ID     int64
+	ID     incidents.ID
 	Opener string
 }
 
@@ -662,9 +666,9 @@ type QuietPeopleParams struct {
 }
 
 type QuietPeopleRow struct {
-	ID          int64
+	ID          users.ID
 	TimeZone    string
-	PerDay      *int32
+	PerDay      *int
 	WorkingDays []string
 	Holidays    []string
 }
@@ -706,13 +710,13 @@ join applications a on a.id = q.application_id
 type QuotasRow struct {
 	ApplicationID int64
 	Application   string
-	HardThreshold int32
-	SoftThreshold int32
-	HardSeconds   int32
-	SoftSeconds   int32
+	HardThreshold int
+	SoftThreshold int
+	HardSeconds   int
+	SoftSeconds   int
 	PlanKey       string
 	TargetID      int64
-	WaitSeconds   int32
+	WaitSeconds   int
 }
 
 func (q *Queries) Quotas(ctx context.Context) ([]QuotasRow, error) {
@@ -752,8 +756,8 @@ where id = $2 and state = 'aggregated'
 `
 
 type ReleaseHeldParams struct {
-	Mode string
-	ID   int64
+	Mode users.Mode
+	ID   messages.ID
 }
 
 // A page that was the only one of its window leaves as it is. It still counts as sent since it was held, so its incident
@@ -786,10 +790,10 @@ type ReprioritisationsParams struct {
 type ReprioritisationsRow struct {
 	UserID          int64
 	ApplicationID   int64
-	SourceMode      string
-	DestinationMode string
-	Count           int32
-	WindowSeconds   int32
+	SourceMode      users.Mode
+	DestinationMode users.Mode
+	Count           int
+	WindowSeconds   int
 	Usable          bool
 }
 
@@ -831,8 +835,8 @@ type SetReleaseParams struct {
 	ReleaseAt     *time.Time
 	PlanID        int64
 	ApplicationID int64
-	Priority      string
-	UserID        int64
+	Priority      users.Priority
+	UserID        users.ID
 }
 
 func (q *Queries) SetRelease(ctx context.Context, arg SetReleaseParams) error {
@@ -857,15 +861,15 @@ where m.batch is not null and m.incident_id is null and m.settled_at is null and
 `
 
 // Reads without locks, so that nothing is written while no digest is due.
-func (q *Queries) SilentDigests(ctx context.Context, buckets []int16) ([]int16, error) {
+func (q *Queries) SilentDigests(ctx context.Context, buckets []int) ([]int, error) {
 	rows, err := q.db.Query(ctx, silentDigests, buckets)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int16{}
+	items := []int{}
 	for rows.Next() {
-		var bucket int16
+		var bucket int
 		if err := rows.Scan(&bucket); err != nil {
 			return nil, err
 		}
@@ -986,7 +990,7 @@ select i.id, 'limited', 'iris', $1::text from incidents i where i.id = $2
 
 type TellWaitingParams struct {
 	Text       string
-	IncidentID int64
+	IncidentID incidents.ID
 }
 
 // Adds a line to the timeline of the incident of an earlier breach: it prevents another one.

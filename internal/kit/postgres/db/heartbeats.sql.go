@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 const addHeartbeat = `-- name: AddHeartbeat :exec
@@ -19,8 +21,8 @@ type AddHeartbeatParams struct {
 	IntegrationID int64
 	Name          string
 	Description   string
-	EverySeconds  int32
-	GraceSeconds  int32
+	EverySeconds  int
+	GraceSeconds  int
 	Plan          string
 	Severity      string
 	Enabled       bool
@@ -86,7 +88,7 @@ order by h.id
 
 type DueHeartbeatsParams struct {
 	LastAt  time.Time
-	Buckets []int16
+	Buckets []int
 }
 
 type DueHeartbeatsRow struct {
@@ -95,8 +97,8 @@ type DueHeartbeatsRow struct {
 	Integration   string
 	Name          string
 	Description   string
-	EverySeconds  int32
-	GraceSeconds  int32
+	EverySeconds  int
+	GraceSeconds  int
 	Plan          string
 	Severity      string
 	Enabled       bool
@@ -106,7 +108,7 @@ type DueHeartbeatsRow struct {
 	LastPingAt    *time.Time
 	MissedAt      *time.Time
 	Reported      bool
-	IncidentID    *int64
+	IncidentID    *incidents.ID
 	CheckAt       time.Time
 }
 
@@ -205,8 +207,8 @@ type HeartbeatsRow struct {
 	Integration   string
 	Name          string
 	Description   string
-	EverySeconds  int32
-	GraceSeconds  int32
+	EverySeconds  int
+	GraceSeconds  int
 	Plan          string
 	Severity      string
 	Enabled       bool
@@ -216,7 +218,7 @@ type HeartbeatsRow struct {
 	LastPingAt    *time.Time
 	MissedAt      *time.Time
 	Reported      bool
-	IncidentID    *int64
+	IncidentID    *incidents.ID
 	CheckAt       time.Time
 }
 
@@ -306,8 +308,8 @@ from heartbeats where id = $1 for update
 type LockHeartbeatRow struct {
 	Name         string
 	Description  string
-	EverySeconds int32
-	GraceSeconds int32
+	EverySeconds int
+	GraceSeconds int
 	Plan         string
 	Severity     string
 	Enabled      bool
@@ -480,8 +482,8 @@ where id = $7
 
 type ReplaceHeartbeatParams struct {
 	Description  string
-	EverySeconds int32
-	GraceSeconds int32
+	EverySeconds int
+	GraceSeconds int
 	Plan         string
 	Severity     string
 	Enabled      bool

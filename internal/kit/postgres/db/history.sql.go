@@ -23,9 +23,9 @@ select d.n::int as dropped from dropped d
 `
 
 // Drops partitions, and lets the hours be counted again in which their messages settled: within 35 days of their creation.
-func (q *Queries) DropHistoryPartitions(ctx context.Context, retentionUs int64) (int32, error) {
+func (q *Queries) DropHistoryPartitions(ctx context.Context, retentionUs int64) (int, error) {
 	row := q.db.QueryRow(ctx, dropHistoryPartitions, retentionUs)
-	var dropped int32
+	var dropped int
 	err := row.Scan(&dropped)
 	return dropped, err
 }
@@ -221,7 +221,7 @@ select make_history_partition(statement_timestamp() + $1::int * interval '1 mont
 `
 
 // Creates the partition of a month in the future, if it does not exist. Rows of that month move there from the default partition.
-func (q *Queries) MakeHistoryPartition(ctx context.Context, months int32) (bool, error) {
+func (q *Queries) MakeHistoryPartition(ctx context.Context, months int) (bool, error) {
 	row := q.db.QueryRow(ctx, makeHistoryPartition, months)
 	var made bool
 	err := row.Scan(&made)
@@ -308,14 +308,14 @@ select (select count(*) from span)::int as passed, (select count(*) from due)::i
 
 type MoveToHistoryParams struct {
 	AgeUs    int64
-	Most     int32
-	Revisits int32
+	Most     int
+	Revisits int
 }
 
 type MoveToHistoryRow struct {
-	Passed    int32
-	Revisited int32
-	Moved     int32
+	Passed    int
+	Revisited int
+	Moved     int
 	SettledAt time.Time
 }
 

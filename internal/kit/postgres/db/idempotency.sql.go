@@ -19,7 +19,7 @@ where (application_id, route, key) in (
 
 type ExpireIdempotencyKeysParams struct {
 	KeepSeconds float64
-	Most        int32
+	Most        int
 }
 
 func (q *Queries) ExpireIdempotencyKeys(ctx context.Context, arg ExpireIdempotencyKeysParams) (int64, error) {
@@ -45,7 +45,7 @@ type IdempotentAnswerParams struct {
 
 type IdempotentAnswerRow struct {
 	BodyHash []byte
-	Status   int16
+	Status   int
 	Location *string
 	Body     []byte
 }
@@ -80,7 +80,7 @@ type KeepIdempotentAnswerParams struct {
 	Route         string
 	Key           string
 	BodyHash      []byte
-	Status        int16
+	Status        int
 	Location      *string
 	Body          []byte
 }

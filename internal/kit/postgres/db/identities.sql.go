@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const endSessionsOf = `-- name: EndSessionsOf :execrows
@@ -73,7 +75,7 @@ order by i.id limit $3::int
 type IdentitiesParams struct {
 	After    int64
 	UserName string
-	Most     int32
+	Most     int
 }
 
 type IdentitiesRow struct {
@@ -119,7 +121,7 @@ select id from user_identities where user_id = $1 and issuer = $2 and subject = 
 `
 
 type IdentityOfParams struct {
-	UserID  int64
+	UserID  users.ID
 	Issuer  string
 	Subject string
 }
@@ -137,7 +139,7 @@ select exists (select from managed_members where team_id = $1 and user_id = $2):
 
 type IsManagedMemberParams struct {
 	TeamID int64
-	UserID int64
+	UserID users.ID
 }
 
 func (q *Queries) IsManagedMember(ctx context.Context, arg IsManagedMemberParams) (bool, error) {
@@ -153,7 +155,7 @@ returning id
 `
 
 type LinkIdentityParams struct {
-	UserID   int64
+	UserID   users.ID
 	Provider string
 	Issuer   string
 	Subject  string
@@ -207,7 +209,7 @@ type LinkedUserParams struct {
 }
 
 type LinkedUserRow struct {
-	ID          int64
+	ID          users.ID
 	TargetID    int64
 	OncallID    int64
 	Name        string
@@ -216,7 +218,7 @@ type LinkedUserRow struct {
 	Admin       bool
 	ReadOnly    bool
 	Active      bool
-	LoginEpoch  int32
+	LoginEpoch  int
 	GrantedRole string
 }
 
@@ -274,7 +276,7 @@ insert into managed_members (team_id, user_id, issuer) values ($1, $2, $3) on co
 
 type ManageMemberParams struct {
 	TeamID int64
-	UserID int64
+	UserID users.ID
 	Issuer string
 }
 
@@ -288,7 +290,7 @@ select m.team_id, t.name from managed_members m join teams t on t.id = m.team_id
 `
 
 type ManagedTeamsParams struct {
-	UserID int64
+	UserID users.ID
 	Issuer string
 }
 
@@ -352,7 +354,7 @@ where id > $1 order by id limit $2::int
 
 type RefusedIdentitiesParams struct {
 	After int64
-	Most  int32
+	Most  int
 }
 
 func (q *Queries) RefusedIdentities(ctx context.Context, arg RefusedIdentitiesParams) ([]RefusedIdentity, error) {
@@ -417,7 +419,7 @@ where u.id = $3 and (u.admin, u.read_only) is distinct from ($2::bool, $1::bool)
 type SetRoleParams struct {
 	ReadOnly bool
 	Admin    bool
-	ID       int64
+	ID       users.ID
 }
 
 // The last active administrator stays one.
@@ -464,7 +466,7 @@ select u.id as user_id, u.name, g.provider, g.issuer, g.subject from gone g join
 `
 
 type UnlinkIdentityRow struct {
-	UserID   int64
+	UserID   users.ID
 	Name     string
 	Provider string
 	Issuer   string
@@ -490,7 +492,7 @@ delete from managed_members where team_id = $1 and user_id = $2 and issuer = $3
 
 type UnmanageMemberParams struct {
 	TeamID int64
-	UserID int64
+	UserID users.ID
 	Issuer string
 }
 
@@ -530,7 +532,7 @@ type UserByCanonicalNameParams struct {
 }
 
 type UserByCanonicalNameRow struct {
-	ID         int64
+	ID         users.ID
 	TargetID   int64
 	OncallID   int64
 	Name       string
@@ -539,7 +541,7 @@ type UserByCanonicalNameRow struct {
 	Admin      bool
 	ReadOnly   bool
 	Active     bool
-	LoginEpoch int32
+	LoginEpoch int
 }
 
 func (q *Queries) UserByCanonicalName(ctx context.Context, arg UserByCanonicalNameParams) (UserByCanonicalNameRow, error) {
@@ -571,7 +573,7 @@ limit 1
 `
 
 type UserByVerifiedEmailRow struct {
-	ID         int64
+	ID         users.ID
 	TargetID   int64
 	OncallID   int64
 	Name       string
@@ -580,7 +582,7 @@ type UserByVerifiedEmailRow struct {
 	Admin      bool
 	ReadOnly   bool
 	Active     bool
-	LoginEpoch int32
+	LoginEpoch int
 	Linked     bool
 }
 

@@ -9,6 +9,10 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addComment = `-- name: AddComment :one
@@ -16,7 +20,7 @@ insert into comments (incident_id, author_id, content) values ($1, $2::bigint, $
 `
 
 type AddCommentParams struct {
-	IncidentID int64
+	IncidentID incidents.ID
 	AuthorID   int64
 	Content    string
 }
@@ -35,7 +39,7 @@ select unnest($1::bigint[]), $2, $3, unnest($4::text[])
 
 type AddEntriesParams struct {
 	IncidentIds []int64
-	Kind        string
+	Kind        incidents.EntryKind
 	Actor       string
 	Texts       []string
 }
@@ -59,9 +63,9 @@ limit $3::int
 `
 
 type AlertsOfParams struct {
-	IncidentID int64
+	IncidentID incidents.ID
 	After      string
-	Most       int32
+	Most       int
 }
 
 type AlertsOfRow struct {
@@ -117,7 +121,7 @@ type CommentsRow struct {
 	CreatedAt time.Time
 }
 
-func (q *Queries) Comments(ctx context.Context, incidentID int64) ([]CommentsRow, error) {
+func (q *Queries) Comments(ctx context.Context, incidentID incidents.ID) ([]CommentsRow, error) {
 	rows, err := q.db.Query(ctx, comments, incidentID)
 	if err != nil {
 		return nil, err
@@ -300,7 +304,7 @@ for no key update of i skip locked
 type LockWithoutDeliveryParams struct {
 	Since       time.Time
 	Integration int64
-	Most        int32
+	Most        int
 }
 
 type LockWithoutDeliveryRow struct {
@@ -375,7 +379,7 @@ type LockWithoutNewsParams struct {
 	Since       time.Time
 	Integration int64
 	Excepted    []int64
-	Most        int32
+	Most        int
 }
 
 type LockWithoutNewsRow struct {
@@ -449,9 +453,9 @@ type OpenIncidentOfPlanParams struct {
 	DedupKey      string
 }
 
-func (q *Queries) OpenIncidentOfPlan(ctx context.Context, arg OpenIncidentOfPlanParams) (int64, error) {
+func (q *Queries) OpenIncidentOfPlan(ctx context.Context, arg OpenIncidentOfPlanParams) (incidents.ID, error) {
 	row := q.db.QueryRow(ctx, openIncidentOfPlan, arg.ApplicationID, arg.Plan, arg.DedupKey)
-	var id int64
+	var id incidents.ID
 	err := row.Scan(&id)
 	return id, err
 }
@@ -563,7 +567,7 @@ select n.ord::int, -n.changed, 0 from input n where n.changed > 0
 `
 
 type OpenIncidentsParams struct {
-	Ords             []int32
+	Ords             []int
 	PlanIds          []int64
 	ApplicationIds   []int64
 	Versions         []int64
@@ -579,11 +583,11 @@ type OpenIncidentsParams struct {
 	SilenceIds       []int64
 	SilencedUntils   []time.Time
 	SilenceReasons   []string
-	TargetOrds       []int32
-	TargetIndexes    []int32
+	TargetOrds       []int
+	TargetIndexes    []int
 	TargetRoles      []string
 	TargetIds        []int64
-	AlertOrds        []int32
+	AlertOrds        []int
 	Fingerprints     []string
 	Statuses         []string
 	StartsAts        []time.Time
@@ -593,9 +597,9 @@ type OpenIncidentsParams struct {
 }
 
 type OpenIncidentsRow struct {
-	Ord    int32
+	Ord    int
 	ID     int64
-	Bucket int16
+	Bucket int
 }
 
 // Opening, answering and reading incidents. Rows are locked in ascending order of their ids.
@@ -687,16 +691,16 @@ where i.id = any($1::bigint[])
 `
 
 type OutlooksRow struct {
-	ID            int64
+	ID            incidents.ID
 	Active        bool
 	DueAt         *time.Time
-	CurrentStep   int16
+	CurrentStep   int
 	Known         int64
 	Firing        int64
 	WaitingTarget string
 	WaitingMode   string
 	WaitingAt     time.Time
-	NextStep      int32
+	NextStep      int
 	Roles         []string
 	Names         []string
 	Mode          string
@@ -790,7 +794,7 @@ type SetStatesParams struct {
 	Closed        bool
 	WasExhausted  bool
 	Opens         bool
-	Starts        int32
+	Starts        int
 	Due           bool
 	Now           *time.Time
 	Ids           []int64
@@ -831,7 +835,7 @@ where i.id = any($1::bigint[])
 `
 
 type TextsOfChangeRow struct {
-	ID          int64
+	ID          incidents.ID
 	Application string
 	Owner       string
 }
@@ -870,15 +874,15 @@ order by a.started_at, a.message_id
 `
 
 type TimelineAttemptsRow struct {
-	MessageID  int64
-	Attempt    int16
+	MessageID  messages.ID
+	Attempt    int
 	Target     string
-	Mode       string
+	Mode       users.Mode
 	Vendor     string
 	Account    string
 	StartedAt  time.Time
 	FinishedAt *time.Time
-	Outcome    *string
+	Outcome    *messages.Outcome
 	InDoubt    bool
 	Late       bool
 	Detail     string
@@ -929,13 +933,13 @@ order by at, id
 type TimelineEntriesRow struct {
 	ID     int64
 	At     time.Time
-	Kind   string
+	Kind   incidents.EntryKind
 	Actor  string
 	Text   string
 	Detail json.RawMessage
 }
 
-func (q *Queries) TimelineEntries(ctx context.Context, incidentID int64) ([]TimelineEntriesRow, error) {
+func (q *Queries) TimelineEntries(ctx context.Context, incidentID incidents.ID) ([]TimelineEntriesRow, error) {
 	rows, err := q.db.Query(ctx, timelineEntries, incidentID)
 	if err != nil {
 		return nil, err
@@ -971,7 +975,7 @@ order by id
 `
 
 type TimelineHistoryRow struct {
-	ID       int64
+	ID       messages.ID
 	Target   string
 	Attempts json.RawMessage
 }
@@ -1010,13 +1014,13 @@ order by r.at, r.id
 type TimelineReceiptsRow struct {
 	ID        int64
 	At        time.Time
-	MessageID *int64
+	MessageID *messages.ID
 	Vendor    string
 	Status    string
 	Outcome   string
 	Detail    string
 	Target    string
-	Mode      string
+	Mode      users.Mode
 }
 
 func (q *Queries) TimelineReceipts(ctx context.Context, incidentID int64) ([]TimelineReceiptsRow, error) {

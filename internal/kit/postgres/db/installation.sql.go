@@ -31,7 +31,7 @@ type InstallationRow struct {
 	Name      string
 	Secret    []byte
 	Wrapped   bool
-	DataShape int32
+	DataShape int
 }
 
 func (q *Queries) Installation(ctx context.Context) (InstallationRow, error) {
@@ -54,7 +54,7 @@ type LockInstallationRow struct {
 	Name      string
 	Secret    []byte
 	Wrapped   bool
-	DataShape int32
+	DataShape int
 }
 
 func (q *Queries) LockInstallation(ctx context.Context) (LockInstallationRow, error) {

@@ -27,10 +27,10 @@ type AddIntegrationParams struct {
 	DefaultSeverity     string
 	Rules               json.RawMessage
 	Settings            json.RawMessage
-	RatePerMinute       int32
+	RatePerMinute       int
 	Enabled             bool
-	ResolveAfterSeconds *int32
-	CloseAfterSeconds   *int32
+	ResolveAfterSeconds *int
+	CloseAfterSeconds   *int
 	CreatedBy           string
 }
 
@@ -210,7 +210,7 @@ where p.integration_id = u.id and p.id < (
 
 type DropPayloadsParams struct {
 	Ids  []int64
-	Keep int32
+	Keep int
 }
 
 func (q *Queries) DropPayloads(ctx context.Context, arg DropPayloadsParams) error {
@@ -253,7 +253,7 @@ type IntegrationByTokenRow struct {
 	DefaultSeverity string
 	Rules           json.RawMessage
 	Settings        json.RawMessage
-	RatePerMinute   int32
+	RatePerMinute   int
 	Enabled         bool
 	TokenID         int64
 	Secrets         [][]byte
@@ -289,8 +289,8 @@ order by id
 
 type IntegrationEndsRow struct {
 	ID                  int64
-	ResolveAfterSeconds *int32
-	CloseAfterSeconds   *int32
+	ResolveAfterSeconds *int
+	CloseAfterSeconds   *int
 }
 
 // Integrations whose incidents end in another way than configured.
@@ -380,7 +380,7 @@ type IntegrationsParams struct {
 	Application string
 	Refused     bool
 	Part        string
-	Most        int32
+	Most        int
 }
 
 type IntegrationsRow struct {
@@ -394,10 +394,10 @@ type IntegrationsRow struct {
 	DefaultSeverity     string
 	Rules               json.RawMessage
 	Settings            json.RawMessage
-	RatePerMinute       int32
+	RatePerMinute       int
 	Enabled             bool
-	ResolveAfterSeconds *int32
-	CloseAfterSeconds   *int32
+	ResolveAfterSeconds *int
+	CloseAfterSeconds   *int
 	CreatedBy           string
 	CreatedAt           time.Time
 	Accepted            int64
@@ -478,10 +478,10 @@ type LockIntegrationRow struct {
 	DefaultSeverity     string
 	Rules               json.RawMessage
 	Settings            json.RawMessage
-	RatePerMinute       int32
+	RatePerMinute       int
 	Enabled             bool
-	ResolveAfterSeconds *int32
-	CloseAfterSeconds   *int32
+	ResolveAfterSeconds *int
+	CloseAfterSeconds   *int
 }
 
 func (q *Queries) LockIntegration(ctx context.Context, id int64) (LockIntegrationRow, error) {
@@ -508,7 +508,7 @@ select at, outcome, body, content_type from integration_payloads where integrati
 
 type PayloadsParams struct {
 	IntegrationID int64
-	Most          int32
+	Most          int
 }
 
 type PayloadsRow struct {
@@ -557,10 +557,10 @@ type ReplaceIntegrationParams struct {
 	DefaultSeverity     string
 	Rules               json.RawMessage
 	Settings            json.RawMessage
-	RatePerMinute       int32
+	RatePerMinute       int
 	Enabled             bool
-	ResolveAfterSeconds *int32
-	CloseAfterSeconds   *int32
+	ResolveAfterSeconds *int
+	CloseAfterSeconds   *int
 	ID                  int64
 }
 
@@ -600,12 +600,12 @@ returning granted, tokens
 type TakeAllowanceParams struct {
 	ID        int64
 	Burst     float64
-	Wanted    int32
+	Wanted    int
 	PerSecond float64
 }
 
 type TakeAllowanceRow struct {
-	Granted int32
+	Granted int
 	Tokens  float64
 }
 

@@ -96,7 +96,7 @@ select id, name, canonical_name, full_name, email, role, teams, invited_by, hash
 
 type InvitationsParams struct {
 	After int64
-	Most  int32
+	Most  int
 }
 
 func (q *Queries) Invitations(ctx context.Context, arg InvitationsParams) ([]Invitation, error) {

@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const forgetKnownAddresses = `-- name: ForgetKnownAddresses :execrows
@@ -61,9 +63,9 @@ where k.user_id = $1 and k.address = any(array(
 `
 
 type RememberAddressParams struct {
-	UserID  int64
+	UserID  users.ID
 	Address []byte
-	Others  int32
+	Others  int
 }
 
 // Keeps the newest addresses of the user. A log-in within an hour of the last one from there writes nothing.

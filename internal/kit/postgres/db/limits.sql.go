@@ -64,7 +64,7 @@ from draw_slots($1::text, $2::bigint, $3::int, $4::bigint[],
 type ReserveSlotsParams struct {
 	Key        string
 	SlotUs     int64
-	Burst      int32
+	Burst      int
 	Offsets    []int64
 	Instants   []time.Time
 	Tolerance  int64
@@ -76,7 +76,7 @@ type ReserveSlotsRow struct {
 	Before      time.Time
 	Clock       time.Time
 	NextFree    time.Time
-	Granted     []int32
+	Granted     []int
 	Slots       []time.Time
 	LongestLead int64
 }

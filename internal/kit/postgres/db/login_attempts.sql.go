@@ -20,13 +20,13 @@ returning count
 
 type CountAddressAttemptParams struct {
 	Key  []byte
-	Most int32
+	Most int
 }
 
 // Counts an attempt of an address in its minute; no row = the minute is full.
-func (q *Queries) CountAddressAttempt(ctx context.Context, arg CountAddressAttemptParams) (int32, error) {
+func (q *Queries) CountAddressAttempt(ctx context.Context, arg CountAddressAttemptParams) (int, error) {
 	row := q.db.QueryRow(ctx, countAddressAttempt, arg.Key, arg.Most)
-	var count int32
+	var count int
 	err := row.Scan(&count)
 	return count, err
 }
@@ -47,20 +47,20 @@ returning count
 type CountLoginAttemptParams struct {
 	Key            []byte
 	KeepSeconds    int64
-	Free           int32
+	Free           int
 	LongestSeconds int64
 }
 
 // Attempts to log in with a password.
 // Counts an attempt and returns when the next one is allowed; no row = it is not allowed now.
-func (q *Queries) CountLoginAttempt(ctx context.Context, arg CountLoginAttemptParams) (int32, error) {
+func (q *Queries) CountLoginAttempt(ctx context.Context, arg CountLoginAttemptParams) (int, error) {
 	row := q.db.QueryRow(ctx, countLoginAttempt,
 		arg.Key,
 		arg.KeepSeconds,
 		arg.Free,
 		arg.LongestSeconds,
 	)
-	var count int32
+	var count int
 	err := row.Scan(&count)
 	return count, err
 }

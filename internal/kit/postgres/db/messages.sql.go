@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/messages"
 )
 
 const messageAttempts = `-- name: MessageAttempts :many
@@ -65,7 +67,7 @@ type MessageChangesRow struct {
 }
 
 // Newest first.
-func (q *Queries) MessageChanges(ctx context.Context, messageID int64) ([]MessageChangesRow, error) {
+func (q *Queries) MessageChanges(ctx context.Context, messageID messages.ID) ([]MessageChangesRow, error) {
 	rows, err := q.db.Query(ctx, messageChanges, messageID)
 	if err != nil {
 		return nil, err
@@ -97,7 +99,7 @@ select status from receipts where message_id = $1 and vendor = $2 order by id de
 `
 
 type MessageReceiptStatusParams struct {
-	MessageID *int64
+	MessageID *messages.ID
 	Vendor    string
 }
 

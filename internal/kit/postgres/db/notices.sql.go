@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 const cancelNotices = `-- name: CancelNotices :exec
@@ -63,7 +65,7 @@ type MakeNoticesParams struct {
 	Purpose     string
 	LifeSeconds float64
 	IncidentIds []int64
-	Repeats     []int16
+	Repeats     []int
 	Recipients  []string
 	UserIds     []int64
 	Targets     []string
@@ -108,7 +110,7 @@ order by i.id, m.at
 `
 
 type PastOfIncidentsRow struct {
-	IncidentID int64
+	IncidentID incidents.ID
 	Settings   json.RawMessage
 	OwnerID    int64
 	Owner      string

@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const categoryByName = `-- name: CategoryByName :one
@@ -20,7 +22,7 @@ type CategoryByNameParams struct {
 
 type CategoryByNameRow struct {
 	ID   int64
-	Mode string
+	Mode users.Mode
 }
 
 func (q *Queries) CategoryByName(ctx context.Context, arg CategoryByNameParams) (CategoryByNameRow, error) {
@@ -40,8 +42,8 @@ type CategoryModesParams struct {
 }
 
 type CategoryModesRow struct {
-	UserID int64
-	Mode   string
+	UserID users.ID
+	Mode   users.Mode
 }
 
 func (q *Queries) CategoryModes(ctx context.Context, arg CategoryModesParams) ([]CategoryModesRow, error) {
@@ -109,7 +111,7 @@ select place::int as place, id::bigint as id from input order by place
 `
 
 type InsertNotificationsParams struct {
-	Places             []int32
+	Places             []int
 	ApplicationIds     []int64
 	Versions           []int64
 	Subjects           []string
@@ -122,15 +124,15 @@ type InsertNotificationsParams struct {
 	Lifetimes          []float64
 	Bares              []bool
 	ShownTos           []string
-	Turns              []int32
-	OwnerPlaces        []int32
+	Turns              []int
+	OwnerPlaces        []int
 	Recipients         []string
 	UserIds            []int64
 	Targets            []string
 	Modes              []string
 	Literals           []string
 	ModeChanges        []bool
-	ChangePlaces       []int32
+	ChangePlaces       []int
 	ChangeRecipients   []string
 	ChangeOlds         []string
 	ChangeNews         []string
@@ -138,7 +140,7 @@ type InsertNotificationsParams struct {
 }
 
 type InsertNotificationsRow struct {
-	Place int32
+	Place int
 	ID    int64
 }
 

@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const teamFeed = `-- name: TeamFeed :many
@@ -33,7 +35,7 @@ type TeamFeedParams struct {
 	Since    time.Time
 	Roles    []string
 	Excluded []string
-	MaxRows  int32
+	MaxRows  int
 }
 
 type TeamFeedRow struct {
@@ -41,12 +43,12 @@ type TeamFeedRow struct {
 	TeamID    int64
 	Team      string
 	Role      string
-	UserID    int64
+	UserID    users.ID
 	UserName  string
 	FullName  string
 	StartsAt  time.Time
 	EndsAt    time.Time
-	Sequence  int32
+	Sequence  int
 	ChangedAt time.Time
 	Cancelled bool
 }
@@ -109,11 +111,11 @@ limit $5::int
 `
 
 type UserFeedParams struct {
-	UserID   int64
+	UserID   users.ID
 	Since    time.Time
 	Roles    []string
 	Excluded []string
-	MaxRows  int32
+	MaxRows  int
 }
 
 type UserFeedRow struct {
@@ -121,12 +123,12 @@ type UserFeedRow struct {
 	TeamID    int64
 	Team      string
 	Role      string
-	UserID    int64
+	UserID    users.ID
 	UserName  string
 	FullName  string
 	StartsAt  time.Time
 	EndsAt    time.Time
-	Sequence  int32
+	Sequence  int
 	ChangedAt time.Time
 	Cancelled bool
 }

@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addNoticeRoles = `-- name: AddNoticeRoles :execrows
@@ -33,7 +35,7 @@ const clearIcalKeys = `-- name: ClearIcalKeys :many
 select key from ical_keys where key_sealed is null order by key limit $1::int
 `
 
-func (q *Queries) ClearIcalKeys(ctx context.Context, maxRows int32) ([]string, error) {
+func (q *Queries) ClearIcalKeys(ctx context.Context, maxRows int) ([]string, error) {
 	rows, err := q.db.Query(ctx, clearIcalKeys, maxRows)
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ type CreateIcalKeyParams struct {
 	Hash        string
 	KeySealed   []byte
 	RequesterID int64
-	UserID      *int64
+	UserID      *users.ID
 	TeamID      *int64
 }
 
@@ -93,11 +95,11 @@ returning id
 `
 
 type CreateNoticeSettingParams struct {
-	UserID         int64
+	UserID         users.ID
 	TeamID         int64
-	Mode           string
+	Mode           users.Mode
 	Type           string
-	TimeBefore     *int32
+	TimeBefore     *int
 	OnlyIfInvolved *bool
 }
 
@@ -164,7 +166,7 @@ where requester_id = $1
 
 type DropIcalKeyParams struct {
 	RequesterID int64
-	UserID      *int64
+	UserID      *users.ID
 	TeamID      *int64
 }
 
@@ -200,7 +202,7 @@ type IcalKeysRow struct {
 	KeySealed   []byte
 	RequesterID int64
 	Requester   string
-	UserID      *int64
+	UserID      *users.ID
 	TeamID      *int64
 	Name        string
 	CreatedAt   time.Time
@@ -273,14 +275,14 @@ type NoticeSettingsParams struct {
 
 type NoticeSettingsRow struct {
 	ID             int64
-	UserID         int64
+	UserID         users.ID
 	UserName       string
 	TeamID         int64
 	Team           string
-	Mode           string
+	Mode           users.Mode
 	Type           string
 	IsReminder     bool
-	TimeBefore     *int32
+	TimeBefore     *int
 	OnlyIfInvolved *bool
 	Roles          []string
 }
@@ -392,9 +394,9 @@ where id = $6
 
 type UpdateNoticeSettingParams struct {
 	TeamID         int64
-	Mode           string
+	Mode           users.Mode
 	Type           string
-	TimeBefore     *int32
+	TimeBefore     *int
 	OnlyIfInvolved *bool
 	ID             int64
 }

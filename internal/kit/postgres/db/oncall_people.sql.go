@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const claimService = `-- name: ClaimService :execrows
@@ -55,7 +57,7 @@ with mark as (update directory_people set switched_off = false where user_id = $
 update users set active = false where id = $1
 `
 
-func (q *Queries) DeactivateUser(ctx context.Context, id int64) (int64, error) {
+func (q *Queries) DeactivateUser(ctx context.Context, id users.ID) (int64, error) {
 	result, err := q.db.Exec(ctx, deactivateUser, id)
 	if err != nil {
 		return 0, err
@@ -91,7 +93,7 @@ const deleteUser = `-- name: DeleteUser :execrows
 delete from users where id = $1
 `
 
-func (q *Queries) DeleteUser(ctx context.Context, id int64) (int64, error) {
+func (q *Queries) DeleteUser(ctx context.Context, id users.ID) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteUser, id)
 	if err != nil {
 		return 0, err
@@ -112,7 +114,7 @@ const leaveAllRotations = `-- name: LeaveAllRotations :exec
 update roster_members set in_rotation = false where user_id = $1
 `
 
-func (q *Queries) LeaveAllRotations(ctx context.Context, userID int64) error {
+func (q *Queries) LeaveAllRotations(ctx context.Context, userID users.ID) error {
 	_, err := q.db.Exec(ctx, leaveAllRotations, userID)
 	return err
 }
@@ -132,7 +134,7 @@ const noTimeZone = `-- name: NoTimeZone :exec
 update users set time_zone_given = false where id = $1
 `
 
-func (q *Queries) NoTimeZone(ctx context.Context, id int64) error {
+func (q *Queries) NoTimeZone(ctx context.Context, id users.ID) error {
 	_, err := q.db.Exec(ctx, noTimeZone, id)
 	return err
 }
@@ -190,7 +192,7 @@ type OncallPeopleParams struct {
 }
 
 type OncallPeopleRow struct {
-	ID            int64
+	ID            users.ID
 	TargetID      int64
 	OncallID      int64
 	Name          string
@@ -199,7 +201,7 @@ type OncallPeopleRow struct {
 	Admin         bool
 	ReadOnly      bool
 	Active        bool
-	LoginEpoch    int32
+	LoginEpoch    int
 	PhotoUrl      *string
 	TimeZoneGiven bool
 	ContactModes  []string
@@ -271,7 +273,7 @@ insert into pinned_teams (user_id, team_id) values ($1, $2) on conflict do nothi
 `
 
 type PinTeamParams struct {
-	UserID int64
+	UserID users.ID
 	TeamID int64
 }
 
@@ -287,7 +289,7 @@ const pinnedTeams = `-- name: PinnedTeams :many
 select t.name from pinned_teams p join teams t on t.id = p.team_id where p.user_id = $1 order by t.name
 `
 
-func (q *Queries) PinnedTeams(ctx context.Context, userID int64) ([]string, error) {
+func (q *Queries) PinnedTeams(ctx context.Context, userID users.ID) ([]string, error) {
 	rows, err := q.db.Query(ctx, pinnedTeams, userID)
 	if err != nil {
 		return nil, err
@@ -497,7 +499,7 @@ type ShownOfUserRow struct {
 	Clock    string
 }
 
-func (q *Queries) ShownOfUser(ctx context.Context, id int64) (ShownOfUserRow, error) {
+func (q *Queries) ShownOfUser(ctx context.Context, id users.ID) (ShownOfUserRow, error) {
 	row := q.db.QueryRow(ctx, shownOfUser, id)
 	var i ShownOfUserRow
 	err := row.Scan(&i.PhotoUrl, &i.TimeZone, &i.Clock)
@@ -526,7 +528,7 @@ delete from pinned_teams where user_id = $1 and team_id = $2
 `
 
 type UnpinTeamParams struct {
-	UserID int64
+	UserID users.ID
 	TeamID int64
 }
 
@@ -555,7 +557,7 @@ type UpdateOncallUserParams struct {
 	TimeZone      *string
 	Active        *bool
 	PhotoUrl      *string
-	ID            int64
+	ID            users.ID
 }
 
 func (q *Queries) UpdateOncallUser(ctx context.Context, arg UpdateOncallUserParams) (int64, error) {
@@ -585,7 +587,7 @@ type UserTeamsRow struct {
 	Name string
 }
 
-func (q *Queries) UserTeams(ctx context.Context, userID int64) ([]UserTeamsRow, error) {
+func (q *Queries) UserTeams(ctx context.Context, userID users.ID) ([]UserTeamsRow, error) {
 	rows, err := q.db.Query(ctx, userTeams, userID)
 	if err != nil {
 		return nil, err

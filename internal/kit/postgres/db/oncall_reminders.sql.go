@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const claimPhoneCheck = `-- name: ClaimPhoneCheck :execrows
@@ -18,7 +20,7 @@ where phone_checks.told_at <= clock_timestamp() - make_interval(secs => $2::floa
 `
 
 type ClaimPhoneCheckParams struct {
-	UserID       int64
+	UserID       users.ID
 	EverySeconds float64
 }
 
@@ -36,9 +38,9 @@ insert into reminders_made (feed_id, user_id, type, mode, due_at) values ($1, $2
 
 type ClaimReminderParams struct {
 	FeedID int64
-	UserID int64
+	UserID users.ID
 	Type   string
-	Mode   string
+	Mode   users.Mode
 	DueAt  time.Time
 }
 
@@ -109,10 +111,10 @@ type NoticeReadersParams struct {
 }
 
 type NoticeReadersRow struct {
-	UserID   int64
+	UserID   users.ID
 	Name     string
 	TimeZone string
-	Mode     string
+	Mode     users.Mode
 }
 
 func (q *Queries) NoticeReaders(ctx context.Context, arg NoticeReadersParams) ([]NoticeReadersRow, error) {
@@ -157,7 +159,7 @@ for update of n
 
 type NoticesOfTeamParams struct {
 	TeamID  int64
-	MaxRows int32
+	MaxRows int
 }
 
 type NoticesOfTeamRow struct {
@@ -215,13 +217,13 @@ limit $3::int
 `
 
 type PeopleToCheckParams struct {
-	Buckets      []int32
+	Buckets      []int
 	EverySeconds float64
-	MaxRows      int32
+	MaxRows      int
 }
 
 type PeopleToCheckRow struct {
-	ID   int64
+	ID   users.ID
 	Name string
 }
 
@@ -256,19 +258,19 @@ limit $2::int
 
 type RemindersDueParams struct {
 	TeamID  int64
-	MaxRows int32
+	MaxRows int
 }
 
 type RemindersDueRow struct {
 	FeedID     int64
-	UserID     int64
+	UserID     users.ID
 	UserName   string
 	UserZone   string
 	Team       string
 	Role       string
 	Type       string
-	Mode       string
-	TimeBefore int32
+	Mode       users.Mode
+	TimeBefore int
 	Edge       time.Time
 	DueAt      time.Time
 }
@@ -311,8 +313,8 @@ select distinct team_id::bigint as team_id from notices where bucket = any($1::s
 `
 
 type TeamsToNotifyParams struct {
-	Buckets []int16
-	MaxRows int32
+	Buckets []int
+	MaxRows int
 }
 
 // Reminders of shifts and notices of changes.
@@ -341,8 +343,8 @@ select distinct team_id::bigint as team_id from reminders_due where (team_id & 2
 `
 
 type TeamsToRemindParams struct {
-	Buckets []int32
-	MaxRows int32
+	Buckets []int
+	MaxRows int
 }
 
 func (q *Queries) TeamsToRemind(ctx context.Context, arg TeamsToRemindParams) ([]int64, error) {
@@ -379,8 +381,8 @@ limit $3::int
 
 type TeamsWithOverSwapsParams struct {
 	TeamID  *int64
-	Buckets []int32
-	MaxRows int32
+	Buckets []int
+	MaxRows int
 }
 
 // Teams with open swap requests whose shifts have changed or begun. SwapRequest.stale has the rule.

@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addRosterMember = `-- name: AddRosterMember :execrows
@@ -17,7 +19,7 @@ on conflict (roster_id, user_id) do nothing
 
 type AddRosterMemberParams struct {
 	RosterID   int64
-	UserID     int64
+	UserID     users.ID
 	InRotation bool
 }
 
@@ -40,7 +42,7 @@ on conflict do nothing
 `
 
 type AppendToOrdersParams struct {
-	UserID   int64
+	UserID   users.ID
 	RosterID int64
 }
 
@@ -103,7 +105,7 @@ where s.id = o.schedule_id and s.roster_id = $1 and o.user_id = $2
 
 type RemoveFromOrdersParams struct {
 	RosterID int64
-	UserID   int64
+	UserID   users.ID
 }
 
 func (q *Queries) RemoveFromOrders(ctx context.Context, arg RemoveFromOrdersParams) error {
@@ -117,7 +119,7 @@ delete from roster_members where roster_id = $1 and user_id = $2
 
 type RemoveRosterMemberParams struct {
 	RosterID int64
-	UserID   int64
+	UserID   users.ID
 }
 
 func (q *Queries) RemoveRosterMember(ctx context.Context, arg RemoveRosterMemberParams) (int64, error) {
@@ -155,11 +157,11 @@ order by m.roster_id, m.priority, u.id
 
 type RosterPeopleRow struct {
 	RosterID   int64
-	UserID     int64
+	UserID     users.ID
 	Name       string
 	Active     bool
 	InRotation bool
-	Priority   int32
+	Priority   int
 }
 
 func (q *Queries) RosterPeople(ctx context.Context, rosterIds []int64) ([]RosterPeopleRow, error) {
@@ -196,7 +198,7 @@ update roster_members set in_rotation = $1 where roster_id = $2 and user_id = $3
 type SetInRotationParams struct {
 	InRotation bool
 	RosterID   int64
-	UserID     int64
+	UserID     users.ID
 }
 
 func (q *Queries) SetInRotation(ctx context.Context, arg SetInRotationParams) (int64, error) {

@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
@@ -23,7 +25,7 @@ where a.id = $1
 
 type AbsenceRow struct {
 	ID             int64
-	UserID         int64
+	UserID         users.ID
 	UserName       string
 	StartsAt       time.Time
 	EndsAt         time.Time
@@ -61,7 +63,7 @@ returning id
 `
 
 type AddAbsenceParams struct {
-	UserID   int64
+	UserID   users.ID
 	StartsAt time.Time
 	EndsAt   time.Time
 	TimeZone string
@@ -152,12 +154,12 @@ type CreateScheduleParams struct {
 	Name          string
 	Algorithm     string
 	Advanced      bool
-	ThresholdDays int32
+	ThresholdDays int
 	Pattern       json.RawMessage
 	Rotation      json.RawMessage
 }
 
-func (q *Queries) CreateSchedule(ctx context.Context, arg CreateScheduleParams) (int64, error) {
+func (q *Queries) CreateSchedule(ctx context.Context, arg CreateScheduleParams) (oncall.ScheduleID, error) {
 	row := q.db.QueryRow(ctx, createSchedule,
 		arg.TeamID,
 		arg.RosterID,
@@ -169,7 +171,7 @@ func (q *Queries) CreateSchedule(ctx context.Context, arg CreateScheduleParams) 
 		arg.Pattern,
 		arg.Rotation,
 	)
-	var id int64
+	var id oncall.ScheduleID
 	err := row.Scan(&id)
 	return id, err
 }
@@ -182,8 +184,8 @@ returning id
 
 type CreateSwapRequestParams struct {
 	TeamID    int64
-	FromID    int64
-	ToID      *int64
+	FromID    users.ID
+	ToID      *users.ID
 	Give      []int64
 	Take      []int64
 	Note      string
@@ -216,7 +218,7 @@ where id = $4 and state = 'open'
 type DecideSwapRequestParams struct {
 	State     string
 	DecidedAt *time.Time
-	DecidedBy *int64
+	DecidedBy *users.ID
 	ID        int64
 }
 
@@ -249,7 +251,7 @@ const deleteSchedule = `-- name: DeleteSchedule :execrows
 delete from schedules where id = $1
 `
 
-func (q *Queries) DeleteSchedule(ctx context.Context, id int64) (int64, error) {
+func (q *Queries) DeleteSchedule(ctx context.Context, id oncall.ScheduleID) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteSchedule, id)
 	if err != nil {
 		return 0, err
@@ -345,9 +347,9 @@ const lockSchedule = `-- name: LockSchedule :one
 select id from schedules where id = $1 for no key update
 `
 
-func (q *Queries) LockSchedule(ctx context.Context, id int64) (int64, error) {
+func (q *Queries) LockSchedule(ctx context.Context, id oncall.ScheduleID) (oncall.ScheduleID, error) {
 	row := q.db.QueryRow(ctx, lockSchedule, id)
-	var id_2 int64
+	var id_2 oncall.ScheduleID
 	err := row.Scan(&id_2)
 	return id_2, err
 }
@@ -391,8 +393,8 @@ where w.team_id = $1 and w.state = 'open' and w.from_id = $2 and w.to_id is not 
 
 type SameSwapRequestParams struct {
 	TeamID int64
-	FromID int64
-	ToID   *int64
+	FromID users.ID
+	ToID   *users.ID
 	Give   []int64
 	Take   []int64
 }
@@ -433,7 +435,7 @@ type SchedulesParams struct {
 }
 
 type SchedulesRow struct {
-	ID            int64
+	ID            oncall.ScheduleID
 	TeamID        int64
 	TeamNumber    int64
 	Team          string
@@ -445,12 +447,12 @@ type SchedulesRow struct {
 	Name          string
 	Algorithm     string
 	Advanced      bool
-	ThresholdDays int32
+	ThresholdDays int
 	Pattern       json.RawMessage
 	Rotation      json.RawMessage
 	LastEpochAt   *time.Time
 	Unfilled      []time.Time
-	LastUserID    *int64
+	LastUserID    *users.ID
 	OrderIds      []int64
 	OrderNames    []string
 }
@@ -580,8 +582,8 @@ where id = $4
 type SetScheduleProgressParams struct {
 	LastEpochAt *time.Time
 	Unfilled    []time.Time
-	LastUserID  *int64
-	ID          int64
+	LastUserID  *users.ID
+	ID          oncall.ScheduleID
 }
 
 func (q *Queries) SetScheduleProgress(ctx context.Context, arg SetScheduleProgressParams) error {
@@ -612,15 +614,15 @@ type SwapRequestsParams struct {
 	ID      *int64
 	TeamID  *int64
 	Before  *int64
-	MaxRows int32
+	MaxRows int
 }
 
 type SwapRequestsRow struct {
 	ID            int64
 	TeamID        int64
-	FromID        int64
+	FromID        users.ID
 	FromName      string
-	ToID          *int64
+	ToID          *users.ID
 	ToName        string
 	Give          []int64
 	Take          []int64
@@ -628,7 +630,7 @@ type SwapRequestsRow struct {
 	State         string
 	CreatedAt     time.Time
 	DecidedAt     *time.Time
-	DecidedBy     *int64
+	DecidedBy     *users.ID
 	DecidedByName string
 }
 
@@ -677,15 +679,15 @@ select id from users where not active and id = any($1::bigint[])
 `
 
 // The people among the given ones who are inactive.
-func (q *Queries) SwitchedOff(ctx context.Context, userIds []int64) ([]int64, error) {
+func (q *Queries) SwitchedOff(ctx context.Context, userIds []int64) ([]users.ID, error) {
 	rows, err := q.db.Query(ctx, switchedOff, userIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []users.ID{}
 	for rows.Next() {
-		var id int64
+		var id users.ID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -708,7 +710,7 @@ order by a.starts_at, a.id
 
 type TeamAbsencesRow struct {
 	ID             int64
-	UserID         int64
+	UserID         users.ID
 	UserName       string
 	StartsAt       time.Time
 	EndsAt         time.Time
@@ -766,7 +768,7 @@ const teamOfSchedule = `-- name: TeamOfSchedule :one
 select team_id from schedules where id = $1
 `
 
-func (q *Queries) TeamOfSchedule(ctx context.Context, id int64) (int64, error) {
+func (q *Queries) TeamOfSchedule(ctx context.Context, id oncall.ScheduleID) (int64, error) {
 	row := q.db.QueryRow(ctx, teamOfSchedule, id)
 	var team_id int64
 	err := row.Scan(&team_id)
@@ -800,9 +802,9 @@ limit $3::int
 `
 
 type TeamsToPopulateParams struct {
-	Buckets      []int16
+	Buckets      []int
 	EverySeconds float64
-	MaxRows      int32
+	MaxRows      int
 }
 
 type TeamsToPopulateRow struct {
@@ -845,10 +847,10 @@ type UpdateScheduleParams struct {
 	Name          string
 	Algorithm     string
 	Advanced      bool
-	ThresholdDays int32
+	ThresholdDays int
 	Pattern       json.RawMessage
 	Rotation      json.RawMessage
-	ID            int64
+	ID            oncall.ScheduleID
 }
 
 func (q *Queries) UpdateSchedule(ctx context.Context, arg UpdateScheduleParams) (int64, error) {

@@ -8,6 +8,9 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addShifts = `-- name: AddShifts :many
@@ -26,7 +29,7 @@ returning id
 `
 
 type AddShiftsParams struct {
-	Places      []int32
+	Places      []int
 	TeamIds     []int64
 	Roles       []string
 	UserIds     []int64
@@ -41,7 +44,7 @@ type AddShiftsParams struct {
 }
 
 // All shifts of a change by one statement, which bumps the calendar's version once. Numbers ascend in the order of the arrays; 0 and ” are null.
-func (q *Queries) AddShifts(ctx context.Context, arg AddShiftsParams) ([]int64, error) {
+func (q *Queries) AddShifts(ctx context.Context, arg AddShiftsParams) ([]oncall.ShiftID, error) {
 	rows, err := q.db.Query(ctx, addShifts,
 		arg.Places,
 		arg.TeamIds,
@@ -60,9 +63,9 @@ func (q *Queries) AddShifts(ctx context.Context, arg AddShiftsParams) ([]int64, 
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []oncall.ShiftID{}
 	for rows.Next() {
-		var id int64
+		var id oncall.ShiftID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -127,12 +130,12 @@ type CalendarShiftsParams struct {
 }
 
 type CalendarShiftsRow struct {
-	ID         int64
+	ID         oncall.ShiftID
 	TeamID     int64
 	Role       string
-	UserID     int64
-	ScheduleID *int64
-	CoversID   *int64
+	UserID     users.ID
+	ScheduleID *oncall.ScheduleID
+	CoversID   *oncall.ScheduleID
 	LinkID     *string
 	StartsAt   time.Time
 	EndsAt     time.Time
@@ -251,15 +254,15 @@ where s.id = $9 and r.name = $10
 `
 
 type ChangeShiftParams struct {
-	UserID     int64
-	ScheduleID *int64
-	CoversID   *int64
+	UserID     users.ID
+	ScheduleID *oncall.ScheduleID
+	CoversID   *oncall.ScheduleID
 	LinkID     *string
 	StartsAt   time.Time
 	EndsAt     time.Time
 	Note       *string
 	Edited     bool
-	ID         int64
+	ID         oncall.ShiftID
 	Role       string
 }
 
@@ -301,12 +304,12 @@ type ChosenShiftsParams struct {
 }
 
 type ChosenShiftsRow struct {
-	ID         int64
+	ID         oncall.ShiftID
 	TeamID     int64
 	Role       string
-	UserID     int64
-	ScheduleID *int64
-	CoversID   *int64
+	UserID     users.ID
+	ScheduleID *oncall.ScheduleID
+	CoversID   *oncall.ScheduleID
 	LinkID     *string
 	StartsAt   time.Time
 	EndsAt     time.Time
@@ -411,19 +414,19 @@ type FindShiftsParams struct {
 	NotIds     []int64
 	NotStarts  []time.Time
 	NotEnds    []time.Time
-	MaxRows    int32
+	MaxRows    int
 }
 
 type FindShiftsRow struct {
-	ID         int64
+	ID         oncall.ShiftID
 	TeamID     int64
 	Team       string
 	Role       string
-	UserID     int64
+	UserID     users.ID
 	UserName   string
 	FullName   string
-	ScheduleID *int64
-	CoversID   *int64
+	ScheduleID *oncall.ScheduleID
+	CoversID   *oncall.ScheduleID
 	LinkID     *string
 	StartsAt   time.Time
 	EndsAt     time.Time
@@ -503,12 +506,12 @@ type LastShiftsParams struct {
 }
 
 type LastShiftsRow struct {
-	ID         int64
+	ID         oncall.ShiftID
 	TeamID     int64
 	Role       string
-	UserID     int64
-	ScheduleID *int64
-	CoversID   *int64
+	UserID     users.ID
+	ScheduleID *oncall.ScheduleID
+	CoversID   *oncall.ScheduleID
 	LinkID     *string
 	StartsAt   time.Time
 	EndsAt     time.Time
@@ -574,12 +577,12 @@ type ShiftsAroundParams struct {
 }
 
 type ShiftsAroundRow struct {
-	ID         int64
+	ID         oncall.ShiftID
 	TeamID     int64
 	Role       string
-	UserID     int64
-	ScheduleID *int64
-	CoversID   *int64
+	UserID     users.ID
+	ScheduleID *oncall.ScheduleID
+	CoversID   *oncall.ScheduleID
 	LinkID     *string
 	StartsAt   time.Time
 	EndsAt     time.Time

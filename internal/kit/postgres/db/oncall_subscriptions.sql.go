@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addBusyTimes = `-- name: AddBusyTimes :exec
@@ -70,7 +72,7 @@ type CalendarSubscriptionReadParams struct {
 	Changed      bool
 	Etag         string
 	LastModified string
-	Events       int32
+	Events       int
 	LeftOut      []string
 	ID           int64
 	Claims       int64
@@ -110,7 +112,7 @@ order by s.id
 type CalendarsSubscribedParams struct {
 	Ids    []int64
 	TeamID *int64
-	UserID *int64
+	UserID *users.ID
 }
 
 type CalendarsSubscribedRow struct {
@@ -128,9 +130,9 @@ type CalendarsSubscribedRow struct {
 	CreatedAt    time.Time
 	NextReadAt   time.Time
 	ReadAt       *time.Time
-	Failures     int32
+	Failures     int
 	Problem      string
-	Events       int32
+	Events       int
 	LeftOut      []string
 	UrlSealed    []byte
 	Claims       int64
@@ -232,7 +234,7 @@ returning s.id
 
 type ClaimCalendarSubscriptionsParams struct {
 	HoldSeconds float64
-	Most        int32
+	Most        int
 }
 
 // Each subscription is claimed by one process. If the process ends meanwhile, the claim expires.
@@ -284,7 +286,7 @@ order by u.id
 `
 
 type EventCandidatesRow struct {
-	ID       int64
+	ID       users.ID
 	Name     string
 	FullName string
 	Email    string

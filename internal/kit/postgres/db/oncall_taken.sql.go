@@ -8,6 +8,9 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const forgetTakenShift = `-- name: ForgetTakenShift :exec
@@ -20,7 +23,7 @@ type ForgetTakenShiftParams struct {
 	TeamID   int64
 	Uid      string
 	OccursAt time.Time
-	UserID   int64
+	UserID   users.ID
 }
 
 func (q *Queries) ForgetTakenShift(ctx context.Context, arg ForgetTakenShiftParams) error {
@@ -44,7 +47,7 @@ type NoteTakenShiftParams struct {
 	TeamID         int64
 	Uid            string
 	OccursAt       time.Time
-	UserID         int64
+	UserID         users.ID
 	ShiftID        int64
 	SubscriptionID *int64
 	Role           string
@@ -85,15 +88,15 @@ type TakenShiftsParams struct {
 type TakenShiftsRow struct {
 	Uid        string
 	OccursAt   time.Time
-	UserID     int64
+	UserID     users.ID
 	ShiftID    int64
 	StartsAt   *time.Time
 	EndsAt     *time.Time
 	Edited     *bool
 	Note       *string
 	LinkID     *string
-	CoversID   *int64
-	ScheduleID *int64
+	CoversID   *oncall.ScheduleID
+	ScheduleID *oncall.ScheduleID
 }
 
 // Calendars from elsewhere that became shifts.

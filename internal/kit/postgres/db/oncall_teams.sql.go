@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const allTeamServices = `-- name: AllTeamServices :many
@@ -171,7 +173,7 @@ select exists (select 1 from notice_settings where team_id = $1 and user_id = $2
 
 type HasNoticeSettingsParams struct {
 	TeamID int64
-	UserID int64
+	UserID users.ID
 }
 
 func (q *Queries) HasNoticeSettings(ctx context.Context, arg HasNoticeSettingsParams) (bool, error) {
@@ -189,7 +191,7 @@ on conflict (team_id, user_id) do update set member = true where not team_member
 
 type JoinTeamParams struct {
 	TeamID int64
-	UserID int64
+	UserID users.ID
 }
 
 func (q *Queries) JoinTeam(ctx context.Context, arg JoinTeamParams) (int64, error) {
@@ -206,7 +208,7 @@ update team_members set member = false where team_id = $1 and user_id = $2 and m
 
 type LeaveTeamParams struct {
 	TeamID int64
-	UserID int64
+	UserID users.ID
 }
 
 func (q *Queries) LeaveTeam(ctx context.Context, arg LeaveTeamParams) (int64, error) {
@@ -232,15 +234,15 @@ type LeaveTeamIfNothingParams struct {
 }
 
 // Removes those of the people who are in no roster of the team and do not administer it. Returns the removed people.
-func (q *Queries) LeaveTeamIfNothing(ctx context.Context, arg LeaveTeamIfNothingParams) ([]int64, error) {
+func (q *Queries) LeaveTeamIfNothing(ctx context.Context, arg LeaveTeamIfNothingParams) ([]users.ID, error) {
 	rows, err := q.db.Query(ctx, leaveTeamIfNothing, arg.TeamID, arg.UserIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []users.ID{}
 	for rows.Next() {
-		var user_id int64
+		var user_id users.ID
 		if err := rows.Scan(&user_id); err != nil {
 			return nil, err
 		}
@@ -260,7 +262,7 @@ on conflict (team_id, user_id) do update set admin = true, member = true where n
 
 type MakeTeamAdminParams struct {
 	TeamID int64
-	UserID int64
+	UserID users.ID
 }
 
 func (q *Queries) MakeTeamAdmin(ctx context.Context, arg MakeTeamAdminParams) (int64, error) {
@@ -281,7 +283,7 @@ type MembershipsRow struct {
 	Admin  bool
 }
 
-func (q *Queries) Memberships(ctx context.Context, userID int64) ([]MembershipsRow, error) {
+func (q *Queries) Memberships(ctx context.Context, userID users.ID) ([]MembershipsRow, error) {
 	rows, err := q.db.Query(ctx, memberships, userID)
 	if err != nil {
 		return nil, err
@@ -319,7 +321,7 @@ type OncallAuditParams struct {
 	Actions []string
 	Since   *time.Time
 	Until   *time.Time
-	MaxRows int32
+	MaxRows int
 }
 
 type OncallAuditRow struct {
@@ -556,7 +558,7 @@ order by m.position, m.user_id
 `
 
 type TeamPeopleRow struct {
-	ID      int64
+	ID      users.ID
 	Name    string
 	Member  bool
 	Admin   bool
@@ -665,7 +667,7 @@ update team_members set admin = false where team_id = $1 and user_id = $2 and ad
 
 type UnmakeTeamAdminParams struct {
 	TeamID int64
-	UserID int64
+	UserID users.ID
 }
 
 func (q *Queries) UnmakeTeamAdmin(ctx context.Context, arg UnmakeTeamAdminParams) (int64, error) {

@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addReset = `-- name: AddReset :exec
@@ -16,9 +18,9 @@ values ($1, $2, $3, $4, clock_timestamp() + $5::bigint * interval '1 second')
 
 type AddResetParams struct {
 	Hash        []byte
-	UserID      int64
+	UserID      users.ID
 	Destination string
-	LoginEpoch  int32
+	LoginEpoch  int
 	LifeSeconds int64
 }
 
@@ -43,7 +45,7 @@ where r.hash = $1 and r.used_at is null and r.expires_at > clock_timestamp() and
 `
 
 type FindResetRow struct {
-	ID          int64
+	ID          users.ID
 	Name        string
 	Destination string
 }
@@ -69,7 +71,7 @@ select id from users where id = $1 for no key update
 `
 
 // Locks the person, so that concurrent requests do not exceed the limits.
-func (q *Queries) LockResettable(ctx context.Context, id int64) error {
+func (q *Queries) LockResettable(ctx context.Context, id users.ID) error {
 	_, err := q.db.Exec(ctx, lockResettable, id)
 	return err
 }
@@ -83,12 +85,12 @@ where user_id = $1 and created_at > statement_timestamp() - interval '1 day'
 `
 
 type ResetsOfRow struct {
-	Minute int32
-	Hour   int32
-	Day    int32
+	Minute int
+	Hour   int
+	Day    int
 }
 
-func (q *Queries) ResetsOf(ctx context.Context, userID int64) (ResetsOfRow, error) {
+func (q *Queries) ResetsOf(ctx context.Context, userID users.ID) (ResetsOfRow, error) {
 	row := q.db.QueryRow(ctx, resetsOf, userID)
 	var i ResetsOfRow
 	err := row.Scan(&i.Minute, &i.Hour, &i.Day)
@@ -113,9 +115,9 @@ type ResettableUserParams struct {
 }
 
 type ResettableUserRow struct {
-	ID          int64
+	ID          users.ID
 	Name        string
-	LoginEpoch  int32
+	LoginEpoch  int
 	Destination string
 }
 

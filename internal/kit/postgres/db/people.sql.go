@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addTeamMember = `-- name: AddTeamMember :exec
@@ -17,7 +19,7 @@ on conflict (team_id, user_id) do update set admin = excluded.admin, member = tr
 
 type AddTeamMemberParams struct {
 	TeamID int64
-	UserID int64
+	UserID users.ID
 	Admin  bool
 }
 
@@ -36,8 +38,8 @@ select exists (
 `
 
 type AreTeammatesParams struct {
-	One   int64
-	Other int64
+	One   users.ID
+	Other users.ID
 }
 
 // Whether two people belong to the same active team.
@@ -58,8 +60,8 @@ type CreateTeamParams struct {
 	Name        string
 	Description string
 	TimeZone    string
-	ManagerID   *int64
-	DirectorID  *int64
+	ManagerID   *users.ID
+	DirectorID  *users.ID
 }
 
 type CreateTeamRow struct {
@@ -99,7 +101,7 @@ type CreateUserParams struct {
 }
 
 type CreateUserRow struct {
-	ID         int64
+	ID         users.ID
 	TargetID   int64
 	OncallID   int64
 	Name       string
@@ -108,7 +110,7 @@ type CreateUserRow struct {
 	Admin      bool
 	ReadOnly   bool
 	Active     bool
-	LoginEpoch int32
+	LoginEpoch int
 }
 
 // Users, their contacts and passwords, teams, and the names of targets.
@@ -192,7 +194,7 @@ update users set active = $1 where id = $2
 
 type SetActiveParams struct {
 	Active bool
-	ID     int64
+	ID     users.ID
 }
 
 // A person who was deactivated manually stays inactive when a directory has them again. So do the statements below.
@@ -219,15 +221,15 @@ type SetCanonicalNamesParams struct {
 }
 
 // Names that were changed meanwhile, and names whose canonical form another user has, are left out.
-func (q *Queries) SetCanonicalNames(ctx context.Context, arg SetCanonicalNamesParams) ([]int64, error) {
+func (q *Queries) SetCanonicalNames(ctx context.Context, arg SetCanonicalNamesParams) ([]users.ID, error) {
 	rows, err := q.db.Query(ctx, setCanonicalNames, arg.Ids, arg.Names, arg.CanonicalNames)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []users.ID{}
 	for rows.Next() {
-		var id int64
+		var id users.ID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -245,7 +247,7 @@ update users set password_hash = $1 where id = $2
 
 type SetPasswordParams struct {
 	PasswordHash *string
-	ID           int64
+	ID           users.ID
 }
 
 func (q *Queries) SetPassword(ctx context.Context, arg SetPasswordParams) (int64, error) {
@@ -262,9 +264,9 @@ on conflict (user_id, priority) do update set mode = excluded.mode
 `
 
 type SetUserModeParams struct {
-	UserID   int64
-	Priority string
-	Mode     string
+	UserID   users.ID
+	Priority users.Priority
+	Mode     users.Mode
 }
 
 func (q *Queries) SetUserMode(ctx context.Context, arg SetUserModeParams) error {
@@ -322,7 +324,7 @@ type UpdateUserParams struct {
 	Admin    bool
 	ReadOnly bool
 	Active   bool
-	ID       int64
+	ID       users.ID
 }
 
 func (q *Queries) UpdateUser(ctx context.Context, arg UpdateUserParams) (int64, error) {
@@ -347,7 +349,7 @@ where id = $1
 `
 
 type UserByIDRow struct {
-	ID         int64
+	ID         users.ID
 	TargetID   int64
 	OncallID   int64
 	Name       string
@@ -356,10 +358,10 @@ type UserByIDRow struct {
 	Admin      bool
 	ReadOnly   bool
 	Active     bool
-	LoginEpoch int32
+	LoginEpoch int
 }
 
-func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
+func (q *Queries) UserByID(ctx context.Context, id users.ID) (UserByIDRow, error) {
 	row := q.db.QueryRow(ctx, userByID, id)
 	var i UserByIDRow
 	err := row.Scan(
@@ -384,7 +386,7 @@ where lower(name) = lower(rtrim($1::text))
 `
 
 type UserByNameRow struct {
-	ID         int64
+	ID         users.ID
 	TargetID   int64
 	OncallID   int64
 	Name       string
@@ -393,7 +395,7 @@ type UserByNameRow struct {
 	Admin      bool
 	ReadOnly   bool
 	Active     bool
-	LoginEpoch int32
+	LoginEpoch int
 }
 
 func (q *Queries) UserByName(ctx context.Context, name string) (UserByNameRow, error) {
@@ -422,7 +424,7 @@ where lower(name) = lower(rtrim($1::text))
 `
 
 type UserCredentialsRow struct {
-	ID           int64
+	ID           users.ID
 	TargetID     int64
 	OncallID     int64
 	Name         string
@@ -431,7 +433,7 @@ type UserCredentialsRow struct {
 	Admin        bool
 	ReadOnly     bool
 	Active       bool
-	LoginEpoch   int32
+	LoginEpoch   int
 	PasswordHash string
 }
 
@@ -459,7 +461,7 @@ select id, name from users where canonical_name is null order by id
 `
 
 type UsersWithoutCanonicalNameRow struct {
-	ID   int64
+	ID   users.ID
 	Name string
 }
 

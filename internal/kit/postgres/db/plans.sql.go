@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const activateFirstPlan = `-- name: ActivateFirstPlan :execrows
@@ -112,17 +114,17 @@ returning id
 
 type InsertPlanParams struct {
 	Name              string
-	CreatorID         int64
+	CreatorID         users.ID
 	Description       string
-	ThresholdWindow   int32
-	ThresholdCount    int32
-	AggregationWindow int32
-	AggregationReset  int32
+	ThresholdWindow   int
+	ThresholdCount    int
+	AggregationWindow int
+	AggregationReset  int
 	TrackingType      *string
 	TrackingKey       *string
 	TrackingTemplate  []byte
 	Conditions        json.RawMessage
-	Steps             int32
+	Steps             int
 }
 
 // The settings of a plan's name are copied from its newest version. Its conditions too, if none are given and it has as many steps.
@@ -190,12 +192,12 @@ where p.id = $1
 type PlanByIDRow struct {
 	ID                     int64
 	Name                   string
-	CreatorID              int64
+	CreatorID              users.ID
 	Description            string
-	ThresholdWindow        int32
-	ThresholdCount         int32
-	AggregationWindow      int32
-	AggregationReset       int32
+	ThresholdWindow        int
+	ThresholdCount         int
+	AggregationWindow      int
+	AggregationReset       int
 	TrackingType           *string
 	TrackingKey            *string
 	TrackingTemplate       []byte
@@ -203,8 +205,8 @@ type PlanByIDRow struct {
 	FallbackTargetID       *int64
 	Paused                 bool
 	CreatedAt              time.Time
-	RepageAfter            int32
-	AcknowledgementTimeout int32
+	RepageAfter            int
+	AcknowledgementTimeout int
 	Settings               json.RawMessage
 	Conditions             json.RawMessage
 	Creator                string
@@ -262,12 +264,12 @@ where pa.name_key = lower(rtrim($1::text))
 type PlanByNameRow struct {
 	ID                     int64
 	Name                   string
-	CreatorID              int64
+	CreatorID              users.ID
 	Description            string
-	ThresholdWindow        int32
-	ThresholdCount         int32
-	AggregationWindow      int32
-	AggregationReset       int32
+	ThresholdWindow        int
+	ThresholdCount         int
+	AggregationWindow      int
+	AggregationReset       int
 	TrackingType           *string
 	TrackingKey            *string
 	TrackingTemplate       []byte
@@ -275,8 +277,8 @@ type PlanByNameRow struct {
 	FallbackTargetID       *int64
 	Paused                 bool
 	CreatedAt              time.Time
-	RepageAfter            int32
-	AcknowledgementTimeout int32
+	RepageAfter            int
+	AcknowledgementTimeout int
 	Settings               json.RawMessage
 	Conditions             json.RawMessage
 	Creator                string
@@ -414,15 +416,15 @@ order by n.step, n.position
 
 type PlanNotificationsRow struct {
 	ID             int64
-	Step           int16
-	Position       int16
-	Priority       string
+	Step           int
+	Position       int
+	Priority       users.Priority
 	Role           *string
 	TargetID       *int64
-	DynamicIndex   *int32
+	DynamicIndex   *int
 	Template       string
-	WaitSeconds    int32
-	Repeat         int32
+	WaitSeconds    int
+	Repeat         int
 	Optional       bool
 	Target         string
 	TemplateActive bool
@@ -495,8 +497,8 @@ type PlanUsesRow struct {
 	Paused        bool
 	HasFallback   bool
 	UsedAt        time.Time
-	Escalating    int32
-	Steps         int32
+	Escalating    int
+	Steps         int
 	LostTemplates []string
 	LostTargets   []string
 	EmptyRoles    []string
@@ -586,8 +588,8 @@ type ReachOfTargetsRow struct {
 	Name      string
 	Active    bool
 	Zone      string
-	People    int32
-	Reachable int32
+	People    int
+	Reachable int
 	Size      int64
 }
 
@@ -630,7 +632,7 @@ join template_active a on a.name_key = lower(rtrim(asked.name))
 
 type ReachOfTemplatesRow struct {
 	Asked        string
-	Applications int32
+	Applications int
 }
 
 func (q *Queries) ReachOfTemplates(ctx context.Context, names []string) ([]ReachOfTemplatesRow, error) {
@@ -717,8 +719,8 @@ where lower(name) = lower(rtrim($4::text))
 `
 
 type SetPlanSettingsParams struct {
-	RepageAfter            *int32
-	AcknowledgementTimeout *int32
+	RepageAfter            *int
+	AcknowledgementTimeout *int
 	Settings               json.RawMessage
 	Name                   string
 }

@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const priorityModes = `-- name: PriorityModes :many
@@ -15,8 +17,8 @@ select p.name, p.default_mode from priorities p order by p.id
 `
 
 type PriorityModesRow struct {
-	Name        string
-	DefaultMode string
+	Name        users.Priority
+	DefaultMode users.Mode
 }
 
 // The modes that priorities mean where nobody chose one.
@@ -45,8 +47,8 @@ update priorities set default_mode = $1 where name = $2
 `
 
 type SetPriorityModeParams struct {
-	Mode string
-	Name string
+	Mode users.Mode
+	Name users.Priority
 }
 
 func (q *Queries) SetPriorityMode(ctx context.Context, arg SetPriorityModeParams) (int64, error) {

@@ -8,6 +8,9 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const cancelTaken = `-- name: CancelTaken :many
@@ -72,7 +75,7 @@ select o.id, 'sent-change', 'sending', 'pending', 'in doubt: the process that wa
 
 type DoubtAttemptsParams struct {
 	Ids      []int64
-	Attempts []int16
+	Attempts []int
 }
 
 func (q *Queries) DoubtAttempts(ctx context.Context, arg DoubtAttemptsParams) error {
@@ -157,7 +160,7 @@ select g.id, 'sent-change', 'pending', 'dropped', 'it expired before it could be
 `
 
 type ExpireMessagesParams struct {
-	LeaseBuckets []int16
+	LeaseBuckets []int
 	ProcessID    string
 	Epochs       []int64
 }
@@ -176,15 +179,15 @@ from messages m
 where m.state = 'pending' and m.settled_at is null and m.bucket = any ($1::smallint[]) and m.expires_at < clock_timestamp()
 `
 
-func (q *Queries) ExpiredBuckets(ctx context.Context, buckets []int16) ([]int16, error) {
+func (q *Queries) ExpiredBuckets(ctx context.Context, buckets []int) ([]int, error) {
 	rows, err := q.db.Query(ctx, expiredBuckets, buckets)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int16{}
+	items := []int{}
 	for rows.Next() {
-		var bucket int16
+		var bucket int
 		if err := rows.Scan(&bucket); err != nil {
 			return nil, err
 		}
@@ -297,7 +300,7 @@ type MarkSendingParams struct {
 
 type MarkSendingRow struct {
 	ID      int64
-	Attempt int16
+	Attempt int
 }
 
 // Begins attempts of messages whose incident, or one of a digest, escalates or is exhausted: then messages that were taken are still sent.
@@ -351,15 +354,15 @@ limit 1000
 
 type OverdueSendingParams struct {
 	ProcessID string
-	Buckets   []int16
+	Buckets   []int
 }
 
 type OverdueSendingRow struct {
-	ID         int64
+	ID         messages.ID
 	IncidentID int64
-	Bucket     int16
-	Mode       string
-	Attempt    int16
+	Bucket     int
+	Mode       users.Mode
+	Attempt    int
 }
 
 // Messages that are being sent although their claim ended: by processes that are not live, in our buckets; and by this process,
@@ -412,7 +415,7 @@ type PurgePendingParams struct {
 }
 
 type PurgePendingRow struct {
-	ID         int64
+	ID         messages.ID
 	IncidentID int64
 }
 
@@ -529,7 +532,7 @@ select o.id from moved o
 type RecordOutcomesParams struct {
 	HoldIds     []int64
 	Ids         []int64
-	Attempts    []int16
+	Attempts    []int
 	Outcomes    []string
 	Details     []string
 	VendorIds   []string
@@ -631,15 +634,15 @@ type StillOpenParams struct {
 
 // Which of the messages that this process has marked, or taken, may be sent. The conditions are those of MarkSending; the mark has been
 // committed, which may have taken long.
-func (q *Queries) StillOpen(ctx context.Context, arg StillOpenParams) ([]int64, error) {
+func (q *Queries) StillOpen(ctx context.Context, arg StillOpenParams) ([]messages.ID, error) {
 	rows, err := q.db.Query(ctx, stillOpen, arg.Ids, arg.State, arg.ProcessID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []messages.ID{}
 	for rows.Next() {
-		var id int64
+		var id messages.ID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -729,50 +732,50 @@ order by t.available_at, t.id
 `
 
 type TakeMessagesParams struct {
-	LeaseBuckets     []int16
+	LeaseBuckets     []int
 	ProcessID        string
-	StandInBuckets   []int16
+	StandInBuckets   []int
 	Epochs           []int64
 	LaneModes        []string
-	LaneClasses      []int16
+	LaneClasses      []int
 	LaneApplications []int64
-	LaneMost         []int32
-	LaneEach         []int32
-	LaneFrom         []int32
-	LaneTo           []int32
+	LaneMost         []int
+	LaneEach         []int
+	LaneFrom         []int
+	LaneTo           []int
 	LaneWaitedUs     []int64
 	LaneOlderUs      []int64
 	LaneFirstUs      []int64
-	LaneBuckets      []int16
+	LaneBuckets      []int
 	Low              time.Time
 	ClaimUs          int64
 }
 
 type TakeMessagesRow struct {
 	ID            int64
-	Bucket        int16
+	Bucket        int
 	IncidentID    int64
 	RequestID     int64
 	ApplicationID int64
 	Application   string
 	PlanID        int64
-	Step          int16
-	Position      int16
+	Step          int
+	Position      int
 	Recipient     string
 	Purpose       string
 	UserID        int64
 	Target        string
 	Priority      string
-	Class         int16
-	Mode          string
+	Class         int
+	Mode          users.Mode
 	Template      string
 	Destination   string
 	Allowed       bool
 	Gone          bool
-	Attempt       int16
-	ModeAttempt   int16
-	KeyAttempt    int16
-	Takes         int16
+	Attempt       int
+	ModeAttempt   int
+	KeyAttempt    int
+	Takes         int
 	TriedModes    []string
 	RefusedModes  []string
 	FallbackAsked bool
@@ -783,7 +786,7 @@ type TakeMessagesRow struct {
 	WaitedUs      int64
 	Expired       bool
 	Batch         string
-	BatchSize     int32
+	BatchSize     int
 	Override      bool
 	Sender        string
 }
@@ -987,14 +990,14 @@ where not a.paused
 `
 
 type WaitingLanesParams struct {
-	Buckets []int16
+	Buckets []int
 	Low     time.Time
 }
 
 type WaitingLanesRow struct {
-	Bucket        int16
+	Bucket        int
 	Mode          string
-	Class         int16
+	Class         int
 	ApplicationID int64
 	AvailableAt   time.Time
 	Application   string

@@ -7,6 +7,9 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const pendingByApplication = `-- name: PendingByApplication :many
@@ -63,9 +66,9 @@ order by q.mode, q.class, a.name
 `
 
 type QueueDepthsRow struct {
-	Mode          string
+	Mode          users.Mode
 	Application   string
-	Class         int16
+	Class         messages.Class
 	Waiting       int64
 	InFlight      int64
 	OldestSeconds float64

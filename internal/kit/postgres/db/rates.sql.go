@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 const activeIncidentsOf = `-- name: ActiveIncidentsOf :one
@@ -23,7 +25,7 @@ type ActiveIncidentsOfParams struct {
 	ApplicationID int64
 	PlanID        int64
 	Opener        string
-	Most          int32
+	Most          int
 }
 
 // The number of incidents of an application on a plan, for limits on it.
@@ -48,10 +50,10 @@ order by p.id
 type PlanAggregationRow struct {
 	ID                int64
 	Name              string
-	ThresholdWindow   int32
-	ThresholdCount    int32
-	AggregationWindow int32
-	AggregationReset  int32
+	ThresholdWindow   int
+	ThresholdCount    int
+	AggregationWindow int
+	AggregationReset  int
 }
 
 func (q *Queries) PlanAggregation(ctx context.Context) ([]PlanAggregationRow, error) {
@@ -96,7 +98,7 @@ type RecentIncidentsOfParams struct {
 	PlanID        int64
 	LookbackUs    int64
 	Opener        string
-	Most          int32
+	Most          int
 }
 
 // The clock of the statement, because an index cannot serve one that ticks.
@@ -123,8 +125,8 @@ where id = $2
 `
 
 type SetStepParams struct {
-	Step int16
-	ID   int64
+	Step int
+	ID   incidents.ID
 }
 
 // Sets the step of an incident. A new step begins again, and pages nobody twice, because a message exists once per decision. Reopen count
@@ -140,9 +142,9 @@ from plans p where p.id = $1
 `
 
 // Those of its repeats too.
-func (q *Queries) StepsOfPlan(ctx context.Context, planID int64) (int32, error) {
+func (q *Queries) StepsOfPlan(ctx context.Context, planID int64) (int, error) {
 	row := q.db.QueryRow(ctx, stepsOfPlan, planID)
-	var column_1 int32
+	var column_1 int
 	err := row.Scan(&column_1)
 	return column_1, err
 }

@@ -8,6 +8,9 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addReceipt = `-- name: AddReceipt :exec
@@ -23,7 +26,7 @@ type AddReceiptParams struct {
 	Status          string
 	Outcome         string
 	Detail          string
-	MessageID       *int64
+	MessageID       *messages.ID
 }
 
 func (q *Queries) AddReceipt(ctx context.Context, arg AddReceiptParams) error {
@@ -103,15 +106,15 @@ for no key update of m
 `
 
 type LockReceiptMessageRow struct {
-	State       string
-	Mode        string
+	State       messages.State
+	Mode        users.Mode
 	Target      string
-	ModeAttempt int16
-	Attempt     int16
+	ModeAttempt int
+	Attempt     int
 	OfIncident  bool
 	Open        bool
-	Step        int16
-	CurrentStep int16
+	Step        int
+	CurrentStep int
 	Repeated    bool
 }
 
@@ -203,8 +206,8 @@ type ReceiptAttemptParams struct {
 }
 
 type ReceiptAttemptRow struct {
-	MessageID  int64
-	Attempt    int16
+	MessageID  messages.ID
+	Attempt    int
 	IncidentID int64
 }
 
@@ -260,8 +263,8 @@ type ReceiptHistoryParams struct {
 }
 
 type ReceiptHistoryRow struct {
-	MessageID int64
-	Attempt   int16
+	MessageID messages.ID
+	Attempt   int
 	CreatedAt time.Time
 }
 
@@ -291,11 +294,11 @@ type ReceiptOfHistoryParams struct {
 	State     string
 	MessageID int64
 	CreatedAt time.Time
-	Attempt   int16
+	Attempt   int
 }
 
 type ReceiptOfHistoryRow struct {
-	Mode       string
+	Mode       users.Mode
 	Target     string
 	IncidentID int64
 }

@@ -8,6 +8,9 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
 )
 
 const dataOfIncidents = `-- name: DataOfIncidents :many
@@ -23,7 +26,7 @@ where i.id = any ($1::bigint[])
 `
 
 type DataOfIncidentsRow struct {
-	ID            int64
+	ID            incidents.ID
 	Context       []byte
 	CreatedAt     time.Time
 	PlanID        int64
@@ -81,8 +84,8 @@ type DataOfPlansRow struct {
 	ID               int64
 	Name             string
 	TrackingTemplate []byte
-	DynamicSteps     []int32
-	DynamicPositions []int32
+	DynamicSteps     []int
+	DynamicPositions []int
 }
 
 // Steps of repeats have numbers of their own.
@@ -185,7 +188,7 @@ where m.id = any ($1::bigint[]) and m.purpose like '%-notice'
 `
 
 type DetoursOfMessagesRow struct {
-	MessageID   int64
+	MessageID   messages.ID
 	Old         string
 	New         string
 	Description string
@@ -238,7 +241,7 @@ type TextOfTemplatesParams struct {
 }
 
 type TextOfTemplatesRow struct {
-	N              int32
+	N              int
 	HasTemplate    bool
 	HasApplication bool
 	HasMode        bool

@@ -7,6 +7,10 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const messageToResend = `-- name: MessageToResend :one
@@ -25,21 +29,21 @@ limit 1
 `
 
 type MessageToResendRow struct {
-	IncidentID    *int64
+	IncidentID    *incidents.ID
 	RequestID     *int64
 	ApplicationID int64
 	Application   string
 	PlanID        *int64
-	Step          int16
-	Recipient     string
-	Purpose       string
-	UserID        *int64
+	Step          int
+	Recipient     messages.Recipient
+	Purpose       messages.Purpose
+	UserID        *users.ID
 	Target        string
-	Priority      *string
-	Class         int16
-	Mode          string
+	Priority      *users.Priority
+	Class         messages.Class
+	Mode          users.Mode
 	Template      *string
-	State         string
+	State         messages.State
 }
 
 // Messages that operators send again.
@@ -123,15 +127,15 @@ type ResendNotificationParams struct {
 	UserID        *int64
 	Target        string
 	Priority      *string
-	Class         int16
+	Class         int
 	Mode          string
 	Template      *string
 	RequestID     int64
 }
 
 type ResendNotificationRow struct {
-	ID     int64
-	Bucket int16
+	ID     messages.ID
+	Bucket int
 }
 
 // Copies the notification of a message and makes the message again. No row = the notification was deleted.
@@ -174,14 +178,14 @@ returning id, bucket, (-position / $4::int)::int as number
 type ResendPageParams struct {
 	ApplicationID int64
 	PlanID        *int64
-	Step          int16
-	MostTargets   int32
+	Step          int
+	MostTargets   int
 	Recipient     string
 	Stopped       bool
 	UserID        *int64
 	Target        string
 	Priority      *string
-	Class         int16
+	Class         int
 	Mode          string
 	Template      *string
 	IncidentID    int64
@@ -189,9 +193,9 @@ type ResendPageParams struct {
 }
 
 type ResendPageRow struct {
-	ID     int64
-	Bucket int16
-	Number int32
+	ID     messages.ID
+	Bucket int
+	Number int
 }
 
 // Makes a message of an incident again. The incident counts it as an added page, whose number makes the position of the message unique.

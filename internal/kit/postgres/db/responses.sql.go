@@ -7,6 +7,10 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const recordResponse = `-- name: RecordResponse :exec
@@ -15,11 +19,11 @@ values ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type RecordResponseParams struct {
-	Mode       string
+	Mode       users.Mode
 	Source     string
-	UserID     *int64
-	MessageID  *int64
-	IncidentID *int64
+	UserID     *users.ID
+	MessageID  *messages.ID
+	IncidentID *incidents.ID
 	Content    string
 	Result     string
 }
@@ -47,13 +51,13 @@ order by i.id
 `
 
 type ResponseActiveRow struct {
-	IncidentID    int64
+	IncidentID    incidents.ID
 	Application   string
 	ApplicationID int64
 }
 
 // Every escalating incident that has a message to the user.
-func (q *Queries) ResponseActive(ctx context.Context, userID *int64) ([]ResponseActiveRow, error) {
+func (q *Queries) ResponseActive(ctx context.Context, userID *users.ID) ([]ResponseActiveRow, error) {
 	rows, err := q.db.Query(ctx, responseActive, userID)
 	if err != nil {
 		return nil, err
@@ -90,7 +94,7 @@ limit 1
 `
 
 type ResponseAskedRow struct {
-	ID            int64
+	ID            messages.ID
 	IncidentID    int64
 	Batch         string
 	Application   string
@@ -101,7 +105,7 @@ type ResponseAskedRow struct {
 }
 
 // The messages that people answer, and their answers. Messages are looked up in the queue and in history.
-func (q *Queries) ResponseAsked(ctx context.Context, id int64) (ResponseAskedRow, error) {
+func (q *Queries) ResponseAsked(ctx context.Context, id messages.ID) (ResponseAskedRow, error) {
 	row := q.db.QueryRow(ctx, responseAsked, id)
 	var i ResponseAskedRow
 	err := row.Scan(
@@ -128,9 +132,9 @@ limit 1
 `
 
 // The message that is a digest. Imported digests have only their parts, which have the same text.
-func (q *Queries) ResponseBatch(ctx context.Context, batch *string) (int64, error) {
+func (q *Queries) ResponseBatch(ctx context.Context, batch *string) (messages.ID, error) {
 	row := q.db.QueryRow(ctx, responseBatch, batch)
-	var id int64
+	var id messages.ID
 	err := row.Scan(&id)
 	return id, err
 }
@@ -142,15 +146,15 @@ order by i.id
 `
 
 // Which of the incidents are neither acknowledged nor resolved.
-func (q *Queries) ResponseBatchWaiting(ctx context.Context, ids []int64) ([]int64, error) {
+func (q *Queries) ResponseBatchWaiting(ctx context.Context, ids []int64) ([]incidents.ID, error) {
 	rows, err := q.db.Query(ctx, responseBatchWaiting, ids)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []incidents.ID{}
 	for rows.Next() {
-		var id int64
+		var id incidents.ID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -196,14 +200,14 @@ limit 1
 `
 
 type ResponseNewestRow struct {
-	ID            int64
-	IncidentID    int64
+	ID            messages.ID
+	IncidentID    incidents.ID
 	Application   string
 	ApplicationID int64
 }
 
 // The newest message to a user that belongs to an incident which is still escalating.
-func (q *Queries) ResponseNewest(ctx context.Context, userID *int64) (ResponseNewestRow, error) {
+func (q *Queries) ResponseNewest(ctx context.Context, userID *users.ID) (ResponseNewestRow, error) {
 	row := q.db.QueryRow(ctx, responseNewest, userID)
 	var i ResponseNewestRow
 	err := row.Scan(
@@ -231,15 +235,15 @@ type ResponseSlackPostedParams struct {
 }
 
 // The messages with a time stamp of Slack. The time stamps of old messages are only in their history.
-func (q *Queries) ResponseSlackPosted(ctx context.Context, arg ResponseSlackPostedParams) ([]int64, error) {
+func (q *Queries) ResponseSlackPosted(ctx context.Context, arg ResponseSlackPostedParams) ([]messages.ID, error) {
 	rows, err := q.db.Query(ctx, responseSlackPosted, arg.Ts, arg.Claimed)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []messages.ID{}
 	for rows.Next() {
-		var message_id int64
+		var message_id messages.ID
 		if err := rows.Scan(&message_id); err != nil {
 			return nil, err
 		}
@@ -287,7 +291,7 @@ type ResponseUserByContactParams struct {
 }
 
 type ResponseUserByContactRow struct {
-	ID         int64
+	ID         users.ID
 	TargetID   int64
 	OncallID   int64
 	Name       string
@@ -296,7 +300,7 @@ type ResponseUserByContactRow struct {
 	Admin      bool
 	ReadOnly   bool
 	Active     bool
-	LoginEpoch int32
+	LoginEpoch int
 }
 
 // The active people who have verified the contact. The caller accepts exactly one. One number may serve texts and calls.
@@ -355,7 +359,7 @@ type ResponseUserByMessageParams struct {
 }
 
 type ResponseUserByMessageRow struct {
-	ID         int64
+	ID         users.ID
 	TargetID   int64
 	OncallID   int64
 	Name       string
@@ -364,7 +368,7 @@ type ResponseUserByMessageRow struct {
 	Admin      bool
 	ReadOnly   bool
 	Active     bool
-	LoginEpoch int32
+	LoginEpoch int
 }
 
 // The active recipient of a message that went to the address or number that now replies and quotes it.

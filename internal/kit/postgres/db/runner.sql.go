@@ -9,6 +9,10 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addMessageChanges = `-- name: AddMessageChanges :exec
@@ -93,7 +97,7 @@ where i.id = u.id
 
 type AdvanceIncidentsParams struct {
 	Ids          []int64
-	CurrentSteps []int16
+	CurrentSteps []int
 	StepAts      []time.Time
 	Progress     []string
 	Actives      []bool
@@ -173,8 +177,8 @@ where id = $3 and version = $4 and due_at is not null
 type DelayIncidentParams struct {
 	Now     *time.Time
 	Seconds float64
-	ID      int64
-	Version int32
+	ID      incidents.ID
+	Version int
 }
 
 // Puts off an incident that cannot be decided now, whatever state it is in; not one that was acknowledged meanwhile, or changed
@@ -222,24 +226,24 @@ join applications a on a.id = due.application_id
 
 type DueIncidentsParams struct {
 	Now       *time.Time
-	Buckets   []int16
+	Buckets   []int
 	Excluded  []int64
-	PerBucket int32
-	Total     int32
+	PerBucket int
+	Total     int
 }
 
 type DueIncidentsRow struct {
 	ReadAt            time.Time
 	ID                int64
-	Bucket            int16
+	Bucket            int
 	PlanID            int64
 	ApplicationID     int64
 	CreatedAt         time.Time
 	DueAt             time.Time
 	Active            bool
-	Version           int32
-	ReopenCount       int16
-	CurrentStep       int16
+	Version           int
+	ReopenCount       int
+	CurrentStep       int
 	StepAt            *time.Time
 	Progress          json.RawMessage
 	PlanPaused        bool
@@ -302,8 +306,8 @@ where d.incident_id = any($1::bigint[])
 `
 
 type DynamicTargetsRow struct {
-	IncidentID   int64
-	DynamicIndex int32
+	IncidentID   incidents.ID
+	DynamicIndex int
 	Role         string
 	TargetID     int64
 	Name         string
@@ -336,7 +340,7 @@ func (q *Queries) DynamicTargets(ctx context.Context, incidentIds []int64) ([]Dy
 }
 
 const incidentAhead = `-- name: IncidentAhead :one
-select clock_timestamp()::timestamptz as read_at, i.id, i.bucket, i.plan_id, i.application_id, i.created_at,
+select clock_timestamp()::timestamptz as read_at, i.id::bigint as id, i.bucket, i.plan_id, i.application_id, i.created_at,
     coalesce(i.due_at, clock_timestamp())::timestamptz as due_at, i.active, i.version, i.reopen_count, i.current_step, i.step_at,
     i.progress, p.paused as plan_paused, a.paused as application_paused
 from incidents i
@@ -348,15 +352,15 @@ where i.id = $1
 type IncidentAheadRow struct {
 	ReadAt            time.Time
 	ID                int64
-	Bucket            int16
+	Bucket            int
 	PlanID            int64
 	ApplicationID     int64
 	CreatedAt         time.Time
 	DueAt             time.Time
 	Active            bool
-	Version           int32
-	ReopenCount       int16
-	CurrentStep       int16
+	Version           int
+	ReopenCount       int
+	CurrentStep       int
 	StepAt            *time.Time
 	Progress          json.RawMessage
 	PlanPaused        bool
@@ -364,7 +368,7 @@ type IncidentAheadRow struct {
 }
 
 // An incident as DueIncidents would return it, whether or not it is due.
-func (q *Queries) IncidentAhead(ctx context.Context, id int64) (IncidentAheadRow, error) {
+func (q *Queries) IncidentAhead(ctx context.Context, id incidents.ID) (IncidentAheadRow, error) {
 	row := q.db.QueryRow(ctx, incidentAhead, id)
 	var i IncidentAheadRow
 	err := row.Scan(
@@ -397,8 +401,8 @@ for no key update skip locked
 `
 
 type LockIncidentsRow struct {
-	ID      int64
-	Version int32
+	ID      incidents.ID
+	Version int
 	Active  bool
 	Open    bool
 	Stopped bool
@@ -440,15 +444,15 @@ order by id
 for no key update skip locked
 `
 
-func (q *Queries) LockMessagesNeedingFallback(ctx context.Context, ids []int64) ([]int64, error) {
+func (q *Queries) LockMessagesNeedingFallback(ctx context.Context, ids []int64) ([]messages.ID, error) {
 	rows, err := q.db.Query(ctx, lockMessagesNeedingFallback, ids)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []messages.ID{}
 	for rows.Next() {
-		var id int64
+		var id messages.ID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -527,35 +531,35 @@ select (select count(*) from made)::bigint as made, (select count(*) from change
 `
 
 type MakeMessagesParams struct {
-	Ords               []int32
-	Buckets            []int16
+	Ords               []int
+	Buckets            []int
 	IncidentIds        []int64
 	RequestIds         []int64
 	ApplicationIds     []int64
 	PlanIds            []int64
-	ReopenCounts       []int16
-	Steps              []int16
-	Positions          []int16
-	Repeats            []int16
+	ReopenCounts       []int
+	Steps              []int
+	Positions          []int
+	Repeats            []int
 	Recipients         []string
 	Purposes           []string
 	UserIds            []int64
 	Targets            []string
 	Priorities         []string
-	Classes            []int16
+	Classes            []int
 	Modes              []string
 	Literals           []string
 	Templates          []string
 	FallbackOfs        []int64
 	ExpiresAts         []time.Time
-	Waits              []int32
+	Waits              []int
 	ModeChangeds       []bool
 	HeldAts            []time.Time
 	Batches            []string
-	BatchSizes         []int32
-	Delays             []int32
+	BatchSizes         []int
+	Delays             []int
 	QuietUntils        []time.Time
-	ChangeOrds         []int32
+	ChangeOrds         []int
 	ChangeTypes        []string
 	ChangeOlds         []string
 	ChangeNews         []string
@@ -649,35 +653,35 @@ limit $4::int
 `
 
 type MessagesNeedingFallbackParams struct {
-	Buckets   []int16
+	Buckets   []int
 	Excluded  []int64
-	PerBucket int32
-	Total     int32
+	PerBucket int
+	Total     int
 }
 
 type MessagesNeedingFallbackRow struct {
-	ID              int64
-	Bucket          int16
-	IncidentID      *int64
+	ID              messages.ID
+	Bucket          int
+	IncidentID      *incidents.ID
 	RequestID       *int64
 	ApplicationID   int64
 	PlanID          *int64
-	ReopenCount     int16
-	Step            int16
-	Position        int16
-	Repeat          int16
-	Recipient       string
-	Purpose         string
-	UserID          *int64
+	ReopenCount     int
+	Step            int
+	Position        int
+	Repeat          int
+	Recipient       messages.Recipient
+	Purpose         messages.Purpose
+	UserID          *users.ID
 	Target          string
-	Priority        *string
-	Class           int16
-	Mode            string
+	Priority        *users.Priority
+	Class           messages.Class
+	Mode            users.Mode
 	Template        *string
 	ExpiresAt       *time.Time
-	WaitSeconds     int32
+	WaitSeconds     int
 	Batch           *string
-	BatchSize       *int32
+	BatchSize       *int
 	IncidentOpen    bool
 	Trying          bool
 	OtherRecipients []string
@@ -753,7 +757,7 @@ cross join lateral (
 `
 
 type NextDueIncidentParams struct {
-	Buckets []int16
+	Buckets []int
 	Now     *time.Time
 }
 
@@ -779,8 +783,8 @@ order by b.bucket
 `
 
 type OldestDueByBucketRow struct {
-	Bucket     int16
-	ID         int64
+	Bucket     int
+	ID         incidents.ID
 	DueAt      time.Time
 	AgeSeconds float64
 }
@@ -829,11 +833,11 @@ order by incident_id, step, position, repeat, recipient, purpose, reopen_count d
 
 type PastMessagesRow struct {
 	IncidentID int64
-	Step       int16
-	Position   int16
-	Repeat     int16
-	Recipient  string
-	Purpose    string
+	Step       int
+	Position   int
+	Repeat     int
+	Recipient  messages.Recipient
+	Purpose    messages.Purpose
 	State      string
 }
 
@@ -879,10 +883,10 @@ group by incident_id, step, position, repeat
 
 type RoundFactsRow struct {
 	IncidentID int64
-	Step       int16
-	Position   int16
-	Repeat     int16
-	Unsettled  int32
+	Step       int
+	Position   int
+	Repeat     int
+	Unsettled  int
 	SettledAt  time.Time
 	Lost       bool
 }
@@ -988,7 +992,7 @@ update incidents set due_at = (select at from clock) where id = any (array(selec
 
 type WakeResumedParams struct {
 	Now  *time.Time
-	Most int32
+	Most int
 }
 
 // Makes paused incidents due whose plan and application are no longer paused, at most so many of each pair of plan and application.

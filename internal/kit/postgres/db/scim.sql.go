@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addScimConnection = `-- name: AddScimConnection :one
@@ -104,7 +106,7 @@ returning id, connection_id, user_id, user_name, external_id, attributes, grante
 
 type AddScimUserParams struct {
 	ConnectionID int64
-	UserID       int64
+	UserID       users.ID
 	UserName     string
 	ExternalID   string
 	Attributes   json.RawMessage
@@ -142,28 +144,6 @@ update scim_deactivations set held = false, requested_at = clock_timestamp() whe
 func (q *Queries) ConfirmHeldDeactivation(ctx context.Context, id int64) error {
 	_, err := q.db.Exec(ctx, confirmHeldDeactivation, id)
 	return err
-}
-
-const countScimGroups = `-- name: CountScimGroups :one
-select count(*) from scim_groups where connection_id = $1
-`
-
-func (q *Queries) CountScimGroups(ctx context.Context, connectionID int64) (int64, error) {
-	row := q.db.QueryRow(ctx, countScimGroups, connectionID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const countScimUsers = `-- name: CountScimUsers :one
-select count(*) from scim_users where connection_id = $1 and deleted_at is null
-`
-
-func (q *Queries) CountScimUsers(ctx context.Context, connectionID int64) (int64, error) {
-	row := q.db.QueryRow(ctx, countScimUsers, connectionID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
 }
 
 const deactivationHeld = `-- name: DeactivationHeld :one
@@ -232,7 +212,7 @@ const directorySwitchedOff = `-- name: DirectorySwitchedOff :one
 select exists (select from directory_people where user_id = $1 and switched_off)::boolean
 `
 
-func (q *Queries) DirectorySwitchedOff(ctx context.Context, userID int64) (bool, error) {
+func (q *Queries) DirectorySwitchedOff(ctx context.Context, userID users.ID) (bool, error) {
 	row := q.db.QueryRow(ctx, directorySwitchedOff, userID)
 	var column_1 bool
 	err := row.Scan(&column_1)
@@ -269,7 +249,7 @@ order by d.id limit $2::int
 
 type HeldDeactivationsParams struct {
 	After int64
-	Most  int32
+	Most  int
 }
 
 type HeldDeactivationsRow struct {
@@ -340,7 +320,7 @@ update directory_people d set switched_off = true from users u where d.user_id =
 `
 
 // A change of a person who is switched off leaves the mark of the directory.
-func (q *Queries) KeepSwitchedOff(ctx context.Context, userID int64) error {
+func (q *Queries) KeepSwitchedOff(ctx context.Context, userID users.ID) error {
 	_, err := q.db.Exec(ctx, keepSwitchedOff, userID)
 	return err
 }
@@ -378,7 +358,7 @@ type LockHeldDeactivationRow struct {
 	ID           int64
 	ConnectionID int64
 	ScimUserID   int64
-	UserID       int64
+	UserID       users.ID
 	Name         string
 }
 
@@ -479,7 +459,7 @@ select count(*) from users where admin and active and id <> $1
 `
 
 // Other active administrators.
-func (q *Queries) OtherAdmins(ctx context.Context, id int64) (int64, error) {
+func (q *Queries) OtherAdmins(ctx context.Context, id users.ID) (int64, error) {
 	row := q.db.QueryRow(ctx, otherAdmins, id)
 	var count int64
 	err := row.Scan(&count)
@@ -519,7 +499,7 @@ order by c.id limit $3::int
 type ScimConnectionsParams struct {
 	After int64
 	Name  string
-	Most  int32
+	Most  int
 }
 
 type ScimConnectionsRow struct {
@@ -575,8 +555,8 @@ type ScimGroupsParams struct {
 	Name         *string
 	ExternalID   *string
 	Member       *int64
-	Skip         int32
-	Most         int32
+	Skip         int
+	Most         int
 }
 
 type ScimGroupsRow struct {
@@ -665,7 +645,7 @@ order by u.id for update of u
 
 type ScimRightsRow struct {
 	ID          int64
-	UserID      int64
+	UserID      users.ID
 	GrantedRole string
 	Name        string
 	Admin       bool
@@ -726,14 +706,14 @@ type ScimUsersParams struct {
 	ExternalID   *string
 	Email        *string
 	Manager      *string
-	Skip         int32
-	Most         int32
+	Skip         int
+	Most         int
 }
 
 type ScimUsersRow struct {
 	ID           int64
 	ConnectionID int64
-	UserID       int64
+	UserID       users.ID
 	UserName     string
 	ExternalID   string
 	Attributes   json.RawMessage
@@ -876,7 +856,7 @@ delete from scim_tokens t where t.connection_id = $1::bigint
 
 type TrimScimTokensParams struct {
 	ConnectionID int64
-	Keep         int32
+	Keep         int
 }
 
 // Keeps the newest tokens of a connection.

@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addRecoveryCodes = `-- name: AddRecoveryCodes :exec
@@ -15,7 +17,7 @@ insert into recovery_codes (user_id, hash) select $1, unnest($2::bytea[])
 `
 
 type AddRecoveryCodesParams struct {
-	UserID int64
+	UserID users.ID
 	Hashes [][]byte
 }
 
@@ -28,7 +30,7 @@ const deleteRecoveryCodes = `-- name: DeleteRecoveryCodes :exec
 delete from recovery_codes where user_id = $1
 `
 
-func (q *Queries) DeleteRecoveryCodes(ctx context.Context, userID int64) error {
+func (q *Queries) DeleteRecoveryCodes(ctx context.Context, userID users.ID) error {
 	_, err := q.db.Exec(ctx, deleteRecoveryCodes, userID)
 	return err
 }
@@ -37,7 +39,7 @@ const deleteSecondFactor = `-- name: DeleteSecondFactor :execrows
 delete from second_factors where user_id = $1
 `
 
-func (q *Queries) DeleteSecondFactor(ctx context.Context, userID int64) (int64, error) {
+func (q *Queries) DeleteSecondFactor(ctx context.Context, userID users.ID) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteSecondFactor, userID)
 	if err != nil {
 		return 0, err
@@ -49,7 +51,7 @@ const lockSecondFactor = `-- name: LockSecondFactor :exec
 select user_id from second_factors where user_id = $1 for update
 `
 
-func (q *Queries) LockSecondFactor(ctx context.Context, userID int64) error {
+func (q *Queries) LockSecondFactor(ctx context.Context, userID users.ID) error {
 	_, err := q.db.Exec(ctx, lockSecondFactor, userID)
 	return err
 }
@@ -60,9 +62,9 @@ update second_factors set last_step = $1, failures = $2, retry_at = $3 where use
 
 type RecordSecondFactorParams struct {
 	LastStep int64
-	Failures int32
+	Failures int
 	RetryAt  *time.Time
-	UserID   int64
+	UserID   users.ID
 }
 
 func (q *Queries) RecordSecondFactor(ctx context.Context, arg RecordSecondFactorParams) error {
@@ -82,7 +84,7 @@ set secret = excluded.secret, last_step = excluded.last_step, failures = 0, retr
 `
 
 type SaveSecondFactorParams struct {
-	UserID   int64
+	UserID   users.ID
 	Secret   []byte
 	LastStep int64
 }
@@ -103,14 +105,14 @@ where f.user_id = $1
 type SecondFactorRow struct {
 	Secret    []byte
 	LastStep  int64
-	Failures  int32
+	Failures  int
 	RetryAt   time.Time
 	CreatedAt time.Time
 	Recovery  [][]byte
 }
 
 // Second factors of log-ins with a password. A used recovery code has no row.
-func (q *Queries) SecondFactor(ctx context.Context, userID int64) (SecondFactorRow, error) {
+func (q *Queries) SecondFactor(ctx context.Context, userID users.ID) (SecondFactorRow, error) {
 	row := q.db.QueryRow(ctx, secondFactor, userID)
 	var i SecondFactorRow
 	err := row.Scan(
@@ -129,7 +131,7 @@ delete from recovery_codes where user_id = $1 and hash = $2
 `
 
 type UseRecoveryCodeParams struct {
-	UserID int64
+	UserID users.ID
 	Hash   []byte
 }
 

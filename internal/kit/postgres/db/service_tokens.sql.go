@@ -192,7 +192,7 @@ type ServiceTokensParams struct {
 	Everybody bool
 	Teams     []int64
 	Before    int64
-	Most      int32
+	Most      int
 }
 
 type ServiceTokensRow struct {

@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addFixedText = `-- name: AddFixedText :exec
@@ -14,8 +16,8 @@ insert into user_template_overrides (user_id, mode) values ($1, $2) on conflict 
 `
 
 type AddFixedTextParams struct {
-	UserID int64
-	Mode   string
+	UserID users.ID
+	Mode   users.Mode
 }
 
 func (q *Queries) AddFixedText(ctx context.Context, arg AddFixedTextParams) error {
@@ -32,9 +34,9 @@ select $1::bigint, unnest($2::text[]), unnest($3::smallint[]), unnest($4::text[]
 type AddFollowUpsParams struct {
 	UserID     int64
 	Priorities []string
-	Positions  []int16
+	Positions  []int
 	Modes      []string
-	Delays     []int32
+	Delays     []int
 }
 
 func (q *Queries) AddFollowUps(ctx context.Context, arg AddFollowUpsParams) error {
@@ -68,11 +70,11 @@ order by lower(a.name)
 
 type ApplicationModesOfUserRow struct {
 	Application string
-	Priority    string
-	Mode        string
+	Priority    users.Priority
+	Mode        users.Mode
 }
 
-func (q *Queries) ApplicationModesOfUser(ctx context.Context, userID int64) ([]ApplicationModesOfUserRow, error) {
+func (q *Queries) ApplicationModesOfUser(ctx context.Context, userID users.ID) ([]ApplicationModesOfUserRow, error) {
 	rows, err := q.db.Query(ctx, applicationModesOfUser, userID)
 	if err != nil {
 		return nil, err
@@ -102,14 +104,14 @@ order by c.id
 `
 
 type CategoryChoicesOfUserParams struct {
-	UserID      int64
+	UserID      users.ID
 	Application string
 }
 
 type CategoryChoicesOfUserRow struct {
 	Application string
 	Category    string
-	Mode        string
+	Mode        users.Mode
 }
 
 // An empty name of an application means all of them.
@@ -159,7 +161,7 @@ type DevicesOfUserRow struct {
 	Platform       string
 }
 
-func (q *Queries) DevicesOfUser(ctx context.Context, userID int64) ([]DevicesOfUserRow, error) {
+func (q *Queries) DevicesOfUser(ctx context.Context, userID users.ID) ([]DevicesOfUserRow, error) {
 	rows, err := q.db.Query(ctx, devicesOfUser, userID)
 	if err != nil {
 		return nil, err
@@ -183,15 +185,15 @@ const fixedTextsOfUser = `-- name: FixedTextsOfUser :many
 select o.mode from user_template_overrides o join modes m on m.name = o.mode where o.user_id = $1 order by m.id
 `
 
-func (q *Queries) FixedTextsOfUser(ctx context.Context, userID int64) ([]string, error) {
+func (q *Queries) FixedTextsOfUser(ctx context.Context, userID users.ID) ([]users.Mode, error) {
 	rows, err := q.db.Query(ctx, fixedTextsOfUser, userID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []string{}
+	items := []users.Mode{}
 	for rows.Next() {
-		var mode string
+		var mode users.Mode
 		if err := rows.Scan(&mode); err != nil {
 			return nil, err
 		}
@@ -208,12 +210,12 @@ select priority, mode, delay_seconds from user_follow_ups where user_id = $1 ord
 `
 
 type FollowUpsOfUserRow struct {
-	Priority     string
-	Mode         string
-	DelaySeconds int32
+	Priority     users.Priority
+	Mode         users.Mode
+	DelaySeconds int
 }
 
-func (q *Queries) FollowUpsOfUser(ctx context.Context, userID int64) ([]FollowUpsOfUserRow, error) {
+func (q *Queries) FollowUpsOfUser(ctx context.Context, userID users.ID) ([]FollowUpsOfUserRow, error) {
 	rows, err := q.db.Query(ctx, followUpsOfUser, userID)
 	if err != nil {
 		return nil, err
@@ -238,11 +240,11 @@ select priority, mode from user_modes where user_id = $1
 `
 
 type ModesOfUserRow struct {
-	Priority string
-	Mode     string
+	Priority users.Priority
+	Mode     users.Mode
 }
 
-func (q *Queries) ModesOfUser(ctx context.Context, userID int64) ([]ModesOfUserRow, error) {
+func (q *Queries) ModesOfUser(ctx context.Context, userID users.ID) ([]ModesOfUserRow, error) {
 	rows, err := q.db.Query(ctx, modesOfUser, userID)
 	if err != nil {
 		return nil, err
@@ -267,13 +269,13 @@ select priority, mode from user_application_modes where user_id = $1 and applica
 `
 
 type ModesOfUserForParams struct {
-	UserID        int64
+	UserID        users.ID
 	ApplicationID int64
 }
 
 type ModesOfUserForRow struct {
-	Priority string
-	Mode     string
+	Priority users.Priority
+	Mode     users.Mode
 }
 
 func (q *Queries) ModesOfUserFor(ctx context.Context, arg ModesOfUserForParams) ([]ModesOfUserForRow, error) {
@@ -301,11 +303,11 @@ select per_day, working_days from user_quiet_limits where user_id = $1
 `
 
 type QuietLimitsOfUserRow struct {
-	PerDay      *int32
+	PerDay      *int
 	WorkingDays []string
 }
 
-func (q *Queries) QuietLimitsOfUser(ctx context.Context, userID int64) (QuietLimitsOfUserRow, error) {
+func (q *Queries) QuietLimitsOfUser(ctx context.Context, userID users.ID) (QuietLimitsOfUserRow, error) {
 	row := q.db.QueryRow(ctx, quietLimitsOfUser, userID)
 	var i QuietLimitsOfUserRow
 	err := row.Scan(&i.PerDay, &i.WorkingDays)
@@ -319,7 +321,7 @@ on conflict (registration_id) do update set user_id = excluded.user_id, platform
 
 type RegisterDeviceParams struct {
 	RegistrationID string
-	UserID         int64
+	UserID         users.ID
 	Platform       string
 }
 
@@ -334,7 +336,7 @@ delete from category_overrides where user_id = $1 and category_id = $2
 `
 
 type RemoveCategoryChoiceParams struct {
-	UserID     int64
+	UserID     users.ID
 	CategoryID int64
 }
 
@@ -351,7 +353,7 @@ where o.category_id = c.id and c.application_id = a.id and o.user_id = $1
 `
 
 type RemoveCategoryChoicesParams struct {
-	UserID      int64
+	UserID      users.ID
 	Application string
 }
 
@@ -365,8 +367,8 @@ delete from user_template_overrides where user_id = $1 and mode = $2
 `
 
 type RemoveFixedTextParams struct {
-	UserID int64
-	Mode   string
+	UserID users.ID
+	Mode   users.Mode
 }
 
 func (q *Queries) RemoveFixedText(ctx context.Context, arg RemoveFixedTextParams) error {
@@ -378,7 +380,7 @@ const removeFollowUps = `-- name: RemoveFollowUps :exec
 delete from user_follow_ups where user_id = $1
 `
 
-func (q *Queries) RemoveFollowUps(ctx context.Context, userID int64) error {
+func (q *Queries) RemoveFollowUps(ctx context.Context, userID users.ID) error {
 	_, err := q.db.Exec(ctx, removeFollowUps, userID)
 	return err
 }
@@ -387,7 +389,7 @@ const removeQuietLimits = `-- name: RemoveQuietLimits :exec
 delete from user_quiet_limits where user_id = $1
 `
 
-func (q *Queries) RemoveQuietLimits(ctx context.Context, userID int64) error {
+func (q *Queries) RemoveQuietLimits(ctx context.Context, userID users.ID) error {
 	_, err := q.db.Exec(ctx, removeQuietLimits, userID)
 	return err
 }
@@ -397,8 +399,8 @@ delete from user_reprioritizations where user_id = $1 and source_mode = $2
 `
 
 type RemoveReprioritisationParams struct {
-	UserID     int64
-	SourceMode string
+	UserID     users.ID
+	SourceMode users.Mode
 }
 
 func (q *Queries) RemoveReprioritisation(ctx context.Context, arg RemoveReprioritisationParams) (int64, error) {
@@ -414,9 +416,9 @@ delete from user_application_modes where user_id = $1 and application_id = $2 an
 `
 
 type RemoveUserApplicationModeParams struct {
-	UserID        int64
+	UserID        users.ID
 	ApplicationID int64
-	Priority      string
+	Priority      users.Priority
 }
 
 func (q *Queries) RemoveUserApplicationMode(ctx context.Context, arg RemoveUserApplicationModeParams) error {
@@ -429,8 +431,8 @@ delete from user_modes where user_id = $1 and priority = $2
 `
 
 type RemoveUserModeParams struct {
-	UserID   int64
-	Priority string
+	UserID   users.ID
+	Priority users.Priority
 }
 
 func (q *Queries) RemoveUserMode(ctx context.Context, arg RemoveUserModeParams) error {
@@ -446,13 +448,13 @@ order by m.id
 `
 
 type ReprioritisationsOfUserRow struct {
-	SourceMode      string
-	DestinationMode string
-	Count           int32
-	WindowSeconds   int32
+	SourceMode      users.Mode
+	DestinationMode users.Mode
+	Count           int
+	WindowSeconds   int
 }
 
-func (q *Queries) ReprioritisationsOfUser(ctx context.Context, userID int64) ([]ReprioritisationsOfUserRow, error) {
+func (q *Queries) ReprioritisationsOfUser(ctx context.Context, userID users.ID) ([]ReprioritisationsOfUserRow, error) {
 	rows, err := q.db.Query(ctx, reprioritisationsOfUser, userID)
 	if err != nil {
 		return nil, err
@@ -483,9 +485,9 @@ on conflict (user_id, category_id) do update set mode = excluded.mode
 `
 
 type SetCategoryChoiceParams struct {
-	UserID     int64
+	UserID     users.ID
 	CategoryID int64
-	Mode       string
+	Mode       users.Mode
 }
 
 func (q *Queries) SetCategoryChoice(ctx context.Context, arg SetCategoryChoiceParams) error {
@@ -499,8 +501,8 @@ on conflict (user_id) do update set per_day = excluded.per_day, working_days = e
 `
 
 type SetQuietLimitsParams struct {
-	UserID      int64
-	PerDay      *int32
+	UserID      users.ID
+	PerDay      *int
 	WorkingDays []string
 }
 
@@ -517,11 +519,11 @@ set destination_mode = excluded.destination_mode, count = excluded.count, window
 `
 
 type SetReprioritisationParams struct {
-	UserID          int64
-	SourceMode      string
-	DestinationMode string
-	Count           int32
-	WindowSeconds   int32
+	UserID          users.ID
+	SourceMode      users.Mode
+	DestinationMode users.Mode
+	Count           int
+	WindowSeconds   int
 }
 
 func (q *Queries) SetReprioritisation(ctx context.Context, arg SetReprioritisationParams) error {
@@ -541,7 +543,7 @@ update users set time_zone = $1, time_zone_given = true where id = $2
 
 type SetTimeZoneParams struct {
 	TimeZone string
-	ID       int64
+	ID       users.ID
 }
 
 func (q *Queries) SetTimeZone(ctx context.Context, arg SetTimeZoneParams) (int64, error) {
@@ -558,10 +560,10 @@ on conflict (user_id, application_id, priority) do update set mode = excluded.mo
 `
 
 type SetUserApplicationModeParams struct {
-	UserID        int64
+	UserID        users.ID
 	ApplicationID int64
-	Priority      string
-	Mode          string
+	Priority      users.Priority
+	Mode          users.Mode
 }
 
 func (q *Queries) SetUserApplicationMode(ctx context.Context, arg SetUserApplicationModeParams) error {
@@ -584,7 +586,7 @@ type SettingsOfUserRow struct {
 }
 
 // The clock is a setting of the pages, which clients of Iris do not know.
-func (q *Queries) SettingsOfUser(ctx context.Context, userID int64) ([]SettingsOfUserRow, error) {
+func (q *Queries) SettingsOfUser(ctx context.Context, userID users.ID) ([]SettingsOfUserRow, error) {
 	rows, err := q.db.Query(ctx, settingsOfUser, userID)
 	if err != nil {
 		return nil, err
@@ -610,7 +612,7 @@ where m.user_id = $1 and m.member and t.active
 order by lower(t.name)
 `
 
-func (q *Queries) TeamsOfUser(ctx context.Context, userID int64) ([]string, error) {
+func (q *Queries) TeamsOfUser(ctx context.Context, userID users.ID) ([]string, error) {
 	rows, err := q.db.Query(ctx, teamsOfUser, userID)
 	if err != nil {
 		return nil, err
@@ -638,7 +640,7 @@ where target_id = $1
 `
 
 type UserByTargetRow struct {
-	ID         int64
+	ID         users.ID
 	TargetID   int64
 	OncallID   int64
 	Name       string
@@ -647,7 +649,7 @@ type UserByTargetRow struct {
 	Admin      bool
 	ReadOnly   bool
 	Active     bool
-	LoginEpoch int32
+	LoginEpoch int
 }
 
 // The choices of people: modes, overrides, reprioritisation, categories, devices.

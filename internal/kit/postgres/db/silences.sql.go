@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 const aboutToPage = `-- name: AboutToPage :many
@@ -39,15 +41,15 @@ type AboutToPageParams struct {
 }
 
 // Escalating incidents that are about to page: they are due within seconds, or have messages to send.
-func (q *Queries) AboutToPage(ctx context.Context, arg AboutToPageParams) ([]int64, error) {
+func (q *Queries) AboutToPage(ctx context.Context, arg AboutToPageParams) ([]incidents.ID, error) {
 	rows, err := q.db.Query(ctx, aboutToPage, arg.ApplicationID, arg.AnyPlan, arg.PlanIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []incidents.ID{}
 	for rows.Next() {
-		var id int64
+		var id incidents.ID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -129,11 +131,11 @@ type CandidatesOfSilenceParams struct {
 	Plan          string
 	TeamID        int64
 	ApplicationID int64
-	Most          int32
+	Most          int
 }
 
 type CandidatesOfSilenceRow struct {
-	ID       int64
+	ID       incidents.ID
 	Severity string
 	Context  []byte
 	Active   bool
@@ -225,19 +227,19 @@ limit $2
 `
 
 type EndedSilencesParams struct {
-	Buckets []int16
-	Most    int32
+	Buckets []int
+	Most    int
 }
 
 type EndedSilencesRow struct {
-	ID                 int64
+	ID                 incidents.ID
 	ApplicationID      int64
 	PlanID             int64
 	Severity           string
 	Context            []byte
 	Over               bool
 	Resolves           bool
-	RepeatSeconds      int32
+	RepeatSeconds      int
 	ObservedSeconds    float64
 	UndeliveredSeconds float64
 }
@@ -281,10 +283,10 @@ type HiddenBySilenceParams struct {
 	SilenceID     int64
 	ApplicationID int64
 	Before        int64
-	Most          int32
+	Most          int
 }
 
-func (q *Queries) HiddenBySilence(ctx context.Context, arg HiddenBySilenceParams) ([]int64, error) {
+func (q *Queries) HiddenBySilence(ctx context.Context, arg HiddenBySilenceParams) ([]incidents.ID, error) {
 	rows, err := q.db.Query(ctx, hiddenBySilence,
 		arg.SilenceID,
 		arg.ApplicationID,
@@ -295,9 +297,9 @@ func (q *Queries) HiddenBySilence(ctx context.Context, arg HiddenBySilenceParams
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []incidents.ID{}
 	for rows.Next() {
-		var id int64
+		var id incidents.ID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -347,10 +349,10 @@ type NewestEscalatingParams struct {
 	ApplicationID int64
 	AnyPlan       bool
 	PlanIds       []int64
-	Most          int32
+	Most          int
 }
 
-func (q *Queries) NewestEscalating(ctx context.Context, arg NewestEscalatingParams) ([]int64, error) {
+func (q *Queries) NewestEscalating(ctx context.Context, arg NewestEscalatingParams) ([]incidents.ID, error) {
 	rows, err := q.db.Query(ctx, newestEscalating,
 		arg.ApplicationID,
 		arg.AnyPlan,
@@ -361,9 +363,9 @@ func (q *Queries) NewestEscalating(ctx context.Context, arg NewestEscalatingPara
 		return nil, err
 	}
 	defer rows.Close()
-	items := []int64{}
+	items := []incidents.ID{}
 	for rows.Next() {
-		var id int64
+		var id incidents.ID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -593,7 +595,7 @@ type SilencesParams struct {
 	ID      int64
 	Kept    bool
 	Before  int64
-	Most    int32
+	Most    int
 }
 
 type SilencesRow struct {
@@ -670,7 +672,7 @@ where i.id = any ($1::bigint[]) and i.active
 `
 
 type SubjectsOfRow struct {
-	ID            int64
+	ID            incidents.ID
 	ApplicationID int64
 	PlanID        int64
 	Severity      string

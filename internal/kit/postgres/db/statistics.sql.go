@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const advanceStatistics = `-- name: AdvanceStatistics :exec
@@ -100,7 +102,7 @@ group by 1, 2
 
 type CallRetryWeeksRow struct {
 	ApplicationID int64
-	Week          int32
+	Week          int
 	Retries       int64
 }
 
@@ -138,7 +140,7 @@ group by grouping sets ((x.application_id, x.week), (x.week))
 
 type ClaimMediansRow struct {
 	ApplicationID int64
-	Week          int32
+	Week          int
 	Median        float64
 }
 
@@ -168,7 +170,7 @@ select u.time_zone from users u where u.active group by u.time_zone order by cou
 `
 
 // The time zones of most people.
-func (q *Queries) CommonTimeZones(ctx context.Context, most int32) ([]string, error) {
+func (q *Queries) CommonTimeZones(ctx context.Context, most int) ([]string, error) {
 	rows, err := q.db.Query(ctx, commonTimeZones, most)
 	if err != nil {
 		return nil, err
@@ -200,7 +202,7 @@ from counted_attempts($1::timestamptz, $2::timestamptz, $3::int) c
 type CountAttemptsParams struct {
 	After       time.Time
 	Until       time.Time
-	PartSeconds int32
+	PartSeconds int
 }
 
 // Counts the calls of vendors of a span anew, in parts of an hour or a day.
@@ -221,7 +223,7 @@ from counted_incidents($1::timestamptz, $2::timestamptz, $3::int) c
 type CountIncidentsParams struct {
 	After       time.Time
 	Until       time.Time
-	PartSeconds int32
+	PartSeconds int
 }
 
 // Counts the incidents of a span anew, in parts of an hour or a day.
@@ -242,7 +244,7 @@ from counted_messages($1::timestamptz, $2::timestamptz, $3::int) c
 type CountMessagesParams struct {
 	After       time.Time
 	Until       time.Time
-	PartSeconds int32
+	PartSeconds int
 }
 
 // Counts the messages of a span anew, in parts of an hour or a day.
@@ -263,7 +265,7 @@ from counted_pages($1::timestamptz, $2::timestamptz, $3::int) c
 type CountPagesParams struct {
 	After       time.Time
 	Until       time.Time
-	PartSeconds int32
+	PartSeconds int
 }
 
 // Counts the pages of people of a span anew, in parts of an hour or a day.
@@ -388,7 +390,7 @@ group by 1, 2
 
 type IncidentWeeksRow struct {
 	ApplicationID int64
-	Week          int32
+	Week          int
 	Incidents     int64
 	Claimed       int64
 	High          int64
@@ -454,8 +456,8 @@ group by 1, 2, 3
 
 type MessageWeeksRow struct {
 	ApplicationID int64
-	Mode          string
-	Week          int32
+	Mode          users.Mode
+	Week          int
 	Sent          int64
 	Delivered     int64
 	Failed        int64
@@ -673,7 +675,7 @@ select u.id, u.name, u.time_zone from users u where u.id = any($1::bigint[])
 `
 
 type PeriodPeopleRow struct {
-	ID       int64
+	ID       users.ID
 	Name     string
 	TimeZone string
 }
@@ -889,7 +891,7 @@ order by p.ord
 `
 
 type TotalsAtRow struct {
-	Point        int32
+	Point        int
 	Plans        int64
 	Users        int64
 	Applications int64

@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 const limitUses = `-- name: LimitUses :many
@@ -98,12 +100,12 @@ type UnreachedParams struct {
 	Since         time.Time
 	ApplicationID int64
 	Before        int64
-	Most          int32
+	Most          int
 }
 
 type UnreachedRow struct {
 	ID          int64
-	IncidentID  int64
+	IncidentID  incidents.ID
 	At          time.Time
 	Text        string
 	Application string

@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const activateFirstTemplate = `-- name: ActivateFirstTemplate :execrows
@@ -79,7 +81,7 @@ insert into templates (name, creator_id) values ($1, $2) returning id
 
 type InsertTemplateParams struct {
 	Name      string
-	CreatorID int64
+	CreatorID users.ID
 }
 
 func (q *Queries) InsertTemplate(ctx context.Context, arg InsertTemplateParams) (int64, error) {
@@ -97,7 +99,7 @@ from applications a where lower(a.name) = lower(rtrim($6::text))
 
 type InsertTemplateContentParams struct {
 	TemplateID  int64
-	Mode        string
+	Mode        users.Mode
 	Subject     string
 	Body        string
 	EmailHtml   string
@@ -216,7 +218,7 @@ type TemplateByIDRow struct {
 	Name      string
 	CreatedAt time.Time
 	Creator   string
-	CreatorID int64
+	CreatorID users.ID
 	Active    bool
 	TeamID    int64
 	Team      string
@@ -258,7 +260,7 @@ type TemplateByNameRow struct {
 	Name      string
 	CreatedAt time.Time
 	Creator   string
-	CreatorID int64
+	CreatorID users.ID
 	Active    bool
 	TeamID    int64
 	Team      string
@@ -295,7 +297,7 @@ order by lower(a.name), c.mode
 
 type TemplateContentsRow struct {
 	Application string
-	Mode        string
+	Mode        users.Mode
 	Subject     string
 	Body        string
 	EmailHtml   string

@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addTokenGrant = `-- name: AddTokenGrant :exec
@@ -17,7 +19,7 @@ values ($1, $2, $3, $4, $5, clock_timestamp() + $6::bigint * interval '1 second'
 
 type AddTokenGrantParams struct {
 	Hash        []byte
-	UserID      int64
+	UserID      users.ID
 	Name        string
 	Scopes      []string
 	Challenge   string
@@ -54,7 +56,7 @@ returning g.user_id, (select u.name from users u where u.id = g.user_id)::text a
 `
 
 type TakeTokenGrantRow struct {
-	UserID    int64
+	UserID    users.ID
 	UserName  string
 	Name      string
 	Scopes    []string

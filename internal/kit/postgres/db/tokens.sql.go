@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const addToken = `-- name: AddToken :one
@@ -17,7 +19,7 @@ returning id, created_at, expires_at
 `
 
 type AddTokenParams struct {
-	UserID      int64
+	UserID      users.ID
 	Name        string
 	Hash        []byte
 	Scopes      []string
@@ -47,7 +49,7 @@ const deleteExpiredTokens = `-- name: DeleteExpiredTokens :exec
 delete from personal_tokens where user_id = $1 and expires_at < clock_timestamp()
 `
 
-func (q *Queries) DeleteExpiredTokens(ctx context.Context, userID int64) error {
+func (q *Queries) DeleteExpiredTokens(ctx context.Context, userID users.ID) error {
 	_, err := q.db.Exec(ctx, deleteExpiredTokens, userID)
 	return err
 }
@@ -87,7 +89,7 @@ type DeleteTokensOfRow struct {
 }
 
 // Revokes all tokens of a person, and the codes that a command line has not exchanged yet.
-func (q *Queries) DeleteTokensOf(ctx context.Context, userID int64) ([]DeleteTokensOfRow, error) {
+func (q *Queries) DeleteTokensOf(ctx context.Context, userID users.ID) ([]DeleteTokensOfRow, error) {
 	rows, err := q.db.Query(ctx, deleteTokensOf, userID)
 	if err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ where t.hash = $1 and t.expires_at > clock_timestamp() and u.active
 
 type FindTokenRow struct {
 	ID         int64
-	UserID     int64
+	UserID     users.ID
 	UserName   string
 	Scopes     []string
 	Unrecorded bool
@@ -175,12 +177,12 @@ limit $3
 type TokensParams struct {
 	UserID int64
 	Before int64
-	Most   int32
+	Most   int
 }
 
 type TokensRow struct {
 	ID         int64
-	UserID     int64
+	UserID     users.ID
 	UserName   string
 	Name       string
 	Scopes     []string

@@ -56,8 +56,8 @@ limit $2::int
 `
 
 type LostByUpgradeParams struct {
-	Days int32
-	Most int32
+	Days int
+	Most int
 }
 
 type LostByUpgradeRow struct {

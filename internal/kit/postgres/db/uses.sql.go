@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const tellIncidentsOfTarget = `-- name: TellIncidentsOfTarget :execrows
@@ -69,7 +71,7 @@ order by 1
 `
 
 // A team and a mailing list are named alone, and with each plan that pages them.
-func (q *Queries) UsesOfPerson(ctx context.Context, userID int64) ([]string, error) {
+func (q *Queries) UsesOfPerson(ctx context.Context, userID users.ID) ([]string, error) {
 	rows, err := q.db.Query(ctx, usesOfPerson, userID)
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ order by n.id
 type NoteUnsentParams struct {
 	Low     time.Time
 	AfterUs int64
-	Buckets []int16
+	Buckets []int
 }
 
 type NoteUnsentRow struct {
@@ -136,7 +136,7 @@ limit 100
 
 type OldestUnsentRow struct {
 	ID          int64
-	Bucket      int16
+	Bucket      int
 	Mode        string
 	Application string
 	AgeSeconds  float64

@@ -45,7 +45,7 @@ select (to_jsonb(u) - '{id,target_id,oncall_id,password_hash,login_epoch,created
     'pinned_teams', (select jsonb_object_agg(t.name, true) from pinned_teams p join teams t on t.id = p.team_id where p.user_id = u.id),
     'devices', (select jsonb_object_agg('device ' || d.id, d.platform) from devices d where d.user_id = u.id and d.active)
 ))::jsonb as state
-from users u where u.id = @id;
+from users u where u.id = sqlc.arg(id)::bigint;
 
 -- The settings of an application. Keys have the fingerprint of their encrypted form.
 -- name: AuditedApplication :one

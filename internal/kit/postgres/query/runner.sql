@@ -33,7 +33,7 @@ join applications a on a.id = due.application_id;
 
 -- An incident as DueIncidents would return it, whether or not it is due.
 -- name: IncidentAhead :one
-select clock_timestamp()::timestamptz as read_at, i.id, i.bucket, i.plan_id, i.application_id, i.created_at,
+select clock_timestamp()::timestamptz as read_at, i.id::bigint as id, i.bucket, i.plan_id, i.application_id, i.created_at,
     coalesce(i.due_at, clock_timestamp())::timestamptz as due_at, i.active, i.version, i.reopen_count, i.current_step, i.step_at,
     i.progress, p.paused as plan_paused, a.paused as application_paused
 from incidents i

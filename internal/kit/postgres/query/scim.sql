@@ -44,9 +44,6 @@ where u.connection_id = @connection_id and u.deleted_at is null
         or u.attributes #>> '{urn:ietf:params:scim:schemas:extension:enterprise:2.0:User,manager}' = sqlc.narg(manager)::text)
 order by u.id offset sqlc.arg(skip)::int limit sqlc.arg(most)::int;
 
--- name: CountScimUsers :one
-select count(*) from scim_users where connection_id = @connection_id and deleted_at is null;
-
 -- name: LockScimUser :one
 select * from scim_users where id = @id and connection_id = @connection_id and deleted_at is null for update;
 
@@ -90,9 +87,6 @@ where g.connection_id = @connection_id
     and (sqlc.narg(external_id)::text is null or g.external_id = sqlc.narg(external_id)::text)
     and (sqlc.narg(member)::bigint is null or exists (select from scim_group_members m where m.group_id = g.id and m.scim_user_id = sqlc.narg(member)::bigint))
 order by g.id offset sqlc.arg(skip)::int limit sqlc.arg(most)::int;
-
--- name: CountScimGroups :one
-select count(*) from scim_groups where connection_id = @connection_id;
 
 -- name: LockScimGroup :one
 select * from scim_groups where id = @id and connection_id = @connection_id for update;

@@ -1,8 +1,10 @@
-package postgres
+package pg
 
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
@@ -19,5 +21,5 @@ func BucketOf(incident int64) int { return int(incident & 255) }
 
 // AddEntry adds a line to the timeline of an incident.
 func AddEntry[ID ~int64, Kind ~string](ctx context.Context, q *db.Queries, incident ID, kind Kind, actor, text string) error {
-	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: []int64{int64(incident)}, Kind: string(kind), Actor: actor, Texts: []string{Storable(text)}})
+	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: []int64{int64(incident)}, Kind: incidents.EntryKind(kind), Actor: actor, Texts: []string{postgres.Storable(text)}})
 }

@@ -1,4 +1,4 @@
-package postgres
+package pg
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, confl
 	for _, m := range missing {
 		if key := users.CanonicalName(m.Name); !seen[key] {
 			seen[key] = true
-			p.Ids, p.Names, p.CanonicalNames = append(p.Ids, m.ID), append(p.Names, m.Name), append(p.CanonicalNames, key)
+			p.Ids, p.Names, p.CanonicalNames = append(p.Ids, int64(m.ID)), append(p.Names, m.Name), append(p.CanonicalNames, key)
 		}
 	}
 	set, err := q.SetCanonicalNames(ctx, p)
@@ -30,10 +30,10 @@ func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, confl
 	}
 	done := map[int64]bool{}
 	for _, id := range set {
-		done[id] = true
+		done[int64(id)] = true
 	}
 	for _, m := range missing {
-		if !done[m.ID] {
+		if !done[int64(m.ID)] {
 			conflicts = append(conflicts, m.Name)
 		}
 	}
