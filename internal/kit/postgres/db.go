@@ -34,7 +34,7 @@ type Config struct {
 	Log        *zap.Logger           // nil = no logging
 	Registerer prometheus.Registerer // nil = metrics are not published
 	AppName    string                // shown in pg_stat_activity; "" = iris
-	// KeyedPlans makes the planner use indexes for every statement (docs/adr/0055). Queues are empty when their statements
+	// KeyedPlans makes the planner use indexes for every statement (docs/adr/0013). Queues are empty when their statements
 	// are planned, and may hold a million rows an hour later: a plan that reads whole tables would then be far too slow.
 	KeyedPlans bool
 }

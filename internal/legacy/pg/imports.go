@@ -20,7 +20,7 @@ import (
 )
 
 // Imports stores the data of a predecessor. One import is one transaction, however long it takes. The statements are built from
-// the descriptions of tables, because sqlc does not know temporary tables (ADR 0120).
+// the descriptions of tables, because sqlc does not know temporary tables (ADR 0018).
 type Imports struct {
 	db   *postgres.DB
 	keys *auth.Keys

@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// API calls the JSON APIs of this server in the process, as the reader of a page (docs/adr/0482). The APIs decide what is valid and who may do
+// API calls the JSON APIs of this server in the process, as the reader of a page (docs/adr/0065). The APIs decide what is valid and who may do
 // it, and they write the audit log, so a page has no rules of its own. An error is the fault of the API, with the field that is wrong.
 type API struct {
 	handler http.Handler
