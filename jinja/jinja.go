@@ -1,6 +1,7 @@
-// Package jinja renders Jinja2 templates. It implements Jinja2 3.1 with the defaults of its SandboxedEnvironment, except
-// for trans, do and the tags that read other templates (include, import, from, extends, block). The output equals that
-// of the original, byte for byte. Errors have the classes and lines of the original, but other texts. See README.md.
+// Package jinja renders Jinja2 templates. It implements Jinja2 3.1 with the defaults of its SandboxedEnvironment,
+// except for trans, do and the tags that read other templates (include, import, from, extends, block). The output
+// equals that of the original, byte for byte. Errors have the classes and lines of the original, but other texts. See
+// README.md.
 //
 // Users write templates, so a template must not be able to harm the process. Every rendering has a budget of work,
 // memory, nesting, time and output (see package py). A template has no access to files, the network or the process. The
@@ -34,8 +35,8 @@ const (
 	MarksJSON = py.MarksJSON // marked, also inside the texts that tojson writes
 )
 
-// Mark replaces the punctuation of data by marked characters, which no markup language gives a meaning. Marked characters in
-// the data itself are replaced by U+FFFD.
+// Mark replaces the punctuation of data by marked characters, which no markup language gives a meaning. Marked
+// characters in the data itself are replaced by U+FFFD.
 func Mark(s string) string { return py.Mark(s) }
 
 // Unmark replaces each marked character by the escape of its plain character.
@@ -72,7 +73,8 @@ func Compile(src string, limits Limits) (*Template, error) {
 func CompileWith(src string, o Options) (t *Template, err error) {
 	o.Limits = withDefaults(o.Limits)
 	if len(src) > o.Limits.Source {
-		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes", o.Limits.Source)}
+		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes",
+			o.Limits.Source)}
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -96,15 +98,15 @@ func failure(r any, line int) *Error {
 	return &Error{Kind: e.Kind, Message: e.Message, Line: line, Column: e.Column}
 }
 
-// Render renders the template. The error, if any, is an *Error. If it is Truncated, Render also returns the output up to the
-// limit; with any other error the output is empty.
+// Render renders the template. The error, if any, is an *Error. If it is Truncated, Render also returns the output up
+// to the limit; with any other error the output is empty.
 func (t *Template) Render(vars Vars) (string, error) {
 	out, _, err := t.RenderInformative(vars)
 	return out, err
 }
 
-// RenderInformative is Render. informative is false when the template prints variables other than the metadata of its Options,
-// and none of them had a letter, a digit or a symbol.
+// RenderInformative is Render. informative is false when the template prints variables other than the metadata of its
+// Options, and none of them had a letter, a digit or a symbol.
 func (t *Template) RenderInformative(vars Vars) (out string, informative bool, err error) {
 	var result run.Result
 	defer func() {
@@ -144,9 +146,9 @@ func (t *Template) MentionsFirst(name, attr string) bool {
 	return false
 }
 
-// StartsObject reports whether the template's source begins a JSON object: its first output is text that starts with {, or a
-// dictionary written in the template that tojson prints. Assignments and macros before it do not count. For a condition,
-// the first branch is examined.
+// StartsObject reports whether the template's source begins a JSON object: its first output is text that starts with {,
+// or a dictionary written in the template that tojson prints. Assignments and macros before it do not count. For a
+// condition, the first branch is examined.
 func (t *Template) StartsObject() bool {
 	for body := t.tree.Body; len(body) > 0; {
 		switch n := body[0].(type) {

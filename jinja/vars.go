@@ -12,7 +12,8 @@ import (
 )
 
 // Vars are the variables of a rendering. DecodeVars makes them; the zero value can only be rendered. A rendering may
-// change the lists and dictionaries in them. Use Vars for one rendering, or for several in sequence that may share changes.
+// change the lists and dictionaries in them. Use Vars for one rendering, or for several in sequence that may share
+// changes.
 type Vars struct{ dict *py.Dict }
 
 // DecodeVars reads the variables from a JSON object; empty data means no variables.
@@ -65,8 +66,8 @@ func (v Vars) Each(f func(name, text string)) {
 	})
 }
 
-// Text returns a value as a template prints it. A value that is not text is "..." if it is nested more than 20 levels deep or
-// its text needs more than 16 KiB.
+// Text returns a value as a template prints it. A value that is not text is "..." if it is nested more than 20 levels
+// deep or its text needs more than 16 KiB.
 func Text(x any) string {
 	if s, ok := py.AsString(x); ok {
 		return s

@@ -24,7 +24,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// operator opens the configured database for one command. A Run method with an *operator.Operator gets it; run closes it.
+// operator opens the configured database for one command. A Run method with an *operator.Operator gets it; run closes
+// it.
 func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	c, err := config.Load(e.config, e.environ)
 	if err != nil {
@@ -43,7 +44,8 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	return o, nil
 }
 
-// local returns what answers requests to /v1 in this process, on the configured database; nil if none is configured. run closes the database.
+// local returns what answers requests to /v1 in this process, on the configured database; nil if none is configured.
+// run closes the database.
 func (e *env) local(ctx context.Context) (http.RoundTripper, error) {
 	if e.api != nil {
 		return e.api, nil
@@ -110,7 +112,8 @@ type userAddCommand struct {
 
 // Run adds a user with contacts.
 func (c userAddCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	u := operator.NewUser{Name: c.Name, FullName: c.FullName, TimeZone: c.TimeZone, Admin: c.Admin, Contacts: map[users.Mode]string{}}
+	u := operator.NewUser{Name: c.Name, FullName: c.FullName, TimeZone: c.TimeZone, Admin: c.Admin,
+		Contacts: map[users.Mode]string{}}
 	for mode, destination := range map[users.Mode]string{users.Email: c.Email, users.SMS: c.Phone, users.Call: c.Phone, users.Slack: c.Slack} {
 		if destination != "" {
 			u.Contacts[mode] = destination
@@ -132,8 +135,8 @@ func (c userAddCommand) Run(ctx context.Context, e *env, o *operator.Operator) e
 	return nil
 }
 
-// password reads a password twice from a terminal, or else the first line of standard input. instead is added to the error
-// about a missing password: what to do without one.
+// password reads a password twice from a terminal, or else the first line of standard input. instead is added to the
+// error about a missing password: what to do without one.
 func (e *env) password(user, instead string) (string, error) {
 	if f, ok := e.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		var typed [2]string
@@ -179,7 +182,8 @@ func (userListCommand) Run(ctx context.Context, e *env, o *operator.Operator) er
 				contacts = append(contacts, string(mode)+"="+d)
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", u.Name, u.FullName, yes(u.Admin), yes(u.Active), strings.Join(contacts, " "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", u.Name, u.FullName, yes(u.Admin), yes(u.Active),
+			strings.Join(contacts, " "))
 	}
 	return w.Flush()
 }
@@ -341,7 +345,8 @@ type checkConfigCommand struct {
 	Online bool   `help:"Also connect to what is configured: database, vendors, directory, providers, processors. No message is sent."`
 }
 
-// Run prints each problem and each warning on a line, and with Online each target. The exit code is 1 if there is a problem.
+// Run prints each problem and each warning on a line, and with Online each target. The exit code is 1 if there is a
+// problem.
 func (c checkConfigCommand) Run(ctx context.Context, e *env) error {
 	var targets online.Config
 	cfg, err := config.Load(e.config, e.environ)

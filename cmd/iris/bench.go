@@ -116,8 +116,8 @@ func (c benchCommand) check() error {
 	return f.Close()
 }
 
-// refuseInUse refuses a database that other programs use: the bench's processors would send the pages of its incidents to
-// the bench's mail server, and other processors would send the bench's pages.
+// refuseInUse refuses a database that other programs use: the bench's processors would send the pages of its incidents
+// to the bench's mail server, and other processors would send the bench's pages.
 func (e *env) refuseInUse(ctx context.Context) error {
 	common, err := e.common("")
 	if err != nil {
@@ -133,7 +133,8 @@ func (e *env) refuseInUse(ctx context.Context) error {
 	}
 	for _, name := range use.People {
 		if !strings.HasPrefix(name, bench.NamePrefix) {
-			return fmt.Errorf("the configured database has users (%s) whose pages would go to the bench: %s", name, remedy)
+			return fmt.Errorf("the configured database has users (%s) whose pages would go to the bench: %s", name,
+				remedy)
 		}
 	}
 	return nil

@@ -43,9 +43,11 @@ func TestDeleteNeedsForceForObjectsInUse(t *testing.T) {
 	exec(`insert into template_active (name_key, template_id) select lower(name), max(id) from templates group by lower(name) on conflict do nothing`)
 	exec(`update applications set default_plan = 'Night' where name = 'shop'`)
 	settings := "--config=" + filepath.Join(t.TempDir(), "iris.yaml")
-	require.NoError(t, os.WriteFile(strings.TrimPrefix(settings, "--config="), []byte("intake: {catch_all_plan: Night}\n"), 0o600))
+	require.NoError(t, os.WriteFile(strings.TrimPrefix(settings, "--config="),
+		[]byte("intake: {catch_all_plan: Night}\n"), 0o600))
 	var template string
-	require.NoError(t, db.Pool().QueryRow(t.Context(), `select template from plan_notifications limit 1`).Scan(&template))
+	require.NoError(t, db.Pool().QueryRow(t.Context(),
+		`select template from plan_notifications limit 1`).Scan(&template))
 	for _, c := range []struct{ kind, name, says string }{
 		{"template", template, "template " + template + " is in use by: plan night"},
 		{"user", "ann", "user ann is in use by: "},
@@ -63,9 +65,11 @@ func TestDeleteNeedsForceForObjectsInUse(t *testing.T) {
 		require.Contains(t, errs, "there is no active "+c.kind+" "+c.name)
 	}
 	var told, shown string
-	require.NoError(t, db.Pool().QueryRow(t.Context(), `select string_agg(text, '|' order by id) from timeline_entries where kind = 'operator'`).Scan(&told))
+	require.NoError(t, db.Pool().QueryRow(t.Context(),
+		`select string_agg(text, '|' order by id) from timeline_entries where kind = 'operator'`).Scan(&told))
 	require.Contains(t, told, "team db was deleted; steps that name it page the fallback instead")
-	require.NoError(t, db.Pool().QueryRow(t.Context(), `select string_agg(distinct t.name, ',') from plan_notifications n
+	require.NoError(t, db.Pool().QueryRow(t.Context(),
+		`select string_agg(distinct t.name, ',') from plan_notifications n
 		join named_targets t on t.target_id = n.target_id where n.role like 'oncall-%'`).Scan(&shown))
 	require.Equal(t, "db", shown, "plans show the old name")
 }

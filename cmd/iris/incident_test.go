@@ -27,7 +27,8 @@ func TestIncidentsAreChangedByHand(t *testing.T) {
 	}
 	does("incident 1 pages ann, db\n", "page", "1", "--user", "ann", "--oncall", "db", "--priority", "urgent")
 	var targets, actor string
-	require.NoError(t, db.Pool().QueryRow(t.Context(), `select targets::text, actor from added_pages where incident_id = 1`).Scan(&targets, &actor))
+	require.NoError(t, db.Pool().QueryRow(t.Context(),
+		`select targets::text, actor from added_pages where incident_id = 1`).Scan(&targets, &actor))
 	require.Contains(t, targets, "oncall-primary")
 	require.Equal(t, "iris command", actor)
 	refuses(2, "name at least one --user, --team or --oncall", "page", "1")
@@ -36,12 +37,14 @@ func TestIncidentsAreChangedByHand(t *testing.T) {
 	refuses(1, "no such incident", "page", "9", "--user", "ann")
 
 	refuses(1, "nobody has acknowledged the incident", "reassign", "1", "ann")
-	_, err = db.Pool().Exec(t.Context(), `update incidents set active = false, owner_id = (select id from users where name = 'bob') where id = 1`)
+	_, err = db.Pool().Exec(t.Context(),
+		`update incidents set active = false, owner_id = (select id from users where name = 'bob') where id = 1`)
 	require.NoError(t, err)
 	does("incident 1 belongs to ann\n", "reassign", "1", "ann")
 	refuses(2, `there is no active user "nobody"`, "reassign", "1", "nobody")
 
-	does("incident 2 is merged into incident 1\nincident 3 is merged into incident 1\n", "merge", "2", "3", "--into", "1", "--comment", "same disk")
+	does("incident 2 is merged into incident 1\nincident 3 is merged into incident 1\n", "merge", "2", "3", "--into",
+		"1", "--comment", "same disk")
 	refuses(2, "incident 2 is merged into incident 1: merge into that one", "merge", "1", "--into", "2")
 	does("incident 3 is no longer merged\n", "unmerge", "3")
 	refuses(1, "the incident is not merged into another one", "unmerge", "3")
@@ -67,12 +70,14 @@ func TestIncidentsAreChangedByHand(t *testing.T) {
 func TestIncidentOpen(t *testing.T) {
 	t.Parallel()
 	environ, db := installation(t)
-	open := []string{"incident", "open", "--plan", "night", "--application", "shop", "--title", "db1 is down", "--severity", "critical",
+	open := []string{"incident", "open", "--plan", "night", "--application", "shop", "--title", "db1 is down",
+		"--severity", "critical",
 		"--label", "team=db", "--target", "user:ann", "--context", `{"host":"db1"}`, "--dedup-key", "db1"}
 	code, first, errs := iris(t, environ, "", open...)
 	require.Zero(t, code, errs)
 	var stored string
-	require.NoError(t, db.Pool().QueryRow(t.Context(), `select c.context::text from incidents i join incident_contexts c on c.incident_id = i.id
+	require.NoError(t, db.Pool().QueryRow(t.Context(),
+		`select c.context::text from incidents i join incident_contexts c on c.incident_id = i.id
 		where i.id::text = $1 and i.active`, strings.TrimSpace(first)).Scan(&stored))
 	require.JSONEq(t, `{"host":"db1","title":"db1 is down","severity":"critical","labels":{"team":"db"}}`, stored)
 	code, again, errs := iris(t, environ, "", open...)

@@ -22,5 +22,6 @@ func (f intakeFlags) set(ctx context.Context, o *operator.Operator, name string)
 	if !f.given() {
 		return nil
 	}
-	return o.SetIntake(ctx, name, operator.Intake{DefaultPlan: f.DefaultPlan, LateWithin: f.LateWithin, LateHold: f.LateHold})
+	return o.SetIntake(ctx, name, operator.Intake{DefaultPlan: f.DefaultPlan, LateWithin: f.LateWithin,
+		LateHold: f.LateHold})
 }

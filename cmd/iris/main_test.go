@@ -38,15 +38,18 @@ func TestFirstUse(t *testing.T) {
 	fails("run: iris migrate", "secret words\n", "user", "add", "ann")
 	must("", "migrate")
 	must("", "migrate")
-	must("secret words\n", "user", "add", "ann", "--admin", "--email", "ann@example.com", "--phone", "+12025550100", "--full-name", "Ann Other")
+	must("secret words\n", "user", "add", "ann", "--admin", "--email", "ann@example.com", "--phone", "+12025550100",
+		"--full-name", "Ann Other")
 	must("", "user", "add", "bot", "--no-password")
 	fails("a user named ANN exists already", "secret words\n", "user", "add", "ANN")
 	fails("no password on standard input", "", "user", "add", "carl")
 	fails("at least 8 characters", "short\n", "user", "add", "carl")
 	fails("unknown time zone", "secret words\n", "user", "add", "carl", "--time-zone", "Mars/Base")
 	fails(`user name "bo b" must not contain spaces`, "secret words\n", "user", "add", "bo b")
-	fails(`the email contact "nonsense" must be an e-mail address`, "secret words\n", "user", "add", "bob", "--email", "nonsense")
-	fails(`the sms contact "12" cannot be used: the phone number has no country code`, "secret words\n", "user", "add", "bob", "--phone", "12")
+	fails(`the email contact "nonsense" must be an e-mail address`, "secret words\n", "user", "add", "bob", "--email",
+		"nonsense")
+	fails(`the sms contact "12" cannot be used: the phone number has no country code`, "secret words\n", "user", "add",
+		"bob", "--phone", "12")
 	says := func(want string, args ...string) {
 		t.Helper()
 		code, _, errs := iris(t, environ, "secret words\n", args...)
@@ -61,10 +64,12 @@ func TestFirstUse(t *testing.T) {
 	require.Regexp(t, `ann +Ann Other +yes +yes +email=ann@example.com sms=\+12025550100 slack=@ann\n`, list)
 	require.Regexp(t, `bot +no +yes *\n`, list)
 
-	key := must("", "app", "add", "watch", "--variable", "title", "--variable", "host", "--title", "title", "--acts-for-users")
+	key := must("", "app", "add", "watch", "--variable", "title", "--variable", "host", "--title", "title",
+		"--acts-for-users")
 	require.Regexp(t, "^[0-9a-f]{64}\n$", key)
 	fails("iris: an application named watch exists already\n", "", "app", "add", "watch")
-	fails(`application half: the title variable "b" is not one of its variables (a)`, "", "app", "add", "half", "--variable", "a", "--title", "b")
+	fails(`application half: the title variable "b" is not one of its variables (a)`, "", "app", "add", "half",
+		"--variable", "a", "--title", "b")
 	fails("the name of a variable is empty", "", "app", "add", "half", "--variable", "a,,b")
 	must("", "app", "add", "half") // the failed commands stored nothing
 	must("", "app", "add", "scheduler", "--uses-on-call")
@@ -82,12 +87,15 @@ func TestFirstUse(t *testing.T) {
 	require.Contains(t, errs, "nothing to change")
 	must("", "app", "set", "watch", "--late-within", "5m", "--late-hold", "0")
 	fails("--late-within must be between 0 and 24h", "", "app", "set", "watch", "--late-within=-1s")
-	fails("application watch: there is no active plan nowhere for --default-plan", "", "app", "set", "watch", "--default-plan", "nowhere")
+	fails("application watch: there is no active plan nowhere for --default-plan", "", "app", "set", "watch",
+		"--default-plan", "nowhere")
 	fails(`there is no active plan "nowhere"`, "", "plan", "set", "nowhere", "--repage-after", "10m")
 	fails("must not hold a colon", "", "app", "add", "a:b")
 
-	require.Regexp(t, "address: /v1/hooks/generic\\ntoken: .+\\n", must("", "integration", "add", "any", "--type", "generic", "--application", "watch", "--rate", "60"))
-	must("", "integration", "set", "any", "--resolve-after", "1h", "--close-after", "48h", "--severity", "info", "--no-enabled")
+	require.Regexp(t, "address: /v1/hooks/generic\\ntoken: .+\\n",
+		must("", "integration", "add", "any", "--type", "generic", "--application", "watch", "--rate", "60"))
+	must("", "integration", "set", "any", "--resolve-after", "1h", "--close-after", "48h", "--severity", "info",
+		"--no-enabled")
 	shown := must("", "integration", "show", "any")
 	for _, line := range []string{"default severity: info\n", "rate per minute: 60\n", "enabled: false\n", "resolve after: 1h0m0s\n", "close after: 48h0m0s\n"} {
 		require.Contains(t, shown, line)
@@ -139,11 +147,14 @@ func TestCheckConfig(t *testing.T) {
 	require.Zero(t, code, errs)
 	require.Equal(t, "the configuration is valid\n", out)
 	require.Contains(t, errs, "warning: secret_key (IRIS_SECRET_KEY): is not set")
-	_, _, errs = iris(t, []string{"IRIS_DATABASE_URL=postgres://h/d"}, "", "check-config", "--config", written(t, "oncall: {urgent_plan: p}"))
-	require.Equal(t, 1, strings.Count(errs, "oncall.escalate_application: is not set"), "both servers read it, it is said once")
+	_, _, errs = iris(t, []string{"IRIS_DATABASE_URL=postgres://h/d"}, "", "check-config", "--config",
+		written(t, "oncall: {urgent_plan: p}"))
+	require.Equal(t, 1, strings.Count(errs, "oncall.escalate_application: is not set"),
+		"both servers read it, it is said once")
 
 	file := filepath.Join(t.TempDir(), "iris.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("smtp:\n  addr: mail\nlimits:\n  modes:\n    fax: {rate: 1/s}\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("smtp:\n  addr: mail\nlimits:\n  modes:\n    fax: {rate: 1/s}\n"),
+		0o600))
 	code, out, errs = iris(t, []string{"IRIS_GOSSIP_KEY=x"}, "", "check-config", "--config", file)
 	require.Equal(t, 1, code)
 	require.Empty(t, out)
@@ -153,7 +164,8 @@ func TestCheckConfig(t *testing.T) {
 	} {
 		require.Equal(t, 1, strings.Count(errs, want), "%s in\n%s", want, errs)
 	}
-	code, _, errs = iris(t, []string{"IRIS_DATABASE_URL=postgres://h/d"}, "", "check-config", "--config", file, "--only", "api")
+	code, _, errs = iris(t, []string{"IRIS_DATABASE_URL=postgres://h/d"}, "", "check-config", "--config", file,
+		"--only", "api")
 	require.Zero(t, code, errs)
 }
 
@@ -161,7 +173,8 @@ func TestRender(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "context.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"name": "Zoë", "list": [1, 2]}`), 0o600))
-	code, out, errs := iris(t, nil, "Hello {{ name }}{% for n in list %} {{ n }}{% endfor %}", "render", "--context", file)
+	code, out, errs := iris(t, nil, "Hello {{ name }}{% for n in list %} {{ n }}{% endfor %}", "render", "--context",
+		file)
 	require.Zero(t, code, errs)
 	require.Equal(t, "Hello Zoë 1 2", out, "no newline is added")
 	code, out, _ = iris(t, nil, "plain\n\n", "render")

@@ -35,11 +35,16 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 	require.Equal(t, "on-call\tdb\tprimary\t2026-11-22T02:00:00+01:00\tbob\n"+
 		"hand-off\tdb\tprimary\t2026-11-29T02:00:00+01:00\t\nhand-off\tdb\tprimary\t2026-11-30T02:00:00+01:00\tann\n"+
 		"gap\tdb\tprimary\t2026-11-29T02:00:00+01:00\t2026-11-30T02:00:00+01:00\n",
-		ask(3, "db", "--at", "2026-11-22T01:00:00Z", "-o", "plain", "--next", "--gaps", "--for", "9d", "--role", "Primary"))
-	require.Contains(t, ask(0, "db", "--at", "2026-11-22", "--gaps", "--for", "2d"), "No gap in primary until Tue 2026-11-24 00:00:00 +01:00.\n")
-	require.Contains(t, ask(0, "db", "--at", "2026-11-29 12:00"), "ann (Ann Lee)  email ann@example.com  primary of team db: first in its fixed order (nobody has a shift)")
-	require.Contains(t, ask(3, "empty"), "primary  NOBODY              nobody is primary: team empty has no active member\n")
-	require.Regexp(t, "^on-call\tempty\tprimary\t[^\t]+\t\n$", ask(3, "empty", "-o", "plain"), "scripts hear of nobody, too")
+		ask(3, "db", "--at", "2026-11-22T01:00:00Z", "-o", "plain", "--next", "--gaps", "--for", "9d", "--role",
+			"Primary"))
+	require.Contains(t, ask(0, "db", "--at", "2026-11-22", "--gaps", "--for", "2d"),
+		"No gap in primary until Tue 2026-11-24 00:00:00 +01:00.\n")
+	require.Contains(t, ask(0, "db", "--at", "2026-11-29 12:00"),
+		"ann (Ann Lee)  email ann@example.com  primary of team db: first in its fixed order (nobody has a shift)")
+	require.Contains(t, ask(3, "empty"),
+		"primary  NOBODY              nobody is primary: team empty has no active member\n")
+	require.Regexp(t, "^on-call\tempty\tprimary\t[^\t]+\t\n$", ask(3, "empty", "-o", "plain"),
+		"scripts hear of nobody, too")
 
 	var teams []scheduling.Team
 	require.NoError(t, json.Unmarshal([]byte(ask(0, "db", "--at", "2026-11-22 02:00", "--output", "json")), &teams))

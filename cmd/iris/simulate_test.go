@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
-// installation returns a database with ann, bob and team db of both. The calendar has a hand-off at 02:00 in Zurich on 22
-// November 2026. Plan night pages the primary twice, then the dynamic target of the incident.
+// installation returns a database with ann, bob and team db of both. The calendar has a hand-off at 02:00 in Zurich on
+// 22 November 2026. Plan night pages the primary twice, then the dynamic target of the incident.
 func installation(t *testing.T) (environ []string, db *postgres.DB) {
 	t.Helper()
 	return installOn(t, pgtest.New(t))
@@ -56,7 +56,8 @@ func TestRelativeTimesOfSimulationsAreTheDatabases(t *testing.T) {
 	now, err := db.Clock(t.Context())
 	require.NoError(t, err)
 	for at, want := range map[string]time.Time{"now": now, "+2h": now.Add(2 * time.Hour), "+3d": now.AddDate(0, 0, 3), "+2w": now.AddDate(0, 0, 14)} {
-		code, out, errs := iris(t, environ, "", "simulate", "--plan", "night", "--at", at, "--zone", "Asia/Tokyo", "--output", "json")
+		code, out, errs := iris(t, environ, "", "simulate", "--plan", "night", "--at", at, "--zone", "Asia/Tokyo",
+			"--output", "json")
 		require.Zero(t, code, errs)
 		var report simulation.Report
 		require.NoError(t, json.Unmarshal([]byte(out), &report))
@@ -67,7 +68,8 @@ func TestRelativeTimesOfSimulationsAreTheDatabases(t *testing.T) {
 func TestSimulateOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	environ, db := installation(t)
-	code, out, errs := iris(t, environ, "", "simulate", "--plan", "night", "--at", "2026-11-22 01:58", "--zone", "Europe/Zurich",
+	code, out, errs := iris(t, environ, "", "simulate", "--plan", "night", "--at", "2026-11-22 01:58", "--zone",
+		"Europe/Zurich",
 		"--application", "shop", "--target", "user:ann")
 	require.Zero(t, code, errs)
 	require.Equal(t, `Plan night (version 1), opened Sun 2026-11-22 01:58:00 +01:00 by application shop. Nothing is sent.
@@ -88,7 +90,8 @@ Note: It is not known which modes have a vendor: no processor runs, or one is of
 Note: A resolve after all these pages notifies ann by email.
 `, out)
 
-	code, out, errs = iris(t, environ, "", "simulate", "--plan", "1", "--at", "2026-11-22T00:58:00Z", "--zone", "UTC", "-o", "plain", "--assume", "ack-after=1m")
+	code, out, errs = iris(t, environ, "", "simulate", "--plan", "1", "--at", "2026-11-22T00:58:00Z", "--zone", "UTC",
+		"-o", "plain", "--assume", "ack-after=1m")
 	require.Zero(t, code, errs)
 	require.Equal(t, "2026-11-22T00:58:00Z\t1\t1\t0\tann\temail\turgent\tprimary\tprimary of team db: shift until Sun 2026-11-22 02:00 CET\tthe priority's default\n", out)
 
@@ -120,6 +123,7 @@ Note: A resolve after all these pages notifies ann by email.
 	require.Equal(t, 2, code)
 	require.Contains(t, errs, "--plan")
 	var made int
-	require.NoError(t, db.Pool().QueryRow(t.Context(), `select (select count(*) from messages) + (select count(*) from incidents)`).Scan(&made))
+	require.NoError(t, db.Pool().QueryRow(t.Context(),
+		`select (select count(*) from messages) + (select count(*) from incidents)`).Scan(&made))
 	require.Zero(t, made)
 }

@@ -124,7 +124,8 @@ func tableSync(out io.Writer, r operator.DirectoryReport) error {
 	for _, p := range r.Problems {
 		fmt.Fprintf(out, "ignored: %s: %s\n", text.Tabless.Replace(p.Name), text.Tabless.Replace(p.Text))
 	}
-	fmt.Fprintf(out, "%d entries in %s; %d active users were never in it and are not changed.\n", r.Entries, r.Source, r.Unsynced)
+	fmt.Fprintf(out, "%d entries in %s; %d active users were never in it and are not changed.\n", r.Entries, r.Source,
+		r.Unsynced)
 	switch {
 	case r.Stopped != "":
 		fmt.Fprintf(out, "NOTHING WAS CHANGED: %s. If that is right: iris sync --allow-gone\n", r.Stopped)

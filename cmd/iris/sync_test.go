@@ -17,10 +17,12 @@ func TestSync(t *testing.T) {
 		s := pretend.NewSlack(pretend.SlackConfig{Members: members}, nil)
 		require.NoError(t, s.Start())
 		t.Cleanup(s.Close)
-		return []string{"IRIS_DATABASE_URL=" + url, "IRIS_SLACK_TOKEN=xoxb-1", "IRIS_SLACK_API_URL=" + s.URL(), "IRIS_CONFIG="}
+		return []string{"IRIS_DATABASE_URL=" + url, "IRIS_SLACK_TOKEN=xoxb-1", "IRIS_SLACK_API_URL=" + s.URL(),
+			"IRIS_CONFIG="}
 	}
 	file := written(t, "sync: {from: slack, phone_region: CH}")
-	ann := pretend.SlackMember{ID: "U1", Name: "ann", RealName: "Ann Lee", Email: "ann@example.com", Phone: "079 123 45 67"}
+	ann := pretend.SlackMember{ID: "U1", Name: "ann", RealName: "Ann Lee", Email: "ann@example.com",
+		Phone: "079 123 45 67"}
 	two := start(ann, pretend.SlackMember{ID: "U2", Name: "bob", Phone: "ask"})
 
 	code, out, errs := iris(t, two, "", "sync", "--config", file, "--dry-run")
@@ -73,6 +75,7 @@ func TestCheckConfigChecksTheDirectorySection(t *testing.T) {
 		require.Equal(t, 1, code, content)
 		require.Contains(t, errs, want, content)
 	}
-	code, _, errs := iris(t, environ, "", "check-config", "--config", written(t, "auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x'}}\nsync: {from: ldap}"))
+	code, _, errs := iris(t, environ, "", "check-config", "--config",
+		written(t, "auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x'}}\nsync: {from: ldap}"))
 	require.Zero(t, code, errs)
 }

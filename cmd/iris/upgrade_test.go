@@ -45,7 +45,8 @@ func TestCheckUpgradeListsWhoLosesWhat(t *testing.T) {
 	for _, l := range found {
 		got[l.Rule+": "+l.Who+" "+l.Application] = l.Times
 	}
-	require.Equal(t, map[string]int64{"reach: application blue red": 1, "open: sid red": 2, "open: service token job of team others red": 1,
+	require.Equal(t, map[string]int64{"reach: application blue red": 1, "open: sid red": 2,
+		"open: service token job of team others red": 1,
 		"contacts: vic ": 0, "contacts: mia with the token board ": 0, "contacts: service token wall of the administrators ": 0}, got)
 	code, out, errs = iris(t, environ, "", "check-upgrade")
 	require.Zero(t, code, errs)

@@ -1,5 +1,5 @@
-// Command message-processor owns buckets, escalates their incidents and sends their messages. It needs PostgreSQL and its
-// peers. Run two or more.
+// Command message-processor owns buckets, escalates their incidents and sends their messages. It needs PostgreSQL and
+// its peers. Run two or more.
 package main
 
 import "github.com/iris-oncall/iris/internal/program"

@@ -31,7 +31,8 @@ const (
 type Messages interface {
 	// Asked returns a message; a NotFound fault if there is no such message.
 	Asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error)
-	// AskedBatch returns the digest with a number of 32 hexadecimal digits; a NotFound fault if there is no such digest.
+	// AskedBatch returns the digest with a number of 32 hexadecimal digits; a NotFound fault if there is no such
+	// digest.
 	AskedBatch(ctx context.Context, batch string) (messages.AnsweredMessage, error)
 	// Batch returns the incidents of a digest; none if there is no such digest.
 	Batch(ctx context.Context, batch string) ([]incidents.ID, error)
@@ -49,10 +50,11 @@ type Paged interface {
 
 // Senders finds the person who answers.
 type Senders interface {
-	// ByContact returns the active user with this verified contact; a NotFound fault if there is none. Phone numbers are compared
-	// by their digits.
+	// ByContact returns the active user with this verified contact; a NotFound fault if there is none. Phone numbers
+	// are compared by their digits.
 	ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error)
-	// ByMessage returns the active recipient of a message if the message was sent to source; a NotFound fault otherwise.
+	// ByMessage returns the active recipient of a message if the message was sent to source; a NotFound fault
+	// otherwise.
 	ByMessage(ctx context.Context, id messages.ID, mode users.Mode, source string) (users.User, error)
 }
 
@@ -98,8 +100,8 @@ func mailSender(address string) sender { return sender{users.Email, address, inc
 func smsSender(number string) sender   { return sender{users.SMS, number, incidents.ViaSMS} }
 func callSender(number string) sender  { return sender{users.Call, number, incidents.ViaCall} }
 
-// carryOut carries out a reply for the owner of the contact and returns the text for that person. It sets the message, person and
-// incident of record. A message that does not exist is an Invalid fault.
+// carryOut carries out a reply for the owner of the contact and returns the text for that person. It sets the message,
+// person and incident of record. A message that does not exist is an Invalid fault.
 func (a *answers) carryOut(ctx context.Context, s sender, r messages.Reply, record *messages.Answer) (string, error) {
 	record.MessageID = r.MessageID
 	if r.Command == messages.CommandSorry {
@@ -123,8 +125,8 @@ func (a *answers) carryOut(ctx context.Context, s sender, r messages.Reply, reco
 	return a.carryOutFor(ctx, user, s.via, r, record)
 }
 
-// identify returns the person who has the contact verified. If there is none, it returns the recipient of the message that the
-// reply names, if that message was sent to the same contact. Otherwise it returns a NotFound fault.
+// identify returns the person who has the contact verified. If there is none, it returns the recipient of the message
+// that the reply names, if that message was sent to the same contact. Otherwise it returns a NotFound fault.
 func (a *answers) identify(ctx context.Context, s sender, r messages.Reply) (users.User, error) {
 	if s.mode == users.SMS || s.mode == users.Call {
 		if number, err := a.Region.Number(s.contact); err == nil { // as contacts are stored
@@ -180,7 +182,8 @@ func (a *answers) carryOutFor(ctx context.Context, user users.User, via incident
 // message returns the message that is answered; an Invalid fault if there is no such message.
 func (a *answers) message(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
 	m, err := a.Messages.Asked(ctx, id)
-	return m, fault.When(err, fault.NotFound, fault.Newf(fault.Invalid, "Invalid message(%d): no application found.", id))
+	return m, fault.When(err, fault.NotFound, fault.Newf(fault.Invalid, "Invalid message(%d): no application found.",
+		id))
 }
 
 func (a *answers) claimMessage(ctx context.Context, user users.User, via incidents.Via, id messages.ID, record *messages.Answer) (string, error) {
@@ -270,7 +273,8 @@ func (a *answers) claimAll(ctx context.Context, user users.User, via incidents.V
 	return claimedText(open, claimed), nil
 }
 
-// claimedText has a line for the claimed incidents and a line for the others, for each application if there are several.
+// claimedText has a line for the claimed incidents and a line for the others, for each application if there are
+// several.
 func claimedText(open []messages.AnsweredMessage, claimed map[incidents.ID]bool) string {
 	var apps []string
 	byApp := map[string][2][]string{} // claimed and not claimed
@@ -295,15 +299,16 @@ func claimedText(open []messages.AnsweredMessage, claimed map[incidents.ID]bool)
 		}
 		for n, result := range []string{"claimed", "failed to claim"} {
 			if ids := byApp[app][n]; len(ids) > 0 {
-				lines = append(lines, fmt.Sprintf("%sIris Incidents %s (%d): %s", prefix, result, len(ids), strings.Join(ids, ", ")))
+				lines = append(lines, fmt.Sprintf("%sIris Incidents %s (%d): %s", prefix, result, len(ids),
+					strings.Join(ids, ", ")))
 			}
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// explainable reports whether an error is a mistake of the person, which the text for the person explains. Other errors are
-// failures of Iris.
+// explainable reports whether an error is a mistake of the person, which the text for the person explains. Other errors
+// are failures of Iris.
 func explainable(err error) bool {
 	return fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Forbidden)
 }
@@ -316,13 +321,14 @@ func (a *answers) record(ctx context.Context, answer messages.Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	if err := a.Records.Record(ctx, answer); err != nil {
-		a.log.Error("an answer could not be recorded", zap.Int64("message_id", int64(answer.MessageID)), zap.Int64("incident_id", int64(answer.IncidentID)), zap.Error(err))
+		a.log.Error("an answer could not be recorded", zap.Int64("message_id", int64(answer.MessageID)),
+			zap.Int64("incident_id", int64(answer.IncidentID)), zap.Error(err))
 	}
 }
 
-// recordForRelay records the result of a reply that a relay passed on, and returns the text for the person. A Forbidden or NotFound
-// fault becomes such a text. An Invalid fault is recorded and stays an error for the relay. A failure of Iris is not recorded,
-// because the relay may send the reply again.
+// recordForRelay records the result of a reply that a relay passed on, and returns the text for the person. A Forbidden
+// or NotFound fault becomes such a text. An Invalid fault is recorded and stays an error for the relay. A failure of
+// Iris is not recorded, because the relay may send the reply again.
 func (a *answers) recordForRelay(ctx context.Context, text string, err error, answer messages.Answer) (string, error) {
 	switch {
 	case err != nil && !explainable(err):

@@ -38,10 +38,12 @@ func (l *links) showDigest(r *http.Request, link auth.Link, user users.User) (v 
 	case n == 0:
 		v.Heading, v.Text = nothingLeft, nothingLeftText
 	case user.ReadOnly:
-		v.Heading, v.Text = "Nobody has acknowledged "+countIncidents(n), user.Name+" may only read, and cannot acknowledge."
+		v.Heading, v.Text = "Nobody has acknowledged "+countIncidents(n), user.Name+
+			" may only read, and cannot acknowledge."
 	default:
 		v.Heading = "Acknowledge " + countIncidents(n) + "?"
-		v.Text = "You acknowledge as " + user.Name + " every incident below that nobody has acknowledged. Paging for them stops for everybody, and their timelines name you."
+		v.Text = "You acknowledge as " + user.Name +
+			" every incident below that nobody has acknowledged. Paging for them stops for everybody, and their timelines name you."
 		v.Button = "Acknowledge"
 		if n > 1 {
 			v.Button = "Acknowledge all"
@@ -52,8 +54,8 @@ func (l *links) showDigest(r *http.Request, link auth.Link, user users.User) (v 
 	return v, err
 }
 
-// followDigest acknowledges the waiting incidents of a digest. A repetition changes nothing. An incident that another person
-// acknowledges at the same time keeps its owner.
+// followDigest acknowledges the waiting incidents of a digest. A repetition changes nothing. An incident that another
+// person acknowledges at the same time keeps its owner.
 func (l *links) followDigest(r *http.Request, link auth.Link, user users.User) (v linkView, err error) {
 	ctx := r.Context()
 	d, err := l.digest(ctx, link)
@@ -78,8 +80,9 @@ func (l *links) followDigest(r *http.Request, link auth.Link, user users.User) (
 		if n == 1 {
 			v.Text = "Nobody is being paged for it any more."
 		}
-		l.record(ctx, messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID, MessageID: messages.ID(link.MessageID),
-			Content: "acknowledge", Result: "acknowledged"})
+		l.record(ctx, messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID,
+			MessageID: messages.ID(link.MessageID),
+			Content:   "acknowledge", Result: "acknowledged"})
 	}
 	v.Facts, err = l.digestFacts(ctx, digestIncidents{all: d.all})
 	return v, err

@@ -58,8 +58,8 @@ func (l *links) routes(r chi.Router) {
 // linkHandler returns the page for a verified link. user is the person of the link.
 type linkHandler func(r *http.Request, link auth.Link, user users.User) (linkView, error)
 
-// serve returns a handler that verifies a link and writes its page. incident returns the page of an incident's link, digest that of
-// a digest's link.
+// serve returns a handler that verifies a link and writes its page. incident returns the page of an incident's link,
+// digest that of a digest's link.
 func (l *links) serve(incident, digest linkHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var v linkView
@@ -106,13 +106,15 @@ func (l *links) show(r *http.Request, link auth.Link, user users.User) (linkView
 	v := about(i, user)
 	switch {
 	case i.Resolved:
-		v.state(incidents.StateResolved, resolved, "There is nothing left to acknowledge, and nobody is being paged for it.")
+		v.state(incidents.StateResolved, resolved,
+			"There is nothing left to acknowledge, and nobody is being paged for it.")
 	case !i.Active && i.Owner != "":
 		v.state(incidents.StateAcknowledged, "Acknowledged by "+i.Owner, nobodyPaged)
 	case user.ReadOnly:
 		v.state(i.State(), unacknowledged, user.Name+" may only read, and cannot acknowledge it.")
 	default:
-		v.state(i.State(), unacknowledged, "You acknowledge it as "+user.Name+". Paging stops for everybody, and the timeline names you.")
+		v.state(i.State(), unacknowledged, "You acknowledge it as "+user.Name+
+			". Paging stops for everybody, and the timeline names you.")
 		v.Button = "Acknowledge"
 	}
 	l.log.Debug("link shown", zap.Int64("incident_id", link.IncidentID))
@@ -140,14 +142,16 @@ func (l *links) follow(r *http.Request, link auth.Link, user users.User) (linkVi
 	v := about(i, user)
 	if done[0].OwnedBy != 0 {
 		v.Status, v.Button, v.Replace = http.StatusConflict, "Take over from "+done[0].PreviousOwner, done[0].OwnedBy
-		v.state(incidents.StateAcknowledged, done[0].PreviousOwner+" has acknowledged this incident", "Nobody is paged for it any more. Do you want to take it over?")
+		v.state(incidents.StateAcknowledged, done[0].PreviousOwner+" has acknowledged this incident",
+			"Nobody is paged for it any more. Do you want to take it over?")
 		return v, nil
 	}
 	v.state(incidents.StateAcknowledged, "Acknowledged by "+user.Name, nobodyPaged)
 	if p := done[0].PreviousOwner; p != "" && p != user.Name {
 		v.Text += " Before you, " + p + " had acknowledged it."
 	}
-	l.record(r.Context(), messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID, MessageID: messages.ID(link.MessageID), IncidentID: i.ID,
+	l.record(r.Context(), messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID,
+		MessageID: messages.ID(link.MessageID), IncidentID: i.ID,
 		Content: "acknowledge", Result: "acknowledged"})
 	return v, nil
 }
@@ -167,7 +171,8 @@ func (l *links) verify(r *http.Request) (auth.Link, users.User, error) {
 
 // failure returns the page for an error.
 func (l *links) failure(link auth.Link, err error) linkView {
-	v := linkView{Status: http.StatusBadRequest, Bad: true, Heading: "This link cannot be used", Incident: link.IncidentID}
+	v := linkView{Status: http.StatusBadRequest, Bad: true, Heading: "This link cannot be used",
+		Incident: link.IncidentID}
 	switch fault.KindOf(err) {
 	case fault.NotFound:
 		v.Status, v.Incident, v.Text = http.StatusNotFound, 0, "The incident or the person of this link does not exist any more."
@@ -200,7 +205,8 @@ const (
 	nobodyPaged    = "Nobody is being paged for it any more."
 )
 
-// about describes an incident to the person of the link: the alert, how long ago it was opened, and when in the person's time zone.
+// about describes an incident to the person of the link: the alert, how long ago it was opened, and when in the
+// person's time zone.
 func about(i incidents.Incident, user users.User) linkView {
 	zone, err := time.LoadLocation(user.TimeZone)
 	if err != nil {

@@ -22,7 +22,8 @@ type Notifications interface {
 	Create(ctx context.Context, n messages.Notification) (int64, error)
 }
 
-// Rates limits how many incidents mails open. Check returns a Throttled fault if an application has too many with a plan.
+// Rates limits how many incidents mails open. Check returns a Throttled fault if an application has too many with a
+// plan.
 type Rates interface {
 	Check(ctx context.Context, app auth.Application, plan int64) error
 }
@@ -60,7 +61,8 @@ func (m received) firstLine() string {
 	return strings.TrimSpace(line)
 }
 
-// parseMail reads the body that a relay posts: {"body": text, "headers": [{"name": ..., "value": text or list of texts}]}.
+// parseMail reads the body that a relay posts: {"body": text, "headers": [{"name": ..., "value": text or list of
+// texts}]}.
 func parseMail(raw []byte) (received, error) {
 	members, err := wire.Object(wire.WithoutNUL(raw))
 	if err != nil {
@@ -187,8 +189,8 @@ func (s *mail) handle(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// parseMailReply parses the first line of a reply, as in an SMS. The line may also be the word claim or suppress alone. The subject
-// must then begin with "Re:" and the number of a message, as in replies to mails of Iris.
+// parseMailReply parses the first line of a reply, as in an SMS. The line may also be the word claim or suppress alone.
+// The subject must then begin with "Re:" and the number of a message, as in replies to mails of Iris.
 func parseMailReply(m received) (messages.Reply, error) {
 	line := m.firstLine()
 	if line == "claim" || line == "suppress" {
@@ -212,8 +214,8 @@ const (
 	mailLifetime = time.Hour
 )
 
-// author finds the author of a mail and checks that the caller may pass on answers of that person. For an unknown author it returns
-// an Invalid fault.
+// author finds the author of a mail and checks that the caller may pass on answers of that person. For an unknown
+// author it returns an Invalid fault.
 func (s *mail) author(r *http.Request, address string, reply messages.Reply) (users.User, error) {
 	user, err := s.identify(r.Context(), mailSender(address), reply)
 	if fault.Is(err, fault.NotFound) {
@@ -249,8 +251,8 @@ func (s *mail) reply(ctx context.Context, m received, user users.User, text stri
 	return err
 }
 
-// replyApplication returns the application that replies to a mail: the one of the message or incident, else the caller, else the
-// one of web sessions.
+// replyApplication returns the application that replies to a mail: the one of the message or incident, else the caller,
+// else the one of web sessions.
 func (s *mail) replyApplication(ctx context.Context, record messages.Answer) (int64, error) {
 	if record.MessageID != 0 {
 		if m, err := s.Messages.Asked(ctx, record.MessageID); err == nil && m.ApplicationID != 0 {

@@ -44,10 +44,12 @@ type Load interface {
 	Accepted(applicationID int64, n int)
 }
 
-// incidentHeader is the header of the answer to a mail for a mailbox: the incident's id, or the reason why none was opened.
+// incidentHeader is the header of the answer to a mail for a mailbox: the incident's id, or the reason why none was
+// opened.
 const incidentHeader = "X-IRIS-INCIDENT"
 
-// openIncident opens an incident and answers 204 with incidentHeader. A mail that opens no incident is also answered with 204.
+// openIncident opens an incident and answers 204 with incidentHeader. A mail that opens no incident is also answered
+// with 204.
 func (s *mail) openIncident(w http.ResponseWriter, r *http.Request, box messages.Mailbox, m received) error {
 	result := "Not created (email reply not fresh email)"
 	if !m.isReply {
@@ -70,7 +72,8 @@ func (s *mail) openIncident(w http.ResponseWriter, r *http.Request, box messages
 			result = strconv.FormatInt(int64(id), 10)
 		} else {
 			// People do not see the header, so the log is the only trace of a lost page.
-			s.log.Warn("mail opened no incident", zap.String("application", app.Name), zap.String("plan", box.Plan), zap.String("reason", why))
+			s.log.Warn("mail opened no incident", zap.String("application", app.Name), zap.String("plan", box.Plan),
+				zap.String("reason", why))
 		}
 	}
 	w.Header().Set(incidentHeader, result)
@@ -107,7 +110,8 @@ func (s *mail) plan(ctx context.Context, box messages.Mailbox, app auth.Applicat
 func (s *mail) open(ctx context.Context, app auth.Application, plan escalation.PlanID, m received) (incidents.ID, error) {
 	if wait, err := s.Load.Overloaded(ctx, app); err != nil || wait > 0 {
 		if err == nil {
-			err = &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting", RetryAfter: wait}
+			err = &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting",
+				RetryAfter: wait}
 		}
 		return 0, err
 	}
@@ -118,7 +122,8 @@ func (s *mail) open(ctx context.Context, app auth.Application, plan escalation.P
 	if err := s.Rates.Check(ctx, app, int64(plan)); err != nil {
 		return 0, err
 	}
-	opened, err := s.Openers.Open(ctx, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: context, Actor: "application " + app.Name})
+	opened, err := s.Openers.Open(ctx, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: context,
+		Actor: "application " + app.Name})
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +132,8 @@ func (s *mail) open(ctx context.Context, app auth.Application, plan escalation.P
 	return opened.ID, nil
 }
 
-// mailContext returns the context of an incident that a mail opens. It shortens a body that is too long, so that the page is not lost.
+// mailContext returns the context of an incident that a mail opens. It shortens a body that is too long, so that the
+// page is not lost.
 func mailContext(m received) (json.RawMessage, error) {
 	body := []rune(m.body)
 	body = body[:min(len(body), incidents.MaxContext)]

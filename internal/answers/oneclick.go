@@ -46,8 +46,8 @@ func (g *gmail) relayed(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// button handles the request of Gmail for a pressed button. Iris signed the URL of the button, and the URL expires. The route
-// accepts only POST, because scanners of mail follow links with GET.
+// button handles the request of Gmail for a pressed button. Iris signed the URL of the button, and the URL expires. The
+// route accepts only POST, because scanners of mail follow links with GET.
 func (g *gmail) button(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	id, err := strconv.ParseInt(q.Get("msg_id"), 10, 64)
@@ -75,6 +75,7 @@ func (g *gmail) button(w http.ResponseWriter, r *http.Request) error {
 // claimFor claims the incident of a message for the owner of the e-mail address.
 func (g *gmail) claimFor(ctx context.Context, id messages.ID, email string) (string, error) {
 	record := messages.Answer{Mode: users.Email, Source: "button", MessageID: id, Content: "claim"}
-	text, err := g.carryOut(ctx, mailSender(email), messages.Reply{Command: messages.CommandClaim, MessageID: id}, &record)
+	text, err := g.carryOut(ctx, mailSender(email), messages.Reply{Command: messages.CommandClaim, MessageID: id},
+		&record)
 	return g.recordForRelay(ctx, text, err, record)
 }

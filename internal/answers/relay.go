@@ -27,7 +27,8 @@ type relays struct {
 // routes returns the handlers by their path. Each checks that the caller may use it.
 func (s *relays) routes() map[string]handler {
 	return map[string]handler{
-		"/v0/response/email":           s.allow(auth.Actor.MayTry, s.mail.handle), // applications open their own incidents by mail
+		"/v0/response/email": s.allow(auth.Actor.MayTry,
+			s.mail.handle), // applications open their own incidents by mail
 		"/v0/response/gmail":           s.allow(auth.Actor.MayTry, s.mail.handle),
 		"/v0/response/gmail-oneclick":  s.allow(auth.Actor.MayRelay, s.gmail.relayed),
 		"/v0/response/twilio/calls":    s.allow(auth.Actor.MayRelay, s.key),
@@ -140,9 +141,11 @@ func (s *relays) slackButton(w http.ResponseWriter, r *http.Request) error {
 	text := textUnknown
 	switch content {
 	case "claim":
-		text, err = s.slack.answer(r.Context(), Pressed{UserName: source}, messages.Reply{Command: messages.CommandClaim, MessageID: id}, &record)
+		text, err = s.slack.answer(r.Context(), Pressed{UserName: source},
+			messages.Reply{Command: messages.CommandClaim, MessageID: id}, &record)
 	case "claim all":
-		text, err = s.slack.answer(r.Context(), Pressed{UserName: source}, messages.Reply{Command: messages.CommandClaimAll}, &record)
+		text, err = s.slack.answer(r.Context(), Pressed{UserName: source},
+			messages.Reply{Command: messages.CommandClaimAll}, &record)
 	}
 	if err = s.answer(w, r, text, err, record); fault.Is(err, fault.Invalid) {
 		return failed()
@@ -158,7 +161,8 @@ func readObject(w http.ResponseWriter, r *http.Request) (map[string]json.RawMess
 	return wire.Object(wire.WithoutNUL(body))
 }
 
-// receipt handles a delivery receipt. For a failure of an unknown message it returns an error; the receipt is still kept for a while.
+// receipt handles a delivery receipt. For a failure of an unknown message it returns an error; the receipt is still
+// kept for a while.
 func (s *relays) receipt(w http.ResponseWriter, r *http.Request) error {
 	receipt, known, err := s.twilio.receive(w, r)
 	if err != nil {

@@ -30,7 +30,8 @@ func relayAs(t *testing.T, h http.Handler, app, user, path, body string) *httpte
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
 	if app != "" {
-		r.Header.Set("Authorization", auth.Sign(app, "key", auth.SignedRequest{Username: user, Method: http.MethodPost, Path: r.URL.Path,
+		r.Header.Set("Authorization", auth.Sign(app, "key", auth.SignedRequest{Username: user, Method: http.MethodPost,
+			Path:     r.URL.Path,
 			RawQuery: r.URL.RawQuery, Body: []byte(body)}, time.Now()))
 	}
 	if user != "" {
@@ -72,48 +73,83 @@ func TestRelayedReplies(t *testing.T) {
 		owned      []incidents.ID
 		recorded   int
 	}{
-		"claim":                     {texts, sms(annPhone, "27 claim"), 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"claim the other way round": {texts, sms(annPhone, " Claim 27 now"), 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"last":                      {texts, sms(annPhone, "L"), 200, appResponse("Iris incident(301) claimed."), []incidents.ID{301}, 1},
-		"all":                       {texts, sms(annPhone, "claim all"), 200, appResponse("db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301"), []incidents.ID{300, 301}, 1},
-		"a digest":                  {texts, sms(annPhone, "claim "+strings.ToUpper(hex32)), 200, appResponse("All iris incidents claimed for batch id " + hex32 + "."), []incidents.ID{300, 301}, 1},
-		"an unknown digest":         {texts, sms(annPhone, strings.Repeat("0", 32)+" claim"), 400, titleOf("Invalid message(" + strings.Repeat("0", 32) + "): no application found."), nil, 1},
-		"sorry":                     {texts, sms("+1999", "Fine"), 200, appResponse("Sincerest apologies"), nil, 1},
-		"suppress":                  {texts, sms(annPhone, "suppress 27"), 200, appResponse("Unknown command."), nil, 1},
-		"another command":           {texts, sms(annPhone, "27 snooze"), 200, appResponse("Unknown command."), nil, 1},
-		"no incident":               {texts, sms(annPhone, "29 claim"), 200, appResponse("Failed to match incident for message(29)."), nil, 1},
-		"stranger":                  {texts, sms("+1999", "27 claim"), 200, appResponse("Failed to identify owner for the incident."), nil, 1},
-		"stranger, all":             {texts, sms("+1999", "a"), 200, appResponse("Failed to identify owner for the incident."), nil, 1},
-		"stranger, last":            {texts, sms("+1999", "claim last"), 200, appResponse("Failed to identify owner for the incident."), nil, 1},
-		"only reads":                {texts, sms("+16", "27 claim"), 200, appResponse("vic may only read, and cannot acknowledge"), nil, 1},
-		"one word":                  {texts, sms(annPhone, "hello"), 400, titleOf("Invalid response", "failed to parse response"), nil, 1},
-		"nothing":                   {texts, "Body=&From=%2B1", 400, titleOf("Invalid response", "failed to parse response"), nil, 1},
-		"no id":                     {texts, sms(annPhone, "Hello you"), 400, titleOf("Invalid message id", "invalid message id: Hello"), nil, 1},
-		"unknown message":           {texts, sms(annPhone, "77 claim"), 400, titleOf("Invalid message(77): no application found."), nil, 1},
-		"no body":                   {texts, "From=1", 400, titleOf("SMS body not found", "Missing Body argument in post body"), nil, 0},
-		"no sender":                 {texts, "Body=1", 400, titleOf("From argument not found", "Missing From in post body"), nil, 0},
-		"no form":                   {texts, "%zz", 400, titleOf("Invalid form", "the body is not form encoded"), nil, 0},
+		"claim": {texts, sms(annPhone, "27 claim"), 200,
+			appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"claim the other way round": {texts, sms(annPhone, " Claim 27 now"), 200,
+			appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"last": {texts, sms(annPhone, "L"), 200, appResponse("Iris incident(301) claimed."),
+			[]incidents.ID{301}, 1},
+		"all": {texts, sms(annPhone, "claim all"), 200,
+			appResponse("db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301"), []incidents.ID{300, 301}, 1},
+		"a digest": {texts, sms(annPhone, "claim "+strings.ToUpper(hex32)), 200,
+			appResponse("All iris incidents claimed for batch id " + hex32 + "."), []incidents.ID{300, 301}, 1},
+		"an unknown digest": {texts, sms(annPhone, strings.Repeat("0", 32)+" claim"), 400,
+			titleOf("Invalid message(" + strings.Repeat("0", 32) + "): no application found."), nil, 1},
+		"sorry": {texts, sms("+1999", "Fine"), 200, appResponse("Sincerest apologies"), nil, 1},
+		"suppress": {texts, sms(annPhone, "suppress 27"), 200, appResponse("Unknown command."), nil,
+			1},
+		"another command": {texts, sms(annPhone, "27 snooze"), 200, appResponse("Unknown command."), nil, 1},
+		"no incident": {texts, sms(annPhone, "29 claim"), 200,
+			appResponse("Failed to match incident for message(29)."), nil, 1},
+		"stranger": {texts, sms("+1999", "27 claim"), 200,
+			appResponse("Failed to identify owner for the incident."), nil, 1},
+		"stranger, all": {texts, sms("+1999", "a"), 200,
+			appResponse("Failed to identify owner for the incident."), nil, 1},
+		"stranger, last": {texts, sms("+1999", "claim last"), 200,
+			appResponse("Failed to identify owner for the incident."), nil, 1},
+		"only reads": {texts, sms("+16", "27 claim"), 200,
+			appResponse("vic may only read, and cannot acknowledge"), nil, 1},
+		"one word": {texts, sms(annPhone, "hello"), 400,
+			titleOf("Invalid response", "failed to parse response"), nil, 1},
+		"nothing": {texts, "Body=&From=%2B1", 400,
+			titleOf("Invalid response", "failed to parse response"), nil, 1},
+		"no id": {texts, sms(annPhone, "Hello you"), 400,
+			titleOf("Invalid message id", "invalid message id: Hello"), nil, 1},
+		"unknown message": {texts, sms(annPhone, "77 claim"), 400,
+			titleOf("Invalid message(77): no application found."), nil, 1},
+		"no body": {texts, "From=1", 400, titleOf("SMS body not found",
+			"Missing Body argument in post body"), nil, 0},
+		"no sender": {texts, "Body=1", 400, titleOf("From argument not found",
+			"Missing From in post body"), nil, 0},
+		"no form": {texts, "%zz", 400, titleOf("Invalid form", "the body is not form encoded"), nil,
+			0},
 
-		"key":                 {calls + "?message_id=27", digits(annPhone, "2"), 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"another key":         {calls + "?message_id=27", digits(annPhone, "5"), 200, appResponse("Got unknown option from user: 5"), nil, 1},
-		"key of a stranger":   {calls + "?message_id=27", digits("+1999", "2"), 200, appResponse("Failed to identify owner for the incident."), nil, 1},
-		"key, unknown":        {calls + "?message_id=77", digits(annPhone, "2"), 400, titleOf("Invalid message(77): no application found."), nil, 1},
-		"key, no message":     {calls, digits(annPhone, "2"), 400, titleOf("Missing parameter", `The "message_id" parameter is required.`), nil, 0},
-		"key, odd message":    {calls + "?message_id=x", digits(annPhone, "2"), 400, titleOf("Invalid message id", "invalid message id: x"), nil, 0},
-		"key, word in number": {calls + "?message_id=f", digits(annPhone, "2"), 400, titleOf("Invalid message id", "invalid message id: f"), nil, 0},
-		"no digits":           {calls + "?message_id=27", "To=1", 400, titleOf("Digits argument not found"), nil, 0},
-		"no callee":           {calls + "?message_id=27", "Digits=2", 400, titleOf("To argument not found"), nil, 0},
+		"key": {calls + "?message_id=27", digits(annPhone, "2"), 200,
+			appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"another key": {calls + "?message_id=27", digits(annPhone, "5"), 200,
+			appResponse("Got unknown option from user: 5"), nil, 1},
+		"key of a stranger": {calls + "?message_id=27", digits("+1999", "2"), 200,
+			appResponse("Failed to identify owner for the incident."), nil, 1},
+		"key, unknown": {calls + "?message_id=77", digits(annPhone, "2"), 400,
+			titleOf("Invalid message(77): no application found."), nil, 1},
+		"key, no message": {calls, digits(annPhone, "2"), 400,
+			titleOf("Missing parameter", `The "message_id" parameter is required.`), nil, 0},
+		"key, odd message": {calls + "?message_id=x", digits(annPhone, "2"), 400,
+			titleOf("Invalid message id", "invalid message id: x"), nil, 0},
+		"key, word in number": {calls + "?message_id=f", digits(annPhone, "2"), 400,
+			titleOf("Invalid message id", "invalid message id: f"), nil, 0},
+		"no digits": {calls + "?message_id=27", "To=1", 400, titleOf("Digits argument not found"), nil, 0},
+		"no callee": {calls + "?message_id=27", "Digits=2", 400, titleOf("To argument not found"), nil, 0},
 
-		"button":              {slack, `{"msg_id":27,"source":"ann","content":"claim"}`, 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"button, quoted":      {slack, `{"msg_id":"27","source":"ann","content":"claim"}`, 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"button for all":      {slack, `{"msg_id":27,"source":"ann","content":"claim all"}`, 200, appResponse("db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301"), []incidents.ID{300, 301}, 1},
-		"another button":      {slack, `{"msg_id":27,"source":"ann","content":"dance"}`, 200, appResponse("Unknown command."), nil, 1},
-		"button, stranger":    {slack, `{"msg_id":27,"source":"eve","content":"claim"}`, 200, appResponse("Failed to identify owner for the incident."), nil, 1},
-		"button, unknown":     {slack, `{"msg_id":77,"source":"ann","content":"claim"}`, 400, titleOf("Bad Request", "Failed to handle slack response"), nil, 1},
-		"button, no number":   {slack, `{"msg_id":"x","source":"ann","content":"claim"}`, 400, titleOf("Bad Request", "Failed to handle slack response"), nil, 0},
-		"button, wrong types": {slack, `{"msg_id":27,"source":7,"content":"claim"}`, 400, titleOf("Bad Request", "Failed to handle slack response"), nil, 0},
-		"button, no key":      {slack, `{"msg_id":27,"content":"claim"}`, 400, titleOf("Post body missing required key"), nil, 0},
-		"button, no JSON":     {slack, `{`, 400, "", nil, 0},
+		"button": {slack, `{"msg_id":27,"source":"ann","content":"claim"}`, 200,
+			appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"button, quoted": {slack, `{"msg_id":"27","source":"ann","content":"claim"}`, 200,
+			appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"button for all": {slack, `{"msg_id":27,"source":"ann","content":"claim all"}`, 200,
+			appResponse("db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301"), []incidents.ID{300, 301}, 1},
+		"another button": {slack, `{"msg_id":27,"source":"ann","content":"dance"}`, 200,
+			appResponse("Unknown command."), nil, 1},
+		"button, stranger": {slack, `{"msg_id":27,"source":"eve","content":"claim"}`, 200,
+			appResponse("Failed to identify owner for the incident."), nil, 1},
+		"button, unknown": {slack, `{"msg_id":77,"source":"ann","content":"claim"}`, 400,
+			titleOf("Bad Request", "Failed to handle slack response"), nil, 1},
+		"button, no number": {slack, `{"msg_id":"x","source":"ann","content":"claim"}`, 400,
+			titleOf("Bad Request", "Failed to handle slack response"), nil, 0},
+		"button, wrong types": {slack, `{"msg_id":27,"source":7,"content":"claim"}`, 400,
+			titleOf("Bad Request", "Failed to handle slack response"), nil, 0},
+		"button, no key": {slack, `{"msg_id":27,"content":"claim"}`, 400,
+			titleOf("Post body missing required key"), nil, 0},
+		"button, no JSON": {slack, `{`, 400, "", nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,9 +185,11 @@ func TestOnlyKnownCallersRelay(t *testing.T) {
 		w, _, h := setup(t)
 		r := relayAs(t, h, "", "", path, body)
 		require.Equal(t, http.StatusUnauthorized, r.Code, path)
-		require.JSONEq(t, titleOf("Authentication failure", "Malformed/missing HMAC authorization header"), r.Body.String(), path)
+		require.JSONEq(t, titleOf("Authentication failure", "Malformed/missing HMAC authorization header"),
+			r.Body.String(), path)
 		require.Equal(t, http.StatusUnauthorized, relayAs(t, h, "nobody", "", path, body).Code, path)
-		require.Equal(t, http.StatusForbidden, relayAs(t, h, "iris-relay", "vic", path, body).Code, "%s: vic only reads", path)
+		require.Equal(t, http.StatusForbidden, relayAs(t, h, "iris-relay", "vic", path, body).Code,
+			"%s: vic only reads", path)
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, req)
@@ -184,13 +222,14 @@ func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 		require.Empty(t, w.sent, path)
 	}
 	w, _, h := setup(t)
-	require.Equal(t, http.StatusForbidden, relayAs(t, h, "iris-relay", "kim", "/v0/twilio/deliveryupdate", "MessageSid=SM1&MessageStatus=delivered").Code,
+	require.Equal(t, http.StatusForbidden, relayAs(t, h, "iris-relay", "kim", "/v0/twilio/deliveryupdate",
+		"MessageSid=SM1&MessageStatus=delivered").Code,
 		"a person passes on no receipts")
 	require.Empty(t, w.receipts)
 }
 
-// With disable_auth, requests without credentials pass on answers and receipts, as with the predecessor, and the reply to a mail
-// is queued for an application that exists.
+// With disable_auth, requests without credentials pass on answers and receipts, as with the predecessor, and the reply
+// to a mail is queued for an application that exists.
 func TestRelaysWithoutCredentialsWhereAuthenticationIsOff(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
@@ -213,7 +252,8 @@ func TestRelaysWithoutCredentialsWhereAuthenticationIsOff(t *testing.T) {
 		}
 	}
 	w, h := setupOpen(t)
-	require.Equal(t, http.StatusNoContent, relayAs(t, h, "", "", "/v0/response/email", mailJSON("ann@example.com", "x@example.com", "hello", "fine")).Code)
+	require.Equal(t, http.StatusNoContent, relayAs(t, h, "", "", "/v0/response/email",
+		mailJSON("ann@example.com", "x@example.com", "hello", "fine")).Code)
 	require.Len(t, w.sent, 1)
 	require.Equal(t, int64(2), w.sent[0].ApplicationID, "an answer about no incident is the session application's")
 	mail := mailJSON("bob@example.com", "db-page@iris.example", "it burns", "b")
@@ -225,11 +265,13 @@ func TestRelayedReceipts(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	const path = "/v0/twilio/deliveryupdate"
-	require.Equal(t, http.StatusNoContent, relay(t, h, path, "MessageSid=SM1&MessageStatus=delivered").Code, "even when nobody knows it")
+	require.Equal(t, http.StatusNoContent, relay(t, h, path, "MessageSid=SM1&MessageStatus=delivered").Code,
+		"even when nobody knows it")
 	require.Len(t, w.receipts, 1)
 	r := relay(t, h, path, "MessageSid=SM1&MessageStatus=failed")
 	require.Equal(t, http.StatusBadRequest, r.Code)
-	require.JSONEq(t, titleOf("Failed to update Twilio delivery status", "Failed to update Twilio delivery status"), r.Body.String())
+	require.JSONEq(t, titleOf("Failed to update Twilio delivery status", "Failed to update Twilio delivery status"),
+		r.Body.String())
 	w.known = true
 	require.Equal(t, http.StatusNoContent, relay(t, h, path, "MessageSid=SM1&MessageStatus=failed").Code)
 	r = relay(t, h, path, "a=b")
@@ -246,7 +288,8 @@ func TestOneClick(t *testing.T) {
 	require.Empty(t, r.Body.String())
 	require.Equal(t, "ann", w.owners[300])
 	require.Equal(t, []incidents.Via{incidents.ViaEmail}, w.via)
-	require.Equal(t, http.StatusNoContent, relay(t, h, path, `{"msg_id":27,"email_address":"eve@example.com","cmd":"claim"}`).Code)
+	require.Equal(t, http.StatusNoContent, relay(t, h, path,
+		`{"msg_id":27,"email_address":"eve@example.com","cmd":"claim"}`).Code)
 	require.Equal(t, textUnknownSource, w.recorded[1].Result)
 	for body, title := range map[string]string{
 		`{"msg_id":27,"email_address":"a@b","cmd":"claim all"}`: oneClickOnly,
@@ -279,10 +322,12 @@ func TestOneClickFromGmail(t *testing.T) {
 		"unknown":       {signer.URL(77, "ann@example.com", "claim", later), 400, ""},
 		"another thing": {signer.URL(27, "ann@example.com", "claim all", later), 400, ""},
 		"altered":       {strings.Replace(signer.URL(27, "eve@example.com", "claim", later), "eve", "ann", 1), 403, ""},
-		"another id":    {strings.Replace(signer.URL(28, "ann@example.com", "claim", later), "msg_id=28", "msg_id=27", 1), 403, ""},
-		"unsigned":      {"https://iris.example/api/v0/gmail-oneclick/relay?msg_id=27&email_address=ann@example.com&cmd=claim", 403, ""},
-		"expired":       {signer.URL(27, "ann@example.com", "claim", now), 403, ""},
-		"prolonged": {strings.Replace(signer.URL(27, "ann@example.com", "claim", now), fmt.Sprintf("expires=%d", now.Unix()),
+		"another id": {strings.Replace(signer.URL(28, "ann@example.com", "claim", later), "msg_id=28", "msg_id=27",
+			1), 403, ""},
+		"unsigned": {"https://iris.example/api/v0/gmail-oneclick/relay?msg_id=27&email_address=ann@example.com&cmd=claim", 403, ""},
+		"expired":  {signer.URL(27, "ann@example.com", "claim", now), 403, ""},
+		"prolonged": {strings.Replace(signer.URL(27, "ann@example.com", "claim", now),
+			fmt.Sprintf("expires=%d", now.Unix()),
 			fmt.Sprintf("expires=%d", later.Unix()), 1), 403, ""},
 		"without expiry": {unlimited, 403, ""},
 	} {
@@ -309,7 +354,8 @@ func TestSlackAuthenticates(t *testing.T) {
 }
 
 func mailJSON(from, to, subject, body string, more ...string) string {
-	headers := []map[string]any{{"name": "From", "value": from}, {"name": "To", "value": to}, {"name": "Subject", "value": subject}}
+	headers := []map[string]any{{"name": "From", "value": from}, {"name": "To", "value": to},
+		{"name": "Subject", "value": subject}}
 	for i := 0; i+1 < len(more); i += 2 {
 		headers = append(headers, map[string]any{"name": more[i], "value": more[i+1]})
 	}
@@ -327,21 +373,34 @@ func TestMailReplies(t *testing.T) {
 		subjectBack         string
 		application         int64
 	}{
-		"the subject's number":   {"Ann <ann@example.com>", "Re: 27 disk full", "claim\r\n\r\n> On Monday, Iris wrote", 204, "Iris incident(300) claimed.", "Re: Re: 27 disk full", 71},
-		"words":                  {"ann@example.com", "hello", "27 claim\nbye", 204, "Iris incident(300) claimed.", "Re: hello", 71},
-		"last":                   {"ann@example.com", "hello", "claim last", 204, "Iris incident(301) claimed.", "Re: hello", 0},
-		"sorry":                  {"ann@example.com", "hello", "fine", 204, "Sincerest apologies", "Re: hello", 70},
-		"suppress":               {"ann@example.com", "Re: 27 disk full", "suppress", 204, "Unknown command.", "Re: Re: 27 disk full", 71},
-		"only reads":             {"vic@example.com", "x", "27 claim", 204, "vic may only read, and cannot acknowledge", "Re: x", 71},
-		"long subject":           {"ann@example.com", long, "27 claim", 204, "Iris incident(300) claimed.", "Re: " + long[:2*236], 71},
-		"another kind of answer": {"ann@example.com", "RE: 27 disk full", "claim", 400, titleOf("Invalid response", "Invalid response: claim"), "", 0},
-		"capital letters":        {"ann@example.com", "Re: 27 disk full", "Claim", 400, titleOf("Invalid response", "Invalid response: Claim"), "", 0},
-		"no number":              {"ann@example.com", "Re: disk full", "claim", 400, titleOf("Invalid response", "Invalid response: claim"), "", 0},
-		"empty":                  {"ann@example.com", "hello", "", 400, titleOf("Invalid response", "Invalid response: "), "", 0},
-		"no id":                  {"ann@example.com", "hello", "Hello you", 400, titleOf("Invalid message id", "invalid message id: Hello"), "", 0},
-		"unknown message":        {"ann@example.com", "hello", "77 claim", 400, titleOf("Invalid message(77): no application found."), "", 0},
-		"stranger":               {"eve@example.com", "hello", "27 claim", 400, titleOf("Invalid request", "Failed to lookup target from destination: eve@example.com"), "", 0},
-		"nobody":                 {"", "hello", "27 claim", 400, titleOf("Missing source"), "", 0},
+		"the subject's number": {"Ann <ann@example.com>", "Re: 27 disk full", "claim\r\n\r\n> On Monday, Iris wrote",
+			204, "Iris incident(300) claimed.", "Re: Re: 27 disk full", 71},
+		"words": {"ann@example.com", "hello", "27 claim\nbye", 204, "Iris incident(300) claimed.",
+			"Re: hello", 71},
+		"last": {"ann@example.com", "hello", "claim last", 204, "Iris incident(301) claimed.",
+			"Re: hello", 0},
+		"sorry": {"ann@example.com", "hello", "fine", 204, "Sincerest apologies", "Re: hello", 70},
+		"suppress": {"ann@example.com", "Re: 27 disk full", "suppress", 204, "Unknown command.",
+			"Re: Re: 27 disk full", 71},
+		"only reads": {"vic@example.com", "x", "27 claim", 204,
+			"vic may only read, and cannot acknowledge", "Re: x", 71},
+		"long subject": {"ann@example.com", long, "27 claim", 204, "Iris incident(300) claimed.", "Re: " +
+			long[:2*236], 71},
+		"another kind of answer": {"ann@example.com", "RE: 27 disk full", "claim", 400,
+			titleOf("Invalid response", "Invalid response: claim"), "", 0},
+		"capital letters": {"ann@example.com", "Re: 27 disk full", "Claim", 400,
+			titleOf("Invalid response", "Invalid response: Claim"), "", 0},
+		"no number": {"ann@example.com", "Re: disk full", "claim", 400,
+			titleOf("Invalid response", "Invalid response: claim"), "", 0},
+		"empty": {"ann@example.com", "hello", "", 400,
+			titleOf("Invalid response", "Invalid response: "), "", 0},
+		"no id": {"ann@example.com", "hello", "Hello you", 400,
+			titleOf("Invalid message id", "invalid message id: Hello"), "", 0},
+		"unknown message": {"ann@example.com", "hello", "77 claim", 400,
+			titleOf("Invalid message(77): no application found."), "", 0},
+		"stranger": {"eve@example.com", "hello", "27 claim", 400,
+			titleOf("Invalid request", "Failed to lookup target from destination: eve@example.com"), "", 0},
+		"nobody": {"", "hello", "27 claim", 400, titleOf("Missing source"), "", 0},
 	} {
 		for _, path := range []string{"/v0/response/email", "/v0/response/gmail"} {
 			w, _, h := setup(t)
@@ -381,7 +440,8 @@ func TestPeoplePassOnOnlyTheirOwnAnswers(t *testing.T) {
 		"/v0/response/twilio/calls?message_id=27": url.Values{"Digits": {"2"}, "To": {"+12234567890"}}.Encode(),
 		"/v0/response/slack":                      `{"msg_id":27,"source":"ann","content":"claim"}`,
 		"/v0/response/gmail-oneclick":             `{"msg_id":27,"email_address":"ann@example.com","cmd":"claim"}`,
-		"/v0/response/email":                      mailJSON("ann@example.com", "iris@iris.example", "Re: 27 x", "claim"),
+		"/v0/response/email": mailJSON("ann@example.com", "iris@iris.example", "Re: 27 x",
+			"claim"),
 	} {
 		w, _, h := setup(t)
 		r := relayAs(t, h, "iris-relay", "kim", path, body)
@@ -400,7 +460,8 @@ func TestPeoplePassOnOnlyTheirOwnAnswers(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, r.Code)
 	require.JSONEq(t, refused, r.Body.String())
 	require.Empty(t, w.opened)
-	require.Equal(t, http.StatusNoContent, relayAs(t, h, "db", "kim", "/v0/response/email", mail).Code, "the application itself may")
+	require.Equal(t, http.StatusNoContent, relayAs(t, h, "db", "kim", "/v0/response/email", mail).Code,
+		"the application itself may")
 }
 
 func TestMailOpensIncidents(t *testing.T) {
@@ -421,8 +482,10 @@ func TestMailOpensIncidents(t *testing.T) {
 	many := `{"body":"b","headers":[{"name":"from","value":"bob@example.com"},{"name":"to","value":["x@example.com","db-page@iris.example"]},{"name":"X","value":null}]}`
 	require.Equal(t, "400", relay(t, h, path, many).Header().Get("X-IRIS-INCIDENT"), "a list of recipients, no subject")
 	require.JSONEq(t, `{"body":"b","email":["x@example.com","db-page@iris.example"],"subject":"","sender":"bob@example.com"}`, string(w.opened[1].Context))
-	require.Equal(t, "400", relay(t, h, path, mailJSON("b@c", "x@example.com, DB <db-page@iris.example>", "s", strings.Repeat("\"é🔥", 50000))).Header().Get("X-IRIS-INCIDENT"))
-	require.LessOrEqual(t, incidents.JSONSize(w.opened[2].Context), incidents.MaxContext, "a long mail is cut, not lost")
+	require.Equal(t, "400", relay(t, h, path, mailJSON("b@c", "x@example.com, DB <db-page@iris.example>", "s",
+		strings.Repeat("\"é🔥", 50000))).Header().Get("X-IRIS-INCIDENT"))
+	require.LessOrEqual(t, incidents.JSONSize(w.opened[2].Context), incidents.MaxContext,
+		"a long mail is cut, not lost")
 	require.Greater(t, incidents.JSONSize(w.opened[2].Context), incidents.MaxContext/2)
 
 	for name, c := range map[string]struct{ to, why string }{

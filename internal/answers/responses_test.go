@@ -28,8 +28,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// world is a fake of storage and vendors. Ann was paged by message 27 for incident 300 and by message 28 for incident 301. Message 29
-// was out of band.
+// world is a fake of storage and vendors. Ann was paged by message 27 for incident 300 and by message 28 for incident
+// 301. Message 29 was out of band.
 type world struct {
 	escalating int64 // incidents of the mailbox's plan
 	owners     map[incidents.ID]string
@@ -161,7 +161,8 @@ func (w *world) Record(_ context.Context, a messages.Answer) error {
 }
 
 func (w *world) Get(_ context.Context, id incidents.ID) (incidents.Incident, error) {
-	return incidents.Incident{ID: id, Application: "db", Plan: "db-plan", Active: w.owners[id] == "", Owner: w.owners[id]}, nil
+	return incidents.Incident{ID: id, Application: "db", Plan: "db-plan", Active: w.owners[id] == "",
+		Owner: w.owners[id]}, nil
 }
 
 func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
@@ -171,7 +172,8 @@ func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.U
 	var out []incidents.Acknowledged
 	for _, id := range c.IDs {
 		if c.AskFirst && w.owners[id] == kim.Name && c.Replace != kim.ID {
-			out = append(out, incidents.Acknowledged{ID: id, Found: true, PreviousOwner: kim.Name, OwnedBy: kim.ID, Application: "db"})
+			out = append(out, incidents.Acknowledged{ID: id, Found: true, PreviousOwner: kim.Name, OwnedBy: kim.ID,
+				Application: "db"})
 			continue
 		}
 		out = append(out, incidents.Acknowledged{ID: id, Found: true, PreviousOwner: w.owners[id], Application: "db"})
@@ -201,7 +203,8 @@ func (w *world) ByName(_ context.Context, name string) (auth.Application, error)
 	if !ok {
 		return auth.Application{}, fault.New(fault.NotFound, "no such application")
 	}
-	return auth.Application{ID: id, Name: name, Keys: []string{"key"}, AllowAuthenticatingUsers: name != "web", Relay: name == "iris-relay"}, nil
+	return auth.Application{ID: id, Name: name, Keys: []string{"key"}, AllowAuthenticatingUsers: name != "web",
+		Relay: name == "iris-relay"}, nil
 }
 
 func (w *world) Mailbox(_ context.Context, addresses []string) (messages.Mailbox, bool, error) {
@@ -293,18 +296,26 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 	require.NoError(t, err)
 	counts := counted(func() (int64, int64) { return w.escalating, 0 })
 	d := Deps{
-		Answers: AnswerParts{Messages: w, Paged: w, Senders: w, Records: w, Incidents: w, Wake: func(_ context.Context, b buckets.Set) { w.woken.Union(b) }},
-		Links:   LinkParts{People: w, Links: keys.Links(), Asset: func(name string) string { return "/static/" + name }},
-		Mail: MailParts{Mailboxes: w, Openers: w, Applications: w, Plans: w, Load: w, Rates: load.NewRates(counts, 10, 10, time.Minute, nil),
+		Answers: AnswerParts{Messages: w, Paged: w, Senders: w, Records: w, Incidents: w,
+			Wake: func(_ context.Context, b buckets.Set) { w.woken.Union(b) }},
+		Links: LinkParts{People: w, Links: keys.Links(), Asset: func(name string) string {
+			return "/static/" +
+				name
+		}},
+		Mail: MailParts{Mailboxes: w, Openers: w, Applications: w, Plans: w, Load: w,
+			Rates:         load.NewRates(counts, 10, 10, time.Minute, nil),
 			Notifications: w},
-		OneClick: oneClick, Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Errors: errs, Log: log,
+		OneClick: oneClick, Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user",
+			errs), Errors: errs, Log: log,
 	}
 	d.Twilio = TwilioParts{PublicURL: "https://iris.example/", Receipts: w,
 		Valid: func(full string, form url.Values, h http.Header) bool {
-			return h.Get("X-Twilio-Signature") == "good" && strings.HasPrefix(full, "https://iris.example/api/v0/twilio/") && form != nil
+			return h.Get("X-Twilio-Signature") == "good" && strings.HasPrefix(full,
+				"https://iris.example/api/v0/twilio/") && form != nil
 		},
 		Receipt: func(f url.Values) (messages.Receipt, bool) {
-			return messages.Receipt{VendorMessageID: f.Get("MessageSid"), Status: f.Get("MessageStatus")}, f.Has("MessageSid")
+			return messages.Receipt{VendorMessageID: f.Get("MessageSid"),
+				Status: f.Get("MessageStatus")}, f.Has("MessageSid")
 		},
 	}
 	d.Slack = SlackParts{Posted: w,
@@ -329,7 +340,8 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 				require.NoError(t, err)
 				message, ts = messages.ID(n), carrier
 			}
-			return Pressed{MessageID: message, Timestamp: ts, Acts: true, All: string(body) == "all", UserID: id, UserName: name, ResponseURL: "https://slack.example/r"}, nil
+			return Pressed{MessageID: message, Timestamp: ts, Acts: true, All: string(body) == "all", UserID: id,
+				UserName: name, ResponseURL: "https://slack.example/r"}, nil
 		},
 		Reply: func(_ context.Context, _, text string) error {
 			w.replies = append(w.replies, text)
@@ -372,7 +384,8 @@ func call(t *testing.T, h http.Handler, method, path string, form url.Values, he
 func TestLinkShowsFirstAndActsOnPost(t *testing.T) {
 	t.Parallel()
 	w, links, h := setup(t)
-	path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, MessageID: 27, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)})
+	path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, MessageID: 27, UserID: ann.ID,
+		ExpiresAt: time.Now().Add(time.Hour)})
 	status, body := call(t, h, http.MethodGet, path, nil)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "You acknowledge it as ann")
@@ -396,7 +409,8 @@ func TestLinkShowsFirstAndActsOnPost(t *testing.T) {
 func TestLinkAsksBeforeItTakesOver(t *testing.T) {
 	t.Parallel()
 	w, links, h := setup(t)
-	path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, MessageID: 27, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)})
+	path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, MessageID: 27, UserID: ann.ID,
+		ExpiresAt: time.Now().Add(time.Hour)})
 	w.owners[300] = kim.Name // after ann opened the link
 	status, body := call(t, h, http.MethodPost, path, nil)
 	require.Equal(t, http.StatusConflict, status)
@@ -449,7 +463,8 @@ func TestLinkOfADigest(t *testing.T) {
 	require.Len(t, w.recorded, 1)
 }
 
-// While the page acknowledges, another person acknowledges an incident of the digest: the page names only what it acknowledged.
+// While the page acknowledges, another person acknowledges an incident of the digest: the page names only what it
+// acknowledged.
 func TestLinkOfADigestCountsOnlyWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -464,7 +479,8 @@ func TestLinkOfADigestCountsOnlyWhatItAcknowledged(t *testing.T) {
 			t.Parallel()
 			w, links, h := setup(t)
 			w.meanwhile = c.taken
-			path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, MessageID: 30, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)})
+			path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, MessageID: 30, UserID: ann.ID,
+				ExpiresAt: time.Now().Add(time.Hour)})
 			status, body := call(t, h, http.MethodPost, path, nil)
 			require.Equal(t, http.StatusOK, status)
 			require.Contains(t, body, c.heading)
@@ -509,7 +525,8 @@ func TestLinkOfADigestChecksThePerson(t *testing.T) {
 func TestBadLinks(t *testing.T) {
 	t.Parallel()
 	w, links, h := setup(t)
-	good := auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, MessageID: 27, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)}
+	good := auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, MessageID: 27, UserID: ann.ID,
+		ExpiresAt: time.Now().Add(time.Hour)}
 	expired, stranger, other := good, good, good
 	expired.ExpiresAt = time.Now().Add(-time.Minute)
 	stranger.UserID = 99
@@ -551,13 +568,16 @@ func TestSMSReplies(t *testing.T) {
 		"help":       textHelp,
 	} {
 		w, _, h := setup(t)
-		status, body := call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay", url.Values{"Body": {text}, "From": {"+12234567890"}}, "X-Twilio-Signature", "good")
+		status, body := call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay",
+			url.Values{"Body": {text}, "From": {"+12234567890"}}, "X-Twilio-Signature", "good")
 		require.Equal(t, http.StatusOK, status, text)
-		require.Contains(t, strings.ReplaceAll(body, "&#xA;", "\n"), "<Response><Message>"+want+"</Message></Response>", text)
+		require.Contains(t, strings.ReplaceAll(body, "&#xA;", "\n"), "<Response><Message>"+want+
+			"</Message></Response>", text)
 		require.Len(t, w.recorded, 1, text)
 	}
 	_, _, h := setup(t)
-	_, body := call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay", url.Values{"Body": {"27 claim"}, "From": {"+1999"}}, "X-Twilio-Signature", "good")
+	_, body := call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay",
+		url.Values{"Body": {"27 claim"}, "From": {"+1999"}}, "X-Twilio-Signature", "good")
 	require.Contains(t, body, textUnknownSource)
 }
 
@@ -565,7 +585,9 @@ func TestUnsignedVendorsAreRefused(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	for _, path := range []string{"twilio/messages/relay", "twilio/calls/gather?message_id=27", "twilio/calls/say?message_id=27", "twilio/calls/relay?message_id=27", "twilio/status"} {
-		status, _ := call(t, h, http.MethodPost, "/api/v0/"+path, url.Values{"Body": {"27 claim"}, "From": {"+12234567890"}, "Digits": {"2"}, "To": {"+12234567890"}, "MessageSid": {"SM1"}})
+		status, _ := call(t, h, http.MethodPost, "/api/v0/"+path,
+			url.Values{"Body": {"27 claim"}, "From": {"+12234567890"}, "Digits": {"2"}, "To": {"+12234567890"},
+				"MessageSid": {"SM1"}})
 		require.Equal(t, http.StatusForbidden, status, path)
 	}
 	status, _ := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", nil)
@@ -578,25 +600,30 @@ func TestCallIsReadAndAcknowledgedByKey(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	sig := []string{"X-Twilio-Signature", "good"}
-	status, body := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27", url.Values{"To": {"+12234567890"}}, sig...)
+	status, body := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27",
+		url.Values{"To": {"+12234567890"}}, sig...)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "disk full &amp; &lt;hot&gt;")
 	require.Equal(t, 3, strings.Count(body, "Press 2 to claim."))
 	require.Equal(t, 3, strings.Count(body, "Press pound for menu."))
-	_, short := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27&loop=1&instruction=Press+2", url.Values{"To": {"+12234567890"}}, sig...)
+	_, short := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27&loop=1&instruction=Press+2",
+		url.Values{"To": {"+12234567890"}}, sig...)
 	require.Equal(t, 1, strings.Count(short, "<Say>Press 2</Say>"))
 	_, spoken := call(t, h, http.MethodGet, "/api/v0/twilio/calls/say?message_id=27&loop=99", nil, sig...)
 	require.Equal(t, 10, strings.Count(spoken, "disk full"))
 	require.Contains(t, body, `action="https://iris.example/api/v0/twilio/calls/relay?message_id=27"`)
 	for _, by := range []string{"machine_start", "fax"} {
-		_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27", url.Values{"AnsweredBy": {by}}, sig...)
+		_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27",
+			url.Values{"AnsweredBy": {by}}, sig...)
 		require.NotContains(t, body, "Gather", "a machine gets no menu")
 	}
 
-	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27", url.Values{"Digits": {"5"}, "To": {"+12234567890"}}, sig...)
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27",
+		url.Values{"Digits": {"5"}, "To": {"+12234567890"}}, sig...)
 	require.Contains(t, body, "Got unknown option from user: 5")
 	require.Empty(t, w.owners)
-	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27", url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27",
+		url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
 	require.Equal(t, 2, strings.Count(body, "Iris incident(300) claimed."), "said twice")
 	require.Equal(t, "ann", w.owners[300])
 	require.Equal(t, []incidents.Via{incidents.ViaCall}, w.via)
@@ -612,12 +639,14 @@ func TestCallAboutADigestIsAcknowledgedByKey(t *testing.T) {
 	sig := []string{"X-Twilio-Signature", "good"}
 	for _, id := range []string{"30", digest, strings.ToUpper(digest), "abababab-abab-abab-abab-abababababab"} {
 		w, _, h := setup(t)
-		_, body := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id="+id, url.Values{"To": {"+12234567890"}}, sig...)
+		_, body := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id="+id,
+			url.Values{"To": {"+12234567890"}}, sig...)
 		require.Contains(t, body, `action="https://iris.example/api/v0/twilio/calls/relay?message_id=`+id+`"`)
 		require.Contains(t, body, "[db] 2 messages")
 		_, body = call(t, h, http.MethodGet, "/api/v0/twilio/calls/say?message_id="+id, nil, sig...)
 		require.Contains(t, body, "[db] 2 messages")
-		_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id="+id, url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
+		_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id="+id,
+			url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
 		require.Contains(t, body, "All iris incidents claimed for batch id "+digest+".")
 		require.Equal(t, map[incidents.ID]string{300: "ann", 301: "ann"}, w.owners, id)
 	}
@@ -628,17 +657,20 @@ func TestCallAboutADigestIsAcknowledgedByKey(t *testing.T) {
 			require.Equal(t, want, status, "%s %s", route, id)
 		}
 	}
-	status, _ := call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=abc", url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
+	status, _ := call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=abc",
+		url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
 	require.Equal(t, http.StatusBadRequest, status)
 }
 
 func TestStatusCallback(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
-	status, _ := call(t, h, http.MethodPost, "/api/v0/twilio/status", url.Values{"MessageSid": {"SM1"}, "MessageStatus": {"delivered"}}, "X-Twilio-Signature", "good")
+	status, _ := call(t, h, http.MethodPost, "/api/v0/twilio/status",
+		url.Values{"MessageSid": {"SM1"}, "MessageStatus": {"delivered"}}, "X-Twilio-Signature", "good")
 	require.Equal(t, http.StatusNoContent, status)
 	require.Equal(t, []messages.Receipt{{VendorMessageID: "SM1", Status: "delivered"}}, w.receipts)
-	status, _ = call(t, h, http.MethodPost, "/api/v0/twilio/status", url.Values{"x": {"y"}}, "X-Twilio-Signature", "good")
+	status, _ = call(t, h, http.MethodPost, "/api/v0/twilio/status", url.Values{"x": {"y"}}, "X-Twilio-Signature",
+		"good")
 	require.Equal(t, http.StatusBadRequest, status)
 }
 
@@ -657,23 +689,27 @@ func TestSlackButtonMustBelongToItsMessage(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	press := func(value, carrier string) string {
-		_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"press": {value + " " + carrier}}, "X-Slack-Signature", "good")
+		_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay",
+			url.Values{"press": {value + " " + carrier}}, "X-Slack-Signature", "good")
 		return body
 	}
 	for _, carrier := range []string{"28.1", "99.9", ""} {
 		require.Contains(t, press("27", carrier), "does not belong to the message that it names", carrier)
 	}
 	require.Empty(t, w.owners)
-	require.Contains(t, press("29", "99.9"), "Failed to match incident for message(29).", "its time stamp is not known: the call is in doubt")
+	require.Contains(t, press("29", "99.9"), "Failed to match incident for message(29).",
+		"its time stamp is not known: the call is in doubt")
 	require.Contains(t, press("27", "27.1"), "Iris incident(300) claimed.")
 }
 
-// A person may press while Iris records Slack's answer: the call runs for the first query and has a time stamp for the second.
+// A person may press while Iris records Slack's answer: the call runs for the first query and has a time stamp for the
+// second.
 func TestSlackButtonWhileTheAnswerIsRecorded(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	w.slackRuns = 27
-	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"press": {"27 27.1"}}, "X-Slack-Signature", "good")
+	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"press": {"27 27.1"}},
+		"X-Slack-Signature", "good")
 	require.Contains(t, body, "Iris incident(300) claimed.")
 }
 
@@ -682,12 +718,14 @@ func TestSlackButtonOfAMemberFoundByAddress(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	for _, unknown := range []string{"U0HID0001", "U0AWAY001"} {
-		status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {unknown}}, "X-Slack-Signature", "good")
+		status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {unknown}},
+			"X-Slack-Signature", "good")
 		require.Equal(t, http.StatusOK, status)
 		require.Contains(t, body, textUnknownSource)
 		require.Empty(t, w.owners)
 	}
-	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {"U0KIM0001"}}, "X-Slack-Signature", "good")
+	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {"U0KIM0001"}},
+		"X-Slack-Signature", "good")
 	require.Contains(t, body, "Iris incident(300) claimed.")
 	require.Equal(t, "kim", w.owners[300])
 }
@@ -696,28 +734,33 @@ func TestSlackButtonOfAMemberFoundByAddress(t *testing.T) {
 func TestSlackNameIsTriedLast(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
-	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"as-ann": {"U0KIM0001"}}, "X-Slack-Signature", "good")
+	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"as-ann": {"U0KIM0001"}},
+		"X-Slack-Signature", "good")
 	require.Contains(t, body, "Iris incident(300) claimed.")
 	require.Equal(t, "kim", w.owners[300], "kim calls herself ann in Slack")
 }
 
-// A reply that names a message is from the message's recipient if it comes from the message's destination, even if that contact is
-// not verified. Without the number, or from another address, an unverified contact identifies nobody.
+// A reply that names a message is from the message's recipient if it comes from the message's destination, even if that
+// contact is not verified. Without the number, or from another address, an unverified contact identifies nobody.
 func TestRepliesThatNameAMessage(t *testing.T) {
 	t.Parallel()
 	const path, number = "/v0/response/twilio/messages", "+15550009999"
 	w, _, h := setup(t)
 	require.JSONEq(t, appResponse(textUnknownSource), relay(t, h, path, sms(number, "claim all")).Body.String())
-	require.JSONEq(t, appResponse(textUnknownSource), relay(t, h, path, sms(number, "27 claim")).Body.String(), "that message went elsewhere")
+	require.JSONEq(t, appResponse(textUnknownSource), relay(t, h, path, sms(number, "27 claim")).Body.String(),
+		"that message went elsewhere")
 	require.JSONEq(t, appResponse(textUnknownSource), relay(t, h, path, sms("+15550008888", "28 claim")).Body.String())
 	require.Empty(t, w.owners)
-	require.JSONEq(t, appResponse("Iris incident(301) claimed."), relay(t, h, path, sms(number, "28 claim")).Body.String())
+	require.JSONEq(t, appResponse("Iris incident(301) claimed."),
+		relay(t, h, path, sms(number, "28 claim")).Body.String())
 	require.Equal(t, "kim", w.owners[301])
 
 	w, _, h = setup(t)
-	require.Equal(t, http.StatusBadRequest, relay(t, h, "/v0/response/email", mailJSON("kim.new@example.com", "x@example.com", "Re: 27 x", "claim")).Code)
+	require.Equal(t, http.StatusBadRequest, relay(t, h, "/v0/response/email",
+		mailJSON("kim.new@example.com", "x@example.com", "Re: 27 x", "claim")).Code)
 	require.Empty(t, w.owners)
-	require.Equal(t, http.StatusNoContent, relay(t, h, "/v0/response/email", mailJSON("kim.new@example.com", "x@example.com", "Re: 28 x", "claim")).Code)
+	require.Equal(t, http.StatusNoContent, relay(t, h, "/v0/response/email",
+		mailJSON("kim.new@example.com", "x@example.com", "Re: 28 x", "claim")).Code)
 	require.Equal(t, "kim", w.owners[301])
 }
 
@@ -725,7 +768,8 @@ func TestReadOnlyPeopleCannotAcknowledge(t *testing.T) {
 	t.Parallel()
 	w, links, h := setup(t)
 	const says = "vic may only read, and cannot acknowledge"
-	path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, UserID: vic.ID, ExpiresAt: time.Now().Add(time.Hour)})
+	path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, UserID: vic.ID,
+		ExpiresAt: time.Now().Add(time.Hour)})
 	status, body := call(t, h, http.MethodGet, path, nil)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, says)
@@ -733,11 +777,14 @@ func TestReadOnlyPeopleCannotAcknowledge(t *testing.T) {
 	status, body = call(t, h, http.MethodPost, path, nil)
 	require.Equal(t, http.StatusForbidden, status)
 	require.Contains(t, body, strings.ToUpper(says[:1])+says[1:])
-	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay", url.Values{"Body": {"27 claim"}, "From": {"+16"}}, "X-Twilio-Signature", "good")
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay",
+		url.Values{"Body": {"27 claim"}, "From": {"+16"}}, "X-Twilio-Signature", "good")
 	require.Contains(t, body, "<Message>"+says+"</Message>")
-	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27", url.Values{"Digits": {"2"}, "To": {"+16"}}, "X-Twilio-Signature", "good")
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27",
+		url.Values{"Digits": {"2"}, "To": {"+16"}}, "X-Twilio-Signature", "good")
 	require.Contains(t, body, "<Say>"+says+"</Say>")
-	_, body = call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {"vic"}}, "X-Slack-Signature", "good")
+	_, body = call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {"vic"}},
+		"X-Slack-Signature", "good")
 	require.JSONEq(t, `{"text":"`+says+`","replace_original":false}`, body)
 	require.Empty(t, w.owners)
 	require.Len(t, w.recorded, 3, "tries are recorded")
@@ -746,7 +793,8 @@ func TestReadOnlyPeopleCannotAcknowledge(t *testing.T) {
 func TestLinksThatCannotBeUsedSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	w, links, h := setup(t)
-	link := auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, UserID: ann.ID, ExpiresAt: time.Now().Add(-time.Minute)}
+	link := auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, UserID: ann.ID,
+		ExpiresAt: time.Now().Add(-time.Minute)}
 	_, body := call(t, h, http.MethodGet, "/ack/"+links.Sign(link), nil)
 	require.Contains(t, body, `href="/incidents/300"`, "those who can log in go on there")
 	link.UserID, link.ExpiresAt = eve.ID, time.Now().Add(time.Hour)
@@ -766,9 +814,11 @@ func TestLinksThatCannotBeUsedSayWhatToDo(t *testing.T) {
 func TestAnswersToUnknownMessagesAreExplained(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
-	status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"gone": {"1"}}, "X-Slack-Signature", "good")
+	status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"gone": {"1"}},
+		"X-Slack-Signature", "good")
 	require.Equal(t, http.StatusOK, status)
-	require.JSONEq(t, `{"text":"This button does not belong to the message that it names.","replace_original":false}`, body)
+	require.JSONEq(t, `{"text":"This button does not belong to the message that it names.","replace_original":false}`,
+		body)
 	require.Empty(t, w.owners)
 }
 

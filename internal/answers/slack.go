@@ -17,7 +17,8 @@ import (
 
 // Posted finds messages by the time stamps by which Slack identifies them.
 type Posted interface {
-	// SlackMessages returns the messages with the time stamp ts. claimed is the message that the button names; it may be in history.
+	// SlackMessages returns the messages with the time stamp ts. claimed is the message that the button names; it may
+	// be in history.
 	SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error)
 	// SlackUnknown reports whether Slack may have posted the message under a time stamp that Iris does not have.
 	SlackUnknown(ctx context.Context, id messages.ID) (bool, error)
@@ -26,13 +27,13 @@ type Posted interface {
 // SlackParts are the dependencies of buttons in Slack.
 type SlackParts struct {
 	Posted Posted
-	// Pressed checks Slack's signature over the raw body and returns the pressed button. It returns an Unauthenticated fault for
-	// a wrong signature and an Invalid fault for any other error. Nil = Slack is not configured.
+	// Pressed checks Slack's signature over the raw body and returns the pressed button. It returns an Unauthenticated
+	// fault for a wrong signature and an Invalid fault for any other error. Nil = Slack is not configured.
 	Pressed func(header http.Header, body []byte, now time.Time) (Pressed, error) `optional:"true"`
 	// Reply posts a text to the response URL of an interaction.
 	Reply func(ctx context.Context, responseURL, text string) error `optional:"true"`
-	// Email asks Slack for the e-mail address of a member; "" = there is none that Iris may see. Nil = Slack cannot be asked:
-	// people are then found by id and name only.
+	// Email asks Slack for the e-mail address of a member; "" = there is none that Iris may see. Nil = Slack cannot be
+	// asked: people are then found by id and name only.
 	Email func(ctx context.Context, userID string) (string, error) `optional:"true"`
 }
 
@@ -72,7 +73,8 @@ func (s *slack) button(w http.ResponseWriter, r *http.Request) error {
 	pressed, err := s.Pressed(r.Header, body, time.Now())
 	if err != nil {
 		if fault.Is(err, fault.Unauthenticated) {
-			s.log.Warn("request without a valid Slack signature refused; check the signing secret and the clock", zap.Error(err))
+			s.log.Warn("request without a valid Slack signature refused; check the signing secret and the clock",
+				zap.Error(err))
 		}
 		return err
 	}
@@ -84,7 +86,8 @@ func (s *slack) button(w http.ResponseWriter, r *http.Request) error {
 	if pressed.All {
 		command.Command = messages.CommandClaimAll
 	}
-	record := messages.Answer{Mode: users.Slack, Source: "button", MessageID: command.MessageID, Content: string(command.Command)}
+	record := messages.Answer{Mode: users.Slack, Source: "button", MessageID: command.MessageID,
+		Content: string(command.Command)}
 	text := ""
 	if err = s.checkMessage(r.Context(), pressed); err == nil {
 		text, err = s.answer(r.Context(), pressed, command, &record)
@@ -113,10 +116,11 @@ func (s *slack) answer(ctx context.Context, p Pressed, r messages.Reply, record 
 	return s.carryOutFor(ctx, user, incidents.ViaSlack, r, record)
 }
 
-// checkMessage checks that the button belongs to the message that its value names. Anybody can write a value into a message, but
-// Slack reports which message has the button.
+// checkMessage checks that the button belongs to the message that its value names. Anybody can write a value into a
+// message, but Slack reports which message has the button.
 func (s *slack) checkMessage(ctx context.Context, p Pressed) error {
-	// The order matters: Slack's answer may be recorded between the two queries. Then the second query finds the time stamp.
+	// The order matters: Slack's answer may be recorded between the two queries. Then the second query finds the time
+	// stamp.
 	unknown, err := s.Posted.SlackUnknown(ctx, p.MessageID)
 	if err != nil {
 		return err
@@ -131,12 +135,13 @@ func (s *slack) checkMessage(ctx context.Context, p Pressed) error {
 		return nil
 	}
 	s.log.Warn("a Slack button was refused: its value names another message than the one it belongs to",
-		zap.Int64("message_id", int64(p.MessageID)), zap.String("slack_ts", p.Timestamp), zap.String("slack_user", p.UserID))
+		zap.Int64("message_id", int64(p.MessageID)), zap.String("slack_ts", p.Timestamp), zap.String("slack_user",
+			p.UserID))
 	return fault.New(fault.Forbidden, "This button does not belong to the message that it names.")
 }
 
-// user finds the person who pressed the button. It tries the member's id, then the member's e-mail address as a contact for Slack and
-// for mail; Slack guarantees both. It tries the member's name last, because members choose it themselves.
+// user finds the person who pressed the button. It tries the member's id, then the member's e-mail address as a contact
+// for Slack and for mail; Slack guarantees both. It tries the member's name last, because members choose it themselves.
 func (s *slack) user(ctx context.Context, p Pressed, r messages.Reply) (users.User, error) {
 	find := func(mode users.Mode, contact string) (users.User, error) {
 		if contact == "" {
@@ -171,7 +176,8 @@ func (s *slack) email(ctx context.Context, userID string) string {
 	return email
 }
 
-// reply shows the text under the message. Slack ignores the HTTP answer to a block button, so the text goes to the response URL too.
+// reply shows the text under the message. Slack ignores the HTTP answer to a block button, so the text goes to the
+// response URL too.
 func (s *slack) reply(ctx context.Context, responseURL, text string) {
 	if responseURL == "" || s.Reply == nil {
 		return

@@ -17,7 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Receipts applies the reports of vendors on messages. A receipt that arrives before its message is recorded is kept for a while.
+// Receipts applies the reports of vendors on messages. A receipt that arrives before its message is recorded is kept
+// for a while.
 type Receipts interface {
 	// Apply reports whether the message of the receipt is known.
 	Apply(ctx context.Context, r messages.Receipt) (known bool, err error)
@@ -42,8 +43,8 @@ type twilio struct {
 	log *zap.Logger
 }
 
-// signed returns a handler that refuses requests that Twilio did not sign. It checks the signature over PublicURL and the received
-// path. So a proxy may change scheme and host, and must remove the path of PublicURL if it has one.
+// signed returns a handler that refuses requests that Twilio did not sign. It checks the signature over PublicURL and
+// the received path. So a proxy may change scheme and host, and must remove the path of PublicURL if it has one.
 func (t *twilio) signed(handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		form, r, err := readForm(w, r)
@@ -55,8 +56,10 @@ func (t *twilio) signed(handle handler) handler {
 			full += "?" + r.URL.RawQuery
 		}
 		if t.Valid == nil || !t.Valid(full, form, r.Header) {
-			t.log.Warn("request without a valid Twilio signature refused; check the auth token and the public URL", zap.String("path", wire.LogPath(r)))
-			return fault.Newf(fault.Forbidden, "Twilio signature is missing or does not fit %s and the configured auth token", t.PublicURL)
+			t.log.Warn("request without a valid Twilio signature refused; check the auth token and the public URL",
+				zap.String("path", wire.LogPath(r)))
+			return fault.Newf(fault.Forbidden,
+				"Twilio signature is missing or does not fit %s and the configured auth token", t.PublicURL)
 		}
 		return handle(w, r)
 	}
@@ -76,7 +79,8 @@ func readSMS(w http.ResponseWriter, r *http.Request) (body, from string, err err
 	return form.Get("Body"), form.Get("From"), nil
 }
 
-// sms handles a reply by SMS. The person always gets a text. If Iris did not understand the reply, the text explains the commands.
+// sms handles a reply by SMS. The person always gets a text. If Iris did not understand the reply, the text explains
+// the commands.
 func (t *twilio) sms(w http.ResponseWriter, r *http.Request) error {
 	body, from, err := readSMS(w, r)
 	if err != nil {
@@ -93,8 +97,8 @@ func (t *twilio) sms(w http.ResponseWriter, r *http.Request) error {
 	return t.answer(w, r, text, err, record)
 }
 
-// answer records the result of an SMS or a key, and answers with the text for the person. A failure of Iris is an error that
-// Twilio's log shows.
+// answer records the result of an SMS or a key, and answers with the text for the person. A failure of Iris is an error
+// that Twilio's log shows.
 func (t *twilio) answer(w http.ResponseWriter, r *http.Request, text string, err error, record messages.Answer) error {
 	refused := err != nil
 	if refused && !explainable(err) {
@@ -114,8 +118,9 @@ func (t *twilio) answer(w http.ResponseWriter, r *http.Request, text string, err
 	return twiml(w, verb("Say", text), pause(1), verb("Say", text), verb("Hangup", ""))
 }
 
-// gather returns the text of a call that can be acknowledged: the message and the menu, three times, then good-bye. A key is accepted
-// at any time. The pound key skips the rest of the message. An answering machine or a fax gets the message alone.
+// gather returns the text of a call that can be acknowledged: the message and the menu, three times, then good-bye. A
+// key is accepted at any time. The pound key skips the rest of the message. An answering machine or a fax gets the
+// message alone.
 func (t *twilio) gather(w http.ResponseWriter, r *http.Request) error {
 	m, err := t.calledMessage(r)
 	if err != nil {
@@ -128,7 +133,8 @@ func (t *twilio) gather(w http.ResponseWriter, r *http.Request) error {
 	relay := t.PublicURL + "/api/v0/twilio/calls/relay?message_id=" + url.QueryEscape(r.URL.Query().Get("message_id"))
 	var nodes []node
 	for range loops(r) {
-		nodes = append(nodes, gatherKey(relay, "1", pause(1), verb("Say", "Press pound for menu."), verb("Say", m.Body)),
+		nodes = append(nodes, gatherKey(relay, "1", pause(1), verb("Say", "Press pound for menu."),
+			verb("Say", m.Body)),
 			gatherKey(relay, "5", verb("Say", instruction(r))))
 	}
 	return twiml(w, append(nodes, verb("Say", "Goodbye."))...)
@@ -165,7 +171,8 @@ func (t *twilio) say(w http.ResponseWriter, r *http.Request) error {
 }
 
 func badMessageID() error {
-	return fault.Titled("Invalid message_id", "the message_id parameter must be the number of a message, or of a digest (32 hexadecimal digits)")
+	return fault.Titled("Invalid message_id",
+		"the message_id parameter must be the number of a message, or of a digest (32 hexadecimal digits)")
 }
 
 // calledMessage returns the message of a call, with its secrets.
@@ -221,7 +228,8 @@ func (t *twilio) key(w http.ResponseWriter, r *http.Request) error {
 // claimKey is the key that claims.
 const claimKey = "2"
 
-// pressed carries out a pressed key for the person with the number to. It returns the text for that person and the answer to record.
+// pressed carries out a pressed key for the person with the number to. It returns the text for that person and the
+// answer to record.
 func (t *twilio) pressed(ctx context.Context, digits, to string, reply messages.Reply) (string, messages.Answer, error) {
 	record := messages.Answer{Mode: users.Call, Source: "key", MessageID: reply.MessageID, Content: digits}
 	if digits != claimKey {
@@ -246,7 +254,8 @@ func (t *twilio) receive(w http.ResponseWriter, r *http.Request) (receipt messag
 	return receipt, known, err
 }
 
-// status handles a delivery receipt. It also accepts a receipt of an unknown message, because the message may not be recorded yet.
+// status handles a delivery receipt. It also accepts a receipt of an unknown message, because the message may not be
+// recorded yet.
 func (t *twilio) status(w http.ResponseWriter, r *http.Request) error {
 	if _, _, err := t.receive(w, r); err != nil {
 		return err

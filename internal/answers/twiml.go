@@ -21,10 +21,12 @@ func pause(seconds int) node {
 	return node{XMLName: xml.Name{Local: "Pause"}, Attrs: []xml.Attr{attr("length", strconv.Itoa(seconds))}}
 }
 
-// gatherKey speaks the nodes. It accepts a key during that time and for so many seconds afterwards. Twilio posts the key to action.
+// gatherKey speaks the nodes. It accepts a key during that time and for so many seconds afterwards. Twilio posts the
+// key to action.
 func gatherKey(action, seconds string, nodes ...node) node {
 	return node{XMLName: xml.Name{Local: "Gather"}, Nodes: nodes, Attrs: []xml.Attr{
-		attr("action", action), attr("method", "POST"), attr("numDigits", "1"), attr("timeout", seconds), attr("finishOnKey", "#"),
+		attr("action", action), attr("method", "POST"), attr("numDigits", "1"), attr("timeout",
+			seconds), attr("finishOnKey", "#"),
 		attr("actionOnEmptyResult", "false"),
 	}}
 }

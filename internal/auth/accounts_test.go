@@ -102,7 +102,8 @@ func TestDirectoryIsTriedAfterPasswordsOfIris(t *testing.T) {
 		"ann":  {users.User{ID: 2, Name: "ann", Active: true}, ""},
 		"gone": {users.User{ID: 3, Name: "gone"}, hash},
 	}
-	d := &fakeDirectory{people: map[string]string{"both": "both", "ann": "ann", "Ann ": "ann", "gone": "gone", "new": "new", "ａnn": "ann"}}
+	d := &fakeDirectory{people: map[string]string{"both": "both", "ann": "ann", "Ann ": "ann", "gone": "gone",
+		"new": "new", "ａnn": "ann"}}
 	a := NewAccounts(here, p).WithDirectory(d, nil)
 	check := func(name, password, want string, err error) {
 		t.Helper()

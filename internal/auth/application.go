@@ -53,8 +53,8 @@ type Application struct {
 	Recent bool
 }
 
-// ToCheck returns the version that storage must find when it stores a request of the application. 0 = it need not check, because the
-// application was read for this request.
+// ToCheck returns the version that storage must find when it stores a request of the application. 0 = it need not
+// check, because the application was read for this request.
 func (a Application) ToCheck() int64 {
 	if a.Recent {
 		return a.Version
@@ -62,8 +62,8 @@ func (a Application) ToCheck() int64 {
 	return 0
 }
 
-// Applications finds applications. ByName ignores case and returns a NotFound fault for an unknown name. After a change of keys or
-// flags, the next call must return the new ones.
+// Applications finds applications. ByName ignores case and returns a NotFound fault for an unknown name. After a change
+// of keys or flags, the next call must return the new ones.
 type Applications interface {
 	ByName(ctx context.Context, name string) (Application, error)
 }
@@ -73,7 +73,8 @@ var (
 	ErrHeader = operation.ErrUnknown
 	// ErrNoDigest means a header without a colon or without a name.
 	ErrNoDigest = unauthenticated("Authentication failure")
-	// ErrDigest means a wrong signature or an unknown application. They have one error, so that it does not reveal which applications exist.
+	// ErrDigest means a wrong signature or an unknown application. They have one error, so that it does not reveal
+	// which applications exist.
 	ErrDigest      = failure("HMAC failed validation. Check API key/clock skew")
 	ErrNoUserPower = unauthenticated("This application does not have the power to authenticate usernames")
 	// ErrWebhookKey means a wrong key or unknown application in the query of a webhook.
@@ -102,8 +103,8 @@ type SignedRequest struct {
 	Body          []byte // the whole body, exactly as received
 }
 
-// Authenticate returns the application that signed a request. It checks that the application may act for the named user. Errors are
-// the Err values above and those of Applications.
+// Authenticate returns the application that signed a request. It checks that the application may act for the named
+// user. Errors are the Err values above and those of Applications.
 func Authenticate(ctx context.Context, apps Applications, r SignedRequest, now time.Time) (Application, error) {
 	name, digest, err := ParseAuthorization(r.Authorization)
 	if err != nil {
@@ -122,8 +123,8 @@ func Authenticate(ctx context.Context, apps Applications, r SignedRequest, now t
 	return app, nil
 }
 
-// Lookup returns the application with a name. For an unknown name it returns an application without keys, so that checking a
-// signature takes the same time.
+// Lookup returns the application with a name. For an unknown name it returns an application without keys, so that
+// checking a signature takes the same time.
 func Lookup(ctx context.Context, apps Applications, name string) (Application, error) {
 	app, err := apps.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) {
@@ -132,9 +133,9 @@ func Lookup(ctx context.Context, apps Applications, name string) (Application, e
 	return app, err
 }
 
-// Unverified returns the application that a request names, and checks no signature. Only servers on loopback addresses with
-// authentication switched off may call it. Without a named application it returns SessionApplication if the request has a username,
-// else an empty application.
+// Unverified returns the application that a request names, and checks no signature. Only servers on loopback addresses
+// with authentication switched off may call it. Without a named application it returns SessionApplication if the
+// request has a username, else an empty application.
 func Unverified(ctx context.Context, apps Applications, r SignedRequest) (Application, error) {
 	name := SessionApplication
 	switch {
@@ -150,8 +151,8 @@ func Unverified(ctx context.Context, apps Applications, r SignedRequest) (Applic
 	return app, err
 }
 
-// AuthenticateKey returns the application of a webhook, whose query holds its key in place of a signature. It accepts any key if
-// NoCredentials is on.
+// AuthenticateKey returns the application of a webhook, whose query holds its key in place of a signature. It accepts
+// any key if NoCredentials is on.
 func AuthenticateKey(ctx context.Context, apps Applications, name, key string, open Openings) (Application, error) {
 	app, err := Lookup(ctx, apps, name)
 	switch {
@@ -178,17 +179,17 @@ func ParseAuthorization(header string) (app, digest string, err error) {
 	return app, digest, nil
 }
 
-// candidateKeys returns the application's keys. It adds random keys until there are two, so that the time of a refusal does not
-// reveal whether the application exists.
+// candidateKeys returns the application's keys. It adds random keys until there are two, so that the time of a refusal
+// does not reveal whether the application exists.
 func (a Application) candidateKeys() []string {
 	random := []string{rand.Text(), rand.Text()} // both, so that every application takes the same time
 	keys := slices.DeleteFunc(slices.Clone(a.Keys), func(key string) bool { return key == "" })
 	return append(keys, random[min(len(keys), len(random)):]...)
 }
 
-// Signed reports whether digest is the application's signature over r. It tries each key, four time windows (the current and the
-// previous one of 5 and of 30 seconds), and the path both decoded and escaped. It stops at the first match; a
-// refusal always takes the same time.
+// Signed reports whether digest is the application's signature over r. It tries each key, four time windows (the
+// current and the previous one of 5 and of 30 seconds), and the path both decoded and escaped. It stops at the first
+// match; a refusal always takes the same time.
 func (a Application) Signed(r SignedRequest, digest string, now time.Time) bool {
 	paths := []string{r.Path}
 	if r.WirePath != "" && r.WirePath != r.Path {

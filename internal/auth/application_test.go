@@ -55,34 +55,35 @@ func TestAuthenticate(t *testing.T) {
 		app    string
 		err    error
 	}{
-		"primary key":               {signed("demo", "primary", five, r.Path, r), r, "demo", nil},
-		"secondary key":             {signed("demo", "secondary", five, r.Path, r), r, "demo", nil},
-		"previous 5 s":              {signed("demo", "primary", five-1, r.Path, r), r, "demo", nil},
-		"this 30 s":                 {signed("demo", "primary", thirty, r.Path, r), r, "demo", nil},
-		"previous 30 s":             {signed("demo", "primary", thirty-1, r.Path, r), r, "demo", nil},
-		"older 5 s":                 {signed("demo", "primary", five-2, r.Path, r), r, "", ErrDigest},
-		"future 5 s":                {signed("demo", "primary", five+1, r.Path, r), r, "", ErrDigest},
-		"future 30 s":               {signed("demo", "primary", thirty+1, r.Path, r), r, "", ErrDigest},
-		"older 30 s":                {signed("demo", "primary", thirty-2, r.Path, r), r, "", ErrDigest},
-		"other key":                 {signed("demo", "geheim", five, r.Path, r), r, "", ErrDigest},
-		"other body":                {signed("demo", "primary", five, r.Path, other), r, "", ErrDigest},
-		"decoded path":              {signed("demo", "primary", five, get.Path, get), get, "demo", nil},
-		"path on the wire":          {signed("demo", "primary", five, get.WirePath, get), get, "demo", nil},
-		"name in another case":      {signed("DEMO", "primary", five, r.Path, r), r, "demo", nil},
-		"absent primary":            {signed("one", "only", five, r.Path, r), r, "one", nil},
-		"empty key is no key":       {signed("one", "", five, r.Path, r), r, "", ErrDigest},
-		"no keys at all":            {signed("none", "", five, r.Path, r), r, "", ErrDigest},
-		"the text None is no key":   {signed("none", "None", five, r.Path, r), r, "", ErrDigest},
-		"user by trusted app":       {signed("trusted", "k", five, r.Path, user), user, "trusted", nil},
-		"user by other app":         {signed("demo", "primary", five, r.Path, user), user, "", ErrNoUserPower},
-		"user not signed":           {signed("trusted", "k", five, r.Path, r), user, "", ErrDigest},
-		"signed user, header lost":  {signed("trusted", "k", five, r.Path, user), r, "", ErrDigest},
-		"no header":                 {"", r, "", ErrHeader},
-		"another scheme":            {"Bearer x", r, "", ErrHeader},
-		"no colon":                  {"hmac demo", r, "", ErrNoDigest},
-		"unknown application":       {"hmac nobody:x", r, "", ErrDigest},
-		"empty digest":              {"hmac demo:", r, "", ErrDigest},
-		"digest without its filler": {strings.TrimRight(signed("demo", "primary", five, r.Path, r), "="), r, "", ErrDigest},
+		"primary key":              {signed("demo", "primary", five, r.Path, r), r, "demo", nil},
+		"secondary key":            {signed("demo", "secondary", five, r.Path, r), r, "demo", nil},
+		"previous 5 s":             {signed("demo", "primary", five-1, r.Path, r), r, "demo", nil},
+		"this 30 s":                {signed("demo", "primary", thirty, r.Path, r), r, "demo", nil},
+		"previous 30 s":            {signed("demo", "primary", thirty-1, r.Path, r), r, "demo", nil},
+		"older 5 s":                {signed("demo", "primary", five-2, r.Path, r), r, "", ErrDigest},
+		"future 5 s":               {signed("demo", "primary", five+1, r.Path, r), r, "", ErrDigest},
+		"future 30 s":              {signed("demo", "primary", thirty+1, r.Path, r), r, "", ErrDigest},
+		"older 30 s":               {signed("demo", "primary", thirty-2, r.Path, r), r, "", ErrDigest},
+		"other key":                {signed("demo", "geheim", five, r.Path, r), r, "", ErrDigest},
+		"other body":               {signed("demo", "primary", five, r.Path, other), r, "", ErrDigest},
+		"decoded path":             {signed("demo", "primary", five, get.Path, get), get, "demo", nil},
+		"path on the wire":         {signed("demo", "primary", five, get.WirePath, get), get, "demo", nil},
+		"name in another case":     {signed("DEMO", "primary", five, r.Path, r), r, "demo", nil},
+		"absent primary":           {signed("one", "only", five, r.Path, r), r, "one", nil},
+		"empty key is no key":      {signed("one", "", five, r.Path, r), r, "", ErrDigest},
+		"no keys at all":           {signed("none", "", five, r.Path, r), r, "", ErrDigest},
+		"the text None is no key":  {signed("none", "None", five, r.Path, r), r, "", ErrDigest},
+		"user by trusted app":      {signed("trusted", "k", five, r.Path, user), user, "trusted", nil},
+		"user by other app":        {signed("demo", "primary", five, r.Path, user), user, "", ErrNoUserPower},
+		"user not signed":          {signed("trusted", "k", five, r.Path, r), user, "", ErrDigest},
+		"signed user, header lost": {signed("trusted", "k", five, r.Path, user), r, "", ErrDigest},
+		"no header":                {"", r, "", ErrHeader},
+		"another scheme":           {"Bearer x", r, "", ErrHeader},
+		"no colon":                 {"hmac demo", r, "", ErrNoDigest},
+		"unknown application":      {"hmac nobody:x", r, "", ErrDigest},
+		"empty digest":             {"hmac demo:", r, "", ErrDigest},
+		"digest without its filler": {strings.TrimRight(signed("demo", "primary", five, r.Path, r), "="), r, "",
+			ErrDigest},
 	} {
 		c.r.Authorization = c.header
 		app, err := Authenticate(t.Context(), testApps, c.r, now)
@@ -121,7 +122,8 @@ func TestAuthenticateKey(t *testing.T) {
 		app, key string
 		err      error
 	}{
-		{"nobody", "x", ErrWebhookKey}, {"nobody", "", ErrWebhookKey}, {"demo", "x", ErrWebhookKey}, {"demo", "", ErrWebhookKey},
+		{"nobody", "x", ErrWebhookKey}, {"nobody", "", ErrWebhookKey}, {"demo", "x", ErrWebhookKey}, {"demo", "",
+			ErrWebhookKey},
 		{"one", "", ErrWebhookKey}, {"none", "None", ErrWebhookKey}, {"none", "", ErrWebhookKey},
 	} {
 		_, err := AuthenticateKey(t.Context(), testApps, c.app, c.key, Openings{})
@@ -129,7 +131,8 @@ func TestAuthenticateKey(t *testing.T) {
 	}
 }
 
-// For an unknown application as many signatures are computed as for a known one, so that the time does not reveal which exist.
+// For an unknown application as many signatures are computed as for a known one, so that the time does not reveal which
+// exist.
 func TestRefusalsOfUnknownApplicationsDoTheSameWork(t *testing.T) {
 	t.Parallel()
 	unknown, err := Lookup(t.Context(), testApps, "nobody")
@@ -180,7 +183,8 @@ func TestWithAuthenticationSwitchedOff(t *testing.T) {
 		{"hmac ", "", "", nil},
 		{"", "ann", "", ErrNoApplication}, // no application for web sessions here
 	} {
-		app, err := Unverified(t.Context(), testApps, SignedRequest{Authorization: c.authorization, Username: c.username})
+		app, err := Unverified(t.Context(), testApps, SignedRequest{Authorization: c.authorization,
+			Username: c.username})
 		require.ErrorIs(t, err, c.err, "%+v", c)
 		require.Equal(t, c.app, app.Name, "%+v", c)
 	}

@@ -9,8 +9,9 @@ type Attempt struct {
 	Known   bool   // the person logged in from the address before
 }
 
-// AttemptLimits slow down wrong passwords. After the free attempts, the wait doubles with each attempt, up to Longest. Nobody can lock a person
-// out at an address from which the person logged in before: only attempts from that address count there.
+// AttemptLimits slow down wrong passwords. After the free attempts, the wait doubles with each attempt, up to Longest.
+// Nobody can lock a person out at an address from which the person logged in before: only attempts from that address
+// count there.
 type AttemptLimits struct {
 	FreeOfPair       int // from an unknown address for an account
 	FreeOfKnown      int // from a known address for an account

@@ -26,8 +26,8 @@ const (
 // ErrSealed means that sealed data cannot be decrypted: another installation sealed it, or it was altered.
 var ErrSealed = errors.New("sealed data belongs to another installation, or was altered")
 
-// Keys are the keys of an installation, derived from its secret: one for each purpose, so that a key cannot be used for another
-// purpose. Keys is immutable and safe for concurrent use.
+// Keys are the keys of an installation, derived from its secret: one for each purpose, so that a key cannot be used for
+// another purpose. Keys is immutable and safe for concurrent use.
 type Keys struct {
 	sealing   cipher.AEAD
 	links     []byte
@@ -57,8 +57,8 @@ func NewKeys(secret []byte) (*Keys, error) {
 	return k, nil
 }
 
-// Seal encrypts a secret that must be read again. about names the secret's owner ("application 12 primary"). Unseal needs the same
-// text, so that a sealed value cannot be moved to another row.
+// Seal encrypts a secret that must be read again. about names the secret's owner ("application 12 primary"). Unseal
+// needs the same text, so that a sealed value cannot be moved to another row.
 func (k *Keys) Seal(plain []byte, about string) []byte { return seal(k.sealing, plain, about) }
 
 // Unseal decrypts a value that Seal returned. It returns ErrSealed if that is not possible.
@@ -66,14 +66,14 @@ func (k *Keys) Unseal(sealed []byte, about string) ([]byte, error) {
 	return unseal(k.sealing, sealed, about)
 }
 
-// FeedKeyHash returns the keyed hash under which the key of a calendar feed is stored. It cannot be computed or reversed without the
-// installation secret.
+// FeedKeyHash returns the keyed hash under which the key of a calendar feed is stored. It cannot be computed or
+// reversed without the installation secret.
 func (k *Keys) FeedKeyHash(key string) string {
 	return "sealed:" + hex.EncodeToString(keyedHash(k.feeds, key))
 }
 
-// AddressHash returns the keyed hash under which a network address is stored. Without a key, an attacker could find the address by
-// hashing all addresses.
+// AddressHash returns the keyed hash under which a network address is stored. Without a key, an attacker could find the
+// address by hashing all addresses.
 func (k *Keys) AddressHash(address string) []byte {
 	return keyedHash(k.addresses, address)
 }
@@ -110,7 +110,8 @@ func UnwrapSecret(secretKey string, wrapped []byte) ([]byte, error) {
 
 func wrapping(secretKey string) (cipher.AEAD, error) {
 	if len(secretKey) < MinSecretKey {
-		return nil, fault.Invalidf("secret_key", "the secret key must have at least %d characters; make one with: openssl rand -base64 32", MinSecretKey)
+		return nil, fault.Invalidf("secret_key",
+			"the secret key must have at least %d characters; make one with: openssl rand -base64 32", MinSecretKey)
 	}
 	return newAEAD([]byte(secretKey), "iris/wrapping/1")
 }
@@ -155,8 +156,8 @@ const sealedMark = "iris-sealed-"
 
 var sealedText = regexp.MustCompile(sealedMark + "[0-9a-f]{56,512}")
 
-// SealForRecipient returns a mark that replaces a secret in a stored text. RevealTo restores the secret for this destination only, so
-// a mark that is copied into another message reveals nothing.
+// SealForRecipient returns a mark that replaces a secret in a stored text. RevealTo restores the secret for this
+// destination only, so a mark that is copied into another message reveals nothing.
 func (k *Keys) SealForRecipient(secret, destination string) string {
 	return sealedMark + hex.EncodeToString(k.Seal([]byte(secret), "for "+destination))
 }
@@ -179,7 +180,8 @@ func (k *Keys) RevealTo(text, destination string) string {
 	})
 }
 
-// HashCode returns the keyed hash of a short code, for storage. Without a key, an attacker could find the code by hashing all codes.
+// HashCode returns the keyed hash of a short code, for storage. Without a key, an attacker could find the code by
+// hashing all codes.
 func (k *Keys) HashCode(code, purpose string) []byte {
 	return keyedHash(k.codes, purpose+"\x00"+code)
 }

@@ -183,12 +183,14 @@ func TestPermissions(t *testing.T) {
 	require.ErrorIs(t, lead.Owning(1, owners, users.OwningTeam{}).MayEditApplication(1), ErrOwnerOnly)
 	require.ErrorIs(t, reader.Owning(1, owners, users.OwningTeam{}).MayEditApplication(1), ErrOwnerOnly)
 	require.ErrorIs(t, gone.Owning(1, owners, users.OwningTeam{}).MayEditApplication(1), ErrOwnerOnly)
-	require.ErrorIs(t, Actor{Username: "ann", ApplicationID: 2}.Owning(1, owners, users.OwningTeam{}).MayEditApplication(1), ErrOwnerOnly, "not known to us")
+	require.ErrorIs(t, Actor{Username: "ann", ApplicationID: 2}.Owning(1, owners,
+		users.OwningTeam{}).MayEditApplication(1), ErrOwnerOnly, "not known to us")
 	require.NoError(t, plain.MayUseInternal([]string{"x", "DEMO"}))
 	require.ErrorIs(t, plain.MayUseInternal(nil), ErrInternalOnly)
 	require.ErrorIs(t, Actor{}.MayUseInternal([]string{""}), ErrInternalOnly)
 	require.ErrorIs(t, ann.MayUseInternal([]string{"iris"}), ErrInternalOnly, "people are no programs")
-	require.ErrorIs(t, Actor{ApplicationID: 3, Application: "iris", Session: true}.MayUseInternal([]string{"iris"}), ErrInternalOnly)
+	require.ErrorIs(t, Actor{ApplicationID: 3, Application: "iris", Session: true}.MayUseInternal([]string{"iris"}),
+		ErrInternalOnly)
 	require.True(t, plain.MayNameCategories(1))
 	require.False(t, plain.MayNameCategories(2))
 	require.False(t, Actor{}.MayNameCategories(0))

@@ -45,7 +45,8 @@ type Link struct {
 // Links signs links and verifies them. It is safe for concurrent use.
 type Links struct{ key []byte }
 
-// Sign returns the token of a link. The token is safe in a URL path. ExpiresAt is required: Verify refuses a link without it.
+// Sign returns the token of a link. The token is safe in a URL path. ExpiresAt is required: Verify refuses a link
+// without it.
 func (l *Links) Sign(link Link) string {
 	payload := []byte{1, byte(len(link.Purpose))}
 	payload = append(payload, link.Purpose...)
@@ -55,8 +56,8 @@ func (l *Links) Sign(link Link) string {
 	return base64.RawURLEncoding.EncodeToString(append(payload, l.mac(payload)...))
 }
 
-// Verify returns the link of a token that this installation signed for the purpose. An expired link is returned together with
-// ErrLinkExpired, so that the page can name the incident. Every other failure is ErrLinkInvalid.
+// Verify returns the link of a token that this installation signed for the purpose. An expired link is returned
+// together with ErrLinkExpired, so that the page can name the incident. Every other failure is ErrLinkInvalid.
 func (l *Links) Verify(token string, purpose Purpose, now time.Time) (Link, error) {
 	if len(token) > maxToken {
 		return Link{}, ErrLinkInvalid

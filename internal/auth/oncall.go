@@ -9,21 +9,28 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// The refusals of the on-call API with a fixed text. The texts are part of its wire (title in Message, description in Detail).
+// The refusals of the on-call API with a fixed text. The texts are part of its wire (title in Message, description in
+// Detail).
 var (
-	ErrNotLoggedIn    = &fault.Error{Kind: fault.Unauthenticated, Message: "Unauthorized", Detail: "User must be logged in"}
-	ErrSessionGone    = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF token missing"}
-	ErrCSRF           = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF validation failed"}
-	ErrDigestFormat   = failure("Invalid digest format")
-	ErrOncallDigest   = failure("Wrong digest")
-	ErrOncallNotOpen  = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "This application may not use the on-call API (flag allow_oncall)"}
+	ErrNotLoggedIn = &fault.Error{Kind: fault.Unauthenticated, Message: "Unauthorized",
+		Detail: "User must be logged in"}
+	ErrSessionGone = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session",
+		Detail: "CSRF token missing"}
+	ErrCSRF = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session",
+		Detail: "CSRF validation failed"}
+	ErrDigestFormat  = failure("Invalid digest format")
+	ErrOncallDigest  = failure("Wrong digest")
+	ErrOncallNotOpen = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized",
+		Detail: "This application may not use the on-call API (flag allow_oncall)"}
 	ErrOncallReadOnly = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "This user may only read"}
 	ErrOncallAdmin    = &fault.Error{Kind: fault.Forbidden, Message: "403 Forbidden", Detail: "Admin only action"}
-	ErrPersonNeeded   = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "Action not allowed for applications: it needs a user"}
+	ErrPersonNeeded   = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized",
+		Detail: "Action not allowed for applications: it needs a user"}
 )
 
-// SignedOncall reports whether digest is the application's signature over an on-call request. It is Signed without the username. It
-// also accepts a signature over decoded path and query, percent-encoded together except for slashes, because some clients sign that.
+// SignedOncall reports whether digest is the application's signature over an on-call request. It is Signed without the
+// username. It also accepts a signature over decoded path and query, percent-encoded together except for slashes,
+// because some clients sign that.
 func (a Application) SignedOncall(r SignedRequest, digest string, now time.Time) bool {
 	r.Username = ""
 	if a.Signed(r, digest, now) {
@@ -51,7 +58,8 @@ func quote(s string) string {
 	return b.String()
 }
 
-// program reports whether the actor is an application that names no person. With AllowOncall it has all permissions of the on-call API.
+// program reports whether the actor is an application that names no person. With AllowOncall it has all permissions of
+// the on-call API.
 func (a Actor) program() bool { return a.ApplicationID != 0 && a.Username == "" && a.Service == "" }
 
 // MayUseOncall admits people, and applications with AllowOncall. If change is true, it refuses read-only people.
@@ -67,7 +75,8 @@ func (a Actor) MayUseOncall(change bool) error {
 	return nil
 }
 
-// MayReadOncall admits the callers of MayUseOncall to reads. If AnonymousReads is on, it also admits unauthenticated callers.
+// MayReadOncall admits the callers of MayUseOncall to reads. If AnonymousReads is on, it also admits unauthenticated
+// callers.
 func (a Actor) MayReadOncall(open Openings) error {
 	if open.AnonymousReads && !a.Known() {
 		return nil
@@ -86,7 +95,8 @@ func (a Actor) MayAdministerTeam(team int64, name string) error {
 	return forbidden(`Action not allowed: "` + a.String() + `" is not an admin for "` + name + `"`)
 }
 
-// MayEditCalendar allows what the members of a team may do. name is the name of the team, "" if the request does not name it.
+// MayEditCalendar allows what the members of a team may do. name is the name of the team, "" if the request does not
+// name it.
 func (a Actor) MayEditCalendar(team int64, name string) error {
 	if err := a.MayUseOncall(true); err != nil {
 		return err
@@ -100,9 +110,10 @@ func (a Actor) MayEditCalendar(team int64, name string) error {
 	return forbidden(`Action not allowed: "` + a.String() + `" is not part of "` + name + `"`)
 }
 
-// MayEditPerson allows changing settings, reminders, contacts and activity of u: to u, to administrators and to applications of the
-// on-call API. Oncall also allowed it to administrators of u's teams. Here that needs AdminsEditMembers, because everybody may create a
-// team and add people to it. A service token of a team may not: what it changes belongs to a person.
+// MayEditPerson allows changing settings, reminders, contacts and activity of u: to u, to administrators and to
+// applications of the on-call API. Oncall also allowed it to administrators of u's teams. Here that needs
+// AdminsEditMembers, because everybody may create a team and add people to it. A service token of a team may not: what
+// it changes belongs to a person.
 func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) error {
 	if a.program() && a.AllowOncall || a.Admin || a.is(u) {
 		return nil
@@ -118,8 +129,8 @@ func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) er
 	return forbidden(`Action not allowed for "` + a.String() + `"`)
 }
 
-// MayEditUnavailability allows adding and deleting unavailabilities of u: to actors who may edit u, and to administrators of the team
-// that the entry belongs to. team is 0 for an entry without a team.
+// MayEditUnavailability allows adding and deleting unavailabilities of u: to actors who may edit u, and to
+// administrators of the team that the entry belongs to. team is 0 for an entry without a team.
 func (a Actor) MayEditUnavailability(u users.User, team int64, open Openings) error {
 	refused := a.MayEditPerson(u, nil, open)
 	if refused != nil && team != 0 && slices.Contains(a.TeamAdminOf, team) && !a.ReadOnly {
@@ -128,8 +139,8 @@ func (a Actor) MayEditUnavailability(u users.User, team int64, open Openings) er
 	return refused
 }
 
-// MayRename allows changing the name of a person: to administrators and applications of the on-call API. People may not rename
-// themselves, because a new name could be mistaken for another person's.
+// MayRename allows changing the name of a person: to administrators and applications of the on-call API. People may not
+// rename themselves, because a new name could be mistaken for another person's.
 func (a Actor) MayRename() error {
 	if a.MayManageOncall() != nil {
 		return forbidden(`Action not allowed: only administrators rename users`)
@@ -137,7 +148,8 @@ func (a Actor) MayRename() error {
 	return nil
 }
 
-// MayManageOncall allows changes of what belongs to the installation: people, roles, services. Oncall allowed them in debug mode only.
+// MayManageOncall allows changes of what belongs to the installation: people, roles, services. Oncall allowed them in
+// debug mode only.
 func (a Actor) MayManageOncall() error {
 	if err := a.MayUseOncall(true); err != nil {
 		return err
@@ -159,7 +171,8 @@ func (a Actor) MayUseKeysOf(requester users.User, verb string) error {
 	case a.Admin || a.is(requester):
 		return nil
 	}
-	return forbidden(`Action not allowed: "` + a.String() + `" is not allowed to ` + verb + ` ical_key of "` + requester.Name + `"`)
+	return forbidden(`Action not allowed: "` + a.String() + `" is not allowed to ` + verb + ` ical_key of "` +
+		requester.Name + `"`)
 }
 
 // ErrNotKeyAdmin returns the refusal of access to another person's key.

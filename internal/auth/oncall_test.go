@@ -22,7 +22,8 @@ func TestSignedOncall(t *testing.T) {
 		fmt.Fprintf(mac, "%d GET %s %s", window, path, body)
 		return base64.URLEncoding.EncodeToString(mac.Sum(nil))
 	}
-	r := auth.SignedRequest{Method: "GET", Path: "/api/v0/teams/my team/events", WirePath: "/api/v0/teams/my%20team/events", RawQuery: "a=1&b=x%20y", Username: "ignored"}
+	r := auth.SignedRequest{Method: "GET", Path: "/api/v0/teams/my team/events",
+		WirePath: "/api/v0/teams/my%20team/events", RawQuery: "a=1&b=x%20y", Username: "ignored"}
 	five, thirty := now.Unix()/5, now.Unix()/30
 	for _, window := range []int64{five, five - 1, thirty, thirty - 1} {
 		for _, path := range []string{
@@ -34,6 +35,7 @@ func TestSignedOncall(t *testing.T) {
 		}
 	}
 	require.False(t, app.SignedOncall(r, digest(five-2, "/api/v0/teams/my team/events?a=1&b=x%20y", ""), now))
-	require.False(t, app.SignedOncall(r, digest(five, "/api/v0/teams/my team/events", ""), now), "the query is signed, too")
+	require.False(t, app.SignedOncall(r, digest(five, "/api/v0/teams/my team/events", ""), now),
+		"the query is signed, too")
 	require.False(t, app.SignedOncall(r, "", now))
 }

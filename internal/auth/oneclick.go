@@ -13,9 +13,9 @@ import (
 // minOneClickKey is the minimum length of the key that signs addresses for Gmail, in characters.
 const minOneClickKey = 16
 
-// OneClick signs and verifies the addresses behind Gmail's button in incident mails (docs/reference/iris-v0.md 8). Anybody who has
-// such an address may acknowledge the incident of its message in the name of the owner of the e-mail address. It is safe for
-// concurrent use.
+// OneClick signs and verifies the addresses behind Gmail's button in incident mails (docs/reference/iris-v0.md 8).
+// Anybody who has such an address may acknowledge the incident of its message in the name of the owner of the e-mail
+// address. It is safe for concurrent use.
 type OneClick struct {
 	key      []byte
 	endpoint string
@@ -36,12 +36,13 @@ func NewOneClick(key, endpoint string) (*OneClick, error) {
 func (o *OneClick) URL(messageID int64, email, cmd string, expires time.Time) string {
 	id, until := strconv.FormatInt(messageID, 10), strconv.FormatInt(expires.Unix(), 10)
 	return o.endpoint + "?" + url.Values{
-		"msg_id": {id}, "email_address": {email}, "cmd": {cmd}, "expires": {until}, "token": {o.token(id, email, cmd, until)},
+		"msg_id": {id}, "email_address": {email}, "cmd": {cmd}, "expires": {until}, "token": {o.token(id, email, cmd,
+			until)},
 	}.Encode()
 }
 
-// Verify checks the query of such an address. It returns ErrLinkInvalid for a wrong signature and ErrLinkExpired after the address has
-// expired.
+// Verify checks the query of such an address. It returns ErrLinkInvalid for a wrong signature and ErrLinkExpired after
+// the address has expired.
 func (o *OneClick) Verify(values url.Values, now time.Time) error {
 	want := o.token(values.Get("msg_id"), values.Get("email_address"), values.Get("cmd"), values.Get("expires"))
 	if !hmac.Equal([]byte(values.Get("token")), []byte(want)) {

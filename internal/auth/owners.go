@@ -16,5 +16,6 @@ func (a Actor) ServiceTeam() int64 {
 
 // InTeam reports whether the actor is a member of the team, or its service token, and may write.
 func (a Actor) InTeam(t users.OwningTeam) bool {
-	return !a.ReadOnly && t.ID != 0 && (slices.Contains(a.MemberOf, t.ID) || a.UserID != 0 && slices.Contains(t.Members, a.UserID))
+	return !a.ReadOnly && t.ID != 0 && (slices.Contains(a.MemberOf, t.ID) || a.UserID != 0 &&
+		slices.Contains(t.Members, a.UserID))
 }

@@ -33,7 +33,8 @@ const (
 )
 
 // ErrBusy is in the chain of the error of Hash and Check if too many passwords are being checked.
-var ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "too many concurrent log-ins, try again in a few seconds", RetryAfter: 3 * time.Second}
+var ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "too many concurrent log-ins, try again in a few seconds",
+	RetryAfter: 3 * time.Second}
 
 // Passwords hashes and checks passwords with argon2id. It limits concurrent hashes. It is safe for concurrent use.
 type Passwords struct {
@@ -42,7 +43,8 @@ type Passwords struct {
 	decoy string
 }
 
-// NewPasswords returns a hasher. A process should have only one, because each hasher limits only its own concurrent hashes.
+// NewPasswords returns a hasher. A process should have only one, because each hasher limits only its own concurrent
+// hashes.
 func NewPasswords() *Passwords {
 	// Hashing occupies a core. Half of the cores stay free for other requests.
 	p := &Passwords{slots: make(chan struct{}, min(maxHashes, max(1, runtime.GOMAXPROCS(0)/2))), wait: hashWait}
@@ -61,7 +63,8 @@ func CheckNewPassword(password string) error {
 	return nil
 }
 
-// Hash returns the text to store for a password (PHC format). It waits up to 8 seconds for a slot, else it returns ErrBusy.
+// Hash returns the text to store for a password (PHC format). It waits up to 8 seconds for a slot, else it returns
+// ErrBusy.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	if password == "" || len(password) > maxPassword {
 		return "", fault.Invalidf("password", "the password is empty or too long")
@@ -83,8 +86,8 @@ func (p *Passwords) HashNew(ctx context.Context, password string) (string, error
 	return p.Hash(ctx, password)
 }
 
-// Check reports whether hash is the hash of password. An empty or unreadable hash matches nothing and takes as long as a real one, so
-// that the time does not reveal whether an account exists.
+// Check reports whether hash is the hash of password. An empty or unreadable hash matches nothing and takes as long as
+// a real one, so that the time does not reveal whether an account exists.
 func (p *Passwords) Check(ctx context.Context, hash, password string) (bool, error) {
 	salt, want, known := decodeHash(hash)
 	if !known {
@@ -109,7 +112,8 @@ func (p *Passwords) key(ctx context.Context, password string, salt []byte) ([]by
 	case <-timer.C:
 		return nil, ErrBusy
 	case <-ctx.Done():
-		return nil, &fault.Error{Kind: ErrBusy.Kind, Message: ErrBusy.Message, RetryAfter: ErrBusy.RetryAfter, Err: errors.Join(ErrBusy, ctx.Err())}
+		return nil, &fault.Error{Kind: ErrBusy.Kind, Message: ErrBusy.Message, RetryAfter: ErrBusy.RetryAfter,
+			Err: errors.Join(ErrBusy, ctx.Err())}
 	}
 	return argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonKey), nil
 }
@@ -120,7 +124,8 @@ func encodeHash(salt, key []byte) string {
 		b64.EncodeToString(salt), b64.EncodeToString(key))
 }
 
-// decodeHash accepts only what encodeHash writes with the present cost. If the cost changes, decodeHash must also accept the old one.
+// decodeHash accepts only what encodeHash writes with the present cost. If the cost changes, decodeHash must also
+// accept the old one.
 func decodeHash(hash string) (salt, key []byte, ok bool) {
 	prefix := fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemory, argonTime, argonThreads)
 	rest, ok := strings.CutPrefix(hash, prefix)

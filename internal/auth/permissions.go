@@ -16,18 +16,20 @@ var (
 	ErrAppUserPower   = unauthenticated("App must allow authentication as user for this action")
 	ErrNotThisUser    = operation.ErrNotThisUser
 	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
-	ErrNoRelay        = fault.New(fault.Forbidden, "This application may not pass on answers: give it the power with \"iris app set NAME --relay\"")
-	ErrInternalOnly   = fault.New(fault.Forbidden, "App not allowed to use internal routes")
-	ErrReadOnly       = operation.ErrReadOnly
-	ErrAdminOnly      = operation.ErrAdminOnly
-	ErrServiceToken   = fault.New(fault.Forbidden, "A service token may not do this: it belongs to a person")
-	ErrTokenPerson    = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
+	ErrNoRelay        = fault.New(fault.Forbidden,
+		"This application may not pass on answers: give it the power with \"iris app set NAME --relay\"")
+	ErrInternalOnly = fault.New(fault.Forbidden, "App not allowed to use internal routes")
+	ErrReadOnly     = operation.ErrReadOnly
+	ErrAdminOnly    = operation.ErrAdminOnly
+	ErrServiceToken = fault.New(fault.Forbidden, "A service token may not do this: it belongs to a person")
+	ErrTokenPerson  = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 	// ErrNotReached hides what belongs to another application, or does not exist.
 	ErrNotReached = operation.ErrNotReached
 	ErrOwnerOnly  = operation.ErrOwnerOnly
 )
 
-// MayRead admits every authenticated caller to the reads that Iris left open. It admits anybody if AnonymousReads is on.
+// MayRead admits every authenticated caller to the reads that Iris left open. It admits anybody if AnonymousReads is
+// on.
 func (a Actor) MayRead(open Openings) error {
 	if !a.Known() && !open.AnonymousReads {
 		return a.MayCall(open)
@@ -35,8 +37,8 @@ func (a Actor) MayRead(open Openings) error {
 	return nil
 }
 
-// MayCall allows what every authenticated caller may do, such as reads that are not open to everybody. It admits requests without
-// credentials if NoCredentials is on.
+// MayCall allows what every authenticated caller may do, such as reads that are not open to everybody. It admits
+// requests without credentials if NoCredentials is on.
 func (a Actor) MayCall(open Openings) error {
 	if !a.Known() && !open.NoCredentials {
 		return ErrHeader
@@ -44,14 +46,15 @@ func (a Actor) MayCall(open Openings) error {
 	return nil
 }
 
-// Confined reports whether the caller reaches only the incidents, messages and notifications of its own application: an application with
-// its key. One that acts for a person whom Iris knows reaches what that person reaches. ReachEverything lifts the rule.
+// Confined reports whether the caller reaches only the incidents, messages and notifications of its own application: an
+// application with its key. One that acts for a person whom Iris knows reaches what that person reaches.
+// ReachEverything lifts the rule.
 func (a Actor) Confined(open Openings) bool {
 	return a.ApplicationID != 0 && a.Service == "" && a.UserID == 0 && !open.ReachEverything && !open.NoCredentials
 }
 
-// MayTry is MayWrite for routes that check again later. If NoCredentials is on, it also admits requests without credentials; they
-// act for nobody.
+// MayTry is MayWrite for routes that check again later. If NoCredentials is on, it also admits requests without
+// credentials; they act for nobody.
 func (a Actor) MayTry(open Openings) error {
 	if !a.Known() && open.NoCredentials {
 		return nil
@@ -59,7 +62,8 @@ func (a Actor) MayTry(open Openings) error {
 	return a.MayWrite()
 }
 
-// MayWrite admits every authenticated caller except read-only people: to open and acknowledge incidents, comment, and write plans.
+// MayWrite admits every authenticated caller except read-only people: to open and acknowledge incidents, comment, and
+// write plans.
 func (a Actor) MayWrite() error {
 	switch {
 	case !a.Known():
@@ -70,8 +74,8 @@ func (a Actor) MayWrite() error {
 	return nil
 }
 
-// MaySelf guards routes about the person u. It admits u, administrators, and applications that may act for people and name no
-// person. u.ID is 0 if there is no such person.
+// MaySelf guards routes about the person u. It admits u, administrators, and applications that may act for people and
+// name no person. u.ID is 0 if there is no such person.
 func (a Actor) MaySelf(u users.User) error {
 	switch {
 	case !a.Known():
@@ -86,8 +90,8 @@ func (a Actor) MaySelf(u users.User) error {
 	return ErrNotThisUser
 }
 
-// is reports whether the actor is the person. It compares ids. It compares names only if neither has an id: an application may
-// act for a person whom Iris does not know, and that person owns nothing here.
+// is reports whether the actor is the person. It compares ids. It compares names only if neither has an id: an
+// application may act for a person whom Iris does not know, and that person owns nothing here.
 func (a Actor) is(u users.User) bool {
 	if a.UserID != 0 || u.ID != 0 {
 		return a.UserID == u.ID
@@ -103,8 +107,8 @@ func listed(names []string, application string) bool {
 	})
 }
 
-// MayRelay guards the routes for answers that a caller passes on. It admits relays, applications that act for people, and people;
-// MayPassOn then checks each answer. If NoCredentials is on, it admits anybody.
+// MayRelay guards the routes for answers that a caller passes on. It admits relays, applications that act for people,
+// and people; MayPassOn then checks each answer. If NoCredentials is on, it admits anybody.
 func (a Actor) MayRelay(open Openings) error {
 	if err := a.MayTry(open); err != nil {
 		return err
@@ -115,8 +119,8 @@ func (a Actor) MayRelay(open Openings) error {
 	return nil
 }
 
-// MayPassOn allows passing on an answer of u: to relays, and to actors who may act for u. Routes that a vendor signs have no
-// actor; they have checked the vendor's signature.
+// MayPassOn allows passing on an answer of u: to relays, and to actors who may act for u. Routes that a vendor signs
+// have no actor; they have checked the vendor's signature.
 func (a Actor) MayPassOn(u users.User, open Openings) error {
 	if !a.Known() || a.Username == "" && a.Relay || a.MayActAs(u, open) {
 		return nil
@@ -127,14 +131,14 @@ func (a Actor) MayPassOn(u users.User, open Openings) error {
 	return ErrNotThisUser
 }
 
-// MayClaimFor allows an acknowledgement in the name of u: to actors who may act for u. If ApplicationsClaim is on, it also allows
-// this to any application that names no person, as Iris did.
+// MayClaimFor allows an acknowledgement in the name of u: to actors who may act for u. If ApplicationsClaim is on, it
+// also allows this to any application that names no person, as Iris did.
 func (a Actor) MayClaimFor(u users.User, open Openings) bool {
 	return a.MayActAs(u, open) || open.ApplicationsClaim && a.program()
 }
 
-// MayPassOnMail allows passing on a mail that opens an incident of an application: to relays, and to actors who may open the
-// incident themselves.
+// MayPassOnMail allows passing on a mail that opens an incident of an application: to relays, and to actors who may
+// open the incident themselves.
 func (a Actor) MayPassOnMail(application int64) error {
 	if !a.Known() || a.Username == "" && a.Relay || a.Admin || a.MayOpenAs(application) {
 		return nil
@@ -147,8 +151,10 @@ func (a Actor) MayPassOnMail(application int64) error {
 
 // Caller returns the actor as operations see it. open has the compatibility switches.
 func (a Actor) Caller(open Openings) operation.Actor {
-	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf, Manages: a.TeamAdminOf,
-		Service: a.ServiceTeam(), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan && a.MayTry(open) == nil}
+	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf,
+		Manages: a.TeamAdminOf,
+		Service: a.ServiceTeam(), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan &&
+			a.MayTry(open) == nil}
 	switch {
 	case !a.Known():
 		out.Role = operation.Nobody
@@ -176,8 +182,9 @@ func (a Actor) MayPassOnReceipts(open Openings) error {
 	return nil
 }
 
-// MayWriteToAnybody allows notifications to addresses and numbers that are no contact of a person. Applications may; of people with
-// a session only administrators may. Otherwise anybody could mail strangers in the name of the installation.
+// MayWriteToAnybody allows notifications to addresses and numbers that are no contact of a person. Applications may; of
+// people with a session only administrators may. Otherwise anybody could mail strangers in the name of the
+// installation.
 func (a Actor) MayWriteToAnybody() error {
 	if a.Session && !a.Admin {
 		return ErrAdminOnly
@@ -185,8 +192,8 @@ func (a Actor) MayWriteToAnybody() error {
 	return nil
 }
 
-// MayRegisterDevice guards the registration of a phone for u. It admits the applications that the operator listed. An application
-// that acts for a person may register phones of that person only.
+// MayRegisterDevice guards the registration of a phone for u. It admits the applications that the operator listed. An
+// application that acts for a person may register phones of that person only.
 func (a Actor) MayRegisterDevice(u users.User, applications []string) error {
 	if a.ApplicationID == 0 || a.Service != "" || !listed(applications, a.Application) {
 		return ErrNoDevices
@@ -205,8 +212,8 @@ func (a Actor) MayAdminister() error {
 	return nil
 }
 
-// MayHoldTokens allows reading, creating and revoking one's own personal tokens: to people with a session or a token. An application that
-// acts for a person may not, because the token would outlive the application's key.
+// MayHoldTokens allows reading, creating and revoking one's own personal tokens: to people with a session or a token.
+// An application that acts for a person may not, because the token would outlive the application's key.
 func (a Actor) MayHoldTokens() error {
 	if !a.Session || a.UserID == 0 {
 		return ErrTokenPerson
@@ -214,7 +221,8 @@ func (a Actor) MayHoldTokens() error {
 	return nil
 }
 
-// MayManageServiceToken allows creating, reading and revoking a service token: administrators any, people those of the teams in TeamAdminOf.
+// MayManageServiceToken allows creating, reading and revoking a service token: administrators any, people those of the
+// teams in TeamAdminOf.
 func (a Actor) MayManageServiceToken(t tokens.Service) error {
 	switch err := a.MayHoldTokens(); {
 	case err != nil:
@@ -235,8 +243,8 @@ func (a Actor) MayUseInternal(allowed []string) error {
 	return nil
 }
 
-// MayEditApplication allows changing the settings of the application with that internal id: to its owners and administrators. The
-// application's own key is not enough.
+// MayEditApplication allows changing the settings of the application with that internal id: to its owners and
+// administrators. The application's own key is not enough.
 func (a Actor) MayEditApplication(application int64) error {
 	if a.Admin || !a.ReadOnly && slices.Contains(a.Owns, application) {
 		return nil
@@ -244,8 +252,8 @@ func (a Actor) MayEditApplication(application int64) error {
 	return ErrOwnerOnly
 }
 
-// Owning returns the actor with the application added to Owns, if the actor's person is one of the owners or the actor belongs to the team that
-// owns it.
+// Owning returns the actor with the application added to Owns, if the actor's person is one of the owners or the actor
+// belongs to the team that owns it.
 func (a Actor) Owning(application int64, owners []users.ID, team users.OwningTeam) Actor {
 	if a.UserID != 0 && slices.Contains(owners, a.UserID) || a.InTeam(team) {
 		a.Owns = append(slices.Clone(a.Owns), application)
@@ -253,7 +261,8 @@ func (a Actor) Owning(application int64, owners []users.ID, team users.OwningTea
 	return a
 }
 
-// MayNameCategories allows setting the categories of an application: to the application itself, its owners and administrators.
+// MayNameCategories allows setting the categories of an application: to the application itself, its owners and
+// administrators.
 func (a Actor) MayNameCategories(application int64) bool {
 	return a.MayEditApplication(application) == nil || a.program() && a.ApplicationID == application
 }

@@ -27,8 +27,8 @@ type Session struct {
 
 type backgroundKey struct{}
 
-// WithBackground returns a context for requests that the browser sends by itself while a page is open. They do not extend the session: it
-// ends after the idle time although the page is open.
+// WithBackground returns a context for requests that the browser sends by itself while a page is open. They do not
+// extend the session: it ends after the idle time although the page is open.
 func WithBackground(ctx context.Context) context.Context {
 	return context.WithValue(ctx, backgroundKey{}, true)
 }

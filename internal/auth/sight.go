@@ -21,7 +21,8 @@ type Sight struct {
 // NeedsOnCall reports whether what the caller sees depends on who is on call.
 func (a Actor) NeedsOnCall() bool { return a.ReadOnly }
 
-// Sight returns what the caller sees. onCall has the names of the people who are on call now; it is read only if NeedsOnCall.
+// Sight returns what the caller sees. onCall has the names of the people who are on call now; it is read only if
+// NeedsOnCall.
 func (a Actor) Sight(onCall map[string]bool) Sight { return Sight{caller: a, onCall: onCall} }
 
 // own reports whether the caller is the person with that name, or an administrator.
@@ -29,8 +30,8 @@ func (s Sight) own(owner string) bool {
 	return s.caller.Admin || s.caller.UserID != 0 && users.SameName(s.caller.Username, owner)
 }
 
-// Contact returns what the caller sees of a destination of the person with that name; "" = nothing. owner is "" for an address that is
-// nobody's contact.
+// Contact returns what the caller sees of a destination of the person with that name; "" = nothing. owner is "" for an
+// address that is nobody's contact.
 func (s Sight) Contact(owner string, mode users.Mode, destination string) string {
 	switch {
 	case destination == "" || s.own(owner):
@@ -41,7 +42,8 @@ func (s Sight) Contact(owner string, mode users.Mode, destination string) string
 	return users.WithoutSecret(mode, destination)
 }
 
-// Contacts returns what the caller sees of the contacts of the person with that name. Modes of which the caller sees nothing are missing.
+// Contacts returns what the caller sees of the contacts of the person with that name. Modes of which the caller sees
+// nothing are missing.
 func (s Sight) Contacts(owner string, all map[users.Mode]string) map[users.Mode]string {
 	out := make(map[users.Mode]string, len(all))
 	for mode, destination := range all {

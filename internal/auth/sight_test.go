@@ -17,14 +17,17 @@ func TestWhoSeesContacts(t *testing.T) {
 		onCall bool
 		want   map[users.Mode]string
 	}{
-		"the person":                       {Actor{UserID: 1, Username: "Ann"}, false, all},
-		"the person who may only read":     {Actor{UserID: 1, Username: "ann", ReadOnly: true}, false, all},
-		"an administrator":                 {Actor{UserID: 2, Username: "root", Admin: true}, false, all},
-		"an administrator's read token":    {Actor{UserID: 2, Username: "root", OfAdmin: true, ReadOnly: true}, false, map[users.Mode]string{}},
-		"somebody else":                    {Actor{UserID: 3, Username: "bob"}, false, narrow},
-		"an application":                   {Actor{ApplicationID: 1, Application: "demo"}, false, narrow},
-		"an application for nobody known":  {Actor{ApplicationID: 1, Application: "demo", Username: "ann"}, false, narrow},
-		"a reader, the person off call":    {Actor{UserID: 3, Username: "bob", ReadOnly: true}, false, map[users.Mode]string{}},
+		"the person":                   {Actor{UserID: 1, Username: "Ann"}, false, all},
+		"the person who may only read": {Actor{UserID: 1, Username: "ann", ReadOnly: true}, false, all},
+		"an administrator":             {Actor{UserID: 2, Username: "root", Admin: true}, false, all},
+		"an administrator's read token": {Actor{UserID: 2, Username: "root", OfAdmin: true, ReadOnly: true}, false,
+			map[users.Mode]string{}},
+		"somebody else":  {Actor{UserID: 3, Username: "bob"}, false, narrow},
+		"an application": {Actor{ApplicationID: 1, Application: "demo"}, false, narrow},
+		"an application for nobody known": {Actor{ApplicationID: 1, Application: "demo", Username: "ann"}, false,
+			narrow},
+		"a reader, the person off call": {Actor{UserID: 3, Username: "bob", ReadOnly: true}, false,
+			map[users.Mode]string{}},
 		"a reader, the person on call":     {Actor{UserID: 3, Username: "bob", ReadOnly: true}, true, narrow},
 		"nobody, where reads need no name": {Actor{}, false, narrow},
 	} {
@@ -43,6 +46,7 @@ func TestWhoSeesContacts(t *testing.T) {
 		require.Equal(t, !users.Secret(mode), Actor{}.Sight(nil).SeesEverybody(mode))
 	}
 	for mode, to := range map[users.Mode]string{users.Webhook: hook, users.Push: "abcdef0123456789"} {
-		require.Error(t, users.CheckContact(mode, users.WithoutSecret(mode, to)), "what is shown cannot be stored by accident")
+		require.Error(t, users.CheckContact(mode, users.WithoutSecret(mode, to)),
+			"what is shown cannot be stored by accident")
 	}
 }

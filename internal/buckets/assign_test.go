@@ -100,8 +100,8 @@ func TestAssignProperties(t *testing.T) {
 	})
 }
 
-// In whatever order the buckets move one by one, the cluster reaches balanced shares. No owner loses a bucket that it may
-// keep.
+// In whatever order the buckets move one by one, the cluster reaches balanced shares. No owner loses a bucket that it
+// may keep.
 func TestAssignReachesBalanceStepByStep(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -165,7 +165,8 @@ func BenchmarkAssign(b *testing.B) {
 func TestAMemberListedTwiceGetsOneShare(t *testing.T) {
 	t.Parallel()
 	var nobody [buckets.Count]string
-	require.Equal(t, buckets.Assign([]string{"a", "b", "c"}, nobody), buckets.Assign([]string{"b", "a", "c", "a", "a"}, nobody))
+	require.Equal(t, buckets.Assign([]string{"a", "b", "c"}, nobody),
+		buckets.Assign([]string{"b", "a", "c", "a", "a"}, nobody))
 }
 
 func TestAReleasedBucketWouldNotReturnToItsOwner(t *testing.T) {

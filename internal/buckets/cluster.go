@@ -107,8 +107,8 @@ func (l Limits) alive(m MemberState, suspects map[string]bool) (bool, time.Durat
 	return m.Age < limit, limit - m.Age
 }
 
-// MayDrain returns a Conflict fault if no other live member could own the buckets of the member, and a NotFound fault if there is
-// no such member.
+// MayDrain returns a Conflict fault if no other live member could own the buckets of the member, and a NotFound fault
+// if there is no such member.
 func MayDrain(members []MemberState, processID string) error {
 	found, others := false, false
 	for _, m := range members {
@@ -119,7 +119,8 @@ func MayDrain(members []MemberState, processID string) error {
 	case !found:
 		return fault.New(fault.NotFound, "there is no message processor "+processID)
 	case !others:
-		return fault.New(fault.Conflict, "this is the only running message processor: nobody would be paged. Start another one first")
+		return fault.New(fault.Conflict,
+			"this is the only running message processor: nobody would be paged. Start another one first")
 	}
 	return nil
 }

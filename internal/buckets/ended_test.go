@@ -44,23 +44,28 @@ func TestOnlyAClosedPortOrASuccessorShowsThatAMemberHasEnded(t *testing.T) {
 		suspects []string
 		found    bool
 	}{
-		"the port is closed":          {dead(closed), MemberState{}, []string{"dead"}, true},
-		"the port is open":            {dead(open), MemberState{}, []string{"dead"}, false},
-		"no gossip":                   {dead(""), MemberState{}, []string{"dead"}, false},
-		"gossip never knew it":        {dead(closed), MemberState{}, nil, false},
-		"it is known to have ended":   {ended, MemberState{}, []string{"dead"}, false},
-		"a successor has its address": {dead(open), MemberState{Member{Host: "h1", GossipAddr: open}, start.Add(1), start, 0, false}, nil, true},
-		"an older member has it too":  {dead(open), MemberState{Member{Host: "h1", GossipAddr: open}, start.Add(-1), start, 0, false}, nil, false},
-		"another host has it too":     {dead(open), MemberState{Member{Host: "h2", GossipAddr: open}, start.Add(1), start, 0, false}, nil, false},
+		"the port is closed":        {dead(closed), MemberState{}, []string{"dead"}, true},
+		"the port is open":          {dead(open), MemberState{}, []string{"dead"}, false},
+		"no gossip":                 {dead(""), MemberState{}, []string{"dead"}, false},
+		"gossip never knew it":      {dead(closed), MemberState{}, nil, false},
+		"it is known to have ended": {ended, MemberState{}, []string{"dead"}, false},
+		"a successor has its address": {dead(open), MemberState{Member{Host: "h1", GossipAddr: open}, start.Add(1),
+			start, 0, false}, nil, true},
+		"an older member has it too": {dead(open), MemberState{Member{Host: "h1", GossipAddr: open}, start.Add(-1),
+			start, 0, false}, nil, false},
+		"another host has it too": {dead(open), MemberState{Member{Host: "h2", GossipAddr: open}, start.Add(1),
+			start, 0, false}, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			found := make(endedLog, 2)
-			h, err := NewHolder(Deps{Store: noStore{}, Ended: found, Self: Member{ProcessID: "me"}, Log: zap.NewNop()}, Config{})
+			h, err := NewHolder(Deps{Store: noStore{}, Ended: found, Self: Member{ProcessID: "me"}, Log: zap.NewNop()},
+				Config{})
 			require.NoError(t, err)
 			c.other.ProcessID = "other"
 			v := View{Members: []MemberState{c.dead, c.other}}
-			h.probeDead(t.Context(), &v, survey{living: map[string]bool{"me": true, "other": true}, suspects: c.suspects})
+			h.probeDead(t.Context(), &v, survey{living: map[string]bool{"me": true, "other": true},
+				suspects: c.suspects})
 			h.probes.Wait()
 			close(found)
 			require.Equal(t, c.found, len(found) == 1)

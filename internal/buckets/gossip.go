@@ -141,7 +141,8 @@ func (g *Gossip) Run(ctx context.Context) error {
 		}
 		if !complained {
 			complained = true
-			g.log.Warn("gossip cannot start, the cluster works without it but notices dead members later", zap.Error(err))
+			g.log.Warn("gossip cannot start, the cluster works without it but notices dead members later",
+				zap.Error(err))
 		}
 		if !sleep(ctx, 5*g.cfg.JoinEvery) {
 			return nil

@@ -45,10 +45,11 @@ type Deps struct {
 	Self     Member     // GossipAddr is filled in from Detector, ClockSkew from Skew
 	Detector Detector   // nil: no gossip
 	Ended    EndedStore // nil: it is not checked whether dead members have ended
-	// Skew returns how far the clock of this process is ahead of the clock of the database; false = it is not known. nil: it is never known.
+	// Skew returns how far the clock of this process is ahead of the clock of the database; false = it is not known.
+	// nil: it is never known.
 	Skew func() (time.Duration, bool)
-	// Gained, if set, is called with newly held buckets: search them for work now. It is called on the holder's goroutine
-	// and must return quickly.
+	// Gained, if set, is called with newly held buckets: search them for work now. It is called on the holder's
+	// goroutine and must return quickly.
 	Gained  func(Set)
 	Log     *zap.Logger
 	Metrics prometheus.Registerer // nil: none
@@ -71,9 +72,9 @@ func NewProcessID() string {
 //	    ^                                                  |
 //	    '------------ another's by the database -----------' (from anywhere, at once)
 //
-// Its Leases may be used until its own heartbeat or its last read of the database is older than the freshness limit. Then
-// others may have taken everything over, and it offers nothing. That makes stale writes rare. The check of owner and
-// epoch inside the transaction that writes makes them impossible.
+// Its Leases may be used until its own heartbeat or its last read of the database is older than the freshness limit.
+// Then others may have taken everything over, and it offers nothing. That makes stale writes rare. The check of owner
+// and epoch inside the transaction that writes makes them impossible.
 //
 // All methods are safe for concurrent use, except that Watch must be called before Run.
 type Holder struct {
@@ -169,7 +170,8 @@ func (h *Holder) Owned() Set {
 	return h.offer.Load().set
 }
 
-// Lost stops offering leases that a transaction found to be lost. It starts a new read of the view, which decides again.
+// Lost stops offering leases that a transaction found to be lost. It starts a new read of the view, which decides
+// again.
 func (h *Holder) Lost(bs Set) {
 	h.hideFromOffer(bs)
 	h.Hint()
@@ -238,8 +240,8 @@ func (h *Holder) Run(ctx context.Context) error {
 }
 
 // Retire releases all buckets and acquires none, while Run continues the heartbeats, so that calls in flight still
-// belong to a live process. It is the first step of an orderly stop; Drain is the last. It returns after a heartbeat, which
-// may have failed; the buckets are free a moment later.
+// belong to a live process. It is the first step of an orderly stop; Drain is the last. It returns after a heartbeat,
+// which may have failed; the buckets are free a moment later.
 func (h *Holder) Retire(ctx context.Context) {
 	h.retiring.Store(true)
 	h.beat(ctx)

@@ -295,7 +295,8 @@ func (r *room) check() {
 		last, owned := -1, p.Owned()
 		for _, l := range p.Leases() {
 			if other := offered[l]; other != "" || l.Bucket <= last || !owned.Has(l.Bucket) {
-				r.t.Fatalf("%s offers %+v after bucket %d, %q offers it too, owned %v", p.ProcessID(), l, last, other, owned)
+				r.t.Fatalf("%s offers %+v after bucket %d, %q offers it too, owned %v", p.ProcessID(), l, last, other,
+					owned)
 			}
 			last, offered[l] = l.Bucket, p.ProcessID()
 		}

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// StandIn is a bucket of another member that lacks modes which this process serves. This process takes the messages of these modes there.
-// The lease is the owner's: another owner has another epoch.
+// StandIn is a bucket of another member that lacks modes which this process serves. This process takes the messages of
+// these modes there. The lease is the owner's: another owner has another epoch.
 type StandIn struct {
 	Lease
 	Modes []string
 }
 
-// StandIns returns the buckets in which this process takes messages for their owners, ascending by bucket. The slice is shared: do not
-// change it. It is empty while every member serves the modes of this process.
+// StandIns returns the buckets in which this process takes messages for their owners, ascending by bucket. The slice is
+// shared: do not change it. It is empty while every member serves the modes of this process.
 func (h *Holder) StandIns() []StandIn {
 	s := h.standIns.Load()
 	if s == nil || !h.current() {
@@ -22,8 +22,9 @@ func (h *Holder) StandIns() []StandIn {
 	return *s
 }
 
-// StandInsOf returns the buckets of the view in which self takes messages for their owners. A member that does not say which modes it
-// serves counts as serving all. While an operator drains self, it takes only messages of modes that no other member serves.
+// StandInsOf returns the buckets of the view in which self takes messages for their owners. A member that does not say
+// which modes it serves counts as serving all. While an operator drains self, it takes only messages of modes that no
+// other member serves.
 func StandInsOf(v *View, self Member) []StandIn {
 	mine := slices.Clone(self.Modes)
 	if i := slices.IndexFunc(v.Members, func(m MemberState) bool { return m.ProcessID == self.ProcessID }); i >= 0 && v.Members[i].Draining {
@@ -51,7 +52,8 @@ func StandInsOf(v *View, self Member) []StandIn {
 	return out
 }
 
-// Serves reports whether the member has a vendor for a mode. One that does not say which modes it serves counts as serving all.
+// Serves reports whether the member has a vendor for a mode. One that does not say which modes it serves counts as
+// serving all.
 func (m Member) Serves(mode string) bool { return m.Modes == nil || slices.Contains(m.Modes, mode) }
 
 // Lack is a mode that a live member does not serve, although others do.

@@ -77,7 +77,8 @@ func (n NewApplication) Check() error {
 	return wrong.Err()
 }
 
-// ApplicationSettings are the settings of an application. What is left out is cleared, except modes, owners and the sample context.
+// ApplicationSettings are the settings of an application. What is left out is cleared, except modes, owners and the
+// sample context.
 type ApplicationSettings struct {
 	TitleVariable     operation.Text                      `json:"title_variable" required:"false" doc:"One of the variables."`
 	Variables         []string                            `json:"variables" required:"false" maxItems:"1000"`
@@ -101,24 +102,30 @@ func (e ApplicationEdit) Check() error {
 	var wrong fault.Wrong
 	b := e.Body
 	for i, name := range b.Variables {
-		wrong.If(name == "" || len(name) > maxVariable, fmt.Sprintf("variables[%d]", i), "variables must be names of 1 to %d bytes", maxVariable)
+		wrong.If(name == "" || len(name) > maxVariable, fmt.Sprintf("variables[%d]", i),
+			"variables must be names of 1 to %d bytes", maxVariable)
 	}
 	for i, name := range b.RequiredVariables {
-		wrong.If(!slices.Contains(b.Variables, name), fmt.Sprintf("required_variables[%d]", i), "required_variables must be among the variables: %.100q is not", name)
+		wrong.If(!slices.Contains(b.Variables, name), fmt.Sprintf("required_variables[%d]", i),
+			"required_variables must be among the variables: %.100q is not", name)
 	}
-	wrong.If(b.TitleVariable != "" && !slices.Contains(b.Variables, string(b.TitleVariable)), "title_variable", "title_variable must be one of the variables")
+	wrong.If(b.TitleVariable != "" && !slices.Contains(b.Variables, string(b.TitleVariable)), "title_variable",
+		"title_variable must be one of the variables")
 	for i, name := range b.Modes {
 		_, known := users.ParseMode(string(name))
 		wrong.If(!known, fmt.Sprintf("modes[%d]", i), "there is no mode %.40q", string(name))
 	}
 	for priority := range b.DefaultModes {
-		wrong.If(!slices.Contains(users.Priorities, priority), "default_modes."+string(priority), "there is no priority %.60q", string(priority))
+		wrong.If(!slices.Contains(users.Priorities, priority), "default_modes."+string(priority),
+			"there is no priority %.60q", string(priority))
 	}
 	sender := string(b.SenderEmail)
-	wrong.If(sender != "" && (!Destination(sender) || !strings.Contains(sender, "@")), "sender_email", "sender_email must be an e-mail address")
+	wrong.If(sender != "" && (!Destination(sender) || !strings.Contains(sender, "@")), "sender_email",
+		"sender_email must be an e-mail address")
 	if b.SampleContext.Value != nil {
 		var object map[string]json.RawMessage
-		wrong.If(json.Unmarshal(*b.SampleContext.Value, &object) != nil, "sample_context", "sample_context must be an object")
+		wrong.If(json.Unmarshal(*b.SampleContext.Value, &object) != nil, "sample_context",
+			"sample_context must be an object")
 	}
 	return wrong.Err()
 }
@@ -163,34 +170,49 @@ type Quota struct {
 
 // The operations on applications.
 var (
-	ListApplications = operation.Define[ApplicationFilter, operation.Page[ApplicationRow]](operation.Doc{Name: "application.list", Method: http.MethodGet,
+	ListApplications = operation.Define[ApplicationFilter,
+		operation.Page[ApplicationRow]](operation.Doc{Name: "application.list", Method: http.MethodGet,
 		Path: "/v1/applications", Needs: operation.Reader, Summary: "Applications by name"})
-	CreateApplication = operation.Define[NewApplication, Application](operation.Doc{Name: "application.create", Method: http.MethodPost, Path: "/v1/applications",
+	CreateApplication = operation.Define[NewApplication, Application](operation.Doc{Name: "application.create",
+		Method: http.MethodPost, Path: "/v1/applications",
 		Needs: operation.Admin, Audit: []audit.Action{audit.ApplicationAdded}, Summary: "Make an application", Errors: []int{409, 422}})
-	GetApplication = operation.Define[OneApplication, Application](operation.Doc{Name: "application.get", Method: http.MethodGet, Path: "/v1/applications/{app}",
+	GetApplication = operation.Define[OneApplication, Application](operation.Doc{Name: "application.get",
+		Method: http.MethodGet, Path: "/v1/applications/{app}",
 		Needs: operation.Reader, Summary: "An application", Note: "ETag names the state of its settings."})
-	ReplaceApplication = operation.Define[ApplicationEdit, Application](operation.Doc{Name: "application.replace", Method: http.MethodPut, Path: "/v1/applications/{app}",
+	ReplaceApplication = operation.Define[ApplicationEdit, Application](operation.Doc{Name: "application.replace",
+		Method: http.MethodPut, Path: "/v1/applications/{app}",
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.ApplicationSettingsChanged}, Summary: "Replace the settings of an application",
 		Errors: []int{409, 412, 422}, Note: "What is left out is cleared, except modes, owners and the sample context. With the ETag of a GET as If-Match, a change of settings that somebody changed meanwhile is refused with 412."})
-	DeleteApplication = operation.Define[ApplicationRemoval, operation.None](operation.Doc{Name: "application.delete", Method: http.MethodDelete, Path: "/v1/applications/{app}",
+	DeleteApplication = operation.Define[ApplicationRemoval,
+		operation.None](operation.Doc{Name: "application.delete", Method: http.MethodDelete,
+		Path:  "/v1/applications/{app}",
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.ApplicationDeleted}, Summary: "Delete an application that was never used",
 		Errors: []int{409, 412}, Note: "409 when it has variables, texts, incidents or messages. With the ETag of a GET as If-Match, 412 when somebody changed the settings meanwhile."})
-	QuotaOfApplication = operation.Define[OneApplication, Quota](operation.Doc{Name: "application.quota", Method: http.MethodGet, Path: "/v1/applications/{app}/quota",
+	QuotaOfApplication = operation.Define[OneApplication, Quota](operation.Doc{Name: "application.quota",
+		Method: http.MethodGet, Path: "/v1/applications/{app}/quota",
 		Needs: operation.Reader, Summary: "The quota of an application and its use", Note: "404: the application has no quota of its own."})
-	OwnerOfApplication = operation.Define[OneApplication, Owner](operation.Doc{Name: "application.owner", Method: http.MethodGet, Path: "/v1/applications/{app}/owner",
+	OwnerOfApplication = operation.Define[OneApplication, Owner](operation.Doc{Name: "application.owner",
+		Method: http.MethodGet, Path: "/v1/applications/{app}/owner",
 		Needs: operation.Reader, Summary: "The team that owns an application and its integrations", Note: "ETag names the team."})
-	GiveApplication = operation.Define[ApplicationGiving, Owner](operation.Doc{Name: "application.give", Method: http.MethodPut, Path: "/v1/applications/{app}/owner",
+	GiveApplication = operation.Define[ApplicationGiving, Owner](operation.Doc{Name: "application.give",
+		Method: http.MethodPut, Path: "/v1/applications/{app}/owner",
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.ApplicationGivenToATeam},
-		Summary: "Give an application and its integrations to a team, or to none", Errors: []int{412, 422}, Note: noteOwner})
-	PauseApplication = operation.Define[ApplicationPausing, Pause](operation.Doc{Name: "application.pause", Method: http.MethodPut, Path: "/v1/applications/{app}/paused",
-		Needs: operation.Admin, Audit: []audit.Action{audit.ApplicationPaused, audit.ApplicationResumed}, Errors: []int{409, 422},
+		Summary: "Give an application and its integrations to a team, or to none", Errors: []int{412,
+			422}, Note: noteOwner})
+	PauseApplication = operation.Define[ApplicationPausing, Pause](operation.Doc{Name: "application.pause",
+		Method: http.MethodPut, Path: "/v1/applications/{app}/paused",
+		Needs: operation.Admin, Audit: []audit.Action{audit.ApplicationPaused,
+			audit.ApplicationResumed}, Errors: []int{409, 422},
 		Summary: "Pause an application, so that its incidents and messages wait, or resume it", Note: "In a browser it needs a recent log-in."})
-	FallbackOfApplication = operation.Define[OneApplication, Fallback](operation.Doc{Name: "application.fallback", Method: http.MethodGet,
+	FallbackOfApplication = operation.Define[OneApplication,
+		Fallback](operation.Doc{Name: "application.fallback", Method: http.MethodGet,
 		Path: "/v1/applications/{app}/fallback", Needs: operation.Reader, Summary: "Who is paged when the plan has no fallback; 404 when the application has none"})
-	ChangeApplicationFallback = operation.Define[ApplicationFallback, Fallback](operation.Doc{Name: "application.set-fallback", Method: http.MethodPut,
+	ChangeApplicationFallback = operation.Define[ApplicationFallback,
+		Fallback](operation.Doc{Name: "application.set-fallback", Method: http.MethodPut,
 		Path: "/v1/applications/{app}/fallback", Needs: operation.Member, Rule: operation.OfApplicationByPeople, Audit: []audit.Action{audit.ApplicationFallbackChanged},
 		Summary: "Set the fallback of the application"})
-	RemoveApplicationFallback = operation.Define[OneApplication, operation.None](operation.Doc{Name: "application.remove-fallback", Method: http.MethodDelete,
+	RemoveApplicationFallback = operation.Define[OneApplication,
+		operation.None](operation.Doc{Name: "application.remove-fallback", Method: http.MethodDelete,
 		Path: "/v1/applications/{app}/fallback", Needs: operation.Member, Rule: operation.OfApplicationByPeople, Audit: []audit.Action{audit.ApplicationFallbackChanged},
 		Summary: "Remove the fallback of the application"})
 )
@@ -199,7 +221,8 @@ var (
 var ApplicationKind = operation.Kind(ListApplications, GetApplication, ReplaceApplication, DeleteApplication,
 	"NAME=name", "TEAM=team", "OWNERS=owners", "MODES=modes", "CREATED=created_at").MadeBy(CreateApplication.Doc)
 
-// ApplicationStore stores applications. An application that does not exist is a NotFound fault. by is the actor of the audit log.
+// ApplicationStore stores applications. An application that does not exist is a NotFound fault. by is the actor of the
+// audit log.
 type ApplicationStore interface {
 	List(ctx context.Context, q filters.Query) ([]applications.Application, error)
 	Describe(ctx context.Context, name string) (applications.Application, error)
@@ -253,8 +276,10 @@ func NewApplications(d ApplicationDeps) *Applications {
 }
 
 func rowOfApplication(a applications.Application) ApplicationRow {
-	out := ApplicationRow{ID: a.ID, Name: a.Name, TitleVariable: operation.Text(a.TitleVariable), Variables: append([]string{}, a.Variables...),
-		RequiredVariables: append([]string{}, a.RequiredVariables...), Modes: append([]users.Mode{}, a.Modes...), DefaultModes: a.DefaultModes,
+	out := ApplicationRow{ID: a.ID, Name: a.Name, TitleVariable: operation.Text(a.TitleVariable),
+		Variables:         append([]string{}, a.Variables...),
+		RequiredVariables: append([]string{}, a.RequiredVariables...), Modes: append([]users.Mode{},
+			a.Modes...), DefaultModes: a.DefaultModes,
 		Owners: append([]string{}, a.Owners...), Team: operation.Text(a.Team.Name), SenderEmail: operation.Text(a.SenderAddresses[users.Email]), CreatedAt: a.CreatedAt.UTC()}
 	if out.DefaultModes == nil {
 		out.DefaultModes = map[users.Priority]users.Mode{}
@@ -263,17 +288,19 @@ func rowOfApplication(a applications.Application) ApplicationRow {
 }
 
 func applicationOf(a applications.Application, by operation.Actor) Application {
-	out := Application{ApplicationRow: rowOfApplication(a), HasSecondKey: a.SecondKey, MayEdit: mayEdit(by, a.OwnerIDs, a.Team), tag: a.Tag()}
+	out := Application{ApplicationRow: rowOfApplication(a), HasSecondKey: a.SecondKey,
+		MayEdit: mayEdit(by, a.OwnerIDs, a.Team), tag: a.Tag()}
 	if a.SampleContext != nil && json.Valid([]byte(*a.SampleContext)) {
 		out.SampleContext = json.RawMessage(*a.SampleContext)
 	}
 	return out
 }
 
-// mayEdit reports whether a caller may change an application: administrators, its owners, and members of the team that owns it. The key of the
-// application is not enough.
+// mayEdit reports whether a caller may change an application: administrators, its owners, and members of the team that
+// owns it. The key of the application is not enough.
 func mayEdit(by operation.Actor, owners []users.ID, team users.OwningTeam) bool {
-	return by.Role == operation.Admin || writes(by) && slices.ContainsFunc(owners, func(u users.ID) bool { return is(by, u) }) || inTeam(by, team)
+	return by.Role == operation.Admin || writes(by) && slices.ContainsFunc(owners,
+		func(u users.ID) bool { return is(by, u) }) || inTeam(by, team)
 }
 
 func (a *Applications) list(ctx context.Context, by operation.Actor, f ApplicationFilter) (operation.Page[ApplicationRow], error) {
@@ -282,7 +309,8 @@ func (a *Applications) list(ctx context.Context, by operation.Actor, f Applicati
 		q.Conditions = append(q.Conditions, filters.Condition{Field: "team", Op: filters.Eq, Values: []any{f.Team}})
 	}
 	if f.Search != "" {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.Contains, Values: []any{f.Search}})
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.Contains,
+			Values: []any{f.Search}})
 	}
 	found, err := a.deps.Store.List(ctx, q)
 	if err != nil {
@@ -311,7 +339,8 @@ func (a *Applications) find(ctx context.Context, name string) (applications.Appl
 	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "there is no such application"))
 }
 
-// owned finds an application that the caller may change. It refuses other callers in the same way for an application that does not exist.
+// owned finds an application that the caller may change. It refuses other callers in the same way for an application
+// that does not exist.
 func (a *Applications) owned(ctx context.Context, by operation.Actor, name string) (applications.Application, error) {
 	found, err := a.find(ctx, name)
 	if (err == nil || fault.Is(err, fault.NotFound)) && !mayEdit(by, found.OwnerIDs, found.Team) {
@@ -343,8 +372,9 @@ func (a *Applications) replace(ctx context.Context, by operation.Actor, e Applic
 
 // change returns the change to new settings, which also keeps the texts that only /v0 has.
 func (a *Applications) change(ctx context.Context, by operation.Actor, found applications.Application, b ApplicationSettings) (applications.Change, error) {
-	c := applications.Change{ContextTemplate: found.ContextTemplate, SummaryTemplate: found.SummaryTemplate, MobileTemplate: found.MobileTemplate,
-		SampleContext: found.SampleContext, TitleVariable: string(b.TitleVariable), Variables: b.Variables, DefaultModes: map[users.Priority]users.Mode{},
+	c := applications.Change{ContextTemplate: found.ContextTemplate, SummaryTemplate: found.SummaryTemplate,
+		MobileTemplate: found.MobileTemplate,
+		SampleContext:  found.SampleContext, TitleVariable: string(b.TitleVariable), Variables: b.Variables, DefaultModes: map[users.Priority]users.Mode{},
 		SenderAddresses: map[users.Mode]string{users.Email: strings.TrimSpace(string(b.SenderEmail))}}
 	if b.SampleContext.Given {
 		c.SampleContext = nil
@@ -380,7 +410,8 @@ func (a *Applications) change(ctx context.Context, by operation.Actor, found app
 	for _, p := range users.Priorities {
 		if name := b.DefaultModes[p]; name != "" {
 			mode, _ := users.ParseMode(string(name))
-			wrong.If(!slices.Contains(modes, mode), "default_modes."+string(p), "%s must be a mode that the application may use", p)
+			wrong.If(!slices.Contains(modes, mode), "default_modes."+string(p),
+				"%s must be a mode that the application may use", p)
 			c.DefaultModes[p] = mode
 		}
 	}
@@ -391,7 +422,8 @@ func (a *Applications) change(ctx context.Context, by operation.Actor, found app
 func (a *Applications) owners(ctx context.Context, by operation.Actor, names []string) ([]string, error) {
 	for i, name := range names {
 		if _, err := a.deps.People.ByName(ctx, name); err != nil {
-			return nil, fault.When(err, fault.NotFound, fault.Invalidf(fmt.Sprintf("owners[%d]", i), "there is no user %.100q", name))
+			return nil, fault.When(err, fault.NotFound, fault.Invalidf(fmt.Sprintf("owners[%d]", i),
+				"there is no user %.100q", name))
 		}
 	}
 	if by.Role != operation.Admin && by.Person != 0 && !slices.Contains(names, by.Name) {
@@ -416,8 +448,10 @@ func (a *Applications) quota(ctx context.Context, _ operation.Actor, one OneAppl
 	}
 	q, err := a.deps.Store.Quota(ctx, found.ID)
 	seconds := func(d time.Duration) int64 { return int64(d / time.Second) }
-	return Quota{q.HardThreshold, seconds(q.HardDuration), q.HardUse, q.SoftThreshold, seconds(q.SoftDuration), q.SoftUse, operation.Text(q.Plan), operation.Text(q.Target),
-		seconds(q.WaitAfterwards)}, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "the application %s has no quota of its own", found.Name))
+	return Quota{q.HardThreshold, seconds(q.HardDuration), q.HardUse, q.SoftThreshold, seconds(q.SoftDuration),
+			q.SoftUse, operation.Text(q.Plan), operation.Text(q.Target),
+			seconds(q.WaitAfterwards)}, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound,
+			"the application %s has no quota of its own", found.Name))
 }
 
 func (a *Applications) owner(ctx context.Context, _ operation.Actor, one OneApplication) (Owner, error) {
@@ -430,7 +464,8 @@ func (a *Applications) give(ctx context.Context, by operation.Actor, g Applicati
 	if err != nil {
 		return g.Body, err
 	}
-	return giving{"application", found.Name, found.Team, mayEdit(by, found.OwnerIDs, users.OwningTeam{})}.to(ctx, by, a.deps.Teams, a.deps.Owners, g.Body, g.State)
+	return giving{"application", found.Name, found.Team, mayEdit(by, found.OwnerIDs, users.OwningTeam{})}.to(ctx, by,
+		a.deps.Teams, a.deps.Owners, g.Body, g.State)
 }
 
 func (a *Applications) pause(ctx context.Context, by operation.Actor, p ApplicationPausing) (Pause, error) {

@@ -52,8 +52,9 @@ type Authors struct {
 	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
 }
 
-// Creator finds the person in whose name a version is saved. It returns operation.ErrNotThisUser if the caller may not act for the
-// person, and an Invalid fault if there is no such person. The service token of a team may name the members of the team.
+// Creator finds the person in whose name a version is saved. It returns operation.ErrNotThisUser if the caller may not
+// act for the person, and an Invalid fault if there is no such person. The service token of a team may name the members
+// of the team.
 func (a Authors) Creator(ctx context.Context, by operation.Actor, name string) (users.User, error) {
 	u, err := a.People.ByName(ctx, name)
 	unknown := fault.Is(err, fault.NotFound)
@@ -113,15 +114,17 @@ func writes(by operation.Actor) bool { return by.Role >= operation.Member }
 func is(by operation.Actor, u users.ID) bool { return by.Person != 0 && by.Person == int64(u) }
 
 func inTeam(by operation.Actor, t users.OwningTeam) bool {
-	return writes(by) && t.ID != 0 && (slices.Contains(by.Teams, t.ID) || by.Person != 0 && slices.Contains(t.Members, users.ID(by.Person)))
+	return writes(by) && t.ID != 0 && (slices.Contains(by.Teams, t.ID) || by.Person != 0 &&
+		slices.Contains(t.Members, users.ID(by.Person)))
 }
 
 func manages(by operation.Actor, t users.OwningTeam) bool {
-	return writes(by) && t.ID != 0 && (slices.Contains(by.Manages, t.ID) || by.Person != 0 && slices.Contains(t.Managers, users.ID(by.Person)))
+	return writes(by) && t.ID != 0 && (slices.Contains(by.Manages, t.ID) || by.Person != 0 &&
+		slices.Contains(t.Managers, users.ID(by.Person)))
 }
 
-// MayChange reports whether a caller may delete, activate or deactivate a plan or template. With a team as the owner its members may, without
-// one the creator.
+// MayChange reports whether a caller may delete, activate or deactivate a plan or template. With a team as the owner
+// its members may, without one the creator.
 func MayChange(by operation.Actor, creator users.ID, team users.OwningTeam) bool {
 	switch {
 	case by.AnyVersion, by.ForAnybody:
@@ -133,10 +136,12 @@ func MayChange(by operation.Actor, creator users.ID, team users.OwningTeam) bool
 }
 
 // ErrNotOwner refuses a change of the team that owns an object.
-var ErrNotOwner = fault.New(fault.Forbidden, "Only administrators, the owner and administrators of the team that owns this may give it to another team")
+var ErrNotOwner = fault.New(fault.Forbidden,
+	"Only administrators, the owner and administrators of the team that owns this may give it to another team")
 
-// MayGive allows a change of the team that owns an object, from one team to another; the zero team = none. Administrators may do it, and
-// administrators of the present team. Without a present team, an owner may give the object to a team of their own.
+// MayGive allows a change of the team that owns an object, from one team to another; the zero team = none.
+// Administrators may do it, and administrators of the present team. Without a present team, an owner may give the
+// object to a team of their own.
 func MayGive(by operation.Actor, owns bool, from, to users.OwningTeam) error {
 	if err := by.Require(operation.Member); err != nil {
 		return err
@@ -154,8 +159,9 @@ func (v Version) seenBy(by operation.Actor) Version {
 	return v
 }
 
-// mayReplace allows a new version to callers for whom MayChange is true, and, if no team owns the name, to people in a team with the
-// creator of the active one. found is the error of reading the active version; without an active version everything is allowed.
+// mayReplace allows a new version to callers for whom MayChange is true, and, if no team owns the name, to people in a
+// team with the creator of the active one. found is the error of reading the active version; without an active version
+// everything is allowed.
 func (a Authors) mayReplace(ctx context.Context, by operation.Actor, v Version, found error) error {
 	switch {
 	case fault.Is(found, fault.NotFound):
@@ -165,7 +171,8 @@ func (a Authors) mayReplace(ctx context.Context, by operation.Actor, v Version, 
 	case MayChange(by, v.creatorID, v.owner):
 		return nil
 	case v.owner.ID != 0:
-		return fault.Newf(fault.Forbidden, "Only %s or an admin may replace the %s %s", v.owner.Or(v.Creator), v.kind, v.Name)
+		return fault.Newf(fault.Forbidden, "Only %s or an admin may replace the %s %s", v.owner.Or(v.Creator), v.kind,
+			v.Name)
 	}
 	if by.Person != 0 && writes(by) {
 		are, err := a.Teammates(ctx, users.ID(by.Person), v.creatorID)
@@ -173,7 +180,8 @@ func (a Authors) mayReplace(ctx context.Context, by operation.Actor, v Version, 
 			return err
 		}
 	}
-	return fault.Newf(fault.Forbidden, "Only %s, their teams or an admin may replace the %s %s", v.Creator, v.kind, v.Name)
+	return fault.Newf(fault.Forbidden, "Only %s, their teams or an admin may replace the %s %s", v.Creator, v.kind,
+		v.Name)
 }
 
 // invalid returns an Invalid fault about a field, with a title.

@@ -44,8 +44,8 @@ func authors(together bool) catalog.Authors {
 		Teammates: func(context.Context, users.ID, users.ID) (bool, error) { return together, nil }}
 }
 
-// planStore has the active plan of ann that is called known, the targets db (team), list (mailing list) and cy (user), and the
-// templates page and blank.
+// planStore has the active plan of ann that is called known, the targets db (team), list (mailing list) and cy (user),
+// and the templates page and blank.
 type planStore struct {
 	catalog.PlanStore
 	created *escalation.PlanContent
@@ -86,7 +86,8 @@ func syntax(source string) error {
 }
 
 func page(role, name string, change ...func(*escalation.Notification)) escalation.Notification {
-	n := escalation.Notification{Priority: users.High, Template: "page", Target: &escalation.Target{Role: role, Name: name}}
+	n := escalation.Notification{Priority: users.High, Template: "page",
+		Target: &escalation.Target{Role: role, Name: name}}
 	for _, c := range change {
 		c(&n)
 	}
@@ -100,8 +101,10 @@ func step(all ...escalation.Notification) escalation.Step {
 func save(t *testing.T, actor operation.Actor, creator users.User, name string, tracking *catalog.Tracking, steps ...escalation.Step) (*escalation.PlanContent, []string, error) {
 	t.Helper()
 	store := &planStore{}
-	plans := catalog.NewPlans(catalog.PlanDeps{Store: store, Authors: authors(false), Syntax: syntax, MaxLength: 24 * time.Hour, ListLimit: 40})
-	id, warnings, err := plans.Save(t.Context(), actor, creator, escalation.PlanContent{Name: name, Steps: steps}, tracking)
+	plans := catalog.NewPlans(catalog.PlanDeps{Store: store, Authors: authors(false), Syntax: syntax,
+		MaxLength: 24 * time.Hour, ListLimit: 40})
+	id, warnings, err := plans.Save(t.Context(), actor, creator, escalation.PlanContent{Name: name, Steps: steps},
+		tracking)
 	if err != nil {
 		require.Nil(t, store.created)
 		return nil, nil, err
@@ -123,7 +126,8 @@ func TestPlansThatReachNobodyGetWarnings(t *testing.T) {
 	t.Parallel()
 	blank := func(n *escalation.Notification) { n.Template = "blank" }
 	_, warnings, err := save(t, byAnn, users.User{ID: 1, Name: "ann"}, "new", nil,
-		step(page("team", "old"), page("team", "none"), page("mailing-list", "list"), page("team", "mute"), page("team", "db", blank)))
+		step(page("team", "old"), page("team", "none"), page("mailing-list", "list"), page("team", "mute"),
+			page("team", "db", blank)))
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"step 1: the team old is not active", "step 1: the team none has no active members",
@@ -142,14 +146,19 @@ func TestRefusedPlans(t *testing.T) {
 	long := func(n *escalation.Notification) { n.Wait, n.Repeat = time.Hour, 24 }
 	second := func(n *escalation.Notification) { n.Target, n.DynamicIndex = nil, new(int); *n.DynamicIndex = 1 }
 	for want, n := range map[string]escalation.Notification{
-		"steps[1][0].priority: Priority not found for step 2":                                       page("team", "db", func(n *escalation.Notification) { n.Priority = "asap" }),
-		"steps[1][0].target.role: Role not found for step 2":                                        page("boss", "db"),
-		"steps[1][0].target.name: Target x not found for step 2":                                    page("team", "x"),
-		"steps[1][0].target.role: Role team is not appropriate for target cy in step 2":             page("team", "cy"),
-		"steps[1][0].template: Invalid data for step 2":                                             page("team", "db", func(n *escalation.Notification) { n.Template = "x" }),
-		"steps[1]: You must have at least one non-optional notification per step. Step 2 has none.": page("team", "db", optional),
-		"steps: Plan length exceeds the 24 hour maximum":                                            page("team", "db", long),
-		"steps: Dynamic target numbers must span 0..n without gaps":                                 page("team", "db", second),
+		"steps[1][0].priority: Priority not found for step 2": page("team", "db",
+			func(n *escalation.Notification) { n.Priority = "asap" }),
+		"steps[1][0].target.role: Role not found for step 2":                            page("boss", "db"),
+		"steps[1][0].target.name: Target x not found for step 2":                        page("team", "x"),
+		"steps[1][0].target.role: Role team is not appropriate for target cy in step 2": page("team", "cy"),
+		"steps[1][0].template: Invalid data for step 2": page("team", "db",
+			func(n *escalation.Notification) { n.Template = "x" }),
+		"steps[1]: You must have at least one non-optional notification per step. Step 2 has none.": page("team", "db",
+			optional),
+		"steps: Plan length exceeds the 24 hour maximum": page("team", "db",
+			long),
+		"steps: Dynamic target numbers must span 0..n without gaps": page("team", "db",
+			second),
 	} {
 		_, _, err := save(t, byAnn, ann, "new", nil, step(page("team", "db")), step(n))
 		var f *fault.Error
@@ -236,7 +245,8 @@ func (templateStore) ByName(_ context.Context, name string) (messages.TemplateDe
 	if name != "known" {
 		return messages.TemplateDetails{}, fault.New(fault.NotFound, "no such template")
 	}
-	return messages.TemplateDetails{TemplateVersion: messages.TemplateVersion{Name: "known", Creator: "ann", CreatorID: ann.ID}}, nil
+	return messages.TemplateDetails{TemplateVersion: messages.TemplateVersion{Name: "known", Creator: "ann",
+		CreatorID: ann.ID}}, nil
 }
 
 func (templateStore) Create(_ context.Context, d messages.NewTemplate) (messages.TemplateID, error) {
@@ -247,7 +257,8 @@ func (templateStore) Create(_ context.Context, d messages.NewTemplate) (messages
 }
 
 func templates(together bool) *catalog.Templates {
-	return catalog.NewTemplates(catalog.TemplateDeps{Store: templateStore{}, Authors: authors(together), Syntax: syntax})
+	return catalog.NewTemplates(catalog.TemplateDeps{Store: templateStore{}, Authors: authors(together),
+		Syntax: syntax})
 }
 
 func TestTemplates(t *testing.T) {
@@ -260,9 +271,11 @@ func TestTemplates(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 12, id)
 	for want, d := range map[string]messages.NewTemplate{
-		"content[1].subject: Invalid jinja template: line 1: unexpected end":    {Name: "new", Texts: text("{{ broken", "")},
-		"content[1].email_html: Invalid jinja template: line 1: unexpected end": {Name: "new", Texts: text("", "{{ broken")},
-		"content: Invalid template: there is no application nowhere":            {Name: "nowhere"},
+		"content[1].subject: Invalid jinja template: line 1: unexpected end": {Name: "new",
+			Texts: text("{{ broken", "")},
+		"content[1].email_html: Invalid jinja template: line 1: unexpected end": {Name: "new",
+			Texts: text("", "{{ broken")},
+		"content: Invalid template: there is no application nowhere": {Name: "nowhere"},
 	} {
 		_, err := templates(false).Save(t.Context(), byAnn, d)
 		var f *fault.Error
@@ -274,31 +287,46 @@ func TestTemplates(t *testing.T) {
 func TestTracking(t *testing.T) {
 	t.Parallel()
 	mail := `{"shop":{"email_subject":"s","email_text":"t","email_html":null,"more":1}}`
-	got, err := catalog.Tracking{Mode: "email", Destination: "ops@example.com", Templates: json.RawMessage(mail)}.Check(syntax)
+	got, err := catalog.Tracking{Mode: "email", Destination: "ops@example.com",
+		Templates: json.RawMessage(mail)}.Check(syntax)
 	require.NoError(t, err)
 	require.Equal(t, users.Email, got.Mode)
-	require.JSONEq(t, `{"shop":{"email_subject":"s","email_text":"t"}}`, string(got.Template), "other members are not kept")
+	require.JSONEq(t, `{"shop":{"email_subject":"s","email_text":"t"}}`, string(got.Template),
+		"other members are not kept")
 	require.True(t, got.Covers("SHOP"))
 	for want, tracking := range map[string]catalog.Tracking{
-		"tracking: Incomplete tracking setting":                                               {Mode: "email", Destination: "ops@example.com"},
-		"tracking.templates: Template must be a dictionary":                                   {Mode: "email", Destination: "a@b", Templates: json.RawMessage(`[]`)},
-		"tracking.mode: Unknown tracking type: fax":                                           {Mode: "fax", Destination: "a@b", Templates: json.RawMessage(mail)},
-		"tracking.mode: Unknown tracking type: drop":                                          {Mode: "drop", Destination: "a@b", Templates: json.RawMessage(mail)},
-		"tracking.destination: Invalid email address":                                         {Mode: "email", Destination: "ops", Templates: json.RawMessage(mail)},
-		"tracking.destination: tracking_key must be one line of at most 1000 bytes":           {Mode: "email", Destination: "a@b\n", Templates: json.RawMessage(mail)},
-		"tracking.templates: No key for shop template":                                        {Mode: "sms", Destination: "1", Templates: json.RawMessage(`{"shop":{}}`)},
-		"tracking.templates: Missing keys for shop template: {'body'}":                        {Mode: "sms", Destination: "1", Templates: json.RawMessage(`{"shop":{"x":1}}`)},
-		"tracking.templates: body for shop template must be a string":                         {Mode: "sms", Destination: "1", Templates: json.RawMessage(`{"shop":{"body":1}}`)},
-		"tracking.templates: NUL characters cannot be stored":                                 {Mode: "sms", Destination: "1", Templates: json.RawMessage(`{"shop":{"body":"\u0000"}}`)},
-		"tracking.templates: Invalid jinja syntax in body: line 1: unexpected end":            {Mode: "email", Destination: "a@b", Templates: json.RawMessage(`{"shop":{"email_subject":"s","email_text":"{{ broken"}}`)},
-		"tracking.templates: Missing keys for shop template: {'email_subject', 'email_text'}": {Mode: "email", Destination: "a@b", Templates: json.RawMessage(`{"shop":{"email_html":"h"}}`)},
+		"tracking: Incomplete tracking setting": {Mode: "email",
+			Destination: "ops@example.com"},
+		"tracking.templates: Template must be a dictionary": {Mode: "email",
+			Destination: "a@b", Templates: json.RawMessage(`[]`)},
+		"tracking.mode: Unknown tracking type: fax": {Mode: "fax",
+			Destination: "a@b", Templates: json.RawMessage(mail)},
+		"tracking.mode: Unknown tracking type: drop": {Mode: "drop",
+			Destination: "a@b", Templates: json.RawMessage(mail)},
+		"tracking.destination: Invalid email address": {Mode: "email",
+			Destination: "ops", Templates: json.RawMessage(mail)},
+		"tracking.destination: tracking_key must be one line of at most 1000 bytes": {Mode: "email",
+			Destination: "a@b\n", Templates: json.RawMessage(mail)},
+		"tracking.templates: No key for shop template": {Mode: "sms",
+			Destination: "1", Templates: json.RawMessage(`{"shop":{}}`)},
+		"tracking.templates: Missing keys for shop template: {'body'}": {Mode: "sms",
+			Destination: "1", Templates: json.RawMessage(`{"shop":{"x":1}}`)},
+		"tracking.templates: body for shop template must be a string": {Mode: "sms",
+			Destination: "1", Templates: json.RawMessage(`{"shop":{"body":1}}`)},
+		"tracking.templates: NUL characters cannot be stored": {Mode: "sms",
+			Destination: "1", Templates: json.RawMessage(`{"shop":{"body":"\u0000"}}`)},
+		"tracking.templates: Invalid jinja syntax in body: line 1: unexpected end": {Mode: "email",
+			Destination: "a@b", Templates: json.RawMessage(`{"shop":{"email_subject":"s","email_text":"{{ broken"}}`)},
+		"tracking.templates: Missing keys for shop template: {'email_subject', 'email_text'}": {Mode: "email",
+			Destination: "a@b", Templates: json.RawMessage(`{"shop":{"email_html":"h"}}`)},
 	} {
 		_, err := tracking.Check(syntax)
 		var f *fault.Error
 		require.ErrorAs(t, err, &f, want)
 		require.Equal(t, want, f.Field+": "+f.Detail)
 	}
-	_, warnings, err := save(t, byAnn, ann, "new", &catalog.Tracking{Mode: "call", Destination: "1", Templates: json.RawMessage(`{"shop":{"body":"b"}}`)},
+	_, warnings, err := save(t, byAnn, ann, "new", &catalog.Tracking{Mode: "call", Destination: "1",
+		Templates: json.RawMessage(`{"shop":{"body":"b"}}`)},
 		step(page("team", "db")))
 	require.NoError(t, err)
 	require.Equal(t, []string{"a tracking notification is never a call, so none is sent"}, warnings)

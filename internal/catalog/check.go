@@ -60,13 +60,15 @@ func CheckShape(steps []escalation.Step, longest time.Duration) error {
 	return nil
 }
 
-// checkSteps checks that the objects of the steps exist, fills in their ids, and returns warnings for targets that reach nobody now.
+// checkSteps checks that the objects of the steps exist, fills in their ids, and returns warnings for targets that
+// reach nobody now.
 func (p *Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]string, error) {
 	var targets, templates []string
 	for i, s := range steps {
 		if s.When != nil {
 			if err := s.When.Check(); err != nil {
-				return nil, invalid("conditions", InvalidPlan, fmt.Sprintf("the condition of step %d: %s", i+1, fault.Public(err)))
+				return nil, invalid("conditions", InvalidPlan,
+					fmt.Sprintf("the condition of step %d: %s", i+1, fault.Public(err)))
 			}
 			targets = append(targets, s.When.Team)
 		}
@@ -92,7 +94,8 @@ func (p *Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]stri
 		if c := steps[i].When; c != nil && c.Team != "" {
 			t, fits, _ := reach.Pick("team", c.Team)
 			if !fits {
-				return nil, invalid("conditions", InvalidPlan, fmt.Sprintf("the condition of step %d: there is no team %.100q", i+1, c.Team))
+				return nil, invalid("conditions", InvalidPlan,
+					fmt.Sprintf("the condition of step %d: there is no team %.100q", i+1, c.Team))
 			}
 			c.TeamID, c.Zone = t.TargetID, t.Zone
 		}
@@ -136,7 +139,8 @@ func checkNotification(n *escalation.Notification, reach escalation.Reach, step,
 			return refuse("target.name", InvalidPlan, "Target %s not found for step %d", n.Target.Name, step+1)
 		}
 		if !fits {
-			return refuse("target.role", "Invalid role", "Role %s is not appropriate for target %s in step %d", n.Target.Role, n.Target.Name, step+1)
+			return refuse("target.role", "Invalid role", "Role %s is not appropriate for target %s in step %d",
+				n.Target.Role, n.Target.Name, step+1)
 		}
 		n.Target.Role, n.Target.TargetID = role, t.TargetID
 		warnings = append(warnings, targetWarnings(t, reach.ListLimit)...)

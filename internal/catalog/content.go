@@ -74,14 +74,16 @@ func (c Content) check(wrong *fault.Wrong) {
 	for i, step := range c.Steps {
 		total += len(step)
 		for k, n := range step {
-			wrong.If((n.Target == nil) == (n.DynamicIndex == nil), fmt.Sprintf("steps[%d][%d].target", i, k), "give either target or dynamic_index")
+			wrong.If((n.Target == nil) == (n.DynamicIndex == nil), fmt.Sprintf("steps[%d][%d].target", i, k),
+				"give either target or dynamic_index")
 		}
 	}
 	wrong.If(total > MaxNotifications, "steps", "a plan has at most %d notifications", MaxNotifications)
 	seen := map[int]bool{}
 	for i, one := range c.Conditions {
 		place := fmt.Sprintf("conditions[%d].", i)
-		wrong.If(one.Step > len(c.Steps) || seen[one.Step], place+"step", "step must be the number of a step, from 1, with one condition at most")
+		wrong.If(one.Step > len(c.Steps) || seen[one.Step], place+"step",
+			"step must be the number of a step, from 1, with one condition at most")
 		wrong.If(one.Team != "" && one.Zone != "", place+"zone", "give either team or zone")
 		seen[one.Step] = true
 	}
@@ -92,8 +94,9 @@ func (c Content) steps() []escalation.Step {
 	steps := make([]escalation.Step, len(c.Steps))
 	for i, step := range c.Steps {
 		for _, n := range step {
-			one := escalation.Notification{Priority: n.Priority, DynamicIndex: n.DynamicIndex, Template: string(n.Template),
-				Wait: time.Duration(n.WaitSeconds) * time.Second, Repeat: n.Repeat, Optional: n.Optional}
+			one := escalation.Notification{Priority: n.Priority, DynamicIndex: n.DynamicIndex,
+				Template: string(n.Template),
+				Wait:     time.Duration(n.WaitSeconds) * time.Second, Repeat: n.Repeat, Optional: n.Optional}
 			if n.Target != nil {
 				one.Target = &escalation.Target{Role: n.Target.Role, Name: n.Target.Name}
 			}
@@ -119,19 +122,23 @@ func (c Content) fill(p *escalation.PlanContent) {
 
 // ContentOf returns the content of a stored version.
 func ContentOf(p escalation.Plan) Content {
-	c := Content{Steps: make([][]Notification, len(p.Steps)), Conditions: []Condition{}, Flood: Flood{Count: p.ThresholdCount,
-		WindowSeconds: seconds(p.ThresholdWindow), DigestSeconds: seconds(p.AggregationWindow), UntilQuietSeconds: seconds(p.AggregationReset)}}
+	c := Content{Steps: make([][]Notification, len(p.Steps)), Conditions: []Condition{},
+		Flood: Flood{Count: p.ThresholdCount,
+			WindowSeconds: seconds(p.ThresholdWindow), DigestSeconds: seconds(p.AggregationWindow), UntilQuietSeconds: seconds(p.AggregationReset)}}
 	for i, step := range p.Steps {
 		if when := step.When; when != nil {
-			one := Condition{Step: i + 1, Windows: make([]Window, len(when.Windows)), Team: operation.Text(when.Team), Zone: operation.Text(cmp.Or(when.Zone, "UTC"))}
+			one := Condition{Step: i + 1, Windows: make([]Window, len(when.Windows)), Team: operation.Text(when.Team),
+				Zone: operation.Text(cmp.Or(when.Zone, "UTC"))}
 			for k, w := range when.Windows {
-				one.Windows[k] = Window{append([]string{}, w.Days...), operation.Text(cmp.Or(w.From, "00:00")), operation.Text(cmp.Or(w.To, "24:00"))}
+				one.Windows[k] = Window{append([]string{}, w.Days...), operation.Text(cmp.Or(w.From, "00:00")),
+					operation.Text(cmp.Or(w.To, "24:00"))}
 			}
 			c.Conditions = append(c.Conditions, one)
 		}
 		c.Steps[i] = make([]Notification, len(step.Notifications))
 		for k, n := range step.Notifications {
-			c.Steps[i][k] = Notification{targetOf(n.Target), n.DynamicIndex, n.Priority, operation.Text(n.Template), seconds(n.Wait), n.Repeat, n.Optional}
+			c.Steps[i][k] = Notification{targetOf(n.Target), n.DynamicIndex, n.Priority, operation.Text(n.Template),
+				seconds(n.Wait), n.Repeat, n.Optional}
 		}
 	}
 	if t := p.Tracking; t != nil {
@@ -149,7 +156,8 @@ func targetOf(t *escalation.Target) *Target {
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// Tracking is the tracking notification of a plan: the address that is notified of every incident, and the text for each application.
+// Tracking is the tracking notification of a plan: the address that is notified of every incident, and the text for
+// each application.
 type Tracking struct {
 	_           struct{}        `nullable:"true"`
 	Mode        string          `json:"mode" required:"false"`

@@ -152,40 +152,61 @@ type ChangedFallback struct {
 
 // The operations on plans.
 var (
-	ListPlans = operation.Define[Filter, operation.Page[PlanRow]](operation.Doc{Name: "plan.list", Method: http.MethodGet, Path: "/v1/plans",
+	ListPlans = operation.Define[Filter, operation.Page[PlanRow]](operation.Doc{Name: "plan.list",
+		Method: http.MethodGet, Path: "/v1/plans",
 		Needs: operation.Reader, Summary: "Plans, newest first"})
-	CreatePlan = operation.Define[NewPlan, Plan](operation.Doc{Name: "plan.create", Method: http.MethodPost, Path: "/v1/plans",
-		Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.PlanSaved, audit.PlanVersionActivated}, Summary: "Make a plan; 409 when there is one of that name", Errors: []int{409, 422}, Note: "X-Iris-Warning names what would page nobody."})
-	GetPlan = operation.Define[OnePlan, Plan](operation.Doc{Name: "plan.get", Method: http.MethodGet, Path: "/v1/plans/{plan}",
+	CreatePlan = operation.Define[NewPlan, Plan](operation.Doc{Name: "plan.create", Method: http.MethodPost,
+		Path:  "/v1/plans",
+		Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.PlanSaved,
+			audit.PlanVersionActivated}, Summary: "Make a plan; 409 when there is one of that name",
+		Errors: []int{409, 422}, Note: "X-Iris-Warning names what would page nobody."})
+	GetPlan = operation.Define[OnePlan, Plan](operation.Doc{Name: "plan.get", Method: http.MethodGet,
+		Path:  "/v1/plans/{plan}",
 		Needs: operation.Reader, Summary: "A plan with its steps: the active version of a name, or any by its number", Note: "ETag is the number of the version."})
-	ReplacePlan = operation.Define[PlanVersion, Plan](operation.Doc{Name: "plan.replace", Method: http.MethodPut, Path: "/v1/plans/{plan}",
-		Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.PlanSaved, audit.PlanVersionActivated}, Summary: "Save a new version of a plan, which becomes the active one", Errors: []int{409, 412, 422}, Note: noteState})
-	DeletePlan = operation.Define[Removal, operation.None](operation.Doc{Name: "plan.delete", Method: http.MethodDelete, Path: "/v1/plans/{plan}",
+	ReplacePlan = operation.Define[PlanVersion, Plan](operation.Doc{Name: "plan.replace", Method: http.MethodPut,
+		Path:  "/v1/plans/{plan}",
+		Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.PlanSaved,
+			audit.PlanVersionActivated}, Summary: "Save a new version of a plan, which becomes the active one",
+		Errors: []int{409, 412, 422}, Note: noteState})
+	DeletePlan = operation.Define[Removal, operation.None](operation.Doc{Name: "plan.delete",
+		Method: http.MethodDelete, Path: "/v1/plans/{plan}",
 		Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanDeleted}, Summary: "Delete a plan; its versions stay as history", Errors: []int{409, 412}, Note: noteDelete})
-	ActivatePlan = operation.Define[Activation, Plan](operation.Doc{Name: "plan.activate", Method: http.MethodPost, Status: http.StatusOK,
-		Path: "/v1/plans/{plan}/versions/{version}/activate", Needs: operation.Member, Rule: operation.People, Audit: []audit.Action{audit.PlanVersionActivated}, Summary: "Make a stored version of a plan the active one",
+	ActivatePlan = operation.Define[Activation, Plan](operation.Doc{Name: "plan.activate", Method: http.MethodPost,
+		Status: http.StatusOK,
+		Path:   "/v1/plans/{plan}/versions/{version}/activate", Needs: operation.Member, Rule: operation.People, Audit: []audit.Action{audit.PlanVersionActivated}, Summary: "Make a stored version of a plan the active one",
 		Errors: []int{409, 412, 422}, Note: "With the ETag of a GET as If-Match, 412 if another version is active. A plan that was deleted is active again."})
-	OwnerOfPlan = operation.Define[OnePlan, Owner](operation.Doc{Name: "plan.owner", Method: http.MethodGet, Path: "/v1/plans/{plan}/owner",
+	OwnerOfPlan = operation.Define[OnePlan, Owner](operation.Doc{Name: "plan.owner", Method: http.MethodGet,
+		Path:  "/v1/plans/{plan}/owner",
 		Needs: operation.Reader, Summary: "The team that owns all versions of a plan", Note: "ETag names the team."})
-	GivePlan = operation.Define[Giving, Owner](operation.Doc{Name: "plan.give", Method: http.MethodPut, Path: "/v1/plans/{plan}/owner",
+	GivePlan = operation.Define[Giving, Owner](operation.Doc{Name: "plan.give", Method: http.MethodPut,
+		Path:  "/v1/plans/{plan}/owner",
 		Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanGivenToATeam}, Summary: "Give all versions of a plan to a team, or to none", Errors: []int{412, 422}, Note: noteOwner})
-	UsesOfPlans = operation.Define[UsesOf, operation.Page[Uses]](operation.Doc{Name: "plan.uses", Method: http.MethodGet, Path: "/v1/plan-uses",
+	UsesOfPlans = operation.Define[UsesOf, operation.Page[Uses]](operation.Doc{Name: "plan.uses",
+		Method: http.MethodGet, Path: "/v1/plan-uses",
 		Needs: operation.Reader, Summary: "How versions of plans are used, and what is wrong with them now", Note: "Numbers that do not exist are left out."})
-	UsesOfPlan = operation.Define[OnePlan, Uses](operation.Doc{Name: "plan.use", Method: http.MethodGet, Path: "/v1/plans/{plan}/uses",
+	UsesOfPlan = operation.Define[OnePlan, Uses](operation.Doc{Name: "plan.use", Method: http.MethodGet,
+		Path:  "/v1/plans/{plan}/uses",
 		Needs: operation.Reader, Summary: "How a plan is used, and what uses it"})
-	SettingsOfPlan = operation.Define[OnePlan, escalation.SettingsPatch](operation.Doc{Name: "plan.settings", Method: http.MethodGet,
-		Path: "/v1/plans/{plan}/settings", Needs: operation.Reader, Summary: "Settings of all versions of the plan"})
-	ChangeSettings = operation.Define[ChangedSettings, escalation.SettingsPatch](operation.Doc{Name: "plan.set", Method: http.MethodPut,
-		Path: "/v1/plans/{plan}/settings", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanSettingsChanged},
+	SettingsOfPlan = operation.Define[OnePlan, escalation.SettingsPatch](operation.Doc{Name: "plan.settings",
+		Method: http.MethodGet,
+		Path:   "/v1/plans/{plan}/settings", Needs: operation.Reader, Summary: "Settings of all versions of the plan"})
+	ChangeSettings = operation.Define[ChangedSettings, escalation.SettingsPatch](operation.Doc{Name: "plan.set",
+		Method: http.MethodPut,
+		Path:   "/v1/plans/{plan}/settings", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanSettingsChanged},
 		Summary: "Replace the settings of all versions of the plan; a setting that the body leaves out gets its standard"})
-	PausePlan = operation.Define[Pausing, Pause](operation.Doc{Name: "plan.pause", Method: http.MethodPut, Path: "/v1/plans/{plan}/paused",
-		Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanPaused, audit.PlanResumed}, Summary: "Pause all versions of a plan, or let them go on: a paused plan pages nobody"})
-	FallbackOfPlan = operation.Define[OnePlan, Fallback](operation.Doc{Name: "plan.fallback", Method: http.MethodGet, Path: "/v1/plans/{plan}/fallback",
+	PausePlan = operation.Define[Pausing, Pause](operation.Doc{Name: "plan.pause", Method: http.MethodPut,
+		Path:  "/v1/plans/{plan}/paused",
+		Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanPaused,
+			audit.PlanResumed}, Summary: "Pause all versions of a plan, or let them go on: a paused plan pages nobody"})
+	FallbackOfPlan = operation.Define[OnePlan, Fallback](operation.Doc{Name: "plan.fallback", Method: http.MethodGet,
+		Path:  "/v1/plans/{plan}/fallback",
 		Needs: operation.Reader, Summary: "Who is paged when nobody of a step of the plan can be reached; 404 when the plan has no fallback"})
-	ChangeFallback = operation.Define[ChangedFallback, Fallback](operation.Doc{Name: "plan.set-fallback", Method: http.MethodPut,
-		Path: "/v1/plans/{plan}/fallback", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanFallbackChanged}, Summary: "Set the fallback of every version of the plan"})
-	RemoveFallback = operation.Define[OnePlan, operation.None](operation.Doc{Name: "plan.remove-fallback", Method: http.MethodDelete,
-		Path: "/v1/plans/{plan}/fallback", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanFallbackChanged}, Summary: "Remove the fallback of every version of the plan"})
+	ChangeFallback = operation.Define[ChangedFallback, Fallback](operation.Doc{Name: "plan.set-fallback",
+		Method: http.MethodPut,
+		Path:   "/v1/plans/{plan}/fallback", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanFallbackChanged}, Summary: "Set the fallback of every version of the plan"})
+	RemoveFallback = operation.Define[OnePlan, operation.None](operation.Doc{Name: "plan.remove-fallback",
+		Method: http.MethodDelete,
+		Path:   "/v1/plans/{plan}/fallback", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.PlanFallbackChanged}, Summary: "Remove the fallback of every version of the plan"})
 )
 
 // PlanKind has what all kinds of objects have.
@@ -259,7 +280,8 @@ type Plans struct {
 
 // NewPlans returns the operations.
 func NewPlans(d PlanDeps) *Plans {
-	p := &Plans{deps: d, versions: versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{"plan", d.Store, d.Owners, d.Authors,
+	p := &Plans{deps: d, versions: versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{"plan", d.Store,
+		d.Owners, d.Authors,
 		func(p escalation.PlanSteps) (escalation.PlanID, Version) { return p.ID, versionOfPlan(p.Plan) },
 		func(p escalation.Plan) filters.Place { return filters.Place{At: p.CreatedAt, ID: int64(p.ID)} }}}
 	p.List, p.Create, p.Get, p.Replace = ListPlans.By(p.list), CreatePlan.By(p.create), GetPlan.By(p.get), ReplacePlan.By(p.replace)
@@ -272,7 +294,8 @@ func NewPlans(d PlanDeps) *Plans {
 }
 
 func versionOfPlan(p escalation.Plan) Version {
-	return Version{ID: int64(p.ID), Name: p.Name, Active: p.Active, Creator: p.Creator, Team: operation.Text(p.Team.Name), CreatedAt: p.CreatedAt.UTC(),
+	return Version{ID: int64(p.ID), Name: p.Name, Active: p.Active, Creator: p.Creator,
+		Team: operation.Text(p.Team.Name), CreatedAt: p.CreatedAt.UTC(),
 		kind: "plan", creatorID: p.CreatorID, owner: p.Team}
 }
 
@@ -312,7 +335,8 @@ func (p *Plans) replace(ctx context.Context, by operation.Actor, v PlanVersion) 
 	if err != nil {
 		return Plan{}, err
 	}
-	return p.save(ctx, by, PlanDraft{Creator: v.Body.Creator, Description: v.Body.Description, Content: v.Body.Content}, name, replaces)
+	return p.save(ctx, by, PlanDraft{Creator: v.Body.Creator, Description: v.Body.Description,
+		Content: v.Body.Content}, name, replaces)
 }
 
 func (p *Plans) save(ctx context.Context, by operation.Actor, d PlanDraft, name string, replaces *escalation.PlanID) (Plan, error) {
@@ -342,9 +366,10 @@ func (p *Plans) content(ctx context.Context, by operation.Actor, d PlanDraft, na
 	return c, err
 }
 
-// Save stores a new version of a plan, which becomes the active one of its name. The targets of content need no ids: Save fills them
-// in. creator is the result of Creator. tracking is nil for a plan without tracking notifications. The warnings name targets that
-// reach nobody. A wrong plan is an Invalid fault. A caller who may not replace the active version gets a Forbidden fault.
+// Save stores a new version of a plan, which becomes the active one of its name. The targets of content need no ids:
+// Save fills them in. creator is the result of Creator. tracking is nil for a plan without tracking notifications. The
+// warnings name targets that reach nobody. A wrong plan is an Invalid fault. A caller who may not replace the active
+// version gets a Forbidden fault.
 func (p *Plans) Save(ctx context.Context, by operation.Actor, creator users.User, content escalation.PlanContent, tracking *Tracking) (id escalation.PlanID, warnings []string, err error) {
 	if warnings, err = p.check(ctx, by, creator, &content, tracking); err != nil {
 		return 0, nil, err
@@ -455,7 +480,8 @@ func (p *Plans) uses(ctx context.Context, _ operation.Actor, one OnePlan) (out U
 // named finds the active version of a name.
 func (p *Plans) named(ctx context.Context, name string) (escalation.Plan, error) {
 	found, err := p.deps.Store.ByName(ctx, name)
-	return found.Plan, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active plan %.100q", name))
+	return found.Plan, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active plan %.100q",
+		name))
 }
 
 func (p *Plans) settings(ctx context.Context, _ operation.Actor, one OnePlan) (escalation.SettingsPatch, error) {

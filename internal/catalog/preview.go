@@ -55,10 +55,12 @@ type Foreseen struct {
 
 // The operations that foresee what a plan does.
 var (
-	SimulatePlan = operation.Define[PlanQuestion, simulation.Report](operation.Doc{Name: "plan.simulate", Method: http.MethodGet,
-		Path: "/v1/plans/{plan}/simulation", Needs: operation.Reader, Summary: "Who would be paged, when, how and why; changes and sends nothing"})
-	PreviewPlan = operation.Define[PlanPreview, Foreseen](operation.Doc{Name: "plan.preview", Method: http.MethodPost, Status: http.StatusOK,
-		Path: "/v1/plans/preview", Needs: operation.Member, Rule: operation.InTheNameOf, Summary: "Check a plan as saving would, and simulate it; stores and sends nothing",
+	SimulatePlan = operation.Define[PlanQuestion, simulation.Report](operation.Doc{Name: "plan.simulate",
+		Method: http.MethodGet,
+		Path:   "/v1/plans/{plan}/simulation", Needs: operation.Reader, Summary: "Who would be paged, when, how and why; changes and sends nothing"})
+	PreviewPlan = operation.Define[PlanPreview, Foreseen](operation.Doc{Name: "plan.preview", Method: http.MethodPost,
+		Status: http.StatusOK,
+		Path:   "/v1/plans/preview", Needs: operation.Member, Rule: operation.InTheNameOf, Summary: "Check a plan as saving would, and simulate it; stores and sends nothing",
 		Errors: []int{403, 409, 422}})
 )
 
@@ -68,7 +70,8 @@ const simulationTimeout = 10 * time.Second
 func (p *Plans) simulate(ctx context.Context, _ operation.Actor, q PlanQuestion) (out simulation.Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, simulationTimeout)
 	defer cancel()
-	sim, err := p.deps.Simulator.Ask(ctx, simulation.TypedQuestion{Plan: q.Plan, Application: q.Application, At: q.At, Assume: q.Assume, Targets: q.Targets, Zone: time.UTC})
+	sim, err := p.deps.Simulator.Ask(ctx, simulation.TypedQuestion{Plan: q.Plan, Application: q.Application, At: q.At,
+		Assume: q.Assume, Targets: q.Targets, Zone: time.UTC})
 	if err != nil {
 		return out, err
 	}
@@ -107,7 +110,8 @@ func (p *Plans) preview(ctx context.Context, by operation.Actor, d PlanPreview) 
 	if d.Settings != nil {
 		draft.Settings = d.Settings.OverStandard().Settings()
 	}
-	sim, err := p.deps.Simulator.Ask(ctx, simulation.TypedQuestion{Draft: &draft, Application: string(d.Applied), At: string(d.At), Assume: string(d.Assume),
+	sim, err := p.deps.Simulator.Ask(ctx, simulation.TypedQuestion{Draft: &draft, Application: string(d.Applied),
+		At: string(d.At), Assume: string(d.Assume),
 		Targets: d.Targets, Zone: time.UTC})
 	if err != nil {
 		return out, err
@@ -122,7 +126,8 @@ const unnamed = "new plan"
 func (p *Plans) drafted(ctx context.Context, d PlanPreview) (escalation.Plan, error) {
 	if d.Plan != "" {
 		found, err := p.deps.Store.ByName(ctx, string(d.Plan))
-		return found.Plan, fault.When(err, fault.NotFound, fault.Invalidf("plan", "there is no active plan %.100q", string(d.Plan)))
+		return found.Plan, fault.When(err, fault.NotFound, fault.Invalidf("plan", "there is no active plan %.100q",
+			string(d.Plan)))
 	}
 	draft := escalation.Plan{Name: unnamed, Settings: escalation.StandardSettings()}
 	if d.Name == "" {
@@ -134,7 +139,8 @@ func (p *Plans) drafted(ctx context.Context, d PlanPreview) (escalation.Plan, er
 	}
 	_, err = p.deps.Store.ByName(ctx, draft.Name)
 	if err == nil {
-		return draft, &fault.Error{Kind: fault.Conflict, Field: "name", Message: "there is a plan " + draft.Name + " already: take another name"}
+		return draft, &fault.Error{Kind: fault.Conflict, Field: "name", Message: "there is a plan " + draft.Name +
+			" already: take another name"}
 	}
 	return draft, fault.When(err, fault.NotFound, nil)
 }

@@ -65,7 +65,8 @@ func (t Texts) texts() []messages.TemplateText {
 	for i, text := range t.Content {
 		mode, _ := users.ParseMode(string(text.Mode)) // see check
 		out[i] = messages.TemplateText{Application: text.Application, Mode: mode,
-			TemplateContent: messages.TemplateContent{Subject: text.Subject, Body: text.Body, EmailHTML: string(text.EmailHTML)}}
+			TemplateContent: messages.TemplateContent{Subject: text.Subject, Body: text.Body,
+				EmailHTML: string(text.EmailHTML)}}
 	}
 	return out
 }
@@ -88,7 +89,8 @@ func (n NewTemplate) Check() error {
 	var wrong fault.Wrong
 	name := strings.TrimSpace(n.Name)
 	// Numbers name versions.
-	wrong.If(name == "" || utf8.RuneCountInString(name) > MaxName || IsNumber(name), "name", "name must have 1 to %d characters and must not be a number", MaxName)
+	wrong.If(name == "" || utf8.RuneCountInString(name) > MaxName || IsNumber(name), "name",
+		"name must have 1 to %d characters and must not be a number", MaxName)
 	n.check(&wrong)
 	return wrong.Err()
 }
@@ -136,19 +138,27 @@ type TemplateGiving struct {
 
 // The operations on templates.
 var (
-	ListTemplates = operation.Define[Filter, operation.Page[TemplateRow]](operation.Doc{Name: "template.list", Method: http.MethodGet, Path: "/v1/templates",
+	ListTemplates = operation.Define[Filter, operation.Page[TemplateRow]](operation.Doc{Name: "template.list",
+		Method: http.MethodGet, Path: "/v1/templates",
 		Needs: operation.Reader, Summary: "Templates, newest first"})
-	CreateTemplate = operation.Define[NewTemplate, Template](operation.Doc{Name: "template.create", Method: http.MethodPost, Path: "/v1/templates",
-		Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.TemplateSaved, audit.TemplateVersionActivated}, Summary: "Make a template; 409 when there is one of that name", Errors: []int{409, 422}})
-	GetTemplate = operation.Define[OneTemplate, Template](operation.Doc{Name: "template.get", Method: http.MethodGet, Path: "/v1/templates/{template}",
+	CreateTemplate = operation.Define[NewTemplate, Template](operation.Doc{Name: "template.create",
+		Method: http.MethodPost, Path: "/v1/templates",
+		Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.TemplateSaved,
+			audit.TemplateVersionActivated}, Summary: "Make a template; 409 when there is one of that name",
+		Errors: []int{409, 422}})
+	GetTemplate = operation.Define[OneTemplate, Template](operation.Doc{Name: "template.get", Method: http.MethodGet,
+		Path:  "/v1/templates/{template}",
 		Needs: operation.Reader, Summary: "A template with its content: the active version of a name, or any by its number", Note: "ETag is the number of the version."})
-	ReplaceTemplate = operation.Define[TemplateVersion, Template](operation.Doc{Name: "template.replace", Method: http.MethodPut,
-		Path: "/v1/templates/{template}", Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.TemplateSaved, audit.TemplateVersionActivated}, Summary: "Save a new version of a template, which becomes the active one",
+	ReplaceTemplate = operation.Define[TemplateVersion, Template](operation.Doc{Name: "template.replace",
+		Method: http.MethodPut,
+		Path:   "/v1/templates/{template}", Needs: operation.Member, Rule: operation.InTheNameOf, Audit: []audit.Action{audit.TemplateSaved, audit.TemplateVersionActivated}, Summary: "Save a new version of a template, which becomes the active one",
 		Errors: []int{409, 412, 422}, Note: noteState})
-	DeleteTemplate = operation.Define[TemplateRemoval, operation.None](operation.Doc{Name: "template.delete", Method: http.MethodDelete,
-		Path: "/v1/templates/{template}", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.TemplateDeleted}, Summary: "Delete a template; its versions stay as history",
+	DeleteTemplate = operation.Define[TemplateRemoval, operation.None](operation.Doc{Name: "template.delete",
+		Method: http.MethodDelete,
+		Path:   "/v1/templates/{template}", Needs: operation.Member, Rule: operation.OfAuthor, Audit: []audit.Action{audit.TemplateDeleted}, Summary: "Delete a template; its versions stay as history",
 		Errors: []int{409, 412}, Note: noteDelete})
-	ActivateTemplate = operation.Define[TemplateActivation, Template](operation.Doc{Name: "template.activate", Method: http.MethodPost,
+	ActivateTemplate = operation.Define[TemplateActivation, Template](operation.Doc{Name: "template.activate",
+		Method: http.MethodPost,
 		Status: http.StatusOK, Path: "/v1/templates/{template}/versions/{version}/activate", Needs: operation.Member, Rule: operation.People, Audit: []audit.Action{audit.TemplateVersionActivated},
 		Summary: "Make a stored version of a template the active one", Errors: []int{409, 412, 422},
 		Note: "With the ETag of a GET as If-Match, 412 if another version is active. A template that was deleted is active again."})
@@ -195,7 +205,8 @@ type Templates struct {
 
 // NewTemplates returns the operations.
 func NewTemplates(d TemplateDeps) *Templates {
-	t := &Templates{deps: d, versions: versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]{"template", d.Store, d.Owners, d.Authors,
+	t := &Templates{deps: d, versions: versions[messages.TemplateVersion, messages.TemplateDetails,
+		messages.TemplateID]{"template", d.Store, d.Owners, d.Authors,
 		func(t messages.TemplateDetails) (messages.TemplateID, Version) {
 			return t.ID, versionOfTemplate(t.TemplateVersion)
 		},
@@ -207,12 +218,14 @@ func NewTemplates(d TemplateDeps) *Templates {
 }
 
 func versionOfTemplate(t messages.TemplateVersion) Version {
-	return Version{ID: int64(t.ID), Name: t.Name, Active: t.Active, Creator: t.Creator, Team: operation.Text(t.Team.Name), CreatedAt: t.CreatedAt.UTC(),
+	return Version{ID: int64(t.ID), Name: t.Name, Active: t.Active, Creator: t.Creator,
+		Team: operation.Text(t.Team.Name), CreatedAt: t.CreatedAt.UTC(),
 		kind: "template", creatorID: t.CreatorID, owner: t.Team}
 }
 
 func templateOf(t messages.TemplateDetails, by operation.Actor) Template {
-	out := Template{Version: versionOfTemplate(t.TemplateVersion).seenBy(by), Content: make([]Text, len(t.Texts)), Plans: make([]string, len(t.Plans))}
+	out := Template{Version: versionOfTemplate(t.TemplateVersion).seenBy(by), Content: make([]Text, len(t.Texts)),
+		Plans: make([]string, len(t.Plans))}
 	for i, c := range t.Texts {
 		out.Content[i] = Text{c.Application, c.Mode, c.Subject, c.Body, operation.Text(c.EmailHTML)}
 	}
@@ -258,7 +271,8 @@ func (t *Templates) save(ctx context.Context, by operation.Actor, n NewTemplate,
 	if err != nil {
 		return Template{}, err
 	}
-	id, err := t.Save(ctx, by, messages.NewTemplate{Name: strings.TrimSpace(n.Name), CreatorID: creator.ID, Texts: n.texts(), Replaces: replaces, Team: team})
+	id, err := t.Save(ctx, by, messages.NewTemplate{Name: strings.TrimSpace(n.Name), CreatorID: creator.ID,
+		Texts: n.texts(), Replaces: replaces, Team: team})
 	if err != nil {
 		return Template{}, err
 	}
@@ -266,8 +280,8 @@ func (t *Templates) save(ctx context.Context, by operation.Actor, n NewTemplate,
 	return templateOf(saved, by), err
 }
 
-// Save stores a new version of a template, which becomes the active one of its name. Wrong Jinja2 syntax is an Invalid fault. A caller
-// who may not replace the active version gets a Forbidden fault.
+// Save stores a new version of a template, which becomes the active one of its name. Wrong Jinja2 syntax is an Invalid
+// fault. A caller who may not replace the active version gets a Forbidden fault.
 func (t *Templates) Save(ctx context.Context, by operation.Actor, d messages.NewTemplate) (messages.TemplateID, error) {
 	for i, w := range d.Texts {
 		for _, part := range []struct{ name, text string }{{"subject", w.Subject}, {"body", w.Body}, {"email_html", w.EmailHTML}} {
@@ -293,7 +307,8 @@ func (t *Templates) activate(ctx context.Context, by operation.Actor, a Template
 }
 
 func (t *Templates) remove(ctx context.Context, by operation.Actor, r TemplateRemoval) (none operation.None, err error) {
-	return none, t.versions.remove(ctx, by, r.Template, r.Force, r.State, func(context.Context, messages.TemplateID) ([]string, error) { return nil, nil })
+	return none, t.versions.remove(ctx, by, r.Template, r.Force, r.State,
+		func(context.Context, messages.TemplateID) ([]string, error) { return nil, nil })
 }
 
 func (t *Templates) owner(ctx context.Context, _ operation.Actor, one OneTemplate) (Owner, error) {

@@ -42,7 +42,8 @@ func (t Tracking) Check(syntax func(string) error) (*escalation.Tracking, error)
 		return nil, err
 	}
 	if !Destination(t.Destination) {
-		return nil, invalid("tracking.destination", invalidTracking, fmt.Sprintf("tracking_key must be one line of at most %d bytes", MaxDestination))
+		return nil, invalid("tracking.destination", invalidTracking,
+			fmt.Sprintf("tracking_key must be one line of at most %d bytes", MaxDestination))
 	}
 	if strings.Contains(string(raw), `\u0000`) {
 		return nil, invalid("tracking.templates", invalidTracking, "NUL characters cannot be stored")
@@ -61,7 +62,8 @@ func trackingParts(mode users.Mode) []trackingPart {
 	if mode != users.Email {
 		return []trackingPart{{"body", "incident tracking text", true}}
 	}
-	return []trackingPart{{"email_subject", "subject", true}, {"email_text", "body", true}, {"email_html", "email html", false}}
+	return []trackingPart{{"email_subject", "subject", true}, {"email_text", "body", true},
+		{"email_html", "email html", false}}
 }
 
 // trackingText reads the text for one application.

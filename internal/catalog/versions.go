@@ -35,7 +35,8 @@ func (f Filter) query() (q filters.Query, err error) {
 		field, value string
 		op           filters.Op
 	}{
-		{"name", f.Name, filters.Eq}, {"creator", f.Creator, filters.Eq}, {"team", f.Team, filters.Eq}, {"member", f.Member, filters.Eq},
+		{"name", f.Name, filters.Eq}, {"creator", f.Creator, filters.Eq}, {"team", f.Team, filters.Eq}, {"member",
+			f.Member, filters.Eq},
 		{"name", f.Search, filters.Contains},
 	} {
 		if c.value != "" {
@@ -73,14 +74,15 @@ type Owner struct {
 // Tag is the number of the team.
 func (o Owner) Tag() string { return strconv.FormatInt(o.id, 10) }
 
-// Store stores versions of plans, or of templates: V is a version in a list, D one with its content. What does not exist is a NotFound fault.
+// Store stores versions of plans, or of templates: V is a version in a list, D one with its content. What does not
+// exist is a NotFound fault.
 type versionStore[V, D any, ID ~int64] interface {
 	List(ctx context.Context, q filters.Query) ([]V, error)
 	ByID(ctx context.Context, id ID) (D, error)
 	// ByName finds the active version.
 	ByName(ctx context.Context, name string) (D, error)
-	// Switch activates the version "to" and deactivates the version "from"; 0 = none. It returns a Stale fault if "from" is not the active
-	// version. by is the actor of the audit log.
+	// Switch activates the version "to" and deactivates the version "from"; 0 = none. It returns a Stale fault if
+	// "from" is not the active version. by is the actor of the audit log.
 	Switch(ctx context.Context, from, to ID, by string) error
 	// UsedBy names what uses a plan or template.
 	UsedBy(ctx context.Context, name string) ([]string, error)
@@ -144,11 +146,13 @@ func (v versions[V, D, ID]) active(ctx context.Context, name string) (found D, i
 func (v versions[V, D, ID]) changeable(ctx context.Context, by operation.Actor, name string) (D, Version, error) {
 	found, err := v.store.ByName(ctx, name)
 	if err != nil {
-		return found, Version{}, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active %s %.100q", v.kind, name))
+		return found, Version{}, fault.When(err, fault.NotFound,
+			fault.Newf(fault.NotFound, "there is no active %s %.100q", v.kind, name))
 	}
 	_, head := v.head(found)
 	if !MayChange(by, head.creatorID, head.owner) {
-		err = fault.Newf(fault.Forbidden, "only %s or an admin may change the %s %s", head.owner.Or(head.Creator), v.kind, head.Name)
+		err = fault.Newf(fault.Forbidden, "only %s or an admin may change the %s %s", head.owner.Or(head.Creator),
+			v.kind, head.Name)
 	}
 	return found, head, err
 }
@@ -166,8 +170,8 @@ func (v versions[V, D, ID]) replaces(ctx context.Context, name string, s operati
 	return head.Name, replaces, err
 }
 
-// activate makes a stored version the active one of its name. The state is that of the version that is active before. A plan or template that
-// was deleted is active again.
+// activate makes a stored version the active one of its name. The state is that of the version that is active before. A
+// plan or template that was deleted is active again.
 func (v versions[V, D, ID]) activate(ctx context.Context, by operation.Actor, name string, number int64, s operation.State) (D, error) {
 	if _, err := strconv.ParseInt(name, 10, 64); err == nil {
 		return *new(D), fault.Newf(fault.Invalid, "a version cannot be changed: name the %s", v.kind)
@@ -200,8 +204,8 @@ func (v versions[V, D, ID]) activate(ctx context.Context, by operation.Actor, na
 	return v.store.ByID(ctx, to)
 }
 
-// remove deletes a plan or template. Its versions stay. Unless force is set, one that is in use stays: further are uses that the store does not
-// know.
+// remove deletes a plan or template. Its versions stay. Unless force is set, one that is in use stays: further are uses
+// that the store does not know.
 func (v versions[V, D, ID]) remove(ctx context.Context, by operation.Actor, name string, force bool, s operation.State, further func(context.Context, ID) ([]string, error)) error {
 	found, err := v.store.ByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -235,7 +239,8 @@ func (v versions[V, D, ID]) remove(ctx context.Context, by operation.Actor, name
 // maxUses is how many uses of an object a refusal names.
 const maxUses = 50
 
-// RefuseInUse returns a Conflict fault that names the uses of an object that is to be deleted, unless there are none or force is set.
+// RefuseInUse returns a Conflict fault that names the uses of an object that is to be deleted, unless there are none or
+// force is set.
 func RefuseInUse(kind, name string, uses []string, force bool) error {
 	if force || len(uses) == 0 {
 		return nil
@@ -244,13 +249,15 @@ func RefuseInUse(kind, name string, uses []string, force bool) error {
 	if more := len(uses) - maxUses; more > 0 {
 		uses, rest = uses[:maxUses], fmt.Sprintf(" and %d more", more)
 	}
-	return fault.Newf(fault.Conflict, "%s %s is in use by: %s%s. Change these first, or use force", kind, name, strings.Join(uses, ", "), rest)
+	return fault.Newf(fault.Conflict, "%s %s is in use by: %s%s. Change these first, or use force", kind, name,
+		strings.Join(uses, ", "), rest)
 }
 
 func (v versions[V, D, ID]) owned(ctx context.Context, name string) (Version, error) {
 	found, err := v.store.ByName(ctx, name)
 	_, head := v.head(found)
-	return head, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active %s %.100q", v.kind, name))
+	return head, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active %s %.100q", v.kind,
+		name))
 }
 
 func (v versions[V, D, ID]) owner(ctx context.Context, name string) (Owner, error) {
@@ -266,7 +273,8 @@ func (v versions[V, D, ID]) give(ctx context.Context, by operation.Actor, name s
 	if err != nil {
 		return o, err
 	}
-	return giving{v.kind, head.Name, head.owner, MayChange(by, head.creatorID, users.OwningTeam{})}.to(ctx, by, v.authors.Teams, v.owners, o, s)
+	return giving{v.kind, head.Name, head.owner, MayChange(by, head.creatorID, users.OwningTeam{})}.to(ctx, by,
+		v.authors.Teams, v.owners, o, s)
 }
 
 // giving is an object that is given to a team. owns: without the team, the caller is an owner.

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// claimMargin is the part of a claim that is kept for the steps before the call. recordMargin is how much longer than the
-	// call a claim lasts, so that the outcome can be stored.
+	// claimMargin is the part of a claim that is kept for the steps before the call. recordMargin is how much longer
+	// than the call a claim lasts, so that the outcome can be stored.
 	claimMargin  = time.Second
 	recordMargin = time.Second
-	// busyWait is how long a message waits for a call to the same destination to end. While such calls end, it waits for its turn
-	// up to busyMost, because taking it again later costs more.
+	// busyWait is how long a message waits for a call to the same destination to end. While such calls end, it waits
+	// for its turn up to busyMost, because taking it again later costs more.
 	busyWait = 250 * time.Millisecond
 	busyMost = time.Second
 )
 
-// admission decides when a rendered message may be marked: when its slot is near, its destination is neither busy nor failing, and
-// few enough messages of its account are marked.
+// admission decides when a rendered message may be marked: when its slot is near, its destination is neither busy nor
+// failing, and few enough messages of its account are marked.
 type admission struct {
 	cfg      *Config
 	decide   *decider
@@ -30,8 +30,8 @@ type admission struct {
 	stopping <-chan struct{}
 }
 
-// wait waits until the message may be marked. Then the caller must call done with the result of the call. If l is not nil, the
-// message leaves the path instead.
+// wait waits until the message may be marked. Then the caller must call done with the result of the call. If l is not
+// nil, the message leaves the path instead.
 func (a *admission) wait(ctx context.Context, it *item) (done func(messages.Result), l *departure) {
 	if ended(a.stopping) {
 		return nil, released()
@@ -58,8 +58,8 @@ func (a *admission) wait(ctx context.Context, it *item) (done func(messages.Resu
 	}, nil
 }
 
-// choose chooses the account by how long the message has been tried in its mode: the preferred one first, then its spares.
-// It skips closed spares. It returns false if a spare is due whose rate limit has no slot soon.
+// choose chooses the account by how long the message has been tried in its mode: the preferred one first, then its
+// spares. It skips closed spares. It returns false if a spare is due whose rate limit has no slot soon.
 func (a *admission) choose(ctx context.Context, it *item) bool {
 	all := it.mode.outlets
 	first := a.cfg.Budgets[it.c.Class].AccountAt(it.inMode(), len(all))
@@ -81,8 +81,8 @@ func (a *admission) choose(ctx context.Context, it *item) bool {
 	return true
 }
 
-// destination waits, at most busyMost, until a call to the message's destination may begin. Then the caller must call done with its
-// result. If l is not nil, the message leaves the path instead.
+// destination waits, at most busyMost, until a call to the message's destination may begin. Then the caller must call
+// done with its result. If l is not nil, the message leaves the path instead.
 func (a *admission) destination(ctx context.Context, it *item) (done func(messages.Result), l *departure) {
 	h, to := &it.outlet.Health, it.c.Destination
 	var answer account.Admission
@@ -109,17 +109,21 @@ func (a *admission) destination(ctx context.Context, it *item) (done func(messag
 	case account.Busy:
 		return nil, moved(later(busyWait, busyWait))
 	case account.FailingBusy:
-		// The recipient may work again as soon as the running call ends. So the pause is short at first and grows while calls fail.
+		// The recipient may work again as soon as the running call ends. So the pause is short at first and grows while
+		// calls fail.
 		wait := min(b.Gap(100, spread()), max(b.Gap(1, spread()), h.FailingFor(time.Now(), to)/4))
-		return nil, moved(a.decide.refused(ctx, it, "the last call to this recipient failed and another one has not ended", wait))
+		return nil, moved(a.decide.refused(ctx, it,
+			"the last call to this recipient failed and another one has not ended", wait))
 	default:
-		// While the account is unhealthy, only probes are taken. The pause is short so that this message can be taken soon after.
+		// While the account is unhealthy, only probes are taken. The pause is short so that this message can be taken
+		// soon after.
 		return nil, moved(a.decide.refused(ctx, it, "its latest calls failed", b.Gap(1, spread())))
 	}
 }
 
-// account waits until the message may be marked. More messages than may be called at once are marked as long as calls end
-// quickly, so that a connection is used while other messages wait for the mark. It returns false when it is too late to call.
+// account waits until the message may be marked. More messages than may be called at once are marked as long as calls
+// end quickly, so that a connection is used while other messages wait for the mark. It returns false when it is too
+// late to call.
 func (a *admission) account(it *item) bool {
 	o := it.outlet
 	n := o.Most + it.mode.turns.Pace.Marking(time.Now())

@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// With slow marks and fast calls, the connections stay in use. If each connection waited for its mark, 8 connections would
-// carry only 6 messages to one recipient every 62 ms.
+// With slow marks and fast calls, the connections stay in use. If each connection waited for its mark, 8 connections
+// would carry only 6 messages to one recipient every 62 ms.
 func TestConnectionsDoNotWaitForMarks(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.slowMark = 60 * time.Millisecond

@@ -37,7 +37,8 @@ func TestNoPageWaitsLongerThanItsBackOffAfterRecovery(t *testing.T) {
 					s.run(delivery.Config{}, mail)
 					var ids []messages.ID
 					for i := range 120 {
-						ids = append(ids, s.add(users.Email, messages.ClassRoutine, int64(i%2), to(fmt.Sprint("r", i%4))))
+						ids = append(ids, s.add(users.Email, messages.ClassRoutine, int64(i%2),
+							to(fmt.Sprint("r", i%4))))
 						s.worker.Wake(buckets.All())
 						s.after(50 * time.Millisecond)
 					}
@@ -63,8 +64,8 @@ func TestNoPageWaitsLongerThanItsBackOffAfterRecovery(t *testing.T) {
 	}
 }
 
-// A failing account is probed by the first of its messages that becomes due, even if all of them wait for their back-off.
-// Messages that move between two closed modes do not delay the discovery that the account has recovered.
+// A failing account is probed by the first of its messages that becomes due, even if all of them wait for their
+// back-off. Messages that move between two closed modes do not delay the discovery that the account has recovered.
 func TestRecoveryIsFoundWhileMessagesChangeModes(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		back := time.Now().Add(3 * time.Minute)

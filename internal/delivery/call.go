@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// maxReadAge is the longest time between sending a read of the incident and the begin of the call. The mark reads it too.
+	// maxReadAge is the longest time between sending a read of the incident and the begin of the call. The mark reads
+	// it too.
 	maxReadAge = 300 * time.Millisecond
 	// freshRead is the greatest age of a read when the call is to begin. An older read is repeated.
 	freshRead = maxReadAge / 2
@@ -70,8 +71,8 @@ func (w *caller) panicked(o *account.Outlet, err error) {
 	}
 }
 
-// connect gets a place and a connection for a message that was marked while all connections were in use. It waits even if this
-// process is stopping, because the attempt has begun. why is the reason if no connection was free.
+// connect gets a place and a connection for a message that was marked while all connections were in use. It waits even
+// if this process is stopping, because the attempt has begun. why is the reason if no connection was free.
 func (w *caller) connect(ctx context.Context, it *item, marked time.Time) (c account.Connection, why string) {
 	o, to := it.outlet, it.c.Destination
 	began := time.Now()
@@ -91,7 +92,8 @@ func (w *caller) connect(ctx context.Context, it *item, marked time.Time) (c acc
 	return c, "no connection became free in time"
 }
 
-// callFor is how long the claim of a message that is being marked must last: until the outcome of its call can be stored.
+// callFor is how long the claim of a message that is being marked must last: until the outcome of its call can be
+// stored.
 func (w *caller) callFor(it *item) time.Duration {
 	d := it.outlet.Timeout + maxReadAge + recordMargin + connectWithin + it.mode.turns.Pace.CallAhead()
 	if it.turn.Limited {
@@ -141,7 +143,8 @@ func (w *caller) call(ctx context.Context, it *item, c account.Connection, m sta
 	return r
 }
 
-// withoutContact returns a vendor's words without the contact: they appear in logs and on timelines, whose readers may not see it.
+// withoutContact returns a vendor's words without the contact: they appear in logs and on timelines, whose readers may
+// not see it.
 func withoutContact(detail, contact string) string {
 	if len(contact) < 4 {
 		return detail
@@ -149,9 +152,10 @@ func withoutContact(detail, contact string) string {
 	return strings.ReplaceAll(detail, contact, "[contact]")
 }
 
-// ready waits for the slot of a marked message. The mark read the incident at the instant read, or a little later. If that read will
-// be too old when the call begins, ready reads the incident again: it may have been acknowledged while the mark was being
-// committed (promise P4). It returns the instant before which the call must begin, or the reason why it must not begin.
+// ready waits for the slot of a marked message. The mark read the incident at the instant read, or a little later. If
+// that read will be too old when the call begins, ready reads the incident again: it may have been acknowledged while
+// the mark was being committed (promise P4). It returns the instant before which the call must begin, or the reason why
+// it must not begin.
 func (w *caller) ready(it *item, read time.Time) (before time.Time, why string) {
 	for range readsPerCall {
 		if it.turn.Limited && !it.idle(it.turn.Slot.At.Add(-it.mode.turns.Pace.ReadAhead(maxReadAge)), w.stopping) {
@@ -195,12 +199,12 @@ func (w *caller) ready(it *item, read time.Time) (before time.Time, why string) 
 	return before, "the incident could not be read again in time"
 }
 
-// leastCall is the shortest timeout of a call, even if less of the mode's budget is left. A shorter timeout would leave more
-// attempts in doubt.
+// leastCall is the shortest timeout of a call, even if less of the mode's budget is left. A shorter timeout would leave
+// more attempts in doubt.
 const leastCall = 5 * time.Second
 
-// callTime is how long a call may take: at most the rest of the mode's budget, but at least leastCall. A hanging server must not
-// delay the message's next mode.
+// callTime is how long a call may take: at most the rest of the mode's budget, but at least leastCall. A hanging server
+// must not delay the message's next mode.
 func (w *caller) callTime(it *item) time.Duration {
 	left := w.cfg.Budgets[it.c.Class].PerMode - it.waitedInMode()
 	return min(it.outlet.Timeout, max(leastCall, left))
@@ -221,14 +225,15 @@ func (w *caller) start(it *item) Start {
 	}
 }
 
-// idempotencyKey is the same for an attempt and for the attempts that repeat it because it is in doubt. It contains the time at
-// which the message was made, so that installations that share a vendor's account have different keys.
+// idempotencyKey is the same for an attempt and for the attempts that repeat it because it is in doubt. It contains the
+// time at which the message was made, so that installations that share a vendor's account have different keys.
 func idempotencyKey(c Claimed) string {
 	first := c.KeyAttempt
 	if first == 0 {
 		first = c.Attempt + 1
 	}
-	return "iris-" + strconv.FormatInt(int64(c.ID), 10) + "-" + strconv.FormatInt(c.CreatedAt.UnixMicro(), 36) + "-" + strconv.Itoa(first)
+	return "iris-" + strconv.FormatInt(int64(c.ID), 10) + "-" + strconv.FormatInt(c.CreatedAt.UnixMicro(), 36) + "-" +
+		strconv.Itoa(first)
 }
 
 // outbound is the message for the vendor.

@@ -26,7 +26,8 @@ type Deps struct {
 	Links     Links
 	// Served is asked about modes for which Vendors has none; nil = no other process serves them.
 	Served Served
-	// Reveal restores the secrets in a stored text that were sealed for the destination; nil = stored texts have no secrets.
+	// Reveal restores the secrets in a stored text that were sealed for the destination; nil = stored texts have no
+	// secrets.
 	Reveal func(text, destination string) string
 	// Vendors, preferred first. For each mode, the first vendor that carries it is used; the others are spares.
 	Vendors []messages.Vendor
@@ -68,8 +69,8 @@ type Config struct {
 	// Limits by key: ModeKey, AccountKey, ApplicationKey. A key without an entry is not limited.
 	Limits map[string]Rate
 	// Concurrency is how many calls of one mode may run at once through one account; by the vendor's name.
-	// A vendor that bounds its connections (messages.Pooled) gets as many calls as it has connections instead. Default: smtp 64,
-	// drop 64, others 16.
+	// A vendor that bounds its connections (messages.Pooled) gets as many calls as it has connections instead. Default:
+	// smtp 64, drop 64, others 16.
 	Concurrency map[string]int
 	// CallTimeout of vendor calls by mode; default 10 s, e-mail 20 s.
 	CallTimeout map[users.Mode]time.Duration
@@ -80,13 +81,13 @@ type Config struct {
 	Poll           time.Duration                   // between searches of all buckets; default 1 s
 	StopWithin     time.Duration                   // for calls that run when the Worker is stopped; default 10 s
 	DryRun         DryRun
-	// SMSOverride is the text for people whose carrier blocks the text of templates; %s or %d stands for the incident's number.
-	// "" = none: they get the template's text.
+	// SMSOverride is the text for people whose carrier blocks the text of templates; %s or %d stands for the incident's
+	// number. "" = none: they get the template's text.
 	SMSOverride string
 	// RefusedNumbers are numbers that get no SMS and no call; see users.RefusedNumber.
 	RefusedNumbers []string
-	// CallMainlandChina permits calls to numbers that begin with +86. Otherwise an SMS is sent instead, and MainlandChinaNotice
-	// precedes its text.
+	// CallMainlandChina permits calls to numbers that begin with +86. Otherwise an SMS is sent instead, and
+	// MainlandChinaNotice precedes its text.
 	CallMainlandChina   bool
 	MainlandChinaNotice string
 	// BreakAfter is how many failures in a row make an account unhealthy (see account.Health); default 10.
@@ -144,8 +145,8 @@ func (c Config) validate() error {
 	return nil
 }
 
-// concurrency is how many calls of one mode a vendor gets at once: as many as it has connections for, so that no call waits
-// inside the vendor after the message was marked.
+// concurrency is how many calls of one mode a vendor gets at once: as many as it has connections for, so that no call
+// waits inside the vendor after the message was marked.
 func (c Config) concurrency(v messages.Vendor) int {
 	if p, ok := v.(messages.Pooled); ok && p.Connections() > 0 {
 		return p.Connections()
@@ -163,7 +164,8 @@ func (c Config) concurrency(v messages.Vendor) int {
 func (c Config) account(v messages.Vendor, m users.Mode) account.Config {
 	key := accountKey(v)
 	return account.Config{
-		Key: key, Timeout: c.callTimeout(m, key), Calls: c.concurrency(v), UnhealthyAfter: c.BreakAfter, ProbeEvery: c.BreakFor,
+		Key: key, Timeout: c.callTimeout(m,
+			key), Calls: c.concurrency(v), UnhealthyAfter: c.BreakAfter, ProbeEvery: c.BreakFor,
 	}
 }
 

@@ -41,7 +41,8 @@ func newOffice(t testing.TB) *office {
 func (o *office) seed() {
 	o.t.Helper()
 	o.app = o.number(`insert into applications (name) values ('shop') returning id`)
-	o.exec(`insert into application_modes (application_id, mode) select $1, name from modes where name <> 'drop'`, o.app)
+	o.exec(`insert into application_modes (application_id, mode) select $1, name from modes where name <> 'drop'`,
+		o.app)
 	o.user = o.number(`insert into users (name) values ('ana') returning id`)
 	o.exec(`insert into user_contacts (user_id, mode, destination)
 		select $1, m, m || ':ana' from unnest(array['email', 'sms', 'slack']) m`, o.user)
@@ -198,7 +199,8 @@ func (o *office) deps(h *holder, vendors ...messages.Vendor) delivery.Deps {
 	}
 	return delivery.Deps{
 		Queue: q, Ledger: q, Rescuer: q, Limits: pg.NewLimits(o.db), Leases: h, Renderer: words{},
-		Directory: pgescalation.NewReach(o.db), Links: links{}, Vendors: vendors, Log: zaptest.NewLogger(o.t, zaptest.Level(level)),
+		Directory: pgescalation.NewReach(o.db), Links: links{}, Vendors: vendors, Log: zaptest.NewLogger(o.t,
+			zaptest.Level(level)),
 	}
 }
 

@@ -21,7 +21,8 @@ type item struct {
 	taken    time.Time     // before it was taken
 	claimEnd time.Time     // when the claim may be over
 	waited   time.Duration // for its slot, or for a call of another message to end
-	// retracted: the answer to its mark was lost, so the attempt is cancelled. If no attempt was stored, the message is still taken.
+	// retracted: the answer to its mark was lost, so the attempt is cancelled. If no attempt was stored, the message is
+	// still taken.
 	retracted bool
 	stopped   bool // the call was not begun because the incident was no longer open
 	content   messages.Content
@@ -84,8 +85,8 @@ func (p *path) begin(ctx context.Context, it *item) {
 // deliver does the steps for one message: screen, render, slot, connect, mark, call, record.
 func (p *path) deliver(ctx context.Context, it *item) {
 	if p.inFlight.has(it.c.ID) {
-		// A crash of the database lost the claim of an earlier take, whose outcome or retraction is not stored yet. If this take made an
-		// attempt, that outcome would be stored for it.
+		// A crash of the database lost the claim of an earlier take, whose outcome or retraction is not stored yet. If
+		// this take made an attempt, that outcome would be stored for it.
 		p.end.turn(it, Verdict{State: messages.Pending, RetryIn: retakenPause})
 		return
 	}
@@ -127,7 +128,8 @@ const retakenPause = 50 * time.Millisecond
 
 // render gives the message its text.
 func (p *path) render(ctx context.Context, it *item) *departure {
-	text := it.mode.render.Do(ctx, stage.Template{Application: it.c.ApplicationID, Name: it.c.Template}, p.screen.request(it.c))
+	text := it.mode.render.Do(ctx, stage.Template{Application: it.c.ApplicationID, Name: it.c.Template},
+		p.screen.request(it.c))
 	switch text.Missing {
 	case stage.NotMissing:
 	case stage.NotNow:

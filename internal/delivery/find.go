@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// lowMargin is how long a transaction may take from making a message to committing it. Searches leave out messages that are
-	// older than the oldest known message by more than that, because deleted index entries make such a search slow.
+	// lowMargin is how long a transaction may take from making a message to committing it. Searches leave out messages
+	// that are older than the oldest known message by more than that, because deleted index entries make such a search
+	// slow.
 	lowMargin = 20 * time.Second
 	// sweepEvery is how often a search leaves out no message.
 	sweepEvery = 30 * time.Second
@@ -22,8 +23,8 @@ const (
 	restAfter = 3
 )
 
-// finder finds the lanes that have work. It searches woken buckets at once, and all buckets every Poll. Wake and revisit may be called
-// at any time from any goroutine.
+// finder finds the lanes that have work. It searches woken buckets at once, and all buckets every Poll. Wake and
+// revisit may be called at any time from any goroutine.
 type finder struct {
 	queue  Queue
 	leases Leases
@@ -209,7 +210,8 @@ func (f *finder) search(ctx context.Context, where scope, bs buckets.Set, all, s
 	return nil
 }
 
-// lower sets the low watermark to lowMargin before the oldest waiting message. Only a sweep may set it to an earlier time.
+// lower sets the low watermark to lowMargin before the oldest waiting message. Only a sweep may set it to an earlier
+// time.
 func (f *finder) lower(found Found, sweep bool) {
 	mark := found.Clock
 	if !found.Oldest.IsZero() && found.Oldest.Before(mark) {

@@ -45,14 +45,16 @@ func TestOneBadRecipientDelaysNoOther(t *testing.T) {
 		after  time.Duration
 		result messages.Result
 	}{
-		"greylisting":         {"smtp", users.Email, 5 * time.Millisecond, unavailable("RCPT: 451 4.7.1 greylisted")},
-		"hang at RCPT":        {"smtp", users.Email, 20 * time.Second, unavailable("RCPT: time is up")},
-		"503 for one number":  {"twilio", users.SMS, 50 * time.Millisecond, unavailable("status 503")},
-		"hanging webhook URL": {"webhook", users.Webhook, 10 * time.Second, messages.Result{Outcome: messages.OutcomeUnknown, Detail: "time is up"}},
+		"greylisting":        {"smtp", users.Email, 5 * time.Millisecond, unavailable("RCPT: 451 4.7.1 greylisted")},
+		"hang at RCPT":       {"smtp", users.Email, 20 * time.Second, unavailable("RCPT: time is up")},
+		"503 for one number": {"twilio", users.SMS, 50 * time.Millisecond, unavailable("status 503")},
+		"hanging webhook URL": {"webhook", users.Webhook, 10 * time.Second,
+			messages.Result{Outcome: messages.OutcomeUnknown, Detail: "time is up"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(s *stage) {
-				v := &post{name: c.vendor, account: "main", modes: []users.Mode{c.mode}, answer: bad(c.after, c.result, "bad")}
+				v := &post{name: c.vendor, account: "main", modes: []users.Mode{c.mode},
+					answer: bad(c.after, c.result, "bad")}
 				for range 80 {
 					s.add(c.mode, messages.ClassUrgent, 1, to("bad"))
 				}
@@ -117,7 +119,8 @@ func TestTheBacklogIsNotTakenWhileEveryAccountIsClosed(t *testing.T) {
 					if up() {
 						return messages.Result{Outcome: messages.OutcomeSent}
 					}
-					return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "refused", BeforeRecipient: true}
+					return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "refused",
+						BeforeRecipient: true}
 				})
 				p := &probed{post: mail, reached: up}
 				var v messages.Vendor = mail
@@ -189,8 +192,8 @@ func (s stuck) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "no answer to the message: time is up"}
 }
 
-// A mail server that hangs delays an urgent page by the budget of a mode (docs/reference/delivery.md 3). The timeline and
-// the audit log report the same.
+// A mail server that hangs delays an urgent page by the budget of a mode (docs/reference/delivery.md 3). The timeline
+// and the audit log report the same.
 func TestAHangingMailServerDelaysAnUrgentPageByItsBudget(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail, text := smtp(nil), texts(nil)

@@ -23,13 +23,14 @@ type Round struct {
 // Archive is where finished messages go. Its methods may be called by several processes at once; each is one or a few
 // short transactions.
 type Archive interface {
-	// Move continues where the last round of any process ended. It reads up to most messages that settled longer than age ago, and a
-	// tenth as many incidents and messages that are to be read again, and moves those that are finished to history. A message of an
-	// active incident is read again when the incident has ended.
+	// Move continues where the last round of any process ended. It reads up to most messages that settled longer than
+	// age ago, and a tenth as many incidents and messages that are to be read again, and moves those that are finished
+	// to history. A message of an active incident is read again when the incident has ended.
 	Move(ctx context.Context, age time.Duration, most int) (Round, error)
 	// Prepare creates the partitions of the coming months.
 	Prepare(ctx context.Context) error
-	// Forget deletes a part of the messages that are older than retention; more reports whether there may be more of them.
+	// Forget deletes a part of the messages that are older than retention; more reports whether there may be more of
+	// them.
 	Forget(ctx context.Context, retention time.Duration) (more bool, err error)
 }
 
@@ -109,8 +110,8 @@ func (h *Historian) Run(ctx context.Context) error {
 	}
 }
 
-// pause is the time until the next round. While more messages are ready, the historian uses the database a quarter of the time, or half
-// of the time when it is more than a minute behind.
+// pause is the time until the next round. While more messages are ready, the historian uses the database a quarter of
+// the time, or half of the time when it is more than a minute behind.
 func (h *Historian) pause(r Round, took time.Duration) time.Duration {
 	switch {
 	case !r.More:

@@ -55,7 +55,8 @@ func TestTheHistorianRestsWhenAllMessagesWereRead(t *testing.T) {
 		stop()
 		require.NoError(t, <-done)
 		require.Less(t, s.moves[2].Sub(began), time.Second, "rounds that were full are repeated soon")
-		require.GreaterOrEqual(t, s.moves[1].Sub(s.moves[0]), 400*time.Millisecond, "and use the database a quarter of the time")
+		require.GreaterOrEqual(t, s.moves[1].Sub(s.moves[0]), 400*time.Millisecond,
+			"and use the database a quarter of the time")
 		require.LessOrEqual(t, len(s.moves), 182, "one round in ten seconds afterwards")
 	})
 }

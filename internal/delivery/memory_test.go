@@ -147,7 +147,8 @@ func (m *memory) Waiting(_ context.Context, bs []int, _ time.Time) (delivery.Fou
 	}
 	found := delivery.Found{Clock: time.Now()}
 	for p, d := range due {
-		found.Waiting = append(found.Waiting, delivery.Waiting{Lane: p.lane, ApplicationName: "shop", Bucket: p.bucket, DueIn: d})
+		found.Waiting = append(found.Waiting, delivery.Waiting{Lane: p.lane, ApplicationName: "shop", Bucket: p.bucket,
+			DueIn: d})
 	}
 	return found, nil
 }

@@ -49,14 +49,19 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64, vendors []mes
 		waited: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "iris_delivery_message_to_first_call_seconds", Buckets: times,
 			Help: "Time from the making of a message to its first vendor call."}, []string{"mode"}),
-		age:      gauge("queue_oldest_seconds", "Age of the oldest message that waits in this process's buckets.", "mode"),
-		lanes:    gauge("queue_lanes", "Applications and classes with waiting messages in this process's buckets.", "mode"),
+		age: gauge("queue_oldest_seconds", "Age of the oldest message that waits in this process's buckets.",
+			"mode"),
+		lanes: gauge("queue_lanes", "Applications and classes with waiting messages in this process's buckets.",
+			"mode"),
 		inFlight: gauge("in_flight_messages", "Messages that were taken and not yet recorded.", "mode"),
 		inDoubt: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_delivery_in_doubt_total", Help: "Attempts in doubt: it is not known whether the message arrived."}),
-		lateSlots: counter("late_slots_total", "Slots of rate limits given up because they could not be used in time.", "limit"),
-		unsent:    counter("unsent_total", "Pages that had not been sent 30 s after they became due, by the mode of that moment.", "mode"),
-		notBegun:  counter("not_begun_total", "Marked messages whose call was not begun, by mode: each is tried again.", "mode"),
+		lateSlots: counter("late_slots_total", "Slots of rate limits given up because they could not be used in time.",
+			"limit"),
+		unsent: counter("unsent_total",
+			"Pages that had not been sent 30 s after they became due, by the mode of that moment.", "mode"),
+		notBegun: counter("not_begun_total",
+			"Marked messages whose call was not begun, by mode: each is tried again.", "mode"),
 		lateDone: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_delivery_late_outcomes_total", Help: "Outcomes recorded after another process had taken over the message."}),
 		turned: counter("turned_total", "Taken messages that were moved on without a vendor call.", "mode", "to"),
@@ -71,7 +76,8 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64, vendors []mes
 	}
 	m.startAtZero(vendors)
 	if r != nil {
-		r.MustRegister(m.attempts, m.calls, m.first, m.waited, m.age, m.lanes, m.inFlight, m.inDoubt, m.lateSlots, m.notBegun, m.unsent,
+		r.MustRegister(m.attempts, m.calls, m.first, m.waited, m.age, m.lanes, m.inFlight, m.inDoubt, m.lateSlots,
+			m.notBegun, m.unsent,
 			m.lateDone, m.turned, m.unwritten, m.problems, m.failures, m.batches)
 	}
 	return m
@@ -83,7 +89,8 @@ func (m *metrics) startAtZero(vendors []messages.Vendor) {
 	for _, mode := range users.Modes {
 		modes = append(modes, string(mode))
 	}
-	outcomes := []string{string(messages.OutcomeSent), string(messages.OutcomeRejected), string(messages.OutcomeThrottled),
+	outcomes := []string{string(messages.OutcomeSent), string(messages.OutcomeRejected),
+		string(messages.OutcomeThrottled),
 		string(messages.OutcomeUnavailable), string(messages.OutcomeUnknown), string(messages.OutcomeCancelled)}
 	for _, v := range vendors {
 		for _, mode := range v.Modes() {
@@ -92,9 +99,11 @@ func (m *metrics) startAtZero(vendors []messages.Vendor) {
 	}
 	kitmetrics.Start(m.unsent, modes)
 	kitmetrics.Start(m.notBegun, modes)
-	kitmetrics.Start(m.turned, modes, []string{"mode", string(messages.Pending), string(messages.Failed), string(messages.Cancelled), string(messages.Dropped)})
+	kitmetrics.Start(m.turned, modes, []string{"mode", string(messages.Pending), string(messages.Failed),
+		string(messages.Cancelled), string(messages.Dropped)})
 	kitmetrics.Start(m.lateSlots, []string{"call", "mode", "account", "app"})
-	kitmetrics.Start(m.failures, []string{"find", "pauses", "rescue", "note unsent pages", "expire", "take", "render", "pause", "reserve", "mark", "reread",
+	kitmetrics.Start(m.failures, []string{"find", "pauses", "rescue", "note unsent pages", "expire", "take", "render",
+		"pause", "reserve", "mark", "reread",
 		"record", "turn", "release", "reach"})
 }
 

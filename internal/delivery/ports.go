@@ -55,8 +55,8 @@ type Take struct {
 	Lane    Lane
 	Max     int
 	Buckets []int // where the lane has work, in the order in which to search
-	// Waited, when not 0, leaves out messages that have had their mode for a shorter time. Messages older than Older are taken
-	// all the same.
+	// Waited, when not 0, leaves out messages that have had their mode for a shorter time. Messages older than Older
+	// are taken all the same.
 	Waited, Older time.Duration
 	// FirstWaited replaces Waited for messages that have not failed in every mode yet.
 	FirstWaited time.Duration
@@ -136,25 +136,26 @@ type Unsent struct {
 
 // Queue is where messages wait. Its methods are safe for concurrent use.
 type Queue interface {
-	// Waiting finds the lanes that have messages to be taken in the given buckets. Messages available earlier than low may be
-	// missed; the zero time misses none.
+	// Waiting finds the lanes that have messages to be taken in the given buckets. Messages available earlier than low
+	// may be missed; the zero time misses none.
 	Waiting(ctx context.Context, bs []int, low time.Time) (Found, error)
-	// Take claims messages in the order of the request. It takes nothing from a bucket whose lease is not (or no longer)
-	// this process's in that epoch, and nothing from a bucket of StandIns that has changed its owner. A message that a process has taken may be taken again only when its claim is over or that
-	// process is not live.
+	// Take claims messages in the order of the request. It takes nothing from a bucket whose lease is not (or no
+	// longer) this process's in that epoch, and nothing from a bucket of StandIns that has changed its owner. A message
+	// that a process has taken may be taken again only when its claim is over or that process is not live.
 	Take(ctx context.Context, r TakeRequest) ([]Claimed, error)
 	stage.Mover
 }
 
 // Rescuer recovers the messages of dead processes. Its methods are safe for concurrent use.
 type Rescuer interface {
-	// Sending lists messages that are still marked as sending after their claim ended: in the given buckets those of processes
-	// that are not live, and in every bucket those of this process.
+	// Sending lists messages that are still marked as sending after their claim ended: in the given buckets those of
+	// processes that are not live, and in every bucket those of this process.
 	Sending(ctx context.Context, processID string, bs []int) ([]Recovered, error)
 	// Doubt labels those attempts as in doubt and makes their messages pending again.
 	Doubt(ctx context.Context, rs []Recovered) error
-	// NoteUnsent finds pages of the given buckets that are unsent although the time after has passed since they became due. It adds
-	// a line to their timelines and returns them, each page once. Pages made at or before low are left out; the zero time leaves out none.
+	// NoteUnsent finds pages of the given buckets that are unsent although the time after has passed since they became
+	// due. It adds a line to their timelines and returns them, each page once. Pages made at or before low are left
+	// out; the zero time leaves out none.
 	NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]Unsent, error)
 	// Expire drops pending messages that have expired. It returns their number.
 	Expire(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
@@ -185,12 +186,14 @@ type Served interface {
 
 // Directory reads how an application can reach a user. ok is false when there is no such user or application.
 type Directory interface {
-	Reach(ctx context.Context, user users.ID, application int64) (r users.Responder, app users.AppModes, ok bool, err error)
+	Reach(ctx context.Context, user users.ID, application int64) (r users.Responder, app users.AppModes, ok bool,
+		err error)
 }
 
 // Links makes the URLs in messages. Its methods return "" if no link can be made.
 type Links interface {
-	// AckURL returns the URL that acknowledges an incident. If incident is 0, it acknowledges all incidents of the digest message.
+	// AckURL returns the URL that acknowledges an incident. If incident is 0, it acknowledges all incidents of the
+	// digest message.
 	AckURL(incident incidents.ID, message messages.ID, user users.ID) string
 	IncidentURL(incident incidents.ID) string
 }

@@ -42,7 +42,8 @@ func TestSettledMessagesMoveToHistory(t *testing.T) {
 	require.Zero(t, round.Moved)
 	require.False(t, round.More)
 
-	require.Equal(t, int64(2), o.number(`select count(*) from messages`), "one of an active incident, one that was not sent")
+	require.Equal(t, int64(2), o.number(`select count(*) from messages`),
+		"one of an active incident, one that was not sent")
 	require.Equal(t, active, o.number(`select incident_id from messages where incident_id is not null`))
 	require.Equal(t, "sent b email:ana 1 sent", o.text(`select state || ' ' || body || ' ' || destination || ' ' ||
 		jsonb_array_length(attempts) || ' ' || (attempts -> 0 ->> 'outcome') from message_history where incident_id = $1`, over))
@@ -90,7 +91,8 @@ func TestHistoryDeletesOldRows(t *testing.T) {
 	o.exec(`select make_history_partition(clock_timestamp() - interval '3 years')`)
 	archive := pg.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
-	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "the rows of the default partition moved")
+	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`),
+		"the rows of the default partition moved")
 	more, err := archive.Forget(t.Context(), 400*24*time.Hour)
 	require.NoError(t, err)
 	require.False(t, more)

@@ -169,7 +169,8 @@ func TestQueueWaitsForARunningBucketTransfer(t *testing.T) {
 
 	done := make(chan []delivery.Claimed, 1)
 	go func() {
-		got, _ := pg.New(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 10))
+		got, _ := pg.New(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand),
+			10))
 		done <- got
 	}()
 	o.eventually("the take waits for the lease", func() bool {
@@ -191,7 +192,8 @@ func TestTwoWorkersNeverTakeTheSameMessage(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			for {
-				got, err := pg.New(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 7))
+				got, err := pg.New(o.db).Take(context.Background(),
+					o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 7))
 				if err != nil || len(got) == 0 {
 					return
 				}
@@ -230,7 +232,8 @@ func TestAcknowledgementBetweenTakeAndCallStopsTheCall(t *testing.T) {
 	require.Len(t, got, 5)
 	o.exec(`update incidents set active = false, owner_id = $2 where id = $1`, acknowledged, o.user)
 	o.exec(`update incidents set active = false, resolved = true where id = $1`, resolved)
-	o.exec(`update incidents set active = false, snoozed_until = clock_timestamp() + interval '1 hour' where id = $1`, snoozed)
+	o.exec(`update incidents set active = false, snoozed_until = clock_timestamp() + interval '1 hour' where id = $1`,
+		snoozed)
 	o.exec(`update incidents set active = false, exhausted_at = clock_timestamp() where id = $1`, exhausted)
 
 	begun := o.mark(h, got...)
@@ -262,7 +265,8 @@ func TestAnOutcomeSettlesItsMessage(t *testing.T) {
 	require.Equal(t, "sending", o.state(c.ID))
 	require.Empty(t, o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
 	require.Equal(t, "sent", o.state(c.ID))
-	require.Equal(t, "sent v1 false false", o.text(`select outcome || ' ' || vendor_message_id || ' ' || late || ' ' || in_doubt
+	require.Equal(t, "sent v1 false false",
+		o.text(`select outcome || ' ' || vendor_message_id || ' ' || late || ' ' || in_doubt
 		from attempts where message_id = $1 and finished_at is not null`, int64(c.ID)))
 	require.Equal(t, int64(1), o.number(`select count(*) from incidents i join messages m on m.incident_id = i.id
 		where i.id = $1 and i.due_at = m.settled_at + interval '60 seconds'`, incident), "the wait began")
@@ -311,7 +315,8 @@ func TestAnOutcomeDoesNotWriteAnIncidentThatIsDueEarlier(t *testing.T) {
 	o.mark(h, c)
 	before := o.text(`select ctid || ' ' || due_at from incidents where id = $1`, incident)
 	require.Empty(t, o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
-	require.Equal(t, before, o.text(`select ctid || ' ' || due_at from incidents where id = $1`, incident), "not even written")
+	require.Equal(t, before, o.text(`select ctid || ' ' || due_at from incidents where id = $1`, incident),
+		"not even written")
 }
 
 func TestLateAndTimelyOutcomesAreRecordedTogether(t *testing.T) {
@@ -350,7 +355,8 @@ func TestOnlyTakesCommitAsynchronously(t *testing.T) {
 	c := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 1)[0]
 	o.mark(h, c)
 	o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
-	require.Equal(t, "taken off, sending on, sent on", o.text(`select string_agg(state || ' ' || commits, ', ') from noted`))
+	require.Equal(t, "taken off, sending on, sent on",
+		o.text(`select string_agg(state || ' ' || commits, ', ') from noted`))
 }
 
 func TestAModeChangeResetsAttemptsAndBudget(t *testing.T) {
@@ -373,7 +379,8 @@ func TestAModeChangeResetsAttemptsAndBudget(t *testing.T) {
 	require.Zero(t, c.ModeAttempt)
 	require.Equal(t, "delivery SMS to ana failed (no such number). Trying email next.",
 		o.text(`select kind || ' ' || text from timeline_entries where incident_id = $1`, incident))
-	require.Equal(t, "mode-change sms email", o.text(`select change_type || ' ' || old || ' ' || new from message_changes`))
+	require.Equal(t, "mode-change sms email",
+		o.text(`select change_type || ' ' || old || ' ' || new from message_changes`))
 	require.Equal(t, int64(1), o.number(`select count(*) from messages where mode_changed`))
 }
 
@@ -403,7 +410,8 @@ func TestALateOutcomeChangesOnlyItsAttempt(t *testing.T) {
 	late := o.record(outcome(c, 1, messages.OutcomeRejected, delivery.Verdict{State: messages.Failed}))
 	require.Equal(t, []messages.ID{c.ID}, late)
 	require.Equal(t, "sending", o.state(c.ID))
-	require.Equal(t, "rejected true true", o.text(`select outcome || ' ' || in_doubt || ' ' || late from attempts where attempt = 1`))
+	require.Equal(t, "rejected true true",
+		o.text(`select outcome || ' ' || in_doubt || ' ' || late from attempts where attempt = 1`))
 	require.Empty(t, o.record(outcome(again, 2, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
 	require.Equal(t, "sent", o.state(c.ID))
 }
@@ -477,7 +485,8 @@ func TestClaimsExpire(t *testing.T) {
 		takes[c.Takes]++
 	}
 	require.Equal(t, map[int]int{2: 2, 3: 1}, takes, "the others' process is dead")
-	require.NoError(t, q.Release(t.Context(), "next", []messages.ID{messages.ID(o.number(`select max(id) from messages`))}))
+	require.NoError(t, q.Release(t.Context(), "next",
+		[]messages.ID{messages.ID(o.number(`select max(id) from messages`))}))
 	require.Equal(t, 2, o.take(next, lane, 3)[0].Takes, "a release is not held against the template")
 }
 
@@ -501,7 +510,8 @@ func TestPendingMessagesArePurged(t *testing.T) {
 	o.exec(`update incidents set due_at = null`)
 	o.flood(1500, users.Email)
 	q := pgsystem.New(o.db)
-	n, err := q.Purge(t.Context(), system.Purge{Application: o.text(`select name from applications where id = $1`, o.app), OutOfBand: true, Actor: "root", Why: "stale"})
+	n, err := q.Purge(t.Context(), system.Purge{Application: o.text(`select name from applications where id = $1`,
+		o.app), OutOfBand: true, Actor: "root", Why: "stale"})
 	require.NoError(t, err)
 	require.Equal(t, system.Purged{Dropped: 1500}, n)
 	require.Equal(t, "pending", o.state(messages.ID(message)))
@@ -540,10 +550,12 @@ func TestPausesAreShared(t *testing.T) {
 	require.Len(t, ps, 1)
 	require.Equal(t, "asked", ps[0].Reason)
 	require.InDelta(t, 60, ps[0].For.Seconds(), 2)
-	require.NoError(t, pgsystem.New(o.db).Pause(t.Context(), "account:twilio/main", time.Second, "an operator's pause replaces it"))
+	require.NoError(t, pgsystem.New(o.db).Pause(t.Context(), "account:twilio/main", time.Second,
+		"an operator's pause replaces it"))
 	require.NoError(t, pgsystem.New(o.db).EndPause(t.Context(), "account:twilio/main"))
 	require.True(t, fault.Is(pgsystem.New(o.db).EndPause(t.Context(), "account:twilio/main"), fault.NotFound))
-	require.Equal(t, "sending paused, sending resumed", o.text(`select string_agg(action, ', ' order by id) from audit_log where object = 'account:twilio/main'`))
+	require.Equal(t, "sending paused, sending resumed",
+		o.text(`select string_agg(action, ', ' order by id) from audit_log where object = 'account:twilio/main'`))
 }
 
 func TestQueueTakesOnlyMessagesThatNeedNotWaitForALongPause(t *testing.T) {

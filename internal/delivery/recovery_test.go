@@ -28,7 +28,8 @@ func TestARefusingReceiptMovesTheMessageToAnotherMode(t *testing.T) {
 	w.Wake(buckets.All())
 	o.eventually("the text left", func() bool { return o.state(messages.ID(message)) == "sent" })
 	_, err := pg.NewReceipts(o.db).Apply(t.Context(), messages.Receipt{
-		Vendor: "twilio", VendorMessageID: "v" + o.text(`select id::text from messages where id = $1`, message), Status: "undelivered",
+		Vendor: "twilio", VendorMessageID: "v" + o.text(`select id::text from messages where id = $1`,
+			message), Status: "undelivered",
 		Outcome: messages.OutcomeRejected, Detail: "30005",
 	})
 	require.NoError(t, err)
@@ -72,7 +73,8 @@ func (g *growing) gain(all []buckets.Lease) {
 	g.leases = all
 }
 
-// The backlog of a dead process is older than all messages that the next owner has seen. It must still be found at once.
+// The backlog of a dead process is older than all messages that the next owner has seen. It must still be found at
+// once.
 func TestAnOldBacklogIsFoundWhenItsBucketIsGained(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -97,8 +99,8 @@ func TestAnOldBacklogIsFoundWhenItsBucketIsGained(t *testing.T) {
 	o.eventually("the old message", func() bool { return o.state(messages.ID(old)) == "sent" })
 }
 
-// A process that loses the database during a mark retracts the attempt once the database is back. By then another process
-// may be making an attempt with the same number.
+// A process that loses the database during a mark retracts the attempt once the database is back. By then another
+// process may be making an attempt with the same number.
 func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -108,9 +110,11 @@ func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 	require.Len(t, c, 1)
 	o.kill("first")
 	second := o.own("second", 0, 256)
-	require.Equal(t, 1, o.mark(second, o.take(second, o.lane(users.Email, messages.ClassUrgent), 1)...)[messages.ID(id)])
+	require.Equal(t, 1, o.mark(second, o.take(second, o.lane(users.Email, messages.ClassUrgent),
+		1)...)[messages.ID(id)])
 
-	retraction := outcome(c[0], 1, messages.OutcomeCancelled, delivery.Verdict{State: messages.Pending, Unstarted: true})
+	retraction := outcome(c[0], 1, messages.OutcomeCancelled,
+		delivery.Verdict{State: messages.Pending, Unstarted: true})
 	retraction.ProcessID = "first"
 	require.Equal(t, []messages.ID{messages.ID(id)}, o.record(retraction))
 	require.Equal(t, "sending", o.state(messages.ID(id)))
@@ -128,14 +132,18 @@ func TestARestartWithAllModesIsStored(t *testing.T) {
 	lane := o.lane(users.SMS, messages.ClassUrgent)
 	c := o.take(h, lane, 1)
 	require.Equal(t, 1, o.mark(h, c...)[messages.ID(id)])
-	again := delivery.Verdict{State: messages.Pending, Mode: users.SMS, AskFallback: true, Why: "Every mode was tried; beginning again with sms."}
+	again := delivery.Verdict{State: messages.Pending, Mode: users.SMS, AskFallback: true,
+		Why: "Every mode was tried; beginning again with sms."}
 	require.Empty(t, o.record(outcome(c[0], 1, messages.OutcomeUnavailable, again)))
-	require.Equal(t, "pending sms {} 1 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
+	require.Equal(t, "pending sms {} 1 t",
+		o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 
 	c = o.take(h, lane, 1)
 	require.Len(t, c, 1)
-	require.NoError(t, pgdelivery.New(o.db).Turn(t.Context(), "me", []delivery.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
-	require.Equal(t, "pending sms {} 2 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
+	require.NoError(t, pgdelivery.New(o.db).Turn(t.Context(), "me",
+		[]delivery.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
+	require.Equal(t, "pending sms {} 2 t",
+		o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 }
 
 // A message whose verdict cannot be stored must not be sent again every few seconds. Therefore at least its state is

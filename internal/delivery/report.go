@@ -9,7 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/stage"
 )
 
-// reporter counts and logs the failures of delivery's steps. It implements stage.Reporter and rate.Observer. It is safe for concurrent use.
+// reporter counts and logs the failures of delivery's steps. It implements stage.Reporter and rate.Observer. It is safe
+// for concurrent use.
 type reporter struct {
 	log     *zap.Logger
 	metrics *metrics

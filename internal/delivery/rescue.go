@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/account"
 )
 
-// rescuer makes attempts that dead processes left behind pending again, once every Poll. It also reads which accounts are paused,
-// reports late pages, and drops expired messages. One goroutine runs it.
+// rescuer makes attempts that dead processes left behind pending again, once every Poll. It also reads which accounts
+// are paused, reports late pages, and drops expired messages. One goroutine runs it.
 type rescuer struct {
 	queue    Rescuer
 	limits   Limits
@@ -28,8 +28,8 @@ type rescuer struct {
 const (
 	// unsentAfter is the time after which an unsent page counts as late.
 	unsentAfter = 30 * time.Second
-	// unsentEvery is the time between searches for late pages. A search covers the pages that became late since the previous one.
-	// It begins unsentMargin earlier, for transactions that were slow to commit.
+	// unsentEvery is the time between searches for late pages. A search covers the pages that became late since the
+	// previous one. It begins unsentMargin earlier, for transactions that were slow to commit.
 	unsentEvery  = 5 * time.Second
 	unsentMargin = time.Minute
 	// unsentSweep is how often the search covers all pages.
@@ -126,7 +126,8 @@ func (r *rescuer) noteUnsent(ctx context.Context) {
 	if len(late) > 0 {
 		u := late[0]
 		r.report.log.Error("pages have not been sent in time and are still tried", zap.Int("pages", len(late)),
-			zap.Int64("incident_id", int64(u.IncidentID)), zap.Int64("message_id", int64(u.ID)), zap.String("mode", string(u.Mode)),
+			zap.Int64("incident_id", int64(u.IncidentID)), zap.Int64("message_id", int64(u.ID)), zap.String("mode",
+				string(u.Mode)),
 			zap.String("application", u.Application), zap.Duration("waiting", u.Age))
 	}
 }

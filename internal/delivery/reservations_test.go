@@ -18,7 +18,8 @@ func TestReservationsAgreeWithTheModel(t *testing.T) {
 	o := newOffice(t)
 	l := pg.NewLimits(o.db)
 	ms := time.Millisecond
-	r := delivery.Reservation{Key: "mode:sms", Interval: 100 * ms, Burst: 1, Tolerance: 250 * ms, Offsets: make([]time.Duration, 5)}
+	r := delivery.Reservation{Key: "mode:sms", Interval: 100 * ms, Burst: 1, Tolerance: 250 * ms,
+		Offsets: make([]time.Duration, 5)}
 	g, err := l.Reserve(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 1, 2}, g.Index, "250 ms of the rate, and not more")
@@ -40,11 +41,13 @@ func TestReservationsAgreeWithTheModel(t *testing.T) {
 	require.Equal(t, []int{0, 2}, g.Index, "what would be more than 50 ms off is refused")
 
 	at := delivery.Reservation{Key: "mode:push", Interval: 100 * ms, Burst: 1, Tolerance: 50 * ms, Lead: 300 * ms,
-		Offsets: make([]time.Duration, 2), Instants: []time.Time{g.Clock.Add(time.Minute), g.Clock.Add(time.Minute + 200*ms)}}
+		Offsets: make([]time.Duration, 2), Instants: []time.Time{g.Clock.Add(time.Minute),
+			g.Clock.Add(time.Minute + 200*ms)}}
 	g, err = l.Reserve(t.Context(), at)
 	require.NoError(t, err)
 	require.Len(t, g.Slots, 2)
-	require.True(t, g.Slots[0].Equal(at.Instants[0]) && g.Slots[1].Equal(at.Instants[1]), "exactly when they were wanted")
+	require.True(t, g.Slots[0].Equal(at.Instants[0]) && g.Slots[1].Equal(at.Instants[1]),
+		"exactly when they were wanted")
 	at.Lead = 20 * ms
 	g, err = l.Reserve(t.Context(), at)
 	require.NoError(t, err)
@@ -54,7 +57,8 @@ func TestReservationsAgreeWithTheModel(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 20*ms, g.Lead, "which is forgotten when its process asks no more")
 
-	burst := delivery.Reservation{Key: "mode:slack", Interval: 100 * ms, Burst: 3, Tolerance: 0, Offsets: make([]time.Duration, 6)}
+	burst := delivery.Reservation{Key: "mode:slack", Interval: 100 * ms, Burst: 3, Tolerance: 0,
+		Offsets: make([]time.Duration, 6)}
 	_, err = l.Reserve(t.Context(), burst)
 	require.NoError(t, err)
 	o.exec(`update limits set next_at = clock_timestamp() - interval '1 minute' where key = 'mode:slack'`)

@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// quarantineAfter is the number of takes in a row without an attempt. From this take on, a message gets the built-in text.
+// quarantineAfter is the number of takes in a row without an attempt. From this take on, a message gets the built-in
+// text.
 const quarantineAfter = 3
 
 // screen decides whether a taken message may be sent in its mode, and makes the request for its text.
@@ -33,14 +34,18 @@ func (s *screen) obstacle(ctx context.Context, it *item) (v Verdict, found bool)
 		}, true
 	case (c.Mode == users.SMS || c.Mode == users.Call) && users.RefusedNumber(c.Destination, s.cfg.RefusedNumbers):
 		return s.decide.elsewhere(ctx, it,
-			fmt.Sprintf("The %s number of %s is in the list of refused numbers (delivery.refused_numbers).", c.Mode, shownTarget(c))), true
+			fmt.Sprintf("The %s number of %s is in the list of refused numbers (delivery.refused_numbers).", c.Mode,
+				shownTarget(c))), true
 	case !s.cfg.CallMainlandChina && c.Mode == users.Call && mainlandChina(c.Destination):
 		return Verdict{
-			State: messages.Pending, Mode: users.SMS, Tried: append(slices.Clone(c.Tried), users.Call), Refused: c.Refused,
-			Why: fmt.Sprintf("Calls to +86 are not permitted; %s is notified by sms.", c.Target), Audit: callingRestriction,
+			State: messages.Pending, Mode: users.SMS, Tried: append(slices.Clone(c.Tried),
+				users.Call), Refused: c.Refused,
+			Why: fmt.Sprintf("Calls to +86 are not permitted; %s is notified by sms.",
+				c.Target), Audit: callingRestriction,
 		}, true
 	case slices.Contains(c.Refused, c.Mode): // a receipt reported the failure after the call
-		return s.decide.elsewhere(ctx, it, fmt.Sprintf("%s to %s was not delivered.", capital(string(c.Mode)), c.Target)), true
+		return s.decide.elsewhere(ctx, it, fmt.Sprintf("%s to %s was not delivered.", capital(string(c.Mode)),
+			c.Target)), true
 	case c.Destination == "" && c.Mode != users.Drop:
 		return s.decide.elsewhere(ctx, it, fmt.Sprintf("%s has no %s contact.", c.Target, c.Mode)), true
 	case !c.Allowed:
@@ -51,7 +56,8 @@ func (s *screen) obstacle(ctx context.Context, it *item) (v Verdict, found bool)
 	return Verdict{}, false
 }
 
-// Texts of the audit log for changes that are caused neither by the template nor by a vendor (docs/reference/delivery.md 9).
+// Texts of the audit log for changes that are caused neither by the template nor by a vendor
+// (docs/reference/delivery.md 9).
 const (
 	callingRestriction = "Changing mode due to calling restriction"
 	replacedSMS        = "Replaced SMS body to avoid being blocked by carrier"
@@ -78,7 +84,8 @@ func (s *screen) request(c Claimed) messages.Request {
 	}
 	if c.Mode == users.SMS {
 		if c.Override && c.IncidentID != 0 {
-			r.Override = strings.NewReplacer("%s", fmt.Sprint(c.IncidentID), "%d", fmt.Sprint(c.IncidentID)).Replace(s.cfg.SMSOverride)
+			r.Override = strings.NewReplacer("%s", fmt.Sprint(c.IncidentID), "%d",
+				fmt.Sprint(c.IncidentID)).Replace(s.cfg.SMSOverride)
 		}
 		if slices.Contains(c.Tried, users.Call) && !s.cfg.CallMainlandChina && mainlandChina(c.Destination) {
 			r.Prefix = s.cfg.MainlandChinaNotice
@@ -94,8 +101,8 @@ func (s *screen) request(c Claimed) messages.Request {
 	return r
 }
 
-// ackURL is the URL where the recipient acknowledges the message's incident, or all incidents of a digest. It is "" without an
-// incident or digest, for a literal recipient, and in a notice.
+// ackURL is the URL where the recipient acknowledges the message's incident, or all incidents of a digest. It is ""
+// without an incident or digest, for a literal recipient, and in a notice.
 func ackURL(l Links, c Claimed) string {
 	if c.UserID == 0 || c.IncidentID == 0 && c.Batch == "" || c.Purpose.Notice() {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// ending stores the next state of a message at the end of its path. It does not wait for the database: a callback finishes the
-// item when the state is stored.
+// ending stores the next state of a message at the end of its path. It does not wait for the database: a callback
+// finishes the item when the state is stored.
 type ending struct {
 	record     *stage.Record
 	move       *stage.Move
@@ -75,9 +75,9 @@ func (e *ending) turn(it *item, v Verdict) {
 	})
 }
 
-// unmarked ends the path of a message that was not marked: its incident is no longer open, or its claim is over. The message is given
-// back at once, because its incident may be open again. One whose data the database refuses waits for the end of its claim, so that
-// its next takes are not in vain all the time.
+// unmarked ends the path of a message that was not marked: its incident is no longer open, or its claim is over. The
+// message is given back at once, because its incident may be open again. One whose data the database refuses waits for
+// the end of its claim, so that its next takes are not in vain all the time.
 func (e *ending) unmarked(it *item, m stage.Marked) {
 	if m.Lost {
 		e.retract(it)
@@ -91,8 +91,8 @@ func (e *ending) unmarked(it *item, m stage.Marked) {
 	e.release(it)
 }
 
-// retract cancels an attempt whose mark got no answer, and whose call was not begun. By the time the database answers again,
-// another process may have made an attempt with the same number; that attempt is not changed.
+// retract cancels an attempt whose mark got no answer, and whose call was not begun. By the time the database answers
+// again, another process may have made an attempt with the same number; that attempt is not changed.
 func (e *ending) retract(it *item) {
 	it.retracted = true
 	e.store(it, Outcome{
@@ -100,7 +100,8 @@ func (e *ending) retract(it *item) {
 			State: messages.Pending, Unstarted: true,
 		}},
 		Attempt: it.c.Attempt + 1, ProcessID: e.leases.ProcessID(),
-		Result: messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: the database did not answer"},
+		Result: messages.Result{Outcome: messages.OutcomeCancelled,
+			Detail: "the call was not begun: the database did not answer"},
 	})
 }
 

@@ -41,9 +41,10 @@ func TestPagesAreSentWithSlowCommits(t *testing.T) {
 		commit time.Duration
 		limits map[string]delivery.Rate
 	}{
-		"400 ms":                  {commit: 400 * time.Millisecond},
-		"2 s":                     {commit: 2 * time.Second},
-		"200 ms, limited to 50/s": {200 * time.Millisecond, map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: 50}}},
+		"400 ms": {commit: 400 * time.Millisecond},
+		"2 s":    {commit: 2 * time.Second},
+		"200 ms, limited to 50/s": {200 * time.Millisecond,
+			map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: 50}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,7 +131,8 @@ func farAway(t *testing.T, o *office, d time.Duration) *postgres.DB {
 		wg.Wait()
 	})
 	config := o.db.Pool().Config().ConnConfig
-	far := url.URL{Scheme: "postgres", Host: l.Addr().String(), Path: "/" + config.Database, User: url.UserPassword(config.User, config.Password), RawQuery: "sslmode=disable"}
+	far := url.URL{Scheme: "postgres", Host: l.Addr().String(), Path: "/" + config.Database,
+		User: url.UserPassword(config.User, config.Password), RawQuery: "sslmode=disable"}
 	return pgtest.Open(t, far.String(), postgres.Config{KeyedPlans: true})
 }
 
@@ -169,7 +171,8 @@ func TestPagesAreSentFarFromTheDatabase(t *testing.T) {
 		"unlimited":       nil,
 		"limited to 50/s": {delivery.ModeKey(users.Email): {PerSecond: 50}},
 		"limited to 50/s, and the application": {
-			delivery.ModeKey(users.Email): {PerSecond: 50}, delivery.ApplicationKey("shop", users.Email): {PerSecond: 50},
+			delivery.ModeKey(users.Email): {PerSecond: 50}, delivery.ApplicationKey("shop",
+				users.Email): {PerSecond: 50},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,10 +211,12 @@ func TestAPageNotSentInTimeIsOnTheTimeline(t *testing.T) {
 	for _, c := range cs {
 		if int64(c.ID) == page {
 			o.mark(h, c)
-			o.record(outcome(c, 1, messages.OutcomeCancelled, delivery.Verdict{State: messages.Pending, RetryIn: time.Minute, Unstarted: true}))
+			o.record(outcome(c, 1, messages.OutcomeCancelled,
+				delivery.Verdict{State: messages.Pending, RetryIn: time.Minute, Unstarted: true}))
 		}
 	}
-	o.exec(`update messages set created_at = clock_timestamp() - interval '45 seconds' where id in ($1, $2)`, page, other)
+	o.exec(`update messages set created_at = clock_timestamp() - interval '45 seconds' where id in ($1, $2)`, page,
+		other)
 	for range 2 {
 		late, err := q.NoteUnsent(t.Context(), buckets.All().List(), 30*time.Second, time.Time{})
 		require.NoError(t, err)

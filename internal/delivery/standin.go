@@ -12,7 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// scope is where this process takes messages: in its own buckets, and for some modes in buckets of members that lack them.
+// scope is where this process takes messages: in its own buckets, and for some modes in buckets of members that lack
+// them.
 type scope struct {
 	leases   []buckets.Lease
 	own      buckets.Set
@@ -74,8 +75,9 @@ func (s scope) reachable(found []Waiting) []Waiting {
 // servedRead is how long an answer about modes that this process lacks is used.
 const servedRead = time.Second
 
-// lacking knows which of the modes that this process has no vendor for are served by other processes. Messages of such a mode wait for
-// those (buckets.StandIn). It asks the database only while there is work in such a mode. It is safe for concurrent use.
+// lacking knows which of the modes that this process has no vendor for are served by other processes. Messages of such
+// a mode wait for those (buckets.StandIn). It asks the database only while there is work in such a mode. It is safe for
+// concurrent use.
 type lacking struct {
 	source Served // nil = no other process serves them
 	modes  []users.Mode
@@ -87,8 +89,8 @@ type lacking struct {
 	told   map[users.Mode]bool // logged that messages wait
 }
 
-// elsewhere reports whether another process serves a mode that this one lacks, or has served it in the last 30 seconds. If the
-// database does not answer, it is taken to be so.
+// elsewhere reports whether another process serves a mode that this one lacks, or has served it in the last 30 seconds.
+// If the database does not answer, it is taken to be so.
 func (l *lacking) elsewhere(ctx context.Context, m users.Mode) bool {
 	if l.source == nil {
 		return false
@@ -99,7 +101,8 @@ func (l *lacking) elsewhere(ctx context.Context, m users.Mode) bool {
 		l.read(ctx)
 	}
 	if l.served[m] && !l.told[m] {
-		l.report.log.Warn("no vendor for a mode here, its messages wait for other processors", zap.String("mode", string(m)))
+		l.report.log.Warn("no vendor for a mode here, its messages wait for other processors",
+			zap.String("mode", string(m)))
 	}
 	l.told[m] = l.served[m]
 	return l.served[m]

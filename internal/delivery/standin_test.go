@@ -62,7 +62,8 @@ func TestMessagesAreSentByAMemberThatServesTheirMode(t *testing.T) {
 	require.Zero(t, o.number(`select count(*) from messages where 'email' = any(refused_modes)`))
 }
 
-// A member that only drops takes no message from the others, and a message does not fail while another member serves its mode.
+// A member that only drops takes no message from the others, and a message does not fail while another member serves
+// its mode.
 func TestAMessageWaitsForAMemberThatServesItsMode(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -112,8 +113,10 @@ func TestAStandInTakesNothingAfterTheBucketHasAnotherOwner(t *testing.T) {
 		all, foreign = append(all, s.Bucket), append(foreign, s.Lease)
 	}
 	take := func() []delivery.Claimed {
-		got, err := pg.New(o.db).Take(t.Context(), delivery.TakeRequest{ProcessID: "good", StandIns: foreign, ClaimFor: time.Second,
-			Takes: []delivery.Take{{Lane: delivery.Lane{Mode: users.Email, Class: messages.ClassUrgent, Application: o.app}, Max: 256, Buckets: all}}})
+		got, err := pg.New(o.db).Take(t.Context(), delivery.TakeRequest{ProcessID: "good", StandIns: foreign,
+			ClaimFor: time.Second,
+			Takes: []delivery.Take{{Lane: delivery.Lane{Mode: users.Email, Class: messages.ClassUrgent,
+				Application: o.app}, Max: 256, Buckets: all}}})
 		require.NoError(t, err)
 		return got
 	}
@@ -150,7 +153,8 @@ func TestAModeIsUnservedThirtySecondsAfterItsLastMember(t *testing.T) {
 	o.exec(`update served_modes set served_at = served_at - interval '1 minute'`)
 	require.Equal(t, []users.Mode{users.Call, users.Email, users.SMS}, unserved())
 	o.exec(`update members set started_at = clock_timestamp()`)
-	require.Equal(t, []users.Mode{users.Call, users.SMS}, unserved(), "the whole cluster has just started: the member that serves it may follow")
+	require.Equal(t, []users.Mode{users.Call, users.SMS}, unserved(),
+		"the whole cluster has just started: the member that serves it may follow")
 	o.own("old", 0, 0)
 	require.Empty(t, unserved(), "a release that does not publish its modes counts as serving all")
 }
@@ -166,7 +170,8 @@ func TestTheNextModeIsUsedWhenNoMemberServesTheMode(t *testing.T) {
 	o.work(o.with(o.deps(h, mail)), delivery.Config{Poll: 20 * time.Millisecond})
 	o.eventually("sent by e-mail", func() bool { return o.state(messages.ID(message)) == "sent" })
 	require.Equal(t, 1, mail.count())
-	require.Equal(t, "No vendor for sms is configured. Trying email next.", o.text(`select text from timeline_entries order by id limit 1`))
+	require.Equal(t, "No vendor for sms is configured. Trying email next.",
+		o.text(`select text from timeline_entries order by id limit 1`))
 }
 
 // counted counts the searches and takes of a queue.

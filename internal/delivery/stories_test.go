@@ -36,8 +36,10 @@ func TestMessagesOfADeadProcessAreDelivered(t *testing.T) {
 	require.Len(t, p.all(), 2)
 	require.Equal(t, "1 unknown true false, 2 sent false false", o.text(`select string_agg(
 		attempt || ' ' || outcome || ' ' || in_doubt || ' ' || late, ', ' order by attempt) from attempts where message_id = $1`, int64(cs[0].ID)))
-	require.Equal(t, int64(1), o.number(`select count(*) from attempts where message_id = $1`, int64(cs[1].ID)), "it had not left: no doubt")
-	require.Contains(t, o.text(`select text from timeline_entries where incident_id = $1`, incident), "may or may not have left")
+	require.Equal(t, int64(1), o.number(`select count(*) from attempts where message_id = $1`, int64(cs[1].ID)),
+		"it had not left: no doubt")
+	require.Contains(t, o.text(`select text from timeline_entries where incident_id = $1`, incident),
+		"may or may not have left")
 	for _, c := range p.all() {
 		if c.m.MessageID == cs[0].ID {
 			require.Equal(t, 2, c.m.Attempt)
@@ -99,7 +101,8 @@ func TestAMessageIsSentByTheNextModeAndRecorded(t *testing.T) {
 	o.eventually("delivered in the next mode", func() bool { return o.state(messages.ID(message)) == "sent" })
 	stop()
 	require.Equal(t, "email true", o.text(`select mode || ' ' || mode_changed from messages where id = $1`, message))
-	require.Equal(t, "rejected sms:ana, sent email:ana", o.text(`select string_agg(outcome || ' ' || destination, ', ' order by attempt)
+	require.Equal(t, "rejected sms:ana, sent email:ana",
+		o.text(`select string_agg(outcome || ' ' || destination, ', ' order by attempt)
 		from attempts where message_id = $1`, message))
 	require.Equal(t, "subject message", o.text(`select subject || ' ' || left(body, 7) from message_contents where message_id = $1`, message))
 	require.Equal(t, int64(1), o.number(`select count(*) from timeline_entries where incident_id = $1`, incident))

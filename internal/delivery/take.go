@@ -20,9 +20,11 @@ import (
 const (
 	// refusedBatch bounds how many messages are taken together while no outlet of their mode is open.
 	refusedBatch = 256
-	// shortPause is the longest pause of an account that messages wait for. During a longer pause they may go to another mode.
+	// shortPause is the longest pause of an account that messages wait for. During a longer pause they may go to
+	// another mode.
 	shortPause = 2 * time.Second
-	// gather is how long a mode waits before the next take, so that it takes in batches: while it is nearly full, and in a flood.
+	// gather is how long a mode waits before the next take, so that it takes in batches: while it is nearly full, and
+	// in a flood.
 	gather = 10 * time.Millisecond
 	// flood is the least number of messages in a take that counts as a flood.
 	flood = 8
@@ -169,7 +171,8 @@ type closure struct {
 
 // take claims messages for the turns and begins them. It returns when to pass again.
 func (l *modeWorker) take(ctx, calls context.Context, where scope, dealt []rate.Turn, o *account.Outlet, closed closure) time.Time {
-	req := TakeRequest{ProcessID: l.leases.ProcessID(), Leases: where.leases, StandIns: where.foreign(l.mode), ClaimFor: l.claimFor(o), Low: l.finder.low()}
+	req := TakeRequest{ProcessID: l.leases.ProcessID(), Leases: where.leases, StandIns: where.foreign(l.mode),
+		ClaimFor: l.claimFor(o), Low: l.finder.low()}
 	turns := map[rate.Key][]rate.Turn{}
 	var order []rate.Key
 	for _, t := range dealt {
@@ -230,7 +233,8 @@ func (l *modeWorker) claim(ctx context.Context, r TakeRequest) ([]Claimed, error
 	return l.queue.Take(ctx, r)
 }
 
-// claimFor is how long the claim of a taken message lasts until its mark. It includes the time to open a connection before the mark.
+// claimFor is how long the claim of a taken message lasts until its mark. It includes the time to open a connection
+// before the mark.
 func (l *modeWorker) claimFor(o *account.Outlet) time.Duration {
 	d := l.cfg.ClaimFor
 	if o != nil {

@@ -37,10 +37,12 @@ func TestTextsAndModesSetOutsideTheTemplate(t *testing.T) {
 	wei := o.number(`insert into users (name) values ('wei') returning id`)
 	o.exec(`insert into user_contacts (user_id, mode, destination) values ($1, 'call', '+86 138 0013 8000'), ($1, 'sms', '+86 138 0013 8000')`, wei)
 	_, call := o.incident(users.Call, messages.ClassUrgent)
-	o.exec(`update messages set user_id = $1, recipient = 'user:' || $1::bigint, target = 'wei' where id = $2`, wei, call)
+	o.exec(`update messages set user_id = $1, recipient = 'user:' || $1::bigint, target = 'wei' where id = $2`, wei,
+		call)
 	deps := o.deps(h, phone, mail)
 	deps.Renderer = messages.NewRenderer(pg.NewLoader(o.db))
-	w, _ := o.work(deps, delivery.Config{SMSOverride: "Iris incident %s, log in to see it", MainlandChinaNotice: "[Notice]"})
+	w, _ := o.work(deps, delivery.Config{SMSOverride: "Iris incident %s, log in to see it",
+		MainlandChinaNotice: "[Notice]"})
 	w.Wake(buckets.All())
 	o.eventually("all are sent", func() bool { return o.number(`select count(*) from messages where state = 'sent'`) == 4 })
 
@@ -48,13 +50,15 @@ func TestTextsAndModesSetOutsideTheTemplate(t *testing.T) {
 	for _, c := range append(phone.all(), mail.all()...) {
 		sent[c.m.MessageID] = c.m
 	}
-	require.Equal(t, fmt.Sprintf("Iris incident %d, log in to see it", incident), sent[messages.ID(text)].Body, "replaced, not prefixed")
+	require.Equal(t, fmt.Sprintf("Iris incident %d, log in to see it", incident), sent[messages.ID(text)].Body,
+		"replaced, not prefixed")
 	require.Equal(t, "content-change|||Replaced SMS body to avoid being blocked by carrier", o.changes(text))
 	require.Equal(t, "shop@example.com", sent[messages.ID(letter)].Sender)
 	require.Empty(t, sent[messages.ID(text)].Sender)
 	require.Empty(t, sent[messages.ID(letter)].ReplyTo)
 	require.NotEmpty(t, sent[messages.ID(tracking)].ReplyTo)
-	require.Equal(t, sent[messages.ID(tracking)].Destination, sent[messages.ID(tracking)].ReplyTo, "a tracker's answers are its own")
+	require.Equal(t, sent[messages.ID(tracking)].Destination, sent[messages.ID(tracking)].ReplyTo,
+		"a tracker's answers are its own")
 	require.Equal(t, users.SMS, sent[messages.ID(call)].Mode)
 	require.Equal(t, "+86 138 0013 8000", sent[messages.ID(call)].Destination)
 	require.Regexp(t, `^\[Notice\] `, sent[messages.ID(call)].Body)
@@ -74,11 +78,13 @@ func TestPremiumNumbersAreNotCalled(t *testing.T) {
 	_, id := o.incident(users.SMS, messages.ClassUrgent)
 	w, _ := o.work(o.deps(h, all), delivery.Config{RefusedNumbers: users.DefaultRefusedNumbers()})
 	w.Wake(buckets.All())
-	o.eventually("it is sent otherwise", func() bool { return o.text(`select state from messages where id = $1`, id) == "sent" })
+	o.eventually("it is sent otherwise",
+		func() bool { return o.text(`select state from messages where id = $1`, id) == "sent" })
 	require.Equal(t, 1, all.count())
 	require.Equal(t, users.Email, all.all()[0].m.Mode)
 	require.Contains(t, o.text(`select string_agg(text, ' ') from timeline_entries`), "delivery.refused_numbers")
-	require.NotContains(t, o.text(`select string_agg(text, ' ') from timeline_entries`), "900", "the timeline shows no number")
+	require.NotContains(t, o.text(`select string_agg(text, ' ') from timeline_entries`), "900",
+		"the timeline shows no number")
 }
 
 func TestCallsToMainlandChinaWhereTheyArePermitted(t *testing.T) {
@@ -109,7 +115,8 @@ func TestRetriesAreInTheAuditLog(t *testing.T) {
 	w, _ := o.work(o.deps(h, mail), delivery.Config{})
 	w.Wake(buckets.All())
 	o.eventually("it is sent", func() bool { return o.text(`select state from messages where id = $1`, id) == "sent" })
-	require.Regexp(t, `^sent-change\|\|pending\|Email to ana failed \(busy\)\. It is tried again in [0-9.]+ m?s\.$`, o.changes(id))
+	require.Regexp(t, `^sent-change\|\|pending\|Email to ana failed \(busy\)\. It is tried again in [0-9.]+ m?s\.$`,
+		o.changes(id))
 	require.Zero(t, o.number(`select count(*) from timeline_entries where kind = 'delivery'`))
 }
 
@@ -122,7 +129,8 @@ func TestADigestIsSent(t *testing.T) {
 	incident, _ := o.incident(users.Email, messages.ClassUrgent)
 	const batch = "0123456789abcdef0123456789abcdef"
 	o.exec(`update messages set state = 'aggregated', held_at = clock_timestamp(), settled_at = clock_timestamp(), batch = $1`, batch)
-	o.exec(`insert into batches (id, plan_id, application_id, user_id, pages) values ($1, $2, $3, $4, 12)`, batch, o.plan, o.app, o.user)
+	o.exec(`insert into batches (id, plan_id, application_id, user_id, pages) values ($1, $2, $3, $4, 12)`, batch,
+		o.plan, o.app, o.user)
 	o.exec(`insert into batch_incidents (batch, incident_id) values ($1, $2)`, batch, incident)
 	o.exec(`insert into messages (bucket, application_id, plan_id, recipient, purpose, user_id, target, priority, class, mode, batch, batch_size)
 		values (3, $1, $2, 'user:' || $3::bigint, 'digest', $3, 'ana', 'high', 0, 'sms', $4, 12)`, o.app, o.plan, o.user, batch)

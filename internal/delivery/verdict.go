@@ -17,7 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// decider decides what happens to messages that failed or cannot be sent now: another try, the recipient's next mode, or none.
+// decider decides what happens to messages that failed or cannot be sent now: another try, the recipient's next mode,
+// or none.
 type decider struct {
 	cfg       *Config
 	directory Directory
@@ -31,7 +32,8 @@ type decider struct {
 func (d *decider) after(ctx context.Context, it *item, r messages.Result) Verdict {
 	b := d.cfg.Budgets[it.c.Class]
 	move, wait := b.After(account.State{
-		Class: it.c.Class, ModeAttempt: it.c.ModeAttempt + 1, InMode: it.waitedInMode(), Age: it.age(), Spread: spread(),
+		Class: it.c.Class, ModeAttempt: it.c.ModeAttempt +
+			1, InMode: it.waitedInMode(), Age: it.age(), Spread: spread(),
 	}, r)
 	if move == account.Done {
 		if it.c.Mode == users.Drop || d.cfg.DryRun != DryRunOff {
@@ -80,8 +82,9 @@ func (d *decider) longGap(it *item) time.Duration {
 	return d.cfg.Budgets[it.c.Class].Gap(100, spread())
 }
 
-// refused is the verdict on a message that no outlet of its mode can send now. The message waits until its budget for the mode is used
-// up, then gets its next mode. It gets that mode at once if a pause lasts longer than the budget, unless every mode failed already.
+// refused is the verdict on a message that no outlet of its mode can send now. The message waits until its budget for
+// the mode is used up, then gets its next mode. It gets that mode at once if a pause lasts longer than the budget,
+// unless every mode failed already.
 func (d *decider) refused(ctx context.Context, it *item, why string, wait time.Duration) Verdict {
 	b := d.cfg.Budgets[it.c.Class]
 	waited, age := it.waitedInMode(), it.age()
@@ -90,7 +93,8 @@ func (d *decider) refused(ctx context.Context, it *item, why string, wait time.D
 		return d.nextMode(ctx, it, capital(why)+".", false, true)
 	case age >= b.GiveUp:
 		return d.gaveUp(it, why)
-	case age >= b.Total || waited >= b.PerMode || it.closed.left > 0 && !it.c.FallbackAsked && waited+it.closed.left >= b.PerMode:
+	case age >= b.Total || waited >= b.PerMode || it.closed.left > 0 && !it.c.FallbackAsked && waited+
+		it.closed.left >= b.PerMode:
 		what := fmt.Sprintf("%s to %s could not be sent: %s.", capital(string(it.c.Mode)), it.c.Target, why)
 		return d.nextMode(ctx, it, what, true, false)
 	default:
@@ -102,13 +106,14 @@ func (d *decider) refused(ctx context.Context, it *item, why string, wait time.D
 func (d *decider) gaveUp(it *item, detail string) Verdict {
 	return Verdict{
 		State: messages.Failed, AskFallback: asksFallback(it.c), // even if asked before: the message is no longer tried
-		Why: fmt.Sprintf("%s could not be reached in all that time (%s). It is not tried any more.", it.c.Target, detail),
+		Why: fmt.Sprintf("%s could not be reached in all that time (%s). It is not tried any more.", it.c.Target,
+			detail),
 	}
 }
 
-// nextMode is the verdict that tries the recipient's next mode. When every mode was tried, the first mode is tried again if again is
-// true; otherwise the message failed for good. In both cases it asks for a fallback recipient once. refused excludes the present
-// mode from further tries.
+// nextMode is the verdict that tries the recipient's next mode. When every mode was tried, the first mode is tried
+// again if again is true; otherwise the message failed for good. In both cases it asks for a fallback recipient once.
+// refused excludes the present mode from further tries.
 func (d *decider) nextMode(ctx context.Context, it *item, why string, again, refused bool) Verdict {
 	c := it.c
 	gone := c.Refused
@@ -176,10 +181,11 @@ func (d *decider) unserved(ctx context.Context) []users.Mode {
 	return out
 }
 
-// asksFallback reports whether a fallback recipient must be notified when the message cannot be delivered. Copies and tracking
-// messages need none, because other people get the same message.
+// asksFallback reports whether a fallback recipient must be notified when the message cannot be delivered. Copies and
+// tracking messages need none, because other people get the same message.
 func asksFallback(c Claimed) bool {
-	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback || c.Purpose == messages.Direct || c.Purpose == messages.Digest
+	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback || c.Purpose == messages.Direct ||
+		c.Purpose == messages.Digest
 }
 
 // spread is the random part of pauses.

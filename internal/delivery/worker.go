@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Worker delivers the messages of the buckets that this process holds. Wake, UpdatePeer and LastPass may be called at any time
-// from any goroutine; Run once.
+// Worker delivers the messages of the buckets that this process holds. Wake, UpdatePeer and LastPass may be called at
+// any time from any goroutine; Run once.
 type Worker struct {
 	cfg   Config
 	hints Hints
@@ -55,12 +55,14 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 		inFlight: inFlight{ids: map[messages.ID]bool{}},
 	}
 	report := &reporter{log: w.log, last: map[string]time.Time{}}
-	w.mark, w.reread = stage.NewMark(deps.Ledger, deps.Leases, report), stage.NewReread(deps.Ledger, deps.Leases, report)
+	w.mark, w.reread = stage.NewMark(deps.Ledger, deps.Leases, report), stage.NewReread(deps.Ledger, deps.Leases,
+		report)
 	w.record, w.move = stage.NewRecord(deps.Ledger, report), stage.NewMove(deps.Queue, deps.Leases, report)
 	report.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.record.Len()) }, deps.Vendors)
 	w.shared = rate.NewShared(deps.Limits, cfg.Limits, report)
 	w.finder = newFinder(deps, cfg, w.shared.Demand, w.modes, report)
-	w.lacking = &lacking{source: deps.Served, report: report, served: map[users.Mode]bool{}, told: map[users.Mode]bool{}}
+	w.lacking = &lacking{source: deps.Served, report: report, served: map[users.Mode]bool{},
+		told: map[users.Mode]bool{}}
 	w.rescuer = &rescuer{
 		queue: deps.Rescuer, limits: deps.Limits, leases: deps.Leases, finder: w.finder, pauses: &w.pauses, inFlight: &w.inFlight,
 		report: report, poll: cfg.Poll,
@@ -77,7 +79,8 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 
 // newPath returns the steps after the take.
 func (w *Worker) newPath(deps Deps, report *reporter) *path {
-	decide := &decider{cfg: &w.cfg, directory: deps.Directory, modes: w.modes, lacking: w.lacking, report: report, stopping: w.stopping}
+	decide := &decider{cfg: &w.cfg, directory: deps.Directory, modes: w.modes, lacking: w.lacking, report: report,
+		stopping: w.stopping}
 	return &path{
 		screen: screen{cfg: &w.cfg, links: deps.Links, decide: decide},
 		admit:  admission{cfg: &w.cfg, decide: decide, metrics: report.metrics, stopping: w.stopping},
@@ -115,10 +118,12 @@ func (w *Worker) Wake(bs buckets.Set) { w.finder.Wake(bs) }
 // Made reports lanes with new messages, so that nothing must be searched. It does not block.
 func (w *Worker) Made(lanes []rate.Waiting) { w.finder.kick(w.finder.demand.Add(lanes)) }
 
-// UpdatePeer stores the hint of another process about its waiting work (see Hints); nil removes the process. It does not block.
+// UpdatePeer stores the hint of another process about its waiting work (see Hints); nil removes the process. It does
+// not block.
 func (w *Worker) UpdatePeer(node string, hint []byte) { w.shared.Peers.Update(time.Now(), node, hint) }
 
-// LastPass is the oldest of the times at which the finder and the modes last completed a pass; zero until each has completed one.
+// LastPass is the oldest of the times at which the finder and the modes last completed a pass; zero until each has
+// completed one.
 func (w *Worker) LastPass() time.Time {
 	oldest := w.finder.lastPass.Load()
 	for _, l := range w.modes {
@@ -130,8 +135,8 @@ func (w *Worker) LastPass() time.Time {
 	return time.Unix(0, oldest)
 }
 
-// Run delivers until ctx ends. Then it takes no more messages, waits for running calls (Config.StopWithin), stores their outcomes,
-// puts taken messages back, and returns nil.
+// Run delivers until ctx ends. Then it takes no more messages, waits for running calls (Config.StopWithin), stores
+// their outcomes, puts taken messages back, and returns nil.
 func (w *Worker) Run(ctx context.Context) error {
 	calls, endCalls := context.WithCancel(context.WithoutCancel(ctx))
 	defer endCalls()
@@ -183,7 +188,10 @@ func (w *Worker) sendHints(ctx context.Context) {
 	silent := true
 	for {
 		// A lane that this process cannot serve must not take a share of its limit.
-		lanes := slices.DeleteFunc(w.shared.Demand.All(), func(l rate.Lane) bool { return w.modes[l.Mode] == nil || len(w.modes[l.Mode].outlets) == 0 })
+		lanes := slices.DeleteFunc(w.shared.Demand.All(), func(l rate.Lane) bool {
+			return w.modes[l.Mode] == nil ||
+				len(w.modes[l.Mode].outlets) == 0
+		})
 		if len(lanes) > 0 || !silent {
 			w.hints.Demand(rate.EncodeDemand(lanes))
 		}

@@ -36,8 +36,8 @@ func TestAMessageIsDeliveredAtOnce(t *testing.T) {
 	})
 }
 
-// A take costs about the same for one message as for many. During a flood, messages therefore wait a little for a larger
-// batch. A single message never waits.
+// A take costs about the same for one message as for many. During a flood, messages therefore wait a little for a
+// larger batch. A single message never waits.
 func TestTakesAreBatchedDuringAFlood(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.run(delivery.Config{}, smtp(nil))
@@ -206,7 +206,8 @@ func TestNoMessageIsLostWhileEveryVendorIsUnavailable(t *testing.T) {
 		for i := range 50 {
 			ids = append(ids, s.add([]users.Mode{users.SMS, users.Email}[i%2], messages.ClassUrgent, int64(i%3)))
 		}
-		literal := s.add(users.Email, messages.ClassRoutine, 1, func(c *delivery.Claimed) { c.UserID, c.Destination = 0, "list@example.com" })
+		literal := s.add(users.Email, messages.ClassRoutine, 1,
+			func(c *delivery.Claimed) { c.UserID, c.Destination = 0, "list@example.com" })
 		s.run(delivery.Config{}, mail, text)
 		s.after(80 * time.Second)
 		require.True(t, s.row(ids[0]).asked, "others are told meanwhile")
@@ -322,7 +323,8 @@ func TestAcknowledgedMessagesAreNotSent(t *testing.T) {
 	})
 }
 
-// An incident is acknowledged when its page is about to be sent, and reopened at once: the page does not wait for the end of the claim.
+// An incident is acknowledged when its page is about to be sent, and reopened at once: the page does not wait for the
+// end of the claim.
 func TestAPageOfAnIncidentThatWasStoppedAndRestartedIsSentAtOnce(t *testing.T) {
 	for name, stop := range map[string]func(*stage) map[messages.ID]bool{
 		"before the mark": func(s *stage) map[messages.ID]bool { return s.silenced },
@@ -361,8 +363,9 @@ func TestALostMarkIsRetracted(t *testing.T) {
 	}
 }
 
-// A crash of the database loses the mark, and the take before it, which was committed asynchronously. The message is taken
-// again before the retraction of the mark is stored. The retraction must not become the outcome of the new attempt.
+// A crash of the database loses the mark, and the take before it, which was committed asynchronously. The message is
+// taken again before the retraction of the mark is stored. The retraction must not become the outcome of the new
+// attempt.
 func TestARetractionDoesNotChangeTheAttemptOfALaterTake(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
@@ -591,7 +594,8 @@ func TestAnApplicationsLimitDelaysNoOtherApplication(t *testing.T) {
 		for range 100 {
 			s.add(users.Email, messages.ClassUrgent, 1)
 		}
-		s.run(delivery.Config{Limits: map[string]delivery.Rate{delivery.ApplicationKey("shop", users.Email): {PerSecond: 5, Burst: 3}}}, mail)
+		s.run(delivery.Config{Limits: map[string]delivery.Rate{delivery.ApplicationKey("shop",
+			users.Email): {PerSecond: 5, Burst: 3}}}, mail)
 		s.after(10 * time.Second)
 		require.InDelta(t, 52, mail.count(), 4)
 	})
@@ -756,7 +760,8 @@ func TestConnectionsAreReadyBeforeTheMark(t *testing.T) {
 
 func TestAFailedConnectionCountsAsAnAttempt(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		mail := &prepared{post: smtp(nil), refused: messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "connection refused"}}
+		mail := &prepared{post: smtp(nil), refused: messages.Result{Outcome: messages.OutcomeUnavailable,
+			Detail: "connection refused"}}
 		text := texts(nil)
 		id := s.add(users.Email, messages.ClassUrgent, 1)
 		s.run(delivery.Config{}, mail, text)

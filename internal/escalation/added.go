@@ -40,7 +40,8 @@ func (a Addition) Check() error {
 	case len(a.Targets) == 0:
 		return fault.Invalidf("targets", "name at least one target")
 	case len(a.Targets) > incidents.MaxAddedTargets:
-		return fault.Invalidf("targets", "a request names at most %s", humanize.Count(incidents.MaxAddedTargets, "target", "targets"))
+		return fault.Invalidf("targets", "a request names at most %s",
+			humanize.Count(incidents.MaxAddedTargets, "target", "targets"))
 	}
 	return nil
 }
@@ -55,7 +56,8 @@ type Added struct {
 	PlanID        PlanID
 	ApplicationID int64
 	Actor         string
-	// Stopped: the escalation had been stopped when the page was asked for. Then an acknowledgement does not stop the page.
+	// Stopped: the escalation had been stopped when the page was asked for. Then an acknowledgement does not stop the
+	// page.
 	Stopped bool
 
 	// When it was read:
@@ -75,17 +77,20 @@ type AddedChange struct {
 	Application string // name
 }
 
-// Add decides who gets an added page. Its targets are resolved like those of the plan, and a target that reaches nobody is replaced by a
-// fallback (promise P8). attempts is how often this decision failed before. An error means that a retry may help.
+// Add decides who gets an added page. Its targets are resolved like those of the plan, and a target that reaches nobody
+// is replaced by a fallback (promise P8). attempts is how often this decision failed before. An error means that a
+// retry may help.
 func (r *Decider) Add(ctx context.Context, a Added, plan Plan, app Application, attempts int) (AddedChange, error) {
 	c := AddedChange{Added: a, Application: app.Name}
-	b := &changeBuilder{plan: plan, app: app, due: Due{ID: a.IncidentID, ReadAt: a.ReadAt}, Decided: Decided{Change: Change{ID: a.IncidentID}}}
+	b := &changeBuilder{plan: plan, app: app, due: Due{ID: a.IncidentID, ReadAt: a.ReadAt},
+		Decided: Decided{Change: Change{ID: a.IncidentID}}}
 	b.Progress.Reopen = a.Reopen
 	switch {
 	case a.Over:
 		b.add(incidents.EntryCancelled, nil, "%s: nobody is paged, because the incident is over", a.asked())
 	case !a.Open && !a.Stopped:
-		b.add(incidents.EntryCancelled, nil, "%s: nobody is paged, because somebody stopped the escalation meanwhile", a.asked())
+		b.add(incidents.EntryCancelled, nil, "%s: nobody is paged, because somebody stopped the escalation meanwhile",
+			a.asked())
 	default:
 		if err := r.addTargets(ctx, b, a, attempts); err != nil {
 			return c, err
@@ -115,7 +120,8 @@ func (r *Decider) addTargets(ctx context.Context, b *changeBuilder, a Added, att
 		}
 	}
 	if a.Stopped { // nobody would stop the follow-ups, because the incident is acknowledged already
-		b.Messages = slices.DeleteFunc(b.Messages, func(m messages.New) bool { return m.Purpose.Kind() == messages.FollowUp })
+		b.Messages = slices.DeleteFunc(b.Messages,
+			func(m messages.New) bool { return m.Purpose.Kind() == messages.FollowUp })
 	}
 	for i := range b.Messages {
 		m := &b.Messages[i]
@@ -156,7 +162,8 @@ func (a Added) why() string {
 	return a.Actor + " added you to the incident"
 }
 
-// position returns the position of the messages for a target. It is negative, so that it differs from those of the plan (promise P3).
+// position returns the position of the messages for a target. It is negative, so that it differs from those of the plan
+// (promise P3).
 func (a Added) position(target int) int { return -a.Number*incidents.MaxAddedTargets - target }
 
 // templateOf returns the template of the first notification of a step; "" = none.

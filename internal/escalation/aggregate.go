@@ -16,7 +16,8 @@ type Aggregation struct {
 
 // Aggregation returns the plan's settings; false if the plan does not aggregate. A window of 0 means it does not.
 func (p Plan) Aggregation() (Aggregation, bool) {
-	a := Aggregation{Threshold: max(p.ThresholdCount, 1), Window: p.ThresholdWindow, Every: p.AggregationWindow, Reset: p.AggregationReset}
+	a := Aggregation{Threshold: max(p.ThresholdCount, 1), Window: p.ThresholdWindow, Every: p.AggregationWindow,
+		Reset: p.AggregationReset}
 	return a, p.ThresholdWindow > 0 && p.AggregationWindow > 0
 }
 

@@ -87,7 +87,8 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 		b.Aggregation = &a
 	}
 	if d.ProgressErr != nil {
-		b.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); %s begins again, and nobody is paged twice",
+		b.add(incidents.EntryFailure, nil,
+			"the stored progress cannot be read (%v); %s begins again, and nobody is paged twice",
 			d.ProgressErr, plan.StepName(d.Progress.Step))
 	}
 	if d.PlanPaused || d.ApplicationPaused {
@@ -129,7 +130,8 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 
 // stepless pages the fallback of a plan without notifications: an accepted incident must page somebody (promise P8).
 func (r *Decider) stepless(ctx context.Context, b *changeBuilder) error {
-	_, _, err := r.makeFallback(ctx, b, Round{Step: 1}, Notification{Priority: users.High}, nil, "plan "+b.plan.Name+" has no steps")
+	_, _, err := r.makeFallback(ctx, b, Round{Step: 1}, Notification{Priority: users.High}, nil, "plan "+b.plan.Name+
+		" has no steps")
 	return err
 }
 

@@ -22,8 +22,8 @@ func PageOf(m messages.New) PageKey {
 	return PageKey{m.IncidentID, m.Reopen, m.Step, m.Position, m.Repeat, m.Recipient}
 }
 
-// newPage returns the page of one person. Only the first round of a notification has follow-ups: a plan that repeats the
-// notification notifies the person again anyway.
+// newPage returns the page of one person. Only the first round of a notification has follow-ups: a plan that repeats
+// the notification notifies the person again anyway.
 func newPage(round Round, person users.Responder, choice users.Choice, p users.Priority, app users.AppModes, rule string) page {
 	out := page{round: round, responder: person, choice: choice, priority: p, rule: rule}
 	if round.Repeat == 0 {
@@ -32,8 +32,8 @@ func newPage(round Round, person users.Responder, choice users.Choice, p users.P
 	return out
 }
 
-// followUpMessages returns the follow-ups of a page as messages. They are made with the page, wait in the queue until they
-// are due, and are cancelled with all other messages of the incident.
+// followUpMessages returns the follow-ups of a page as messages. They are made with the page, wait in the queue until
+// they are due, and are cancelled with all other messages of the incident.
 func followUpMessages(m messages.New, followUps []users.PlannedFollowUp) []messages.New {
 	out := make([]messages.New, len(followUps))
 	for i, f := range followUps {
@@ -48,7 +48,8 @@ func followUpMessages(m messages.New, followUps []users.PlannedFollowUp) []messa
 func (b *changeBuilder) addFollowUps(m messages.New, rule string, followUps []users.PlannedFollowUp) {
 	for i, f := range followUpMessages(m, followUps) {
 		b.Messages = append(b.Messages, f)
-		b.Reasons = append(b.Reasons, Reason{Rule: rule, Wanted: f.Mode, ModeRule: "own follow-up, " + followUps[i].String()})
+		b.Reasons = append(b.Reasons, Reason{Rule: rule, Wanted: f.Mode, ModeRule: "own follow-up, " +
+			followUps[i].String()})
 	}
 }
 
@@ -65,8 +66,8 @@ func withoutFollowUps(past []Past) (pages, cancelled []Past) {
 	return pages, cancelled
 }
 
-// followAgain makes the follow-ups again that an acknowledgement cancelled, if it was taken back. Their delays begin again.
-// It leaves out people who are paged with follow-ups in this decision.
+// followAgain makes the follow-ups again that an acknowledgement cancelled, if it was taken back. Their delays begin
+// again. It leaves out people who are paged with follow-ups in this decision.
 func (r *Decider) followAgain(ctx context.Context, b *changeBuilder) error {
 	for _, m := range b.cancelled {
 		id, ok := m.Recipient.User()
@@ -75,7 +76,8 @@ func (r *Decider) followAgain(ctx context.Context, b *changeBuilder) error {
 			continue
 		}
 		if slices.ContainsFunc(b.Messages, func(n messages.New) bool {
-			return n.Recipient == m.Recipient && n.Step == m.Step && n.Position == m.Position && n.Repeat == m.Repeat && n.Purpose == m.Purpose
+			return n.Recipient == m.Recipient && n.Step == m.Step && n.Position == m.Position &&
+				n.Repeat == m.Repeat && n.Purpose == m.Purpose
 		}) {
 			continue
 		}
@@ -91,9 +93,11 @@ func (r *Decider) followAgain(ctx context.Context, b *changeBuilder) error {
 			if len(planned) == 0 {
 				continue
 			}
-			again := page{round: Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat}, responder: person, priority: n.Priority}
+			again := page{round: Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat}, responder: person,
+				priority: n.Priority}
 			b.addFollowUps(b.message(n, again, messages.Primary, nil), "the acknowledgement was taken back", planned)
-			b.add(incidents.EntryStep, nil, "%s: %s is notified by %s, because the acknowledgement was taken back", b.plan.StepName(m.Step), person.Name, planned[0])
+			b.add(incidents.EntryStep, nil, "%s: %s is notified by %s, because the acknowledgement was taken back",
+				b.plan.StepName(m.Step), person.Name, planned[0])
 		}
 	}
 	return nil

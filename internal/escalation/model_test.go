@@ -56,8 +56,8 @@ func made(n nth) string {
 	return fmt.Sprintf("step %d notification %d round %d", n.step, n.position, n.repeat)
 }
 
-// naive simulates the world second by second. It applies the documented rules to the history of made rounds, without due
-// times.
+// naive simulates the world second by second. It applies the documented rules to the history of made rounds, without
+// due times.
 func naive(w world) []deed {
 	type roundState struct{ madeAt, settledAt int }
 	history := map[nth]roundState{}
@@ -119,8 +119,8 @@ func naive(w world) []deed {
 	}
 }
 
-// engine simulates the world with Next. It calls Next when the incident is due and when a message settles, as the runner
-// does.
+// engine simulates the world with Next. It calls Next when the incident is due and when a message settles, as the
+// runner does.
 func engine(t *rapid.T, w world) []deed {
 	type sent struct {
 		round     nth
@@ -213,14 +213,18 @@ func TestNextReachesAStableStateFromAnyProgress(t *testing.T) {
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "rounds") {
 			p.Notifications = append(p.Notifications, Rounds{
-				Made: rapid.IntRange(-1, 6).Draw(t, "made"), At: noon.Add(time.Duration(rapid.IntRange(-5000, 5000).Draw(t, "at")) * time.Second),
-				Skipped: rapid.Bool().Draw(t, "skipped"), Late: rapid.Bool().Draw(t, "late"), Unsettled: rapid.IntRange(0, 2).Draw(t, "open"), Lost: rapid.Bool().Draw(t, "lost"),
+				Made: rapid.IntRange(-1, 6).Draw(t,
+					"made"), At: noon.Add(time.Duration(rapid.IntRange(-5000, 5000).Draw(t, "at")) * time.Second),
+				Skipped: rapid.Bool().Draw(t, "skipped"), Late: rapid.Bool().Draw(t,
+					"late"), Unsettled: rapid.IntRange(0, 2).Draw(t, "open"), Lost: rapid.Bool().Draw(t, "lost"),
 			})
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "past") {
 			p.Past = append(p.Past, Past{
-				Step: rapid.IntRange(-1, 6).Draw(t, "s"), Position: rapid.IntRange(-1, 4).Draw(t, "p"), Repeat: rapid.IntRange(0, 4).Draw(t, "r"),
-				Recipient: "user:1", Fate: rapid.SampledFrom([]Fate{PastLeft, PastCancelled, PastFailed, PastOnItsWay}).Draw(t, "fate"),
+				Step: rapid.IntRange(-1, 6).Draw(t, "s"), Position: rapid.IntRange(-1, 4).Draw(t,
+					"p"), Repeat: rapid.IntRange(0, 4).Draw(t, "r"),
+				Recipient: "user:1", Fate: rapid.SampledFrom([]Fate{PastLeft, PastCancelled, PastFailed,
+					PastOnItsWay}).Draw(t, "fate"),
 			})
 		}
 		var due time.Time

@@ -308,13 +308,19 @@ func (d *Decision) reopen(plan Plan, p Progress, now time.Time) {
 func cancelled(past []Past) []Round {
 	type key struct{ step, position int }
 	keys, byNotification := grouped(past, func(m Past) key { return key{m.Step, m.Position} })
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.position, b.position)) })
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.step, b.step),
+			cmp.Compare(a.position, b.position))
+	})
 	out := make([]Round, 0, len(keys))
 	for _, k := range keys {
 		last := slices.MaxFunc(byNotification[k], func(a, b Past) int { return cmp.Compare(a.Repeat, b.Repeat) }).Repeat
 		made := slices.DeleteFunc(byNotification[k], func(m Past) bool { return m.Repeat != last })
 		has := func(fate Fate) bool { return slices.ContainsFunc(made, func(m Past) bool { return m.Fate == fate }) }
-		lostFallback := slices.ContainsFunc(made, func(m Past) bool { return m.Fate == PastCancelled && m.Purpose == messages.Fallback })
+		lostFallback := slices.ContainsFunc(made, func(m Past) bool {
+			return m.Fate == PastCancelled &&
+				m.Purpose == messages.Fallback
+		})
 		if !has(PastCancelled) {
 			if k.step <= 0 || !has(PastFailed) || has(PastLeft) || has(PastOnItsWay) {
 				continue

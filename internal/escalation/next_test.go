@@ -10,10 +10,12 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-var noon = time.Date(2025, 3, 30, 0, 59, 0, 0, time.UTC) // a minute before clocks change in Europe, which must not matter
+var noon = time.Date(2025, 3, 30, 0, 59, 0, 0,
+	time.UTC) // a minute before clocks change in Europe, which must not matter
 
 func note(p users.Priority, wait time.Duration, repeat int) Notification {
-	return Notification{Priority: p, Wait: wait, Repeat: repeat, Target: &Target{Role: "user", Name: "demo", TargetID: 1}}
+	return Notification{Priority: p, Wait: wait, Repeat: repeat,
+		Target: &Target{Role: "user", Name: "demo", TargetID: 1}}
 }
 
 func step(ns ...Notification) Step { return Step{Notifications: ns} }
@@ -23,7 +25,8 @@ func TestNext(t *testing.T) {
 	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
 	one := Plan{Steps: []Step{step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0))}}
 	repeating := Plan{Steps: []Step{step(note(users.High, time.Minute, 2))}}
-	pair := Plan{Steps: []Step{step(note(users.Urgent, 0, 0), note(users.Low, time.Minute, 1)), step(note(users.High, 0, 0))}}
+	pair := Plan{Steps: []Step{step(note(users.Urgent, 0, 0), note(users.Low, time.Minute, 1)),
+		step(note(users.High, 0, 0))}}
 	tracked := one
 	tracked.Tracking = &Tracking{Mode: users.Email, Key: "log@example.com"}
 
@@ -36,7 +39,8 @@ func TestNext(t *testing.T) {
 		"a new incident enters step 1 at once": {
 			plan: one, now: at(0),
 			want: Decision{Entered: []int{1}, Rounds: []Round{{Step: 1}}, Due: at(120),
-				Progress: Progress{Step: 1, StepAt: at(0), Unsettled: 1, Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1}}}},
+				Progress: Progress{Step: 1, StepAt: at(0), Unsettled: 1,
+					Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1}}}},
 		},
 		"the tracking message comes before step 1": {
 			plan: tracked, now: at(0),
@@ -47,47 +51,60 @@ func TestNext(t *testing.T) {
 			want: Decision{Entered: []int{1}, Rounds: []Round{{Step: 1}}, Due: at(120)},
 		},
 		"an unsettled round is waited for": {
-			plan: one, now: at(119), p: Progress{Step: 1, Unsettled: 1, Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1}}},
+			plan: one, now: at(119), p: Progress{Step: 1, Unsettled: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1}}},
 			want: Decision{Due: at(120)},
 		},
 		"after the longest delay its wait starts anyway and that is said": {
-			plan: one, now: at(120), p: Progress{Step: 1, Unsettled: 1, Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1}}},
+			plan: one, now: at(120), p: Progress{Step: 1, Unsettled: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1}}},
 			want: Decision{Late: []Late{{Step: 1, Unsettled: 1}}, Due: at(180)},
 		},
 		"a round in which everybody failed for good is over at once": {
-			plan: one, now: at(5), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(5), Lost: true}}},
+			plan: one, now: at(5), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(5), Lost: true}}},
 			want: Decision{Entered: []int{2}, Lost: []Lost{{Step: 1}}, Rounds: []Round{{Step: 2}}, Due: at(125)},
 		},
 		"such a round is not repeated": {
-			plan: repeating, now: at(5), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(5), Lost: true}}},
+			plan: repeating, now: at(5), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(5), Lost: true}}},
 			want: Decision{Lost: []Lost{{Step: 1}}, Over: Exhausted},
 		},
 		"another notification of the step is waited for": {
-			plan: pair, now: at(5), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(5), Lost: true}, {Made: 1, At: at(0), SettledAt: at(1)}}},
+			plan: pair, now: at(5), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(5), Lost: true},
+					{Made: 1, At: at(0), SettledAt: at(1)}}},
 			want: Decision{Lost: []Lost{{Step: 1}}, Due: at(61)},
 		},
 		"it is said once": {
-			plan: one, now: at(150), p: Progress{Step: 1, Unsettled: 1, Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1, Late: true}}},
+			plan: one, now: at(150), p: Progress{Step: 1, Unsettled: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1, Late: true}}},
 			want: Decision{Due: at(180)},
 		},
 		"a late round that left in the meantime waits from the longest delay": {
-			plan: one, now: at(170), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(165), Late: true}}},
+			plan: one, now: at(170), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(165), Late: true}}},
 			want: Decision{Due: at(180)},
 		},
 		"the next step is entered over messages that do not leave": {
-			plan: one, now: at(180), p: Progress{Step: 1, Unsettled: 1, Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1, Late: true}}},
+			plan: one, now: at(180), p: Progress{Step: 1, Unsettled: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1, Late: true}}},
 			want: Decision{Entered: []int{2}, Rounds: []Round{{Step: 2}}, Due: at(300)},
 		},
 		"an overslept late round is still told": {
-			plan: one, now: at(500), p: Progress{Step: 1, Unsettled: 1, Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1}}},
-			want: Decision{Late: []Late{{Step: 1, Unsettled: 1}}, Entered: []int{2}, Rounds: []Round{{Step: 2}}, Due: at(620)},
+			plan: one, now: at(500), p: Progress{Step: 1, Unsettled: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1}}},
+			want: Decision{Late: []Late{{Step: 1, Unsettled: 1}}, Entered: []int{2}, Rounds: []Round{{Step: 2}},
+				Due: at(620)},
 		},
 		"a wait counts from when the message left": {
-			plan: one, now: at(69), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(10)}}},
+			plan: one, now: at(69), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(10)}}},
 			want: Decision{Due: at(70)},
 		},
 		"the next step comes when the wait is over, not later": {
-			plan: one, now: at(70), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(10)}}},
+			plan: one, now: at(70), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(10)}}},
 			want: Decision{Entered: []int{2}, Rounds: []Round{{Step: 2}}, Due: at(190)},
 		},
 		"messages that nothing is known of left when they were made": {
@@ -95,19 +112,23 @@ func TestNext(t *testing.T) {
 			want: Decision{Entered: []int{2}, Rounds: []Round{{Step: 2}}, Due: at(180)},
 		},
 		"a repeat comes before the next step": {
-			plan: repeating, now: at(60), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(0)}}},
+			plan: repeating, now: at(60), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(0)}}},
 			want: Decision{Rounds: []Round{{Step: 1, Repeat: 1}}, Due: at(180)},
 		},
 		"the last repeat's wait counts too": {
-			plan: repeating, now: at(179), p: Progress{Step: 1, Notifications: []Rounds{{Made: 3, At: at(120), SettledAt: at(120)}}},
+			plan: repeating, now: at(179), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 3, At: at(120), SettledAt: at(120)}}},
 			want: Decision{Due: at(180)},
 		},
 		"then the plan is exhausted": {
-			plan: repeating, now: at(180), p: Progress{Step: 1, Notifications: []Rounds{{Made: 3, At: at(120), SettledAt: at(120)}}},
+			plan: repeating, now: at(180), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 3, At: at(120), SettledAt: at(120)}}},
 			want: Decision{Over: Exhausted},
 		},
 		"but not while a page is on its way": {
-			plan: repeating, now: at(300), p: Progress{Step: 1, Unsettled: 1, Notifications: []Rounds{{Made: 3, At: at(120), Unsettled: 1, Late: true}}},
+			plan: repeating, now: at(300), p: Progress{Step: 1, Unsettled: 1,
+				Notifications: []Rounds{{Made: 3, At: at(120), Unsettled: 1, Late: true}}},
 			want: Decision{Due: at(360)},
 		},
 		"every notification of a step must be over": {
@@ -126,7 +147,8 @@ func TestNext(t *testing.T) {
 			want: Decision{Due: at(60)},
 		},
 		"what reached nobody holds nothing up and is not repeated": {
-			plan: repeating, now: at(0), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), Skipped: true}}},
+			plan: repeating, now: at(0), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), Skipped: true}}},
 			want: Decision{Over: Exhausted},
 		},
 		"a plan without steps is over at once": {
@@ -149,15 +171,18 @@ func TestNext(t *testing.T) {
 			plan: one, now: at(0), p: Progress{Step: -1}, want: Decision{Over: BeyondPlan},
 		},
 		"lost progress begins the step anew": {
-			plan: pair, now: at(5), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(1)}}},
+			plan: pair, now: at(5), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(1)}}},
 			want: Decision{Rounds: []Round{{Step: 1, Position: 1}}, Due: at(905)},
 		},
 		"too much of it is ignored": {
-			plan: one, now: at(5), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(1)}, {}, {}}},
+			plan: one, now: at(5), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(1)},
+				{}, {}}},
 			want: Decision{Due: at(61)},
 		},
 		"more rounds than the plan has are enough": {
-			plan: repeating, now: at(60), p: Progress{Step: 1, Notifications: []Rounds{{Made: 99, At: at(0), SettledAt: at(0)}}},
+			plan: repeating, now: at(60), p: Progress{Step: 1,
+				Notifications: []Rounds{{Made: 99, At: at(0), SettledAt: at(0)}}},
 			want: Decision{Over: Exhausted},
 		},
 		"a negative wait is none": {
@@ -186,7 +211,8 @@ func TestNextAfterReopening(t *testing.T) {
 	}, Tracking: &Tracking{Mode: users.Email, Key: "log@example.com"}}
 	sent := Rounds{Made: 1, At: noon, SettledAt: noon}
 	past := func(step, position, repeat int, who users.ID, purpose messages.Purpose, fate Fate) Past {
-		return Past{Step: step, Position: position, Repeat: repeat, Recipient: messages.ToUser(who), Purpose: purpose, Fate: fate}
+		return Past{Step: step, Position: position, Repeat: repeat, Recipient: messages.ToUser(who), Purpose: purpose,
+			Fate: fate}
 	}
 	now := noon.Add(30 * time.Second)
 	for name, tc := range map[string]struct {
@@ -196,44 +222,54 @@ func TestNextAfterReopening(t *testing.T) {
 		tracking bool
 	}{
 		"nothing was cancelled": {
-			past: []Past{past(2, 0, 0, 1, messages.Primary, PastLeft), past(2, 1, 0, 1, messages.Primary, PastOnItsWay)},
+			past: []Past{past(2, 0, 0, 1, messages.Primary, PastLeft),
+				past(2, 1, 0, 1, messages.Primary, PastOnItsWay)},
 		},
 		"what was cancelled is made again, for those who did not get it": {
-			past:   []Past{past(2, 1, 0, 1, messages.Primary, PastLeft), past(2, 1, 0, 2, messages.Primary, PastCancelled)},
+			past: []Past{past(2, 1, 0, 1, messages.Primary, PastLeft),
+				past(2, 1, 0, 2, messages.Primary, PastCancelled)},
 			rounds: []Round{{Step: 2, Position: 1, Again: true, Served: []messages.Recipient{"user:1"}}},
 		},
 		"also of an earlier step": {
-			past:   []Past{past(1, 0, 1, 1, messages.Primary, PastCancelled), past(2, 0, 0, 1, messages.Primary, PastLeft)},
+			past: []Past{past(1, 0, 1, 1, messages.Primary, PastCancelled),
+				past(2, 0, 0, 1, messages.Primary, PastLeft)},
 			rounds: []Round{{Step: 1, Repeat: 1, Again: true}},
 		},
 		"one page for several cancelled rounds": {
-			past:   []Past{past(1, 0, 0, 1, messages.Primary, PastCancelled), past(1, 0, 1, 1, messages.Primary, PastCancelled)},
+			past: []Past{past(1, 0, 0, 1, messages.Primary, PastCancelled),
+				past(1, 0, 1, 1, messages.Primary, PastCancelled)},
 			rounds: []Round{{Step: 1, Repeat: 1, Again: true}},
 		},
 		"a cancelled round that was followed by one that left is not made again": {
-			past: []Past{past(1, 0, 0, 1, messages.Primary, PastCancelled), past(1, 0, 1, 1, messages.Primary, PastLeft)},
+			past: []Past{past(1, 0, 0, 1, messages.Primary, PastCancelled),
+				past(1, 0, 1, 1, messages.Primary, PastLeft)},
 		},
 		"a cancelled fallback is reached through the one it stood in for": {
-			past:   []Past{past(2, 0, 0, 1, messages.Primary, PastFailed), past(2, 0, 0, 9, messages.Fallback, PastCancelled)},
+			past: []Past{past(2, 0, 0, 1, messages.Primary, PastFailed),
+				past(2, 0, 0, 9, messages.Fallback, PastCancelled)},
 			rounds: []Round{{Step: 2, Again: true}},
 		},
 		"who failed for good is not tried again for the sake of others": {
-			past:   []Past{past(2, 0, 0, 1, messages.Primary, PastFailed), past(2, 0, 0, 2, messages.Primary, PastCancelled)},
+			past: []Past{past(2, 0, 0, 1, messages.Primary, PastFailed),
+				past(2, 0, 0, 2, messages.Primary, PastCancelled)},
 			rounds: []Round{{Step: 2, Again: true, Served: []messages.Recipient{"user:1"}}},
 		},
 		"where nobody heard because the fallback was stopped, all are tried again": {
-			past:   []Past{past(2, 0, 0, 1, messages.Primary, PastFailed), past(2, 0, 0, 9, messages.Fallback, PastFailed)},
+			past: []Past{past(2, 0, 0, 1, messages.Primary, PastFailed),
+				past(2, 0, 0, 9, messages.Fallback, PastFailed)},
 			rounds: []Round{{Step: 2, Again: true}},
 		},
 		"who failed while somebody else heard is not tried again": {
 			past: []Past{past(2, 0, 0, 1, messages.Primary, PastFailed), past(2, 0, 0, 2, messages.Primary, PastLeft)},
 		},
 		"the tracking message too": {
-			past:     []Past{{Recipient: messages.ToLiteral("log@example.com"), Purpose: messages.TrackingMsg, Fate: PastCancelled}},
+			past: []Past{{Recipient: messages.ToLiteral("log@example.com"), Purpose: messages.TrackingMsg,
+				Fate: PastCancelled}},
 			tracking: true,
 		},
 		"what the plan does not have is left out": {
-			past: []Past{past(9, 0, 0, 1, messages.Primary, PastCancelled), past(2, 7, 0, 1, messages.Primary, PastCancelled),
+			past: []Past{past(9, 0, 0, 1, messages.Primary, PastCancelled),
+				past(2, 7, 0, 1, messages.Primary, PastCancelled),
 				past(-1, 0, 0, 1, messages.Primary, PastCancelled), past(2, -1, 0, 1, messages.Primary, PastCancelled)},
 		},
 	} {
@@ -285,7 +321,8 @@ func FuzzProgress(f *testing.F) {
 	f.Add([]byte(`{"n":[{"m":-9223372036854775808,"a":"0001-01-01T00:00:00Z"}]}`), 2)
 	f.Add([]byte(`{"n":[null,{}],"r":-1}`), -7)
 	f.Add([]byte(`nonsense`), 1<<40)
-	plan := Plan{Steps: []Step{step(note(users.High, time.Minute, 3), note(users.Low, 0, 1<<40)), step()}, Tracking: &Tracking{}}
+	plan := Plan{Steps: []Step{step(note(users.High, time.Minute, 3), note(users.Low, 0, 1<<40)), step()},
+		Tracking: &Tracking{}}
 	f.Fuzz(func(t *testing.T, raw []byte, at int) {
 		p, err := DecodeProgress(raw)
 		if err != nil {

@@ -39,15 +39,15 @@ type Notice struct {
 	Recipient messages.Recipient
 	Target    string
 	Mode      users.Mode
-	// Number counts the notices of the same purpose to the recipient about the incident, from 0. It is part of the message's key
-	// (promise P3).
+	// Number counts the notices of the same purpose to the recipient about the incident, from 0. It is part of the
+	// message's key (promise P3).
 	Number int
 	After  time.Duration // how long after it was made it may be sent
 }
 
-// Resolved returns the notices of a resolve, by the names of their recipients: one to each person and address that was paged since the last such
-// notice. Its mode is that of the last page whose mode the settings allow. Without such a page there is no notice, and neither is one to by, who
-// resolved the incident.
+// Resolved returns the notices of a resolve, by the names of their recipients: one to each person and address that was
+// paged since the last such notice. Its mode is that of the last page whose mode the settings allow. Without such a
+// page there is no notice, and neither is one to by, who resolved the incident.
 func Resolved(past []PastMessage, s Settings, by string) []Notice {
 	notified := map[messages.Recipient]time.Time{}
 	number := map[messages.Recipient]int{}
@@ -75,8 +75,8 @@ func Resolved(past []PastMessage, s Settings, by string) []Notice {
 	return out
 }
 
-// pages reports whether a message paged somebody alone. Pages in a digest do not count: a digest stands for many incidents, and a notice for
-// each of them would be the flood that the digest prevented.
+// pages reports whether a message paged somebody alone. Pages in a digest do not count: a digest stands for many
+// incidents, and a notice for each of them would be the flood that the digest prevented.
 func pages(m PastMessage) bool {
 	switch m.Purpose.Kind() {
 	case messages.Primary, messages.Copy, messages.Fallback, messages.Direct, messages.FollowUp:
@@ -85,8 +85,8 @@ func pages(m PastMessage) bool {
 	return false
 }
 
-// Allows reports whether resolves are notified by a mode. Without a choice of the plan e-mail is the only such mode: it answers the e-mail that
-// paged, and rings nobody.
+// Allows reports whether resolves are notified by a mode. Without a choice of the plan e-mail is the only such mode: it
+// answers the e-mail that paged, and rings nobody.
 func Allows(s Settings, m users.Mode) bool {
 	if on, chosen := s.ResolvedNotice[m]; chosen {
 		return on && m != users.Drop
@@ -94,8 +94,8 @@ func Allows(s Settings, m users.Mode) bool {
 	return m == users.Email
 }
 
-// Owner returns the notice of news to the owner of an incident, and false if there is none: the settings name no mode, or an earlier notice
-// still waits; that one will have the latest news.
+// Owner returns the notice of news to the owner of an incident, and false if there is none: the settings name no mode,
+// or an earlier notice still waits; that one will have the latest news.
 func Owner(past []PastMessage, s Settings, id users.ID, name string, now time.Time) (Notice, bool) {
 	n := Notice{Recipient: messages.ToUser(id), Target: name, Mode: s.NotifyOwner}
 	if s.NotifyOwner == "" {

@@ -17,7 +17,8 @@ import (
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func message(user users.ID, mode users.Mode, purpose messages.Purpose, state messages.State, minute int) escalation.PastMessage {
-	return escalation.PastMessage{Recipient: messages.ToUser(user), Target: fmt.Sprintf("user%d", user), Mode: mode, Purpose: purpose, State: state,
+	return escalation.PastMessage{Recipient: messages.ToUser(user), Target: fmt.Sprintf("user%d", user), Mode: mode,
+		Purpose: purpose, State: state,
 		At: noon.Add(time.Duration(minute) * time.Minute)}
 }
 
@@ -39,23 +40,34 @@ func TestNoticesOfAResolve(t *testing.T) {
 		by       string
 		want     []string
 	}{
-		"nobody was paged":              {want: []string{}},
-		"by e-mail":                     {past: []escalation.PastMessage{mail}, want: []string{"user1 email 0"}},
-		"by text":                       {past: []escalation.PastMessage{text}, want: []string{}},
-		"by both":                       {past: []escalation.PastMessage{mail, text}, want: []string{"user1 email 0"}},
-		"by both, texts are allowed":    {past: []escalation.PastMessage{mail, text}, settings: on(users.SMS), want: []string{"user1 sms 0"}},
-		"e-mail is off":                 {past: []escalation.PastMessage{mail}, settings: escalation.Settings{ResolvedNotice: map[users.Mode]bool{users.Email: false}}, want: []string{}},
-		"by two":                        {past: []escalation.PastMessage{message(2, users.Email, messages.Fallback, messages.Sending, 1), mail}, want: []string{"user1 email 0", "user2 email 0"}},
-		"paged twice":                   {past: []escalation.PastMessage{mail, message(1, users.Email, messages.FollowUpNumber(1), messages.Sent, 3)}, want: []string{"user1 email 0"}},
-		"who resolved it":               {past: []escalation.PastMessage{mail}, by: "User1", want: []string{}},
-		"the page was not sent":         {past: []escalation.PastMessage{message(1, users.Email, messages.Primary, messages.Cancelled, 1)}, want: []string{}},
-		"in a digest":                   {past: []escalation.PastMessage{message(1, users.Email, messages.Primary, messages.Aggregated, 1)}, want: []string{}},
-		"a tracking address":            {past: []escalation.PastMessage{message(1, users.Email, messages.TrackingMsg, messages.Sent, 1)}, want: []string{}},
-		"notified already":              {past: []escalation.PastMessage{mail, notified}, want: []string{}},
-		"notified, and paged again":     {past: []escalation.PastMessage{mail, notified, message(1, users.Email, messages.Primary, messages.Sent, 9)}, want: []string{"user1 email 1"}},
-		"the notice was cancelled":      {past: []escalation.PastMessage{mail, message(1, users.Email, messages.ResolvedNotice, messages.Cancelled, 5)}, want: []string{"user1 email 1"}},
-		"news for an owner is no page":  {past: []escalation.PastMessage{message(1, users.Email, messages.OwnerNotice, messages.Sent, 1)}, want: []string{}},
-		"the mode drop is never chosen": {past: []escalation.PastMessage{message(1, users.Drop, messages.Primary, messages.Sent, 1)}, settings: on(users.Drop), want: []string{}},
+		"nobody was paged": {want: []string{}},
+		"by e-mail":        {past: []escalation.PastMessage{mail}, want: []string{"user1 email 0"}},
+		"by text":          {past: []escalation.PastMessage{text}, want: []string{}},
+		"by both":          {past: []escalation.PastMessage{mail, text}, want: []string{"user1 email 0"}},
+		"by both, texts are allowed": {past: []escalation.PastMessage{mail, text}, settings: on(users.SMS),
+			want: []string{"user1 sms 0"}},
+		"e-mail is off": {past: []escalation.PastMessage{mail},
+			settings: escalation.Settings{ResolvedNotice: map[users.Mode]bool{users.Email: false}}, want: []string{}},
+		"by two": {past: []escalation.PastMessage{message(2, users.Email, messages.Fallback,
+			messages.Sending, 1), mail}, want: []string{"user1 email 0", "user2 email 0"}},
+		"paged twice": {past: []escalation.PastMessage{mail,
+			message(1, users.Email, messages.FollowUpNumber(1), messages.Sent, 3)}, want: []string{"user1 email 0"}},
+		"who resolved it": {past: []escalation.PastMessage{mail}, by: "User1", want: []string{}},
+		"the page was not sent": {past: []escalation.PastMessage{message(1, users.Email, messages.Primary,
+			messages.Cancelled, 1)}, want: []string{}},
+		"in a digest": {past: []escalation.PastMessage{message(1, users.Email, messages.Primary,
+			messages.Aggregated, 1)}, want: []string{}},
+		"a tracking address": {past: []escalation.PastMessage{message(1, users.Email, messages.TrackingMsg,
+			messages.Sent, 1)}, want: []string{}},
+		"notified already": {past: []escalation.PastMessage{mail, notified}, want: []string{}},
+		"notified, and paged again": {past: []escalation.PastMessage{mail, notified,
+			message(1, users.Email, messages.Primary, messages.Sent, 9)}, want: []string{"user1 email 1"}},
+		"the notice was cancelled": {past: []escalation.PastMessage{mail,
+			message(1, users.Email, messages.ResolvedNotice, messages.Cancelled, 5)}, want: []string{"user1 email 1"}},
+		"news for an owner is no page": {past: []escalation.PastMessage{message(1, users.Email, messages.OwnerNotice,
+			messages.Sent, 1)}, want: []string{}},
+		"the mode drop is never chosen": {past: []escalation.PastMessage{message(1, users.Drop, messages.Primary,
+			messages.Sent, 1)}, settings: on(users.Drop), want: []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +80,8 @@ func TestNoticesOfAResolve(t *testing.T) {
 		})
 	}
 	require.Empty(t, escalation.Line(nil))
-	require.Equal(t, "notifying of the resolve: user1 by email, user2 by sms", escalation.Line([]escalation.Notice{{Target: "user1", Mode: users.Email}, {Target: "user2", Mode: users.SMS}}))
+	require.Equal(t, "notifying of the resolve: user1 by email, user2 by sms",
+		escalation.Line([]escalation.Notice{{Target: "user1", Mode: users.Email}, {Target: "user2", Mode: users.SMS}}))
 }
 
 func TestNoticesOfNewsToAnOwner(t *testing.T) {
@@ -83,14 +96,21 @@ func TestNoticesOfNewsToAnOwner(t *testing.T) {
 		number int
 		after  time.Duration
 	}{
-		"no mode":                           {none: true},
-		"the first":                         {mode: users.Slack},
-		"soon after another":                {mode: users.Slack, past: []escalation.PastMessage{news(messages.Sent, -2)}, number: 1, after: 3 * time.Minute},
-		"long after another":                {mode: users.Slack, past: []escalation.PastMessage{news(messages.Sent, -9)}, number: 1},
-		"while another waits":               {mode: users.Slack, past: []escalation.PastMessage{news(messages.Pending, -9)}, none: true},
-		"after one that was cancelled":      {mode: users.Slack, past: []escalation.PastMessage{news(messages.Cancelled, -1)}, number: 1},
-		"after a notice to a former owner":  {mode: users.Slack, past: []escalation.PastMessage{message(2, users.Slack, messages.OwnerNotice, messages.Sent, -1)}, after: 4 * time.Minute},
-		"pages and other notices mean less": {mode: users.Slack, past: []escalation.PastMessage{message(1, users.SMS, messages.Primary, messages.Sent, -1)}},
+		"no mode":   {none: true},
+		"the first": {mode: users.Slack},
+		"soon after another": {mode: users.Slack,
+			past: []escalation.PastMessage{news(messages.Sent, -2)}, number: 1, after: 3 * time.Minute},
+		"long after another": {mode: users.Slack,
+			past: []escalation.PastMessage{news(messages.Sent, -9)}, number: 1},
+		"while another waits": {mode: users.Slack,
+			past: []escalation.PastMessage{news(messages.Pending, -9)}, none: true},
+		"after one that was cancelled": {mode: users.Slack,
+			past: []escalation.PastMessage{news(messages.Cancelled, -1)}, number: 1},
+		"after a notice to a former owner": {mode: users.Slack,
+			past: []escalation.PastMessage{message(2, users.Slack, messages.OwnerNotice, messages.Sent,
+				-1)}, after: 4 * time.Minute},
+		"pages and other notices mean less": {mode: users.Slack,
+			past: []escalation.PastMessage{message(1, users.SMS, messages.Primary, messages.Sent, -1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +118,8 @@ func TestNoticesOfNewsToAnOwner(t *testing.T) {
 			require.Equal(t, !c.none, ok)
 			if ok {
 				require.Equal(t, c.after > 0, strings.Contains(escalation.OwnerLine(n), " in "))
-				require.Equal(t, escalation.Notice{Recipient: "user:1", Target: "user1", Mode: c.mode, Number: c.number, After: c.after}, n)
+				require.Equal(t, escalation.Notice{Recipient: "user:1", Target: "user1", Mode: c.mode,
+					Number: c.number, After: c.after}, n)
 			}
 		})
 	}

@@ -9,12 +9,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// In an outage of the vendors no page is sent. The plan must not run through its steps: each step waits as long as if its pages had been
-// sent late. Only pages that failed for good end a step at once.
+// In an outage of the vendors no page is sent. The plan must not run through its steps: each step waits as long as if
+// its pages had been sent late. Only pages that failed for good end a step at once.
 func TestAnOutageDoesNotRunThroughTheSteps(t *testing.T) {
 	t.Parallel()
 	wait := 10 * time.Minute
-	plan := Plan{Steps: []Step{step(note(users.High, wait, 0)), step(note(users.High, wait, 0)), step(note(users.High, wait, 0))}}
+	plan := Plan{Steps: []Step{step(note(users.High, wait, 0)), step(note(users.High, wait, 0)),
+		step(note(users.High, wait, 0))}}
 	began := map[string][]time.Duration{}
 	for name, observe := range map[string]func(*Rounds){
 		"the pages are retried":              func(r *Rounds) { r.Unsettled = 1 },

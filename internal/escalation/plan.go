@@ -59,7 +59,8 @@ type Notification struct {
 	Wait         time.Duration // after each round is settled, before the next round or step
 	Repeat       int           // rounds after the first
 	Optional     bool
-	// lastResort: the notification pages the fallback, because the plan ends without an acknowledgement. It has no target.
+	// lastResort: the notification pages the fallback, because the plan ends without an acknowledgement. It has no
+	// target.
 	lastResort bool
 }
 

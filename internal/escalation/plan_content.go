@@ -19,7 +19,8 @@ type PlanContent struct {
 	AggregationReset  time.Duration
 	Tracking          *Tracking
 	Steps             []Step
-	// WithConditions: the steps have their conditions. Otherwise those of the version before stay, if it has as many steps.
+	// WithConditions: the steps have their conditions. Otherwise those of the version before stay, if it has as many
+	// steps.
 	WithConditions bool
 	// Replaces is the version that must be the active one when this one is stored; 0 = none may be active, nil = any.
 	Replaces *PlanID
@@ -59,8 +60,8 @@ type Lookups interface {
 	Lookup(ctx context.Context, role, name string) (Lookup, error)
 }
 
-// FindTargets finds the targets of a plan's dynamic steps, in the order of their indexes. unknown is the first that does not exist; nil =
-// all exist.
+// FindTargets finds the targets of a plan's dynamic steps, in the order of their indexes. unknown is the first that
+// does not exist; nil = all exist.
 func FindTargets(ctx context.Context, l Lookups, given []incidents.Target) (found []incidents.DynamicTarget, unknown *incidents.Target, err error) {
 	found = make([]incidents.DynamicTarget, len(given))
 	for i, t := range given {

@@ -2,8 +2,8 @@ package escalation
 
 import "strings"
 
-// Reach holds the existing objects that a plan names. It is read before the plan is saved, to check the plan and to warn
-// if the plan could reach nobody. Targets and templates are keyed by the name in the plan.
+// Reach holds the existing objects that a plan names. It is read before the plan is saved, to check the plan and to
+// warn if the plan could reach nobody. Targets and templates are keyed by the name in the plan.
 type Reach struct {
 	Roles     map[string]string // role -> kind of target it fits
 	Targets   map[string][]ReachTarget

@@ -72,11 +72,13 @@ func (b *changeBuilder) wait(round Round, before Progress) {
 	}
 	state.Waiting = true
 	t, _ := b.plan.Steps[round.Step-1].Notifications[round.Position].TargetIn(b.due.Dynamic)
-	b.add(incidents.EntryHeld, nil, "%s: %s; the page waits until somebody is", b.plan.StepName(round.Step), t.vacancy())
+	b.add(incidents.EntryHeld, nil, "%s: %s; the page waits until somebody is", b.plan.StepName(round.Step),
+		t.vacancy())
 }
 
-// makePages makes messages for the people of a notification's target, and for a fallback in place of each who cannot be paged. made
-// counts the messages. reached is false if nobody can be paged: then the plan does not wait for the notification.
+// makePages makes messages for the people of a notification's target, and for a fallback in place of each who cannot be
+// paged. made counts the messages. reached is false if nobody can be paged: then the plan does not wait for the
+// notification.
 func (r *Decider) makePages(ctx context.Context, b *changeBuilder, round Round, n Notification) (made int, reached bool, err error) {
 	pages, lost, err := r.recipients(ctx, b, round, n)
 	if err != nil {
@@ -94,7 +96,8 @@ func (r *Decider) makePages(ctx context.Context, b *changeBuilder, round Round, 
 	}
 	for _, reason := range lost {
 		if n.Optional {
-			b.add(incidents.EntrySkipped, nil, "%s: %s; it is optional and left out", b.plan.StepName(round.Step), reason)
+			b.add(incidents.EntrySkipped, nil, "%s: %s; it is optional and left out", b.plan.StepName(round.Step),
+				reason)
 			continue
 		}
 		m, ok, err := r.makeFallback(ctx, b, round, n, pages, reason)
@@ -107,12 +110,13 @@ func (r *Decider) makePages(ctx context.Context, b *changeBuilder, round Round, 
 	return made, reached, nil
 }
 
-// recipients resolves a notification to people and chooses a mode for each. lost lists the people who cannot be reached, and
-// why.
+// recipients resolves a notification to people and chooses a mode for each. lost lists the people who cannot be
+// reached, and why.
 func (r *Decider) recipients(ctx context.Context, b *changeBuilder, round Round, n Notification) (pages []page, lost []string, err error) {
 	t, ok := n.TargetIn(b.due.Dynamic)
 	if !ok {
-		return nil, []string{fmt.Sprintf("nobody can be paged: the incident names no target number %d", dynamicIndex(n))}, nil
+		return nil, []string{fmt.Sprintf("nobody can be paged: the incident names no target number %d",
+			dynamicIndex(n))}, nil
 	}
 	answer, reason, err := r.resolve(ctx, b, query(t, b.due.ID, earlierRounds(b.plan, round, t, b.due.Dynamic)))
 	if err != nil {
@@ -260,7 +264,8 @@ func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Roun
 		}
 		fresh := slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return b.pagedAlready(p, already) })
 		if len(fresh) == 0 {
-			b.add(incidents.EntryFallback, nil, "%s: %s; %s is paged already (%s)", b.plan.StepName(round.Step), reason, names(pages), c.name)
+			b.add(incidents.EntryFallback, nil, "%s: %s; %s is paged already (%s)", b.plan.StepName(round.Step),
+				reason, names(pages), c.name)
 			return 0, true, nil
 		}
 		old := "dynamic target"
@@ -276,7 +281,8 @@ func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Roun
 				Type: "target-change", Old: old, New: p.responder.Name, Description: reason,
 			}})
 		}
-		b.add(incidents.EntryFallback, pageDetails(fresh), "%s: %s; paging %s instead (%s)%s", b.plan.StepName(round.Step), reason,
+		b.add(incidents.EntryFallback, pageDetails(fresh), "%s: %s; paging %s instead (%s)%s",
+			b.plan.StepName(round.Step), reason,
 			byMode(fresh), c.name, afterAll(tried))
 		return len(fresh), true, nil
 	}
@@ -286,8 +292,8 @@ func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Roun
 	return 0, false, nil
 }
 
-// pagedAlready reports whether the same person has a page of the same round: in this change, or from before the incident
-// was reopened.
+// pagedAlready reports whether the same person has a page of the same round: in this change, or from before the
+// incident was reopened.
 func (b *changeBuilder) pagedAlready(p page, already []page) bool {
 	to := messages.ToUser(p.responder.ID)
 	if slices.Contains(p.round.Served, to) {
@@ -297,7 +303,8 @@ func (b *changeBuilder) pagedAlready(p page, already []page) bool {
 		return true
 	}
 	return slices.ContainsFunc(b.Messages, func(m messages.New) bool {
-		return m.Recipient == to && m.Step == p.round.Step && m.Position == p.round.Position && m.Repeat == p.round.Repeat
+		return m.Recipient == to && m.Step == p.round.Step && m.Position == p.round.Position &&
+			m.Repeat == p.round.Repeat
 	})
 }
 
@@ -312,10 +319,12 @@ type fallback struct {
 func fallbackChain(plan Plan, app Application) []fallback {
 	var out []fallback
 	if plan.Fallback != nil {
-		out = append(out, fallback{target: plan.Fallback, name: fmt.Sprintf("fallback of plan %s, %s", plan.Name, plan.Fallback)})
+		out = append(out, fallback{target: plan.Fallback, name: fmt.Sprintf("fallback of plan %s, %s", plan.Name,
+			plan.Fallback)})
 	}
 	if app.Fallback != nil {
-		out = append(out, fallback{target: app.Fallback, name: fmt.Sprintf("fallback of application %s, %s", app.Name, app.Fallback)})
+		out = append(out, fallback{target: app.Fallback, name: fmt.Sprintf("fallback of application %s, %s", app.Name,
+			app.Fallback)})
 	}
 	if plan.CreatorID != 0 {
 		out = append(out, fallback{user: plan.CreatorID, name: "creator of plan " + plan.Name})

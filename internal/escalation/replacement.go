@@ -52,7 +52,8 @@ func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Ap
 			continue
 		}
 		known := pages
-		pages = slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return f.knows(p.responder.ID, PastOnItsWay, PastLeft) })
+		pages = slices.DeleteFunc(slices.Clone(pages),
+			func(p page) bool { return f.knows(p.responder.ID, PastOnItsWay, PastLeft) })
 		if len(pages) == 0 {
 			c.log(incidents.EntryFallback, nil, "%s%s could not be reached in any mode; %s is paged already (%s)%s",
 				where, who, names(known), candidate.name, afterAll(tried))
@@ -66,7 +67,8 @@ func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Ap
 				Description: "Every mode failed; notifying " + candidate.name,
 			})
 		}
-		c.log(incidents.EntryFallback, pageDetails(pages), "%s%s could not be reached in any mode; paging %s instead (%s)%s",
+		c.log(incidents.EntryFallback, pageDetails(pages),
+			"%s%s could not be reached in any mode; paging %s instead (%s)%s",
 			where, who, byMode(pages), candidate.name, afterAll(tried))
 		return c, nil
 	}
@@ -105,7 +107,8 @@ func whyNot(people []users.Responder, f Failed, otherwise string) string {
 // has none.
 func (c *FallbackChange) log(kind incidents.EntryKind, detail []byte, format string, args ...any) {
 	if !c.Failed.OutOfBand() || c.Failed.Made.Batch != "" {
-		c.Entries = append(c.Entries, incidents.Entry{Kind: kind, Text: clean(fmt.Sprintf(format, args...)), Detail: detail})
+		c.Entries = append(c.Entries, incidents.Entry{Kind: kind, Text: clean(fmt.Sprintf(format, args...)),
+			Detail: detail})
 	}
 }
 

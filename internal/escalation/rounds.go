@@ -32,8 +32,8 @@ func EncodeConditions(steps []Step) (json.RawMessage, error) {
 	return json.Marshal(stored)
 }
 
-// DecodeCondition reads the stored condition of a step. team and zone are those of the team that it names; "" = none. A condition of
-// a step or team that does not exist, or that cannot be read, is left out: then the step always applies.
+// DecodeCondition reads the stored condition of a step. team and zone are those of the team that it names; "" = none. A
+// condition of a step or team that does not exist, or that cannot be read, is left out: then the step always applies.
 func DecodeCondition(raw json.RawMessage, team, zone string, steps []Step) {
 	var c storedCondition
 	if json.Unmarshal(raw, &c) != nil || c.Step < 1 || c.Step > len(steps) || c.TeamID != 0 && team == "" || c.Check() != nil {
@@ -45,9 +45,10 @@ func DecodeCondition(raw json.RawMessage, team, zone string, steps []Step) {
 	steps[c.Step-1].When = &c.Condition
 }
 
-// AllRounds returns the plan as the engine carries it out: its steps follow each other as often as the plan repeats, and a page to the
-// fallback comes last. It comes if the plan or the application has a fallback, and if every step has a condition: then possibly no
-// step paged anybody. A step of a repeat has a number of its own, so that its messages do too (promise P3).
+// AllRounds returns the plan as the engine carries it out: its steps follow each other as often as the plan repeats,
+// and a page to the fallback comes last. It comes if the plan or the application has a fallback, and if every step has
+// a condition: then possibly no step paged anybody. A step of a repeat has a number of its own, so that its messages do
+// too (promise P3).
 func (p Plan) AllRounds(app Application) Plan {
 	if p.once > 0 || len(p.Steps) == 0 {
 		return p

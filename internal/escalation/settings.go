@@ -15,17 +15,18 @@ type Settings struct {
 	Repeat int
 	// Delay is the time between the opening of an incident and step 1.
 	Delay time.Duration
-	// WaitForOnCall: a page to an on-call role that nobody holds waits until somebody does. Otherwise the fallback is paged.
+	// WaitForOnCall: a page to an on-call role that nobody holds waits until somebody does. Otherwise the fallback is
+	// paged.
 	WaitForOnCall bool
 	// RepageAfter is the time after which a repeated alert restarts an exhausted plan; 0 = never.
 	RepageAfter time.Duration
-	// AcknowledgementTimeout is the time after an acknowledgement after which the plan begins again, unless the incident is resolved;
-	// 0 = never.
+	// AcknowledgementTimeout is the time after an acknowledgement after which the plan begins again, unless the
+	// incident is resolved; 0 = never.
 	AcknowledgementTimeout time.Duration
 	// NotifyOwner is the mode by which the owner of an acknowledged incident gets news of it; "" = none.
 	NotifyOwner users.Mode
-	// ResolvedNotice has the modes for which the plan decides whether people who were paged are notified of the resolve. The standard
-	// applies to other modes.
+	// ResolvedNotice has the modes for which the plan decides whether people who were paged are notified of the
+	// resolve. The standard applies to other modes.
 	ResolvedNotice map[users.Mode]bool
 }
 
@@ -111,11 +112,13 @@ func (p SettingsPatch) Check() error {
 		{"acknowledgement_timeout_seconds", p.AcknowledgementTimeoutSeconds, time.Minute, maxTime},
 	} {
 		if t.seconds != nil && *t.seconds != 0 && (*t.seconds < int64(t.least.Seconds()) || *t.seconds > int64(t.most.Seconds())) {
-			return fault.Invalidf(t.name, "%s must be 0, or between %d and %d seconds", t.name, int64(t.least.Seconds()), int64(t.most.Seconds()))
+			return fault.Invalidf(t.name, "%s must be 0, or between %d and %d seconds", t.name,
+				int64(t.least.Seconds()), int64(t.most.Seconds()))
 		}
 	}
 	if p.NotifyOwner != nil && *p.NotifyOwner != "" && !notices(*p.NotifyOwner) {
-		return fault.Invalidf("notify_owner", "notify_owner must be empty or a mode, such as email, not %.60q", string(*p.NotifyOwner))
+		return fault.Invalidf("notify_owner", "notify_owner must be empty or a mode, such as email, not %.60q",
+			string(*p.NotifyOwner))
 	}
 	for m := range p.ResolvedNotice {
 		if !notices(m) {
@@ -140,7 +143,8 @@ func DecodeSettings(raw json.RawMessage) Settings {
 // Patch returns the settings as a patch that sets all of them.
 func (s Settings) Patch() SettingsPatch {
 	delay, repage, timeout := int64(s.Delay.Seconds()), int64(s.RepageAfter.Seconds()), int64(s.AcknowledgementTimeout.Seconds())
-	return SettingsPatch{Repeat: &s.Repeat, DelaySeconds: &delay, WaitForOnCall: &s.WaitForOnCall, RepageAfterSeconds: &repage,
+	return SettingsPatch{Repeat: &s.Repeat, DelaySeconds: &delay, WaitForOnCall: &s.WaitForOnCall,
+		RepageAfterSeconds:            &repage,
 		AcknowledgementTimeoutSeconds: &timeout, NotifyOwner: &s.NotifyOwner, ResolvedNotice: s.ResolvedNotice}
 }
 

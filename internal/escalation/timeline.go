@@ -104,7 +104,8 @@ func (b *changeBuilder) late(late []Late) {
 // lost adds a line for each notification whose pages all failed for good.
 func (b *changeBuilder) lost(lost []Lost) {
 	for _, l := range lost {
-		b.add(incidents.EntrySkipped, nil, "%s: every page of notification %d failed for good; it is neither waited for nor repeated",
+		b.add(incidents.EntrySkipped, nil,
+			"%s: every page of notification %d failed for good; it is neither waited for nor repeated",
 			b.plan.StepName(l.Step), l.Position+1)
 	}
 }
@@ -112,14 +113,16 @@ func (b *changeBuilder) lost(lost []Lost) {
 // delayed adds when step 1 begins.
 func (b *changeBuilder) delayed(to time.Time) {
 	if !to.IsZero() {
-		b.add(incidents.EntryStep, nil, "step 1 begins at %s: plan %s waits %s first", to.UTC().Format(time.DateTime+" UTC"), b.plan.Name, humanize.Duration(b.plan.Delay))
+		b.add(incidents.EntryStep, nil, "step 1 begins at %s: plan %s waits %s first",
+			to.UTC().Format(time.DateTime+" UTC"), b.plan.Name, humanize.Duration(b.plan.Delay))
 	}
 }
 
 // leftOut adds a line for each step that is left out.
 func (b *changeBuilder) leftOut(steps []int) {
 	for _, step := range steps {
-		b.add(incidents.EntrySkipped, nil, "%s is left out: it applies %s", b.plan.StepName(step), b.plan.Steps[step-1].When)
+		b.add(incidents.EntrySkipped, nil, "%s is left out: it applies %s", b.plan.StepName(step),
+			b.plan.Steps[step-1].When)
 	}
 }
 
@@ -129,14 +132,16 @@ func (b *changeBuilder) over(why Over) {
 	case NoSteps:
 		b.add(incidents.EntryExhausted, nil, "plan %s has no steps: escalation ends here", b.plan.Name)
 	case BeyondPlan:
-		b.add(incidents.EntryExhausted, nil, "the incident is at step %d, but plan %s has only %s: escalation ends here",
+		b.add(incidents.EntryExhausted, nil,
+			"the incident is at step %d, but plan %s has only %s: escalation ends here",
 			b.Progress.Step, b.plan.Name, humanize.Count(len(b.plan.Steps), "step", "steps"))
 	default:
 		repeats := ""
 		if b.plan.Repeat > 0 {
 			repeats = ", " + humanize.Count(b.plan.Repeat, "repeat", "repeats") + " included,"
 		}
-		b.add(incidents.EntryExhausted, nil, "plan %s is exhausted: %s over%s and nobody acknowledged; nobody is paged any more",
+		b.add(incidents.EntryExhausted, nil,
+			"plan %s is exhausted: %s over%s and nobody acknowledged; nobody is paged any more",
 			b.plan.Name, humanize.Count(b.plan.once, "step is", "steps are"), repeats)
 	}
 }
@@ -148,7 +153,10 @@ func (b *changeBuilder) logPages(d Decision) {
 		repeat int
 		again  bool
 	}
-	keys, lines := grouped(b.pages, func(p page) lineKey { return lineKey{p.round.Step, p.round.Repeat, p.round.Again} })
+	keys, lines := grouped(b.pages, func(p page) lineKey {
+		return lineKey{p.round.Step, p.round.Repeat,
+			p.round.Again}
+	})
 	for _, k := range keys {
 		pages := lines[k]
 		kind, how := incidents.EntryStep, "paging"
@@ -161,7 +169,8 @@ func (b *changeBuilder) logPages(d Decision) {
 		b.add(kind, pageDetails(pages), "%s: %s %s", b.plan.StepName(k.step), how, sentence(pages))
 	}
 	if d.Reopened && len(b.pages) == 0 && len(d.Rounds) == 0 {
-		b.add(incidents.EntryReopened, nil, "escalation continues at %s; messages that were sent before count", b.plan.StepName(b.Progress.Step))
+		b.add(incidents.EntryReopened, nil, "escalation continues at %s; messages that were sent before count",
+			b.plan.StepName(b.Progress.Step))
 	}
 }
 
@@ -300,7 +309,8 @@ func CancelledEntry(n int, at time.Time) incidents.Entry {
 
 // HeldEntry says that a page waits for a digest because there were too many.
 func HeldEntry(target string, a Aggregation, at time.Time) incidents.Entry {
-	return Entryf(at, incidents.EntryHeld, "page to %s held: more than %s of this plan and priority within %s; it is sent in a digest within %s",
+	return Entryf(at, incidents.EntryHeld,
+		"page to %s held: more than %s of this plan and priority within %s; it is sent in a digest within %s",
 		target, humanize.Count(a.Threshold, "page", "pages"), humanize.Duration(a.Window), humanize.Duration(a.Every))
 }
 
@@ -317,5 +327,6 @@ func ReleasedEntry(target string, mode users.Mode, at time.Time) incidents.Entry
 
 // RuledEntry says that a page is sent in another mode because of its recipient's rule.
 func RuledEntry(target string, to, from users.Mode, at time.Time) incidents.Entry {
-	return Entryf(at, incidents.EntryLimited, "paging %s by %s instead of %s: too many by %s recently, by their own rule", target, to, from, from)
+	return Entryf(at, incidents.EntryLimited,
+		"paging %s by %s instead of %s: too many by %s recently, by their own rule", target, to, from, from)
 }

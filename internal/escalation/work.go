@@ -127,7 +127,10 @@ type OtherMessage struct {
 // knows reports whether the round has a message for the user with one of the fates.
 func (f Failed) knows(who users.ID, fates ...Fate) bool {
 	to := messages.ToUser(who)
-	return slices.ContainsFunc(f.Others, func(t OtherMessage) bool { return t.Recipient == to && slices.Contains(fates, t.Fate) })
+	return slices.ContainsFunc(f.Others, func(t OtherMessage) bool {
+		return t.Recipient == to &&
+			slices.Contains(fates, t.Fate)
+	})
 }
 
 // OutOfBand reports whether the message belongs to no incident.

@@ -30,9 +30,9 @@ type Late struct {
 	Hold   time.Duration // how long a late delivery waits for a further resolve; 0 = none waits
 }
 
-// Holds reports whether a firing delivery waits on an incident that another delivery resolved sinceResolve ago. It waits
-// if the incident knows each of its firing alerts, by fingerprint and start, as resolved. An alert without a start is
-// never known.
+// Holds reports whether a firing delivery waits on an incident that another delivery resolved sinceResolve ago. It
+// waits if the incident knows each of its firing alerts, by fingerprint and start, as resolved. An alert without a
+// start is never known.
 func (l Late) Holds(delivered []Alert, known map[string]KnownAlert, sinceResolve time.Duration) bool {
 	if l.Within <= 0 || l.Hold <= 0 || sinceResolve > l.Within {
 		return false

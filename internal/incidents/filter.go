@@ -12,15 +12,17 @@ const StateOpen = "open"
 
 // stateFilters are the conditions of the states, as Status defines them, and those of open incidents.
 var stateFilters = map[string][]filters.Condition{
-	string(StateEscalating):   {is("active", true)},
-	string(StateExhausted):    append(paused(false), is("snoozed", false), is("acknowledged", false), is("silenced", false)),
+	string(StateEscalating): {is("active", true)},
+	string(StateExhausted): append(paused(false), is("snoozed", false), is("acknowledged", false),
+		is("silenced", false)),
 	string(StateAcknowledged): append(paused(false), is("snoozed", false), is("acknowledged", true)),
 	string(StateSnoozed):      append(paused(false), is("snoozed", true)),
-	string(StateSilenced):     append(paused(false), is("snoozed", false), is("acknowledged", false), is("silenced", true)),
-	string(StateMerged):       paused(true),
-	string(StateResolved):     {is("resolved", true)},
-	string(StateClosed):       {is("resolved", false), is("closed", true)},
-	StateOpen:                 {is("resolved", false), is("closed", false)},
+	string(StateSilenced): append(paused(false), is("snoozed", false), is("acknowledged", false),
+		is("silenced", true)),
+	string(StateMerged):   paused(true),
+	string(StateResolved): {is("resolved", true)},
+	string(StateClosed):   {is("resolved", false), is("closed", true)},
+	StateOpen:             {is("resolved", false), is("closed", false)},
 }
 
 // InState returns the conditions of incidents in a state, or of open ones; false if there is no such state.

@@ -16,7 +16,8 @@ import (
 // ID is an incident's number, also its number on the wire.
 type ID int64
 
-// MaxContext is the largest context accepted, counted on compact ASCII JSON with escaped slashes (docs/reference/iris-v0.md 4).
+// MaxContext is the largest context accepted, counted on compact ASCII JSON with escaped slashes
+// (docs/reference/iris-v0.md 4).
 const MaxContext = 65535
 
 // Incident is an incident as lists and pages show it.
@@ -85,8 +86,8 @@ const MaxAddedTargets = 20
 type New struct {
 	PlanID        int64
 	ApplicationID int64
-	// Opener is the person or service token that opened the incident of the application iris; "" = the application opened it. Each has
-	// quotas and dedup keys of its own.
+	// Opener is the person or service token that opened the incident of the application iris; "" = the application
+	// opened it. Each has quotas and dedup keys of its own.
 	Opener string
 	// Version is the version that the application must have; otherwise Open returns a Stale fault. 0 = any.
 	Version        int64
@@ -101,12 +102,12 @@ type New struct {
 	// Alerts are the alerts of a webhook delivery, each fingerprint once. Late is the source's setting for late ones.
 	Alerts []Alert
 	Late   Late
-	// Integration is the sender's number; 0 = none. With an integration, DedupKey prevents a second open incident of the same
-	// integration and key, whatever the plan is.
+	// Integration is the sender's number; 0 = none. With an integration, DedupKey prevents a second open incident of
+	// the same integration and key, whatever the plan is.
 	Integration int64
 	Severity    string
-	// Silenced hides the incident from the start; nil = it escalates. SilencesVersion is the state of the silences that were searched: in
-	// another state the incident is not opened. 0 = any.
+	// Silenced hides the incident from the start; nil = it escalates. SilencesVersion is the state of the silences that
+	// were searched: in another state the incident is not opened. 0 = any.
 	Silenced        *Silenced
 	SilencesVersion int64
 }
@@ -244,11 +245,12 @@ var FilterSchema = filters.Schema{
 	"current_step": filters.Int, "resolved": filters.Flag, "target": filters.Text, "claimed": filters.Bool,
 }
 
-// NextStep returns the step with which an incident continues if somebody escalates it now. On the last step of the plan it is a
-// Conflict fault.
+// NextStep returns the step with which an incident continues if somebody escalates it now. On the last step of the plan
+// it is a Conflict fault.
 func NextStep(current, steps int) (int, error) {
 	if current >= steps {
-		return 0, fault.Newf(fault.Conflict, "step %d is the last one of the plan: use restart to begin the plan again", steps)
+		return 0, fault.Newf(fault.Conflict,
+			"step %d is the last one of the plan: use restart to begin the plan again", steps)
 	}
 	return current + 1, nil
 }

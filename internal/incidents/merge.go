@@ -25,8 +25,9 @@ func CheckMergeComment(comment string) error {
 	return nil
 }
 
-// CheckMerge returns an Invalid fault if incidents cannot be merged into a parent. A merge has one level: an incident is either merged into
-// another one, or others are merged into it. withChildren is an incident to be merged that others are merged into; 0 = none.
+// CheckMerge returns an Invalid fault if incidents cannot be merged into a parent. A merge has one level: an incident
+// is either merged into another one, or others are merged into it. withChildren is an incident to be merged that others
+// are merged into; 0 = none.
 func CheckMerge(children []ID, withChildren ID, into Parent) error {
 	for _, id := range children {
 		if id == into.ID {
@@ -37,7 +38,8 @@ func CheckMerge(children []ID, withChildren ID, into Parent) error {
 	case !into.Found:
 		return fault.Invalidf("into", "there is no incident %d", into.ID)
 	case into.MergedInto != 0:
-		return fault.Invalidf("into", "incident %d is merged into incident %d: merge into that one", into.ID, into.MergedInto)
+		return fault.Invalidf("into", "incident %d is merged into incident %d: merge into that one", into.ID,
+			into.MergedInto)
 	case state == StateResolved || state == StateClosed:
 		return fault.Invalidf("into", "incident %d is %s: merge into an open incident", into.ID, state)
 	case withChildren != 0:

@@ -10,8 +10,8 @@ import (
 // MaxSnooze is the longest snooze.
 const MaxSnooze = 30 * 24 * time.Hour
 
-// SnoozeEnd returns when a snooze that begins at now ends. The store calls it with the clock of the database, because a duration that is added
-// on the clock of another machine ends early or late.
+// SnoozeEnd returns when a snooze that begins at now ends. The store calls it with the clock of the database, because a
+// duration that is added on the clock of another machine ends early or late.
 type SnoozeEnd func(now time.Time) time.Time
 
 // SnoozeUntil ends a snooze at an instant.
@@ -31,7 +31,8 @@ func CheckSnooze(until, now time.Time) error {
 	return nil
 }
 
-// NextRestart returns when escalation may start again at the earliest. restarts are those of the last day at least, oldest first.
+// NextRestart returns when escalation may start again at the earliest. restarts are those of the last day at least,
+// oldest first.
 func NextRestart(restarts []time.Time, now time.Time) time.Time {
 	if n := len(restarts); n > 0 {
 		now = clock.Later(now, restarts[n-1].Add(RestartPause))

@@ -18,7 +18,8 @@ func (i Incident) Title() string {
 	var c map[string]json.RawMessage
 	_ = json.Unmarshal(i.Context, &c)
 	delete(c, "") // an application without a title variable would match it
-	names := []string{i.TitleVariable, "title", "summary", "subject", "ruleName", "description", "message", "name", "text", "alertname"}
+	names := []string{i.TitleVariable, "title", "summary", "subject", "ruleName", "description", "message", "name",
+		"text", "alertname"}
 	var found []string
 	for _, name := range names {
 		found = append(found, plain(c[name]))
@@ -57,7 +58,8 @@ func groupTitles(context json.RawMessage) []string {
 	if name == "" {
 		name = group.CommonLabels["alertname"]
 	}
-	out := []string{group.CommonAnnotations["summary"], group.CommonAnnotations["title"], group.CommonAnnotations["description"]}
+	out := []string{group.CommonAnnotations["summary"], group.CommonAnnotations["title"],
+		group.CommonAnnotations["description"]}
 	if len(group.Alerts) == 0 {
 		return append(out, name)
 	}

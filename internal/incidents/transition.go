@@ -23,7 +23,8 @@ const (
 )
 
 // States are all states.
-var States = []State{StateEscalating, StateExhausted, StateAcknowledged, StateSnoozed, StateSilenced, StateMerged, StateResolved, StateClosed}
+var States = []State{StateEscalating, StateExhausted, StateAcknowledged, StateSnoozed, StateSilenced, StateMerged,
+	StateResolved, StateClosed}
 
 // Status is the stored condition of an incident, from which its state follows. Active excludes all other fields.
 type Status struct {
@@ -87,11 +88,12 @@ const (
 )
 
 // Events are all events.
-var Events = []Event{Acknowledge, AcknowledgeAtSource, AcknowledgementTimedOut, Reopen, Reassign, PageAlso, Escalate, Restart, Stop, PlanExhausted,
+var Events = []Event{Acknowledge, AcknowledgeAtSource, AcknowledgementTimedOut, Reopen, Reassign, PageAlso, Escalate,
+	Restart, Stop, PlanExhausted,
 	News, LateDelivery, Snooze, SnoozeEnded, SilenceBegan, SilenceEnded, SilenceLapsed, Merge, Unmerge, Resolve, UndoResolve, Close}
 
-// row has the state to which an event leads from each of States; "" = the state refuses the event. A state that leads to itself is
-// unchanged, but its owner, snooze or silence may change.
+// row has the state to which an event leads from each of States; "" = the state refuses the event. A state that leads
+// to itself is unchanged, but its owner, snooze or silence may change.
 type row [8]State
 
 // Short names for the table.
@@ -109,8 +111,10 @@ const (
 // transitions is the table of all changes.
 var transitions = map[Event]row{
 	//                       escalating, exhausted, acknowledged, snoozed, silenced, merged, resolved, closed
-	Acknowledge:             {acknowledged, acknowledged, acknowledged, acknowledged, acknowledged, merged, resolved, closed},
-	AcknowledgeAtSource:     {acknowledged, acknowledged, acknowledged, snoozed, acknowledged, merged, resolved, closed},
+	Acknowledge: {acknowledged, acknowledged, acknowledged, acknowledged, acknowledged, merged, resolved,
+		closed},
+	AcknowledgeAtSource: {acknowledged, acknowledged, acknowledged, snoozed, acknowledged, merged, resolved,
+		closed},
 	AcknowledgementTimedOut: {"", "", escalating, "", "", "", "", ""},
 	Reopen:                  {escalating, escalating, escalating, escalating, silenced, merged, resolved, escalating},
 	Reassign:                {"", "", acknowledged, "", "", "", "", ""},
@@ -140,7 +144,8 @@ var kinds = map[Event]EntryKind{
 	Merge: EntryMerged, Resolve: EntryResolved, Close: EntryClosed,
 }
 
-// refusals are the texts of open states in which an event means nothing. The texts of other refusals depend on the state.
+// refusals are the texts of open states in which an event means nothing. The texts of other refusals depend on the
+// state.
 var refusals = map[Event]string{
 	AcknowledgementTimedOut: "the incident is not acknowledged",
 	Reassign:                "nobody has acknowledged the incident: acknowledge it first",
@@ -169,8 +174,8 @@ func (t Transition) Due() bool {
 
 // After returns what an event does in a status, or a Conflict fault that says what to do first. It is pure.
 //
-// An event that would start escalation leads to StateSilenced while a silence matches. An incident that loses its resolve has the state that
-// its owner, merge or silence gives it, and does not escalate.
+// An event that would start escalation leads to StateSilenced while a silence matches. An incident that loses its
+// resolve has the state that its owner, merge or silence gives it, and does not escalate.
 func (s Status) After(e Event) (Transition, error) {
 	from := s.State()
 	target := transitions[e][slices.Index(States, from)]

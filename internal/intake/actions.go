@@ -63,8 +63,8 @@ type Deps struct {
 	Wake func(context.Context, buckets.Set)
 }
 
-// Actions carries out actions. A Conflict fault means that the state of the alert does not permit the action. It is safe for concurrent
-// use.
+// Actions carries out actions. A Conflict fault means that the state of the alert does not permit the action. It is
+// safe for concurrent use.
 type Actions struct{ d Deps }
 
 // New returns the actions on the parts.
@@ -107,8 +107,8 @@ func (a Actions) Snooze(ctx context.Context, from Integration, on Alert, until t
 	return a.finish(ctx, done, err)
 }
 
-// Assign makes a person the owner of an open alert, which ends its escalation, and pages this person. name is the person's name or e-mail
-// address.
+// Assign makes a person the owner of an open alert, which ends its escalation, and pages this person. name is the
+// person's name or e-mail address.
 func (a Actions) Assign(ctx context.Context, from Integration, on Alert, name string) error {
 	owner, err := a.person(ctx, name)
 	if err != nil {
@@ -152,14 +152,15 @@ func (a Actions) PageTeam(ctx context.Context, from Integration, on Alert, name 
 }
 
 func (a Actions) page(ctx context.Context, from Integration, on Alert, t incidents.Target) error {
-	return a.wake(ctx, on, a.d.Responders.PageAlso(ctx, change(from, on), incidents.AddedPage{Targets: []incidents.Target{t}}))
+	return a.wake(ctx, on, a.d.Responders.PageAlso(ctx, change(from, on),
+		incidents.AddedPage{Targets: []incidents.Target{t}}))
 }
 
 // edits is how often an edit is tried again because the alert was changed at the same time.
 const edits = 4
 
-// Edit changes the facts of an alert. decide returns the payload after the edit, and what changed as a text for the timeline; "" = nothing. It
-// is called again with the new payload if the alert was changed at the same time.
+// Edit changes the facts of an alert. decide returns the payload after the edit, and what changed as a text for the
+// timeline; "" = nothing. It is called again with the new payload if the alert was changed at the same time.
 func (a Actions) Edit(ctx context.Context, from Integration, on Alert, decode Decoder,
 	decide func(context json.RawMessage) (payload json.RawMessage, text string, err error),
 ) error {

@@ -27,8 +27,9 @@ const (
 // maxNamed is how many members truncatedMembers names.
 const maxNamed = 20
 
-// ContextOf returns the sender's payload as the context of an incident. Templates can use title, summary, severity, labels, links and
-// images for every source: those that the payload lacks are added, and the name of the integration too.
+// ContextOf returns the sender's payload as the context of an incident. Templates can use title, summary, severity,
+// labels, links and images for every source: those that the payload lacks are added, and the name of the integration
+// too.
 func ContextOf(e Event, integration string, severity Severity) (json.RawMessage, error) {
 	body := e.Context
 	if len(body) == 0 {
@@ -43,8 +44,10 @@ func ContextOf(e Event, integration string, severity Severity) (json.RawMessage,
 		value any
 		empty bool
 	}{
-		{"title", e.Title, e.Title == ""}, {"summary", e.Summary, e.Summary == ""}, {"severity", severity, severity == ""},
-		{"labels", e.Labels, len(e.Labels) == 0}, {"links", e.Links, len(e.Links) == 0}, {"images", e.Images, len(e.Images) == 0},
+		{"title", e.Title, e.Title == ""}, {"summary", e.Summary, e.Summary == ""}, {"severity", severity,
+			severity == ""},
+		{"labels", e.Labels, len(e.Labels) == 0}, {"links", e.Links, len(e.Links) == 0}, {"images", e.Images,
+			len(e.Images) == 0},
 		{"integration", integration, integration == ""},
 	} {
 		if _, has := given[m.name]; !has && !m.empty {
@@ -54,8 +57,9 @@ func ContextOf(e Event, integration string, severity Severity) (json.RawMessage,
 	return LimitedContext(body)
 }
 
-// MaxMembers is how many members of an object are read, and MaxElements how many elements of a list: the first ones, and the last lastOnes. The
-// context of an incident has no room for more, no sender lists more alerts in 16 MiB, and what a decoder looks for is at one of the ends.
+// MaxMembers is how many members of an object are read, and MaxElements how many elements of a list: the first ones,
+// and the last lastOnes. The context of an incident has no room for more, no sender lists more alerts in 16 MiB, and
+// what a decoder looks for is at one of the ends.
 const (
 	MaxMembers  = 10_000
 	MaxElements = 100_000
@@ -83,8 +87,9 @@ func (n *nest) next(i int) {
 	}
 }
 
-// Bounded returns a valid JSON value in which each object has at most MaxMembers members and each list at most MaxElements elements; those in the
-// middle are left out. So the time and memory that a value costs are bounded by what is kept. It reads each byte once.
+// Bounded returns a valid JSON value in which each object has at most MaxMembers members and each list at most
+// MaxElements elements; those in the middle are left out. So the time and memory that a value costs are bounded by what
+// is kept. It reads each byte once.
 func Bounded(body []byte) []byte {
 	var around []nest
 	var gone [][2]int // ascending, without overlaps
@@ -138,9 +143,9 @@ func endOfText(body []byte, i int) int {
 	return i
 }
 
-// LimitedContext returns the payload as the context of an incident. If the payload is too large, it leaves out whole alerts, resolved
-// ones first, and counts them in truncatedAlerts. If the payload is too large without alerts, it leaves out the largest members and
-// names them in truncatedMembers. It never cuts a value.
+// LimitedContext returns the payload as the context of an incident. If the payload is too large, it leaves out whole
+// alerts, resolved ones first, and counts them in truncatedAlerts. If the payload is too large without alerts, it
+// leaves out the largest members and names them in truncatedMembers. It never cuts a value.
 func LimitedContext(body []byte) (json.RawMessage, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, body); err != nil {
@@ -193,8 +198,8 @@ func keep(alerts []json.RawMessage, room int) []json.RawMessage {
 	return kept
 }
 
-// dropLargest removes the largest members until the others and truncatedMembers fit. It sorts once, so that its time does not depend
-// on how many members have to go.
+// dropLargest removes the largest members until the others and truncatedMembers fit. It sorts once, so that its time
+// does not depend on how many members have to go.
 func dropLargest(members []member) []member {
 	sizes := make([]int, len(members))
 	total := 2 - min(1, len(members)) // as size
@@ -254,8 +259,8 @@ func nameSize(name string) int {
 	return len(name) + 2
 }
 
-// inOrder returns the members of a valid, compact JSON object; none of any other value. The last of several members with the same name counts. It
-// reads each byte once.
+// inOrder returns the members of a valid, compact JSON object; none of any other value. The last of several members
+// with the same name counts. It reads each byte once.
 func inOrder(body []byte) (members []member) {
 	if len(body) == 0 || body[0] != '{' {
 		return nil

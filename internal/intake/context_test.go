@@ -70,7 +70,8 @@ func TestMembersAreBounded(t *testing.T) {
 		}
 	}
 	list := `{"alerts":[` + strings.Repeat(`{},`, 3*intake.MaxElements) + `{"last":[]}],"x":1}`
-	require.Equal(t, `{"alerts":[`+strings.Repeat(`{},`, intake.MaxElements-1)+`{"last":[]}],"x":1}`, string(intake.Bounded([]byte(list))))
+	require.Equal(t, `{"alerts":[`+strings.Repeat(`{},`, intake.MaxElements-1)+`{"last":[]}],"x":1}`,
+		string(intake.Bounded([]byte(list))))
 	// Large objects within the members of large objects.
 	inner := string(manyMembers(20_000))
 	outer := strings.Replace(string(manyMembers(30_000)), `"k5":5`, `"k5":`+inner, 1)
@@ -100,8 +101,8 @@ func FuzzBounded(f *testing.F) {
 	})
 }
 
-// FuzzLimitedContext checks that every object becomes a context that fits. A payload that is not handled in linear time exceeds the
-// deadline of the fuzzer's worker.
+// FuzzLimitedContext checks that every object becomes a context that fits. A payload that is not handled in linear time
+// exceeds the deadline of the fuzzer's worker.
 func FuzzLimitedContext(f *testing.F) {
 	f.Add([]byte(`{"a":1,"a":2,"truncatedMembers":["x"]}`), 9000)
 	f.Add([]byte(`{"alerts":[{"status":"firing"},{"status":"resolved"}],"truncatedAlerts":3}`), 20_000)

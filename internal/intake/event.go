@@ -1,6 +1,6 @@
-// Package intake defines what every alert source is turned into: events. The decoders of package sources make events, package
-// routing chooses their plans, and the edges open, update and resolve incidents with them. The package knows no source, transport or
-// storage.
+// Package intake defines what every alert source is turned into: events. The decoders of package sources make events,
+// package routing chooses their plans, and the edges open, update and resolve incidents with them. The package knows no
+// source, transport or storage.
 package intake
 
 import (
@@ -21,7 +21,8 @@ const (
 	Resolved     Status = "resolved"
 )
 
-// Severity is how serious an alert is. The empty severity means that the sender names none: the integration's default applies.
+// Severity is how serious an alert is. The empty severity means that the sender names none: the integration's default
+// applies.
 type Severity string
 
 // The severities, the highest first.
@@ -52,8 +53,8 @@ const MaxKey = 255
 // Event is one delivery about one alert or one group of alerts.
 type Event struct {
 	Status Status
-	// Key identifies the incident: an integration has at most one open incident with the same key. At most 255 bytes; "" = the event
-	// opens an incident of its own.
+	// Key identifies the incident: an integration has at most one open incident with the same key. At most 255 bytes;
+	// "" = the event opens an incident of its own.
 	Key         string
 	Title       string
 	Summary     string
@@ -64,14 +65,15 @@ type Event struct {
 	Images      []Image
 	StartsAt    time.Time // on the sender's clock; zero = unknown
 	EndsAt      time.Time // zero = not over, or unknown
-	// Plans are names that the sender gave for whom to page. The first that is an active plan is used, unless a rule matches.
+	// Plans are names that the sender gave for whom to page. The first that is an active plan is used, unless a rule
+	// matches.
 	Plans []string
 	// Alerts are the members of a group, each fingerprint once; empty = the source has no groups.
 	Alerts []incidents.Alert
 	// Context is the sender's payload as the templates see it: a JSON object.
 	Context json.RawMessage
-	// Failures are expressions of the integration that could not be used, so that the decoder's defaults were, or the reason why the
-	// delivery pages as text.
+	// Failures are expressions of the integration that could not be used, so that the decoder's defaults were, or the
+	// reason why the delivery pages as text.
 	Failures []Failure `json:",omitempty"`
 }
 
@@ -112,6 +114,7 @@ type Request struct {
 	At time.Time
 }
 
-// Decoder turns a delivery into events. It is pure and safe for concurrent use. An error is an Invalid fault that names the field: the
-// delivery can never be decoded. No events and no error mean that the delivery says nothing about an alert, such as a test message.
+// Decoder turns a delivery into events. It is pure and safe for concurrent use. An error is an Invalid fault that names
+// the field: the delivery can never be decoded. No events and no error mean that the delivery says nothing about an
+// alert, such as a test message.
 type Decoder func(Request) ([]Event, error)

@@ -14,8 +14,8 @@ import (
 	"github.com/iris-oncall/iris/jinja"
 )
 
-// Expressions are Jinja2 templates over the members of a payload. An expression that is absent, fails or renders to nothing leaves the
-// default of the decoder.
+// Expressions are Jinja2 templates over the members of a payload. An expression that is absent, fails or renders to
+// nothing leaves the default of the decoder.
 type Expressions struct {
 	Key      string            `json:"key,omitempty"`
 	Title    string            `json:"title,omitempty"`
@@ -34,8 +34,8 @@ const (
 	maxSource = 2000 // bytes of an expression
 )
 
-// Parse reads settings. An unknown member, or an expression that does not compile, is an Invalid fault that names it. Empty settings
-// have no expressions.
+// Parse reads settings. An unknown member, or an expression that does not compile, is an Invalid fault that names it.
+// Empty settings have no expressions.
 func Parse(settings json.RawMessage) (x Expressions, err error) {
 	if len(settings) == 0 {
 		return x, nil
@@ -46,7 +46,8 @@ func Parse(settings json.RawMessage) (x Expressions, err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			return x, fault.Invalidf("settings."+name, "there is no setting %.60q: use %s", name, strings.Join(names, ", "))
+			return x, fault.Invalidf("settings."+name, "there is no setting %.60q: use %s", name,
+				strings.Join(names, ", "))
 		}
 	}
 	if err := json.Unmarshal(settings, &x); err != nil {
@@ -55,7 +56,8 @@ func Parse(settings json.RawMessage) (x Expressions, err error) {
 	if len(x.Labels) > maxLabels {
 		return x, fault.Invalidf("settings.labels", "settings have at most %d labels", maxLabels)
 	}
-	all := map[string]string{"key": x.Key, "title": x.Title, "summary": x.Summary, "status": x.Status, "severity": x.Severity, "link": x.Link}
+	all := map[string]string{"key": x.Key, "title": x.Title, "summary": x.Summary, "status": x.Status,
+		"severity": x.Severity, "link": x.Link}
 	for name, source := range x.Labels {
 		all["labels."+name] = source
 	}

@@ -19,12 +19,14 @@ func TestFind(t *testing.T) {
 	found := x.Find([]byte(`{"node":"db7","check":{"id":7,"name":"disk","passed":true,"none":null},"tags":["db"]}`))
 	failures := found.Failures
 	found.Failures = nil
-	require.Equal(t, Facts{Key: "7", Title: "disk on db7", Status: "ok", Labels: map[string]string{"team": "db"}}, found, "what fails or is empty keeps its default")
+	require.Equal(t, Facts{Key: "7", Title: "disk on db7", Status: "ok", Labels: map[string]string{"team": "db"}},
+		found, "what fails or is empty keeps its default")
 	require.Len(t, failures, 4)
 	require.Equal(t, Failure{Field: "summary", Reason: "it renders to nothing", Empty: true}, failures[0])
 	require.Equal(t, "severity", failures[1].Field)
 	require.Contains(t, failures[1].Reason, "absent")
-	require.Regexp(t, "^the expression of severity failed, its default was used: [^;]+$", Event{Failures: failures}.FailureText())
+	require.Regexp(t, "^the expression of severity failed, its default was used: [^;]+$",
+		Event{Failures: failures}.FailureText())
 	require.Equal(t, Facts{}, x.Find([]byte(`[`)))
 }
 

@@ -66,7 +66,8 @@ const (
 func CheckSecrets(kind string, secrets []string) error {
 	switch {
 	case len(secrets) > 0 && !slices.Contains(signatures.Types(), kind):
-		return fault.Invalidf("secrets", "only integrations of the types %s have secrets", strings.Join(signatures.Types(), ", "))
+		return fault.Invalidf("secrets", "only integrations of the types %s have secrets",
+			strings.Join(signatures.Types(), ", "))
 	case len(secrets) > MaxSecrets:
 		return fault.Invalidf("secrets", "an integration has at most %d secrets", MaxSecrets)
 	}
@@ -118,10 +119,12 @@ const (
 // check returns an Invalid fault for times that are too short or too long.
 func (e Ends) check() error {
 	if d := e.ResolveAfter; d != 0 && (d < MinResolveAfter || d > maxEnd) {
-		return fault.Invalidf("resolve_after_seconds", "resolve_after_seconds must be at least %d, or 0 for never", MinResolveAfter/time.Second)
+		return fault.Invalidf("resolve_after_seconds", "resolve_after_seconds must be at least %d, or 0 for never",
+			MinResolveAfter/time.Second)
 	}
 	if d := e.CloseAfter; d != nil && *d != 0 && (*d < MinCloseAfter || *d > maxEnd) {
-		return fault.Invalidf("close_after_seconds", "close_after_seconds must be at least %d, or 0 for never", MinCloseAfter/time.Second)
+		return fault.Invalidf("close_after_seconds", "close_after_seconds must be at least %d, or 0 for never",
+			MinCloseAfter/time.Second)
 	}
 	return nil
 }

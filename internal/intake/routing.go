@@ -16,7 +16,8 @@ import (
 
 // Rule sends the events that it matches to a plan.
 type Rule struct {
-	// Match has matchers in the syntax of Alertmanager: team=~"db|storage", severity="critical". All must match; "" = every event.
+	// Match has matchers in the syntax of Alertmanager: team=~"db|storage", severity="critical". All must match; "" =
+	// every event.
 	Match string `json:"match"`
 	// Plan is the name of a plan.
 	Plan string `json:"plan,omitempty"`
@@ -64,9 +65,9 @@ func NewRouter() *Router {
 		Weigh: func(match string, m matchers.Matchers) int { return len(match) + m.Cost() }})}
 }
 
-// Choose returns the choice of the first rule that matches an event at a time. Rules with a wrong syntax match nothing. A rule whose expressions are
-// too expensive for the event is in doubt: an event is not left unopened while a rule with a plan before is in doubt, and a rule in doubt is
-// used if no other rule matches. The error is that of ctx.
+// Choose returns the choice of the first rule that matches an event at a time. Rules with a wrong syntax match nothing.
+// A rule whose expressions are too expensive for the event is in doubt: an event is not left unopened while a rule with
+// a plan before is in doubt, and a rule in doubt is used if no other rule matches. The error is that of ctx.
 func (r *Router) Choose(ctx context.Context, rules []Rule, e Event, at time.Time) (Choice, error) {
 	budget := matchers.NewBudget()
 	doubt := Choice{}
@@ -74,7 +75,8 @@ func (r *Router) Choose(ctx context.Context, rules []Rule, e Event, at time.Time
 		if err := ctx.Err(); err != nil {
 			return Choice{}, err
 		}
-		choice := Choice{Rule: k + 1, Plan: rule.Plan, Targets: rule.Targets, RecordOnly: rule.RecordOnly, Reason: fmt.Sprintf("rule %d matches: %s", k+1, rule)}
+		choice := Choice{Rule: k + 1, Plan: rule.Plan, Targets: rule.Targets, RecordOnly: rule.RecordOnly,
+			Reason: fmt.Sprintf("rule %d matches: %s", k+1, rule)}
 		answer, err := r.decide(ctx, rule, e, at, budget)
 		switch {
 		case err != nil:
@@ -99,7 +101,8 @@ func (r *Router) decide(ctx context.Context, rule Rule, e Event, at time.Time, b
 	if len(rule.Times) > 0 && !hours.InAny(rule.Times, at) {
 		return matchers.No, nil
 	}
-	m, err := r.compiled.Get(ctx, rule.Match, func(context.Context) (matchers.Matchers, error) { return matchers.Stored(rule.Match) })
+	m, err := r.compiled.Get(ctx, rule.Match,
+		func(context.Context) (matchers.Matchers, error) { return matchers.Stored(rule.Match) })
 	if err != nil {
 		return matchers.No, ctx.Err()
 	}

@@ -26,14 +26,17 @@ func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 	t.Parallel()
 	rules := []Rule{
 		{Match: `env="test"`, RecordOnly: true},
-		{Match: `team="db"`, Plan: "night", Times: []hours.Window{{Days: []string{"fri"}, From: "22:00", To: "06:00", Zone: "Europe/Berlin"}}},
+		{Match: `team="db"`, Plan: "night",
+			Times: []hours.Window{{Days: []string{"fri"}, From: "22:00", To: "06:00", Zone: "Europe/Berlin"}}},
 		{Match: `team="db"`, Plan: "day", Targets: []Target{{"team", "db"}}},
 	}
 	require.NoError(t, Check(rules))
 	db := Event{Labels: map[string]string{"team": "db"}}
 	friday := time.Date(2026, 11, 20, 21, 30, 0, 0, time.UTC) // 22:30 in Berlin
-	require.Equal(t, Choice{Rule: 2, Plan: "night", Reason: `rule 2 matches: team="db", at its times`}, chosen(t, rules, db, friday))
-	require.Equal(t, 2, chosen(t, rules, db, friday.Add(7*time.Hour)).Rule, "Saturday at 05:30 belongs to Friday's window")
+	require.Equal(t, Choice{Rule: 2, Plan: "night", Reason: `rule 2 matches: team="db", at its times`},
+		chosen(t, rules, db, friday))
+	require.Equal(t, 2, chosen(t, rules, db, friday.Add(7*time.Hour)).Rule,
+		"Saturday at 05:30 belongs to Friday's window")
 	require.Equal(t, "day", chosen(t, rules, db, friday.Add(8*time.Hour)).Plan)
 	require.Equal(t, "day", chosen(t, rules, db, friday.Add(24*time.Hour)).Plan)
 	require.Equal(t, []Target{{"team", "db"}}, chosen(t, rules, db, friday.Add(24*time.Hour)).Targets)
@@ -70,9 +73,10 @@ func TestAnEventIsOpenedWhenARuleIsInDoubt(t *testing.T) {
 		"negated":                    {[]Rule{not}, "doubtful", true},
 		"before a rule that matches": {[]Rule{doubt, {Match: "team=db", Plan: "sure"}}, "sure", false},
 		"before a rule that records": {[]Rule{doubt, {Match: "team=db", RecordOnly: true}}, "doubtful", true},
-		"a rule that records":        {[]Rule{{Match: "long=~" + large, RecordOnly: true}, {Match: "team=db", Plan: "sure"}}, "sure", false},
-		"another label decides":      {[]Rule{{Match: "long=~" + large + ", team=web", Plan: "doubtful"}}, "", false},
-		"two":                        {[]Rule{doubt, {Match: "long=~" + large, Plan: "second"}}, "doubtful", true},
+		"a rule that records": {[]Rule{{Match: "long=~" + large, RecordOnly: true},
+			{Match: "team=db", Plan: "sure"}}, "sure", false},
+		"another label decides": {[]Rule{{Match: "long=~" + large + ", team=web", Plan: "doubtful"}}, "", false},
+		"two":                   {[]Rule{doubt, {Match: "long=~" + large, Plan: "second"}}, "doubtful", true},
 	} {
 		choice := chosen(t, c.rules, e, time.Unix(0, 0))
 		require.Equal(t, c.want, choice.Plan, name)
@@ -80,7 +84,8 @@ func TestAnEventIsOpenedWhenARuleIsInDoubt(t *testing.T) {
 		require.Equal(t, c.doubt, choice.Doubt, name)
 	}
 	short := Event{Labels: map[string]string{"long": "xx"}}
-	require.Equal(t, Choice{Rule: 1, Plan: "doubtful", Reason: "rule 1 matches: long=~" + large}, chosen(t, []Rule{doubt}, short, time.Unix(0, 0)),
+	require.Equal(t, Choice{Rule: 1, Plan: "doubtful", Reason: "rule 1 matches: long=~" + large},
+		chosen(t, []Rule{doubt}, short, time.Unix(0, 0)),
 		"a large expression that is stored still matches")
 }
 
@@ -99,7 +104,8 @@ func (c *countdown) Err() error {
 
 func TestChoosingEndsWithItsRequest(t *testing.T) {
 	t.Parallel()
-	_, err := NewRouter().Choose(&countdown{t.Context(), 10}, make([]Rule, 50), Event{Labels: map[string]string{}}, time.Unix(0, 0))
+	_, err := NewRouter().Choose(&countdown{t.Context(), 10}, make([]Rule, 50), Event{Labels: map[string]string{}},
+		time.Unix(0, 0))
 	require.NoError(t, err, "the first rule matches")
 	rules := slices.Repeat([]Rule{{Match: "a=b"}}, 50)
 	_, err = NewRouter().Choose(&countdown{t.Context(), 10}, rules, Event{}, time.Unix(0, 0))
@@ -119,7 +125,8 @@ func BenchmarkLargeRulesAndALongLabel(b *testing.B) {
 func BenchmarkRules(b *testing.B) {
 	var rules []Rule
 	for k := range 200 {
-		rules = append(rules, Rule{Match: fmt.Sprintf(`team=~"team-%d.*|other-%d", severity=~"critical|error"`, k, k), Plan: "one"})
+		rules = append(rules, Rule{Match: fmt.Sprintf(`team=~"team-%d.*|other-%d", severity=~"critical|error"`, k,
+			k), Plan: "one"})
 	}
 	e := Event{Severity: Critical, Labels: map[string]string{"team": "team-x"}}
 	router := NewRouter()

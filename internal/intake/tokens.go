@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// NewToken returns a random token in the form that the clients of a type accept: 32 hexadecimal digits for PagerDuty, a UUID for
-// Opsgenie, else a text that begins with iris_in_.
+// NewToken returns a random token in the form that the clients of a type accept: 32 hexadecimal digits for PagerDuty, a
+// UUID for Opsgenie, else a text that begins with iris_in_.
 func NewToken(kind string) string {
 	var b [20]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -28,8 +28,8 @@ func Hash(token string) []byte {
 	return sum[:]
 }
 
-// Address returns the path that deliveries of an integration are sent to. Senders that can set no header use withToken; for
-// Email this is an address of a mailbox.
+// Address returns the path that deliveries of an integration are sent to. Senders that can set no header use withToken;
+// for Email this is an address of a mailbox.
 func Address(kind, token string) (path, withToken string) {
 	switch kind {
 	case PagerDuty:

@@ -57,12 +57,14 @@ type eventMembers struct {
 }
 
 // ordinary are members of contexts that have no information for people, or are shown elsewhere.
-var ordinary = []string{"version", "groupKey", "receiver", "status", "state", "severity", "priority", "orgId", "orgID", "truncatedAlerts", "externalURL",
+var ordinary = []string{"version", "groupKey", "receiver", "status", "state", "severity", "priority", "orgId", "orgID",
+	"truncatedAlerts", "externalURL",
 	"title", "alertname", "iris_plan", "ruleId", "panelId", "dashboardId", "imageUrl", "tags", "fingerprint"}
 
 // title is the incident's title, as lists and pages show it.
 func (s *source) title() string {
-	i := incidents.Incident{Context: s.incident.Context, TitleVariable: s.incident.TitleVariable, Plan: s.plan.Name, Application: s.application}
+	i := incidents.Incident{Context: s.incident.Context, TitleVariable: s.incident.TitleVariable, Plan: s.plan.Name,
+		Application: s.application}
 	return i.Title()
 }
 
@@ -163,12 +165,14 @@ func (g alertGroup) silenceURL() string {
 	for _, name := range slices.Sorted(maps.Keys(g.CommonLabels)) {
 		matchers = append(matchers, fmt.Sprintf("%s=%q", name, g.CommonLabels[name]))
 	}
-	return strings.TrimRight(g.ExternalURL, "/") + "/#/silences/new?filter=" + url.PathEscape("{"+strings.Join(matchers, ",")+"}")
+	return strings.TrimRight(g.ExternalURL, "/") + "/#/silences/new?filter=" +
+		url.PathEscape("{"+strings.Join(matchers, ",")+"}")
 }
 
 func (f *alertFacts) alertLines(g alertGroup) {
 	for _, a := range g.Alerts[:min(len(g.Alerts), maxAlertLines)] {
-		text := cmp.Or(a.Annotations["summary"], a.Annotations["title"], a.Annotations["description"], a.Labels["alertname"])
+		text := cmp.Or(a.Annotations["summary"], a.Annotations["title"], a.Annotations["description"],
+			a.Labels["alertname"])
 		if where := a.Labels["instance"]; where != "" && !strings.Contains(text, where) {
 			text = strings.TrimSpace(text + " on " + where)
 		}
@@ -232,7 +236,8 @@ func member(members [][2]string, names ...string) string {
 	return ""
 }
 
-// scalars returns the texts, numbers and booleans of a JSON object, and of its objects one level down, in the sender's order.
+// scalars returns the texts, numbers and booleans of a JSON object, and of its objects one level down, in the sender's
+// order.
 func scalars(context []byte) [][2]string { return scalarsIn(context, "", 2) }
 
 func scalarsIn(object []byte, prefix string, depth int) (out [][2]string) {

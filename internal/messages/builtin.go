@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/jinja"
 )
 
-// builtIn renders the facts of an incident or notification for a message without a usable template. why is the reason for
-// the timeline; "" = no template was requested.
+// builtIn renders the facts of an incident or notification for a message without a usable template. why is the reason
+// for the timeline; "" = no template was requested.
 func builtIn(s *source, why string) rendered {
 	var d rendered
 	if s.outOfBand() {
@@ -40,7 +40,8 @@ func builtInNotice(s *source) rendered {
 		}
 		lines = append(lines, cutRunes(oneLine(m[0]), 60)+": "+cutRunes(oneLine(m[1]), maxFactValue))
 	}
-	return rendered{subject: s.prefixed(jinja.Mark(s.notice.Subject)), body: jinja.Mark(strings.TrimSpace(strings.Join(lines, "\n")))}
+	return rendered{subject: s.prefixed(jinja.Mark(s.notice.Subject)),
+		body: jinja.Mark(strings.TrimSpace(strings.Join(lines, "\n")))}
 }
 
 func builtInIncident(s *source) rendered {
@@ -73,7 +74,8 @@ func builtInIncident(s *source) rendered {
 	return d
 }
 
-// happened is the first sentence of a notice: the entry on the timeline that caused it, and for a resolve, how long the incident lasted.
+// happened is the first sentence of a notice: the entry on the timeline that caused it, and for a resolve, how long the
+// incident lasted.
 func (s *source) happened(entry Change) string {
 	text := cutRunes(oneLine(entry.Description), maxDetour)
 	if s.Purpose == ResolvedNotice && !s.incident.CreatedAt.IsZero() && entry.At.After(s.incident.CreatedAt) {
@@ -116,7 +118,8 @@ func (f *alertFacts) state() string {
 
 // about returns the names and values that describe the incident itself.
 func (s *source) about() [][2]string {
-	lines := [][2]string{{"Incident", fmt.Sprint(s.IncidentID)}, {"Application", s.application}, {"Plan", s.plan.Name}, {"Priority", string(s.Priority)}}
+	lines := [][2]string{{"Incident", fmt.Sprint(s.IncidentID)}, {"Application", s.application}, {"Plan", s.plan.Name},
+		{"Priority", string(s.Priority)}}
 	if !s.incident.CreatedAt.IsZero() {
 		lines = append(lines, [2]string{"Opened", s.incident.CreatedAt.UTC().Format(timeLayout) + " UTC"})
 	}
@@ -155,7 +158,8 @@ func (f *alertFacts) text(s *source, l layout) string {
 
 func (f *alertFacts) html(s *source) string {
 	var sb strings.Builder
-	sb.WriteString("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"></head><body>\n<h2>" + jinja.Mark(f.title) + "</h2>\n")
+	sb.WriteString("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"></head><body>\n<h2>" + jinja.Mark(f.title) +
+		"</h2>\n")
 	if s.Note != "" {
 		sb.WriteString("<p>" + jinja.Mark(s.Note) + "</p>\n")
 	}
@@ -192,7 +196,8 @@ func (f *alertFacts) html(s *source) string {
 	return sb.String()
 }
 
-// oneSegment cuts text to one SMS segment, with the reply that acknowledges, and with the acknowledgement link if it fits.
+// oneSegment cuts text to one SMS segment, with the reply that acknowledges, and with the acknowledgement link if it
+// fits.
 func oneSegment(s *source, text string) string {
 	text = strings.ReplaceAll(text, "…", "...")
 	room := Room(text)

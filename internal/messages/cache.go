@@ -53,7 +53,8 @@ func (c *templateCache) entry(src string, marks jinja.Marks) *cachedTemplate {
 	if e, ok := c.compiled.Lookup(key); ok {
 		return e
 	}
-	t, err := jinja.CompileWith(src, jinja.Options{Limits: jinja.Limits{Output: maxRendered}, Marks: marks, Metadata: "iris", MetadataTitle: "title"})
+	t, err := jinja.CompileWith(src, jinja.Options{Limits: jinja.Limits{Output: maxRendered}, Marks: marks,
+		Metadata: "iris", MetadataTitle: "title"})
 	e := &cachedTemplate{template: t, err: err}
 	c.compiled.Put(key, e)
 	return e
@@ -65,8 +66,8 @@ func (c *templateCache) compile(src string) (*jinja.Template, error) {
 	return e.template, e.err
 }
 
-// render renders a source; see jinja.Template.RenderInformative. If the output exceeds maxRendered, it returns the output
-// so far, which is longer than any body, and no error.
+// render renders a source; see jinja.Template.RenderInformative. If the output exceeds maxRendered, it returns the
+// output so far, which is longer than any body, and no error.
 func (c *templateCache) render(src string, marks jinja.Marks, vars jinja.Vars) (out string, informative bool, err error) {
 	e := c.entry(src, marks)
 	if e.err != nil {

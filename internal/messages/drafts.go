@@ -51,8 +51,9 @@ const (
 	plan    = 1
 )
 
-// Render renders a draft with the renderer and the limits of delivery. An error of the template is in the result, with its line; the content is
-// then the built-in text, as it would be sent. Each call has a renderer of its own, so that drafts do not fill the cache of delivery.
+// Render renders a draft with the renderer and the limits of delivery. An error of the template is in the result, with
+// its line; the content is then the built-in text, as it would be sent. Each call has a renderer of its own, so that
+// drafts do not fill the cache of delivery.
 func Render(ctx context.Context, d Draft) (p Preview, err error) {
 	d.IncidentID = max(d.IncidentID, 1)
 	d.Incident.PlanID = plan
@@ -62,8 +63,9 @@ func Render(ctx context.Context, d Draft) (p Preview, err error) {
 	if d.Incident.CreatedAt.IsZero() {
 		d.Incident.CreatedAt = time.Now()
 	}
-	q := Request{MessageID: message, IncidentID: d.IncidentID, PlanID: plan, Purpose: Primary, Mode: d.Mode, Priority: d.Priority,
-		Target: d.Target, Template: d.Template, AckURL: d.AckURL, IncidentURL: d.IncidentURL}
+	q := Request{MessageID: message, IncidentID: d.IncidentID, PlanID: plan, Purpose: Primary, Mode: d.Mode,
+		Priority: d.Priority,
+		Target:   d.Target, Template: d.Template, AckURL: d.AckURL, IncidentURL: d.IncidentURL}
 	contents, err := NewRenderer(facts{d}).Render(ctx, []Request{q})
 	if err != nil {
 		return p, err

@@ -13,12 +13,14 @@ import (
 
 func draft(mode users.Mode, c messages.TemplateContent) messages.Draft {
 	return messages.Draft{TemplateContent: c, Mode: mode, Priority: users.High, Target: "ann", Plan: "db",
-		Incident: messages.IncidentData{Application: "shop", Context: json.RawMessage(`{"host": "db1"}`)}, AckURL: "http://iris.example.com/a/x"}
+		Incident: messages.IncidentData{Application: "shop",
+			Context: json.RawMessage(`{"host": "db1"}`)}, AckURL: "http://iris.example.com/a/x"}
 }
 
 func TestADraftIsRenderedAsDeliveryDoes(t *testing.T) {
 	t.Parallel()
-	p, err := messages.Render(t.Context(), draft(users.SMS, messages.TemplateContent{Body: "{{ host }} of {{ iris.plan }}"}))
+	p, err := messages.Render(t.Context(), draft(users.SMS,
+		messages.TemplateContent{Body: "{{ host }} of {{ iris.plan }}"}))
 	require.NoError(t, err)
 	require.Empty(t, p.Errors)
 	require.Empty(t, p.Problem)
@@ -41,7 +43,9 @@ func TestErrorsOfADraftHaveTheirPlaces(t *testing.T) {
 	require.Contains(t, p.Problem, "failed to render")
 	require.Contains(t, p.Body, "Application: shop", "the built-in text")
 
-	long, err := messages.Render(t.Context(), draft(users.Email, messages.TemplateContent{Body: "{% for n in range(900) %}" + strings.Repeat("x", 900) + "{{ host }}{% endfor %}"}))
+	long, err := messages.Render(t.Context(), draft(users.Email,
+		messages.TemplateContent{Body: "{% for n in range(900) %}" + strings.Repeat("x", 900) +
+			"{{ host }}{% endfor %}"}))
 	require.NoError(t, err)
 	require.Empty(t, long.Errors, "a long text is cut, as in delivery")
 	broken := draft(users.Email, messages.TemplateContent{Body: "x"})

@@ -13,8 +13,8 @@ const (
 	inOther    = 70
 )
 
-// once are the characters, besides ASCII letters and digits, of the GSM alphabet. With a character of neither once nor twice, a segment
-// has room for inOther characters only.
+// once are the characters, besides ASCII letters and digits, of the GSM alphabet. With a character of neither once nor
+// twice, a segment has room for inOther characters only.
 const once = "@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./:;<=>?¡ÄÖÑÜ§¿äöñüà\n"
 
 // twice are the characters of the GSM alphabet that take the room of two.
@@ -50,7 +50,8 @@ const (
 	ofSeveralOther = 67
 )
 
-// Count returns into how many segments carriers cut a text, and its length: the characters that it takes in the GSM alphabet, else in UTF-16.
+// Count returns into how many segments carriers cut a text, and its length: the characters that it takes in the GSM
+// alphabet, else in UTF-16.
 func Count(text string) (segments, characters int) {
 	one, several := inAlphabet, ofSeveral
 	for _, r := range text {

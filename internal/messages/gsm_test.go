@@ -17,7 +17,8 @@ func TestRoom(t *testing.T) {
 func TestCount(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][2]int{
-		"": {0, 0}, "a|b": {1, 4}, "ż": {1, 1}, "😀": {1, 2}, strings.Repeat("a", 160): {1, 160}, strings.Repeat("a", 161): {2, 161},
+		"": {0, 0}, "a|b": {1, 4}, "ż": {1, 1}, "😀": {1, 2}, strings.Repeat("a", 160): {1, 160}, strings.Repeat("a",
+			161): {2, 161},
 		strings.Repeat("[", 90): {2, 180}, strings.Repeat("ż", 70): {1, 70}, strings.Repeat("ż", 135): {3, 135},
 	} {
 		segments, characters := Count(text)

@@ -22,8 +22,8 @@ type Reprioritisation struct {
 // ReprioritisationText is the text for the audit log of a message whose mode a rule changed.
 const ReprioritisationText = "Changing mode due to reprioritization"
 
-// Reprioritise counts a message of the mode and returns its new mode. It changes counts, the person's counts by source mode.
-// It follows the rules from mode to mode, and stops before a rule that leads back or to an unusable mode.
+// Reprioritise counts a message of the mode and returns its new mode. It changes counts, the person's counts by source
+// mode. It follows the rules from mode to mode, and stops before a rule that leads back or to an unusable mode.
 func Reprioritise(mode users.Mode, rules []Reprioritisation, counts map[users.Mode]*Window, now time.Time) users.Mode {
 	visited := []users.Mode{mode}
 	for {
@@ -100,7 +100,8 @@ func (u *Usage) BreachDue(q Quota, unclaimed bool, now time.Time) bool {
 }
 
 // WaitsDue reports whether the timeline of Incident must get a line now, and records that. The line says that a further
-// breach opened no incident, because nobody has acknowledged Incident. It returns true at most once per Wait and per hour.
+// breach opened no incident, because nobody has acknowledged Incident. It returns true at most once per Wait and per
+// hour.
 func (u *Usage) WaitsDue(q Quota, unclaimed bool, now time.Time) bool {
 	every := max(q.Wait, time.Hour)
 	if q.Plan == "" || !unclaimed || now.Sub(u.BreachedAt) < q.Wait || now.Sub(u.WaitedAt) < every {

@@ -71,14 +71,17 @@ func TestReprioritise(t *testing.T) {
 		rules []messages.Reprioritisation
 		want  []users.Mode
 	}{
-		"no rule":          {nil, []users.Mode{users.Call, users.Call, users.Call}},
-		"another mode's":   {[]messages.Reprioritisation{rule(users.SMS, users.Email, 1)}, []users.Mode{users.Call, users.Call, users.Call}},
-		"beyond the count": {[]messages.Reprioritisation{rule(users.Call, users.SMS, 2)}, []users.Mode{users.Call, users.Call, users.SMS, users.SMS}},
+		"no rule": {nil, []users.Mode{users.Call, users.Call, users.Call}},
+		"another mode's": {[]messages.Reprioritisation{rule(users.SMS, users.Email, 1)},
+			[]users.Mode{users.Call, users.Call, users.Call}},
+		"beyond the count": {[]messages.Reprioritisation{rule(users.Call, users.SMS, 2)},
+			[]users.Mode{users.Call, users.Call, users.SMS, users.SMS}},
 		"a chain": {[]messages.Reprioritisation{rule(users.Call, users.SMS, 1), rule(users.SMS, users.Email, 2)},
 			[]users.Mode{users.Call, users.SMS, users.SMS, users.Email}},
 		"a circle": {[]messages.Reprioritisation{rule(users.Call, users.SMS, 1), rule(users.SMS, users.Call, 1)},
 			[]users.Mode{users.Call, users.SMS, users.SMS}},
-		"to itself":       {[]messages.Reprioritisation{rule(users.Call, users.Call, 1)}, []users.Mode{users.Call, users.Call}},
+		"to itself": {[]messages.Reprioritisation{rule(users.Call, users.Call, 1)},
+			[]users.Mode{users.Call, users.Call}},
 		"nobody is there": {[]messages.Reprioritisation{unusable}, []users.Mode{users.Call, users.Call}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +129,8 @@ func TestAQuotaNeverAllowsMoreThanItsHardLimit(t *testing.T) {
 
 func TestBreachNoticesAreRateLimited(t *testing.T) {
 	t.Parallel()
-	q := messages.Quota{SoftLimit: 2, SoftWithin: time.Minute, HardLimit: 5, HardWithin: time.Minute, TargetID: 7, Plan: "quota", Wait: time.Hour}
+	q := messages.Quota{SoftLimit: 2, SoftWithin: time.Minute, HardLimit: 5, HardWithin: time.Minute, TargetID: 7,
+		Plan: "quota", Wait: time.Hour}
 	var u messages.Usage
 	require.Equal(t, 2, u.Allowed(q, 2, noon))
 	require.False(t, u.TextDue(q, noon), "at the limit is not above it")

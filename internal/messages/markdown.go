@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/jinja"
 )
 
-// markdown converts bodies to HTML: it keeps line breaks, links bare URLs, and drops HTML. HTML in marked data is shown as
-// text.
+// markdown converts bodies to HTML: it keeps line breaks, links bare URLs, and drops HTML. HTML in marked data is shown
+// as text.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(goldhtml.WithHardWraps()),

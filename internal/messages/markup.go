@@ -85,7 +85,8 @@ func (s *source) slackText(d rendered, body, footer string) SlackText {
 }
 
 // slackLiteral are the members of Slack's parts that Slack does not show as text. Their data is not escaped.
-var slackLiteral = []string{"url", "image_url", "thumb_url", "title_link", "author_link", "author_icon", "footer_icon", "from_url",
+var slackLiteral = []string{"url", "image_url", "thumb_url", "title_link", "author_link", "author_icon", "footer_icon",
+	"from_url",
 	"original_url", "value", "action_id", "block_id", "callback_id", "color"}
 
 // slackObject reads a printed text whose source begins a JSON object. It returns the object with its data escaped for

@@ -41,7 +41,8 @@ func TestAlertTextIsEscapedForSlack(t *testing.T) {
 	require.False(t, c.Slack.Custom)
 	require.Contains(t, c.Slack.Body, "*&lt;!CHANNEL&gt; &lt;HTTPS://EVIL.EXAMPLE|LOG IN&gt;")
 	require.Contains(t, c.Slack.Body, "<https://g.example/?a=1&amp;b=2|graph>")
-	require.Contains(t, c.Slack.Body, "&lt;a&gt; &lt;!here&gt; b <!here>&lt;!channel&gt;", "markup of the source is markup, and in an expression text")
+	require.Contains(t, c.Slack.Body, "&lt;a&gt; &lt;!here&gt; b <!here>&lt;!channel&gt;",
+		"markup of the source is markup, and in an expression text")
 	require.Contains(t, c.Slack.Body, "\n\nAcknowledge: "+ackURL)
 	require.Equal(t, 1, strings.Count(c.Slack.Body, "<!"))
 
@@ -106,7 +107,8 @@ See {{ title }}`})
 	require.Contains(t, c.Slack.Body, "Acknowledge: "+ackURL)
 
 	f.context(map[string]any{"title": "x", "n": `1, "blocks": []`, "url": ""})
-	require.False(t, f.one(f.request(users.Slack)).Slack.Custom, "data outside strings is a number or a word, or nothing is an object")
+	require.False(t, f.one(f.request(users.Slack)).Slack.Custom,
+		"data outside strings is a number or a word, or nothing is an object")
 
 	f.template(users.Slack, TemplateContent{Body: `{{ {"text": title, "blocks": []}|tojson }}`})
 	require.True(t, f.one(f.request(users.Slack)).Slack.Custom, "a dictionary written in the template")
@@ -125,7 +127,8 @@ func TestAlertTextIsEscapedInMail(t *testing.T) {
 	require.Contains(t, c.EmailHTML, "<b>"+shown+"\n# y</b>")
 	require.Contains(t, c.EmailHTML, `<a href="https://g.example/a_b_c?x=1&amp;y=*z*">x</a>`+shown)
 
-	f.template(users.Email, TemplateContent{Subject: "x", Body: "**{{ title }}** `{{ title }}` {{ url }} [graph]({{ url }})"})
+	f.template(users.Email, TemplateContent{Subject: "x",
+		Body: "**{{ title }}** `{{ title }}` {{ url }} [graph]({{ url }})"})
 	c = f.one(f.request(users.Email))
 	require.NotContains(t, c.EmailHTML, `>log in</a>`)
 	require.Contains(t, c.EmailHTML, "[log in](")

@@ -54,8 +54,8 @@ const (
 // Notice reports whether the message is a notice, not a page.
 func (p Purpose) Notice() bool { return p == ResolvedNotice || p == OwnerNotice }
 
-// FollowUpNumber returns the purpose of the n-th follow-up of a person's rule. The number distinguishes the follow-ups of a
-// page (promise P3).
+// FollowUpNumber returns the purpose of the n-th follow-up of a person's rule. The number distinguishes the follow-ups
+// of a page (promise P3).
 func FollowUpNumber(n int) Purpose { return FollowUp + "-" + Purpose(strconv.Itoa(n)) }
 
 // Kind returns the purpose without the number of a follow-up.
@@ -116,8 +116,8 @@ func (r Recipient) User() (users.ID, bool) {
 	return users.ID(id), err == nil
 }
 
-// New is a message to be created. Its key (incident or request, reopen, step, repeat, position, recipient, purpose) makes
-// it exist exactly once (promise P3).
+// New is a message to be created. Its key (incident or request, reopen, step, repeat, position, recipient, purpose)
+// makes it exist exactly once (promise P3).
 type New struct {
 	IncidentID    incidents.ID // 0 = out of band
 	RequestID     int64        // 0 = of an incident
@@ -139,7 +139,8 @@ type New struct {
 	ExpiresAt     time.Time // zero = never
 	Wait          time.Duration
 	Held          time.Time // when it was held for a digest; zero = it is sent at once
-	// After is how long after it was made the message may be sent; 0 = at once. Until then it counts as sent for its step.
+	// After is how long after it was made the message may be sent; 0 = at once. Until then it counts as sent for its
+	// step.
 	After     time.Duration
 	Batch     string // of a digest: its number, 32 hexadecimal digits
 	BatchSize int    // of a digest: how many pages it stands for

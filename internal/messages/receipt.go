@@ -30,8 +30,8 @@ type Wanted struct {
 	Repeated          bool // a later repeat to the same recipient exists
 }
 
-// Holds reports whether the message is still worth sending: it has no incident, or nothing stopped the pages of the incident, the
-// incident is in the message's step, and no later repeat replaced the message.
+// Holds reports whether the message is still worth sending: it has no incident, or nothing stopped the pages of the
+// incident, the incident is in the message's step, and no later repeat replaced the message.
 func (w Wanted) Holds() bool {
 	if !w.OfIncident {
 		return true
@@ -39,8 +39,8 @@ func (w Wanted) Holds() bool {
 	return w.Open && (w.Step == 0 || w.Step == w.CurrentStep) && !w.Repeated
 }
 
-// Undelivered decides what happens to the message of a receipt that is NotDelivered. open reports whether the message is still
-// wanted: its incident waits for an answer in the same step. attempts is how many were made in the mode.
+// Undelivered decides what happens to the message of a receipt that is NotDelivered. open reports whether the message
+// is still wanted: its incident waits for an answer in the same step. attempts is how many were made in the mode.
 func (r Receipt) Undelivered(open bool, attempts int) Undelivered {
 	switch {
 	case !open:

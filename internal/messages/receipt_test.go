@@ -37,12 +37,13 @@ func TestAnUndeliveredMessageIsWantedWhileItsIncidentWaits(t *testing.T) {
 		w    messages.Wanted
 		want bool
 	}{
-		"out of band":          {messages.Wanted{}, true},
-		"escalating":           {messages.Wanted{OfIncident: true, Open: true, Step: 2, CurrentStep: 2}, true},
-		"of no step":           {messages.Wanted{OfIncident: true, Open: true, CurrentStep: 2}, true},
-		"acknowledged":         {messages.Wanted{OfIncident: true, Step: 2, CurrentStep: 2}, false},
-		"in a later step":      {messages.Wanted{OfIncident: true, Open: true, Step: 1, CurrentStep: 2}, false},
-		"repeated":             {messages.Wanted{OfIncident: true, Open: true, Step: 2, CurrentStep: 2, Repeated: true}, false},
+		"out of band":     {messages.Wanted{}, true},
+		"escalating":      {messages.Wanted{OfIncident: true, Open: true, Step: 2, CurrentStep: 2}, true},
+		"of no step":      {messages.Wanted{OfIncident: true, Open: true, CurrentStep: 2}, true},
+		"acknowledged":    {messages.Wanted{OfIncident: true, Step: 2, CurrentStep: 2}, false},
+		"in a later step": {messages.Wanted{OfIncident: true, Open: true, Step: 1, CurrentStep: 2}, false},
+		"repeated": {messages.Wanted{OfIncident: true, Open: true, Step: 2, CurrentStep: 2,
+			Repeated: true}, false},
 		"repeated, of no step": {messages.Wanted{OfIncident: true, Open: true, CurrentStep: 2, Repeated: true}, false},
 	} {
 		require.Equal(t, c.want, c.w.Holds(), name)

@@ -25,7 +25,8 @@ type Renderer struct {
 
 // NewRenderer returns a Renderer that reads templates, contexts and notifications from l.
 func NewRenderer(l Loader) *Renderer {
-	return &Renderer{loader: l, templates: newTemplateCache(), plans: cache.New(cache.Config[int64, PlanData]{TTL: cache.Forever, Entries: 4096})}
+	return &Renderer{loader: l, templates: newTemplateCache(),
+		plans: cache.New(cache.Config[int64, PlanData]{TTL: cache.Forever, Entries: 4096})}
 }
 
 // Render returns the content of each request, in the order given. Every content can be sent: a template that is missing
@@ -135,13 +136,15 @@ func readAll[K comparable, V any](ctx context.Context, what string, keys map[K]b
 // message has little room.
 const maxDetour = 250
 
-// explained reports whether the message says why its recipient gets it: a fallback, a notice, or an added page, whose position is negative.
+// explained reports whether the message says why its recipient gets it: a fallback, a notice, or an added page, whose
+// position is negative.
 func (r Request) explained() bool {
 	return r.Purpose == Fallback || r.Position < 0 || r.Purpose.Notice()
 }
 
 // detourNote returns the sentence that names the planned recipient of a message and says why another person gets it
-// (docs/reference/escalation.md 4). Without a planned recipient it says why this person gets it. That of a notice is what happened.
+// (docs/reference/escalation.md 4). Without a planned recipient it says why this person gets it. That of a notice is
+// what happened.
 func (s *source) detourNote(c Change) string {
 	meant := c.Old
 	if s.Purpose.Notice() {
@@ -207,7 +210,8 @@ type rendered struct {
 func (r *Renderer) rendered(s *source) rendered {
 	switch {
 	case s.Batch != "":
-		return rendered{subject: jinja.Mark(DigestSubject(s.application, s.BatchSize, s.plan.Name)), body: jinja.Mark(DigestBody(s.Batch))}
+		return rendered{subject: jinja.Mark(DigestSubject(s.application, s.BatchSize, s.plan.Name)),
+			body: jinja.Mark(DigestBody(s.Batch))}
 	case s.gone:
 		return builtIn(s, "its incident or notification does not exist any more")
 	case s.Plain:
@@ -310,7 +314,10 @@ func (s *source) withoutID(subject string) string {
 }
 
 func wordy(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) })
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) ||
+			unicode.IsSymbol(r)
+	})
 }
 
 // The names of a template's parts in problems.

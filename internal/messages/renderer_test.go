@@ -134,11 +134,12 @@ func TestRenderShowsTheMessageIDOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		subject, body, want string
 	}{
-		"subject mentions it":       {"[{{ iris.message_id }}] {{ title }}", "x", "[27] Disk full"},
-		"subject by index":          {"{{ iris['message_id'] }}: {{ title }}", "x", "27: Disk full"},
-		"body mentions it":          {"{{ title }}", "{{ iris.message_id }} x", "Disk full"},
-		"nobody mentions it":        {"{{ title }}", "x", "27 Disk full"},
-		"hidden in a condition":     {"{% if title %}{{ iris.message_id }}{% endif %} {{ title }}", "x", "27 27 Disk full"},
+		"subject mentions it": {"[{{ iris.message_id }}] {{ title }}", "x", "[27] Disk full"},
+		"subject by index":    {"{{ iris['message_id'] }}: {{ title }}", "x", "27: Disk full"},
+		"body mentions it":    {"{{ title }}", "{{ iris.message_id }} x", "Disk full"},
+		"nobody mentions it":  {"{{ title }}", "x", "27 Disk full"},
+		"hidden in a condition": {"{% if title %}{{ iris.message_id }}{% endif %} {{ title }}", "x",
+			"27 27 Disk full"},
 		"through a filter":          {"{{ iris.message_id|string }} {{ title }}", "x", "27 27 Disk full"},
 		"empty subject":             {"", "x", "27"},
 		"subject strips the space":  {"{{- title }}", "x", "27Disk full"},
@@ -249,7 +250,8 @@ func TestRenderOutOfBand(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.requests[3] = RequestData{Application: "shop", Subject: "hello", Body: "**body**"}
-	f.requests[4] = RequestData{Application: "shop", Subject: "hello", Template: "words", Context: json.RawMessage(`{"a": 1}`)}
+	f.requests[4] = RequestData{Application: "shop", Subject: "hello", Template: "words",
+		Context: json.RawMessage(`{"a": 1}`)}
 	f.requests[6] = RequestData{Application: "shop", Subject: "only html", EmailHTML: "<p>own</p>"}
 	f.template(users.Email, TemplateContent{Subject: "s {{ a }}", Body: "{{ iris }} {{ a }}"})
 	q := Request{MessageID: 28, RequestID: 3, Mode: users.Email, Target: "demo"}
@@ -282,7 +284,8 @@ func TestRenderOutOfBand(t *testing.T) {
 func TestRenderTracking(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.plans[7] = PlanData{Name: "shop-plan", Tracking: json.RawMessage(`{"Shop": {"email_subject": "{{ title }} {{ iris.incident_id }}",
+	f.plans[7] = PlanData{Name: "shop-plan",
+		Tracking: json.RawMessage(`{"Shop": {"email_subject": "{{ title }} {{ iris.incident_id }}",
 		"email_text": "{{ iris }}", "email_html": "<b>{{ host }}</b>", "body": "chat {{ title }}"}}`)}
 	q := f.request(users.Email)
 	q.Purpose, q.AckURL = TrackingMsg, ""
@@ -298,7 +301,8 @@ func TestRenderTracking(t *testing.T) {
 func TestRenderCutsAndCleans(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.incidents[5] = IncidentData{Application: "shop", Context: json.RawMessage(`{"long": "` + strings.Repeat("ü", 30000) + `", "nul": "a\u0000b\ud800"}`)}
+	f.incidents[5] = IncidentData{Application: "shop", Context: json.RawMessage(`{"long": "` +
+		strings.Repeat("ü", 30000) + `", "nul": "a\u0000b\ud800"}`)}
 	f.template(users.Email, TemplateContent{Subject: "{{ long }}\n{{ nul }}", Body: "{{ nul }}{{ long }}{{ long }}"})
 	c := f.one(f.request(users.Email))
 	require.Empty(t, c.Problem)
@@ -321,10 +325,14 @@ func TestRenderNotesAndFallback(t *testing.T) {
 		change Change
 		note   string
 	}{
-		{Change{Old: "manager|ops", Description: "manager of ops cannot be paged: team ops has no manager"}, "because manager of ops cannot be paged: team ops has no manager."},
-		{Change{Old: "user|root", Description: "root cannot be paged in any mode: there is no call contact."}, "because root cannot be paged in any mode: there is no call contact."},
-		{Change{Old: "bob", Description: "Every mode failed; notifying the plan's creator"}, "instead of bob. Every mode failed; notifying the plan's creator."},
-		{Change{Old: "bob", Description: strings.Repeat("long ", 100)}, "instead of bob. " + strings.Repeat("long ", 48) + "lo...."},
+		{Change{Old: "manager|ops", Description: "manager of ops cannot be paged: team ops has no manager"},
+			"because manager of ops cannot be paged: team ops has no manager."},
+		{Change{Old: "user|root", Description: "root cannot be paged in any mode: there is no call contact."},
+			"because root cannot be paged in any mode: there is no call contact."},
+		{Change{Old: "bob", Description: "Every mode failed; notifying the plan's creator"},
+			"instead of bob. Every mode failed; notifying the plan's creator."},
+		{Change{Old: "bob", Description: strings.Repeat("long ", 100)}, "instead of bob. " +
+			strings.Repeat("long ", 48) + "lo...."},
 	} {
 		f.detours = map[ID]Change{q.MessageID: c.change}
 		require.Equal(t, "You get this "+c.note+"\n\nbody\n\nAcknowledge: "+ackURL, f.one(q).Body)
@@ -335,7 +343,8 @@ func TestRenderNotices(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	opened := f.incidents[5].CreatedAt
-	f.detours = map[ID]Change{27: {At: opened.Add(2*time.Hour + 3*time.Minute), Description: "resolved by eve through the API"}}
+	f.detours = map[ID]Change{27: {At: opened.Add(2*time.Hour + 3*time.Minute),
+		Description: "resolved by eve through the API"}}
 	one := func(mode users.Mode, purpose Purpose) Content {
 		q := f.request(mode)
 		q.Template, q.AckURL, q.Position, q.Purpose = "", "", 0, purpose
@@ -358,14 +367,16 @@ func TestRenderNotices(t *testing.T) {
 	require.True(t, strings.HasPrefix(news.Body, "One alert more fires: db-2.\n\nDisk full\n"), news.Body)
 
 	f.detours = nil
-	require.True(t, strings.HasPrefix(one(users.Email, ResolvedNotice).Body, "Disk full\n"), "the entry on the timeline was deleted")
+	require.True(t, strings.HasPrefix(one(users.Email, ResolvedNotice).Body, "Disk full\n"),
+		"the entry on the timeline was deleted")
 }
 
 func TestRenderCustomHTML(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.template(users.Email, TemplateContent{Body: "text", EmailHTML: "<html><BODY><p>{{ title }}</p></BODY></html>"})
-	require.Equal(t, `<html><BODY><p>Disk full</p><p><a href="`+ackURL+`">Acknowledge this incident</a> &middot; <a href="`+incidentURL+
+	require.Equal(t, `<html><BODY><p>Disk full</p><p><a href="`+ackURL+
+		`">Acknowledge this incident</a> &middot; <a href="`+incidentURL+
 		`">Show it</a></p>`+"\n"+`</BODY></html>`, f.one(f.request(users.Email)).EmailHTML)
 
 	f.template(users.Email, TemplateContent{Body: "<script>alert(1)</script> [x](javascript:alert(1))"})
@@ -469,7 +480,8 @@ func BenchmarkRenderEmail(b *testing.B) {
 		}}},
 	}
 	r := NewRenderer(f)
-	reqs := []Request{{MessageID: 27, IncidentID: 5, PlanID: 7, Mode: users.Email, Target: "demo", Template: "words", AckURL: ackURL}}
+	reqs := []Request{{MessageID: 27, IncidentID: 5, PlanID: 7, Mode: users.Email, Target: "demo", Template: "words",
+		AckURL: ackURL}}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := r.Render(b.Context(), reqs); err != nil {
@@ -485,9 +497,12 @@ func TestDigestsAndReplacedTexts(t *testing.T) {
 	i.Sender = "shop@example.com"
 	f.incidents[5] = i
 	out, err := f.renderer.Render(t.Context(), []Request{
-		{MessageID: 1, PlanID: 7, Mode: users.Email, Target: "ana", Batch: "0123456789abcdef0123456789abcdef", BatchSize: 12, Application: "shop", Sender: "s@example.com", AckURL: ackURL},
-		{MessageID: 2, PlanID: 7, Mode: users.SMS, Target: "bo", Batch: "ff", BatchSize: 3, Application: "shop", Purpose: Fallback},
-		{MessageID: 3, IncidentID: 5, PlanID: 7, Mode: users.SMS, Override: "Incident 5", Prefix: "[Notice]", AckURL: ackURL},
+		{MessageID: 1, PlanID: 7, Mode: users.Email, Target: "ana", Batch: "0123456789abcdef0123456789abcdef",
+			BatchSize: 12, Application: "shop", Sender: "s@example.com", AckURL: ackURL},
+		{MessageID: 2, PlanID: 7, Mode: users.SMS, Target: "bo", Batch: "ff", BatchSize: 3, Application: "shop",
+			Purpose: Fallback},
+		{MessageID: 3, IncidentID: 5, PlanID: 7, Mode: users.SMS, Override: "Incident 5", Prefix: "[Notice]",
+			AckURL: ackURL},
 		{MessageID: 4, IncidentID: 5, PlanID: 7, Mode: users.Email, Override: "Incident 5", Prefix: "[Notice]"},
 	})
 	require.NoError(t, err)
@@ -514,7 +529,8 @@ func TestTheBuiltInTextNamesTheOwner(t *testing.T) {
 	render := func(owner string) Content {
 		f.incidents[5] = IncidentData{Application: "shop", Owner: owner, Context: json.RawMessage(
 			`{"integration": "am", "labels": {"owner": "team <db>", "zone": "eu"}, "title": "disk full"}`)}
-		out, err := f.renderer.Render(t.Context(), []Request{{MessageID: 1, IncidentID: 5, PlanID: 7, Mode: users.Email, Target: "ana"}})
+		out, err := f.renderer.Render(t.Context(),
+			[]Request{{MessageID: 1, IncidentID: 5, PlanID: 7, Mode: users.Email, Target: "ana"}})
 		require.NoError(t, err)
 		return out[0]
 	}

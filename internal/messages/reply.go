@@ -76,7 +76,8 @@ func ParseReply(text string) (Reply, error) {
 	lower := strings.ToLower(text)
 	words := strings.Fields(lower)
 	switch {
-	case strings.HasPrefix(lower, "f") && (len(words) < 2 || !batchID.MatchString(words[0])): // a digest's id may begin with f
+	case strings.HasPrefix(lower, "f") && (len(words) < 2 ||
+		!batchID.MatchString(words[0])): // a digest's id may begin with f
 		return Reply{Command: CommandSorry}, nil
 	case lower == "a":
 		return Reply{Command: CommandClaimAll}, nil
@@ -110,8 +111,8 @@ func ParseReply(text string) (Reply, error) {
 	return r, nil
 }
 
-// ParseMessageID parses a message's number, or a digest's 32 hexadecimal digits with or without the hyphens of a UUID. It
-// sets MessageID or Batch of the Reply. It returns false if text is neither.
+// ParseMessageID parses a message's number, or a digest's 32 hexadecimal digits with or without the hyphens of a UUID.
+// It sets MessageID or Batch of the Reply. It returns false if text is neither.
 func ParseMessageID(text string) (Reply, bool) {
 	if uuid.MatchString(text) {
 		text = strings.ReplaceAll(text, "-", "")

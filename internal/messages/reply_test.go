@@ -10,18 +10,19 @@ func TestParseReply(t *testing.T) {
 	t.Parallel()
 	const batch = "0123456789abcdef0123456789abcdef"
 	for text, want := range map[string]Reply{
-		"Fine, I am on it":         {Command: CommandSorry},
-		"a":                        {Command: CommandClaimAll},
-		" L ":                      {Command: CommandClaimLast},
-		"27 claim":                 {Command: CommandClaim, MessageID: 27},
-		"Claim 27 please":          {Command: CommandClaim, MessageID: 27},
-		"27 CLAIM":                 {Command: CommandClaim, MessageID: 27},
-		batch + " claim":           {Command: CommandClaim, Batch: batch},
-		"f" + batch[1:] + " claim": {Command: CommandClaim, Batch: "f" + batch[1:]}, // not the predecessor's reply to words that begin with f
-		"claim all":                {Command: CommandClaimAll},
-		"Claim Last one":           {Command: CommandClaimLast},
-		"27 suppress":              {Command: CommandOther, MessageID: 27},
-		"27 what is this":          {Command: CommandOther, MessageID: 27},
+		"Fine, I am on it": {Command: CommandSorry},
+		"a":                {Command: CommandClaimAll},
+		" L ":              {Command: CommandClaimLast},
+		"27 claim":         {Command: CommandClaim, MessageID: 27},
+		"Claim 27 please":  {Command: CommandClaim, MessageID: 27},
+		"27 CLAIM":         {Command: CommandClaim, MessageID: 27},
+		batch + " claim":   {Command: CommandClaim, Batch: batch},
+		"f" + batch[1:] + " claim": {Command: CommandClaim, Batch: "f" +
+			batch[1:]}, // not the predecessor's reply to words that begin with f
+		"claim all":       {Command: CommandClaimAll},
+		"Claim Last one":  {Command: CommandClaimLast},
+		"27 suppress":     {Command: CommandOther, MessageID: 27},
+		"27 what is this": {Command: CommandOther, MessageID: 27},
 	} {
 		got, err := ParseReply(text)
 		require.NoError(t, err, text)

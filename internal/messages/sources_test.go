@@ -72,7 +72,8 @@ func TestAGroupOfThreeAlertsWithoutATemplate(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	context := contextsOfSources(t)["alertmanager-three"]
-	require.Equal(t, "[shop] critical: /var on db7 is 96 % full (and 2 more)\nReply \"27 claim\"\n"+ackURL, f.ofContext(context, users.SMS).Body)
+	require.Equal(t, "[shop] critical: /var on db7 is 96 % full (and 2 more)\nReply \"27 claim\"\n"+ackURL,
+		f.ofContext(context, users.SMS).Body)
 	alerts := "- /var on db7 is 96 % full\n- /var on db8 is 91 % full\n- /var on db9 is 97 % full: resolved\n"
 	require.True(t, strings.HasPrefix(f.ofContext(context, users.Email).Body, `/var on db7 is 96 % full (and 2 more)
 
@@ -86,9 +87,11 @@ silence: https://alertmanager.example.com/#/silences/new?filter=%7Balertname=%22
 Alertmanager: https://alertmanager.example.com
 `), f.ofContext(context, users.Email).Body)
 	slack := f.ofContext(context, users.Slack).Body
-	require.True(t, strings.HasPrefix(slack, "*/var on db7 is 96 % full (and 2 more)*\n\n*Severity:* critical\n*State:* firing, 3 alerts\n"+alerts), slack)
+	require.True(t, strings.HasPrefix(slack,
+		"*/var on db7 is 96 % full (and 2 more)*\n\n*Severity:* critical\n*State:* firing, 3 alerts\n"+alerts), slack)
 	require.Contains(t, slack, "<https://wiki.example.com/disk|runbook>")
-	require.Equal(t, "shop critical: /var on db7 is 96 % full (and 2 more). firing.", f.ofContext(context, users.Call).Body)
+	require.Equal(t, "shop critical: /var on db7 is 96 % full (and 2 more). firing.",
+		f.ofContext(context, users.Call).Body)
 }
 
 func TestAnEventWithoutATemplate(t *testing.T) {
@@ -111,7 +114,8 @@ func TestBuiltInTextsFillOneSegment(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	long := strings.Repeat("x", 300)
-	require.Equal(t, 158, utf8.RuneCountInString(f.ofContext([]byte(`{"title":"`+long+`"}`), users.SMS).Body), "each bracket takes the room of two characters")
+	require.Equal(t, 158, utf8.RuneCountInString(f.ofContext([]byte(`{"title":"`+long+`"}`), users.SMS).Body),
+		"each bracket takes the room of two characters")
 	require.Equal(t, 70, utf8.RuneCountInString(f.ofContext([]byte(`{"title":"ż`+long+`"}`), users.SMS).Body))
 }
 

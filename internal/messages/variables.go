@@ -47,10 +47,13 @@ func (s *source) iris() []jinja.Field {
 	return []jinja.Field{
 		{Name: "message_id", Value: int64(s.MessageID)}, {Name: "target", Value: s.Target},
 		{Name: "priority", Value: string(s.Priority)}, {Name: "priority_id", Value: priorityID(s.Priority)},
-		{Name: "application", Value: s.application}, {Name: "plan", Value: s.plan.Name}, {Name: "plan_id", Value: s.PlanID},
+		{Name: "application", Value: s.application}, {Name: "plan", Value: s.plan.Name}, {Name: "plan_id",
+			Value: s.PlanID},
 		{Name: "incident_id", Value: int64(s.IncidentID)}, {Name: "incident_created", Value: created},
-		{Name: "title", Value: s.title()}, {Name: "template", Value: s.Template}, {Name: "dynamic_target", Value: s.dynamic()}, {Name: "body", Value: s.Note},
-		{Name: "owner", Value: s.incident.Owner}, {Name: "ack_url", Value: s.AckURL}, {Name: "incident_url", Value: s.IncidentURL},
+		{Name: "title", Value: s.title()}, {Name: "template", Value: s.Template}, {Name: "dynamic_target",
+			Value: s.dynamic()}, {Name: "body", Value: s.Note},
+		{Name: "owner", Value: s.incident.Owner}, {Name: "ack_url", Value: s.AckURL}, {Name: "incident_url",
+			Value: s.IncidentURL},
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Accept stores a notification of an application with its messages and returns its number when both are durable. It returns a
-// Throttled fault if too many messages of the application wait.
+// Accept stores a notification of an application with its messages and returns its number when both are durable. It
+// returns a Throttled fault if too many messages of the application wait.
 func (a *Acceptor) Accept(ctx context.Context, actor auth.Actor, app auth.Application, n Request) (int64, error) {
 	category, err := a.category(ctx, app.ID, n.Category)
 	if err != nil {
@@ -28,10 +28,12 @@ func (a *Acceptor) Accept(ctx context.Context, actor auth.Actor, app auth.Applic
 	}
 	if wait := a.Load.Notifications(ctx, app); wait > 0 {
 		return 0, &fault.Error{Kind: fault.Throttled, RetryAfter: wait,
-			Message: "Application " + app.Name + " has too many messages waiting", Detail: "nothing was stored; send it again later"}
+			Message: "Application " + app.Name +
+				" has too many messages waiting", Detail: "nothing was stored; send it again later"}
 	}
-	id, err := a.Store.Create(ctx, messages.Notification{ApplicationID: app.ID, Version: app.ToCheck(), Subject: n.Subject,
-		Body: n.Body, EmailHTML: n.EmailHTML, Template: n.Template, Context: n.Context, Priority: n.Priority, Recipients: recipients,
+	id, err := a.Store.Create(ctx, messages.Notification{ApplicationID: app.ID, Version: app.ToCheck(),
+		Subject: n.Subject,
+		Body:    n.Body, EmailHTML: n.EmailHTML, Template: n.Template, Context: n.Context, Priority: n.Priority, Recipients: recipients,
 		Lifetime: a.Lifetime, ShownTo: shownTo(n, recipients)})
 	if err == nil {
 		a.Load.Accepted(app.ID, len(recipients))
@@ -48,10 +50,12 @@ func (a *Acceptor) category(ctx context.Context, app int64, name string) (messag
 		return messages.Category{}, fault.Invalidf("category", "Invalid app specified for this notification category")
 	}
 	found, err := a.Store.Category(ctx, app, name)
-	return found, fault.When(err, fault.NotFound, fault.Invalidf("category", "No category named %s exists for this app", name))
+	return found, fault.When(err, fault.NotFound, fault.Invalidf("category",
+		"No category named %s exists for this app", name))
 }
 
-// shownTo returns the addresses that mails name. Each person gets a separate mail, so that only a failed address is retried.
+// shownTo returns the addresses that mails name. Each person gets a separate mail, so that only a failed address is
+// retried.
 func shownTo(n Request, recipients []messages.NotificationRecipient) []string {
 	if !n.Together {
 		return nil
@@ -123,7 +127,8 @@ func (a *Acceptor) behind(ctx context.Context, actor auth.Actor, app int64, n Re
 			}
 			t.Name = number
 		}
-		literal := messages.NotificationRecipient{Recipient: messages.ToLiteral(t.Name), Target: t.Name, Mode: n.Mode, Literal: t.Name}
+		literal := messages.NotificationRecipient{Recipient: messages.ToLiteral(t.Name), Target: t.Name, Mode: n.Mode,
+			Literal: t.Name}
 		if n.Mode == users.Email {
 			literal.Shown = t.Name
 		}
@@ -169,9 +174,9 @@ func Find(ctx context.Context, l Lookups, t Target, field string) (oncall.Query,
 	return oncall.Query{Role: found.Role, TargetID: found.TargetID, Name: t.Name}, nil
 }
 
-// reach chooses the mode for each person: that of the request; else that of the category, where the person's choice takes
-// precedence; else the mode for the priority. A person who cannot be reached in this mode gets the next one. A person who cannot
-// be reached in any mode keeps it: delivery reports that and tries the fallback.
+// reach chooses the mode for each person: that of the request; else that of the category, where the person's choice
+// takes precedence; else the mode for the priority. A person who cannot be reached in this mode gets the next one. A
+// person who cannot be reached in any mode keeps it: delivery reports that and tries the fallback.
 func (a *Acceptor) reach(ctx context.Context, n Request, people []users.ID, app int64, of messages.Category) ([]messages.NotificationRecipient, error) {
 	apps, err := a.modes.Get(ctx, app)
 	if err != nil {
@@ -206,7 +211,8 @@ func (a *Acceptor) reach(ctx context.Context, n Request, people []users.ID, app 
 			wanted = users.ModeFor(p, n.Priority, modes)
 		}
 		mode, changed := choose(p, wanted, modes)
-		r := messages.NotificationRecipient{Recipient: messages.ToUser(p.ID), UserID: p.ID, Target: p.Name, Mode: mode, Changed: changed}
+		r := messages.NotificationRecipient{Recipient: messages.ToUser(p.ID), UserID: p.ID, Target: p.Name, Mode: mode,
+			Changed: changed}
 		if mode == users.Email {
 			r.Shown = p.Contacts[users.Email]
 		}

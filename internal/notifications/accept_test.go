@@ -25,8 +25,8 @@ const (
 	gone // was removed after the resolution
 )
 
-// backend is every collaborator of an Acceptor. It knows the teams db (ann and bob), quiet (mute), empty and large, and the
-// category news.
+// backend is every collaborator of an Acceptor. It knows the teams db (ann and bob), quiet (mute), empty and large, and
+// the category news.
 type backend struct {
 	stored   []messages.Notification
 	accepted int
@@ -39,7 +39,8 @@ func (b *backend) Create(_ context.Context, n messages.Notification) (int64, err
 }
 
 func (b *backend) Lookup(_ context.Context, role, name string) (escalation.Lookup, error) {
-	targets := map[string]int64{"user:ann": 1, "user:bob": 2, "team:db": 3, "team:quiet": 4, "team:empty": 5, "team:large": 6, "team:past": 7}
+	targets := map[string]int64{"user:ann": 1, "user:bob": 2, "team:db": 3, "team:quiet": 4, "team:empty": 5,
+		"team:large": 6, "team:past": 7}
 	found := escalation.Lookup{TargetID: targets[role+":"+name]}
 	if role == "user" || role == "team" {
 		found.Role = role
@@ -49,7 +50,8 @@ func (b *backend) Lookup(_ context.Context, role, name string) (escalation.Looku
 }
 
 func (b *backend) Resolve(_ context.Context, q oncall.Query, _ time.Time) (oncall.Answer, error) {
-	people := map[int64][]users.ID{1: {ann}, 2: {bob}, 3: {ann, bob}, 4: {mute}, 5: nil, 6: nil, 7: {gone, ann}}[q.TargetID]
+	people := map[int64][]users.ID{1: {ann}, 2: {bob}, 3: {ann, bob}, 4: {mute}, 5: nil, 6: nil,
+		7: {gone, ann}}[q.TargetID]
 	if q.TargetID == 6 {
 		for n := range notifications.MaxRecipients + 1 {
 			people = append(people, users.ID(1000+n))
@@ -77,7 +79,8 @@ func (b *backend) Responders(_ context.Context, keys []users.ResponderKey) (map[
 	found := map[users.ResponderKey]users.Responder{}
 	for _, k := range keys {
 		if k.User != gone {
-			found[k] = users.Responder{User: users.User{ID: k.User, Name: fmt.Sprintf("user%d", k.User)}, Contacts: contacts[k.User]}
+			found[k] = users.Responder{User: users.User{ID: k.User, Name: fmt.Sprintf("user%d", k.User)},
+				Contacts: contacts[k.User]}
 		}
 	}
 	return found, nil
@@ -130,10 +133,12 @@ func TestModesOfRecipients(t *testing.T) {
 		want    map[string]string
 	}{
 		"of the request": {
-			notifications.Request{Targets: to("team:db"), Mode: users.SMS}, map[string]string{"user1": "sms", "user2": "sms"},
+			notifications.Request{Targets: to("team:db"), Mode: users.SMS}, map[string]string{"user1": "sms",
+				"user2": "sms"},
 		},
 		"another one, if the person has no contact for it": {
-			notifications.Request{Targets: to("team:db"), Mode: users.Slack}, map[string]string{"user1": "slack", "user2": "email*"},
+			notifications.Request{Targets: to("team:db"), Mode: users.Slack}, map[string]string{"user1": "slack",
+				"user2": "email*"},
 		},
 		"of the priority": {
 			notifications.Request{Targets: to("user:ann"), Priority: users.High}, map[string]string{"user1": "sms"},
@@ -142,16 +147,19 @@ func TestModesOfRecipients(t *testing.T) {
 			notifications.Request{Targets: to("team:quiet"), Mode: users.SMS}, map[string]string{"user3": "sms"},
 		},
 		"of the category, or the person's choice for it": {
-			notifications.Request{Targets: to("team:db"), Category: "news"}, map[string]string{"user1": "slack", "user2": "sms"},
+			notifications.Request{Targets: to("team:db"), Category: "news"}, map[string]string{"user1": "slack",
+				"user2": "sms"},
 		},
 		"of each person once": {
-			notifications.Request{Targets: to("team:db", "user:ann"), Mode: users.SMS}, map[string]string{"user1": "sms", "user2": "sms"},
+			notifications.Request{Targets: to("team:db", "user:ann"),
+				Mode: users.SMS}, map[string]string{"user1": "sms", "user2": "sms"},
 		},
 		"without people who were removed meanwhile": {
 			notifications.Request{Targets: to("team:past"), Mode: users.Email}, map[string]string{"user1": "email"},
 		},
 		"without unknown targets": {
-			notifications.Request{Targets: to("user:nobody", "user:bob"), Mode: users.SMS, SkipUnknown: true}, map[string]string{"user2": "sms"},
+			notifications.Request{Targets: to("user:nobody", "user:bob"), Mode: users.SMS,
+				SkipUnknown: true}, map[string]string{"user2": "sms"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +184,8 @@ func TestAChangedModeIsInTheAuditLog(t *testing.T) {
 
 func TestMailsNameTheRecipientsThatAreNotHidden(t *testing.T) {
 	t.Parallel()
-	r := notifications.Request{Targets: to("user:ann", "user:bob", "literal_target:ops@example.com"), Mode: users.Email, Together: true}
+	r := notifications.Request{Targets: to("user:ann", "user:bob", "literal_target:ops@example.com"),
+		Mode: users.Email, Together: true}
 	r.Targets[1].Hidden = true
 	n, err := accept(t, &backend{}, auth.Actor{}, r)
 	require.NoError(t, err)
@@ -201,14 +210,16 @@ func TestRefusedTargets(t *testing.T) {
 		"team:large":         {"targets", notifications.ErrTooMany},
 		"literal_target:a\n": {"targets[1].name", notifications.ErrTarget},
 	} {
-		_, err := accept(t, &backend{}, auth.Actor{}, notifications.Request{Targets: to("user:ann", target), Mode: users.SMS})
+		_, err := accept(t, &backend{}, auth.Actor{}, notifications.Request{Targets: to("user:ann", target),
+			Mode: users.SMS})
 		require.ErrorIs(t, err, want.err, target)
 		var f *fault.Error
 		require.ErrorAs(t, err, &f)
 		require.Equal(t, fault.Invalid, f.Kind)
 		require.Equal(t, want.field, f.Field, target)
 	}
-	_, err := accept(t, &backend{}, auth.Actor{}, notifications.Request{Targets: to("user:nobody"), Mode: users.SMS, SkipUnknown: true})
+	_, err := accept(t, &backend{}, auth.Actor{}, notifications.Request{Targets: to("user:nobody"), Mode: users.SMS,
+		SkipUnknown: true})
 	require.ErrorIs(t, err, notifications.ErrMismatch, "no target is known")
 }
 
@@ -227,7 +238,8 @@ func TestCategoriesBelongToApplications(t *testing.T) {
 	require.EqualError(t, err, "No category named weather exists for this app")
 	b := &backend{}
 	a := notifications.New(notifications.Deps{Store: b, Directory: b, Resolver: b, Load: b})
-	_, err = a.Accept(t.Context(), auth.Actor{}, auth.Application{}, notifications.Request{Targets: to("user:ann"), Category: "news"})
+	_, err = a.Accept(t.Context(), auth.Actor{}, auth.Application{},
+		notifications.Request{Targets: to("user:ann"), Category: "news"})
 	require.EqualError(t, err, "Invalid app specified for this notification category")
 }
 

@@ -1,6 +1,6 @@
-// Package notifications accepts out-of-band notifications. It finds the recipients, chooses a mode for each person, and stores the
-// notification with one message for each recipient. The edges of /v0 and /v1 call it. It knows no HTTP. A fault names the field as
-// bodies of /v1 spell it.
+// Package notifications accepts out-of-band notifications. It finds the recipients, chooses a mode for each person, and
+// stores the notification with one message for each recipient. The edges of /v0 and /v1 call it. It knows no HTTP. A
+// fault names the field as bodies of /v1 spell it.
 package notifications
 
 import (
@@ -118,5 +118,6 @@ func New(d Deps) *Acceptor {
 	if d.Lifetime <= 0 {
 		d.Lifetime = time.Hour
 	}
-	return &Acceptor{Deps: d, responders: oncall.NewRecent(keepFor, d.Directory.Responders), modes: oncall.NewRecent(keepFor, d.Directory.Applications)}
+	return &Acceptor{Deps: d, responders: oncall.NewRecent(keepFor, d.Directory.Responders),
+		modes: oncall.NewRecent(keepFor, d.Directory.Applications)}
 }

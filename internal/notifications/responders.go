@@ -14,8 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// ResponderStore stores the changes of one incident, the first of c.IDs. A change that the incident's state does not allow is a Conflict fault, an
-// unknown incident a NotFound fault. A method returns when its change is durable.
+// ResponderStore stores the changes of one incident, the first of c.IDs. A change that the incident's state does not
+// allow is a Conflict fault, an unknown incident a NotFound fault. A method returns when its change is durable.
 type ResponderStore interface {
 	PageAlso(ctx context.Context, c incidents.Change, a escalation.Addition) error
 	// Reassign makes owner the owner of an acknowledged incident. If owner is the owner already, it changes nothing.
@@ -34,7 +34,8 @@ type Responders struct {
 	People  People
 }
 
-// PageAlso pages the people of the targets, in addition to those of the plan. A wrong request is an Invalid fault that names the field.
+// PageAlso pages the people of the targets, in addition to those of the plan. A wrong request is an Invalid fault that
+// names the field.
 func (r Responders) PageAlso(ctx context.Context, c incidents.Change, p incidents.AddedPage) error {
 	a := escalation.Addition{Kind: escalation.ForResponders, Priority: users.High, Template: p.Template}
 	if p.Priority != "" {
@@ -56,7 +57,8 @@ func (r Responders) PageAlso(ctx context.Context, c incidents.Change, p incident
 	return r.Store.PageAlso(ctx, c, a)
 }
 
-// Reassign gives an acknowledged incident another owner, who is paged by the mode for high priority. The acknowledgement stays.
+// Reassign gives an acknowledged incident another owner, who is paged by the mode for high priority. The
+// acknowledgement stays.
 func (r Responders) Reassign(ctx context.Context, c incidents.Change, name string) error {
 	owner, err := r.People.ByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {

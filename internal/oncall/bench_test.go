@@ -18,8 +18,10 @@ func BenchmarkResolveThousandTeams(b *testing.B) {
 	var queries []Query
 	for id := range int64(1000) {
 		now := time.Now()
-		store.set(id, Shift{ID: 1, TeamID: id, Role: RolePrimary, User: 1, Start: now.Add(-time.Hour), End: now.Add(100 * time.Hour)})
-		dir.teams[id] = Team{ID: id, TargetID: id, Name: "t", TimeZone: "Europe/Zurich", Active: true, Members: []users.ID{1, 3}}
+		store.set(id, Shift{ID: 1, TeamID: id, Role: RolePrimary, User: 1, Start: now.Add(-time.Hour),
+			End: now.Add(100 * time.Hour)})
+		dir.teams[id] = Team{ID: id, TargetID: id, Name: "t", TimeZone: "Europe/Zurich", Active: true,
+			Members: []users.ID{1, 3}}
 		queries = append(queries, Query{Role: "oncall-primary", TargetID: id})
 	}
 	r := NewResolver(dir, NewLiveCalendar(store, LiveConfig{Keep: time.Hour}), time.Hour)

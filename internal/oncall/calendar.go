@@ -54,7 +54,8 @@ func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed 
 	return c
 }
 
-// WithRoles returns the calendar with roles that it has at some time, which may be outside of its window: it has a gap now if nobody holds one.
+// WithRoles returns the calendar with roles that it has at some time, which may be outside of its window: it has a gap
+// now if nobody holds one.
 func (c *TeamCalendar) WithRoles(roles []string) *TeamCalendar {
 	with := *c
 	with.kept = roles
@@ -124,7 +125,8 @@ func (c *TeamCalendar) OfRole(role string) []Shift {
 
 // knows reports whether the calendar has the role at some time: a shift in its window, or one that WithRoles names.
 func (c *TeamCalendar) knows(role string) bool {
-	return c.roles[strings.ToLower(role)] != nil || slices.ContainsFunc(c.kept, func(k string) bool { return strings.EqualFold(k, role) })
+	return c.roles[strings.ToLower(role)] != nil || slices.ContainsFunc(c.kept,
+		func(k string) bool { return strings.EqualFold(k, role) })
 }
 
 // Now returns all shifts that run at t, of every role, by start.
@@ -137,7 +139,8 @@ func (c *TeamCalendar) Now(t time.Time) []Shift {
 	return out
 }
 
-// FirstOfEach keeps the first shift of each person (docs/reference/oncall-v0.md 4: one entry per user, even if they hold two roles).
+// FirstOfEach keeps the first shift of each person (docs/reference/oncall-v0.md 4: one entry per user, even if they
+// hold two roles).
 func FirstOfEach(shifts []Shift) []Shift {
 	var out []Shift
 	seen := map[users.ID]bool{}

@@ -15,8 +15,9 @@ var unixSeconds = regexp.MustCompile(`^[1-9][0-9]{9}$`)
 // daysAhead matches days or weeks from now, at the same clock time.
 var daysAhead = regexp.MustCompile(`^\+([0-9]{1,4})([dw])$`)
 
-// PassOn returns a text that a process with the clock of the database reads, in any zone, as the instant that ParseInstant would return there
-// for zone. What counts from now stays relative; days of zone become hours. now decides only whether the clocks of zone change on the way.
+// PassOn returns a text that a process with the clock of the database reads, in any zone, as the instant that
+// ParseInstant would return there for zone. What counts from now stays relative; days of zone become hours. now decides
+// only whether the clocks of zone change on the way.
 func PassOn(text string, zone *time.Location, now time.Time) (string, error) {
 	text = strings.TrimSpace(text)
 	at, err := ParseInstant(text, zone, now)
@@ -64,7 +65,8 @@ func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, e
 				return at, nil
 			}
 			if layout != time.DateOnly {
-				return time.Time{}, fault.Invalidf("at", "the clocks of %s skip %s: that instant would be %s; say that, or another time",
+				return time.Time{}, fault.Invalidf("at",
+					"the clocks of %s skip %s: that instant would be %s; say that, or another time",
 					zone, text, at.Format("2006-01-02 15:04"))
 			}
 			_, skipped := at.ZoneBounds() // the zone skips midnight: the day begins after the skip

@@ -22,8 +22,8 @@ func (f *fakeDirectory) Lists(_ context.Context, ids []int64) (map[int64]List, e
 	return out, f.fail
 }
 
-// withLists returns a directory with everybody and the lists all (201), idle (202), closed (203) and huge (204, only some
-// members known).
+// withLists returns a directory with everybody and the lists all (201), idle (202), closed (203) and huge (204, only
+// some members known).
 func withLists() *fakeDirectory {
 	f := newDirectory()
 	f.lists[201] = List{TargetID: 201, Name: "all", Active: true, Members: []users.ID{1, 2, 3, 4}, Size: 4}
@@ -40,11 +40,16 @@ func TestResolveMailingLists(t *testing.T) {
 		limit  int
 		want   Answer
 	}{
-		"active members":            {201, 0, Answer{Users: []users.ID{1, 3, 4}, Rule: "everybody on mailing list all"}},
-		"just below the limit":      {201, 5, Answer{Users: []users.ID{1, 3, 4}, Rule: "everybody on mailing list all"}},
-		"at the limit":              {201, 4, Answer{Rule: "mailing list all is too large: it has 4 members, and lists of 4 or more are not unrolled"}},
-		"size as it was told":       {204, 100, Answer{Rule: "mailing list huge is too large: it has 5000 members, and lists of 100 or more are not unrolled"}},
-		"size as it is known":       {202, 1, Answer{Rule: "mailing list idle is too large: it has 1 members, and lists of 1 or more are not unrolled"}},
+		"active members": {201, 0, Answer{Users: []users.ID{1, 3, 4},
+			Rule: "everybody on mailing list all"}},
+		"just below the limit": {201, 5, Answer{Users: []users.ID{1, 3, 4},
+			Rule: "everybody on mailing list all"}},
+		"at the limit": {201, 4,
+			Answer{Rule: "mailing list all is too large: it has 4 members, and lists of 4 or more are not unrolled"}},
+		"size as it was told": {204, 100,
+			Answer{Rule: "mailing list huge is too large: it has 5000 members, and lists of 100 or more are not unrolled"}},
+		"size as it is known": {202, 1,
+			Answer{Rule: "mailing list idle is too large: it has 1 members, and lists of 1 or more are not unrolled"}},
 		"no limit":                  {204, -1, Answer{Users: []users.ID{1}, Rule: "everybody on mailing list huge"}},
 		"nobody active":             {202, 0, Answer{Rule: "mailing list idle has no active member"}},
 		"a list that is not active": {203, 0, Answer{Rule: "mailing list closed is not active"}},
@@ -78,7 +83,8 @@ func TestPrefetchReadsListsAndTheirMembersAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := withLists()
 	r := NewResolver(LimitLists(dir, 100), nil, time.Minute)
-	queries := []Query{{Role: RoleMailingList, TargetID: 201}, {Role: RoleMailingList, TargetID: 204}, {Role: RoleTeam, TargetID: 101}}
+	queries := []Query{{Role: RoleMailingList, TargetID: 201}, {Role: RoleMailingList, TargetID: 204},
+		{Role: RoleTeam, TargetID: 101}}
 	require.NoError(t, r.Prefetch(t.Context(), queries))
 	require.Equal(t, 3, dir.reads)
 	for _, q := range queries {

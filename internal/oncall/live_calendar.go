@@ -69,7 +69,8 @@ type liveTeam struct {
 
 // NewLiveCalendar returns a calendar over the store.
 func NewLiveCalendar(store CalendarStore, conf LiveConfig) *LiveCalendar {
-	return &LiveCalendar{store: store, conf: conf.withDefaults(), teams: map[int64]liveTeam{}, zones: map[string]*time.Location{}}
+	return &LiveCalendar{store: store, conf: conf.withDefaults(), teams: map[int64]liveTeam{},
+		zones: map[string]*time.Location{}}
 }
 
 // behind is how much of the past is cached, because clocks differ.
@@ -113,7 +114,8 @@ func (c *LiveCalendar) ask(ctx context.Context, team Team, t time.Time, answer f
 		}
 	case calendar != nil && calendar.Covers(t):
 		failure = nil
-		note = fmt.Sprintf(", by the calendar as it was at %s, because it cannot be read now", known.checked.UTC().Format("15:04:05 UTC"))
+		note = fmt.Sprintf(", by the calendar as it was at %s, because it cannot be read now",
+			known.checked.UTC().Format("15:04:05 UTC"))
 	}
 	if failure != nil {
 		return Answer{Rule: "its calendar cannot be read"}, false, nil
@@ -134,7 +136,8 @@ func (c *LiveCalendar) answer(calendar *TeamCalendar, team Team, role string, t 
 		return Answer{}, false
 	}
 	_, end := Extent(running)
-	return Answer{Users: inOrder(running), Rule: fmt.Sprintf("%s of team %s: shift until %s%s", role, team.Name, c.clock(team.TimeZone, end), note)}, true
+	return Answer{Users: inOrder(running), Rule: fmt.Sprintf("%s of team %s: shift until %s%s", role, team.Name,
+		c.clock(team.TimeZone, end), note)}, true
 }
 
 // inOrder returns the holders of shifts in the order of the shifts, without duplicates.
@@ -156,7 +159,8 @@ func (c *LiveCalendar) following(calendar *TeamCalendar, team Team, role string,
 	if len(next) == 0 {
 		return Answer{}, false
 	}
-	return Answer{Users: inOrder(next), Rule: fmt.Sprintf("next %s of team %s: shift from %s%s", role, team.Name, c.clock(team.TimeZone, next[0].Start), note)}, true
+	return Answer{Users: inOrder(next), Rule: fmt.Sprintf("next %s of team %s: shift from %s%s", role, team.Name,
+		c.clock(team.TimeZone, next[0].Start), note)}, true
 }
 
 // clock formats an instant in a zone; an unknown zone counts as UTC.

@@ -72,7 +72,8 @@ func TestAnOverrideIsPagedOneSecondAfterItWasSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		store := newStore()
-		store.set(7, Shift{ID: 1, TeamID: 7, Role: RolePrimary, User: 3, Start: start.Add(-time.Hour), End: start.Add(30 * 24 * time.Hour)})
+		store.set(7, Shift{ID: 1, TeamID: 7, Role: RolePrimary, User: 3, Start: start.Add(-time.Hour),
+			End: start.Add(30 * 24 * time.Hour)})
 		dir := newDirectory()
 		team := dir.teams[101]
 		team.ID, team.TimeZone = 7, "Europe/Zurich"
@@ -83,13 +84,17 @@ func TestAnOverrideIsPagedOneSecondAfterItWasSaved(t *testing.T) {
 			require.NoError(t, err)
 			return answer
 		}
-		require.Equal(t, Answer{Users: []users.ID{3}, Rule: "primary of team db: shift until Mon 2000-01-31 01:00 CET"}, ask("oncall"))
-		require.Equal(t, Answer{Users: []users.ID{1}, Rule: "secondary of team db: first in its fixed order, because the second is already on call in another role"},
+		require.Equal(t, Answer{Users: []users.ID{3},
+			Rule: "primary of team db: shift until Mon 2000-01-31 01:00 CET"}, ask("oncall"))
+		require.Equal(t, Answer{Users: []users.ID{1},
+			Rule: "secondary of team db: first in its fixed order, because the second is already on call in another role"},
 			ask("oncall-secondary"))
-		require.Equal(t, "shift until Mon 2000-01-31 01:00 CET", ask("oncall-PRIMARY").Rule[len("primary of team db: "):])
+		require.Equal(t, "shift until Mon 2000-01-31 01:00 CET",
+			ask("oncall-PRIMARY").Rule[len("primary of team db: "):])
 		require.Equal(t, 1, store.checks, "checked once a second")
 
-		store.set(7, Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 1, Start: start, End: start.Add(30 * 24 * time.Hour)})
+		store.set(7, Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 1, Start: start,
+			End: start.Add(30 * 24 * time.Hour)})
 		<-time.After(time.Second) // the clock of the bubble
 		require.Equal(t, []users.ID{1}, ask("oncall").Users)
 		require.Equal(t, 2, store.reads)
@@ -104,9 +109,11 @@ func TestAnOverrideIsPagedOneSecondAfterItWasSaved(t *testing.T) {
 		require.Equal(t, 3, store.reads)
 
 		// The fixed order fills a gap, and the rule on the timeline says so.
-		store.set(7, Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 3, Start: time.Now().Add(time.Hour), End: time.Now().Add(2 * time.Hour)})
+		store.set(7, Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 3, Start: time.Now().Add(time.Hour),
+			End: time.Now().Add(2 * time.Hour)})
 		<-time.After(time.Second) // the clock of the bubble
-		require.Equal(t, Answer{Users: []users.ID{1}, Rule: "primary of team db: first in its fixed order (nobody has a shift)"}, ask("oncall"))
+		require.Equal(t, Answer{Users: []users.ID{1},
+			Rule: "primary of team db: first in its fixed order (nobody has a shift)"}, ask("oncall"))
 
 		// A query for shifts only finds nobody in a gap, except for a role that never had a shift.
 		onlyShifts := func(role string) Answer {
@@ -114,7 +121,8 @@ func TestAnOverrideIsPagedOneSecondAfterItWasSaved(t *testing.T) {
 			require.NoError(t, err)
 			return answer
 		}
-		require.Equal(t, Answer{Rule: "nobody is primary of team db: nobody has a shift", Gap: true}, onlyShifts("oncall-primary"))
+		require.Equal(t, Answer{Rule: "nobody is primary of team db: nobody has a shift", Gap: true},
+			onlyShifts("oncall-primary"))
 		require.NotEmpty(t, onlyShifts("oncall-secondary").Users)
 		require.Equal(t, []users.ID{3}, onlyShifts(RoleNextOnCall).Users, "the next shift is known")
 	})
@@ -130,8 +138,10 @@ func TestPagesAreSentWhenTheCalendarCannotBeRead(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store := newStore()
-				running := Shift{ID: 1, TeamID: 7, Role: RolePrimary, User: 3, Start: time.Now(), End: time.Now().Add(time.Hour)}
-				next := Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 4, Start: running.End, End: running.End.Add(1000 * time.Hour)}
+				running := Shift{ID: 1, TeamID: 7, Role: RolePrimary, User: 3, Start: time.Now(),
+					End: time.Now().Add(time.Hour)}
+				next := Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 4, Start: running.End,
+					End: running.End.Add(1000 * time.Hour)}
 				store.set(7, running, next)
 				store.set(8, running)
 				c := NewLiveCalendar(store, LiveConfig{})
@@ -184,7 +194,8 @@ func TestManyTeamsAreReadAtOnce(t *testing.T) {
 	c := NewLiveCalendar(store, LiveConfig{Keep: time.Hour})
 	var ids []int64
 	for id := range int64(100) {
-		store.set(id, Shift{ID: 1, TeamID: id, Role: RolePrimary, User: 1, Start: time.Now().Add(-time.Hour), End: time.Now().Add(time.Hour)})
+		store.set(id, Shift{ID: 1, TeamID: id, Role: RolePrimary, User: 1, Start: time.Now().Add(-time.Hour),
+			End: time.Now().Add(time.Hour)})
 		ids = append(ids, id)
 	}
 	require.NoError(t, c.Prefetch(t.Context(), ids))
@@ -217,7 +228,8 @@ func TestFixedCalendars(t *testing.T) {
 	answer, ok, err := fixed.OnCall(t.Context(), Team{ID: 7, Name: "db"}, RolePrimary, in(4))
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.Equal(t, Answer{Users: []users.ID{1}, Rule: "primary of team db: shift until Wed 2026-06-10 17:00 UTC"}, answer)
+	require.Equal(t, Answer{Users: []users.ID{1}, Rule: "primary of team db: shift until Wed 2026-06-10 17:00 UTC"},
+		answer)
 	for at, why := range map[int]string{5: "nobody has a shift", 10: "its calendar is not known then"} {
 		answer, ok, err = fixed.OnCall(t.Context(), Team{ID: 7, Name: "db"}, RolePrimary, in(at))
 		require.NoError(t, err)

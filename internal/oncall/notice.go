@@ -48,7 +48,8 @@ const (
 
 // Personal reports whether a notice of the kind goes to its Users, whatever their settings are.
 func (k NoticeKind) Personal() bool {
-	return slices.Contains([]NoticeKind{SwapAsked, SwapAccepted, SwapDeclined, SwapExpired, SwapWithdrawn, PagerTaken}, k)
+	return slices.Contains([]NoticeKind{SwapAsked, SwapAccepted, SwapDeclined, SwapExpired, SwapWithdrawn, PagerTaken},
+		k)
 }
 
 // Priority returns the priority of a personal notice, which chooses its mode.

@@ -34,8 +34,8 @@ type Query struct {
 	// earlier pages of the incident to the target. Other roles ignore both.
 	Turn  int64
 	Round int
-	// OnlyShifts: the fixed order does not fill a gap in the calendar of an on-call role. It still answers for a role that has no
-	// calendar, and while the calendar cannot be read.
+	// OnlyShifts: the fixed order does not fill a gap in the calendar of an on-call role. It still answers for a role
+	// that has no calendar, and while the calendar cannot be read.
 	OnlyShifts bool
 }
 

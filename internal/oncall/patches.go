@@ -15,8 +15,8 @@ type TeamPatch struct {
 	IrisEnabled, APIManaged            *bool
 }
 
-// Apply returns the settings after the change. Storage calls it with the current settings, so that two concurrent changes of
-// different settings both succeed.
+// Apply returns the settings after the change. Storage calls it with the current settings, so that two concurrent
+// changes of different settings both succeed.
 func (p TeamPatch) Apply(s TeamSettings) TeamSettings {
 	set(&s.Name, p.Name)
 	set(&s.Description, p.Description)
@@ -60,8 +60,9 @@ func (p NoticePatch) Apply(s NoticeSetting) NoticeSetting {
 	return s
 }
 
-// Decide returns the stored setting after the change, or the refusal, with the texts of Oncall. A reminder has Before and no OnlyMine;
-// other types have OnlyMine and no Before. A change from one to the other must give the field that the new type needs.
+// Decide returns the stored setting after the change, or the refusal, with the texts of Oncall. A reminder has Before
+// and no OnlyMine; other types have OnlyMine and no Before. A change from one to the other must give the field that the
+// new type needs.
 func (p NoticePatch) Decide(is NoticeSetting) (NoticeSetting, error) {
 	s := p.Apply(is)
 	switch {

@@ -12,7 +12,8 @@ import (
 func TestNoticePatchDecidesWhatASettingBecomes(t *testing.T) {
 	t.Parallel()
 	hour, day, yes := time.Hour, 24*time.Hour, true
-	reminder := NoticeSetting{ID: 1, Type: "oncall_reminder", IsReminder: true, Before: &hour, Mode: users.SMS, Roles: []string{"primary"}}
+	reminder := NoticeSetting{ID: 1, Type: "oncall_reminder", IsReminder: true, Before: &hour, Mode: users.SMS,
+		Roles: []string{"primary"}}
 	notice := NoticeSetting{ID: 2, Type: "event_created", OnlyMine: &yes, Mode: users.SMS, Roles: []string{"primary"}}
 	email, team := users.Email, int64(7)
 	for name, c := range map[string]struct {
@@ -23,14 +24,22 @@ func TestNoticePatchDecidesWhatASettingBecomes(t *testing.T) {
 	}{
 		"nothing": {is: reminder, want: reminder},
 		"parts": {is: reminder, p: NoticePatch{Before: &day, Mode: &email, TeamID: &team, Roles: []string{"secondary"}},
-			want: NoticeSetting{ID: 1, Type: "oncall_reminder", IsReminder: true, Before: &day, Mode: users.Email, TeamID: 7, Roles: []string{"secondary"}}},
-		"a notice becomes a reminder": {is: notice, p: NoticePatch{Type: &NoticeType{Name: "oncall_reminder", IsReminder: true}, Before: &hour},
-			want: NoticeSetting{ID: 2, Type: "oncall_reminder", IsReminder: true, Before: &hour, Mode: users.SMS, Roles: []string{"primary"}}},
-		"a reminder without time":    {is: notice, p: NoticePatch{Type: &NoticeType{Name: "r", IsReminder: true}}, refused: "exactly one of"},
-		"a notice without only mine": {is: reminder, p: NoticePatch{Type: &NoticeType{Name: "event_created"}}, refused: "exactly one of"},
-		"only mine for a reminder":   {is: reminder, p: NoticePatch{OnlyMine: &yes}, refused: "must define only time_before"},
-		"a time for another notice":  {is: notice, p: NoticePatch{Before: &hour}, refused: "must define only only_if_involved"},
-		"both when the kind changes": {is: notice, p: NoticePatch{Type: &NoticeType{IsReminder: true}, Before: &hour, OnlyMine: &yes}, refused: "only time_before"},
+			want: NoticeSetting{ID: 1, Type: "oncall_reminder", IsReminder: true, Before: &day, Mode: users.Email,
+				TeamID: 7, Roles: []string{"secondary"}}},
+		"a notice becomes a reminder": {is: notice,
+			p: NoticePatch{Type: &NoticeType{Name: "oncall_reminder", IsReminder: true}, Before: &hour},
+			want: NoticeSetting{ID: 2, Type: "oncall_reminder", IsReminder: true, Before: &hour, Mode: users.SMS,
+				Roles: []string{"primary"}}},
+		"a reminder without time": {is: notice, p: NoticePatch{Type: &NoticeType{Name: "r", IsReminder: true}},
+			refused: "exactly one of"},
+		"a notice without only mine": {is: reminder, p: NoticePatch{Type: &NoticeType{Name: "event_created"}},
+			refused: "exactly one of"},
+		"only mine for a reminder": {is: reminder, p: NoticePatch{OnlyMine: &yes},
+			refused: "must define only time_before"},
+		"a time for another notice": {is: notice, p: NoticePatch{Before: &hour},
+			refused: "must define only only_if_involved"},
+		"both when the kind changes": {is: notice, p: NoticePatch{Type: &NoticeType{IsReminder: true}, Before: &hour,
+			OnlyMine: &yes}, refused: "only time_before"},
 	} {
 		got, err := c.p.Decide(c.is)
 		if c.refused != "" {

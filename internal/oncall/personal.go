@@ -23,7 +23,8 @@ type PersonalNotice struct {
 	Link  string         // where to answer; "" = no link
 }
 
-// Text returns a short text for phones. It returns false if the notice does not concern the reader or its kind has no text.
+// Text returns a short text for phones. It returns false if the notice does not concern the reader or its kind has no
+// text.
 func (p PersonalNotice) Text() (Text, bool) {
 	var own, others []NoticeFact
 	for _, f := range p.Facts {
@@ -40,15 +41,20 @@ func (p PersonalNotice) Text() (Text, bool) {
 		if len(own) > 0 {
 			subject = p.By + " asks you to swap shifts of " + p.Team
 		}
-		return Text{subject, stacked(p.list("You would take", others), p.list("You would give", own), quoted(p.Note), line("Answer", p.Link))}, true
+		return Text{subject, stacked(p.list("You would take", others), p.list("You would give", own), quoted(p.Note),
+			line("Answer", p.Link))}, true
 	case SwapAccepted:
-		return Text{p.By + " accepted your " + request, stacked(p.list("You gave away", own), p.list("You have now", others))}, true
+		return Text{p.By + " accepted your " + request, stacked(p.list("You gave away", own),
+			p.list("You have now", others))}, true
 	case SwapDeclined:
-		return Text{p.By + " declined your " + request, stacked(p.list("Still yours", own), line("Ask others", p.Link))}, true
+		return Text{p.By + " declined your " + request, stacked(p.list("Still yours", own),
+			line("Ask others", p.Link))}, true
 	case SwapExpired:
-		return Text{"Your " + request + " expired", stacked("Nobody agreed in time: "+p.Note+".", p.list("Still yours", own))}, true
+		return Text{"Your " + request + " expired", stacked("Nobody agreed in time: "+p.Note+".",
+			p.list("Still yours", own))}, true
 	case SwapWithdrawn:
-		return Text{p.By + " withdrew the " + request, stacked("You need not answer, nothing changes.", p.list("It was about", p.Facts))}, true
+		return Text{p.By + " withdrew the " + request, stacked("You need not answer, nothing changes.",
+			p.list("It was about", p.Facts))}, true
 	case PagerTaken:
 		return p.pager()
 	}
@@ -63,7 +69,8 @@ func (p PersonalNotice) pager() (Text, bool) {
 	taken := p.Facts[0]
 	if taken.User == p.Reader {
 		return Text{
-			fmt.Sprintf("You have the pager of %s", p.Team), fmt.Sprintf("You are %s of %s from now until %s.", taken.Role, p.Team, shortTime(taken.End, p.Zone)),
+			fmt.Sprintf("You have the pager of %s", p.Team), fmt.Sprintf("You are %s of %s from now until %s.",
+				taken.Role, p.Team, shortTime(taken.End, p.Zone)),
 		}, true
 	}
 	var lost []NoticeFact
@@ -74,7 +81,8 @@ func (p PersonalNotice) pager() (Text, bool) {
 		}
 	}
 	return Text{
-		fmt.Sprintf("%s took the pager of %s from you", taken.Name, p.Team), stacked(p.list(taken.Name+" is on call in your place", lost)),
+		fmt.Sprintf("%s took the pager of %s from you", taken.Name,
+			p.Team), stacked(p.list(taken.Name+" is on call in your place", lost)),
 	}, len(lost) > 0
 }
 
@@ -91,7 +99,8 @@ func (p PersonalNotice) list(title string, facts []NoticeFact) string {
 			out = append(out, fmt.Sprintf("and %d more", len(facts)-i))
 			break
 		}
-		out = append(out, fmt.Sprintf("%s %s to %s", f.Role, f.Start.In(p.Zone).Format(shortLayout), shortTime(f.End, p.Zone)))
+		out = append(out, fmt.Sprintf("%s %s to %s", f.Role, f.Start.In(p.Zone).Format(shortLayout),
+			shortTime(f.End, p.Zone)))
 	}
 	return title + ": " + strings.Join(out, ", ") + "."
 }

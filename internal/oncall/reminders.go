@@ -78,27 +78,33 @@ func (f NoticeFact) text(zone *time.Location) string {
 // NoticeText returns the text of a notice for a reader in a zone. facts are those of Notice.Shifts. It returns false if
 // the kind has no text for so many facts.
 func NoticeText(kind NoticeKind, team string, facts []NoticeFact, zone *time.Location) (Text, bool) {
-	need := map[NoticeKind]int{ShiftCreated: 1, ShiftEdited: 2, ShiftDeleted: 1, ShiftSwapped: 2, ShiftSubstituted: 2}[kind]
+	need := map[NoticeKind]int{ShiftCreated: 1, ShiftEdited: 2, ShiftDeleted: 1, ShiftSwapped: 2,
+		ShiftSubstituted: 2}[kind]
 	if need == 0 || len(facts) < need {
 		return Text{}, false
 	}
 	a, subject := facts[0], fmt.Sprintf("%s shift of %s for %s", facts[0].Role, facts[0].Name, team)
 	switch kind {
 	case ShiftCreated:
-		return Text{"New: " + subject, "A shift was added to the calendar of team " + team + ": " + a.text(zone) + "."}, true
+		return Text{"New: " + subject, "A shift was added to the calendar of team " + team + ": " + a.text(zone) +
+			"."}, true
 	case ShiftDeleted:
-		return Text{"Deleted: " + subject, "A shift was deleted from the calendar of team " + team + ": " + a.text(zone) + "."}, true
+		return Text{"Deleted: " + subject, "A shift was deleted from the calendar of team " + team + ": " +
+			a.text(zone) + "."}, true
 	case ShiftEdited:
-		return Text{"Changed: " + subject, "A shift on the calendar of team " + team + " was changed.\n\nBefore: " + a.text(zone) +
+		return Text{"Changed: " + subject, "A shift on the calendar of team " + team + " was changed.\n\nBefore: " +
+			a.text(zone) +
 			".\nNow: " + facts[1].text(zone) + "."}, true
 	case ShiftSwapped:
 		b := facts[1]
 		return Text{fmt.Sprintf("Swapped: shifts of %s and %s for %s", a.Name, b.Name, team),
-			fmt.Sprintf("%s and %s swapped shifts on the calendar of team %s.\n\nUntil now: %s; %s.", a.Name, b.Name, team, a.text(zone), b.text(zone))}, true
+			fmt.Sprintf("%s and %s swapped shifts on the calendar of team %s.\n\nUntil now: %s; %s.", a.Name, b.Name,
+				team, a.text(zone), b.text(zone))}, true
 	case ShiftSubstituted:
 		b := facts[1]
 		return Text{fmt.Sprintf("Covered: %s stands in for %s as %s for %s", a.Name, b.Name, a.Role, team),
-			fmt.Sprintf("%s stands in for %s on the calendar of team %s: %s.", a.Name, b.Name, team, a.text(zone))}, true
+				fmt.Sprintf("%s stands in for %s on the calendar of team %s: %s.", a.Name, b.Name, team, a.text(zone))},
+			true
 	}
 	return Text{}, false
 }

@@ -206,8 +206,8 @@ func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, e
 	})
 }
 
-// holder asks the calendar for the holder of a role. If it has no answer, holder adds the reason to the answer of otherwise. With
-// onlyShifts, a gap in the calendar is answered with nobody.
+// holder asks the calendar for the holder of a role. If it has no answer, holder adds the reason to the answer of
+// otherwise. With onlyShifts, a gap in the calendar is answered with nobody.
 func (r *Resolver) holder(ctx context.Context, team Team, duty string, onlyShifts bool, t time.Time, otherwise func() (Answer, error)) (Answer, error) {
 	answer, ok, err := r.fromCalendar(ctx, team, duty, t)
 	if ok || err != nil {

@@ -56,15 +56,16 @@ func (f *fakeDirectory) UsersByID(_ context.Context, ids []users.ID) (map[users.
 	return out, f.fail
 }
 
-// newDirectory returns ana (1), bo (2, inactive), cy (3) and boss (4). All but boss are in team db (target 101), in that
-// order.
+// newDirectory returns ana (1), bo (2, inactive), cy (3) and boss (4). All but boss are in team db (target 101), in
+// that order.
 func newDirectory() *fakeDirectory {
 	f := &fakeDirectory{users: map[users.ID]users.User{}, teams: map[int64]Team{}, lists: map[int64]List{}}
 	for i, name := range []string{"ana", "bo", "cy", "boss"} {
 		id := users.ID(i + 1)
 		f.users[id] = users.User{ID: id, TargetID: int64(id), Name: name, Active: name != "bo"}
 	}
-	f.teams[101] = Team{TargetID: 101, Name: "db", Active: true, ManagerID: 4, DirectorID: 2, Members: []users.ID{1, 2, 3, 1}}
+	f.teams[101] = Team{TargetID: 101, Name: "db", Active: true, ManagerID: 4, DirectorID: 2,
+		Members: []users.ID{1, 2, 3, 1}}
 	f.teams[102] = Team{TargetID: 102, Name: "idle", Active: true, Members: []users.ID{2}}
 	f.teams[103] = Team{TargetID: 103, Name: "closed", Members: []users.ID{1}}
 	f.teams[104] = Team{TargetID: 104, Name: "solo", Active: true, Members: []users.ID{3}}
@@ -90,31 +91,53 @@ func TestResolve(t *testing.T) {
 		kind  fault.Kind
 		err   string
 	}{
-		"user":                        {query: Query{Role: "user", TargetID: 1}, users: []users.ID{1}, rule: "named in the plan"},
-		"inactive user":               {query: Query{Role: "user", TargetID: 2}, rule: "user bo is not active"},
-		"unknown user":                {query: Query{Role: "user", TargetID: 9, Name: "zoe"}, kind: fault.NotFound, err: "user zoe does not exist"},
-		"team: active, each once":     {query: Query{Role: "Team", TargetID: 101}, users: []users.ID{1, 3}, rule: "everybody in team db"},
-		"team without active members": {query: Query{Role: "team", TargetID: 102}, rule: "team idle has no active member"},
-		"inactive team":               {query: Query{Role: "team", TargetID: 103}, rule: "team closed is not active"},
-		"unknown team":                {query: Query{Role: "team", TargetID: 9}, kind: fault.NotFound, err: "team number 9 does not exist"},
-		"manager":                     {query: Query{Role: "manager", TargetID: 101}, users: []users.ID{4}, rule: "manager of team db"},
-		"no manager":                  {query: Query{Role: "manager", TargetID: 104}, rule: "team solo has no manager"},
-		"inactive director":           {query: Query{Role: "director", TargetID: 101}, rule: "the director of team db is not active"},
-		"primary":                     {query: Query{Role: "oncall-primary", TargetID: 101}, users: []users.ID{1}, rule: "primary of team db: first in its fixed order"},
-		"oncall is primary":           {query: Query{Role: "oncall", TargetID: 101}, users: []users.ID{1}, rule: "primary of team db: first in its fixed order"},
-		"secondary skips inactive":    {query: Query{Role: "oncall-secondary", TargetID: 101}, users: []users.ID{3}, rule: "secondary of team db: second in its fixed order"},
-		"tertiary wraps":              {query: Query{Role: "oncall-tertiary", TargetID: 101}, users: []users.ID{1}, rule: "tertiary of team db: first in its fixed order"},
-		"a team of one":               {query: Query{Role: "oncall-secondary", TargetID: 104}, users: []users.ID{3}, rule: "secondary of team solo: first in its fixed order"},
-		"any other duty":              {query: Query{Role: "oncall-shadow", TargetID: 101}, users: []users.ID{1}, rule: "shadow of team db: first in its fixed order"},
-		"nobody on call":              {query: Query{Role: "oncall-primary", TargetID: 102}, rule: "nobody is primary: team idle has no active member"},
-		"round-robin, first":          {query: Query{Role: "round-robin", TargetID: 101, Turn: 4}, users: []users.ID{1}, rule: "round-robin in team db: 1 of 2"},
-		"round-robin, next":           {query: Query{Role: "round-robin", TargetID: 101, Turn: 4, Round: 1}, users: []users.ID{3}, rule: "round-robin in team db: 2 of 2"},
-		"round-robin of nobody":       {query: Query{Role: "round-robin", TargetID: 102}, rule: "team idle has no active member"},
-		"next on call":                {query: Query{Role: "next-on-call", TargetID: 101}, users: []users.ID{3}, rule: "next on call of team db: after the primary in its fixed order"},
-		"next of a team of one":       {query: Query{Role: "next-on-call", TargetID: 104}, users: []users.ID{3}, rule: "next on call of team solo: after the primary in its fixed order"},
-		"next of nobody":              {query: Query{Role: "next-on-call", TargetID: 102}, rule: "nobody is next on call: team idle has no active member"},
-		"unknown role":                {query: Query{Role: "king", TargetID: 101, Name: "db"}, kind: fault.Invalid, err: `the role "king" of db is not known`},
-		"half a role":                 {query: Query{Role: "oncall-", TargetID: 101, Name: "db"}, kind: fault.Invalid, err: `the role "oncall-" of db is not known`},
+		"user": {query: Query{Role: "user", TargetID: 1}, users: []users.ID{1},
+			rule: "named in the plan"},
+		"inactive user": {query: Query{Role: "user", TargetID: 2}, rule: "user bo is not active"},
+		"unknown user": {query: Query{Role: "user", TargetID: 9, Name: "zoe"}, kind: fault.NotFound,
+			err: "user zoe does not exist"},
+		"team: active, each once": {query: Query{Role: "Team", TargetID: 101}, users: []users.ID{1, 3},
+			rule: "everybody in team db"},
+		"team without active members": {query: Query{Role: "team", TargetID: 102},
+			rule: "team idle has no active member"},
+		"inactive team": {query: Query{Role: "team", TargetID: 103}, rule: "team closed is not active"},
+		"unknown team": {query: Query{Role: "team", TargetID: 9}, kind: fault.NotFound,
+			err: "team number 9 does not exist"},
+		"manager": {query: Query{Role: "manager", TargetID: 101}, users: []users.ID{4},
+			rule: "manager of team db"},
+		"no manager": {query: Query{Role: "manager", TargetID: 104}, rule: "team solo has no manager"},
+		"inactive director": {query: Query{Role: "director", TargetID: 101},
+			rule: "the director of team db is not active"},
+		"primary": {query: Query{Role: "oncall-primary", TargetID: 101}, users: []users.ID{1},
+			rule: "primary of team db: first in its fixed order"},
+		"oncall is primary": {query: Query{Role: "oncall", TargetID: 101}, users: []users.ID{1},
+			rule: "primary of team db: first in its fixed order"},
+		"secondary skips inactive": {query: Query{Role: "oncall-secondary", TargetID: 101}, users: []users.ID{3},
+			rule: "secondary of team db: second in its fixed order"},
+		"tertiary wraps": {query: Query{Role: "oncall-tertiary", TargetID: 101}, users: []users.ID{1},
+			rule: "tertiary of team db: first in its fixed order"},
+		"a team of one": {query: Query{Role: "oncall-secondary", TargetID: 104}, users: []users.ID{3},
+			rule: "secondary of team solo: first in its fixed order"},
+		"any other duty": {query: Query{Role: "oncall-shadow", TargetID: 101}, users: []users.ID{1},
+			rule: "shadow of team db: first in its fixed order"},
+		"nobody on call": {query: Query{Role: "oncall-primary", TargetID: 102},
+			rule: "nobody is primary: team idle has no active member"},
+		"round-robin, first": {query: Query{Role: "round-robin", TargetID: 101, Turn: 4},
+			users: []users.ID{1}, rule: "round-robin in team db: 1 of 2"},
+		"round-robin, next": {query: Query{Role: "round-robin", TargetID: 101, Turn: 4, Round: 1},
+			users: []users.ID{3}, rule: "round-robin in team db: 2 of 2"},
+		"round-robin of nobody": {query: Query{Role: "round-robin", TargetID: 102},
+			rule: "team idle has no active member"},
+		"next on call": {query: Query{Role: "next-on-call", TargetID: 101}, users: []users.ID{3},
+			rule: "next on call of team db: after the primary in its fixed order"},
+		"next of a team of one": {query: Query{Role: "next-on-call", TargetID: 104}, users: []users.ID{3},
+			rule: "next on call of team solo: after the primary in its fixed order"},
+		"next of nobody": {query: Query{Role: "next-on-call", TargetID: 102},
+			rule: "nobody is next on call: team idle has no active member"},
+		"unknown role": {query: Query{Role: "king", TargetID: 101, Name: "db"}, kind: fault.Invalid,
+			err: `the role "king" of db is not known`},
+		"half a role": {query: Query{Role: "oncall-", TargetID: 101, Name: "db"}, kind: fault.Invalid,
+			err: `the role "oncall-" of db is not known`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -192,7 +215,8 @@ func TestPrefetchReadsEverythingInThreeReads(t *testing.T) {
 	dir := newDirectory()
 	r := NewResolver(dir, nil, time.Minute)
 	queries := []Query{
-		{Role: "user", TargetID: 1}, {Role: "user", TargetID: 9}, {Role: "team", TargetID: 101}, {Role: "manager", TargetID: 101},
+		{Role: "user", TargetID: 1}, {Role: "user", TargetID: 9}, {Role: "team", TargetID: 101}, {Role: "manager",
+			TargetID: 101},
 		{Role: "oncall-primary", TargetID: 104}, {Role: "director", TargetID: 103},
 	}
 	require.NoError(t, r.Prefetch(t.Context(), queries))
@@ -234,8 +258,8 @@ func TestRecentReadsAgainAfterItsTTL(t *testing.T) {
 	})
 }
 
-// If the calendar has no secondary, the secondary is from the team's fixed order, without the present primary, while another
-// person is left. The same holds for a missing primary.
+// If the calendar has no secondary, the secondary is from the team's fixed order, without the present primary, while
+// another person is left. The same holds for a missing primary.
 func TestNobodyIsTheirOwnSecondary(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -245,19 +269,25 @@ func TestNobodyIsTheirOwnSecondary(t *testing.T) {
 		want    users.ID
 		rule    string
 	}{
-		"the second is primary": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{1, 3, 4}, role: "secondary", want: 4,
+		"the second is primary": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{1, 3, 4},
+			role: "secondary", want: 4,
 			rule: "secondary of team db: third in its fixed order, because the second is already on call in another role"},
 		"it wraps": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{1, 3}, role: "secondary", want: 1,
 			rule: "secondary of team db: first in its fixed order, because the second is already on call in another role"},
-		"the second is free": {shifts: map[string]users.ID{"primary": 1}, members: []users.ID{1, 3}, role: "secondary", want: 3,
+		"the second is free": {shifts: map[string]users.ID{"primary": 1}, members: []users.ID{1, 3}, role: "secondary",
+			want: 3,
 			rule: "secondary of team db: second in its fixed order"},
-		"nobody else is there": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{3}, role: "secondary", want: 3,
+		"nobody else is there": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{3}, role: "secondary",
+			want: 3,
 			rule: "secondary of team db: first in its fixed order"},
-		"the first is secondary": {shifts: map[string]users.ID{"secondary": 1}, members: []users.ID{1, 3}, role: "primary", want: 3,
+		"the first is secondary": {shifts: map[string]users.ID{"secondary": 1}, members: []users.ID{1, 3},
+			role: "primary", want: 3,
 			rule: "primary of team db: second in its fixed order, because the first is already on call in another role"},
-		"tertiary is neither": {shifts: map[string]users.ID{"primary": 4}, members: []users.ID{1, 3, 4}, role: "tertiary", want: 1,
+		"tertiary is neither": {shifts: map[string]users.ID{"primary": 4}, members: []users.ID{1, 3, 4},
+			role: "tertiary", want: 1,
 			rule: "tertiary of team db: first in its fixed order, because the third is already on call in another role"},
-		"who is switched off is no primary": {shifts: map[string]users.ID{"primary": 2}, members: []users.ID{1, 2, 3}, role: "secondary", want: 3,
+		"who is switched off is no primary": {shifts: map[string]users.ID{"primary": 2}, members: []users.ID{1, 2, 3},
+			role: "secondary", want: 3,
 			rule: "secondary of team db: second in its fixed order"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,8 +20,9 @@ type SimulationCalendar struct {
 
 // NewSimulationCalendar returns a calendar over the store.
 func NewSimulationCalendar(store CalendarStore, conf LiveConfig) *SimulationCalendar {
-	return &SimulationCalendar{store: store, conf: conf.withDefaults(), answers: LiveCalendar{zones: map[string]*time.Location{}},
-		known: map[int64][]*TeamCalendar{}}
+	return &SimulationCalendar{store: store, conf: conf.withDefaults(),
+		answers: LiveCalendar{zones: map[string]*time.Location{}},
+		known:   map[int64][]*TeamCalendar{}}
 }
 
 // OnCall implements Calendar. An error of storage is returned, because no page waits for this answer.

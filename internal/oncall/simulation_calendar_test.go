@@ -17,7 +17,8 @@ func TestSimulationCalendarAnswersForAnyInstantAndReadsEachWindowOnce(t *testing
 	store.set(7,
 		Shift{ID: 1, TeamID: 7, Role: RolePrimary, User: 3, Start: at.Add(-time.Hour), End: at.Add(time.Hour)},
 		Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 4, Start: at.Add(time.Hour), End: at.Add(2 * time.Hour)},
-		Shift{ID: 3, TeamID: 7, Role: RolePrimary, User: 5, Start: at.Add(100 * 24 * time.Hour), End: at.Add(101 * 24 * time.Hour)})
+		Shift{ID: 3, TeamID: 7, Role: RolePrimary, User: 5, Start: at.Add(100 * 24 * time.Hour),
+			End: at.Add(101 * 24 * time.Hour)})
 	c := NewSimulationCalendar(store, LiveConfig{})
 	team := Team{ID: 7, Name: "db", TimeZone: "Europe/Zurich"}
 	for after, want := range map[time.Duration]users.ID{0: 3, time.Hour - time.Second: 3, time.Hour: 4, 100 * 24 * time.Hour: 5} {

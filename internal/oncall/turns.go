@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// turn returns the place of the member whose turn it is, of n > 0 members. Of each n consecutive incidents, from a multiple
-// of n, each member gets one; the order begins anywhere in each such block, and round moves it on. It needs no stored
-// counter, so a burst of incidents waits for no row, and every process gives the same answer. The number modulo n would be
-// no fair choice: alerts that always fire together would page the same member each time.
+// turn returns the place of the member whose turn it is, of n > 0 members. Of each n consecutive incidents, from a
+// multiple of n, each member gets one; the order begins anywhere in each such block, and round moves it on. It needs no
+// stored counter, so a burst of incidents waits for no row, and every process gives the same answer. The number modulo
+// n would be no fair choice: alerts that always fire together would page the same member each time.
 func turn(incident int64, round, n int) int {
 	number, members := uint64(max(incident, 0)), uint64(n)
 	return int((number%members + mix(number/members)%members + uint64(max(round, 0))) % members)
@@ -36,8 +36,8 @@ func (r *Resolver) roundRobin(ctx context.Context, team Team, q Query) (Answer, 
 	}, nil
 }
 
-// nextOnCall answers with who is primary after the present one. If the calendar does not know, it is the member after the
-// present primary in the fixed order.
+// nextOnCall answers with who is primary after the present one. If the calendar does not know, it is the member after
+// the present primary in the fixed order.
 func (r *Resolver) nextOnCall(ctx context.Context, team Team, onlyShifts bool, t time.Time) (Answer, error) {
 	if r.calendar != nil {
 		answer, ok, err := r.calendar.NextOnCall(ctx, team, RolePrimary, t)
@@ -46,7 +46,8 @@ func (r *Resolver) nextOnCall(ctx context.Context, team Team, onlyShifts bool, t
 			return answer, err
 		}
 	}
-	present, err := r.holder(ctx, team, RolePrimary, onlyShifts, t, func() (Answer, error) { return r.inFixedOrder(ctx, team, RolePrimary, t) })
+	present, err := r.holder(ctx, team, RolePrimary, onlyShifts, t,
+		func() (Answer, error) { return r.inFixedOrder(ctx, team, RolePrimary, t) })
 	if err != nil || present.Gap {
 		return present, err
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Of consecutive incidents each member gets nearly the same number, and so of every second, third ... incident: alerts that
-// always fire together do not page the same member each time. The next page of an incident goes to the next member.
+// Of consecutive incidents each member gets nearly the same number, and so of every second, third ... incident: alerts
+// that always fire together do not page the same member each time. The next page of an incident goes to the next
+// member.
 func TestTurnsAreFair(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -42,7 +43,8 @@ func TestNextOnCallIsTheNextOtherHolder(t *testing.T) {
 	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	shift := func(user users.ID, from, hours int) Shift {
 		start := noon.Add(time.Duration(from) * time.Hour)
-		return Shift{TeamID: 101, Role: "primary", User: user, Start: start, End: start.Add(time.Duration(hours) * time.Hour)}
+		return Shift{TeamID: 101, Role: "primary", User: user, Start: start,
+			End: start.Add(time.Duration(hours) * time.Hour)}
 	}
 	dir := newDirectory()
 	dir.teams[101] = Team{ID: 101, TargetID: 101, Name: "db", Active: true, Members: []users.ID{1, 2, 3}}
@@ -50,11 +52,14 @@ func TestNextOnCallIsTheNextOtherHolder(t *testing.T) {
 	calendar := NewTeamCalendar(101, noon.Add(-48*time.Hour), noon.Add(48*time.Hour),
 		[]Shift{shift(1, -2, 3), shift(1, 1, 3), shift(4, 8, 2), shift(3, 10, 2)})
 	ask := func(at time.Time) Answer {
-		answer, err := NewResolver(dir, Fixed{101: calendar}, time.Minute).Resolve(t.Context(), Query{Role: RoleNextOnCall, TargetID: 101}, at)
+		answer, err := NewResolver(dir, Fixed{101: calendar}, time.Minute).Resolve(t.Context(),
+			Query{Role: RoleNextOnCall, TargetID: 101}, at)
 		require.NoError(t, err)
 		return answer
 	}
-	require.Equal(t, Answer{Users: []users.ID{4}, Rule: "next primary of team db: shift from Mon 2026-11-23 20:00 UTC"}, ask(noon))
+	require.Equal(t, Answer{Users: []users.ID{4},
+		Rule: "next primary of team db: shift from Mon 2026-11-23 20:00 UTC"}, ask(noon))
 	require.Equal(t, []users.ID{3}, ask(noon.Add(9*time.Hour)).Users)
-	require.Equal(t, []users.ID{1}, ask(noon.Add(11*time.Hour)).Users, "no shift follows: after 3 in the fixed order comes 1")
+	require.Equal(t, []users.ID{1}, ask(noon.Add(11*time.Hour)).Users,
+		"no shift follows: after 3 in the fixed order comes 1")
 }

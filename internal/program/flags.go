@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 )
 
-// usage is the help text of a server. All settings but the name of the file are configuration, which all programs share.
+// usage is the help text of a server. All settings but the name of the file are configuration, which all programs
+// share.
 const usage = `Usage: %s [--config FILE] [--version]
 
 %s

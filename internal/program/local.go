@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 )
 
-// Local connects to the configured database and returns a transport that answers requests to /v1 in this process, as the operator. The
-// caller must call end when it is done.
+// Local connects to the configured database and returns a transport that answers requests to /v1 in this process, as
+// the operator. The caller must call end when it is done.
 func Local(ctx context.Context, c *config.Config) (api http.RoundTripper, end func(), err error) {
 	cfg, err := c.API()
 	if err != nil {
@@ -50,7 +50,8 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	return &http.Response{StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+	return &http.Response{StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body),
+		ContentLength: int64(w.body.Len()), Request: r,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}, nil
 }
 

@@ -72,11 +72,13 @@ func metricsOfBothServers(t *testing.T) map[string]bool {
 	c := servertest.Common(pgtest.URL(t))
 	registries := []*prometheus.Registry{server.NewRegistry("test"), server.NewRegistry("test")}
 	a, err := apiserver.New(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0"},
-		Intake: config.Intake{SMTP: config.IntakeSMTP{Addr: "127.0.0.1:0"}}}, server.Deps{Log: servertest.Log(t), Registry: registries[0]})
+		Intake: config.Intake{SMTP: config.IntakeSMTP{Addr: "127.0.0.1:0"}}},
+		server.Deps{Log: servertest.Log(t), Registry: registries[0]})
 	require.NoError(t, err)
 	api := "http://" + a.Addr()
 	servertest.Background(t, a.Run)
-	p, err := processor.New(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}}, server.Deps{Log: servertest.Log(t), Registry: registries[1]})
+	p, err := processor.New(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}},
+		server.Deps{Log: servertest.Log(t), Registry: registries[1]})
 	require.NoError(t, err)
 	servertest.Background(t, p.Run)
 	servertest.Eventually(t, api+"/readyz/paging", 200, `"ready": true`)

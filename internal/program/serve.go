@@ -77,7 +77,8 @@ func serve[C any, S interface{ Run(context.Context) error }](ctx context.Context
 		return err
 	}
 	defer func() { _ = log.Sync() }() // standard error cannot always be synced
-	log.Info("starting", zap.String("program", program), zap.String("version", server.Version()), zap.Int("pid", os.Getpid()))
+	log.Info("starting", zap.String("program", program), zap.String("version", server.Version()),
+		zap.Int("pid", os.Getpid()))
 	for _, w := range c.Warnings() {
 		log.Warn("configuration", zap.String("key", w.Where), zap.String("reason", w.Message))
 	}
@@ -88,8 +89,8 @@ func serve[C any, S interface{ Run(context.Context) error }](ctx context.Context
 	return s.Run(ctx)
 }
 
-// collectorPercent is the target of the garbage collector (GOGC). Servers keep little memory and allocate much: with Go's
-// default of 100 they spend a tenth of their time in the collector.
+// collectorPercent is the target of the garbage collector (GOGC). Servers keep little memory and allocate much: with
+// Go's default of 100 they spend a tenth of their time in the collector.
 const collectorPercent = 400
 
 // RelaxCollector sets the target of the garbage collector, unless GOGC is set. GOMEMLIMIT still applies.
@@ -99,7 +100,8 @@ func RelaxCollector(environ []string, set func(int) int) {
 	}
 }
 
-// PrintError writes the error that ended a program, with advice if there is any, and the name of the program on each line.
+// PrintError writes the error that ended a program, with advice if there is any, and the name of the program on each
+// line.
 func PrintError(w io.Writer, program string, err error) {
 	for line := range strings.Lines(postgres.Explain(err)) {
 		fmt.Fprintf(w, "%s: %s\n", program, strings.TrimRight(line, "\n"))

@@ -24,14 +24,16 @@ import (
 // runAPI runs an iris-api until the test ends or stop is called; stop returns the error of Run.
 func runAPI(t *testing.T, c config.Common, log *zap.Logger) (base string, stop func() error) {
 	t.Helper()
-	a, err := apiserver.New(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}}, server.Deps{Log: log})
+	a, err := apiserver.New(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
+		server.Deps{Log: log})
 	require.NoError(t, err)
 	return "http://" + a.Addr(), servertest.Background(t, a.Run)
 }
 
 func runProcessor(t *testing.T, c config.Common, log *zap.Logger) (base string, stop func() error) {
 	t.Helper()
-	p, err := programprocessor.New(config.Processor{Common: c, Gossip: config.Gossip{Addr: "127.0.0.1:0"}}, server.Deps{Log: log})
+	p, err := programprocessor.New(config.Processor{Common: c, Gossip: config.Gossip{Addr: "127.0.0.1:0"}},
+		server.Deps{Log: log})
 	require.NoError(t, err)
 	return "http://" + p.AdminAddr(), servertest.Background(t, p.Run)
 }
@@ -87,7 +89,8 @@ func TestMigrateAuto(t *testing.T) {
 
 	// A later server needs the key that the secret was wrapped with. Waiting does not help, so it exits.
 	c.SecretKey = ""
-	p, err := programprocessor.New(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}}, server.Deps{Log: servertest.Log(t)})
+	p, err := programprocessor.New(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}},
+		server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
 	require.ErrorContains(t, p.Run(t.Context()), "IRIS_SECRET_KEY")
 }
@@ -100,7 +103,8 @@ func TestAnUnreachableDatabaseIsLoggedOnce(t *testing.T) {
 	servertest.Eventually(t, api+"/readyz", http.StatusServiceUnavailable, "the database cannot be reached")
 	servertest.Eventually(t, api+"/readyz/paging", http.StatusServiceUnavailable, "the database cannot be reached")
 	asked := time.Now()
-	require.Eventually(t, func() bool { return time.Since(asked) > 2500*time.Millisecond }, servertest.Patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return time.Since(asked) > 2500*time.Millisecond }, servertest.Patience,
+		50*time.Millisecond)
 	said := logs.FilterMessage("not ready").FilterFieldKey("reason").All()
 	require.LessOrEqual(t, len(said), 2, "starting, and the database")
 	require.NoError(t, stop())
@@ -109,7 +113,8 @@ func TestAnUnreachableDatabaseIsLoggedOnce(t *testing.T) {
 func TestTheMailboxIsProxied(t *testing.T) {
 	t.Parallel()
 	box := http.NewServeMux()
-	box.HandleFunc("GET /dev/mailbox.json", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]string{"letter"}) })
+	box.HandleFunc("GET /dev/mailbox.json",
+		func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]string{"letter"}) })
 	boxServer := httptest.NewServer(box)
 	defer boxServer.Close()
 	a, err := apiserver.New(config.API{

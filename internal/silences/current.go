@@ -125,7 +125,8 @@ func (c *compiled) at(now time.Time) {
 
 // same reports whether two contents hide the same incidents at the same times.
 func (c Content) same(as Content) bool {
-	return c.Match == as.Match && c.From.Equal(as.From) && c.To.Equal(as.To) && c.Recurrence == as.Recurrence && c.Zone == as.Zone
+	return c.Match == as.Match && c.From.Equal(as.From) && c.To.Equal(as.To) && c.Recurrence == as.Recurrence &&
+		c.Zone == as.Zone
 }
 
 // askEvery is after how many silences find asks whether its request has ended.
@@ -164,10 +165,12 @@ func (c *current) holds(now time.Time) bool {
 
 func (c *current) matches(s *Subject, now time.Time, b *kitmatchers.Budget) bool {
 	return c.holds(now) && (c.ApplicationID == 0 || c.ApplicationID == s.ApplicationID) &&
-		(c.Plan == "" && c.Team == "" || slices.Contains(c.PlanIDs, s.PlanID)) && c.matchers.Decide(s.label, b) == kitmatchers.Yes
+		(c.Plan == "" && c.Team == "" || slices.Contains(c.PlanIDs, s.PlanID)) &&
+		c.matchers.Decide(s.label, b) == kitmatchers.Yes
 }
 
 // reason is the line of the timeline.
 func (c *current) reason() string {
-	return fmt.Sprintf("silence %d of %s hides the incident until %s: %s", c.ID, c.Author, c.Span.To.UTC().Format("2006-01-02 15:04 MST"), c.Comment)
+	return fmt.Sprintf("silence %d of %s hides the incident until %s: %s", c.ID, c.Author,
+		c.Span.To.UTC().Format("2006-01-02 15:04 MST"), c.Comment)
 }

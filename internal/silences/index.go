@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// index finds the silences that can match an incident, so that an opening does not ask all of them. The numbers are positions in a list.
+// index finds the silences that can match an incident, so that an opening does not ask all of them. The numbers are
+// positions in a list.
 type index struct {
 	labels       map[string]map[string][]int // by a label and its value
 	plans        map[int64][]int
@@ -16,7 +17,8 @@ type index struct {
 // pair is a label and a value.
 type pair struct{ label, value string }
 
-// indexOf returns an index of a list. Each silence is under one of its conditions: of its labels, that which the fewest silences have in common.
+// indexOf returns an index of a list. Each silence is under one of its conditions: of its labels, that which the fewest
+// silences have in common.
 func indexOf(all []current) index {
 	x := index{labels: map[string]map[string][]int{}, plans: map[int64][]int{}, applications: map[int64][]int{}}
 	common := map[pair]int{}

@@ -14,12 +14,13 @@ import (
 const (
 	// every is the time between two passes of a Keeper.
 	every = time.Second
-	// settling is how long after its begin a silence is applied again: a transaction that began before may open an incident.
+	// settling is how long after its begin a silence is applied again: a transaction that began before may open an
+	// incident.
 	settling = 10 * time.Second
 	// atOnce is how many incidents one statement hides or releases.
 	atOnce = 500
-	// mostSought is how many incidents one application of a silence searches: those about to page, then the newest that escalate. To match
-	// one costs 50 us. The others are hidden by the next passes, or before they page (Hide).
+	// mostSought is how many incidents one application of a silence searches: those about to page, then the newest that
+	// escalate. To match one costs 50 us. The others are hidden by the next passes, or before they page (Hide).
 	mostSought = 500
 )
 
@@ -59,8 +60,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// pass applies the silences that began, and releases the incidents of those that ended. A silence is applied to all incidents by the process
-// that owns the bucket of the silence.
+// pass applies the silences that began, and releases the incidents of those that ended. A silence is applied to all
+// incidents by the process that owns the bucket of the silence.
 func (k *Keeper) pass(ctx context.Context) error {
 	var held []int
 	var owned buckets.Set
@@ -130,7 +131,8 @@ func (k *Keeper) apply(ctx context.Context, force *inForce, c *current) error {
 	return nil
 }
 
-// Hide stops the escalation of the incidents that a silence matches, and returns them. While no silence is in force, it costs nothing.
+// Hide stops the escalation of the incidents that a silence matches, and returns them. While no silence is in force, it
+// costs nothing.
 func (k *Keeper) Hide(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error) {
 	now := k.current.clock.Now()
 	force, err := k.current.read(ctx, now)

@@ -30,7 +30,8 @@ func (o Opener) Open(ctx context.Context, n incidents.New) (incidents.Opened, er
 			return incidents.Opened{}, err
 		}
 		n.SilencesVersion, n.Silenced = force.version, nil
-		hide, ok, err := force.find(ctx, &Subject{ApplicationID: n.ApplicationID, PlanID: n.PlanID, Severity: n.Severity, Context: n.Context}, now)
+		hide, ok, err := force.find(ctx, &Subject{ApplicationID: n.ApplicationID, PlanID: n.PlanID,
+			Severity: n.Severity, Context: n.Context}, now)
 		if err != nil {
 			return incidents.Opened{}, err
 		}

@@ -66,7 +66,8 @@ func (w *world) Open(_ context.Context, n incidents.New) (incidents.Opened, erro
 	if n.SilencesVersion != w.version {
 		return incidents.Opened{}, incidents.ErrSilencesChanged
 	}
-	i := &hidden{Subject: Subject{ID: incidents.ID(len(w.incidents)), ApplicationID: 1, PlanID: 1, Context: n.Context}, last: time.Now(), status: incidents.Status{Active: true}}
+	i := &hidden{Subject: Subject{ID: incidents.ID(len(w.incidents)), ApplicationID: 1, PlanID: 1, Context: n.Context},
+		last: time.Now(), status: incidents.Status{Active: true}}
 	if n.Silenced != nil {
 		i.status, i.silence, i.until = incidents.Status{Silenced: true}, ID(n.Silenced.Silence), n.Silenced.Until
 	}
@@ -140,7 +141,8 @@ func (w *world) Ended(context.Context, []int, int) (out []Released, err error) {
 		if i.status.Silenced && !i.until.After(time.Now()) {
 			source := i.source
 			source.Undelivered = time.Since(i.last)
-			out = append(out, Released{Source: source, Subject: Subject{ID: i.ID, ApplicationID: 1, PlanID: 1, Context: i.Context}})
+			out = append(out, Released{Source: source, Subject: Subject{ID: i.ID, ApplicationID: 1, PlanID: 1,
+				Context: i.Context}})
 		}
 	}
 	return out, nil
@@ -176,7 +178,9 @@ func (w *world) page(t *testing.T, ctx context.Context, k *Keeper) {
 	for _, id := range w.escalating() {
 		i := w.incidents[id]
 		for _, s := range w.silences {
-			require.False(t, s.at(time.Now()).State == Active && string(s.Match) == fmt.Sprintf(`team="%s"`, i.label("team")), "incident %d is paged under silence %d", id, s.ID)
+			require.False(t, s.at(time.Now()).State == Active &&
+				string(s.Match) == fmt.Sprintf(`team="%s"`,
+					i.label("team")), "incident %d is paged under silence %d", id, s.ID)
 		}
 		i.paged++
 	}
@@ -205,7 +209,8 @@ func (w *world) step(t *testing.T, ctx context.Context, k *Keeper, r *rand.Rand)
 	steps := []string{"open", "silence", "end", "report", "resolve", "acknowledge", "wait", "wait", "page"}
 	switch what := steps[r.IntN(len(steps))]; what {
 	case "open":
-		opened, err := Opener{Incidents: w, Current: k.current}.Open(ctx, incidents.New{ApplicationID: 1, PlanID: 1, Context: json.RawMessage(fmt.Sprintf(`{"team":%q}`, team))})
+		opened, err := Opener{Incidents: w, Current: k.current}.Open(ctx,
+			incidents.New{ApplicationID: 1, PlanID: 1, Context: json.RawMessage(fmt.Sprintf(`{"team":%q}`, team))})
 		require.NoError(t, err)
 		w.mu.Lock()
 		w.incidents[opened.ID].source = Source{Resolves: r.IntN(2) == 0, Repeat: time.Minute, Observed: observe}
@@ -214,7 +219,9 @@ func (w *world) step(t *testing.T, ctx context.Context, k *Keeper, r *rand.Rand)
 		now := time.Now()
 		w.mu.Lock()
 		id := ID(len(w.silences) + 1)
-		w.silences = append(w.silences, Silence{ID: id, CreatedAt: now, Content: Content{Scope: Scope{Match: operation.Text(fmt.Sprintf("team=%q", team))}, From: now, To: now.Add(time.Duration(5+r.IntN(600)) * time.Second), Comment: "c"}})
+		w.silences = append(w.silences, Silence{ID: id, CreatedAt: now,
+			Content: Content{Scope: Scope{Match: operation.Text(fmt.Sprintf("team=%q", team))}, From: now,
+				To: now.Add(time.Duration(5+r.IntN(600)) * time.Second), Comment: "c"}})
 		w.version++
 		w.mu.Unlock()
 		require.NoError(t, k.Begin(ctx, id))
@@ -248,7 +255,8 @@ func (w *world) step(t *testing.T, ctx context.Context, k *Keeper, r *rand.Rand)
 	}
 }
 
-// Whatever people and sources do: nothing pages while a silence matches it, and when all silences have ended, what still fires has paged.
+// Whatever people and sources do: nothing pages while a silence matches it, and when all silences have ended, what
+// still fires has paged.
 func TestSilencesHideAndReleaseWhatFires(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -286,7 +294,8 @@ func TestASilenceIsAppliedOnceAndNotByEachProcessor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
 		for n := range 100 {
-			w.silences = append(w.silences, Silence{ID: ID(n + 1), CreatedAt: time.Now(), Content: Content{Scope: Scope{Match: `team="db"`}, From: time.Now(), To: time.Now().Add(time.Hour)}})
+			w.silences = append(w.silences, Silence{ID: ID(n + 1), CreatedAt: time.Now(),
+				Content: Content{Scope: Scope{Match: `team="db"`}, From: time.Now(), To: time.Now().Add(time.Hour)}})
 		}
 		run := func(d time.Duration) int {
 			k := NewKeeper(w, NewCurrent(w, &clock.Database{}), w, func(context.Context, buckets.Set) {}, zap.NewNop())

@@ -12,7 +12,8 @@ import (
 // Span is one occurrence. To is not included.
 type Span struct{ From, To time.Time }
 
-// At returns the occurrence that contains an instant. Of several it returns the one that begins last, which also ends last.
+// At returns the occurrence that contains an instant. Of several it returns the one that begins last, which also ends
+// last.
 func (c Content) At(now time.Time) (Span, bool) {
 	start := c.From
 	if c.Recurrence != "" {
@@ -39,8 +40,8 @@ func (c Content) Next(now time.Time) (Span, bool) {
 	return Span{start, c.end(start)}, start.After(now)
 }
 
-// end returns the end of the occurrence that begins at an instant: as many civil days later as To is after From, at the time of day of To.
-// If daylight saving leaves nothing of the occurrence, it lasts as long as the first one.
+// end returns the end of the occurrence that begins at an instant: as many civil days later as To is after From, at the
+// time of day of To. If daylight saving leaves nothing of the occurrence, it lasts as long as the first one.
 func (c Content) end(start time.Time) time.Time {
 	if c.Recurrence == "" || start.IsZero() {
 		return c.To
@@ -89,7 +90,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// rule returns the recurrence. It has all occurrences from 31 days before now to an instant, and its work does not depend on how old it is.
+// rule returns the recurrence. It has all occurrences from 31 days before now to an instant, and its work does not
+// depend on how old it is.
 func (c Content) rule(now, to time.Time) (*rrule.RRule, error) {
 	option, err := option(string(c.Recurrence))
 	if err != nil {
@@ -106,8 +108,9 @@ func (c Content) rule(now, to time.Time) (*rrule.RRule, error) {
 	return r, nil
 }
 
-// forward returns the last beginning of the recurrence's days or weeks before an instant, which leaves the later occurrences as they are. Months and
-// years are few, and a counted recurrence is bounded by its count, so they keep their beginning.
+// forward returns the last beginning of the recurrence's days or weeks before an instant, which leaves the later
+// occurrences as they are. Months and years are few, and a counted recurrence is bounded by its count, so they keep
+// their beginning.
 func forward(o rrule.ROption, from, before time.Time) time.Time {
 	days := max(1, o.Interval)
 	switch {
@@ -130,14 +133,16 @@ func forward(o rrule.ROption, from, before time.Time) time.Time {
 // option reads a recurrence.
 func option(s string) (*rrule.ROption, error) {
 	if strings.ContainsAny(s, "\r\n") || strings.Contains(strings.ToUpper(s), "DTSTART") {
-		return nil, fault.Invalidf("recurrence", "recurrence must be one RRULE without DTSTART: from says when it begins")
+		return nil, fault.Invalidf("recurrence",
+			"recurrence must be one RRULE without DTSTART: from says when it begins")
 	}
 	option, err := rrule.StrToROption(strings.TrimPrefix(strings.ToUpper(s), "RRULE:"))
 	if err != nil {
 		return nil, fault.Invalidf("recurrence", "recurrence is no RRULE: %v", err)
 	}
 	if option.Freq > rrule.DAILY || len(option.Byhour)+len(option.Byminute)+len(option.Bysecond) > 0 {
-		return nil, fault.Invalidf("recurrence", "recurrence must be DAILY, WEEKLY, MONTHLY or YEARLY, without hours, minutes and seconds: from has the time of day")
+		return nil, fault.Invalidf("recurrence",
+			"recurrence must be DAILY, WEEKLY, MONTHLY or YEARLY, without hours, minutes and seconds: from has the time of day")
 	}
 	return option, nil
 }

@@ -1,6 +1,7 @@
-// Package silences decides which incidents page nobody for some time because somebody said so: silences, and maintenance windows, which are
-// silences that recur. Intake hides matching incidents when they open (Opener). The processors hide incidents before they page, and release them
-// when no silence matches any more (Keeper). The edges create and end silences (Silences). It knows neither storage nor transport.
+// Package silences decides which incidents page nobody for some time because somebody said so: silences, and
+// maintenance windows, which are silences that recur. Intake hides matching incidents when they open (Opener). The
+// processors hide incidents before they page, and release them when no silence matches any more (Keeper). The edges
+// create and end silences (Silences). It knows neither storage nor transport.
 package silences
 
 import (
@@ -26,7 +27,8 @@ const (
 	maxComment = 1000                 // bytes
 	maxMatch   = 4000                 // bytes
 
-	// MostKept is how many silences can be in force or planned, and MostOfOne how many of them with the same team, application or plan.
+	// MostKept is how many silences can be in force or planned, and MostOfOne how many of them with the same team,
+	// application or plan.
 	MostKept  = 10_000
 	MostOfOne = 500
 
@@ -109,8 +111,8 @@ func (d Draft) Resolve(now time.Time) Content {
 // wideFor is how long a silence of the whole installation may last until it counts as wide.
 const wideFor = 24 * time.Hour
 
-// Wide reports whether the silence could hide the incidents of everybody for long: it names no application, plan or team, and lasts more than a
-// day or recurs.
+// Wide reports whether the silence could hide the incidents of everybody for long: it names no application, plan or
+// team, and lasts more than a day or recurs.
 func (c Content) Wide() bool {
 	return c.Application == "" && c.Plan == "" && c.Team == "" && (c.Recurrence != "" || c.To.Sub(c.From) > wideFor)
 }
@@ -161,7 +163,8 @@ func (c Content) Check() error {
 		wrong.Join(err)
 	}
 	_, err := time.LoadLocation(string(c.Zone))
-	wrong.If(err != nil || c.Zone == "Local", "zone", "%.60q is no time zone: give an IANA name such as Europe/Berlin", c.Zone)
+	wrong.If(err != nil || c.Zone == "Local", "zone", "%.60q is no time zone: give an IANA name such as Europe/Berlin",
+		c.Zone)
 	if c.Recurrence == "" {
 		wrong.If(c.To.Sub(c.From) > longest, "to", "a silence lasts at most 366 days")
 	} else if c.To.Sub(c.From) > longestOne {
@@ -195,7 +198,8 @@ func (c Content) near(now time.Time) error {
 	return nil
 }
 
-// EndAfter returns the end of a silence that people set to last so long: after now, or after its beginning if it repeats or begins later.
+// EndAfter returns the end of a silence that people set to last so long: after now, or after its beginning if it
+// repeats or begins later.
 func (c Content) EndAfter(d time.Duration, now time.Time) time.Time {
 	if c.Recurrence == "" && c.From.Before(now) {
 		return now.Add(d).UTC().Truncate(time.Second)
@@ -205,7 +209,8 @@ func (c Content) EndAfter(d time.Duration, now time.Time) time.Time {
 
 // Conditions describes which incidents the silence hides.
 func (s Scope) Conditions() string {
-	return given([][2]string{{"match", string(s.Match)}, {"application", string(s.Application)}, {"plan", string(s.Plan)}, {"team", string(s.Team)}})
+	return given([][2]string{{"match", string(s.Match)}, {"application", string(s.Application)},
+		{"plan", string(s.Plan)}, {"team", string(s.Team)}})
 }
 
 // String describes the content for the audit log.

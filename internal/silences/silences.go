@@ -49,26 +49,33 @@ type Foreseen struct {
 
 // The operations on silences.
 var (
-	List = operation.Define[Filter, operation.Page[Silence]](operation.Doc{Name: "silence.list", Method: http.MethodGet, Path: "/v1/silences",
+	List = operation.Define[Filter, operation.Page[Silence]](operation.Doc{Name: "silence.list",
+		Method: http.MethodGet, Path: "/v1/silences",
 		Needs: operation.Reader, Summary: "Silences and maintenance windows, newest first"})
-	Create = operation.Define[Draft, Silence](operation.Doc{Name: "silence.create", Method: http.MethodPost, Path: "/v1/silences",
+	Create = operation.Define[Draft, Silence](operation.Doc{Name: "silence.create", Method: http.MethodPost,
+		Path:  "/v1/silences",
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.SilenceCreated}, Summary: "Silence incidents: those that match page nobody", Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
 		Note: "Owners of the application, members of the team, and people of the plan that it names; administrators any. " +
 			"When the answer comes, matching incidents page nobody any more."})
-	Preview = operation.Define[Scope, Foreseen](operation.Doc{Name: "silence.preview", Method: http.MethodPost, Path: "/v1/silences/preview",
+	Preview = operation.Define[Scope, Foreseen](operation.Doc{Name: "silence.preview", Method: http.MethodPost,
+		Path:  "/v1/silences/preview",
 		Needs: operation.Member, Rule: operation.Confined, Status: http.StatusOK, Summary: "What a silence would hide now; nothing is stored",
 		Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
 		Note:   "The key of an application gets the incidents of its own; 404 for another."})
-	Get = operation.Define[One, Silence](operation.Doc{Name: "silence.get", Method: http.MethodGet, Path: "/v1/silences/{silence}",
+	Get = operation.Define[One, Silence](operation.Doc{Name: "silence.get", Method: http.MethodGet,
+		Path:  "/v1/silences/{silence}",
 		Needs: operation.Reader, Summary: "A silence"})
-	Replace = operation.Define[Edit, Silence](operation.Doc{Name: "silence.replace", Method: http.MethodPut, Path: "/v1/silences/{silence}",
+	Replace = operation.Define[Edit, Silence](operation.Doc{Name: "silence.replace", Method: http.MethodPut,
+		Path:  "/v1/silences/{silence}",
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.SilenceChanged}, Summary: "Replace the content of a silence", Errors: []int{http.StatusConflict},
 		Note: "409 when it is over. Incidents that it no longer matches escalate."})
-	End = operation.Define[One, operation.None](operation.Doc{Name: "silence.end", Method: http.MethodDelete, Path: "/v1/silences/{silence}",
+	End = operation.Define[One, operation.None](operation.Doc{Name: "silence.end", Method: http.MethodDelete,
+		Path:  "/v1/silences/{silence}",
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.SilenceEnded}, Summary: "End a silence now", Errors: []int{http.StatusConflict},
 		Note: "Its incidents escalate within two minutes, unless another silence matches or their source reports no firing alert."})
-	Hidden = operation.Define[Hiding, operation.Page[HiddenIncident]](operation.Doc{Name: "silence.incidents", Method: http.MethodGet,
-		Path: "/v1/silences/{silence}/incidents", Needs: operation.Reader, Summary: "Numbers of the incidents that a silence hides, newest first"})
+	Hidden = operation.Define[Hiding, operation.Page[HiddenIncident]](operation.Doc{Name: "silence.incidents",
+		Method: http.MethodGet,
+		Path:   "/v1/silences/{silence}/incidents", Needs: operation.Reader, Summary: "Numbers of the incidents that a silence hides, newest first"})
 )
 
 // Kind has what all kinds of objects have. A silence is deleted by its end.
@@ -90,7 +97,8 @@ type Rights struct {
 }
 
 // ErrNotYours refuses a caller who has nothing to do with the names of a silence.
-var ErrNotYours = fault.New(fault.Forbidden, "Only administrators may silence any incident: name an application that you own, a team of yours, or a plan that pages it")
+var ErrNotYours = fault.New(fault.Forbidden,
+	"Only administrators may silence any incident: name an application that you own, a team of yours, or a plan that pages it")
 
 // Silences are the operations on silences. They are safe for concurrent use.
 type Silences struct {
@@ -152,8 +160,8 @@ func (s *Silences) create(ctx context.Context, by operation.Actor, d Draft) (Sil
 	return s.begin(ctx, by, id)
 }
 
-// replace stores the content of a silence that is not over, and hides the escalating incidents that it matches now. Those that it no longer
-// matches escalate again.
+// replace stores the content of a silence that is not over, and hides the escalating incidents that it matches now.
+// Those that it no longer matches escalate again.
 func (s *Silences) replace(ctx context.Context, by operation.Actor, e Edit) (Silence, error) {
 	before, err := s.store.ByID(ctx, e.ID)
 	if err != nil {
@@ -253,7 +261,8 @@ func (s *Silences) check(ctx context.Context, by operation.Actor, c Content) err
 	return c.Check()
 }
 
-// may allows changing a silence: to administrators, and to people and service tokens with a right in one of the objects that the silence names.
+// may allows changing a silence: to administrators, and to people and service tokens with a right in one of the objects
+// that the silence names.
 func (s *Silences) may(ctx context.Context, by operation.Actor, scope Scope) error {
 	r, err := s.store.Rights(ctx, by.Person, by.Teams, scope)
 	if err != nil {

@@ -17,7 +17,8 @@ var berlin, _ = time.LoadLocation("Europe/Berlin")
 
 func content(change func(*Content)) Content {
 	from := time.Date(2026, 3, 1, 22, 0, 0, 0, berlin)
-	c := Content{Scope: Scope{Match: `team="db"`}, From: from, To: from.Add(8 * time.Hour), Zone: "Europe/Berlin", Comment: "upgrade"}
+	c := Content{Scope: Scope{Match: `team="db"`}, From: from, To: from.Add(8 * time.Hour), Zone: "Europe/Berlin",
+		Comment: "upgrade"}
 	if change != nil {
 		change(&c)
 	}
@@ -47,7 +48,10 @@ func TestCheckNamesTheField(t *testing.T) {
 		require.Error(t, content(func(c *Content) { c.Recurrence = operation.Text(rule) }).Check(), rule)
 	}
 	require.Error(t, content(func(c *Content) { c.To = c.From.Add(400 * 24 * time.Hour) }).Check())
-	require.Error(t, content(func(c *Content) { c.Recurrence, c.To = "FREQ=YEARLY", c.From.Add(40*24*time.Hour) }).Check())
+	require.Error(t, content(func(c *Content) {
+		c.Recurrence, c.To = "FREQ=YEARLY",
+			c.From.Add(40*24*time.Hour)
+	}).Check())
 }
 
 // The night of 29 March 2026 has only 7 hours, and that of 25 October 9.
@@ -108,7 +112,8 @@ func TestTheSilenceThatEndsLastHides(t *testing.T) {
 		require.NoError(t, err)
 		return hide.Silence
 	}
-	db := Subject{ApplicationID: 3, PlanID: 5, Severity: "critical", Context: json.RawMessage(`{"commonLabels":{"team":"db","host":"h1"},"title":"Disk","n":1}`)}
+	db := Subject{ApplicationID: 3, PlanID: 5, Severity: "critical",
+		Context: json.RawMessage(`{"commonLabels":{"team":"db","host":"h1"},"title":"Disk","n":1}`)}
 	short := of(1, func(s *Silence) { s.To = now.Add(time.Hour) })
 	require.EqualValues(t, 2, found(db, short, of(2, func(*Silence) {})))
 	require.EqualValues(t, 0, found(Subject{Context: json.RawMessage(`[]`)}, short))
@@ -117,8 +122,12 @@ func TestTheSilenceThatEndsLastHides(t *testing.T) {
 	}
 	require.EqualValues(t, 1, found(db, of(1, func(s *Silence) { s.Match, s.ApplicationID = "", 3 })))
 	require.EqualValues(t, 0, found(db, of(1, func(s *Silence) { s.Match, s.ApplicationID = "", 4 })))
-	require.EqualValues(t, 1, found(db, of(1, func(s *Silence) { s.Match, s.Team, s.PlanIDs = "", "db", []int64{4, 5} })))
-	require.EqualValues(t, 0, found(db, of(1, func(s *Silence) { s.Match, s.Plan = "", "p" })), "a plan without versions matches nothing")
+	require.EqualValues(t, 1, found(db, of(1, func(s *Silence) {
+		s.Match, s.Team, s.PlanIDs = "", "db",
+			[]int64{4, 5}
+	})))
+	require.EqualValues(t, 0, found(db, of(1, func(s *Silence) { s.Match, s.Plan = "", "p" })),
+		"a plan without versions matches nothing")
 	require.EqualValues(t, 0, found(db, of(1, func(s *Silence) { s.From = now.Add(time.Second) })))
 }
 

@@ -24,7 +24,10 @@ func TestOldRecurrencesOccurAsIfReadFromTheirBeginning(t *testing.T) {
 		"FREQ=DAILY;COUNT=400", "FREQ=WEEKLY;BYSETPOS=1;BYDAY=MO,TU", "FREQ=MONTHLY;BYDAY=2MO", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29"} {
 		for _, hour := range []int{2, 22} { // 02:30 does not exist on a day in March
 			from := time.Date(2025, 1, 1, hour, 30, 0, 0, berlin)
-			c := content(func(c *Content) { c.From, c.To, c.Recurrence = from, from.Add(90*time.Minute), operation.Text(rule) })
+			c := content(func(c *Content) {
+				c.From, c.To, c.Recurrence = from, from.Add(90*time.Minute),
+					operation.Text(rule)
+			})
 			whole, err := option(rule)
 			require.NoError(t, err)
 			whole.Dtstart = from
@@ -80,7 +83,8 @@ func TestKeptSilencesAreAsComputedAnew(t *testing.T) {
 		require.Len(t, again.silences, len(anew.silences))
 		for k, one := range anew.silences {
 			require.Equal(t, one.ID, again.silences[k].ID)
-			require.True(t, one.Span.From.Equal(again.silences[k].Span.From) && one.Span.To.Equal(again.silences[k].Span.To), one.Content)
+			require.True(t, one.Span.From.Equal(again.silences[k].Span.From) &&
+				one.Span.To.Equal(again.silences[k].Span.To), one.Content)
 		}
 	}
 }
@@ -99,7 +103,8 @@ func TestASilenceInDoubtHidesNothingAndSpoilsNoOther(t *testing.T) {
 	_, found, err := NewCurrent(nil, nil).compile(Listed{Silences: all}, now).find(t.Context(), &s, now)
 	require.NoError(t, err)
 	require.False(t, found)
-	hide, found, err := NewCurrent(nil, nil).compile(Listed{Silences: append(all, of(1, `team=~"d.*"`))}, now).find(t.Context(), &s, now)
+	hide, found, err := NewCurrent(nil, nil).compile(Listed{Silences: append(all, of(1, `team=~"d.*"`))},
+		now).find(t.Context(), &s, now)
 	require.NoError(t, err)
 	require.True(t, found, "the cheap one is asked first")
 	require.EqualValues(t, 1, hide.Silence)
@@ -123,12 +128,14 @@ func BenchmarkFind(b *testing.B) {
 		for _, n := range []int{0, 100, 10_000} {
 			all := make([]Silence, n)
 			for k := range all {
-				all[k] = Silence{ID: ID(k), Content: content(func(c *Content) { c.Match = operation.Text(kind.match(k)) })}
+				all[k] = Silence{ID: ID(k),
+					Content: content(func(c *Content) { c.Match = operation.Text(kind.match(k)) })}
 			}
 			force := NewCurrent(nil, nil).compile(Listed{Silences: all}, now)
 			b.Run(fmt.Sprintf("%s/%d", kind.name, n), func(b *testing.B) {
 				for b.Loop() {
-					s := Subject{Severity: "critical", Context: json.RawMessage(`{"labels":{"team":"db","host":"h99999-1","service":"sql"},"title":"disk full"}`)}
+					s := Subject{Severity: "critical",
+						Context: json.RawMessage(`{"labels":{"team":"db","host":"h99999-1","service":"sql"},"title":"disk full"}`)}
 					_, _, _ = force.find(b.Context(), &s, now)
 				}
 			})

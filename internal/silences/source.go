@@ -18,9 +18,9 @@ type Source struct {
 	Observed    time.Duration // since the integration was added
 }
 
-// Reports reports whether the incident still fires, as far as its source says. The alert of a source that never resolves anything is over
-// when it was not repeated for twice the usual time. Of a source that repeats nothing, or that was observed too briefly, the incident still
-// fires: a page too many is better than none.
+// Reports reports whether the incident still fires, as far as its source says. The alert of a source that never
+// resolves anything is over when it was not repeated for twice the usual time. Of a source that repeats nothing, or
+// that was observed too briefly, the incident still fires: a page too many is better than none.
 func (s Source) Reports() bool {
 	learned := !s.Resolves && s.Repeat > 0 && s.Observed >= observe
 	return !s.Over && (!learned || s.Undelivered <= 2*s.Repeat)
@@ -34,6 +34,8 @@ func (s Source) Line() string {
 	case s.Over:
 		return "the silence ended, and the source reports no firing alert: nobody is paged"
 	}
-	return "the silence ended, and the source reported nothing for " + humanize.Duration(s.Undelivered.Round(time.Second)) +
-		", although it repeats alerts at least every " + humanize.Duration(s.Repeat) + ": nobody is paged unless it reports again"
+	return "the silence ended, and the source reported nothing for " +
+		humanize.Duration(s.Undelivered.Round(time.Second)) +
+		", although it repeats alerts at least every " + humanize.Duration(s.Repeat) +
+		": nobody is paged unless it reports again"
 }

@@ -17,8 +17,9 @@ type Subject struct {
 	labels map[string]string // read from Context when they are needed
 }
 
-// label returns the value that matchers see. Labels come from the context: its members labels, commonLabels and groupLabels, then every
-// member that is a text, such as title. severity is that of the incident if no label has the name.
+// label returns the value that matchers see. Labels come from the context: its members labels, commonLabels and
+// groupLabels, then every member that is a text, such as title. severity is that of the incident if no label has the
+// name.
 func (s *Subject) label(name string) string {
 	if s.labels == nil {
 		s.labels = map[string]string{"severity": s.Severity}

@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/matchers"
 )
 
-// Suggest returns matchers for incidents like one with this context: its labels, or its title if it has none; "" if it has neither.
+// Suggest returns matchers for incidents like one with this context: its labels, or its title if it has none; "" if it
+// has neither.
 func Suggest(context json.RawMessage) string {
 	whole := Subject{Context: context}
 	members := map[string]json.RawMessage{}
@@ -25,7 +26,8 @@ func Suggest(context json.RawMessage) string {
 	return whole.equal([]string{"title"})
 }
 
-// equal returns matchers for the values of labels. Labels without a value, and those that matchers cannot name, are left out.
+// equal returns matchers for the values of labels. Labels without a value, and those that matchers cannot name, are
+// left out.
 func (s *Subject) equal(names []string) string {
 	var out []string
 	size := 0

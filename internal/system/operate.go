@@ -38,7 +38,8 @@ func MayResend(s messages.State, p messages.Purpose, application string) error {
 	case p.Notice() || p == messages.TrackingMsg:
 		return fault.New(fault.Conflict, "only pages and notifications can be sent again")
 	case application == OwnApplication:
-		return fault.New(fault.Conflict, "messages of Iris itself are not sent again, because they may have codes or links: ask for a new one")
+		return fault.New(fault.Conflict,
+			"messages of Iris itself are not sent again, because they may have codes or links: ask for a new one")
 	}
 	return nil
 }

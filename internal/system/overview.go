@@ -1,5 +1,5 @@
-// Package system has what operators see of vendors, limits and unreached people, and what they may change of the running system. Storage
-// reads and executes it, and the API shows it.
+// Package system has what operators see of vendors, limits and unreached people, and what they may change of the
+// running system. Storage reads and executes it, and the API shows it.
 package system
 
 import "time"

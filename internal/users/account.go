@@ -45,7 +45,8 @@ type AccountChange struct {
 	Admin, ReadOnly, Active *bool
 }
 
-// Apply returns u with the changes. A person cannot be an administrator and read-only at the same time: an Invalid fault.
+// Apply returns u with the changes. A person cannot be an administrator and read-only at the same time: an Invalid
+// fault.
 func (c AccountChange) Apply(u User) (User, error) {
 	if c.FullName != nil {
 		u.FullName = *c.FullName

@@ -14,8 +14,8 @@ import (
 // maxDestination bounds a destination, in bytes.
 const maxDestination = 1000
 
-// CheckContact returns an Invalid fault if destination cannot be stored as one of mode. It checks the spelling only; a vendor may
-// still refuse the destination. Region.Contact turns what people write into what is stored.
+// CheckContact returns an Invalid fault if destination cannot be stored as one of mode. It checks the spelling only; a
+// vendor may still refuse the destination. Region.Contact turns what people write into what is stored.
 func CheckContact(mode Mode, destination string) error {
 	var ok bool
 	var want string
@@ -50,7 +50,8 @@ func isSlackName(s string) bool {
 
 func isWebURL(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && !strings.ContainsFunc(s, unicode.IsSpace)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") &&
+		!strings.ContainsFunc(s, unicode.IsSpace)
 }
 
 // Contact is where a person is reached in a mode.
@@ -74,12 +75,13 @@ func Identifies(m Mode) bool {
 	return m == Email || m == SMS || m == Call || m == Slack
 }
 
-// Secret reports whether a destination of the mode is a secret: whoever knows it can send to it. Such are the addresses of webhooks and the
-// tokens of phones.
+// Secret reports whether a destination of the mode is a secret: whoever knows it can send to it. Such are the addresses
+// of webhooks and the tokens of phones.
 func Secret(m Mode) bool { return m == Webhook || m == Push }
 
-// WithoutSecret returns a destination as it may be shown to everybody who sees contacts. A secret becomes its host, if it has one, and the
-// first 12 hexadecimal digits of its SHA-256, as in the audit log. The result cannot be stored as a contact.
+// WithoutSecret returns a destination as it may be shown to everybody who sees contacts. A secret becomes its host, if
+// it has one, and the first 12 hexadecimal digits of its SHA-256, as in the audit log. The result cannot be stored as a
+// contact.
 func WithoutSecret(m Mode, destination string) string {
 	if !Secret(m) || destination == "" {
 		return destination

@@ -24,8 +24,10 @@ func TestCheckContact(t *testing.T) {
 		}
 	}
 	for mode, spellings := range map[Mode][]string{
-		Email:   {"", "ann", "Ann <ann@example.com>", "ann@", "a b@example.com", "ann@example.com\r\nBcc: x@example.com"},
-		SMS:     {"", "+", "12", "0123", "555-HELP", "+41 79 123 45 67", "(555) 123-4567", "0041791234567", "+1.555.123.4567", "+1555123456789012", "+1555\n1234567"},
+		Email: {"", "ann", "Ann <ann@example.com>", "ann@", "a b@example.com",
+			"ann@example.com\r\nBcc: x@example.com"},
+		SMS: {"", "+", "12", "0123", "555-HELP", "+41 79 123 45 67", "(555) 123-4567", "0041791234567",
+			"+1.555.123.4567", "+1555123456789012", "+1555\n1234567"},
 		Call:    {"ann@example.com"},
 		Slack:   {"", "@", "#", "ann b"},
 		Webhook: {"", "hooks.example.com", "ftp://hooks.example.com/", "https://", "https:///x", "https://a b/"},

@@ -53,8 +53,8 @@ func (n NotificationRule) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// CheckRules returns the rules with one for every priority, most urgent first. A priority without a rule has no choice and
-// no follow-ups. A rule that cannot be stored is an Invalid fault that names the field.
+// CheckRules returns the rules with one for every priority, most urgent first. A priority without a rule has no choice
+// and no follow-ups. A rule that cannot be stored is an Invalid fault that names the field.
 func CheckRules(rules []NotificationRule) ([]NotificationRule, error) {
 	out := make([]NotificationRule, len(Priorities))
 	seen := map[Priority]bool{}
@@ -66,13 +66,15 @@ func CheckRules(rules []NotificationRule) ([]NotificationRule, error) {
 		at := slices.Index(Priorities, r.Priority)
 		switch {
 		case at < 0:
-			return nil, fault.Invalidf(field+".priority", "%q is not a priority: use urgent, high, medium or low", r.Priority)
+			return nil, fault.Invalidf(field+".priority", "%q is not a priority: use urgent, high, medium or low",
+				r.Priority)
 		case seen[r.Priority]:
 			return nil, fault.Invalidf(field+".priority", "the priority %s has two rules", r.Priority)
 		case r.Mode != "" && !slices.Contains(Modes, r.Mode):
 			return nil, fault.Invalidf(field+".mode", "%q is not a mode", r.Mode)
 		case r.Mode == Drop && len(r.FollowUps) > 0:
-			return nil, fault.Invalidf(field+".follow_ups", "the mode drop discards pages, so it can have no follow-ups")
+			return nil, fault.Invalidf(field+".follow_ups",
+				"the mode drop discards pages, so it can have no follow-ups")
 		case len(r.FollowUps) > MaxFollowUps:
 			return nil, fault.Invalidf(field+".follow_ups", "a priority can have at most %d follow-ups", MaxFollowUps)
 		}
@@ -108,8 +110,8 @@ type PlannedFollowUp struct {
 }
 
 // FollowUps returns the follow-ups of a page to r that was chosen by Choose. It leaves out modes in which r cannot be
-// reached for the application. There are none if the page is dropped, and none if r chose a mode for the application: that
-// choice replaces the rule.
+// reached for the application. There are none if the page is dropped, and none if r chose a mode for the application:
+// that choice replaces the rule.
 func FollowUps(r Responder, p Priority, app AppModes, first Mode) []PlannedFollowUp {
 	if first == Drop || has(r.AppModes, p) {
 		return nil

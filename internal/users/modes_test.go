@@ -61,11 +61,13 @@ func TestChooseMode(t *testing.T) {
 		},
 		"no contact: e-mail comes next": {
 			r: reachable(SMS, Email), app: everyMode(), ok: true,
-			want: Choice{Mode: Email, Wanted: Call, Rule: "the priority's default", Missing: "there is no call contact"},
+			want: Choice{Mode: Email, Wanted: Call, Rule: "the priority's default",
+				Missing: "there is no call contact"},
 		},
 		"the application may not": {
 			r: reachable(Call, SMS), app: everyMode(Call), ok: true,
-			want: Choice{Mode: SMS, Wanted: Call, Rule: "the priority's default", Missing: "the application may not use call"},
+			want: Choice{Mode: SMS, Wanted: Call, Rule: "the priority's default",
+				Missing: "the application may not use call"},
 		},
 		"nothing at all": {
 			r: reachable(), app: everyMode(),

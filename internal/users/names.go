@@ -47,7 +47,8 @@ func CheckNewName(name string) error {
 	}
 	for _, r := range name {
 		switch {
-		case unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Cc, unicode.Zl, unicode.Zp), r == unicode.ReplacementChar,
+		case unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Cc, unicode.Zl,
+			unicode.Zp), r == unicode.ReplacementChar,
 			!unicode.IsGraphic(r):
 			return fault.Invalidf("name", "the name has a character that cannot be seen (%U)", r)
 		}

@@ -1,6 +1,7 @@
 package users
 
-// OwningTeam is the team that owns an object, with the people whose rights follow from it. The zero value means that no team owns the object.
+// OwningTeam is the team that owns an object, with the people whose rights follow from it. The zero value means that no
+// team owns the object.
 type OwningTeam struct {
 	ID       int64
 	Name     string

@@ -22,7 +22,8 @@ func (q QuietLimits) Check() error {
 	}
 	for i, p := range q.WorkingDays {
 		if p != Medium && p != Low {
-			return fault.Invalidf("working_days_only", "%.40q cannot be limited to working days: only medium and low can", p)
+			return fault.Invalidf("working_days_only",
+				"%.40q cannot be limited to working days: only medium and low can", p)
 		}
 		if slices.Contains(q.WorkingDays[:i], p) {
 			return fault.Invalidf("working_days_only", "the priority %s is named twice", p)

@@ -97,7 +97,8 @@ func Line(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Map(func(r rune) rune {
 		switch {
-		case r == '\r' || r == '\n' || r == '\t' || r == '\v' || r == '\f' || r == '\u2028' || r == '\u2029' || r == '\u0085':
+		case r == '\r' || r == '\n' || r == '\t' || r == '\v' || r == '\f' || r == '\u2028' || r == '\u2029' ||
+			r == '\u0085':
 			return ' '
 		case unicode.IsControl(r):
 			return -1

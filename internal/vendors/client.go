@@ -32,8 +32,8 @@ const DefaultTimeout = 10 * time.Second
 // Connections returns how many connections an account has for a mode; configured 0 = the default of 16.
 func Connections(configured int) int { return cmp.Or(max(configured, 0), 16) }
 
-// Client makes single HTTP calls. It follows no redirects, repeats no request that may have been sent, and cuts answers at
-// MaxBody. Safe for concurrent use.
+// Client makes single HTTP calls. It follows no redirects, repeats no request that may have been sent, and cuts answers
+// at MaxBody. Safe for concurrent use.
 type Client struct {
 	cfg   ClientConfig
 	conns *connections
@@ -138,7 +138,8 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		used := conn.used
 		resp, sent, err := conn.call(ctx, req)
 		if err == nil {
-			resp.Body = &limitedBody{body: resp.Body, left: c.cfg.MaxBody, done: func() { c.conns.give(conn); cancel() }}
+			resp.Body = &limitedBody{body: resp.Body, left: c.cfg.MaxBody,
+				done: func() { c.conns.give(conn); cancel() }}
 			return resp, nil
 		}
 		c.conns.discard(conn)
@@ -150,8 +151,8 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// Prepare reserves connections for n calls of the URL: idle ones, else new ones. It waits only for the first; if the others
-// are not free at once, it reserves fewer. Send of the returned Prepared calls v.
+// Prepare reserves connections for n calls of the URL: idle ones, else new ones. It waits only for the first; if the
+// others are not free at once, it reserves fewer. Send of the returned Prepared calls v.
 func (c *Client) Prepare(ctx context.Context, v messages.Vendor, rawURL string, n int) (messages.Prepared, messages.Result, bool) {
 	u, err := url.Parse(rawURL)
 	if err != nil {

@@ -13,7 +13,10 @@ import (
 
 func TestClientSpeaksHTTP1OverTLS(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_,
+			_ = io.WriteString(w, r.Proto)
+	}))
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	defer s.Close()

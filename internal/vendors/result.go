@@ -31,7 +31,8 @@ func Gone(format string, args ...any) messages.Result {
 // Throttled is a refusal because of the rate; after 0 = unknown.
 func Throttled(after time.Duration, format string, args ...any) messages.Result {
 	return messages.Result{
-		Outcome: messages.OutcomeThrottled, RetryAfter: min(max(after, 0), maxRetryAfter), Detail: Clean(fmt.Sprintf(format, args...)),
+		Outcome: messages.OutcomeThrottled, RetryAfter: min(max(after, 0),
+			maxRetryAfter), Detail: Clean(fmt.Sprintf(format, args...)),
 	}
 }
 

@@ -48,8 +48,10 @@ func TestAccounts(t *testing.T) {
 	startDev(t)
 	root := openTab(t)
 	root.logIn("demo", "demo")
-	root.do("invite", chromedp.Navigate(home+"/invitations"), visible(`input[name=email]`), chromedp.SendKeys(`input[name=name]`, "zoe"),
-		chromedp.SendKeys(`input[name=full_name]`, "Zoe Quispe"), chromedp.SendKeys(`input[name=email]`, "zoe@example.com"),
+	root.do("invite", chromedp.Navigate(home+"/invitations"), visible(`input[name=email]`),
+		chromedp.SendKeys(`input[name=name]`, "zoe"),
+		chromedp.SendKeys(`input[name=full_name]`, "Zoe Quispe"), chromedp.SendKeys(`input[name=email]`,
+			"zoe@example.com"),
 		chromedp.Click(`form[action="/invitations"] button.primary`), visible(`td.title`))
 	require.Contains(t, root.text(`td.title`), "zoe@example.com")
 	look := func(b *tab, name string) {
@@ -66,9 +68,11 @@ func TestAccounts(t *testing.T) {
 	look(root, "101-invitations-phone")
 
 	b := openTab(t)
-	b.do("the invitation", chromedp.EmulateViewport(360, 780), chromedp.Navigate(mailed(t, "/invitation/")), visible(`input[name=password]`))
+	b.do("the invitation", chromedp.EmulateViewport(360, 780), chromedp.Navigate(mailed(t, "/invitation/")),
+		visible(`input[name=password]`))
 	look(b, "102-invitation-phone")
-	b.do("choose a password", chromedp.SendKeys(`input[name=password]`, "first password"), chromedp.SendKeys(`input[name=again]`, "first password"),
+	b.do("choose a password", chromedp.SendKeys(`input[name=password]`, "first password"),
+		chromedp.SendKeys(`input[name=again]`, "first password"),
 		chromedp.Click(`button.primary`), visible(`#on-call-now`))
 	const password, begin = `form[action="/account/second-factor"] input[name=password]`, `form[action="/account/second-factor"] button:not([formaction])`
 	b.do("the second factor", chromedp.Navigate(home+"/account/second-factor"), visible(password))
@@ -83,32 +87,40 @@ func TestAccounts(t *testing.T) {
 		return code
 	}
 	look(b, "104-set-up-phone")
-	b.do("confirm", chromedp.SendKeys(`input[name=code]`, code(0)), chromedp.Click(`main button.primary`), visible(`.codes`))
+	b.do("confirm", chromedp.SendKeys(`input[name=code]`, code(0)), chromedp.Click(`main button.primary`),
+		visible(`.codes`))
 	look(b, "105-recovery-codes-phone")
 	recovery, _, _ := strings.Cut(b.text(`.codes`), "\n")
 	b.do("go on", chromedp.Click(`main a.primary`), visible(`form[action="/account/second-factor"]`))
 	look(b, "106-second-factor-on-phone")
 
-	b.do("forget the password", chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`), visible(`a[href="/login/password"]`), chromedp.Click(`a[href="/login/password"]`),
-		visible(`input[name=login]`), chromedp.SendKeys(`input[name=login]`, "zoe@example.com"), chromedp.Click(`main button.primary`), visible(`[role=status]`))
+	b.do("forget the password", chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`),
+		visible(`a[href="/login/password"]`), chromedp.Click(`a[href="/login/password"]`),
+		visible(`input[name=login]`), chromedp.SendKeys(`input[name=login]`,
+			"zoe@example.com"), chromedp.Click(`main button.primary`), visible(`[role=status]`))
 	look(b, "107-forgotten-phone")
 	b.do("the mail", chromedp.Navigate(mailed(t, "/login/password/")), visible(`input[name=again]`))
 	look(b, "108-new-password-phone")
-	b.do("set it", chromedp.SendKeys(`input[name=password]`, "second password"), chromedp.SendKeys(`input[name=again]`, "second password"), chromedp.Click(`button.primary`),
+	b.do("set it", chromedp.SendKeys(`input[name=password]`, "second password"),
+		chromedp.SendKeys(`input[name=again]`, "second password"), chromedp.Click(`button.primary`),
 		visible(`a[href="/login"].primary`))
 	logIn := func(code string) {
 		t.Helper()
-		b.do("log in", chromedp.Navigate(home+"/login"), chromedp.SendKeys(`input[name=username]`, "zoe"), chromedp.SendKeys(`input[name=password]`, "second password"),
-			chromedp.Click(`button.primary`), visible(`input[name=code]`), chromedp.SendKeys(`input[name=code]`, code), chromedp.Click(`button.primary`))
+		b.do("log in", chromedp.Navigate(home+"/login"), chromedp.SendKeys(`input[name=username]`, "zoe"),
+			chromedp.SendKeys(`input[name=password]`, "second password"),
+			chromedp.Click(`button.primary`), visible(`input[name=code]`), chromedp.SendKeys(`input[name=code]`,
+				code), chromedp.Click(`button.primary`))
 	}
 	logIn("000000x")
 	b.do("refused", visible(`#problem`))
 	b.until("the focus is on the code", focused)
 	look(b, "109-code-refused-phone")
 	logIn(code(30 * time.Second))
-	b.do("logged in", visible(`#on-call-now`), chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`), visible(`input[name=password]`))
+	b.do("logged in", visible(`#on-call-now`), chromedp.Click(`.who summary`),
+		chromedp.Click(`form[action="/logout/"] button`), visible(`input[name=password]`))
 	logIn(recovery)
-	b.do("logged in with a recovery code", visible(`#on-call-now`), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/account/second-factor"), visible(`form[action="/account/second-factor"]`))
+	b.do("logged in with a recovery code", visible(`#on-call-now`), chromedp.EmulateViewport(1280, 900),
+		chromedp.Navigate(home+"/account/second-factor"), visible(`form[action="/account/second-factor"]`))
 	require.Contains(t, b.text(`main`), "9 recovery codes are left")
 	look(b, "110-second-factor")
 	b.do("the set-up, wide", chromedp.SendKeys(password, "second password"), chromedp.Click(begin), visible(`img.qr`))

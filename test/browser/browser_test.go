@@ -1,6 +1,7 @@
 //go:build browser
 
-// Package browser drives the pages in a real Chromium. It runs outside `go test ./...`: test/browser.sh installs the browser.
+// Package browser drives the pages in a real Chromium. It runs outside `go test ./...`: test/browser.sh installs the
+// browser.
 package browser
 
 import (
@@ -20,12 +21,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// home is the address of `iris dev`. IRIS_BROWSER_PORT changes the port, so that several checkouts can be tested at the same time.
+// home is the address of `iris dev`. IRIS_BROWSER_PORT changes the port, so that several checkouts can be tested at the
+// same time.
 var home = "http://" + address()
 
 func address() string { return "127.0.0.1:" + cmp.Or(os.Getenv("IRIS_BROWSER_PORT"), "16649") }
 
-// startDev runs `iris dev` with a state directory of its own until the test ends. It returns the paths of the program and of its output.
+// startDev runs `iris dev` with a state directory of its own until the test ends. It returns the paths of the program
+// and of its output.
 func startDev(t *testing.T, args ...string) (bin, output string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,7 +78,8 @@ func firePlan(t *testing.T, plan, summary string) {
 	body := fmt.Sprintf(`{"version":"4","status":"firing","groupKey":%q,"groupLabels":{},"commonLabels":{"alertname":"DiskFull"},
 		"commonAnnotations":{"summary":%[1]q},"alerts":[{"status":"firing","labels":{"alertname":"DiskFull"},"annotations":{"summary":%[1]q},
 		"startsAt":"2026-11-20T10:00:00Z","fingerprint":"f1"}]}`, summary)
-	resp, err := http.Post(home+"/v0/webhooks/alertmanager?application=demo&key=demo-key&plan="+plan, "application/json", strings.NewReader(body))
+	resp, err := http.Post(home+"/v0/webhooks/alertmanager?application=demo&key=demo-key&plan="+plan,
+		"application/json", strings.NewReader(body))
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
@@ -88,7 +92,8 @@ func TestPages(t *testing.T) {
 	b := openTab(t)
 	b.do("open", chromedp.Navigate(home+"/"), visible(`input[name=password]`))
 	b.shot("1-login")
-	b.do("a wrong password", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "wrong"),
+	b.do("a wrong password", chromedp.SendKeys(`input[name=username]`, "demo"),
+		chromedp.SendKeys(`input[name=password]`, "wrong"),
 		chromedp.Click(`button.primary`), visible(`[role=alert]`))
 	b.shot("2-login-refused")
 	b.do("log in", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "demo"),
@@ -109,10 +114,13 @@ func TestPages(t *testing.T) {
 	b.do("the incident's plan", chromedp.Click(`.facts a[href^="/plans/"]`), visible(`#simulation .line`))
 	require.Contains(t, b.text(`.line`), "demo")
 	require.Contains(t, b.text(`#simulation`), "The plan is exhausted at")
-	b.do("ask what would happen", chromedp.SetValue(`input[name=at]`, "2027-01-01T02:00"), chromedp.SetValue(`select[name=assume]`, "ack-after=5m"),
+	b.do("ask what would happen", chromedp.SetValue(`input[name=at]`, "2027-01-01T02:00"),
+		chromedp.SetValue(`select[name=assume]`, "ack-after=5m"),
 		chromedp.Click(`.ask button`), visible(`#simulation[data-at^="2027-01-01T02:00"]`))
-	require.Regexp(t, `^Somebody acknowledges at Fri, Jan 1, 2027, 02:05:00.AM, as assumed`, b.text(`#simulation > p > strong`))
-	require.Regexp(t, `Fri, Jan 1, 2027, 02:01:00.AM`, ask[string](b, `document.querySelector("#simulation table").textContent`))
+	require.Regexp(t, `^Somebody acknowledges at Fri, Jan 1, 2027, 02:05:00.AM, as assumed`,
+		b.text(`#simulation > p > strong`))
+	require.Regexp(t, `Fri, Jan 1, 2027, 02:01:00.AM`, ask[string](b,
+		`document.querySelector("#simulation table").textContent`))
 	b.shot("6-plan")
 
 	b.do("members", chromedp.Navigate(home+"/system"), visible(`.buckets`))

@@ -52,9 +52,11 @@ func (b *tab) drag(what string, from, to point) {
 	left := func(p *input.DispatchMouseEventParams) {
 		p.Button, p.Buttons, p.ClickCount = input.MouseButtonLeft, 1, 1
 	}
-	steps := []chromedp.Action[chromedp.Void]{chromedp.MouseEvent(chromedp.MouseMoved, from.X, from.Y), chromedp.MouseEvent(chromedp.MousePressed, from.X, from.Y, left)}
+	steps := []chromedp.Action[chromedp.Void]{chromedp.MouseEvent(chromedp.MouseMoved, from.X, from.Y),
+		chromedp.MouseEvent(chromedp.MousePressed, from.X, from.Y, left)}
 	for i := 1.0; i <= 8; i++ {
-		steps = append(steps, chromedp.MouseEvent(chromedp.MouseMoved, from.X+(to.X-from.X)*i/8, from.Y+(to.Y-from.Y)*i/8, left))
+		steps = append(steps, chromedp.MouseEvent(chromedp.MouseMoved, from.X+(to.X-from.X)*i/8, from.Y+
+			(to.Y-from.Y)*i/8, left))
 	}
 	b.do(what, append(steps, chromedp.MouseEvent(chromedp.MouseReleased, to.X, to.Y, left))...)
 }
@@ -67,7 +69,8 @@ func (b *tab) middle(selector string) point {
 
 func (b *tab) logIn(name, password string) {
 	b.t.Helper()
-	b.do("log in", chromedp.Navigate(home+"/login"), chromedp.SendKeys(`input[name=username]`, name), chromedp.SendKeys(`input[name=password]`, password),
+	b.do("log in", chromedp.Navigate(home+"/login"), chromedp.SendKeys(`input[name=username]`, name),
+		chromedp.SendKeys(`input[name=password]`, password),
 		chromedp.Click(`button.primary`), visible(`#on-call-now`))
 }
 
@@ -136,19 +139,24 @@ type object = map[string]any
 func (c *client) setUp() {
 	c.t.Helper()
 	v0 := "/api/v0/teams"
-	c.call(http.MethodPost, v0, object{"name": team, "scheduling_timezone": "Europe/Berlin", "description": "Those who keep the shop open"}, nil)
-	c.call(http.MethodPut, "/api/v0/users/demo", object{"time_zone": "Europe/Berlin"}, nil) // the calendar is shown in the reader's zone
+	c.call(http.MethodPost, v0, object{"name": team, "scheduling_timezone": "Europe/Berlin",
+		"description": "Those who keep the shop open"}, nil)
+	c.call(http.MethodPut, "/api/v0/users/demo", object{"time_zone": "Europe/Berlin"},
+		nil) // the calendar is shown in the reader's zone
 	c.call(http.MethodPost, v0+"/"+team+"/rosters", object{"name": "engineers"}, nil)
 	for _, name := range []string{"ana", "ben", "chloe", "demo"} {
 		c.call(http.MethodPost, v0+"/"+team+"/rosters/engineers/users", object{"name": name}, nil)
 	}
 	now := time.Now().Unix()
 	for role, name := range map[string]string{"primary": "ben", "secondary": "chloe"} {
-		c.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": role, "user": name, "start": now - 3600, "end": now + 36*3600}, nil)
+		c.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": role, "user": name, "start": now - 3600,
+			"end": now + 36*3600}, nil)
 	}
-	c.call(http.MethodPost, "/v0/plans", object{"name": "primary-plan", "creator": "demo", "description": "whoever is on call", "threshold_window": 900,
+	c.call(http.MethodPost, "/v0/plans", object{"name": "primary-plan", "creator": "demo",
+		"description": "whoever is on call", "threshold_window": 900,
 		"threshold_count": 10, "aggregation_window": 300, "aggregation_reset": 300, "steps": [][]object{{
-			{"role": "oncall-primary", "target": team, "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
+			{"role": "oncall-primary", "target": team, "priority": "high", "template": "demo-template", "wait": 300,
+				"repeat": 0}}}}, nil)
 }
 
 // paged returns the recipients of the messages about a text in the mailbox.
@@ -204,13 +212,15 @@ func TestCalendar(t *testing.T) {
 func override(t *testing.T, b *tab, api *client) {
 	b.do("the team's page", chromedp.Navigate(home+"/teams"), visible(`.letters a[href="/teams/`+team+`"]`), settled)
 	b.shot("20-teams")
-	b.do("its calendar", chromedp.Click(`.letters a[href="/teams/`+team+`"]`), visible(`.now-role[data-role=primary] .holder`), visible(`.ec-event`), settled)
+	b.do("its calendar", chromedp.Click(`.letters a[href="/teams/`+team+`"]`),
+		visible(`.now-role[data-role=primary] .holder`), visible(`.ec-event`), settled)
 	b.shot("21-month")
 	before := api.primary()
 	require.Len(t, before, 1)
 	b.do("by week", chromedp.Click(`[data-view=week]`), visible(`.ec-time-grid .ec-event`), settled)
 	b.shot("22-week")
-	b.do("by person", chromedp.Click(`[data-view=people]`), visible(`.ec-now-indicator`), visible(`.ec-timeline .ec-event`), settled)
+	b.do("by person", chromedp.Click(`[data-view=people]`), visible(`.ec-now-indicator`),
+		visible(`.ec-timeline .ec-event`), settled)
 	b.shot("23-people")
 	require.Equal(t, "ben", before[0].User)
 	const user, row = "ana", "Ana"
@@ -227,7 +237,9 @@ func override(t *testing.T, b *tab, api *client) {
 	require.Contains(t, b.text(`dialog[open] .change-list`), row)
 	require.Equal(t, before, api.primary(), "nothing was saved yet")
 	b.do("save", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
-	b.until("the panel says who took over", fmt.Sprintf(`document.querySelector(".now-role[data-role=primary] .holder-name")?.textContent.startsWith(%q)`, row))
+	b.until("the panel says who took over",
+		fmt.Sprintf(`document.querySelector(".now-role[data-role=primary] .holder-name")?.textContent.startsWith(%q)`,
+			row))
 	b.shot("25-overridden")
 	after := api.primary()
 	require.Len(t, after, 1)
@@ -248,10 +260,12 @@ func swap(t *testing.T, b *tab, api *client) {
 	for i, name := range []string{"chloe", "demo"} {
 		start := now + int64(3+2*i)*86400
 		var id int64
-		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": name, "start": start, "end": start + 2*86400}, &id)
+		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": name,
+			"start": start, "end": start + 2*86400}, &id)
 		ids[name] = id
 	}
-	b.do("two shifts", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-timeline .ec-event.role-shadow`), settled) // the page restores the last view
+	b.do("two shifts", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-timeline .ec-event.role-shadow`),
+		settled) // the page restores the last view
 	shadow := func(name string) point {
 		return ask[point](b, fmt.Sprintf(`(() => { const r = [...document.querySelectorAll(".ec-event.role-shadow")].find((e) => e.textContent.includes(%q)).getBoundingClientRect(); return { X: r.x + 30, Y: r.y + 8 }; })()`, name))
 	}
@@ -316,7 +330,8 @@ func stored(api *client, b *tab) []string {
 			Priority int    `json:"roster_priority"`
 		} `json:"users"`
 	}
-	api.call(http.MethodGet, "/api/v0/teams/"+team+"/rosters/"+url.PathEscape(ask[string](b, `document.querySelector(".roster").dataset.roster`)), nil, &r)
+	api.call(http.MethodGet, "/api/v0/teams/"+team+"/rosters/"+
+		url.PathEscape(ask[string](b, `document.querySelector(".roster").dataset.roster`)), nil, &r)
 	names := make([]string, len(r.Users))
 	for _, u := range r.Users {
 		names[u.Priority] = u.Name
@@ -326,15 +341,19 @@ func stored(api *client, b *tab) []string {
 
 // schedule adds a weekly schedule, checks its preview, populates it, and opens the editor of rotations.
 func schedule(t *testing.T, b *tab) {
-	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), settled, chromedp.Click(`#oncall .row.spread button:not(.primary)`),
+	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), settled,
+		chromedp.Click(`#oncall .row.spread button:not(.primary)`),
 		visible(`dialog[open] select[aria-label=Algorithm]`))
 	b.choose(`dialog[open] select[aria-label=Role]`, "manager")
 	b.do("see what it would make before it is saved", visible(`dialog[open] .ec-event.role-manager.planned`))
 	b.shot("40-schedule")
-	b.do("save it", chromedp.Click(`dialog[open] form button.primary`), chromedp.WaitNotPresent(`dialog[open]`), visible(`#note:not(.bad)`))
-	b.do("populate it again, with a preview", settled, chromedp.Click(`.schedule button.primary`), visible(`dialog[open] .ec-event.role-manager`))
+	b.do("save it", chromedp.Click(`dialog[open] form button.primary`), chromedp.WaitNotPresent(`dialog[open]`),
+		visible(`#note:not(.bad)`))
+	b.do("populate it again, with a preview", settled, chromedp.Click(`.schedule button.primary`),
+		visible(`dialog[open] .ec-event.role-manager`))
 	b.shot("41-preview")
-	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), visible(`#note:not(.bad)`), visible(`.schedule`))
+	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`),
+		chromedp.WaitNotPresent(`dialog[open]`), visible(`#note:not(.bad)`), visible(`.schedule`))
 	ask[bool](b, `(() => { document.querySelector("#oncall .row.spread button.primary").click(); return true; })()`) // not by a mouse event, because the page may be drawn again meanwhile
 	b.do("a new rotation with its result", visible(`dialog[open] .layer`), visible(`dialog[open] .ec-event.planned`))
 	b.shot("42-rotation")
@@ -352,10 +371,12 @@ func schedule(t *testing.T, b *tab) {
 // unavailable adds an unavailability of the reader during a shift. Each page with the shift must flag it.
 func unavailable(t *testing.T, b *tab, api *client) {
 	tomorrow := time.Now().Unix() + 86400
-	api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": "demo", "start": tomorrow - 4*3600, "end": tomorrow + 8*3600}, nil)
+	api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": "demo",
+		"start": tomorrow - 4*3600, "end": tomorrow + 8*3600}, nil)
 	const banner, mine = `.calendar-card > .flash.bad`, `[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2").textContent === "When I cannot be on call")`
 	b.do("the team's page", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-event.role-shadow`), settled)
-	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)), "no shift is in conflict yet")
+	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)),
+		"no shift is in conflict yet")
 
 	b.do("my own", chromedp.Navigate(home+"/me"), visible(`#oncall:not([aria-busy]) .card`), settled)
 	ask[bool](b, fmt.Sprintf(`(() => { [...%s.querySelectorAll("button")].find((e) => e.textContent === "Add…").click(); return true; })()`, mine))
@@ -374,7 +395,8 @@ func unavailable(t *testing.T, b *tab, api *client) {
 	b.shot("48-team-unavailable")
 	b.do("the coverage page lists it", chromedp.Click(banner+` a`), visible(`#oncall:not([aria-busy]) .card`), settled)
 	rows := ask[[]string](b, `[...[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2").textContent === "On call and unavailable").querySelectorAll("tbody tr")].map((e) => e.textContent)`)
-	// The schedule that was added before may have made the same person manager in this time; that is a conflict of its own.
+	// The schedule that was added before may have made the same person manager in this time; that is a conflict of its
+	// own.
 	rows = slices.DeleteFunc(rows, func(row string) bool { return !strings.Contains(row, "shadow") })
 	require.Len(t, rows, 1)
 	require.Regexp(t, `^Demo.*shadow.*demo$`, rows[0])
@@ -400,16 +422,19 @@ func importFile(t *testing.T, b *tab, api *client) {
 		}
 		return found
 	}
-	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), visible(`#oncall:not([aria-busy]) .row.spread button`), settled)
+	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"),
+		visible(`#oncall:not([aria-busy]) .row.spread button`), settled)
 	ask[bool](b, `[...document.querySelectorAll("#oncall .row.spread button")].find((e) => e.textContent === "Import a calendar…").click() === undefined`)
 	b.do("a form", visible(`dialog[open] textarea`))
 	b.choose(`dialog[open] select`, "manager")
 	ask[bool](b, fmt.Sprintf(`(() => { const t = document.querySelector("dialog[open] textarea"); t.value = %q; return t.dispatchEvent(new Event("input", { bubbles: true })); })()`, text))
-	b.do("what would change", visible(`dialog[open] .change-list .added`), visible(`dialog[open] .dialog-foot button.primary:not(:disabled)`))
+	b.do("what would change", visible(`dialog[open] .change-list .added`),
+		visible(`dialog[open] .dialog-foot button.primary:not(:disabled)`))
 	require.Contains(t, b.text(`dialog[open] .flash:not([hidden])`), "Nobody Known")
 	require.Empty(t, imported(), "nothing was stored yet")
 	b.shot("49-import")
-	b.do("import", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), visible(`#note:not(.bad)`))
+	b.do("import", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`),
+		visible(`#note:not(.bad)`))
 	all := imported()
 	require.Len(t, all, 1)
 	require.Equal(t, "chloe", all[0].User)
@@ -435,19 +460,22 @@ func notificationRules(t *testing.T, b *tab) {
 	rule := func(selector string) string {
 		return ask[string](b, fmt.Sprintf(`document.querySelector(%q).value`, urgent+" "+selector))
 	}
-	require.Equal(t, []string{"slack", "sms", "2", "60"}, []string{rule(`select`), rule(`select[aria-label$=": mode"]`), rule(`input`), rule(`select[aria-label$=": unit"]`)})
+	require.Equal(t, []string{"slack", "sms", "2", "60"}, []string{rule(`select`),
+		rule(`select[aria-label$=": mode"]`), rule(`input`), rule(`select[aria-label$=": unit"]`)})
 	b.do("remove", chromedp.Click(urgent+` .small-button`), chromedp.WaitNotPresent(urgent+` input[type=number]`),
 		chromedp.Click(`form:has(fieldset.rule) button.primary`), visible(`#note:not(.bad)`))
 }
 
 // phone takes the pager on a small screen.
 func phone(t *testing.T, b *tab, api *client) {
-	b.do("on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/teams/"+team), visible(`.now-role .holder`), settled)
+	b.do("on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/teams/"+team),
+		visible(`.now-role .holder`), settled)
 	require.LessOrEqual(t, ask[int](b, `document.documentElement.scrollWidth`), 390, "nothing to scroll sideways")
 	b.shot("50-phone")
 	b.do("take the pager", chromedp.Click(`button.take`), visible(saved))
 	b.shot("51-phone-take")
-	b.do("yes", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`), visible(`.now-role[data-role=primary] .chip`))
+	b.do("yes", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`),
+		visible(`.now-role[data-role=primary] .chip`))
 	b.shot("52-phone-taken")
 	now := api.primary()
 	require.Len(t, now, 1)
@@ -497,7 +525,8 @@ func zones(t *testing.T, b *tab) {
 		}
 		require.Equal(t, first, answers[i].At, "%s in %s", q.Wall, q.Zone)
 	}
-	require.Equal(t, 1772962200, ask[int](b, `import(document.querySelector("script[type=module]").src.replace(/[^/]*$/, "zone.js")).then((z) => z.instant("2026-03-08T02:30:00", "US/Pacific"))`),
+	require.Equal(t, 1772962200, ask[int](b,
+		`import(document.querySelector("script[type=module]").src.replace(/[^/]*$/, "zone.js")).then((z) => z.instant("2026-03-08T02:30:00", "US/Pacific"))`),
 		"a skipped time is taken with the summer offset")
 }
 

@@ -19,7 +19,9 @@ func TestChartsAreDrawnInBothThemes(t *testing.T) {
 	b.logIn("demo", "demo")
 	for _, theme := range []string{"light", "dark"} {
 		media := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia,
+				emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+					Value: theme}}})
 			return err
 		})
 		b.do(theme, media, chromedp.Navigate(home+"/dev/components"), visible(`.chart.drawn canvas`))

@@ -40,14 +40,16 @@ func (b *tab) noon(row string, days int) point {
 	})()`, row, at))
 }
 
-// drags adds a shift, moves it, makes it longer and gives it to somebody else, with the mouse. It checks the stored shift each time.
+// drags adds a shift, moves it, makes it longer and gives it to somebody else, with the mouse. It checks the stored
+// shift each time.
 func drags(t *testing.T, b *tab, api *client) {
 	b.do("by person", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-timeline .ec-event`), settled)
 	const event = `.ec-event.role-manager`
 	save := func(what string) {
 		ask[string](b, `document.getElementById("announce").textContent = ""`)
 		b.do(what, visible(saved), chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
-		b.until("the calendar shows it", `document.getElementById("announce").textContent === "The calendar was reloaded"`)
+		b.until("the calendar shows it",
+			`document.getElementById("announce").textContent === "The calendar was reloaded"`)
 		b.do(what, visible(event))
 	}
 	from := b.noon("Ana", 2)
@@ -99,13 +101,15 @@ func drags(t *testing.T, b *tab, api *client) {
 	require.Contains(t, b.text(`.undo-bar`), "Changed the shift of Demo")
 	undone("press Undo", func() { b.do("undo", chromedp.Click(`.undo-bar button`)) })
 	require.Equal(t, longer.End-86400, api.of("manager")[0].End, "the end is as it was before")
-	moves("two days later", b.middle(event), onto(2, "Demo"), func(is shift) bool { return is.Start == longer.Start+2*86400 })
+	moves("two days later", b.middle(event), onto(2, "Demo"),
+		func(is shift) bool { return is.Start == longer.Start+2*86400 })
 	require.Contains(t, b.text(`.undo-bar`), "Moved the shift of Demo")
 	undone("press Ctrl+Z", func() {
 		ask[bool](b, `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "z", ctrlKey: true, bubbles: true }))`)
 	})
 	require.Equal(t, longer.Start, api.of("manager")[0].Start)
-	moves("a day later again", b.middle(event), onto(1, "Demo"), func(is shift) bool { return is.Start == longer.Start+86400 })
+	moves("a day later again", b.middle(event), onto(1, "Demo"),
+		func(is shift) bool { return is.Start == longer.Start+86400 })
 	api.call(http.MethodPut, fmt.Sprintf("/api/v0/events/%d", longer.ID), object{"note": "by somebody else"}, nil)
 	b.do("an undo of something that somebody changed", chromedp.Click(`.undo-bar button`))
 	b.until("is refused", `document.querySelector(".undo-bar").textContent.includes("somebody changed these shifts")`)
@@ -115,7 +119,8 @@ func drags(t *testing.T, b *tab, api *client) {
 	b.drag("and back", b.middle(event), onto(-1, "Ana"))
 	b.do("cancel", visible(saved), chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
 	require.Equal(t, before, api.of("manager"))
-	b.until("the shift is where it was", `document.querySelectorAll(".ec-event.role-manager").length === 1 && !document.querySelector(".ec-preview")`)
+	b.until("the shift is where it was",
+		`document.querySelectorAll(".ec-event.role-manager").length === 1 && !document.querySelector(".ec-preview")`)
 }
 
 // ended ends the session during an edit, and saves the edit after a log-in in another tab.
@@ -125,10 +130,13 @@ func ended(t *testing.T, b *tab, api *client) {
 	b.choose(`dialog[open] select[aria-label=Role]`, "secondary")
 	b.choose(`dialog[open] select[aria-label=Person]`, "ana")
 	b.do("something entered", chromedp.SendKeys(note, "with care"), chromedp.WaitNotPresent(saved), visible(saved))
-	b.do("Escape asks", chromedp.KeyEvent("\u001b"), visible(`dialog[open] .dialog-body > .flash:not(.bad)`), visible(open))
-	b.do("a press outside it", chromedp.MouseEvent(chromedp.MousePressed, 4, 4), chromedp.MouseEvent(chromedp.MouseReleased, 4, 4), visible(open))
+	b.do("Escape asks", chromedp.KeyEvent("\u001b"), visible(`dialog[open] .dialog-body > .flash:not(.bad)`),
+		visible(open))
+	b.do("a press outside it", chromedp.MouseEvent(chromedp.MousePressed, 4, 4),
+		chromedp.MouseEvent(chromedp.MouseReleased, 4, 4), visible(open))
 	b.endSession()
-	b.do("the session is over", chromedp.Click(saved), visible(`dialog[open] .flash.bad:not([hidden]) a[target=_blank]`))
+	b.do("the session is over", chromedp.Click(saved),
+		visible(`dialog[open] .flash.bad:not([hidden]) a[target=_blank]`))
 	require.Contains(t, b.text(`dialog[open] .flash.bad:not([hidden])`), "Your session has ended")
 	b.shot("29-session-ended")
 	require.True(t, ask[bool](b, `fetch("/login", { method: "POST", body: new URLSearchParams({ username: "demo", password: "demo" }) }).then((r) => r.ok)`))

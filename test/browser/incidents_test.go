@@ -80,7 +80,8 @@ func liveRows(t *testing.T, b *tab, api *client) {
 	fire(t, "second of all")
 	first, second := api.number("first of all"), api.number("second of all")
 	row := fmt.Sprintf(`document.getElementById("incident-%d")`, first)
-	b.do("the list", chromedp.Navigate(home+"/incidents"), visible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, first))))
+	b.do("the list", chromedp.Navigate(home+"/incidents"),
+		visible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, first))))
 	top := ask[float64](b, fmt.Sprintf(`(() => { const r = %s; r.mark = true; r.querySelector("button").focus(); return r.getBoundingClientRect().top; })()`, row))
 	fire(t, "third of all")
 	third := api.number("third of all")
@@ -93,31 +94,38 @@ func liveRows(t *testing.T, b *tab, api *client) {
 	require.InDelta(t, top, ask[float64](b, row+`.getBoundingClientRect().top`), 1, "nothing moved")
 	api.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d", second), object{"owner": "ben"}, nil)
 	b.do("show the new one", chromedp.Click(`#news button`), visible(chromedp.CSS(fmt.Sprintf(`#incident-%d`, third))))
-	require.Equal(t, fmt.Sprintf("incident-%d", third), ask[string](b, `document.querySelector("#rows tr").id`), "the newest is the first")
+	require.Equal(t, fmt.Sprintf("incident-%d", third), ask[string](b, `document.querySelector("#rows tr").id`),
+		"the newest is the first")
 	require.True(t, ask[bool](b, row+".mark"))
 
 	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, first)), visible(`#comment textarea`),
 		chromedp.SendKeys(`#comment textarea`, "I am loo"))
 	at := ask[float64](b, `document.querySelector("#comment textarea").getBoundingClientRect().top`)
 	for i := range 3 {
-		api.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d/comments", first), object{"author": "demo", "content": fmt.Sprintf("line %d", i)}, nil)
+		api.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d/comments", first),
+			object{"author": "demo", "content": fmt.Sprintf("line %d", i)}, nil)
 	}
 	b.until("comments of others appear", `document.querySelectorAll(".timeline .comment").length === 3`)
 	require.True(t, ask[bool](b, `document.activeElement === document.querySelector("#comment textarea") && document.activeElement.value === "I am loo"`))
-	require.InDelta(t, at, ask[float64](b, `document.querySelector("#comment textarea").getBoundingClientRect().top`), 60, "the field moves by less than 60 pixels")
+	require.InDelta(t, at, ask[float64](b, `document.querySelector("#comment textarea").getBoundingClientRect().top`),
+		60, "the field moves by less than 60 pixels")
 	before := ask[string](b, `[...document.querySelectorAll(".acts button")].map((e) => e.textContent).join()`)
 	api.acknowledge(first, "ben")
 	b.until("acknowledged", `document.querySelector(".head .chip").textContent.includes("ben")`)
-	require.Equal(t, before, ask[string](b, `[...document.querySelectorAll(".acts button")].map((e) => e.textContent).join()`), "no button takes another's place")
+	require.Equal(t, before, ask[string](b,
+		`[...document.querySelectorAll(".acts button")].map((e) => e.textContent).join()`),
+		"no button takes another's place")
 }
 
 func takeOver(t *testing.T, b *tab, api *client) {
 	fire(t, "taken by two")
 	id := api.number("taken by two")
-	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), visible(`form[action$=acknowledge] button:not(:disabled)`))
+	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)),
+		visible(`form[action$=acknowledge] button:not(:disabled)`))
 	b.freeze()
 	api.acknowledge(id, "ben")
-	b.do("acknowledge", chromedp.Click(`form[action$=acknowledge] button`), visible(`form[action$=acknowledge] a.button`))
+	b.do("acknowledge", chromedp.Click(`form[action$=acknowledge] button`),
+		visible(`form[action$=acknowledge] a.button`))
 	require.Contains(t, b.text(`h1`), "ben has acknowledged this incident")
 	b.shot("61-take-over")
 	require.Equal(t, "ben", api.owner(id))
@@ -141,10 +149,12 @@ func (c *client) owner(id int64) string {
 func lostAcknowledgement(t *testing.T, b *tab, api *client) {
 	fire(t, "late at night")
 	id := api.number("late at night")
-	b.do("the list", chromedp.Navigate(home+"/incidents"), visible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))))
+	b.do("the list", chromedp.Navigate(home+"/incidents"),
+		visible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))))
 	b.freeze()
 	b.endSession()
-	b.do("acknowledge", chromedp.Click(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))), visible(`input[name=password]`))
+	b.do("acknowledge", chromedp.Click(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))),
+		visible(`input[name=password]`))
 	require.Contains(t, b.text(`.login .flash`), fmt.Sprintf("incident %d was not changed", id))
 	b.shot("62-session-ended")
 	require.Empty(t, api.owner(id))
@@ -161,7 +171,8 @@ func keptComment(t *testing.T, b *tab, api *client) {
 	fire(t, "needs a comment")
 	page := fmt.Sprintf("%s/incidents/%d", home, api.number("needs a comment"))
 	const text = "I replaced the disk,\nand wait."
-	b.do("a comment", chromedp.Navigate(page), visible(`#comment textarea`), chromedp.SendKeys(`#comment textarea`, text))
+	b.do("a comment", chromedp.Navigate(page), visible(`#comment textarea`),
+		chromedp.SendKeys(`#comment textarea`, text))
 	b.freeze()
 	b.endSession()
 	b.do("add it", chromedp.Click(`#comment button`), visible(`a[target=_blank]`))
@@ -188,7 +199,8 @@ func deleteTeam(t *testing.T, b *tab, api *client) {
 	const sure = `dialog[open] .dialog-foot button.danger`
 	b.do("the settings", chromedp.Navigate(home+"/teams/spare/settings"), visible(`.card button.danger`), settled)
 	b.do("delete", chromedp.Click(`.card button.danger`), visible(sure), chromedp.Click(sure))
-	b.until("the page names what uses the team", `document.querySelector("dialog[open]")?.innerText.includes("service mailer")`)
+	b.until("the page names what uses the team",
+		`document.querySelector("dialog[open]")?.innerText.includes("service mailer")`)
 	require.Equal(t, "Delete it anyway", b.text(sure))
 	b.shot("65-team-in-use")
 	api.call(http.MethodGet, "/api/v0/teams/spare", nil, nil)

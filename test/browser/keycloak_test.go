@@ -111,13 +111,16 @@ func startKeycloak(t *testing.T, iris string) *keycloak {
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "data")))
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data", "import"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "import", "ci.json"), bytes.ReplaceAll(realm, []byte("IRIS_URL"), []byte(iris)), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "import", "ci.json"),
+		bytes.ReplaceAll(realm, []byte("IRIS_URL"), []byte(iris)), 0o600))
 	host, health := free(t), free(t)
 	k := &keycloak{t: t, url: "http://" + host}
-	k.process = launch(t, []string{"KC_BOOTSTRAP_ADMIN_USERNAME=admin", "KC_BOOTSTRAP_ADMIN_PASSWORD=ci", "KC_HEALTH_ENABLED=true", "JAVA_OPTS_KC_HEAP=-Xms64m -Xmx512m",
+	k.process = launch(t, []string{"KC_BOOTSTRAP_ADMIN_USERNAME=admin", "KC_BOOTSTRAP_ADMIN_PASSWORD=ci",
+		"KC_HEALTH_ENABLED=true", "JAVA_OPTS_KC_HEAP=-Xms64m -Xmx512m",
 		"JAVA_OPTS_APPEND=-XX:TieredStopAtLevel=1"}, // starts sooner
 
-		filepath.Join(dir, "bin", "kc.sh"), "start-dev", "--http-host=127.0.0.1", "--http-port="+port(host), "--http-management-port="+port(health), "--import-realm")
+		filepath.Join(dir, "bin", "kc.sh"), "start-dev", "--http-host=127.0.0.1", "--http-port="+
+			port(host), "--http-management-port="+port(health), "--import-realm")
 	k.ready(t, "http://"+host+"/realms/ci/.well-known/openid-configuration")
 	return k
 }
@@ -129,7 +132,8 @@ func (k *keycloak) admin(method, path string, body, answer any) {
 	k.t.Helper()
 	if k.token == "" {
 		resp, err := http.PostForm(k.url+"/realms/master/protocol/openid-connect/token",
-			url.Values{"grant_type": {"password"}, "client_id": {"admin-cli"}, "username": {"admin"}, "password": {"ci"}})
+			url.Values{"grant_type": {"password"}, "client_id": {"admin-cli"}, "username": {"admin"},
+				"password": {"ci"}})
 		require.NoError(k.t, err)
 		defer func() { _ = resp.Body.Close() }()
 		var got struct {
@@ -209,7 +213,8 @@ func newSite(t *testing.T) *site {
 	_, err = conn.Exec(t.Context(), "insert into teams (name) values ('databases'), ('web')")
 	require.NoError(t, err)
 	require.NoError(t, conn.Close(t.Context()))
-	s.env = []string{"IRIS_DATABASE_URL=" + db, "IRIS_HTTP_ADDR=" + strings.TrimPrefix(s.url, "http://"), "IRIS_ADMIN_ADDR=off",
+	s.env = []string{"IRIS_DATABASE_URL=" + db, "IRIS_HTTP_ADDR=" + strings.TrimPrefix(s.url, "http://"),
+		"IRIS_ADMIN_ADDR=off",
 		"IRIS_CONFIG=" + filepath.Join(s.dir, "iris.yaml")}
 	return s
 }
@@ -275,7 +280,8 @@ func (b *tab) atKeycloak(name string) {
 // asks returns a value of an answer of the API as JSON.
 func (b *tab) asks(path, expression string) string {
 	b.t.Helper()
-	return ask[string](b, fmt.Sprintf(`fetch(%q).then((r) => r.json()).then((v) => JSON.stringify(%s))`, path, expression))
+	return ask[string](b, fmt.Sprintf(`fetch(%q).then((r) => r.json()).then((v) => JSON.stringify(%s))`, path,
+		expression))
 }
 
 // People log in at Keycloak. Their groups give them rights, and their sessions end in both places.
@@ -306,7 +312,8 @@ func TestKeycloak(t *testing.T) {
 	arrive(b, "ana")
 	require.Equal(t, `["ana"]`, managed("databases"))
 	require.Equal(t, `[]`, managed("web"))
-	require.True(t, ask[bool](b, `!!document.querySelector('.side a[href="/audit-log"]')`), "a group made ana an administrator")
+	require.True(t, ask[bool](b, `!!document.querySelector('.side a[href="/audit-log"]')`),
+		"a group made ana an administrator")
 	links := s.iris("", "user", "links", "ana")
 	require.Contains(t, links, ana)
 
@@ -317,12 +324,14 @@ func TestKeycloak(t *testing.T) {
 
 	// After a rotation, the new key signs the second log-in, which needs the password and gives the same person.
 	before := k.key()
-	k.admin(http.MethodPost, "/components", map[string]any{"name": "new", "providerId": "rsa-generated", "providerType": "org.keycloak.keys.KeyProvider",
-		"config": map[string][]string{"priority": {"200"}}}, nil)
+	k.admin(http.MethodPost, "/components", map[string]any{"name": "new", "providerId": "rsa-generated",
+		"providerType": "org.keycloak.keys.KeyProvider",
+		"config":       map[string][]string{"priority": {"200"}}}, nil)
 	require.NotEqual(t, before, k.key())
 	b.atKeycloak("ana")
 	arrive(b, "ana")
-	require.Equal(t, strings.Count(links, "\n"), strings.Count(s.iris("", "user", "links"), "\n"), "there is one link still")
+	require.Equal(t, strings.Count(links, "\n"), strings.Count(s.iris("", "user", "links"), "\n"),
+		"there is one link still")
 
 	// Keycloak ends the session here through the back channel.
 	there := k.sessions(ana)
@@ -345,9 +354,11 @@ func TestKeycloak(t *testing.T) {
 	arrive(b, "ana")
 	require.Equal(t, `[]`, managed("databases"))
 	require.Equal(t, `["ana"]`, managed("web"))
-	require.False(t, ask[bool](b, `!!document.querySelector('.side a[href="/audit-log"]')`), "ana is no administrator any more")
+	require.False(t, ask[bool](b, `!!document.querySelector('.side a[href="/audit-log"]')`),
+		"ana is no administrator any more")
 
-	b.do("the team on a phone", chromedp.EmulateViewport(360, 780), chromedp.Navigate(s.url+"/teams/web/rosters"), visible(`.chip.managed`))
+	b.do("the team on a phone", chromedp.EmulateViewport(360, 780), chromedp.Navigate(s.url+"/teams/web/rosters"),
+		visible(`.chip.managed`))
 	require.Equal(t, "managed by groups", b.text(`.chip.managed`))
 	require.Contains(t, b.text(`main`), "groups of the identity provider or directory make these people members")
 	require.Empty(t, ask[[]string](b, overflowing))
@@ -373,7 +384,8 @@ func TestKeycloak(t *testing.T) {
 	s.withoutKeycloak(k)
 }
 
-// withoutKeycloak starts Iris while Keycloak does not answer: the local administrator can log in, and the page says what failed.
+// withoutKeycloak starts Iris while Keycloak does not answer: the local administrator can log in, and the page says
+// what failed.
 func (s *site) withoutKeycloak(k *keycloak) {
 	s.t.Helper()
 	s.api.end(syscall.SIGTERM)
@@ -394,9 +406,12 @@ func (s *site) withoutKeycloak(k *keycloak) {
 
 	k.end(syscall.SIGKILL)
 	b := openTab(s.t)
-	b.do("the provider is down", chromedp.Navigate(s.url+"/login"), visible(choice), chromedp.Click(choice), visible(`[role=alert]`))
-	require.Equal(s.t, "Example Corp cannot be reached. Passwords that Iris itself keeps still work.", b.text(`[role=alert]`))
+	b.do("the provider is down", chromedp.Navigate(s.url+"/login"), visible(choice), chromedp.Click(choice),
+		visible(`[role=alert]`))
+	require.Equal(s.t, "Example Corp cannot be reached. Passwords that Iris itself keeps still work.",
+		b.text(`[role=alert]`))
 	b.shot("122-keycloak-down")
-	b.do("log in with a password", chromedp.SendKeys(`input[name=username]`, "root"), chromedp.SendKeys(`input[name=password]`, "a password of root"),
+	b.do("log in with a password", chromedp.SendKeys(`input[name=username]`, "root"),
+		chromedp.SendKeys(`input[name=password]`, "a password of root"),
 		chromedp.Click(`button.primary`), visible(inside))
 }

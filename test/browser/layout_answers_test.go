@@ -36,35 +36,47 @@ func (c *client) answers() []answer {
 	const problem = `#problem`
 	return []answer{
 		{layoutPage{"take-over", incident + "/acknowledge", `main a.button`}, "back=/incidents", false},
-		{layoutPage{"confirm-log-in", "/tokens?confirmed=", `input[name=confirm_password]`}, "name=" + long + "&confirm_password=wrong", true},
+		{layoutPage{"confirm-log-in", "/tokens?confirmed=", `input[name=confirm_password]`}, "name=" + long +
+			"&confirm_password=wrong", true},
 		{layoutPage{"incident-new", "/incidents/new", problem}, "plan=none&application=demo&title=" + long, true},
 		{layoutPage{"incident-reassign", incident + "/reassign", problem}, "owner=nobody", true},
 		{layoutPage{"incident-snooze", incident + "/snooze", problem}, "for=at&until=soon", true},
 		{layoutPage{"incident-merge", incident + "/merge", problem}, fmt.Sprintf("into=%d", taken), true},
-		{layoutPage{"bulk", "/incidents/bulk", `main .flash`}, fmt.Sprintf("verb=acknowledge&id=%d&id=999999", taken), false},
+		{layoutPage{"bulk", "/incidents/bulk", `main .flash`}, fmt.Sprintf("verb=acknowledge&id=%d&id=999999", taken),
+			false},
 		{layoutPage{"bulk-refused", "/incidents/bulk", `main h1`}, "verb=none", false},
 		{layoutPage{"plan-refused", "/plans/new", problem}, "do=save&name=" + long + "&steps=1", true},
 		{layoutPage{"plan-owner", plan + "/owner", problem}, "team=" + long, true},
 		{layoutPage{"plan-tested", plan + "/test", problem}, "to=none&application=none", true},
-		{layoutPage{"template-new", "/templates/new", problem}, "name=&application=demo&email.subject=x&email.body=" + long, true},
-		{layoutPage{"template-refused", template + "/edit", problem}, "base=1&application=demo&sms.body=" + url.QueryEscape("{{ open "+unbroken), true},
-		{layoutPage{"template-preview", template + "/edit", `.preview`}, "do=preview&application=demo&sms.body=" + long, false},
-		{layoutPage{"integration-refused", "/add-integration?type=generic", problem}, "type=generic&application=none&name=" + long, true},
-		{layoutPage{"integration-settings", integration + "/settings", problem}, "name=" + unbroken + "&rate_per_minute=none", true},
-		{layoutPage{"integration-mapping", integration + "/settings", `main .flash`}, "do=try&name=" + unbroken + "&rate_per_minute=1&settings.title=" + url.QueryEscape("{{ open") + "&payload={}", false},
+		{layoutPage{"template-new", "/templates/new", problem}, "name=&application=demo&email.subject=x&email.body=" +
+			long, true},
+		{layoutPage{"template-refused", template + "/edit", problem}, "base=1&application=demo&sms.body=" +
+			url.QueryEscape("{{ open "+unbroken), true},
+		{layoutPage{"template-preview", template + "/edit", `.preview`}, "do=preview&application=demo&sms.body=" +
+			long, false},
+		{layoutPage{"integration-refused", "/add-integration?type=generic", problem},
+			"type=generic&application=none&name=" + long, true},
+		{layoutPage{"integration-settings", integration + "/settings", problem}, "name=" + unbroken +
+			"&rate_per_minute=none", true},
+		{layoutPage{"integration-mapping", integration + "/settings", `main .flash`}, "do=try&name=" + unbroken +
+			"&rate_per_minute=1&settings.title=" + url.QueryEscape("{{ open") + "&payload={}", false},
 		{layoutPage{"silence-refused", "/silences", problem}, "for=1h&comment=" + long, true},
-		{layoutPage{"silence-preview", "/silences", `#hides p`}, "do=preview&for=1h&application=demo&comment=" + long, false},
+		{layoutPage{"silence-preview", "/silences", `#hides p`}, "do=preview&for=1h&application=demo&comment=" + long,
+			false},
 		{layoutPage{"contact-refused", "/people/demo/contacts", problem}, "mode=webhook&destination=" + long, true},
 		{layoutPage{"person-refused", "/people", problem}, "name=demo&full_name=" + long, true},
 		{layoutPage{"role-refused", "/on-call-roles", problem}, "form=add&name=primary", true},
 		{layoutPage{"application-refused", "/applications/new", problem}, "name=demo", true},
-		{layoutPage{"application-settings", application + "/edit", problem}, "variables=" + long + "&sample_context=none", true},
-		{layoutPage{"application-quota", application + "/quota", problem}, "soft_quota_threshold=1&hard_quota_threshold=none&target_name=" + long, true},
+		{layoutPage{"application-settings", application + "/edit", problem}, "variables=" + long +
+			"&sample_context=none", true},
+		{layoutPage{"application-quota", application + "/quota", problem},
+			"soft_quota_threshold=1&hard_quota_threshold=none&target_name=" + long, true},
 		{layoutPage{"purge-refused", "/system/purge", problem}, "reason=&application=none", true},
 		{layoutPage{"token-refused", "/tokens", problem}, "name=" + long, true},
 		{layoutPage{"invitation-refused", "/invitations", problem}, "name=demo&email=none", true},
 		{layoutPage{"factor-refused", "/account/second-factor", problem}, "password=wrong", true},
-		{layoutPage{"password-refused", "/account/password", problem}, "password=wrong&new_password=long+enough&again=long+enough", true},
+		{layoutPage{"password-refused", "/account/password", problem},
+			"password=wrong&new_password=long+enough&again=long+enough", true},
 	}
 }
 
@@ -72,7 +84,8 @@ func (c *client) answers() []answer {
 func publicAnswers() []answer {
 	return []answer{
 		{layoutPage{"login-refused", "/login/", `#problem`}, "username=demo&password=wrong", true},
-		{layoutPage{"comment-kept", "/incidents/1/comments", `main textarea`}, "content=" + url.QueryEscape(unbroken+" "+odd), false},
+		{layoutPage{"comment-kept", "/incidents/1/comments", `main textarea`}, "content=" +
+			url.QueryEscape(unbroken+" "+odd), false},
 		{layoutPage{"form-kept", "/silences", `main button.large`}, "comment=" + unbroken, false},
 		{layoutPage{"secret-not-kept", "/account/second-factor", `main a.primary`}, "password=x", false},
 	}
@@ -152,7 +165,8 @@ func disconnect(t *testing.T, output string) {
 	require.Len(t, stored, 1)
 	password, err := os.ReadFile(stored[0])
 	require.NoError(t, err)
-	conn, err := pgx.Connect(t.Context(), "postgres://iris:"+strings.TrimSpace(string(password))+"@"+find(`Database .*@(\S+?)/`)+"/postgres?sslmode=disable")
+	conn, err := pgx.Connect(t.Context(), "postgres://iris:"+strings.TrimSpace(string(password))+"@"+
+		find(`Database .*@(\S+?)/`)+"/postgres?sslmode=disable")
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), "alter database iris allow_connections false")
 	require.NoError(t, err)

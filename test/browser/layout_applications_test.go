@@ -14,11 +14,14 @@ func applicationsLayout(api *client) []layoutPage {
 	name := "a" + unbroken[:199]
 	api.call(http.MethodPost, "/v1/applications", object{"name": name}, nil)
 	at := "/applications/" + name
-	api.call(http.MethodPut, "/v1"+at, object{"variables": []string{unbroken, odd}, "title_variable": unbroken, "owners": []string{"demo", "ana", "chloe"},
+	api.call(http.MethodPut, "/v1"+at, object{"variables": []string{unbroken, odd}, "title_variable": unbroken,
+		"owners":         []string{"demo", "ana", "chloe"},
 		"sample_context": object{unbroken: odd + unbroken}}, nil)
-	api.call(http.MethodPost, "/v0/categories/"+name, []object{{"name": unbroken, "description": odd + unbroken, "mode": "sms"}}, nil)
+	api.call(http.MethodPost, "/v0/categories/"+name,
+		[]object{{"name": unbroken, "description": odd + unbroken, "mode": "sms"}}, nil)
 	return []layoutPage{
-		{"applications", "/applications", `td.title`}, {"no-application", "/applications?name=none", `.empty`}, {"application", at, `#keys`}, {"application-edit", at + "/edit", `.foot`},
+		{"applications", "/applications", `td.title`}, {"no-application", "/applications?name=none",
+			`.empty`}, {"application", at, `#keys`}, {"application-edit", at + "/edit", `.foot`},
 		{"application-new", "/applications/new", `input[name=name]`},
 	}
 }

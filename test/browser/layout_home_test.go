@@ -15,10 +15,14 @@ import (
 
 // homeLayout adds hostile data with api and returns pages for TestLayout.
 func homeLayout(api *client) []layoutPage {
-	hostile := api.open(object{"title": "<b>" + strings.Repeat("Unbroken_", 55), "severity": "critical", "summary": odd + " " + unbroken,
-		"labels": object{unbroken: unbroken, "rtl": odd}, "context": object{
-			"deep": deep(40), "numbers": []float64{-1, -1e300, 1e300, 123456789012345678}, "script": "<script>alert(1)</script><img src=x onerror=alert(1)>", "emoji": strings.Repeat("🔥", 200),
-			"links":  []object{{"url": "https://example.com/" + unbroken, "text": odd + unbroken}, {"url": "javascript:alert(1)", "text": "evil"}},
+	hostile := api.open(object{"title": "<b>" + strings.Repeat("Unbroken_", 55), "severity": "critical",
+		"summary": odd + " " + unbroken,
+		"labels":  object{unbroken: unbroken, "rtl": odd}, "context": object{
+			"deep": deep(40), "numbers": []float64{-1, -1e300, 1e300,
+				123456789012345678}, "script": "<script>alert(1)</script><img src=x onerror=alert(1)>",
+			"emoji": strings.Repeat("🔥", 200),
+			"links": []object{{"url": "https://example.com/" + unbroken, "text": odd + unbroken},
+				{"url": "javascript:alert(1)", "text": "evil"}},
 			"images": []object{{"url": "https://example.com/1.png", "alt": unbroken}}}})
 	at := fmt.Sprintf("/v1/incidents/%d", hostile)
 	for i := range 40 {
@@ -61,7 +65,8 @@ func TestIncidentOnAPhone(t *testing.T) {
 	b := openTab(t)
 	b.do("a phone", chromedp.EmulateViewport(360, 740))
 	b.logIn("demo", "demo")
-	b.do("home", chromedp.Navigate(home+"/"), visible(chromedp.CSS(fmt.Sprintf(`form[action="/incidents/%d/acknowledge"] button`, id))))
+	b.do("home", chromedp.Navigate(home+"/"),
+		visible(chromedp.CSS(fmt.Sprintf(`form[action="/incidents/%d/acknowledge"] button`, id))))
 	b.shot("130-home-phone")
 	require.Empty(t, ask[[]string](b, overflowing))
 	b.do("the incident", chromedp.Navigate(at), visible(`.next time[data-as=until]`))
@@ -76,7 +81,8 @@ func TestIncidentOnAPhone(t *testing.T) {
 	require.Equal(t, "demo", api.owner(id))
 
 	until := time.Now().UTC().Add(48 * time.Hour).Format("2006-01-02T15:04")
-	b.do("more", chromedp.Click(`.actions a.button`), chromedp.Click(`#more summary`), visible(`#more input[name=until]`))
+	b.do("more", chromedp.Click(`.actions a.button`), chromedp.Click(`#more summary`),
+		visible(`#more input[name=until]`))
 	ask[bool](b, fmt.Sprintf(`(() => { document.querySelector("#more input[name=until]").value = %q; return true; })()`, until))
 	b.shot("132-snooze")
 	b.freeze()

@@ -24,13 +24,19 @@ func integrationsLayout(c *client) []layoutPage {
 		return len(latest.Items) > 0
 	}, 20*time.Second, 100*time.Millisecond, "the delivery is recorded")
 	beat := odd + strings.Repeat("b", 60)
-	c.call(http.MethodPut, "/v1/integrations/beats", object{"type": "heartbeat", "application": "demo", "default_plan": unbroken}, nil)
-	c.call(http.MethodPut, "/v1/integrations/beats/heartbeats/"+url.PathEscape(beat), object{"every_seconds": 90061, "grace_seconds": 1, "description": unbroken}, nil)
+	c.call(http.MethodPut, "/v1/integrations/beats", object{"type": "heartbeat", "application": "demo",
+		"default_plan": unbroken}, nil)
+	c.call(http.MethodPut, "/v1/integrations/beats/heartbeats/"+url.PathEscape(beat),
+		object{"every_seconds": 90061, "grace_seconds": 1, "description": unbroken}, nil)
 	return []layoutPage{
-		{"integration-types", "/add-integration", `td.title`}, {"integration-add", "/add-integration?type=generic&application=" + unbroken, `#integration`},
-		{"integration-delivery", at + "?preview=1", `.payload[open] .facts`}, {"integration-settings", at + "/settings", `#settings`},
-		{"integration-rules", at + "/rules?stored=1", `#test .facts`}, {"integration-beats", "/integrations/beats", `td.title`},
-		{"heartbeats", "/heartbeats", `td.title`}, {"heartbeat", "/integrations/beats/heartbeats/" + url.PathEscape(beat), `#heartbeat`},
+		{"integration-types", "/add-integration", `td.title`}, {"integration-add",
+			"/add-integration?type=generic&application=" + unbroken, `#integration`},
+		{"integration-delivery", at + "?preview=1", `.payload[open] .facts`}, {"integration-settings", at +
+			"/settings", `#settings`},
+		{"integration-rules", at + "/rules?stored=1", `#test .facts`}, {"integration-beats", "/integrations/beats",
+			`td.title`},
+		{"heartbeats", "/heartbeats", `td.title`}, {"heartbeat", "/integrations/beats/heartbeats/" +
+			url.PathEscape(beat), `#heartbeat`},
 		{"heartbeat-add", "/integrations/beats/add-heartbeat", `#heartbeat`},
 		{"silence-filled", "/silences/new?application=demo&plan=" + unbroken, `#silence`},
 	}

@@ -30,7 +30,8 @@ func (c *client) addLongNames() (incident int64) {
 	c.t.Helper()
 	c.setUp()
 	v0 := "/api/v0/teams"
-	c.call(http.MethodPost, v0, object{"name": emojiTeam, "scheduling_timezone": "Europe/Berlin", "description": unbroken}, nil)
+	c.call(http.MethodPost, v0, object{"name": emojiTeam, "scheduling_timezone": "Europe/Berlin",
+		"description": unbroken}, nil)
 	at := v0 + "/" + url.PathEscape(emojiTeam)
 	c.call(http.MethodPost, at+"/rosters", object{"name": unbroken}, nil)
 	for _, name := range []string{"demo", "ana", "chloe"} {
@@ -40,18 +41,27 @@ func (c *client) addLongNames() (incident int64) {
 	c.call(http.MethodPut, "/api/v0/users/chloe", object{"full_name": unbroken}, nil)
 	now := time.Now().Unix()
 	for i, name := range []string{"ana", "chloe"} {
-		c.call(http.MethodPost, "/api/v0/events", object{"team": emojiTeam, "role": []string{"primary", "secondary"}[i], "user": name, "start": now - 3600, "end": now + 30*3600,
+		c.call(http.MethodPost, "/api/v0/events", object{"team": emojiTeam,
+			"role": []string{"primary", "secondary"}[i], "user": name, "start": now - 3600, "end": now + 30*3600,
 			"note": unbroken}, nil)
 	}
-	c.call(http.MethodPut, "/v1/teams/"+url.PathEscape(emojiTeam)+"/coverage/primary", object{"cover": "always", "hours": []string{}}, nil)
-	c.call(http.MethodPost, "/v0/plans", object{"name": unbroken, "creator": "demo", "description": odd, "threshold_window": 900, "threshold_count": 10,
+	c.call(http.MethodPut, "/v1/teams/"+url.PathEscape(emojiTeam)+"/coverage/primary",
+		object{"cover": "always", "hours": []string{}}, nil)
+	c.call(http.MethodPost, "/v0/plans", object{"name": unbroken, "creator": "demo", "description": odd,
+		"threshold_window": 900, "threshold_count": 10,
 		"aggregation_window": 300, "aggregation_reset": 300, "steps": [][]object{{
-			{"role": "team", "target": emojiTeam, "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
-	c.call(http.MethodPut, "/v1/integrations/"+unbroken, object{"type": "generic", "application": "demo", "default_plan": unbroken,
-		"rules": []object{{"match": "team=" + unbroken, "plan": unbroken}}, "settings": object{"title": "{{ " + unbroken + " }}"}}, nil)
-	c.call(http.MethodPost, "/v1/silences", object{"match": "team=" + unbroken, "application": "demo", "for_seconds": 3600, "recurrence": "FREQ=DAILY", "comment": odd + " " + unbroken}, nil)
-	c.call(http.MethodPost, "/v1/tokens", object{"name": unbroken[:100], "scopes": []string{"read", "incidents", "oncall", "config"}}, nil)
-	c.call(http.MethodPost, "/v1/service-tokens", object{"name": unbroken[:100], "team": emojiTeam, "scopes": []string{"read", "incidents", "oncall", "config"}}, nil)
+			{"role": "team", "target": emojiTeam, "priority": "high", "template": "demo-template", "wait": 300,
+				"repeat": 0}}}}, nil)
+	c.call(http.MethodPut, "/v1/integrations/"+unbroken, object{"type": "generic", "application": "demo",
+		"default_plan": unbroken,
+		"rules":        []object{{"match": "team=" + unbroken, "plan": unbroken}}, "settings": object{"title": "{{ " +
+			unbroken + " }}"}}, nil)
+	c.call(http.MethodPost, "/v1/silences", object{"match": "team=" + unbroken, "application": "demo",
+		"for_seconds": 3600, "recurrence": "FREQ=DAILY", "comment": odd + " " + unbroken}, nil)
+	c.call(http.MethodPost, "/v1/tokens", object{"name": unbroken[:100],
+		"scopes": []string{"read", "incidents", "oncall", "config"}}, nil)
+	c.call(http.MethodPost, "/v1/service-tokens", object{"name": unbroken[:100], "team": emojiTeam,
+		"scopes": []string{"read", "incidents", "oncall", "config"}}, nil)
 	firePlan(c.t, unbroken, unbroken+" at "+odd)
 	return c.number(unbroken)
 }
@@ -59,8 +69,8 @@ func (c *client) addLongNames() (incident int64) {
 // layoutPage is a page that TestLayout opens. ready is an element that is visible when the page is ready.
 type layoutPage struct{ name, path, ready string }
 
-// axe returns the violations that axe-core finds, with their elements. The shifts of the calendar's library are articles with the role of
-// a button. ARIA in HTML does not allow that, but browsers support it.
+// axe returns the violations that axe-core finds, with their elements. The shifts of the calendar's library are
+// articles with the role of a button. ARIA in HTML does not allow that, but browsers support it.
 func (b *tab) axe() []string {
 	b.t.Helper()
 	return ask[[]string](b, `violations(document)`)
@@ -69,8 +79,10 @@ func (b *tab) axe() []string {
 const violations = `window.violations = (where) => axe.run(where, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
 	.then((r) => r.violations.filter((v) => v.id !== "aria-allowed-role" || v.nodes.some((n) => !n.html.includes("ec-event"))).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ")).join(" | ")));true`
 
-// openAll opens the first 12 details in the text of the page; more are not needed, because rows of a list are alike. openings opens, one after the other, what lies over the page or closes another one: dialogs,
-// popovers, menus (on one page, because all have the same) and confirmations. It returns what is wider than the window, and axe-core's violations.
+// openAll opens the first 12 details in the text of the page; more are not needed, because rows of a list are alike.
+// openings opens, one after the other, what lies over the page or closes another one: dialogs, popovers, menus (on one
+// page, because all have the same) and confirmations. It returns what is wider than the window, and axe-core's
+// violations.
 const (
 	openAll  = `[...document.querySelectorAll("main details:not([name], .menu, .sure)")].slice(0, 12).forEach((e) => (e.open = true)), true`
 	openings = `(async () => {
@@ -93,7 +105,8 @@ const (
 })()`
 )
 
-// plant checks that axe-core and the check of widths find faults on the page and in what opens: an image without a text, a grey on grey, and a wide button.
+// plant checks that axe-core and the check of widths find faults on the page and in what opens: an image without a
+// text, a grey on grey, and a wide button.
 func plant(b *tab, axe string) {
 	b.t.Helper()
 	for _, where := range []string{"main", "dialog", "popover", "details"} {
@@ -121,7 +134,9 @@ func (b *tab) theme(name string) {
 	b.t.Helper()
 	ctx, cancel := withTimeout(b)
 	defer cancel()
-	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: name}}})
 	require.NoError(b.t, err)
 }
 
@@ -135,20 +150,30 @@ func (c *client) pages() []layoutPage {
 	c.t.Helper()
 	incident, at := c.addLongNames(), "/teams/"+url.PathEscape(emojiTeam)
 	pages := []layoutPage{
-		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.tabs`},
-		{"filtered", "/incidents?show=all&severity=critical&owner=" + unbroken, `.chips`}, {"open-incident", "/incidents/new?plan=demo-plan", `#foreseen`}, {"keys", "/incidents#keys", `.sheet`},
+		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident),
+			`.timeline`}, {"resolved", "/incidents?show=resolved", `.tabs`},
+		{"filtered", "/incidents?show=all&severity=critical&owner=" + unbroken, `.chips`}, {"open-incident",
+			"/incidents/new?plan=demo-plan", `#foreseen`}, {"keys", "/incidents#keys", `.sheet`},
 		{"offer", fmt.Sprintf("/incidents/%d?offer=acknowledge", incident), `#offer`},
 		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`},
-		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
-		{"silences", "/silences", `td.title`}, {"silence", "/silences/1", `.facts`}, {"silence-form", fmt.Sprintf("/silences/new?incident=%d", incident), `#silence`},
+		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken,
+			`.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
+		{"silences", "/silences", `td.title`}, {"silence", "/silences/1", `.facts`}, {"silence-form",
+			fmt.Sprintf("/silences/new?incident=%d", incident), `#silence`},
 		{"silence-edit", "/silences/1/edit", `#silence`}, {"no-silence", "/silences?show=over", `.empty`},
-		{"sessions", "/sessions", `td.title`}, {"audit-log", "/audit-log?until=2100-01-01", `td.title`}, {"tokens", "/tokens", `td.title`}, {"all-tokens", "/tokens?all=true", `td.title`}, {"service-tokens", "/service-tokens", `td.title`},
+		{"sessions", "/sessions", `td.title`}, {"audit-log", "/audit-log?until=2100-01-01", `td.title`}, {"tokens",
+			"/tokens", `td.title`}, {"all-tokens", "/tokens?all=true", `td.title`},
+		{"service-tokens", "/service-tokens", `td.title`},
 		{"command-line", "/login/command-line?port=49152&state=s&challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&scopes=read&name=" + unbroken[:100], `button[value=allow]`},
-		{"second-factor", "/account/second-factor", `h1`}, {"invitations", "/invitations", `h1`}, {"logout", "/logout", `main button`}, {"session-ready", "/session-ready", `h1`},
+		{"second-factor", "/account/second-factor", `h1`}, {"invitations", "/invitations", `h1`}, {"logout", "/logout",
+			`main button`}, {"session-ready", "/session-ready", `h1`},
 		{"components", "/dev/components", `.chart.drawn canvas`}, {"mailbox", "/dev/mailbox", `article`},
-		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at, `.now-role .holder`},
-		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},
-		{"coverage", at + "/coverage", `.stacks button`}, {"settings", at + "/settings", `#oncall:not([aria-busy]) .card`}, {"audit", at + "/audit", `.stacks summary`},
+		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at,
+			`.now-role .holder`},
+		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules",
+			`#oncall:not([aria-busy]) .card`},
+		{"coverage", at + "/coverage", `.stacks button`}, {"settings", at + "/settings",
+			`#oncall:not([aria-busy]) .card`}, {"audit", at + "/audit", `.stacks summary`},
 	}
 	for _, more := range []func(*client) []layoutPage{integrationsLayout, homeLayout, plansLayout, textsLayout, calendarLayout, peopleLayout, applicationsLayout, messagesLayout, systemLayout} {
 		pages = append(pages, more(c)...)
@@ -158,7 +183,8 @@ func (c *client) pages() []layoutPage {
 
 // publicPages are the pages that need no session.
 var publicPages = []layoutPage{
-	{"login", "/login", `input[name=password]`}, {"password", "/login/password", `h1`}, {"password-expired", "/login/password/expired", `h1`}, {"invitation-expired", "/invitation/expired", `h1`},
+	{"login", "/login", `input[name=password]`}, {"password", "/login/password", `h1`}, {"password-expired",
+		"/login/password/expired", `h1`}, {"invitation-expired", "/invitation/expired", `h1`},
 }
 
 // looks are the windows in which TestLayout opens every page.
@@ -207,8 +233,8 @@ func (b *tab) soundOpened(axe string) {
 	require.Empty(b.t, ask[[]string](b, openings))
 }
 
-// Opens every page with long names, in a wide window and on a phone. Nothing may be wider than the window, and axe-core must find no
-// violations.
+// Opens every page with long names, in a wide window and on a phone. Nothing may be wider than the window, and axe-core
+// must find no violations.
 func TestLayout(t *testing.T) {
 	require.NotEmpty(t, os.Getenv("IRIS_AXE"), "run test/browser.sh, which fetches axe-core")
 	source, err := os.ReadFile(os.Getenv("IRIS_AXE"))
@@ -243,14 +269,17 @@ func TestLayout(t *testing.T) {
 	at := "/teams/" + url.PathEscape(emojiTeam)
 	t.Run("wide/squeezed", func(t *testing.T) {
 		b := b.in(t)
-		b.do("the list", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), visible(`#rows button`))
-		require.Less(t, ask[float64](b, `document.querySelector("#rows button").offsetHeight`), 50.0, "long names do not squeeze the button")
+		b.do("the list", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"),
+			visible(`#rows button`))
+		require.Less(t, ask[float64](b, `document.querySelector("#rows button").offsetHeight`), 50.0,
+			"long names do not squeeze the button")
 		b.do("phone", chromedp.EmulateViewport(360, 800))
 	})
 	t.Run("phone/cards", func(t *testing.T) {
 		b := b.in(t)
 		b.do("the list", chromedp.Navigate(home+"/incidents"), visible(`#rows button`))
-		box := ask[map[string]float64](b, `(() => { const row = document.querySelector("#rows tr"), at = (s) => row.querySelector(s).getBoundingClientRect();
+		box := ask[map[string]float64](b,
+			`(() => { const row = document.querySelector("#rows tr"), at = (s) => row.querySelector(s).getBoundingClientRect();
 			return { title: at(".title").top, state: at(".state").top, age: at(".age").width, act: at("button").top, width: at("button").width, row: row.clientWidth }; })()`)
 		require.Less(t, box["title"], box["state"], "the title is the first")
 		require.Less(t, box["state"], box["act"])
@@ -259,17 +288,21 @@ func TestLayout(t *testing.T) {
 	})
 	t.Run("phone/pager", func(t *testing.T) {
 		b := b.in(t)
-		b.do("low window", chromedp.EmulateViewport(360, 560), chromedp.Navigate(home+at), settled, chromedp.Click(`button.take`), visible(saved))
+		b.do("low window", chromedp.EmulateViewport(360, 560), chromedp.Navigate(home+at), settled,
+			chromedp.Click(`button.take`), visible(saved))
 		b.shot("71-phone-take")
-		require.LessOrEqual(t, ask[float64](b, `document.querySelector("dialog[open] button[type=submit]").getBoundingClientRect().bottom`), 560.0)
+		require.LessOrEqual(t, ask[float64](b,
+			`document.querySelector("dialog[open] button[type=submit]").getBoundingClientRect().bottom`), 560.0)
 		b.sound(axe)
 	})
 	t.Run("answers", func(t *testing.T) { b.in(t).answered(axe, api.answers()) })
 	t.Run("refusals", func(t *testing.T) { refusals(t, b.in(t), axe, output) })
 }
 
-// notHere lists pages that TestLayout does not open: they need a log-in that is not complete, or are not pages of the console.
-var notHere = []string{"/docs", "/openapi.json", "/login/second-factor", "/login/second-factor/set-up", "/account/second-factor/set-up", "/login/sso/{provider}/callback",
+// notHere lists pages that TestLayout does not open: they need a log-in that is not complete, or are not pages of the
+// console.
+var notHere = []string{"/docs", "/openapi.json", "/login/second-factor", "/login/second-factor/set-up",
+	"/account/second-factor/set-up", "/login/sso/{provider}/callback",
 	"/messages/{message}/html"} // the last is shown in a frame of its page
 
 // everyPage requires that each page of the API's description that answers with HTML is in the list.
@@ -291,8 +324,10 @@ func everyPage(t *testing.T, pages []layoutPage) {
 		if !slices.Contains(d.Get.Tags, "pages") || d.Get.Responses["200"].Content["text/html"] == nil || slices.Contains(notHere, path) {
 			continue
 		}
-		shape := regexp.MustCompile("^" + parameter.ReplaceAllString(regexp.QuoteMeta(strings.TrimSuffix(path, "/")), "[^/]+") + "/?([?#].*)?$")
-		require.True(t, slices.ContainsFunc(pages, func(p layoutPage) bool { return shape.MatchString(p.path) }), "no test opens %s: add it to the pages of its section", path)
+		shape := regexp.MustCompile("^" + parameter.ReplaceAllString(regexp.QuoteMeta(strings.TrimSuffix(path, "/")),
+			"[^/]+") + "/?([?#].*)?$")
+		require.True(t, slices.ContainsFunc(pages, func(p layoutPage) bool { return shape.MatchString(p.path) }),
+			"no test opens %s: add it to the pages of its section", path)
 	}
 }
 
@@ -306,7 +341,8 @@ func TestTeamCalendar(t *testing.T) {
 	t.Run("an emoji is a heading", func(t *testing.T) {
 		b := b.in(t)
 		b.do("teams", chromedp.Navigate(home+"/teams"), visible(`.letter`))
-		require.Contains(t, ask[[]string](b, `[...document.querySelectorAll(".letter h3")].map((e) => e.textContent)`), "🚒")
+		require.Contains(t, ask[[]string](b, `[...document.querySelectorAll(".letter h3")].map((e) => e.textContent)`),
+			"🚒")
 	})
 	t.Run("weight", func(t *testing.T) {
 		b := b.in(t)
@@ -323,9 +359,11 @@ func TestTeamCalendar(t *testing.T) {
 		b := b.in(t)
 		for _, key := range []string{"\r", " "} {
 			b.do("a shift", chromedp.Navigate(home+"/teams/"+team), visible(`.ec-event.role-primary`))
-			b.until("the shift has the focus", `(() => { const e = document.querySelector(".ec-event.role-primary"); e?.focus(); return document.activeElement === e; })()`)
+			b.until("the shift has the focus",
+				`(() => { const e = document.querySelector(".ec-event.role-primary"); e?.focus(); return document.activeElement === e; })()`)
 			b.do("open it", chromedp.KeyEvent(key), visible(`dialog[open] .facts`))
-			require.Equal(t, []string{"Shift"}, ask[[]string](b, `[...document.querySelectorAll("dialog[open]")].map((e) => e.getAttribute("aria-label"))`))
+			require.Equal(t, []string{"Shift"}, ask[[]string](b,
+				`[...document.querySelectorAll("dialog[open]")].map((e) => e.getAttribute("aria-label"))`))
 		}
 	})
 	t.Run("a running shift is swapped from now on", func(t *testing.T) {
@@ -333,8 +371,10 @@ func TestTeamCalendar(t *testing.T) {
 		before := api.of("primary")
 		require.Len(t, before, 1)
 		next := time.Now().Unix() + 3*86400
-		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "primary", "user": "ana", "start": next, "end": next + 86400}, nil)
-		b.do("the shift", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`.ec-event.role-primary:not(.past)`), visible(`dialog[open] .dialog-foot button`))
+		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "primary", "user": "ana",
+			"start": next, "end": next + 86400}, nil)
+		b.do("the shift", chromedp.Navigate(home+"/teams/"+team), settled,
+			chromedp.Click(`.ec-event.role-primary:not(.past)`), visible(`dialog[open] .dialog-foot button`))
 		ask[bool](b, `(() => { [...document.querySelectorAll("dialog[open] button")].find((e) => e.textContent === "Swap…").click(); return true; })()`)
 		b.do("with whom", visible(`dialog[open] select[aria-label="Swap with"]`))
 		b.choose(`dialog[open] select[aria-label="Swap with"]`, fmt.Sprint(api.newest("primary")))
@@ -351,7 +391,8 @@ func TestTeamCalendar(t *testing.T) {
 	})
 	t.Run("a week on any day", func(t *testing.T) {
 		b := b.in(t)
-		b.do("by week", chromedp.Navigate(home+"/teams/"+team), visible(`#oncall:not([aria-busy])`), visible(`.ec-event`), settled, chromedp.Click(`[data-view=week]`), visible(`.ec-time-grid .ec-event`))
+		b.do("by week", chromedp.Navigate(home+"/teams/"+team), visible(`#oncall:not([aria-busy])`),
+			visible(`.ec-event`), settled, chromedp.Click(`[data-view=week]`), visible(`.ec-time-grid .ec-event`))
 		b.shot("73-week")
 		today := time.Now().In(teamZone(t, b)).Format(time.DateOnly)
 		days := ask[[]string](b, `[...document.querySelectorAll(".ec-header time[datetime]")].map((e) => e.dateTime.slice(0, 10))`)
@@ -391,8 +432,9 @@ func TestTimeZones(t *testing.T) {
 		"the clock of texts is that of the browser's own fields")
 	require.Regexp(t, `^Times in Asia/Kathmandu`, b.text(`#zone-name`), "the reader's zone comes first")
 	api.call(http.MethodPut, "/v1/users/demo/settings", object{"time_zone": "Asia/Kathmandu", "clock": "24"}, nil)
-	api.call(http.MethodPost, "/api/v0/events", object{"team": "demo", "role": "primary", "user": "demo", "start": time.Now().Unix() - 3600,
-		"end": time.Now().Truncate(24*time.Hour).Unix() + 3*86400 + 9*3600}, nil)
+	api.call(http.MethodPost, "/api/v0/events", object{"team": "demo", "role": "primary", "user": "demo",
+		"start": time.Now().Unix() - 3600,
+		"end":   time.Now().Truncate(24*time.Hour).Unix() + 3*86400 + 9*3600}, nil)
 	b.do("with a clock of 24 hours", chromedp.Reload(), visible(`.now .holder`))
 	require.NotRegexp(t, `[AP]M\b`, b.text(`.now`))
 	require.Regexp(t, `until \w+, \w+ \d+, \d\d:45 `, b.text(`.now .holder`), "hand-offs are at 9:00 UTC")

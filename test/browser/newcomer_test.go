@@ -17,7 +17,8 @@ func TestANewcomerGetsTheFirstPage(t *testing.T) {
 	require.Equal(t, []string{"to do", "to do", "to do"}, b.steps())
 	b.shot("100-newcomer")
 
-	b.do("step 1: the contacts", chromedp.Click(`#first-steps ~ ol li:nth-child(1) a`), visible(`form[action$="/contacts"]`))
+	b.do("step 1: the contacts", chromedp.Click(`#first-steps ~ ol li:nth-child(1) a`),
+		visible(`form[action$="/contacts"]`))
 	b.do("add a phone number", chromedp.SendKeys(`form[action$="/contacts"] input[name=destination]`, "+12025550100"),
 		chromedp.Click(`form[action$="/contacts"] button.primary`), visible(`form[action$="/contacts/sms/test"]`))
 	require.Contains(t, b.text(`main`), "A high priority page reaches you by SMS at once")
@@ -25,7 +26,8 @@ func TestANewcomerGetsTheFirstPage(t *testing.T) {
 	b.do("home", chromedp.Click(`.brand`), visible(`#first-steps`))
 	require.Equal(t, []string{"done", "to do", "to do"}, b.steps())
 
-	b.do("step 2: a plan, which pages the newcomer unless they change it", chromedp.Click(`#first-steps ~ ol li:nth-child(2) a`), visible(`#editor`),
+	b.do("step 2: a plan, which pages the newcomer unless they change it",
+		chromedp.Click(`#first-steps ~ ol li:nth-child(2) a`), visible(`#editor`),
 		chromedp.SendKeys(`#editor input[name=name]`, "my-first-plan"), visible(`#draft .line li`))
 	require.Contains(t, b.text(`#draft`), "demo")
 	b.shot("102-newcomer-plan")
@@ -33,16 +35,20 @@ func TestANewcomerGetsTheFirstPage(t *testing.T) {
 	b.do("home", chromedp.Click(`.brand`), visible(`#first-steps`))
 	require.Equal(t, []string{"done", "done", "to do"}, b.steps())
 
-	b.do("step 3: an incident with the plan", chromedp.Click(`#first-steps ~ ol li:nth-child(3) a`), visible(`input[name=title]`))
+	b.do("step 3: an incident with the plan", chromedp.Click(`#first-steps ~ ol li:nth-child(3) a`),
+		visible(`input[name=title]`))
 	require.Equal(t, "my-first-plan", ask[string](b, `document.querySelector("input[name=plan]").value`))
-	b.do("open it", chromedp.SendKeys(`input[name=title]`, "my first alert"), chromedp.Click(`button[value=open]`), visible(`.timeline`),
+	b.do("open it", chromedp.SendKeys(`input[name=title]`, "my first alert"), chromedp.Click(`button[value=open]`),
+		visible(`.timeline`),
 		visible(`.chip.sent, .chip.delivered`))
 	b.shot("103-newcomer-incident")
-	b.do("the page is in the mailbox", chromedp.Click(`nav.side a[href="/dev/mailbox"]`), visible(`article.letter a[href*="/ack/"]`))
+	b.do("the page is in the mailbox", chromedp.Click(`nav.side a[href="/dev/mailbox"]`),
+		visible(`article.letter a[href*="/ack/"]`))
 	require.Contains(t, b.text(`article.letter`), "my first alert")
 	b.shot("104-newcomer-mailbox")
 	link := ask[string](b, `document.querySelector("article.letter a[href*='/ack/']").href`)
-	b.do("its link leads to a small page without scripts", chromedp.EmulateViewport(360, 800), chromedp.Navigate(link), visible(`button.primary`))
+	b.do("its link leads to a small page without scripts", chromedp.EmulateViewport(360, 800), chromedp.Navigate(link),
+		visible(`button.primary`))
 	require.Equal(t, "my first alert", b.text(`h1`))
 	require.Regexp(t, `opened \d+ s ago, .*\d:\d\d`, b.text(`main`), "its age in words, and the time")
 	require.Regexp(t, `Open incident #\d+`, b.text(`a.button[href^="/incidents/"]`))
@@ -54,7 +60,8 @@ func TestANewcomerGetsTheFirstPage(t *testing.T) {
 	b.shot("104-newcomer-acknowledge")
 	b.do("its button acknowledges", chromedp.Click(`button.primary`), chromedp.WaitNotPresent(`button.primary`))
 	require.Contains(t, b.text(`.chip`), "Acknowledged by demo")
-	b.do("home shows the incident and no more first steps", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/"), visible(`.chip.acknowledged`), chromedp.WaitNotPresent(`#first-steps`))
+	b.do("home shows the incident and no more first steps", chromedp.EmulateViewport(1280, 900),
+		chromedp.Navigate(home+"/"), visible(`.chip.acknowledged`), chromedp.WaitNotPresent(`#first-steps`))
 	require.Contains(t, b.text(`.incidents`), "my first alert")
 	b.shot("105-newcomer-done")
 }

@@ -9,24 +9,32 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A person adds a webhook, sends a test message to it and to the e-mail address, sees what became of it, and sets a rule.
+// A person adds a webhook, sends a test message to it and to the e-mail address, sees what became of it, and sets a
+// rule.
 func TestContactsAndRules(t *testing.T) {
 	startDev(t)
 	ana := openTab(t)
 	ana.logIn("demo", "demo")
 	ana.do("open /people/demo", chromedp.Navigate(home+"/people/demo"))
 	ana.do("a wrong number names the field", visible(`#contacts`), chromedp.SetValue(`select[name=mode]`, "webhook"),
-		chromedp.SendKeys(`form[action$="/contacts"] > .fields input[name=destination]`, "no address"), chromedp.Click(`form:has(select[name=mode]) button.primary`),
+		chromedp.SendKeys(`form[action$="/contacts"] > .fields input[name=destination]`,
+			"no address"), chromedp.Click(`form:has(select[name=mode]) button.primary`),
 		visible(`#problem`), visible(`label.wrong input[name=destination][aria-invalid]`))
 	require.Contains(t, ana.text(`#problem`), "must be a URL")
-	ana.do("add it", chromedp.SetValue(`label.wrong input[name=destination]`, "https://hooks.example.com/ana"), chromedp.Click(`form:has(select[name=mode]) button.primary`),
+	ana.do("add it", chromedp.SetValue(`label.wrong input[name=destination]`, "https://hooks.example.com/ana"),
+		chromedp.Click(`form:has(select[name=mode]) button.primary`),
 		visible(`form[action$="/contacts/webhook/test"]`))
-	ana.do("test the e-mail address", chromedp.Click(`form[action$="/contacts/email/test"] button`), visible(`#test .chip.good`))
+	ana.do("test the e-mail address", chromedp.Click(`form[action$="/contacts/email/test"] button`),
+		visible(`#test .chip.good`))
 	require.Contains(t, ana.text(`#test`), "demo@example.com")
-	ana.do("set a rule", chromedp.SetValue(`select[name="rules[1].mode"]`, "call"), chromedp.SetValue(`select[name="rules[1].follow_ups[0].mode"]`, "email"),
-		chromedp.SetValue(`input[name="rules[1].follow_ups[0].delay_seconds"]`, "2"), chromedp.Click(`form[action$="/rules"] button.primary`), visible(`.flash[role=status]`))
-	require.Contains(t, ana.text(`main`), "A high priority page reaches you by call at once, then by e-mail after 2 min.")
+	ana.do("set a rule", chromedp.SetValue(`select[name="rules[1].mode"]`, "call"),
+		chromedp.SetValue(`select[name="rules[1].follow_ups[0].mode"]`, "email"),
+		chromedp.SetValue(`input[name="rules[1].follow_ups[0].delay_seconds"]`,
+			"2"), chromedp.Click(`form[action$="/rules"] button.primary`), visible(`.flash[role=status]`))
+	require.Contains(t, ana.text(`main`),
+		"A high priority page reaches you by call at once, then by e-mail after 2 min.")
 	ana.do("open /people/demo/preferences", chromedp.Navigate(home+"/people/demo/preferences"))
-	ana.do("a clock with 24 hours", chromedp.SetValue(`select[name=clock]`, "24"), chromedp.Click(`form:has(select[name=clock]) button.primary`), visible(`body[data-clock="24"]`))
+	ana.do("a clock with 24 hours", chromedp.SetValue(`select[name=clock]`, "24"),
+		chromedp.Click(`form:has(select[name=clock]) button.primary`), visible(`body[data-clock="24"]`))
 	ana.shot("people-preferences")
 }

@@ -23,7 +23,8 @@ func TestPictures(t *testing.T) {
 	b := openTab(t)
 	b.do("window", chromedp.EmulateViewport(1100, 760))
 	b.logIn("demo", "demo")
-	b.do("the calendar", chromedp.Navigate(home+"/teams/demo"), visible(`.now-role[data-role=primary] .holder`), visible(`.ec-event`))
+	b.do("the calendar", chromedp.Navigate(home+"/teams/demo"), visible(`.now-role[data-role=primary] .holder`),
+		visible(`.ec-event`))
 	b.shot("calendar")
 	fire(t, "disk of db1 is full")
 	b.do("the incident", chromedp.Navigate(home+"/incidents"), visible(`td.title a`), chromedp.Click(`td.title a`),

@@ -17,7 +17,8 @@ import (
 // typeIn types a value into a field of the editor, as a person does.
 func (b *tab) typeIn(field, value string) {
 	b.t.Helper()
-	ask[bool](b, `((f) => { f.value = `+quoted(value)+`; f.dispatchEvent(new Event("input", { bubbles: true })); f.dispatchEvent(new Event("change", { bubbles: true })); return true; })(document.getElementById("editor").elements.namedItem(`+quoted(field)+`))`)
+	ask[bool](b, `((f) => { f.value = `+quoted(value)+
+		`; f.dispatchEvent(new Event("input", { bubbles: true })); f.dispatchEvent(new Event("change", { bubbles: true })); return true; })(document.getElementById("editor").elements.namedItem(`+quoted(field)+`))`)
 }
 
 func quoted(s string) string {
@@ -35,14 +36,17 @@ func TestAPlanIsBuiltAndItsPreviewIsWhatIsPaged(t *testing.T) {
 	b.typeIn("steps[0][0].target.role", "user")
 	b.typeIn("steps[0][0].target.name", "nobody-of-that-name")
 	b.typeIn("steps[0][0].template", "demo-template")
-	b.do("the problem is at its field", visible(`.field.wrong input[name="steps[0][0].target.name"]`), visible(`fieldset.wrong[data-number="1"]`))
+	b.do("the problem is at its field", visible(`.field.wrong input[name="steps[0][0].target.name"]`),
+		visible(`fieldset.wrong[data-number="1"]`))
 	require.Contains(t, b.text(`#draft [role=alert]`), "nobody-of-that-name")
 	b.shot("90-plan-wrong")
 	b.typeIn("steps[0][0].target.name", "ana")
 	b.typeIn("steps[0][0].priority", "medium")
 	b.typeIn("steps[0][0].wait_seconds", "1s")
-	b.do("a further step", visible(`#draft .line`), chromedp.Click(`button[value="add-step"]`), visible(`[data-number="2"]`))
-	require.Equal(t, "steps[1][0].target.role", ask[string](b, `document.activeElement.name`), "the focus is in the new step")
+	b.do("a further step", visible(`#draft .line`), chromedp.Click(`button[value="add-step"]`),
+		visible(`[data-number="2"]`))
+	require.Equal(t, "steps[1][0].target.role", ask[string](b, `document.activeElement.name`),
+		"the focus is in the new step")
 	b.typeIn("steps[1][0].target.name", "chloe")
 	b.typeIn("steps[1][0].priority", "medium")
 	b.typeIn("steps[1][0].wait_seconds", "1m")
@@ -59,7 +63,8 @@ func TestAPlanIsBuiltAndItsPreviewIsWhatIsPaged(t *testing.T) {
 	b.do("wide", chromedp.EmulateViewport(1280, 900))
 	b.shot("94-plan")
 	firePlan(t, "built-by-hand", "the disk is full")
-	require.Eventually(t, func() bool { return slices.Equal(foreseen, pagedAbout(t, "the disk is full")) }, 40*time.Second, 200*time.Millisecond)
+	require.Eventually(t, func() bool { return slices.Equal(foreseen, pagedAbout(t, "the disk is full")) },
+		40*time.Second, 200*time.Millisecond)
 }
 
 // What is typed while the server answers a change of the form stays, and so does the focus.
@@ -79,7 +84,8 @@ func TestTypingInTheEditorIsKept(t *testing.T) {
 		return true;
 	})()`)
 	b.do("the other field", visible(`[name="steps[0][0].dynamic_index"]`))
-	require.Equal(t, "description typed meanwhile 5", ask[string](b, `((e) => [e.name, e.value, e.selectionStart].join(" "))(document.activeElement)`))
+	require.Equal(t, "description typed meanwhile 5", ask[string](b,
+		`((e) => [e.name, e.value, e.selectionStart].join(" "))(document.activeElement)`))
 	require.True(t, ask[bool](b, `(() => { const add = document.querySelector("button[value=add-step]"); add.click(); return document.getElementById("editor").inert; })()`), "no typing is lost")
 	b.do("the new step", visible(`[data-number="2"]`))
 	require.False(t, ask[bool](b, `document.getElementById("editor").inert`))

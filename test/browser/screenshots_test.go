@@ -18,7 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// objects names, for each section of the addresses, the object that a data set shows. Pages of other sections' objects are left out.
+// objects names, for each section of the addresses, the object that a data set shows. Pages of other sections' objects
+// are left out.
 type objects map[string]string
 
 // dataSet is a state of the installation. fill adds to the demo data.
@@ -41,7 +42,8 @@ type picture struct {
 	Problems         []string
 }
 
-// Takes pictures of every page of TestLayout with each data set (test/screenshots.sh). A page that is not ready in time is in the index.
+// Takes pictures of every page of TestLayout with each data set (test/screenshots.sh). A page that is not ready in time
+// is in the index.
 func TestScreenshots(t *testing.T) {
 	folder := os.Getenv("IRIS_SCREENSHOTS")
 	require.NotEmpty(t, folder, "run test/screenshots.sh")
@@ -88,7 +90,8 @@ var (
 	objectQuery   = regexp.MustCompile(`\b(plan|from|incident|team|application)=[^&]*`)
 )
 
-// instead returns the page with the objects of the data set in its address; without an address if the data set has no such object.
+// instead returns the page with the objects of the data set in its address; without an address if the data set has no
+// such object.
 func (o objects) instead(p layoutPage) layoutPage {
 	if m := heartbeatPath.FindStringSubmatch(p.path); m != nil {
 		rest := strings.Replace(m[1], strings.TrimPrefix(m[1], "heartbeats/"), o["heartbeat"], 1)
@@ -112,7 +115,8 @@ func (o objects) instead(p layoutPage) layoutPage {
 	p.path = strings.Replace(p.path, "?against=", "?before=", 1)
 	p.path = objectQuery.ReplaceAllStringFunc(p.path, func(q string) string {
 		key, _, _ := strings.Cut(q, "=")
-		return key + "=" + url.QueryEscape(o[map[string]string{"plan": "plans", "from": "plans", "incident": "incidents", "team": "teams", "application": "applications"}[key]])
+		return key + "=" + url.QueryEscape(o[map[string]string{"plan": "plans", "from": "plans",
+			"incident": "incidents", "team": "teams", "application": "applications"}[key]])
 	})
 	return p
 }
@@ -135,7 +139,8 @@ func (b *tab) pictures(data string, p layoutPage) picture {
 		}
 		name := p.name + "--" + data + "--" + l.name
 		high := ask[int64](b, `document.documentElement.scrollHeight`)
-		b.do("show the whole page", chromedp.EmulateViewport(l.width, min(max(high, l.height), 8000))) // bars at the bottom of the window are below the page
+		b.do("show the whole page", chromedp.EmulateViewport(l.width,
+			min(max(high, l.height), 8000))) // bars at the bottom of the window are below the page
 		if err := b.store(name, chromedp.CaptureScreenshot()); err != nil {
 			out.Problems = append(out.Problems, l.name+": "+err.Error())
 		}
@@ -161,16 +166,20 @@ func writeIndex(t *testing.T, path string, taken []picture) {
 
 // demoObjects are the objects of the demo data.
 func demoObjects() objects {
-	return objects{"teams": "demo", "plans": "demo-plan", "integrations": "demo-generic", "applications": "demo", "templates": "demo-template", "people": "ana",
+	return objects{"teams": "demo", "plans": "demo-plan", "integrations": "demo-generic", "applications": "demo",
+		"templates": "demo-template", "people": "ana",
 		"messages": "1", "silences": "1", "beats": "demo-heartbeat", "heartbeat": "default"}
 }
 
 // typical is a small team on an ordinary day.
 func typical(c *client) objects {
 	for _, i := range []object{
-		{"title": "Disk of db-3 is 92 % full", "severity": "warning", "summary": "92 % of /var/lib/postgresql", "labels": object{"host": "db-3", "service": "orders"}},
-		{"title": "Error rate of checkout is 7 %", "severity": "critical", "labels": object{"service": "checkout", "region": "eu-west"}},
-		{"title": "Certificate of api.example.com ends in 6 days", "severity": "info", "labels": object{"host": "api.example.com"}},
+		{"title": "Disk of db-3 is 92 % full", "severity": "warning", "summary": "92 % of /var/lib/postgresql",
+			"labels": object{"host": "db-3", "service": "orders"}},
+		{"title": "Error rate of checkout is 7 %", "severity": "critical",
+			"labels": object{"service": "checkout", "region": "eu-west"}},
+		{"title": "Certificate of api.example.com ends in 6 days", "severity": "info",
+			"labels": object{"host": "api.example.com"}},
 		{"title": "Replica is 40 s behind", "severity": "error", "labels": object{"host": "db-4", "service": "orders"},
 			"context": object{"links": []object{{"url": "https://wiki.example.com/replica", "text": "Runbook"}}}},
 	} {
@@ -179,7 +188,8 @@ func typical(c *client) objects {
 	c.call(http.MethodPost, "/v1/incidents/1/comments", object{"content": "I am looking at the log files."}, nil)
 	c.acknowledge(2, "demo")
 	c.call(http.MethodPost, "/v1/incidents/3/resolve", object{}, nil)
-	c.call(http.MethodPost, "/v1/silences", object{"match": "host=db-9", "application": "demo", "for_seconds": 7200, "comment": "db-9 gets a new disk"}, nil)
+	c.call(http.MethodPost, "/v1/silences", object{"match": "host=db-9", "application": "demo", "for_seconds": 7200,
+		"comment": "db-9 gets a new disk"}, nil)
 	there := demoObjects()
 	there["incidents"] = "4"
 	return there

@@ -23,8 +23,10 @@ type tab struct {
 
 func openTab(t *testing.T) *tab {
 	t.Helper()
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1280, 900))
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
+		chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking",
+			true), chromedp.WindowSize(1280, 900))
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(stop)
 	return newTab(t, alloc)
@@ -36,16 +38,19 @@ func newTab(t *testing.T, parent context.Context) *tab {
 	ctx, stop := chromedp.NewContext(parent)
 	t.Cleanup(stop)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
-	_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: countRequests})
+	_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: countRequests})
 	require.NoError(t, err)
 	return &tab{t, ctx}
 }
 
-// countRequests counts the open requests of the page's scripts. A request counts for 100 ms longer, so that the next one begins meanwhile.
+// countRequests counts the open requests of the page's scripts. A request counts for 100 ms longer, so that the next
+// one begins meanwhile.
 const countRequests = `(() => { const fetch = window.fetch; window.requestsInFlight = 0;
 	window.fetch = (...args) => { window.requestsInFlight++; return fetch(...args).finally(() => setTimeout(() => window.requestsInFlight--, 100)); }; })()`
 
-// patient repeats an action that waits while the page is replaced by another one: Chromium then refuses to look at the page.
+// patient repeats an action that waits while the page is replaced by another one: Chromium then refuses to look at the
+// page.
 func patient[T any](wait chromedp.Action[T]) chromedp.Action[T] {
 	return func(ctx context.Context, at *chromedp.Target) (T, error) {
 		for {

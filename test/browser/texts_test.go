@@ -13,7 +13,8 @@ import (
 // typeInto replaces the text of a field, as a person who pastes does.
 func (b *tab) typeInto(field, text string) {
 	b.t.Helper()
-	ask[bool](b, `(() => { const area = document.querySelector('[name="`+field+`"]'); area.value = `+strconv.Quote(text)+`;
+	ask[bool](b, `(() => { const area = document.querySelector('[name="`+field+`"]'); area.value = `+
+		strconv.Quote(text)+`;
 		area.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`)
 }
 
@@ -39,8 +40,10 @@ func TestATemplateIsEditedAndPages(t *testing.T) {
 	b.typeInto("email.subject", "Paged: {{ iris.title }}")
 	b.until("the subject", `document.querySelector("#mode-email .preview strong")?.textContent.includes("Paged: first disk")`)
 	b.shot("80-template-edit")
-	require.Zero(t, ask[float64](b, `document.querySelector("#mode-email iframe").sandbox.length`), "the frame has no rights")
-	require.True(t, ask[bool](b, `document.querySelector("#mode-email [data-frame]").hidden`), "the script fills the frame")
+	require.Zero(t, ask[float64](b, `document.querySelector("#mode-email iframe").sandbox.length`),
+		"the frame has no rights")
+	require.True(t, ask[bool](b, `document.querySelector("#mode-email [data-frame]").hidden`),
+		"the script fills the frame")
 	b.do("save", chromedp.Click(`.foot button.primary`), visible(`.flash[role=status]`))
 	require.Contains(t, b.text(`.flash[role=status]`), "Saved as version")
 	fire(t, "second disk")
@@ -52,7 +55,8 @@ func TestATemplateIsEditedAndPages(t *testing.T) {
 	require.Greater(t, len(fresh), 20)
 	b.do("again", chromedp.Navigate(home+"/applications/demo"), visible(`#keys details.sure`))
 	require.NotContains(t, b.text(`main`), fresh, "it is shown once")
-	b.do("remove the old key", chromedp.Click(`#keys details.sure summary`), chromedp.Click(`#keys details.sure form button`), visible(`.flash[role=status]`))
+	b.do("remove the old key", chromedp.Click(`#keys details.sure summary`),
+		chromedp.Click(`#keys details.sure form button`), visible(`.flash[role=status]`))
 	require.Contains(t, b.text(`.flash[role=status]`), "The old key is removed")
 	b.do("show", chromedp.Click(`#keys form[action$="/key"] button`), visible(`.flash.secret pre`))
 	require.Equal(t, fresh, b.text(`.flash.secret pre`))

@@ -1,7 +1,7 @@
-// Command compose prints how a service of deploy/compose.yaml is started, for test/compose.sh: one line per variable of its
-// environment (NAME=VALUE), an empty line, then one line per word of its command. It substitutes ${NAME}, ${NAME:-DEFAULT} and
-// ${NAME:?ERROR} as Compose does. With the word "healthcheck" after the service, it prints the words of the health check
-// instead of those of the command.
+// Command compose prints how a service of deploy/compose.yaml is started, for test/compose.sh: one line per variable of
+// its environment (NAME=VALUE), an empty line, then one line per word of its command. It substitutes ${NAME},
+// ${NAME:-DEFAULT} and ${NAME:?ERROR} as Compose does. With the word "healthcheck" after the service, it prints the
+// words of the health check instead of those of the command.
 package main
 
 import (

@@ -19,7 +19,8 @@ func stand(path string) string {
 
 // everythingServed switches on the routes that are off by default.
 func everythingServed(t *testing.T, more ...string) string {
-	return configured(t, strings.Join(append(more, "webhooks: [alertmanager, grafana, rackspace, freshping]", "mobile: {activated: true, applications: [demo]}",
+	return configured(t, strings.Join(append(more, "webhooks: [alertmanager, grafana, rackspace, freshping]",
+		"mobile: {activated: true, applications: [demo]}",
 		`oncall: {bonus_url: "http://127.0.0.1:1/"}`, `auth: {oidc: [{name: corp, issuer: "http://127.0.0.1:1", client_id: iris}]}`), "\n")+"\n")
 }
 
@@ -83,7 +84,8 @@ func TestReadOnlyPeopleChangeNothing(t *testing.T) {
 		a := s.do(viewer, o.method, stand(o.path), m{})
 		refused := []int{401, 403}
 		if o.access == "session" {
-			refused = append(refused, 400, 404) // a page reads its form before it asks the API, which refuses the change
+			refused = append(refused, 400,
+				404) // a page reads its form before it asks the API, which refuses the change
 		}
 		require.Contains(t, refused, a.status, "%s: %s", a.what, a.body)
 	}

@@ -15,15 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The link of a mail for a new password begins with the configured address, and nobody can read its secret in the queue. A used link ends the
-// sessions.
+// The link of a mail for a new password begins with the configured address, and nobody can read its secret in the
+// queue. A used link ends the sessions.
 func TestPasswordReset(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	s.exec(`update user_contacts set verified_destination = destination, recovery_destination = destination
 		where mode = 'email' and user_id = (select id from users where name = 'bob')`)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/login/password", strings.NewReader(formOf("login", "bob")))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/login/password",
+		strings.NewReader(formOf("login", "bob")))
 	require.NoError(t, err)
 	r.Host = "evil.test"
 	r.Header.Set("X-Forwarded-Host", "evil.test")
@@ -53,21 +54,26 @@ func TestPasswordReset(t *testing.T) {
 	s.do(bob, get, "/v1/tokens", nil).is(401)
 }
 
-// Under the policy, the password of an administrator alone begins no session, also of clients that log in with JSON. The operator's command
-// removes a lost second factor.
+// Under the policy, the password of an administrator alone begins no session, also of clients that log in with JSON.
+// The operator's command removes a lost second factor.
 func TestSecondFactorByPolicy(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, configured(t, "auth: {second_factor: admins}\n"))
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
-	to := s.do(anonymous, post, "/login/?next=/plans", formOf("username", "root", "password", password), form...).is(302).header.Get("Location")
+	to := s.do(anonymous, post, "/login/?next=/plans", formOf("username", "root", "password", password),
+		form...).is(302).header.Get("Location")
 	require.Equal(t, "/login/second-factor/set-up?next=%2Fplans", to)
-	require.Contains(t, s.do(anonymous, post, "/login", formOf("username", "root", "password", password), form...).is(401).body, "set up a second factor")
+	require.Contains(t, s.do(anonymous, post, "/login", formOf("username", "root", "password", password),
+		form...).is(401).body, "set up a second factor")
 	s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(200)
 	withFactor(s)
-	require.Contains(t, s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(401).body, "second_factor")
-	s.iris([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + s.db.Config().ConnString()}, "", "user", "remove-factor", "BOB")
+	require.Contains(t, s.do(anonymous, post, "/login", formOf("username", "bob", "password", password),
+		form...).is(401).body, "second_factor")
+	s.iris([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" +
+		s.db.Config().ConnString()}, "", "user", "remove-factor", "BOB")
 	s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(200)
-	require.Equal(t, "second factor removed user bob", s.text("select action || ' ' || object from audit_log where actor_kind = 'operator' order by id desc limit 1"))
+	require.Equal(t, "second factor removed user bob",
+		s.text("select action || ' ' || object from audit_log where actor_kind = 'operator' order by id desc limit 1"))
 }
 
 // People set up, renew and remove their second factor on pages, with their password.
@@ -76,12 +82,15 @@ func TestOwnSecondFactor(t *testing.T) {
 	s := newServer(t)
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	s.do(bob, post, "/account/second-factor", formOf("password", password), form...).is(302)
-	found := regexp.MustCompile(`class="mono secret">([A-Z2-7]+)<`).FindStringSubmatch(s.do(bob, get, "/account/second-factor/set-up", nil).is(200).body)
+	found := regexp.MustCompile(`class="mono secret">([A-Z2-7]+)<`).FindStringSubmatch(s.do(bob, get,
+		"/account/second-factor/set-up", nil).is(200).body)
 	require.Len(t, found, 2)
 	code, err := totp.GenerateCode(found[1], time.Now())
 	require.NoError(t, err)
-	require.Contains(t, s.do(bob, post, "/account/second-factor/set-up", formOf("code", code), form...).is(200).body, "Recovery codes")
-	require.Contains(t, s.do(bob, post, "/account/second-factor/recovery-codes", formOf("password", password), form...).is(200).body, "Recovery codes")
+	require.Contains(t, s.do(bob, post, "/account/second-factor/set-up", formOf("code", code), form...).is(200).body,
+		"Recovery codes")
+	require.Contains(t, s.do(bob, post, "/account/second-factor/recovery-codes", formOf("password", password),
+		form...).is(200).body, "Recovery codes")
 	s.do(bob, post, "/account/second-factor/remove", formOf("password", password), form...).is(302)
 	require.Zero(t, s.number("select count(*) from second_factors"))
 	require.Equal(t, "person bob", s.text("select distinct actor_kind || ' ' || actor from audit_log where action like 'second factor%'"))
@@ -118,7 +127,8 @@ func TestOwnPassword(t *testing.T) {
 	require.Equal(t, 401, elsewhere())
 	s.do(anonymous, post, "/login", formOf("username", "dora", "password", password), form...).is(401)
 	s.do(anonymous, post, "/login", formOf("username", "dora", "password", other), form...).is(200)
-	require.Equal(t, "password set by person dora", s.text("select action || ' by ' || actor_kind || ' ' || actor from audit_log where object = 'user dora' and action like 'password%'"))
+	require.Equal(t, "password set by person dora",
+		s.text("select action || ' by ' || actor_kind || ' ' || actor from audit_log where object = 'user dora' and action like 'password%'"))
 }
 
 // An invited person creates the account with the link of the mail, which nobody can read in the queue.
@@ -126,10 +136,13 @@ func TestInvitation(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
-	made := s.do(admin, post, "/v1/invitations", m{"name": "zoe", "email": "zoe@example.com", "teams": []string{"ops"}}).is(201)
+	made := s.do(admin, post, "/v1/invitations", m{"name": "zoe", "email": "zoe@example.com",
+		"teams": []string{"ops"}}).is(201)
 	require.NotContains(t, made.body, "token")
-	require.Equal(t, 409, s.do(admin, post, "/v1/invitations", m{"name": "ZOE", "email": "zoe@example.com"}).status, "invited already")
-	require.Equal(t, 409, s.do(admin, post, "/v1/invitations", m{"name": "bob", "email": "b@example.com"}).status, "a person has the name")
+	require.Equal(t, 409, s.do(admin, post, "/v1/invitations", m{"name": "ZOE", "email": "zoe@example.com"}).status,
+		"invited already")
+	require.Equal(t, 409, s.do(admin, post, "/v1/invitations", m{"name": "bob", "email": "b@example.com"}).status,
+		"a person has the name")
 	for field, wrong := range map[string]any{"name": " ", "email": "zoe", "role": "root", "teams": []string{"nix"}} {
 		body := m{"name": "yan", "email": "yan@example.com"}
 		body[field] = wrong
@@ -147,6 +160,7 @@ func TestInvitation(t *testing.T) {
 	s.do(anonymous, post, "/invitation/TOKEN", formOf("password", password, "again", password), form...).is(303)
 	s.do(anonymous, post, "/invitation/TOKEN", formOf("password", password, "again", password), form...).is(404)
 	s.do(anonymous, post, "/login", formOf("username", "zoe", "password", password), form...).is(200)
-	require.NotContains(t, s.do(admin, get, "/v1/invitations", nil).is(200).body, "zoe", "an accepted invitation is over")
+	require.NotContains(t, s.do(admin, get, "/v1/invitations", nil).is(200).body, "zoe",
+		"an accepted invitation is over")
 	require.Contains(t, s.do(admin, get, "/v1/users/zoe", nil).is(200).body, `"ops"`)
 }

@@ -47,9 +47,11 @@ func newRelayWith(t *testing.T, more ...string) *server {
 		_, _ = fmt.Fprint(w, `{"ok": true, "user": {"id": "U0123456789", "name": "ann", "profile": {"email": "ann@example.com"}}}`)
 	}))
 	t.Cleanup(slack.Close)
-	return newServer(t, "IRIS_TWILIO_ACCOUNT_SID=AC0123456789abcdef0123456789abcdef", "IRIS_TWILIO_AUTH_TOKEN="+twilioToken, "IRIS_TWILIO_FROM=+15550000000",
+	return newServer(t, "IRIS_TWILIO_ACCOUNT_SID=AC0123456789abcdef0123456789abcdef", "IRIS_TWILIO_AUTH_TOKEN="+
+		twilioToken, "IRIS_TWILIO_FROM=+15550000000",
 		"IRIS_SLACK_TOKEN=xoxb-x", "IRIS_SLACK_API_URL="+slack.URL+"/", "IRIS_SLACK_SIGNING_SECRET="+slackSecret,
-		everythingServed(t, append(more, "gmail_one_click: {enabled: true, key: "+oneClickKey+"}", "tags: [service]", "internal_applications: [power]")...))
+		everythingServed(t, append(more, "gmail_one_click: {enabled: true, key: "+oneClickKey+"}", "tags: [service]",
+			"internal_applications: [power]")...))
 }
 
 // page makes an incident, and a sent message about it to ann.
@@ -59,7 +61,8 @@ func (s *server) page(mode string) (incident, message int64) {
 	message = s.number(`insert into messages (bucket, incident_id, application_id, plan_id, step, recipient, user_id, target, priority, class, mode, state, settled_at)
 		select i.bucket, i.id, i.application_id, i.plan_id, 1, 'user:' || u.id, u.id, u.name, 'high', 0, $2, 'sent', clock_timestamp()
 		from incidents i, users u where i.id = $1 and u.name = 'ann' returning id`, incident, mode)
-	s.exec(`insert into message_contents (message_id, destination, subject, body) values ($1, $2, 'S', 'disk full')`, message, annPhone)
+	s.exec(`insert into message_contents (message_id, destination, subject, body) values ($1, $2, 'S', 'disk full')`,
+		message, annPhone)
 	return incident, message
 }
 
@@ -78,17 +81,20 @@ func (s *server) twilio(method, path string, values url.Values) answer {
 	}
 	mac := hmac.New(sha1.New, []byte(twilioToken))
 	_, _ = mac.Write([]byte(text))
-	return s.do(anonymous, method, path, values.Encode(), "Content-Type", form, "X-Twilio-Signature", base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	return s.do(anonymous, method, path, values.Encode(), "Content-Type", form, "X-Twilio-Signature",
+		base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 }
 
 func TestAnswersThroughTwilio(t *testing.T) {
 	t.Parallel()
 	s := newRelay(t)
 	incident, message := s.page("sms")
-	a := s.twilio(post, "/api/v0/twilio/messages/relay", url.Values{"From": {annPhone}, "Body": {fmt.Sprintf("%d claim", message)}}).is(200)
+	a := s.twilio(post, "/api/v0/twilio/messages/relay", url.Values{"From": {annPhone},
+		"Body": {fmt.Sprintf("%d claim", message)}}).is(200)
 	require.Contains(t, a.body, fmt.Sprintf("Iris incident(%d) claimed.", incident))
 	s.acknowledged(incident)
-	s.do(anonymous, post, "/api/v0/twilio/messages/relay", "From=x&Body=y", "Content-Type", form, "X-Twilio-Signature", "forged").is(403)
+	s.do(anonymous, post, "/api/v0/twilio/messages/relay", "From=x&Body=y", "Content-Type", form, "X-Twilio-Signature",
+		"forged").is(403)
 
 	incident, message = s.page("call")
 	path := fmt.Sprintf("/api/v0/twilio/calls/gather?message_id=%d", message)
@@ -100,16 +106,20 @@ func TestAnswersThroughTwilio(t *testing.T) {
 		if method == post {
 			values.Set("CallSid", "CA1")
 		}
-		require.Contains(t, s.twilio(method, fmt.Sprintf("/api/v0/twilio/calls/say?message_id=%d", message), values).is(200).body, "disk full")
+		require.Contains(t, s.twilio(method, fmt.Sprintf("/api/v0/twilio/calls/say?message_id=%d", message),
+			values).is(200).body, "disk full")
 	}
 	path = fmt.Sprintf("/api/v0/twilio/calls/relay?message_id=%d", message)
-	require.Contains(t, s.twilio(post, path, url.Values{"Digits": {"1"}, "To": {annPhone}}).is(200).body, "Got unknown option from user: 1")
+	require.Contains(t, s.twilio(post, path, url.Values{"Digits": {"1"}, "To": {annPhone}}).is(200).body,
+		"Got unknown option from user: 1")
 	require.Contains(t, s.twilio(post, path, url.Values{"Digits": {"2"}, "To": {annPhone}}).is(200).body, "claimed")
 	s.acknowledged(incident)
-	s.twilio(post, "/api/v0/twilio/status", url.Values{"MessageSid": {"SM1"}, "MessageStatus": {"delivered"}}).empty(204)
+	s.twilio(post, "/api/v0/twilio/status", url.Values{"MessageSid": {"SM1"},
+		"MessageStatus": {"delivered"}}).empty(204)
 }
 
-// A call that an answering machine or a fax takes reached nobody: like a busy line it is tried again, and then by the next mode.
+// A call that an answering machine or a fax takes reached nobody: like a busy line it is tried again, and then by the
+// next mode.
 func TestACallThatAMachineTakesIsNotDelivered(t *testing.T) {
 	t.Parallel()
 	s := newRelay(t)
@@ -122,7 +132,8 @@ func TestACallThatAMachineTakesIsNotDelivered(t *testing.T) {
 		incident, message := s.page("call")
 		s.exec("update incidents set current_step = 1 where id = $1", incident)
 		state := func() string {
-			return s.text("select state || ' ' || mode || ' ' || refused_modes::text from messages where id = $1", message)
+			return s.text("select state || ' ' || mode || ' ' || refused_modes::text from messages where id = $1",
+				message)
 		}
 		want := []string{"pending call {}", "pending call {}", "pending call {call}"}
 		if name == "a human" {
@@ -149,7 +160,8 @@ func (s *server) slackPresses(payload m) answer {
 	now := fmt.Sprint(time.Now().Unix())
 	mac := hmac.New(sha256.New, []byte(slackSecret))
 	_, _ = mac.Write([]byte("v0:" + now + ":" + body))
-	return s.do(anonymous, post, "/api/v0/slack/messages/relay", body, "Content-Type", form, "X-Slack-Request-Timestamp", now, "X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
+	return s.do(anonymous, post, "/api/v0/slack/messages/relay", body, "Content-Type", form,
+		"X-Slack-Request-Timestamp", now, "X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
 }
 
 func TestAnswersThroughSlack(t *testing.T) {
@@ -158,7 +170,9 @@ func TestAnswersThroughSlack(t *testing.T) {
 	s.exec("insert into user_contacts select id, 'slack', '@ann', '@ann' from users where name = 'ann'")
 	incident, message := s.page("slack")
 	s.exec("insert into attempts (message_id, attempt, mode, vendor, destination, process_id, outcome, vendor_message_id) values ($1, 1, 'slack', 'slack', '@ann', 'p', 'sent', '1700000000.000100')", message)
-	s.slackPresses(m{"type": "interactive_message", "message_ts": "1700000000.000100", "callback_id": fmt.Sprint(message), "user": m{"id": "U0123456789", "name": "ann"}, "actions": []m{{"name": "claim", "value": "claimed"}}}).is(200)
+	s.slackPresses(m{"type": "interactive_message", "message_ts": "1700000000.000100",
+		"callback_id": fmt.Sprint(message), "user": m{"id": "U0123456789",
+			"name": "ann"}, "actions": []m{{"name": "claim", "value": "claimed"}}}).is(200)
 	s.acknowledged(incident)
 	s.do(anonymous, get, "/api/v0/slack/authenticate", nil).is(200)
 	s.do(demo, get, "/v0/users/ann/slackid", nil).says(201, `{"slack_id": "U0123456789"}`)
@@ -172,7 +186,8 @@ func TestAnswersThroughRelays(t *testing.T) {
 		a.says(200, fmt.Sprintf(`{"app_response": %q}`, text))
 	}
 	sms := func(from, body string) answer {
-		return s.do(power, post, "/v0/response/twilio/messages", url.Values{"From": {from}, "Body": {body}}.Encode(), "Content-Type", form)
+		return s.do(power, post, "/v0/response/twilio/messages", url.Values{"From": {from}, "Body": {body}}.Encode(),
+			"Content-Type", form)
 	}
 	incident, message := s.page("sms")
 	says(sms(anotherPerson, fmt.Sprintf("claim %d", message)), "Failed to identify owner for the incident.")
@@ -190,8 +205,10 @@ func TestAnswersThroughRelays(t *testing.T) {
 	sms(annPhone, "hello").refuses(400, "Invalid response", "failed to parse response")
 	sms(annPhone, "x y").refuses(400, "Invalid message id", "invalid message id: x")
 	sms(annPhone, "999999 claim").refuses(400, "Invalid message(999999): no application found.")
-	s.do(power, post, "/v0/response/twilio/messages", "From=x", "Content-Type", form).refuses(400, "SMS body not found", "Missing Body argument in post body")
-	s.do(power, post, "/v0/response/twilio/messages", "Body=x", "Content-Type", form).refuses(400, "From argument not found", "Missing From in post body")
+	s.do(power, post, "/v0/response/twilio/messages", "From=x", "Content-Type", form).refuses(400,
+		"SMS body not found", "Missing Body argument in post body")
+	s.do(power, post, "/v0/response/twilio/messages", "Body=x", "Content-Type", form).refuses(400,
+		"From argument not found", "Missing From in post body")
 	last, _ := s.page("sms")
 	says(sms(annPhone, "l"), fmt.Sprintf("Iris incident(%d) claimed.", last))
 	s.acknowledged(last)
@@ -209,7 +226,8 @@ func TestAnswersThroughRelays(t *testing.T) {
 
 	s.exec("insert into user_contacts select id, 'slack', 'ann', 'ann' from users where name = 'ann'")
 	incident, message = s.page("slack")
-	says(s.do(power, post, "/v0/response/slack", m{"msg_id": message, "source": "ann", "content": "claim"}), fmt.Sprintf("Iris incident(%d) claimed.", incident))
+	says(s.do(power, post, "/v0/response/slack", m{"msg_id": message, "source": "ann", "content": "claim"}),
+		fmt.Sprintf("Iris incident(%d) claimed.", incident))
 	s.do(power, post, "/v0/response/slack", m{"msg_id": message}).refuses(400, "Post body missing required key")
 	s.do(power, post, "/v0/response/slack", m{"msg_id": "x", "source": "ann", "content": "claim"}).is(400)
 
@@ -217,8 +235,10 @@ func TestAnswersThroughRelays(t *testing.T) {
 	click := m{"msg_id": message, "email_address": "ann@example.com", "cmd": "claim"}
 	s.do(power, post, "/v0/response/gmail-oneclick", click).empty(204)
 	s.acknowledged(incident)
-	s.do(power, post, "/v0/response/gmail-oneclick", m{"msg_id": message}).refuses(400, "Post body missing required key or key of wrong type")
-	s.do(power, post, "/v0/response/gmail-oneclick", changed(click, m{"cmd": "claim all"})).refuses(400, "GmailOneClick only supports claiming individual messages")
+	s.do(power, post, "/v0/response/gmail-oneclick", m{"msg_id": message}).refuses(400,
+		"Post body missing required key or key of wrong type")
+	s.do(power, post, "/v0/response/gmail-oneclick", changed(click, m{"cmd": "claim all"})).refuses(400,
+		"GmailOneClick only supports claiming individual messages")
 
 	incident, message = s.page("email")
 	button, err := auth.NewOneClick(oneClickKey, s.url+"/api/v0/gmail-oneclick/relay")
@@ -226,12 +246,15 @@ func TestAnswersThroughRelays(t *testing.T) {
 	path := strings.TrimPrefix(button.URL(message, "ann@example.com", "claim", time.Now().Add(time.Hour)), s.url)
 	s.do(anonymous, post, path[:len(path)-2]+"xx", nil).is(403)
 	s.do(anonymous, get, path, nil).is(405)
-	require.Zero(t, s.number("select count(*) from incidents where id = $1 and owner_id is not null", incident), "a GET acts on nothing")
+	require.Zero(t, s.number("select count(*) from incidents where id = $1 and owner_id is not null", incident),
+		"a GET acts on nothing")
 	s.do(anonymous, post, path, nil).empty(204)
 	s.acknowledged(incident)
 
-	s.do(power, post, "/v0/twilio/deliveryupdate", "MessageSid=SM9&MessageStatus=delivered", "Content-Type", form).empty(204)
-	s.do(power, post, "/v0/twilio/deliveryupdate", "MessageSid=SM9", "Content-Type", form).refuses(400, "Invalid keys in payload")
+	s.do(power, post, "/v0/twilio/deliveryupdate", "MessageSid=SM9&MessageStatus=delivered", "Content-Type",
+		form).empty(204)
+	s.do(power, post, "/v0/twilio/deliveryupdate", "MessageSid=SM9", "Content-Type", form).refuses(400,
+		"Invalid keys in payload")
 	s.do(power, post, "/v0/twilio/deliveryupdate", "MessageSid=SM8&MessageStatus=failed", "Content-Type", form).
 		refuses(400, "Failed to update Twilio delivery status", "Failed to update Twilio delivery status")
 }
@@ -250,17 +273,22 @@ func TestMailsArrive(t *testing.T) {
 	a := mail("the disk is full", "From", "somebody@example.com", "To", "in@example.com", "Subject", "disk").empty(204)
 	id := a.header.Get("X-IRIS-INCIDENT")
 	in := decode[m](s.do(demo, get, "/v0/incidents/"+id, nil).is(200))
-	require.Equal(t, m{"body": "the disk is full", "email": []any{"in@example.com"}, "subject": "disk", "sender": "somebody@example.com"}, in["context"])
-	a = mail("again", "From", "somebody@example.com", "To", "in@example.com", "Subject", "Re: disk", "In-Reply-To", "<x@y>").empty(204)
+	require.Equal(t, m{"body": "the disk is full", "email": []any{"in@example.com"}, "subject": "disk",
+		"sender": "somebody@example.com"}, in["context"])
+	a = mail("again", "From", "somebody@example.com", "To", "in@example.com", "Subject", "Re: disk", "In-Reply-To",
+		"<x@y>").empty(204)
 	require.Equal(t, "Not created (email reply not fresh email)", a.header.Get("X-IRIS-INCIDENT"))
 	mail("claim", "To", "iris@example.com", "Subject", "x").refuses(400, "Missing source")
 
 	incident, message := s.page("email")
-	mail("claim\n\n> old words", "From", "Ann <ann@example.com>", "To", "iris@example.com", "Subject", fmt.Sprintf("Re: %d S", message)).empty(204)
+	mail("claim\n\n> old words", "From", "Ann <ann@example.com>", "To", "iris@example.com", "Subject",
+		fmt.Sprintf("Re: %d S", message)).empty(204)
 	s.acknowledged(incident)
 	require.EqualValues(t, 1, s.number("select count(*) from messages where incident_id is null and target = 'ann' and mode = 'email'"), "the reply is a message of its own")
 	incident, message = s.page("email")
-	s.do(power, post, "/v0/response/gmail", m{"body": fmt.Sprintf("%d claim", message), "headers": []m{{"name": "From", "value": "ann@example.com"}, {"name": "To", "value": "iris@example.com"}, {"name": "Subject", "value": "x"}}}).empty(204)
+	s.do(power, post, "/v0/response/gmail", m{"body": fmt.Sprintf("%d claim", message),
+		"headers": []m{{"name": "From", "value": "ann@example.com"}, {"name": "To", "value": "iris@example.com"},
+			{"name": "Subject", "value": "x"}}}).empty(204)
 	s.acknowledged(incident)
 }
 
@@ -278,7 +306,8 @@ func TestSignedLinks(t *testing.T) {
 	}
 	good := "/ack/" + token(time.Now().Add(time.Hour))
 	s.do(anonymous, get, good, nil).is(200)
-	require.EqualValues(t, 1, s.number("select count(*) from incidents where id = $1 and active", incident), "looking changes nothing")
+	require.EqualValues(t, 1, s.number("select count(*) from incidents where id = $1 and active", incident),
+		"looking changes nothing")
 	s.do(anonymous, post, good, nil).is(200)
 	s.acknowledged(incident)
 	s.do(anonymous, get, "/ack/"+token(time.Now().Add(-time.Hour)), nil).is(400)
@@ -302,7 +331,8 @@ func TestDeliveriesOfIntegrations(t *testing.T) {
 	s := newServer(t, everythingServed(t))
 	s.integrations()
 	for _, method := range []string{post, put} {
-		a := s.do(anonymous, method, "/v1/hooks/generic", m{"id": "1", "title": "t"}, "Authorization", "Bearer generic-token").is(200)
+		a := s.do(anonymous, method, "/v1/hooks/generic", m{"id": "1", "title": "t"}, "Authorization",
+			"Bearer generic-token").is(200)
 		require.Contains(t, a.body, `"dedup_key":"1"`)
 	}
 	require.EqualValues(t, 1, s.number("select count(*) from incidents"), "the second delivery is a repetition")
@@ -319,18 +349,25 @@ func TestWebhooks(t *testing.T) {
 		}
 		return s.do(anonymous, post, path, body)
 	}
-	alert := m{"version": "4", "status": "firing", "groupKey": "k", "alerts": []m{{"status": "firing", "labels": m{"a": "b"}, "fingerprint": "f"}}, "groupLabels": m{"iris_plan": "pager"}}
+	alert := m{"version": "4", "status": "firing", "groupKey": "k",
+		"alerts": []m{{"status": "firing", "labels": m{"a": "b"},
+			"fingerprint": "f"}}, "groupLabels": m{"iris_plan": "pager"}}
 	a := hook("alertmanager", "", alert).is(201)
 	require.Equal(t, "/incidents/"+a.body, a.header.Get("Location"))
 	require.Equal(t, a.body, hook("alertmanager", "", alert).body, "a repeated delivery opens nothing new")
 	hook("alertmanager", "", changed(alert, m{"status": "resolved"})).is(201)
 	require.EqualValues(t, 1, s.number("select count(*) from incidents where resolved"))
-	require.Equal(t, "null", hook("alertmanager", "", changed(alert, m{"status": "resolved"})).is(201).body, "nothing is open")
-	hook("alertmanager", "", changed(alert, m{"groupLabels": m{"iris_plan": "none"}})).refuses(404, "there is no active plan named none")
+	require.Equal(t, "null", hook("alertmanager", "", changed(alert, m{"status": "resolved"})).is(201).body,
+		"nothing is open")
+	hook("alertmanager", "", changed(alert, m{"groupLabels": m{"iris_plan": "none"}})).refuses(404,
+		"there is no active plan named none")
 	hook("alertmanager", "", changed(alert, m{"groupLabels": m{}})).refuses(400, "missing iris_plan in group labels")
-	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=demo", alert).refuses(400, "Missing parameter", `The "key" parameter is required.`)
-	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=nix&key=x", alert).refuses(401, "Authentication failure", noSuchKey)
-	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=demo&key=x", alert).refuses(401, "Authentication failure", noSuchKey)
+	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=demo", alert).refuses(400, "Missing parameter",
+		`The "key" parameter is required.`)
+	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=nix&key=x", alert).refuses(401,
+		"Authentication failure", noSuchKey)
+	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=demo&key=x", alert).refuses(401,
+		"Authentication failure", noSuchKey)
 
 	event := m{"event_id": "e", "details": m{"x": 1}}
 	hook("rackspace", "pager", event).is(201)
@@ -342,7 +379,8 @@ func TestWebhooks(t *testing.T) {
 	hook("grafana", "pager", m{"ruleName": "r", "state": "ok"}).empty(201)
 	a = hook("grafana", "pager", m{"what": "ever"}).is(201)
 	require.Equal(t, "/incidents/"+a.body, a.header.Get("Location"))
-	hook("grafana", "none", m{"ruleName": "r", "state": "alerting"}).refuses(400, "plan does not exist or is not active")
+	hook("grafana", "none", m{"ruleName": "r", "state": "alerting"}).refuses(400,
+		"plan does not exist or is not active")
 	hook("grafana", "", m{"ruleName": "r", "state": "alerting"}).is(400)
 	ping := m{"title": "t", "description": "d", "tags": []string{}, "ticket_id": 7}
 	hook("freshping", "pager", ping).empty(201)

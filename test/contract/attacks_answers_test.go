@@ -15,9 +15,12 @@ import (
 
 // answerAttacks are the attacks on the answers of people. Their server has vendors.
 var answerAttacks = []attack{
-	{"1.2", "a user takes an application's mailbox as their contact, so that mails to it open no incident", silenceMailbox},
-	{"1.2", "a user takes another person's number as their contact and answers as them, or stops their answers", takeNumber},
-	{"1.4", "a forged Slack button acknowledges another incident than the one whose message it is under", pressForeignButton},
+	{"1.2", "a user takes an application's mailbox as their contact, so that mails to it open no incident",
+		silenceMailbox},
+	{"1.2", "a user takes another person's number as their contact and answers as them, or stops their answers",
+		takeNumber},
+	{"1.4", "a forged Slack button acknowledges another incident than the one whose message it is under",
+		pressForeignButton},
 	{"1.6", "any application acknowledges as anybody, opens incidents for others and makes up receipts", relayAnything},
 	{"1.7", "a GET, as mail scanners send it, claims with Gmail's button, for ever", scanGmailButton},
 	{"1.8", "a person with a session mails strangers in the installation's name", mailStrangers},
@@ -38,17 +41,21 @@ func silenceMailbox(s *server) {
 	s.do(owner, put, "/v0/applications/demo/incident_emails", m{"in@example.com": "pager"}).is(http.StatusOK)
 	s.do(bob, put, "/api/v0/users/bob", m{"contacts": m{"email": "in@example.com"}}).is(http.StatusBadRequest)
 	s.exec("update user_contacts set destination = 'in@example.com' where mode = 'email' and user_id = (select id from users where name = 'bob')")
-	a := s.do(power, post, "/v0/response/email", m{"body": "b", "headers": []m{{"name": "From", "value": "x@example.com"}, {"name": "To", "value": "in@example.com"}}})
+	a := s.do(power, post, "/v0/response/email", m{"body": "b",
+		"headers": []m{{"name": "From", "value": "x@example.com"}, {"name": "To", "value": "in@example.com"}}})
 	require.Regexp(s, "^[0-9]+$", a.empty(http.StatusNoContent).header.Get("X-IRIS-INCIDENT"))
 }
 
 func takeNumber(s *server) {
 	incident, _ := s.page("sms")
-	s.do(bob, put, "/api/v0/users/bob", m{"contacts": m{"sms": annPhone, "call": "+15557770001"}}).is(http.StatusNoContent)
+	s.do(bob, put, "/api/v0/users/bob", m{"contacts": m{"sms": annPhone,
+		"call": "+15557770001"}}).is(http.StatusNoContent)
 	reply := func(from string) answer {
-		return s.do(power, post, "/v0/response/twilio/messages", url.Values{"From": {from}, "Body": {"claim all"}}.Encode(), "Content-Type", form)
+		return s.do(power, post, "/v0/response/twilio/messages",
+			url.Values{"From": {from}, "Body": {"claim all"}}.Encode(), "Content-Type", form)
 	}
-	require.Contains(s, reply("+15557770001").is(http.StatusOK).body, "Failed to identify owner", "his new number is not verified")
+	require.Contains(s, reply("+15557770001").is(http.StatusOK).body, "Failed to identify owner",
+		"his new number is not verified")
 	s.do(bob, post, "/v1/users/bob/contacts/sms/verify", m{"code": "00000000"}).is(http.StatusBadRequest)
 	require.Contains(s, reply(annPhone).is(http.StatusOK).body, "laimed")
 	s.acknowledged(incident) // by ann
@@ -59,11 +66,16 @@ func relayAnything(s *server) {
 	_, message := s.page("sms")
 	text := url.Values{"From": {annPhone}, "Body": {fmt.Sprintf("%d claim", message)}}.Encode()
 	s.do(other, post, "/v0/response/twilio/messages", text, "Content-Type", form).is(http.StatusForbidden)
-	s.do(other, post, "/v0/response/slack", m{"msg_id": message, "source": "ann", "content": "claim"}).is(http.StatusForbidden)
-	s.do(other, post, "/v0/response/gmail-oneclick", m{"msg_id": message, "email_address": "ann@example.com", "cmd": "claim"}).is(http.StatusForbidden)
-	s.do(other, post, "/v0/response/email", m{"body": "b", "headers": []m{{"name": "From", "value": "x@example.com"}, {"name": "To", "value": "in@example.com"}}}).is(http.StatusForbidden)
-	s.do(other, post, "/v0/twilio/deliveryupdate", "MessageSid=SM1&MessageStatus=failed", "Content-Type", form).is(http.StatusForbidden)
-	s.do(bob, post, "/v0/twilio/deliveryupdate", "MessageSid=SM1&MessageStatus=failed", "Content-Type", form).is(http.StatusForbidden)
+	s.do(other, post, "/v0/response/slack", m{"msg_id": message, "source": "ann",
+		"content": "claim"}).is(http.StatusForbidden)
+	s.do(other, post, "/v0/response/gmail-oneclick", m{"msg_id": message, "email_address": "ann@example.com",
+		"cmd": "claim"}).is(http.StatusForbidden)
+	s.do(other, post, "/v0/response/email", m{"body": "b", "headers": []m{{"name": "From", "value": "x@example.com"},
+		{"name": "To", "value": "in@example.com"}}}).is(http.StatusForbidden)
+	s.do(other, post, "/v0/twilio/deliveryupdate", "MessageSid=SM1&MessageStatus=failed", "Content-Type",
+		form).is(http.StatusForbidden)
+	s.do(bob, post, "/v0/twilio/deliveryupdate", "MessageSid=SM1&MessageStatus=failed", "Content-Type",
+		form).is(http.StatusForbidden)
 	require.Zero(s, s.number("select count(*) from incidents where owner_id is not null"))
 	require.EqualValues(s, 1, s.number("select count(*) from incidents"))
 }
@@ -82,7 +94,9 @@ func scanGmailButton(s *server) {
 func mailStrangers(s *server) {
 	mail := m{"role": "literal_target", "target": "stranger@example.org", "subject": "s", "mode": "email", "body": "b"}
 	s.do(bob, post, "/v0/notifications", mail).is(http.StatusForbidden)
-	s.do(bob, post, "/v0/notifications", m{"target_list": []m{{"role": "literal_target", "target": "stranger@example.org"}}, "subject": "s", "mode": "email", "body": "b"}).
+	s.do(bob, post, "/v0/notifications",
+		m{"target_list": []m{{"role": "literal_target", "target": "stranger@example.org"}}, "subject": "s",
+			"mode": "email", "body": "b"}).
 		is(http.StatusForbidden)
 	require.Zero(s, s.number("select count(*) from notification_requests"))
 	s.do(demo, post, "/v0/notifications", mail).is(http.StatusOK)
@@ -92,7 +106,8 @@ func mailStrangers(s *server) {
 // useOldKeys: the predecessor's route only makes the secondary key the primary key. The command revokes both keys.
 func useOldKeys(s *server) {
 	s.do(admin, post, "/v0/applications/demo/secondary", nil).is(http.StatusOK)
-	second := decode[map[string]string](s.do(admin, get, "/v0/applications/demo/secondary", nil).is(http.StatusOK))["key"]
+	second := decode[map[string]string](s.do(admin, get, "/v0/applications/demo/secondary",
+		nil).is(http.StatusOK))["key"]
 	first := s.keys["demo"]
 	s.keys["demo"] = strings.TrimSpace(s.iris(environment(s.T, s.db.Config().ConnString()), "", "app", "rekey", "demo"))
 	s.do(demo, get, "/v0/plans", nil).is(http.StatusOK)

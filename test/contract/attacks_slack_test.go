@@ -61,7 +61,8 @@ func readSlackPost(form url.Values) slackPost {
 	p.message = metadata.Payload.Message
 	for _, b := range blocks {
 		if b.Type == "actions" {
-			_ = json.Unmarshal(b.Elements, &p.elements) // of the last block; a check below requires that there is only one
+			_ = json.Unmarshal(b.Elements,
+				&p.elements) // of the last block; a check below requires that there is only one
 		}
 	}
 	return p
@@ -71,7 +72,8 @@ func readSlackPost(form url.Values) slackPost {
 func (s *server) deliver(env ...string) {
 	s.Helper()
 	cmd := exec.Command(filepath.Join(bin, "message-processor"))
-	cmd.Env = append(environment(s.T, s.db.Config().ConnString()), append(env, "IRIS_PUBLIC_URL="+s.url, "IRIS_GOSSIP_ADDR=127.0.0.1:0")...)
+	cmd.Env = append(environment(s.T, s.db.Config().ConnString()),
+		append(env, "IRIS_PUBLIC_URL="+s.url, "IRIS_GOSSIP_ADDR=127.0.0.1:0")...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(s, cmd.Start())
 	s.Cleanup(func() {
@@ -80,17 +82,19 @@ func (s *server) deliver(env ...string) {
 	})
 }
 
-// shownInSlack opens an incident with the host and returns the message that Slack receives. The template's text begins with the
-// host.
+// shownInSlack opens an incident with the host and returns the message that Slack receives. The template's text begins
+// with the host.
 func (s *server) shownInSlack(host string) slackPost {
 	s.Helper()
 	address, posts := slackAPI(s.T)
-	words := m{"name": "words", "creator": "ann", "content": m{"demo": m{"slack": m{"subject": "", "body": "{{ host }}"}}}}
+	words := m{"name": "words", "creator": "ann",
+		"content": m{"demo": m{"slack": m{"subject": "", "body": "{{ host }}"}}}}
 	s.do(owner, post, "/v0/templates", words).is(http.StatusCreated)
 	s.do(owner, post, "/v0/users/modes/ann", m{"high": "slack"}).is(http.StatusOK)
 	s.exec("insert into user_contacts select id, 'slack', 'D0123456789', 'D0123456789' from users where name = 'ann'")
 	s.deliver("IRIS_SLACK_TOKEN=xoxb-x", "IRIS_SLACK_API_URL="+address)
-	s.do(demo, post, "/v0/incidents", m{"plan": "pager", "context": m{"host": host, "message": "x"}}).is(http.StatusCreated)
+	s.do(demo, post, "/v0/incidents", m{"plan": "pager", "context": m{"host": host,
+		"message": "x"}}).is(http.StatusCreated)
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
 	select {
@@ -118,7 +122,8 @@ func alertTextAsMarkup(s *server) {
 	require.NotRegexp(s, `<(!channel|https://evil)|\\u003c(!channel|https://evil)`, p.text+p.blocks)
 }
 
-// pressForeignButton presses a forged button: it is under the message of one incident and names a message of another one.
+// pressForeignButton presses a forged button: it is under the message of one incident and names a message of another
+// one.
 func pressForeignButton(s *server) {
 	s.exec("insert into user_contacts select id, 'slack', '@ann', '@ann' from users where name = 'ann'")
 	own, carrier := s.page("slack")
@@ -128,14 +133,17 @@ func pressForeignButton(s *server) {
 			values ($1, 1, 'slack', 'slack', '@ann', 'p', 'sent', $2)`, id, ts)
 	}
 	press := func(value int64, ts string) answer {
-		return s.slackPresses(m{"type": "block_actions", "container": m{"message_ts": ts}, "user": m{"id": "U0123456789", "username": "ann"},
+		return s.slackPresses(m{"type": "block_actions", "container": m{"message_ts": ts},
+			"user":    m{"id": "U0123456789", "username": "ann"},
 			"actions": []m{{"action_id": "iris_acknowledge", "value": fmt.Sprint(value)}}}).is(http.StatusOK)
 	}
 	for _, ts := range []string{"1700000000.000100", "1700000000.000900", ""} {
 		require.Contains(s, press(named, ts).body, "does not belong to the message that it names", ts)
-		old := m{"type": "interactive_message", "message_ts": ts, "callback_id": fmt.Sprint(named), "user": m{"id": "U0123456789", "name": "ann"},
+		old := m{"type": "interactive_message", "message_ts": ts, "callback_id": fmt.Sprint(named),
+			"user":    m{"id": "U0123456789", "name": "ann"},
 			"actions": []m{{"name": "claim", "value": "claimed"}}}
-		require.Contains(s, s.slackPresses(old).is(http.StatusOK).body, "does not belong to the message that it names", ts)
+		require.Contains(s, s.slackPresses(old).is(http.StatusOK).body, "does not belong to the message that it names",
+			ts)
 	}
 	require.Zero(s, s.number("select count(*) from incidents where owner_id is not null"))
 	require.Contains(s, press(carrier, "1700000000.000100").body, "claimed")

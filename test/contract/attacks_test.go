@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attack is a request of an attacker that succeeded in an earlier release (docs/security.md). item is its number in the review that
-// found it ("1.3"). try sends it again and checks that it fails now. Every attack has its own server.
+// attack is a request of an attacker that succeeded in an earlier release (docs/security.md). item is its number in the
+// review that found it ("1.3"). try sends it again and checks that it fails now. Every attack has its own server.
 type attack struct {
 	item, name string
 	try        func(s *server)
@@ -61,7 +61,8 @@ func guessApplications(s *server) {
 	}
 	for _, name := range []string{"demo", "scheduler", "iris"} { // the last one has no keys
 		for path, method := range map[string]string{
-			"/v0/modes": get, "/v0/incidents": post, "/v0/applications/" + name: get, "/v0/response/twilio/messages": post,
+			"/v0/modes": get, "/v0/incidents": post, "/v0/applications/" +
+				name: get, "/v0/response/twilio/messages": post,
 			"/v0/twilio/deliveryupdate": post, "/api/v0/teams": get, "/api/v0/users": post, "/v1/incidents/1/timeline": get,
 		} {
 			signed := func(by string, header ...string) string {
@@ -76,7 +77,8 @@ func guessApplications(s *server) {
 		require.Equal(s, sent("nix"), sent(name))
 	}
 	for _, route := range []struct{ method, path string }{
-		{put, ""}, {del, ""}, {put, "/rename"}, {post, "/rekey"}, {get, "/key"}, {get, "/secondary"}, {post, "/secondary"}, {post, "/quota"}, {put, "/incident_emails"},
+		{put, ""}, {del, ""}, {put, "/rename"}, {post, "/rekey"}, {get, "/key"}, {get, "/secondary"}, {post,
+			"/secondary"}, {post, "/quota"}, {put, "/incident_emails"},
 	} {
 		at := func(as caller, name string) string {
 			a := s.do(as, route.method, "/v0/applications/"+name+route.path, m{"new_name": "x"})
@@ -102,7 +104,8 @@ func takeOverByName(s *server) {
 	s.do(admin, put, "/api/v0/users/bob", m{"name": "robert"}).is(http.StatusNoContent)
 }
 
-// takeOverByStoredName starts from data that an earlier release accepted: a stored name that folds to the name of another person.
+// takeOverByStoredName starts from data that an earlier release accepted: a stored name that folds to the name of
+// another person.
 func takeOverByStoredName(s *server) {
 	s.join("sysadm")
 	s.join("ſyſadm")
@@ -113,7 +116,8 @@ func takeOverByStoredName(s *server) {
 	s.do(evil, get, "/api/v0/ical_key/requester/sysadm", nil).is(http.StatusForbidden)
 	s.do(evil, post, "/api/v0/ical_key/user/sysadm", nil).is(http.StatusForbidden)
 	id := s.open()
-	s.do(evil, post, "/v0/incidents/claim", m{"owner": "sysadm", "incident_ids": []int64{id}}).is(http.StatusUnauthorized)
+	s.do(evil, post, "/v0/incidents/claim", m{"owner": "sysadm",
+		"incident_ids": []int64{id}}).is(http.StatusUnauthorized)
 	s.do(evil, post, "/v0/plans", aPlan(m{"name": "spare", "creator": "sysadm"})).is(http.StatusUnauthorized)
 	s.exec("insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'sysadm'")
 	s.do(evil, get, "/v0/applications/demo/key", nil).is(http.StatusForbidden)
@@ -129,12 +133,14 @@ func replacePlan(s *server) {
 	s.do(other, post, "/v0/plans", aPlan(m{"name": "pager", "creator": "ann"})).is(http.StatusUnauthorized)
 	s.do(bob, post, "/v0/plans", aPlan(m{"name": "pager", "creator": "bob"})).is(http.StatusCreated) // of ann's team
 	s.do(admin, post, "/v0/plans", aPlan(m{"name": "pager", "creator": "root"})).is(http.StatusCreated)
-	s.do(caller{name: "the creator", session: "ann"}, post, "/v0/templates", changed(words, m{"creator": "ann"})).is(http.StatusCreated)
+	s.do(caller{name: "the creator", session: "ann"}, post, "/v0/templates",
+		changed(words, m{"creator": "ann"})).is(http.StatusCreated)
 }
 
 func endSessionFromElsewhere(s *server) {
 	for _, path := range []string{"/logout", "/logout/"} {
-		require.Contains(s, s.do(bob, get, path, nil, "Sec-Fetch-Site", "cross-site").is(http.StatusOK).body, `method="post"`)
+		require.Contains(s, s.do(bob, get, path, nil, "Sec-Fetch-Site", "cross-site").is(http.StatusOK).body,
+			`method="post"`)
 		r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.url+path, http.NoBody)
 		require.NoError(s, err)
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -146,8 +152,8 @@ func endSessionFromElsewhere(s *server) {
 	}
 }
 
-// lockOut logs in from a known address: the seed logged in from it in another process. The log-in of a person who never logged in
-// from this address is slowed down.
+// lockOut logs in from a known address: the seed logged in from it in another process. The log-in of a person who never
+// logged in from this address is slowed down.
 func lockOut(s *server) {
 	wrong := url.Values{"username": {"bob"}, "password": {"wrong"}}
 	for range 25 {
@@ -182,7 +188,8 @@ func emptyOthersRota(s *server) {
 	s.do(eve, post, "/v1/teams/ops/unavailability", body).is(http.StatusForbidden)
 	s.do(eve, post, "/v1/teams/trap/unavailability", body).is(http.StatusCreated)
 	require.EqualValues(s, 1, s.number("select count(*) from unavailabilities a join teams t on t.id = a.team_id where t.name = 'trap' and a.set_by = 'eve'"))
-	require.Empty(s, itemsOf[m](s.do(admin, get, "/v1/teams/ops/unavailability", nil).is(http.StatusOK)), "it counts in their own team alone")
+	require.Empty(s, itemsOf[m](s.do(admin, get, "/v1/teams/ops/unavailability", nil).is(http.StatusOK)),
+		"it counts in their own team alone")
 	own := decode[struct{ ID int64 }](s.do(bob, post, "/v1/teams/ops/unavailability", body).is(http.StatusCreated))
 	s.do(eve, del, fmt.Sprintf("/v1/unavailability/%d", own.ID), nil).is(http.StatusForbidden)
 }
@@ -191,14 +198,16 @@ func changeOthersReminders(s *server) {
 	s.join("eve")
 	eve := caller{name: "an administrator of a team of their own", session: "eve"}
 	made := decode[struct{ ID int64 }](s.do(bob, post, "/api/v0/users/bob/notifications",
-		m{"team": "ops", "roles": []string{"primary"}, "mode": "email", "type": "oncall_reminder", "time_before": 60}).is(http.StatusCreated))
+		m{"team": "ops", "roles": []string{"primary"}, "mode": "email", "type": "oncall_reminder",
+			"time_before": 60}).is(http.StatusCreated))
 	s.do(eve, post, "/api/v0/teams", m{"name": "trap", "scheduling_timezone": "UTC"}).is(http.StatusCreated)
 	s.do(eve, post, "/api/v0/teams/trap/users", m{"name": "bob"}).is(http.StatusCreated)
 	at := fmt.Sprintf("/api/v0/notifications/%d", made.ID)
 	s.do(eve, del, at, nil).is(http.StatusForbidden)
 	s.do(eve, put, at, m{"time_before": 1}).is(http.StatusForbidden)
 	s.do(eve, post, "/api/v0/users/bob/pinned_teams", m{"team": "trap"}).is(http.StatusForbidden)
-	require.EqualValues(s, 1, s.number("select count(*) from notice_settings where id = $1 and time_before = 60", made.ID))
+	require.EqualValues(s, 1, s.number("select count(*) from notice_settings where id = $1 and time_before = 60",
+		made.ID))
 }
 
 func openFeedsOfACopy(s *server) {

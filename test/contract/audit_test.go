@@ -77,18 +77,21 @@ func TestAuditEntries(t *testing.T) {
 	}
 	of := func(a answer) entry {
 		t.Helper()
-		found := decode[struct{ Items []entry }](s.do(admin, get, "/v1/audit?request_id="+a.header.Get(wire.RequestIDHeader), nil).is(200)).Items
+		found := decode[struct{ Items []entry }](s.do(admin, get, "/v1/audit?request_id="+
+			a.header.Get(wire.RequestIDHeader), nil).is(200)).Items
 		require.Len(t, found, 1, a.what)
 		e := found[0]
 		require.Equal(t, "127.0.0.1", e.Address)
 		return e
 	}
 	e := of(s.do(admin, put, "/v1/plans/pager/settings", m{"repage_after_seconds": 120}).is(200))
-	require.Equal(t, []string{"root", "person", "plan settings changed", "plan pager"}, []string{e.Actor, e.ActorKind, e.Action, e.Object})
+	require.Equal(t, []string{"root", "person", "plan settings changed", "plan pager"},
+		[]string{e.Actor, e.ActorKind, e.Action, e.Object})
 	require.Equal(t, []change{{"repage_after", "3600", "120"}}, e.Changes)
 
 	e = of(s.do(asBob, post, "/v0/users/modes/bob", m{"high": "sms"}).is(200))
-	require.Equal(t, []string{"bob", "person", "power"}, []string{e.Actor, e.ActorKind, e.Through}, "an application acts for a person")
+	require.Equal(t, []string{"bob", "person", "power"}, []string{e.Actor, e.ActorKind, e.Through},
+		"an application acts for a person")
 
 	personal, _ := s.token(admin, "admin")
 	s.do(personal, post, "/v0/applications/demo/secondary", nil).is(200)

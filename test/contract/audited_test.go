@@ -11,14 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unlogged are the requests, except operations of wings, that write no entry of the audit log, with the reason. All other operations that change something must write one.
+// unlogged are the requests, except operations of wings, that write no entry of the audit log, with the reason. All
+// other operations that change something must write one.
 var unlogged = []struct {
 	operations *regexp.Regexp
 	reason     string
 }{
 	{regexp.MustCompile(`^\w+ (/v0|/v1)?/incidents(/|$)|^POST /v0/internal/incident/|^\w+ /v2/alerts|^POST /ack/|/iris_escalate$`), "the timeline of the incident has it"},
 	{regexp.MustCompile(`^\w+ (/v1/hooks/|/v0/webhooks/|/v2/enqueue|/v2/change/enqueue|/generic/)|/heartbeats/{name}/ping$`), "it delivers events"},
-	{regexp.MustCompile(`^POST /(v0/response/|v0/twilio/|api/v0/(twilio|slack|gmail-oneclick)/)`), "the timeline has the answer, the message has the receipt"},
+	{regexp.MustCompile(`^POST /(v0/response/|v0/twilio/|api/v0/(twilio|slack|gmail-oneclick)/)`),
+		"the timeline has the answer, the message has the receipt"},
 	{regexp.MustCompile(`^POST (/v[01]/notifications|/plans/{plan}/test)$`), "messages have a log of their own"},
 	{regexp.MustCompile(`(preview|preview/html|/route-test)$`), "it changes nothing"},
 	{regexp.MustCompile(`^POST /v1/calendar-subscriptions/{id}/refresh$`), "it only makes a calendar due"},
@@ -36,9 +38,11 @@ func unloggedBecause(operation string) string {
 	return ""
 }
 
-// readAudit notes which successful changes of a server are in its audit log. An operation of a wing must have said which actions it writes.
+// readAudit notes which successful changes of a server are in its audit log. An operation of a wing must have said
+// which actions it writes.
 func (s *server) readAudit() {
-	rows, err := s.db.Query(context.Background(), "select distinct request_id, action from audit_log where request_id <> ''")
+	rows, err := s.db.Query(context.Background(),
+		"select distinct request_id, action from audit_log where request_id <> ''")
 	require.NoError(s, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -56,7 +60,8 @@ func (s *server) readAudit() {
 	require.NoError(s, rows.Err())
 }
 
-// unaudited fails the whole suite if a changing operation never wrote an entry of the audit log, or if one that is listed in unlogged did.
+// unaudited fails the whole suite if a changing operation never wrote an entry of the audit log, or if one that is
+// listed in unlogged did.
 func unaudited() int {
 	code := 0
 	for operation := range asked {
@@ -66,7 +71,8 @@ func unaudited() int {
 		}
 		if actions, typed := promised[operation]; typed {
 			if (len(actions) > 0) != audited[operation] {
-				fmt.Fprintf(os.Stderr, "the definition of %s names the entries %q; it wrote one: %t\n", operation, actions, audited[operation])
+				fmt.Fprintf(os.Stderr, "the definition of %s names the entries %q; it wrote one: %t\n", operation,
+					actions, audited[operation])
 				code = 1
 			}
 			continue
@@ -77,7 +83,8 @@ func unaudited() int {
 			fmt.Fprintln(os.Stderr, "no success of", operation, "wrote an entry of the audit log")
 			code = 1
 		case reason != "" && audited[operation]:
-			fmt.Fprintln(os.Stderr, operation, "wrote an entry of the audit log, but it is listed as one without:", reason)
+			fmt.Fprintln(os.Stderr, operation, "wrote an entry of the audit log, but it is listed as one without:",
+				reason)
 			code = 1
 		}
 	}

@@ -20,7 +20,8 @@ var tokenShown = regexp.MustCompile(`iris_[ps]_[0-9A-Za-z]{43}[0-9a-f]{8}`)
 
 // askedBy returns the parameters of a log-in from the command line.
 func askedBy(scopes string, change ...string) string {
-	v := url.Values{"port": {"49152"}, "state": {"a state & more"}, "challenge": {challenge}, "name": {"laptop"}, "scopes": {scopes}}
+	v := url.Values{"port": {"49152"}, "state": {"a state & more"}, "challenge": {challenge}, "name": {"laptop"},
+		"scopes": {scopes}}
 	for i := 0; i+1 < len(change); i += 2 {
 		v.Set(change[i], change[i+1])
 	}
@@ -30,7 +31,8 @@ func askedBy(scopes string, change ...string) string {
 // allow allows a command line as a person, and returns the code that the browser gets.
 func (s *server) allow(as caller, scopes string) string {
 	s.Helper()
-	to, err := url.Parse(s.do(as, post, "/login/command-line", askedBy(scopes)+"&answer=allow", "Content-Type", form).is(303).header.Get("Location"))
+	to, err := url.Parse(s.do(as, post, "/login/command-line", askedBy(scopes)+"&answer=allow", "Content-Type",
+		form).is(303).header.Get("Location"))
 	require.NoError(s, err)
 	require.Equal(s, "http://127.0.0.1:49152/", to.Scheme+"://"+to.Host+to.Path)
 	require.Equal(s, "a state & more", to.Query().Get("state"))
@@ -57,21 +59,25 @@ func TestLogInFromTheCommandLine(t *testing.T) {
 	require.Contains(t, page.body, "&lt;b&gt;laptop")
 	require.Contains(t, page.body, "change incidents and silences")
 	require.Contains(t, page.header.Get("Content-Security-Policy"), "form-action 'self' http://127.0.0.1:49152;")
-	require.Contains(t, s.do(anonymous, get, "/login/command-line?"+askedBy("read"), nil).is(302).header.Get("Location"), "/login/?next=%2Flogin%2Fcommand-line%3F")
+	require.Contains(t, s.do(anonymous, get, "/login/command-line?"+askedBy("read"),
+		nil).is(302).header.Get("Location"), "/login/?next=%2Flogin%2Fcommand-line%3F")
 
-	denied := s.do(bob, post, "/login/command-line", askedBy("read")+"&answer=deny", "Content-Type", form).is(303).header.Get("Location")
+	denied := s.do(bob, post, "/login/command-line", askedBy("read")+"&answer=deny", "Content-Type",
+		form).is(303).header.Get("Location")
 	require.Equal(t, "http://127.0.0.1:49152/?error=access_denied&state=a+state+%26+more", denied)
 	require.Zero(t, s.number("select count(*) from token_grants"))
 
 	code := s.allow(bob, "read,incidents")
-	require.Zero(t, s.number("select count(*) from token_grants where hash = convert_to('"+code+"', 'UTF8')"), "only the hash is stored")
+	require.Zero(t, s.number("select count(*) from token_grants where hash = convert_to('"+code+"', 'UTF8')"),
+		"only the hash is stored")
 	made := s.exchange(code, verifier).is(201)
 	require.Equal(t, "no-store", made.header.Get("Cache-Control"))
 	got := decode[currentToken](made)
 	require.Equal(t, "bob", got.Username)
 	token := caller{name: "the command line", token: got.Token}
 	now := decode[currentToken](s.do(token, get, "/v1/tokens/current", nil).is(200))
-	require.Equal(t, currentToken{ID: got.ID, Kind: "personal", Name: "laptop", Scopes: []string{"incidents", "read"}, Username: "bob"}, now)
+	require.Equal(t, currentToken{ID: got.ID, Kind: "personal", Name: "laptop", Scopes: []string{"incidents", "read"},
+		Username: "bob"}, now)
 	s.do(token, del, "/v1/plans/x", nil).is(403)
 	require.Contains(t, s.do(admin, get, "/v1/audit", nil).is(200).body, "token create")
 	s.do(token, del, "/v1/tokens/current", nil).is(204)
@@ -97,7 +103,8 @@ func TestCodesOfTheCommandLineAreValidOnce(t *testing.T) {
 	code = s.allow(bob, "read")
 	s.exec("update users set active = false where name = 'bob'")
 	s.exchange(code, verifier).is(401)
-	require.EqualValues(t, 0, s.number("select count(*) from personal_tokens"), "the tokens of a person who is switched off have ended")
+	require.EqualValues(t, 0, s.number("select count(*) from personal_tokens"),
+		"the tokens of a person who is switched off have ended")
 }
 
 // The answer goes to the loopback interface only, whatever the parameters are.
@@ -117,7 +124,8 @@ func TestACommandLineCannotChooseAnotherDestination(t *testing.T) {
 func TestPageOfTokens(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	made := s.do(bob, post, "/tokens", formOf("name", "<i>backup", "scopes", "read", "days", "7"), "Content-Type", form).is(200).body
+	made := s.do(bob, post, "/tokens", formOf("name", "<i>backup", "scopes", "read", "days", "7"), "Content-Type",
+		form).is(200).body
 	secret := tokenShown.FindString(made)
 	require.NotEmpty(t, secret, made)
 	s.do(caller{name: "its token", token: secret}, get, "/v1/incidents", nil).is(200)
@@ -141,12 +149,14 @@ func TestPageOfServiceTokens(t *testing.T) {
 	s.do(admin, post, "/api/v0/teams/crew/admins", m{"name": "bob"}).is(201)
 	create := func(as caller, team string, status int) string {
 		t.Helper()
-		return s.do(as, post, "/service-tokens", formOf("name", "<i>deploy", "team", team, "scopes", "oncall", "days", "30"), "Content-Type", form).is(status).body
+		return s.do(as, post, "/service-tokens", formOf("name", "<i>deploy", "team", team, "scopes", "oncall", "days",
+			"30"), "Content-Type", form).is(status).body
 	}
 	create(owner, "crew", 403)
 	create(bob, "", 403)
 	require.Contains(t, create(bob, "no such team", 400), "there is no active team")
-	require.Contains(t, s.do(bob, post, "/service-tokens", formOf("name", "x", "team", "crew", "scopes", "read", "days", "31"), "Content-Type", form).is(400).body, "between 1 and 2592000")
+	require.Contains(t, s.do(bob, post, "/service-tokens", formOf("name", "x", "team", "crew", "scopes", "read",
+		"days", "31"), "Content-Type", form).is(400).body, "between 1 and 2592000")
 	secret := tokenShown.FindString(create(bob, "crew", 200))
 	token := caller{name: "a service token", token: secret}
 	s.do(token, get, "/v1/teams", nil).is(200)
@@ -156,7 +166,8 @@ func TestPageOfServiceTokens(t *testing.T) {
 		require.Contains(t, list, "team crew")
 		require.NotContains(t, list, secret, "the secret is shown once")
 	}
-	require.NotContains(t, s.do(owner, get, "/service-tokens", nil).is(200).body, "deploy</bdi>", "others do not see it")
+	require.NotContains(t, s.do(owner, get, "/service-tokens", nil).is(200).body, "deploy</bdi>",
+		"others do not see it")
 	id := s.number("select id from service_tokens")
 	s.do(owner, post, fmt.Sprintf("/service-tokens/%d/revoke", id), nil).is(404)
 	s.do(bob, post, fmt.Sprintf("/service-tokens/%d/revoke", id), nil).is(303)

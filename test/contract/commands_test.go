@@ -52,8 +52,8 @@ func (r remote) refused(code int, want, line string, more ...string) {
 	require.Contains(r, errs, want, "%s: iris %s", r.token.name, line)
 }
 
-// remotes returns the command with a personal token of an administrator for everything, with one of bob that may only read, and with a
-// service token of the administrators.
+// remotes returns the command with a personal token of an administrator for everything, with one of bob that may only
+// read, and with a service token of the administrators.
 func (s *server) remotes() (person, reader, program remote) {
 	s.Helper()
 	all := []string{"incidents", "oncall", "config", "admin"}
@@ -67,7 +67,8 @@ func TestIncidentsOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	person, reader, program := s.remotes()
-	open := []string{"incident", "open", "--plan", "pager", "--application", "demo", "--title", "disk full", "--severity", "error"}
+	open := []string{"incident", "open", "--plan", "pager", "--application", "demo", "--title", "disk full",
+		"--severity", "error"}
 	for _, r := range []remote{person, program} {
 		code, out, errs := r.run("", append(open, "--dedup-key", "disk")...)
 		require.Zero(t, code, errs)
@@ -80,14 +81,16 @@ func TestIncidentsOnTheCommandLine(t *testing.T) {
 		require.Contains(t, r.does("incident show "+id), "disk full")
 		require.Regexp(t, "^incident "+id+` is snoozed until 20\S+Z\n$`, r.does("incident snooze --for 3d "+id))
 		r.does("incident unsnooze " + id)
-		require.Regexp(t, `(?s)disk full.*\n20\S+Z  .*snoozed.* \((root|service token .*)\)\n`, r.does("incident show "+id))
+		require.Regexp(t, `(?s)disk full.*\n20\S+Z  .*snoozed.* \((root|service token .*)\)\n`,
+			r.does("incident show "+id))
 		r.does("incident page --user bob " + id)
 		require.Equal(t, "incident "+id+" is acknowledged by ann\n", r.does("incident acknowledge --owner ann "+id))
 		r.does("incident reassign " + id + " bob")
 		parent := strings.TrimSpace(r.does(strings.Join(open[:6], " "), "--title", "the rack"))
 		r.does("incident merge " + id + " --into " + parent + " --comment same")
 		r.does("incident unmerge " + id)
-		require.Equal(t, "incident "+id+" is resolved\nincident "+parent+" is resolved\n", r.does("incident resolve "+id+" "+parent))
+		require.Equal(t, "incident "+id+" is resolved\nincident "+parent+" is resolved\n",
+			r.does("incident resolve "+id+" "+parent))
 		require.Contains(t, r.does("incident list --state resolved --application demo --severity error"), id+"  ")
 	}
 	id := strings.TrimSpace(person.does("incident open --plan pager --application demo --title x"))
@@ -97,7 +100,8 @@ func TestIncidentsOnTheCommandLine(t *testing.T) {
 	require.Contains(t, reader.does("incident show "+id), "acknowledged")
 	for _, line := range []string{"acknowledge 1", "resolve 1", "snooze 1 --for 1h", "unsnooze 1", "page 1 --user bob", "reassign 1 bob", "merge 1 --into 2", "unmerge 1",
 		"open --plan pager --application demo --title x"} {
-		reader.refused(1, "This token lacks the scope incidents: use a token with it, such as of iris login --scopes", "incident "+line)
+		reader.refused(1, "This token lacks the scope incidents: use a token with it, such as of iris login --scopes",
+			"incident "+line)
 	}
 	person.refused(1, "such incident", "incident show 999999")
 	person.refused(2, "severity", "incident open --plan pager --application demo --title x --severity loud")
@@ -119,7 +123,8 @@ func TestCommandsOnTheDatabase(t *testing.T) {
 	env := environment(t, s.db.Config().ConnString())
 	require.Contains(t, s.iris(env, "", "incident", "list"), "pager")
 	s.iris(env, "", "incident", "resolve", strconv.FormatInt(id, 10))
-	require.Contains(t, s.do(admin, get, "/v1/incidents/"+strconv.FormatInt(id, 10)+"/timeline", nil).is(200).body, "iris command")
+	require.Contains(t, s.do(admin, get, "/v1/incidents/"+strconv.FormatInt(id, 10)+"/timeline", nil).is(200).body,
+		"iris command")
 }
 
 func TestOnCallOnTheCommandLine(t *testing.T) {
@@ -129,7 +134,8 @@ func TestOnCallOnTheCommandLine(t *testing.T) {
 		where t.name = 'ops' and s.name = 'mailer'`)
 	person, reader, program := s.remotes()
 	for _, r := range []remote{person, reader, program} {
-		require.Regexp(t, `^Team ops at .*\nROLE +WHO +REACHED BY +WHY\nprimary +ann .*email ann@example.com`, r.does("oncall ops --role primary"))
+		require.Regexp(t, `^Team ops at .*\nROLE +WHO +REACHED BY +WHY\nprimary +ann .*email ann@example.com`,
+			r.does("oncall ops --role primary"))
 		r.refused(1, "there is no active team osp", "oncall osp")
 		r.refused(1, "there is no service none", "oncall --service none")
 		r.refused(1, "there is no role primry", "oncall ops --role primry")
@@ -175,7 +181,8 @@ func TestSilencesOnTheCommandLine(t *testing.T) {
 	person.refused(2, "match", "silence add --for 2h --comment x")
 	person.refused(2, "--until", "silence add --plan pager --until noon --comment x")
 	token, _ := s.token(bob, "incidents")
-	remote{s, token}.refused(1, "Only administrators may silence any incident", "silence add --match severity=error --for 2h --comment x")
+	remote{s, token}.refused(1, "Only administrators may silence any incident",
+		"silence add --match severity=error --for 2h --comment x")
 }
 
 // The verbs that hold for every kind of objects.
@@ -218,13 +225,16 @@ func TestPlansOnTheCommandLine(t *testing.T) {
 		require.Regexp(t, `\npager +\d+ +ann +20\S+Z`, r.does("plan list"))
 		r.does(fmt.Sprintf("plan set pager --repage-after %dm --notify-owner slack --resolved-notice sms=true --fallback user:ann", 10+i))
 		var settings m
-		require.NoError(t, json.Unmarshal([]byte(s.do(admin, get, "/v1/plans/pager/settings", nil).is(200).body), &settings))
+		require.NoError(t, json.Unmarshal([]byte(s.do(admin, get, "/v1/plans/pager/settings", nil).is(200).body),
+			&settings))
 		require.EqualValues(t, 600+60*i, settings["repage_after_seconds"])
 		require.Equal(t, "slack", settings["notify_owner"])
 		require.Contains(t, reader.does("plan show pager"), "fallback: user:ann\n")
 		r.does("plan set pager --delay 30s --fallback=")
 		require.NotContains(t, r.does("plan show pager"), "fallback")
-		require.EqualValues(t, 600+60*i, decode[m](s.do(admin, get, "/v1/plans/pager/settings", nil).is(200))["repage_after_seconds"], "what no flag names stays")
+		require.EqualValues(t, 600+60*i,
+			decode[m](s.do(admin, get, "/v1/plans/pager/settings",
+				nil).is(200))["repage_after_seconds"], "what no flag names stays")
 	}
 	require.Regexp(t, `(?s)^plan: pager\nversion: \d+, saved 20\S+Z by ann\nactive: true\n.*STEP +WHO +PRIORITY +TEMPLATE +WAIT +REPEAT +OPTIONAL\n1 +user:`, reader.does("plan show pager"))
 	require.Contains(t, s.text("select string_agg(distinct actor, ', ') from audit_log where action = 'plan settings changed'"), "service token")
@@ -264,9 +274,12 @@ func TestIntegrationsOnTheCommandLine(t *testing.T) {
 	require.NoError(t, os.WriteFile(rules, []byte(`[{"match": "team=\"db\"", "plan": "pager"}]`), 0o600))
 	for i, r := range []remote{person, program} {
 		name := fmt.Sprintf("any%d", i)
-		require.Regexp(t, `^address: /v1/hooks/generic\ntoken: \S+\naddress with the token, .*: /v1/hooks/generic/`, r.does("integration add "+name+" --type generic --application demo --rate 60"))
-		r.refused(1, "an integration named "+name+" exists already", "integration add "+name+" --type generic --application demo")
-		require.Contains(t, reader.does("integration show "+name), "rate per minute: 60\n", "the refused command changed nothing")
+		require.Regexp(t, `^address: /v1/hooks/generic\ntoken: \S+\naddress with the token, .*: /v1/hooks/generic/`,
+			r.does("integration add "+name+" --type generic --application demo --rate 60"))
+		r.refused(1, "an integration named "+name+" exists already", "integration add "+name+
+			" --type generic --application demo")
+		require.Contains(t, reader.does("integration show "+name), "rate per minute: 60\n",
+			"the refused command changed nothing")
 		r.does("integration set " + name + " --plan pager --resolve-after 1h --close-after 48h --rules " + rules)
 		r.does("integration set " + name + " --severity info --no-enabled")
 		shown := r.does("integration show " + name)
@@ -287,7 +300,8 @@ func TestIntegrationsOnTheCommandLine(t *testing.T) {
 			reader.refused(1, "This token lacks the scope config", "integration "+line)
 		}
 		r.does("integration add beats" + name + " --type heartbeat --application demo --plan pager")
-		require.Equal(t, "address: /v1/hooks/heartbeat/backup\n", r.does("heartbeat add beats"+name+" backup --every 5m --grace 30s"))
+		require.Equal(t, "address: /v1/hooks/heartbeat/backup\n",
+			r.does("heartbeat add beats"+name+" backup --every 5m --grace 30s"))
 		r.refused(1, "a heartbeat named backup exists already", "heartbeat add beats"+name+" backup --every 1h")
 		require.Regexp(t, `\nbeats`+name+` +backup +waiting +5m0s +30s +never`, reader.does("heartbeat list"))
 		require.Contains(t, r.does("heartbeat list beats"+name), "backup")
@@ -306,7 +320,8 @@ func TestIntegrationsOnTheCommandLine(t *testing.T) {
 	}
 	person.refused(2, "nothing to change", "integration set any0")
 	token, _ := s.token(bob, "config")
-	remote{s, token}.refused(1, "Only administrators and owners of this application may do this", "integration add x --type generic --application demo")
+	remote{s, token}.refused(1, "Only administrators and owners of this application may do this",
+		"integration add x --type generic --application demo")
 }
 
 func TestRulesOfPeopleOnTheCommandLine(t *testing.T) {
@@ -316,11 +331,14 @@ func TestRulesOfPeopleOnTheCommandLine(t *testing.T) {
 	own, _ := s.token(bob, "admin")
 	for i, r := range []remote{person, program, {s, own}} {
 		r.does(fmt.Sprintf("user rule set bob low email sms:%dm call:5m", i+2))
-		require.Contains(t, r.does("user rule list bob"), fmt.Sprintf("low by email, sms after %d min, call after 5 min\n", i+2))
+		require.Contains(t, r.does("user rule list bob"),
+			fmt.Sprintf("low by email, sms after %d min, call after 5 min\n", i+2))
 		require.Equal(t, fmt.Sprintf("calls and texts below urgent on one day: %d\nworking days only: [low]\n", i+5),
 			r.does(fmt.Sprintf("user quiet bob --per-day %d --working-days low", i+5)))
-		require.Equal(t, "calls and texts below urgent on one day: default\nworking days only: [low]\n", r.does("user quiet bob --per-day default"))
-		require.Equal(t, "calls and texts below urgent on one day: default\nworking days only: []\n", r.does("user quiet bob --working-days none"))
+		require.Equal(t, "calls and texts below urgent on one day: default\nworking days only: [low]\n",
+			r.does("user quiet bob --per-day default"))
+		require.Equal(t, "calls and texts below urgent on one day: default\nworking days only: []\n",
+			r.does("user quiet bob --working-days none"))
 	}
 	require.Contains(t, reader.does("user rule list bob"), "low by email")
 	reader.refused(1, "This token lacks the scope admin", "user rule set bob low email")
@@ -375,7 +393,8 @@ func TestAuditOnTheCommandLine(t *testing.T) {
 		require.Len(t, strings.Split(r.does("audit list --most 1"), "\n"), 3)
 		require.NotContains(t, r.does("audit list --actor-kind operator"), "service token")
 		var entry m
-		require.NoError(t, json.Unmarshal([]byte(strings.Split(r.does("audit export --action", "plan settings changed"), "\n")[0]), &entry))
+		require.NoError(t, json.Unmarshal([]byte(strings.Split(r.does("audit export --action",
+			"plan settings changed"), "\n")[0]), &entry))
 		require.Equal(t, "operator", entry["actor_kind"])
 		r.refused(2, "created_after", "audit list --after yesterday")
 	}
@@ -393,10 +412,12 @@ func TestAccountsOnTheCommandLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "links.csv")
 	for i, r := range []remote{person, program} {
 		r.does(fmt.Sprintf("user link bob --provider corp --subject one%d", i))
-		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "# who\nann, corp, two%d\nnobody,corp,three%d\n", i, i), 0o600))
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "# who\nann, corp, two%d\nnobody,corp,three%d\n", i,
+			i), 0o600))
 		r.refused(2, "nothing was linked: there is no user nobody", "user link --file "+file)
 		require.NotContains(t, r.does("user links"), fmt.Sprintf("two%d", i), "all or none")
-		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "# who\nann, corp, two%d\nbob,corp,three%d\n", i, i), 0o600))
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "# who\nann, corp, two%d\nbob,corp,three%d\n", i,
+			i), 0o600))
 		_, _, errs := r.run("", "user", "link", "--file", file)
 		require.Contains(t, errs, "2 accounts linked")
 		require.Regexp(t, fmt.Sprintf(`\n\d+ +ann +corp +two%d +never`, i), r.does("user links"))
@@ -422,6 +443,7 @@ func TestAccountsOnTheCommandLine(t *testing.T) {
 	}
 	one := m{"user": "bob", "provider": "corp", "subject": "s"}
 	s.do(admin, post, "/v1/identities", m{"user": "bob", "identities": []m{one}}).problem(400, "identities")
-	s.do(admin, post, "/v1/identities", m{"identities": []m{{"user": "bob", "provider": "corp"}}}).problem(400, "identities[0].subject")
+	s.do(admin, post, "/v1/identities", m{"identities": []m{{"user": "bob", "provider": "corp"}}}).problem(400,
+		"identities[0].subject")
 	s.do(admin, post, "/v1/identities", m{"user": "bob", "provider": "corp"}).problem(400, "subject")
 }

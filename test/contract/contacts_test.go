@@ -15,7 +15,8 @@ const (
 	bobToken = "secret-token-of-bob"
 )
 
-// newWithContacts returns a server on which bob has every kind of contact and was paged by each, and on which ann is on call.
+// newWithContacts returns a server on which bob has every kind of contact and was paged by each, and on which ann is on
+// call.
 func newWithContacts(t *testing.T) *server {
 	t.Helper()
 	s := newForRights(t)
@@ -35,8 +36,8 @@ func newWithContacts(t *testing.T) *server {
 	return s
 }
 
-// Reads everything as everybody: what is secret in a contact of bob is shown to bob and to administrators only, and a reader does not get
-// the number of bob, who is not on call.
+// Reads everything as everybody: what is secret in a contact of bob is shown to bob and to administrators only, and a
+// reader does not get the number of bob, who is not on call.
 func TestContactsOnEveryRoute(t *testing.T) {
 	t.Parallel()
 	s := newWithContacts(t)
@@ -85,8 +86,9 @@ func TestContactsShown(t *testing.T) {
 	require.Regexp(t, `^hooks\.example\.com, fingerprint [0-9a-f]{12}$`, hidden["webhook"])
 	require.Regexp(t, `^fingerprint [0-9a-f]{12}$`, hidden["push"])
 	for _, as := range []caller{bob, admin, own} {
-		require.Equal(t, []any{bobPhone, bobHook, bobToken}, []any{contacts(as, "/api/v0/users/bob")["sms"], contacts(as, "/api/v0/users/bob")["webhook"],
-			contacts(as, "/api/v0/users/bob")["push"]}, as.name)
+		require.Equal(t, []any{bobPhone, bobHook, bobToken},
+			[]any{contacts(as, "/api/v0/users/bob")["sms"], contacts(as, "/api/v0/users/bob")["webhook"],
+				contacts(as, "/api/v0/users/bob")["push"]}, as.name)
 	}
 	require.Empty(t, contacts(viewer, "/api/v0/users/bob"))
 	require.Equal(t, "ann@example.com", contacts(viewer, "/api/v0/users/ann")["email"], "ann is on call")
@@ -98,15 +100,18 @@ func TestContactsShown(t *testing.T) {
 	} {
 		for _, as := range []caller{bob, admin} {
 			a := s.do(as, get, path, nil).is(200)
-			require.Equal(t, found[as.name], strings.Count(a.body, `"destination"`), "%s as %s: %s", path, as.name, a.body)
+			require.Equal(t, found[as.name], strings.Count(a.body, `"destination"`), "%s as %s: %s", path, as.name,
+				a.body)
 		}
 		require.Contains(t, s.do(viewer, get, path, nil).is(403).body, "destination", path)
 	}
 	for as, offered := range map[*caller]bool{&viewer: false, &bob: true, &admin: true} {
-		require.Equal(t, offered, strings.Contains(s.do(*as, get, "/messages", nil).is(200).body, `name="destination"`), "the field of the search, as %s", as.name)
+		require.Equal(t, offered, strings.Contains(s.do(*as, get, "/messages", nil).is(200).body,
+			`name="destination"`), "the field of the search, as %s", as.name)
 	}
 	// The audit log keeps no secret of a contact.
-	s.do(bob, put, "/v1/users/bob/contacts/webhook", m{"destination": "https://hooks.example.com/new-secret-path"}).is(204)
+	s.do(bob, put, "/v1/users/bob/contacts/webhook",
+		m{"destination": "https://hooks.example.com/new-secret-path"}).is(204)
 	audit := s.do(admin, get, "/v1/audit?action=contact+set", nil).is(200).body
 	require.Contains(t, audit, "webhook")
 	require.NotContains(t, audit, "secret-path")

@@ -32,10 +32,12 @@ func TestRotations(t *testing.T) {
 	good := m{"name": "daily", "role": "primary", "roster": "r", "layers": []m{layer}, "auto_populate_threshold": 14}
 	before := s.number("select count(*) from shifts")
 	now := time.Now().Unix()
-	preview := decode[map[string][]m](s.do(owner, post, path+"/preview", changed(good, m{"start": now, "end": now + 14*day})).is(200))
+	preview := decode[map[string][]m](s.do(owner, post, path+"/preview",
+		changed(good, m{"start": now, "end": now + 14*day})).is(200))
 	require.NotEmpty(t, preview["shifts"])
 	require.Equal(t, before, s.number("select count(*) from shifts"), "a preview writes nothing")
-	weekly := m{"role": "primary", "roster": "r", "advanced_mode": 0, "events": []m{{"start": 9 * 3600, "duration": 7 * day}}, "start": now, "end": now + 14*day}
+	weekly := m{"role": "primary", "roster": "r", "advanced_mode": 0,
+		"events": []m{{"start": 9 * 3600, "duration": 7 * day}}, "start": now, "end": now + 14*day}
 	preview = decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/schedules/preview", weekly).is(200))
 	require.LessOrEqual(t, preview["shifts"][0]["start"], float64(time.Now().Unix()), "a new schedule covers now")
 	s.do(bob, post, "/v1/teams/ops/schedules/preview", changed(weekly, m{"end": now + 401*day})).problem(400, "end")
@@ -55,8 +57,10 @@ func TestRotations(t *testing.T) {
 	}
 	s.do(owner, post, path, changed(good, m{"role": "boss"})).problem(400, "role")
 	s.do(owner, post, path, changed(good, m{"roster": "none"})).problem(400, "roster")
-	s.do(owner, post, path, changed(good, m{"layers": []m{changed(layer, m{"unit": "moons"})}})).problem(400, "layers[0].unit")
-	s.do(owner, post, path, changed(good, m{"layers": []m{changed(layer, m{"start": "soon"})}})).problem(400, "layers[0].start")
+	s.do(owner, post, path, changed(good, m{"layers": []m{changed(layer, m{"unit": "moons"})}})).problem(400,
+		"layers[0].unit")
+	s.do(owner, post, path, changed(good, m{"layers": []m{changed(layer, m{"start": "soon"})}})).problem(400,
+		"layers[0].start")
 	s.do(owner, post, path, changed(good, m{"layers": nil})).problem(400, "layers")
 	s.do(bob, post, path, good).problem(403, "")
 	s.do(owner, post, "/v1/teams/none/rotations", good).problem(404, "")
@@ -74,7 +78,8 @@ func TestTakeThePagerAndSwap(t *testing.T) {
 	edit := m{"action": "take", "team": "ops", "role": "primary", "until": now + 2*3600}
 	preview := decode[m](s.do(bob, post, "/v1/events/preview", edit).is(200))
 	require.NotEmpty(t, preview["added"])
-	taken := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/take", m{"role": "primary", "until": now + 2*3600}).is(201))
+	taken := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/take",
+		m{"role": "primary", "until": now + 2*3600}).is(201))
 	require.NotEmpty(t, taken["shifts"])
 	at := decode[[]m](s.do(scheduler, get, "/api/v0/teams/ops/oncall/primary", nil).is(200))
 	require.Len(t, at, 1, "one person is on call")
@@ -85,7 +90,8 @@ func TestTakeThePagerAndSwap(t *testing.T) {
 	s.do(bob, post, "/v1/events/preview", m{"action": "burn"}).problem(400, "action")
 
 	// The end is after the next hand-off, so the next person's shift is replaced, too.
-	long := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/take", m{"role": "primary", "until": now + day + 3600}).is(201))
+	long := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/take",
+		m{"role": "primary", "until": now + day + 3600}).is(201))
 	require.NotEmpty(t, long["shifts"])
 	all := decode[[]m](s.do(scheduler, get, "/api/v0/events?team=ops&role=primary", nil).is(200))
 	for i := 1; i < len(all); i++ {
@@ -96,7 +102,8 @@ func TestTakeThePagerAndSwap(t *testing.T) {
 	other := s.event("ann", "secondary", now+4*day, now+5*day)
 	ask := func(as caller, give, take int64) int64 {
 		t.Helper()
-		return decode[map[string]int64](s.do(as, post, "/v1/teams/ops/swap-requests", m{"event_id": give, "other_event_id": take, "note": "please"}).is(201))["id"]
+		return decode[map[string]int64](s.do(as, post, "/v1/teams/ops/swap-requests",
+			m{"event_id": give, "other_event_id": take, "note": "please"}).is(201))["id"]
 	}
 	user := func(id int64) any {
 		return decode[m](s.do(scheduler, get, fmt.Sprintf("/api/v0/events/%d", id), nil).is(200))["user"]
@@ -109,7 +116,8 @@ func TestTakeThePagerAndSwap(t *testing.T) {
 	request = ask(bob, other, mine)
 	require.Less(t, s.do(owner, post, fmt.Sprintf("/v1/swap-requests/%d/decline", request), nil).status, 300)
 	request = ask(bob, other, mine)
-	again := s.do(bob, post, "/v1/teams/ops/swap-requests", m{"event_id": other, "other_event_id": mine, "note": "again"})
+	again := s.do(bob, post, "/v1/teams/ops/swap-requests", m{"event_id": other, "other_event_id": mine,
+		"note": "again"})
 	again.problem(409, "")
 	require.Contains(t, again.body, fmt.Sprintf("swap request %d asks the same", request))
 	require.Less(t, s.do(bob, post, fmt.Sprintf("/v1/swap-requests/%d/withdraw", request), nil).status, 300)
@@ -124,7 +132,8 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	s := newCalendar(t)
 	now := time.Now().Unix()
 	const away = "/v1/teams/ops/unavailability"
-	id := decode[struct{ ID int64 }](s.do(bob, post, away, m{"start": now + day, "end": now + 2*day, "rule": "FREQ=WEEKLY;COUNT=3", "note": "yoga"}).is(201)).ID
+	id := decode[struct{ ID int64 }](s.do(bob, post, away, m{"start": now + day, "end": now + 2*day,
+		"rule": "FREQ=WEEKLY;COUNT=3", "note": "yoga"}).is(201)).ID
 	rows := itemsOf[m](s.do(owner, get, away, nil).is(200))
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{"bob", "yoga"}, []any{rows[0]["user"], rows[0]["note"]})
@@ -146,18 +155,24 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	s.do(bob, get, days, nil).problem(404, "")
 
 	s.event("ann", "primary", now-3600, now+3600)
-	gaps := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", now, now+day), nil).is(200))
-	require.Equal(t, []m{{"role": "primary", "kind": "nobody", "start": float64(now + 3600), "end": float64(now + day)}}, gaps)
+	gaps := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", now, now+
+		day), nil).is(200))
+	require.Equal(t, []m{{"role": "primary", "kind": "nobody", "start": float64(now + 3600),
+		"end": float64(now + day)}}, gaps)
 	s.do(owner, put, "/v1/teams/ops/coverage/primary", m{"cover": "never"}).is(200)
-	require.Equal(t, []m{{"role": "primary", "cover": "never", "hours": []any{}}}, itemsOf[m](s.do(bob, get, "/v1/teams/ops/coverage", nil).is(200)))
-	require.Empty(t, itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", now, now+day), nil).is(200)))
+	require.Equal(t, []m{{"role": "primary", "cover": "never", "hours": []any{}}},
+		itemsOf[m](s.do(bob, get, "/v1/teams/ops/coverage", nil).is(200)))
+	require.Empty(t, itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", now, now+day),
+		nil).is(200)))
 	s.do(owner, put, "/v1/teams/ops/coverage/primary", m{"cover": "sometimes"}).problem(400, "cover")
 	unknown := s.do(owner, put, "/v1/teams/ops/coverage/nope", m{"cover": "always"})
 	unknown.problem(404, "")
 	require.Equal(t, `there is no role "nope"`, decode[m](unknown)["detail"])
-	shares := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", now-day, now+day), nil).is(200))
+	shares := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", now-day, now+day),
+		nil).is(200))
 	require.Len(t, shares, 1)
-	require.Equal(t, []any{"ann", float64(2), float64(1)}, []any{shares[0]["user"], shares[0]["hours"], shares[0]["shifts"]})
+	require.Equal(t, []any{"ann", float64(2), float64(1)}, []any{shares[0]["user"], shares[0]["hours"],
+		shares[0]["shifts"]})
 	s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", now, now-1), nil).problem(400, "end")
 }
 
@@ -179,7 +194,8 @@ func TestBonusAndReadiness(t *testing.T) {
 		resp, err := http.Get(s.url + path)
 		require.NoError(t, err)
 		_ = resp.Body.Close()
-		require.Equal(t, status, resp.StatusCode, "without a processor the server accepts incidents and nobody is paged: %s", path)
+		require.Equal(t, status, resp.StatusCode,
+			"without a processor the server accepts incidents and nobody is paged: %s", path)
 	}
 }
 
@@ -190,12 +206,15 @@ func TestImportedCalendars(t *testing.T) {
 	const path = "/v1/teams/ops/imports?role=primary&roster=r"
 	at := time.Now().UTC().Truncate(time.Hour).Add(24 * time.Hour)
 	event := func(uid, who string, start time.Time) string {
-		return "BEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:" + start.Format("20060102T150405Z") + "\r\nDTEND:" +
+		return "BEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:" +
+			start.Format("20060102T150405Z") + "\r\nDTEND:" +
 			start.Add(2*time.Hour).Format("20060102T150405Z") + "\r\nSUMMARY:" + who + "\r\nEND:VEVENT\r\n"
 	}
-	calendar := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n" + event("1", "ann", at) + event("2", "bob", at.Add(2*time.Hour)) + event("3", "zoe", at.Add(4*time.Hour)) + "END:VCALENDAR\r\n"
+	calendar := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n" + event("1", "ann", at) +
+		event("2", "bob", at.Add(2*time.Hour)) + event("3", "zoe", at.Add(4*time.Hour)) + "END:VCALENDAR\r\n"
 	before := s.number("select count(*) from shifts")
-	require.Contains(t, s.do(owner, post, path+"&preview=true", calendar).is(200).body, "zoe", "who is not known is told")
+	require.Contains(t, s.do(owner, post, path+"&preview=true", calendar).is(200).body, "zoe",
+		"who is not known is told")
 	require.Equal(t, before, s.number("select count(*) from shifts"), "a preview writes nothing")
 	for range 2 {
 		a := s.do(owner, post, path, calendar)
@@ -203,7 +222,8 @@ func TestImportedCalendars(t *testing.T) {
 		require.Equal(t, before+2, s.number("select count(*) from shifts"), "the same calendar again changes nothing")
 	}
 	s.do(owner, post, "/v1/teams/ops/unavailability", m{"start": at.Unix(), "end": at.Add(time.Hour).Unix()}).is(201)
-	shorter := strings.Replace(calendar, "DTEND:"+at.Add(2*time.Hour).Format("20060102T150405Z"), "DTEND:"+at.Add(time.Hour).Format("20060102T150405Z"), 1)
+	shorter := strings.Replace(calendar, "DTEND:"+at.Add(2*time.Hour).Format("20060102T150405Z"), "DTEND:"+
+		at.Add(time.Hour).Format("20060102T150405Z"), 1)
 	moved := decode[m](s.do(owner, post, path+"&preview=true", shorter).is(200))
 	require.Len(t, moved["changed"], 1, moved)
 	changed := moved["changed"].([]any)[0].(m)

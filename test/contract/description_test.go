@@ -68,7 +68,8 @@ func describe(t *testing.T, url string) *description {
 				method: strings.ToUpper(method), path: path, access: o["x-iris-access"].(string), name: name, rule: rule, audit: actions, fixed: fixedParts(path),
 				match:     regexp.MustCompile("^" + parameter.ReplaceAllString(regexp.QuoteMeta(path), rest) + "$"),
 				responses: o["responses"].(map[string]any),
-				pointer:   "#/paths/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(path) + "/" + method + "/responses/",
+				pointer: "#/paths/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(path) + "/" + method +
+					"/responses/",
 			})
 		}
 	}
@@ -109,8 +110,8 @@ func (d *description) find(method, path string) *descriptionOf {
 	return nil
 }
 
-// conforms fails the test if the answer differs from the description. It returns the operation's name. It returns false for a
-// request without a described operation (unknown paths and methods).
+// conforms fails the test if the answer differs from the description. It returns the operation's name. It returns false
+// for a request without a described operation (unknown paths and methods).
 func (d *description) conforms(t *testing.T, method, path string, a answer) (string, bool) {
 	t.Helper()
 	o := d.find(method, path)
@@ -143,7 +144,8 @@ func (d *description) conforms(t *testing.T, method, path string, a answer) (str
 	}
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(a.body))
 	require.NoError(t, err, "%s: %s", a.what, a.body)
-	schema, err := d.compiler.Compile(documentURL + o.pointer + fmt.Sprint(a.status) + "/content/" + strings.ReplaceAll(kind, "/", "~1") + "/schema")
+	schema, err := d.compiler.Compile(documentURL + o.pointer + fmt.Sprint(a.status) + "/content/" +
+		strings.ReplaceAll(kind, "/", "~1") + "/schema")
 	require.NoError(t, err)
 	require.NoError(t, schema.Validate(value), "%s: not as described: %s", a.what, a.body)
 	return method + " " + o.path, true
@@ -161,7 +163,8 @@ func TestDescriptionCompiles(t *testing.T) {
 				if len(media.(map[string]any)) == 0 {
 					continue // a body that may be empty or text has this type, too
 				}
-				_, err := s.api.compiler.Compile(documentURL + o.pointer + status + "/content/" + strings.ReplaceAll(kind, "/", "~1") + "/schema")
+				_, err := s.api.compiler.Compile(documentURL + o.pointer + status + "/content/" +
+					strings.ReplaceAll(kind, "/", "~1") + "/schema")
 				require.NoError(t, err, "%s %s %s", o.method, o.path, status)
 			}
 		}

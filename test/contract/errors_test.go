@@ -63,7 +63,8 @@ func newForErrors(t *testing.T) *server {
 		insert into users (name) values ('lone');
 		insert into user_contacts select id, 'slack', 'ann', 'ann' from users where name = 'ann'`)
 	s.do(owner, post, "/v0/applications/demo/quota", aQuota()).is(201)
-	s.do(bob, post, "/v0/plans", aPlan(m{"name": "dynamic", "steps": [][]m{{aNotification(m{"role": nil, "target": nil, "dynamic_index": 0})}}})).is(201)
+	s.do(bob, post, "/v0/plans", aPlan(m{"name": "dynamic",
+		"steps": [][]m{{aNotification(m{"role": nil, "target": nil, "dynamic_index": 0})}}})).is(201)
 	s.do(bob, post, "/v0/plans", aPlan(m{"name": "quiet", "steps": [][]m{}})).is(201)
 	s.do(bob, post, "/v0/plans", aPlan(m{"name": "used"})).is(201)
 	s.do(demo, post, "/v0/incidents", m{"plan": "used", "context": m{}}).is(201)
@@ -71,8 +72,9 @@ func newForErrors(t *testing.T) *server {
 }
 
 func aQuota(changes ...m) m {
-	return changed(m{"hard_quota_threshold": 10, "soft_quota_threshold": 5, "hard_quota_duration": 60, "soft_quota_duration": 60,
-		"plan_name": "pager", "wait_time": 60, "target_name": "ann"}, changes...)
+	return changed(m{"hard_quota_threshold": 10, "soft_quota_threshold": 5, "hard_quota_duration": 60,
+		"soft_quota_duration": 60,
+		"plan_name":           "pager", "wait_time": 60, "target_name": "ann"}, changes...)
 }
 
 // Sends a request for every documented error. A refused request must change nothing.
@@ -91,7 +93,8 @@ func TestEveryError(t *testing.T) {
 			a := s.do(r.as, r.method, r.path, r.body, header...)
 			if a.status != r.status || a.body != r.says {
 				body, _ := json.Marshal(r.body)
-				t.Errorf("%s: %s: %.300s\n got %d %s\nwant %d %s", p.of, a.what, body, a.status, a.body, r.status, r.says)
+				t.Errorf("%s: %s: %.300s\n got %d %s\nwant %d %s", p.of, a.what, body, a.status, a.body, r.status,
+					r.says)
 			}
 			if kind := a.header.Get("Content-Type"); kind != "application/json" {
 				t.Errorf("%s: %s: content type %s", p.of, a.what, kind)
@@ -113,7 +116,8 @@ func transportErrors() part {
 		"/v0/incidents/999", "/v0/messages/999", "/v0/internal/sender_heartbeat/x", "/v0/internal/auth/applications"} {
 		p.rows = append(p.rows, mistake{demo, get, path, nil, 404, noBody})
 	}
-	p.rows = append(p.rows, mistake{admin, get, "/v0/users/zoe", nil, 404, noBody}, mistake{admin, get, "/v0/users/999", nil, 404, noBody})
+	p.rows = append(p.rows, mistake{admin, get, "/v0/users/zoe", nil, 404, noBody},
+		mistake{admin, get, "/v0/users/999", nil, 404, noBody})
 	for path, method := range map[string]string{"/v0/plans": put, "/v0/plans/1": put, "/v0/incidents": del, "/v0/incidents/claim": get, "/v0/incidents/1": del, "/v0/messages": post,
 		"/v0/notifications": get, "/v0/targets": post, "/v0/modes": post, "/v0/priorities": put, "/v0/timezones": post, "/v0/stats": post, "/v0/devices": get,
 		"/v0/applications/demo/rename": post, "/v0/applications/demo/rekey": get, "/v0/users/overrides/bob": get, "/v0/response/email": get,
@@ -144,16 +148,21 @@ func (p part) with(rows ...mistake) part {
 }
 
 func proofErrors() part {
-	unknown, forger := caller{name: "an unknown application", app: "nix"}, caller{name: "an application with a wrong key", app: "wrong"}
+	unknown, forger := caller{name: "an unknown application",
+		app: "nix"}, caller{name: "an application with a wrong key", app: "wrong"}
 	return part{"authentication and permissions", []mistake{
 		{anonymous, get, "/v0/modes", nil, 401, explained(failedAuth, "Malformed/missing HMAC authorization header")},
-		{anonymous, post, "/v0/incidents", m{}, 401, explained(failedAuth, "Malformed/missing HMAC authorization header")},
-		{unknown, get, "/v0/modes", nil, 401, explained(failedAuth, "HMAC failed validation. Check API key/clock skew")},
+		{anonymous, post, "/v0/incidents", m{}, 401, explained(failedAuth,
+			"Malformed/missing HMAC authorization header")},
+		{unknown, get, "/v0/modes", nil, 401, explained(failedAuth,
+			"HMAC failed validation. Check API key/clock skew")},
 		{forger, get, "/v0/modes", nil, 401, explained(failedAuth, "HMAC failed validation. Check API key/clock skew")},
-		{caller{name: "demo for bob", app: "demo", user: "bob"}, get, "/v0/modes", nil, 401, explained("This application does not have the power to authenticate usernames", "")},
+		{caller{name: "demo for bob", app: "demo", user: "bob"}, get, "/v0/modes", nil, 401,
+			explained("This application does not have the power to authenticate usernames", "")},
 		{demo, get, "/v0/users/bob", nil, 401, explained("App must allow authentication as user for this action", "")},
 		{owner, get, "/v0/users/bob", nil, 401, explained("This user is not allowed to access this resource", "")},
-		{asBob, get, "/v0/users/settings/ann", nil, 401, explained("This user is not allowed to access this resource", "")},
+		{asBob, get, "/v0/users/settings/ann", nil, 401, explained("This user is not allowed to access this resource",
+			"")},
 	}}
 }
 
@@ -166,16 +175,20 @@ func queryErrors() part {
 		"/v0/templates": "id created",
 	} {
 		for field := range strings.FieldsSeq(fields) {
-			p.rows = append(p.rows, mistake{demo, get, path + "?" + field + "__like=1", nil, 400, title("invalid filter operator like")})
+			p.rows = append(p.rows, mistake{demo, get, path + "?" + field + "__like=1", nil, 400,
+				title("invalid filter operator like")})
 			if field == "active" || field == "resolved" { // flags: numbers and texts
 				continue
 			}
 			for _, op := range []string{"", "__eq", "__ne", "__gt", "__in"} {
-				p.rows = append(p.rows, mistake{demo, get, path + "?" + field + op + "=x", nil, 400, fmt.Sprintf(badInt, field)})
+				p.rows = append(p.rows, mistake{demo, get, path + "?" + field + op + "=x", nil, 400,
+					fmt.Sprintf(badInt, field)})
 			}
 		}
-		p.rows = append(p.rows, mistake{demo, get, path + "?name__regex=1&id__sounds=1", nil, 400, title("invalid filter operator sounds")},
-			mistake{demo, get, path + "?limit=-1", nil, 400, explained("Invalid parameter", `The "limit" parameter is invalid. The value must not be negative.`)})
+		p.rows = append(p.rows, mistake{demo, get, path + "?name__regex=1&id__sounds=1", nil, 400,
+			title("invalid filter operator sounds")},
+			mistake{demo, get, path + "?limit=-1", nil, 400,
+				explained("Invalid parameter", `The "limit" parameter is invalid. The value must not be negative.`)})
 	}
 	return p
 }

@@ -20,7 +20,8 @@ func TestOpenIncidents(t *testing.T) {
 	a := s.do(demo, post, "/v0/incidents", ok).is(http.StatusCreated)
 	require.Equal(t, "/incidents/"+a.body, a.header.Get("Location"))
 	in := decode[m](s.do(demo, get, "/v0/incidents/"+a.body, nil).is(http.StatusOK))
-	require.Equal(t, m{"host": "db1", "message": nil}, in["context"], "the declared variables, all of them and no others")
+	require.Equal(t, m{"host": "db1", "message": nil}, in["context"],
+		"the declared variables, all of them and no others")
 	require.Equal(t, []any{float64(1), float64(0), nil}, []any{in["active"], in["resolved"], in["owner"]})
 
 	s.do(demo, post, "/v0/incidents", m{"context": m{}}).refuses(400, "missing plan name attribute")
@@ -31,12 +32,14 @@ func TestOpenIncidents(t *testing.T) {
 	}
 	s.do(demo, post, "/v0/incidents", m{"plan": "pager", "context": m{}, "application": "other"}).
 		refuses(403, "This application demo does not allow creating incidents as other applications")
-	s.do(power, post, "/v0/incidents", m{"plan": "pager", "context": m{}, "application": "nix"}).refuses(400, "Invalid application")
+	s.do(power, post, "/v0/incidents", m{"plan": "pager", "context": m{}, "application": "nix"}).refuses(400,
+		"Invalid application")
 	s.do(power, post, "/v0/incidents", m{"plan": "pager", "context": m{}, "application": "demo"}).is(201)
 	s.do(power, post, "/v0/incidents", ok).refuses(400, "No plan template actions exist for this app")
 	long := m{"plan": "pager", "context": m{"host": strings.Repeat("x", 70000)}}
 	require.Contains(t, s.do(demo, post, "/v0/incidents", long).is(400).body, "is larger than limit 65535")
-	s.do(anonymous, post, "/v0/incidents", ok).refuses(401, "Authentication failure", "Malformed/missing HMAC authorization header")
+	s.do(anonymous, post, "/v0/incidents", ok).refuses(401, "Authentication failure",
+		"Malformed/missing HMAC authorization header")
 }
 
 func TestADedupKeyOpensOneIncident(t *testing.T) {
@@ -49,7 +52,8 @@ func TestADedupKeyOpensOneIncident(t *testing.T) {
 	require.Equal(t, first, s.do(demo, post, "/v0/incidents", body("disk")).is(http.StatusCreated).body)
 	require.NotEqual(t, first, s.do(demo, post, "/v0/incidents", body("cpu")).is(http.StatusCreated).body)
 	s.do(demo, post, "/v0/incidents/"+first+"/resolve", m{"resolved": 1}).is(http.StatusOK)
-	require.NotEqual(t, first, s.do(demo, post, "/v0/incidents", body("disk")).is(http.StatusCreated).body, "the key is free again")
+	require.NotEqual(t, first, s.do(demo, post, "/v0/incidents", body("disk")).is(http.StatusCreated).body,
+		"the key is free again")
 	for _, wrong := range []any{3, []string{}, strings.Repeat("k", 256), "a\x00b"} {
 		require.Contains(t, s.do(demo, post, "/v0/incidents", body(wrong)).is(http.StatusBadRequest).body, "dedup_key")
 	}
@@ -59,15 +63,19 @@ func TestOpenDynamicIncidents(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	n := m{"priority": "high", "template": "words", "wait": 0, "repeat": 0, "dynamic_index": 0}
-	s.do(bob, post, "/v0/plans", m{"name": "dynamic", "creator": "bob", "description": "", "threshold_window": 1, "threshold_count": 1,
+	s.do(bob, post, "/v0/plans", m{"name": "dynamic", "creator": "bob", "description": "", "threshold_window": 1,
+		"threshold_count":    1,
 		"aggregation_window": 1, "aggregation_reset": 1, "steps": [][]m{{n}}}).is(201)
 	with := func(targets ...m) m { return m{"plan": "dynamic", "context": m{}, "dynamic_targets": targets} }
 	s.do(demo, post, "/v0/incidents", with(m{"role": "team", "target": "ops"})).is(201)
 	s.do(demo, post, "/v0/incidents", with(m{"role": "mailing-list", "target": "all-ops"})).is(201)
 	s.do(demo, post, "/v0/incidents", with()).refuses(400, "Invalid number of dynamic targets")
-	s.do(demo, post, "/v0/incidents", with(m{"role": "team", "target": "ops"}, m{"role": "user", "target": "ann"})).refuses(400, "Invalid number of dynamic targets")
-	s.do(demo, post, "/v0/incidents", with(m{"role": "team", "target": "ann"})).refuses(400, "Invalid incident", "invalid role team for target ann")
-	s.do(demo, post, "/v0/incidents", with(m{"role": "boss", "target": "ops"})).refuses(400, "Invalid incident", "invalid role boss for target ops")
+	s.do(demo, post, "/v0/incidents", with(m{"role": "team", "target": "ops"},
+		m{"role": "user", "target": "ann"})).refuses(400, "Invalid number of dynamic targets")
+	s.do(demo, post, "/v0/incidents", with(m{"role": "team", "target": "ann"})).refuses(400, "Invalid incident",
+		"invalid role team for target ann")
+	s.do(demo, post, "/v0/incidents", with(m{"role": "boss", "target": "ops"})).refuses(400, "Invalid incident",
+		"invalid role boss for target ops")
 }
 
 func TestAcknowledgeIncidents(t *testing.T) {
@@ -75,8 +83,10 @@ func TestAcknowledgeIncidents(t *testing.T) {
 	s := newIrisServer(t)
 	id := s.open()
 	path := fmt.Sprintf("/v0/incidents/%d", id)
-	s.do(power, post, path, m{"owner": "bob"}).says(200, fmt.Sprintf(`{"incident_id": %d, "owner": "bob", "active": false}`, id))
-	s.do(bob, post, path, m{"owner": nil}).says(200, fmt.Sprintf(`{"incident_id": %d, "owner": null, "active": true}`, id))
+	s.do(power, post, path, m{"owner": "bob"}).says(200,
+		fmt.Sprintf(`{"incident_id": %d, "owner": "bob", "active": false}`, id))
+	s.do(bob, post, path, m{"owner": nil}).says(200, fmt.Sprintf(`{"incident_id": %d, "owner": null, "active": true}`,
+		id))
 	s.do(bob, post, path, m{}).refuses(400, `"owner" field required`)
 	s.do(bob, post, path, m{"owner": "ann"}).refuses(401, "Invalid claimer for this app/user")
 	s.do(demo, post, path, m{"owner": "ann"}).refuses(401, "Invalid claimer for this app/user")
@@ -91,10 +101,13 @@ func TestAcknowledgeIncidents(t *testing.T) {
 		says(200, fmt.Sprintf(`{"owner": "bob", "claimed": [%d, %d], "unclaimed": []}`, id, other))
 	s.do(power, post, "/v0/incidents/claim", m{"owner": nil, "incident_ids": []int64{other}}).
 		says(200, fmt.Sprintf(`{"owner": null, "claimed": [], "unclaimed": [%d]}`, other))
-	s.do(power, post, "/v0/incidents/claim", m{"owner": "bob", "incident_ids": []int64{}}).says(200, `{"owner": "bob", "claimed": [], "unclaimed": []}`)
+	s.do(power, post, "/v0/incidents/claim", m{"owner": "bob", "incident_ids": []int64{}}).says(200,
+		`{"owner": "bob", "claimed": [], "unclaimed": []}`)
 	s.do(power, post, "/v0/incidents/claim", m{"owner": "bob"}).refuses(400, "Missing owner or incident_ids fields")
-	s.do(power, post, "/v0/incidents/claim", m{"owner": "bob", "incident_ids": []int64{999}}).refuses(400, "Invalid claim: no matching incident id")
-	s.do(power, post, "/v0/incidents/claim", m{"owner": "nix", "incident_ids": []int64{id}}).refuses(400, "Invalid claim: no matching owner")
+	s.do(power, post, "/v0/incidents/claim", m{"owner": "bob", "incident_ids": []int64{999}}).refuses(400,
+		"Invalid claim: no matching incident id")
+	s.do(power, post, "/v0/incidents/claim", m{"owner": "nix", "incident_ids": []int64{id}}).refuses(400,
+		"Invalid claim: no matching owner")
 	s.do(bob, get, "/v0/incidents/claim", nil).empty(405)
 }
 
@@ -103,18 +116,24 @@ func TestResolveAndComment(t *testing.T) {
 	s := newIrisServer(t)
 	id := s.open()
 	path := fmt.Sprintf("/v0/incidents/%d", id)
-	s.do(demo, post, path+"/resolve", m{"resolved": true}).says(200, fmt.Sprintf(`{"incident_id": "%d", "resolved": true}`, id))
+	s.do(demo, post, path+"/resolve", m{"resolved": true}).says(200,
+		fmt.Sprintf(`{"incident_id": "%d", "resolved": true}`, id))
 	in := decode[m](s.do(demo, get, path, nil).is(200))
-	require.Equal(t, []any{float64(0), float64(1)}, []any{in["active"], in["resolved"]}, "resolving ends the escalation")
-	s.do(demo, post, path+"/resolve", m{"resolved": 0}).says(200, fmt.Sprintf(`{"incident_id": "%d", "resolved": 0}`, id))
+	require.Equal(t, []any{float64(0), float64(1)}, []any{in["active"], in["resolved"]},
+		"resolving ends the escalation")
+	s.do(demo, post, path+"/resolve", m{"resolved": 0}).says(200,
+		fmt.Sprintf(`{"incident_id": "%d", "resolved": 0}`, id))
 	s.do(demo, post, path+"/resolve", m{}).refuses(400, "resolved field required")
-	s.do(demo, post, "/v0/incidents/999/resolve", m{"resolved": 1}).refuses(400, "Invalid claim: no matching incident id")
+	s.do(demo, post, "/v0/incidents/999/resolve", m{"resolved": 1}).refuses(400,
+		"Invalid claim: no matching incident id")
 
 	s.do(bob, post, path+"/comments", m{"author": "bob", "content": "looking ☃"}).is(201)
 	s.do(bob, post, path+"/comments", m{"author": "bob", "content": ""}).refuses(400, "Empty comment")
-	s.do(bob, post, path+"/comments", m{"author": "ann", "content": "x"}).refuses(403, "Comment author must match logged in user")
+	s.do(bob, post, path+"/comments", m{"author": "ann", "content": "x"}).refuses(403,
+		"Comment author must match logged in user")
 	s.do(power, post, path+"/comments", m{"author": "nobody", "content": "x"}).refuses(400, "Failed to post comment")
-	s.do(power, post, "/v0/incidents/999/comments", m{"author": "bob", "content": "x"}).refuses(400, "Failed to post comment")
+	s.do(power, post, "/v0/incidents/999/comments", m{"author": "bob", "content": "x"}).refuses(400,
+		"Failed to post comment")
 	s.do(bob, post, path+"/comments", m{"author": "bob"}).is(400)
 	comments := decode[[]m](s.do(demo, get, path+"/comments", nil).is(200))
 	require.Len(t, comments, 1)
@@ -134,7 +153,8 @@ func TestStepsOfAnIncident(t *testing.T) {
 	require.Len(t, steps, 1, "what the tracking address heard is of no step")
 	step := steps[0].(m)
 	require.Equal(t, []any{float64(message), "ann", "sms", "high", float64(1), float64(0), float64(0)},
-		[]any{step["id"], step["name"], step["mode"], step["priority"], step["step"], step["mode_changed"], step["target_changed"]})
+		[]any{step["id"], step["name"], step["mode"], step["priority"], step["step"], step["mode_changed"],
+			step["target_changed"]})
 	for path, status := range map[string]int{"/v0/incidents/99999999999999999999": 404, "/v0/messages/99999999999999999999": 404, "/v0/incidents/1.0": 400} {
 		s.do(demo, get, path, nil).is(status)
 	}
@@ -154,10 +174,14 @@ func TestListIncidents(t *testing.T) {
 		return out
 	}
 	for query, want := range map[string][]int64{
-		"active=1": {second}, "active=0": {first}, "owner=bob": {first}, "owner=BOB": {first}, "id__in=" + fmt.Sprintf("%d,%%20%d", first, second): {first, second},
-		"limit=1": {second}, "limit=2": {second, first}, "plan=pager": {first, second}, "plan__ne=pager": nil, "plan__startswith=pag": {first, second},
-		"plan__contains=_": nil, "resolved=0": {first, second}, "resolved=1": nil, "claimed=true": {first}, "claimed=false": {second},
-		"application=demo&active=1": {second}, fmt.Sprintf("id=%d,%d", first, second): nil, "context__contains=db1": {first, second},
+		"active=1": {second}, "active=0": {first}, "owner=bob": {first}, "owner=BOB": {first}, "id__in=" +
+			fmt.Sprintf("%d,%%20%d", first, second): {first, second},
+		"limit=1": {second}, "limit=2": {second, first}, "plan=pager": {first,
+			second}, "plan__ne=pager": nil, "plan__startswith=pag": {first, second},
+		"plan__contains=_": nil, "resolved=0": {first,
+			second}, "resolved=1": nil, "claimed=true": {first}, "claimed=false": {second},
+		"application=demo&active=1": {second}, fmt.Sprintf("id=%d,%d", first,
+			second): nil, "context__contains=db1": {first, second},
 	} {
 		require.ElementsMatch(t, want, ids(query), query)
 	}
@@ -168,7 +192,8 @@ func TestListIncidents(t *testing.T) {
 		s.do(demo, get, "/v0/incidents"+broad, nil).refuses(400, "Incident query too broad, add filter or limit")
 	}
 	s.do(demo, get, "/v0/incidents?id=x", nil).refuses(400, "invalid argument type", "id should be <class 'int'>")
-	s.do(demo, get, "/v0/incidents?limit=x", nil).refuses(400, "Invalid parameter", `The "limit" parameter is invalid. The value must be an integer.`)
+	s.do(demo, get, "/v0/incidents?limit=x", nil).refuses(400, "Invalid parameter",
+		`The "limit" parameter is invalid. The value must be an integer.`)
 	s.do(demo, get, "/v0/incidents?limit=-1", nil).is(400)
 	s.do(demo, get, "/v0/incidents?id__like=1", nil).refuses(400, "invalid filter operator like")
 	s.do(demo, get, "/v0/incidents/x", nil).refuses(400, "Invalid incident id")

@@ -33,7 +33,8 @@ func numberDoors(s *server) []numberDoor {
 	directory, pushes := s.connect("hr", nil), 0
 	scim := func(number string) (int, string) {
 		pushes++
-		status, out, _ := s.scim(directory, post, "/Users", fmt.Sprintf(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"externalId":"e%d","userName":"pushed%[1]d",
+		status, out, _ := s.scim(directory, post, "/Users",
+			fmt.Sprintf(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"externalId":"e%d","userName":"pushed%[1]d",
 			"emails":[{"value":"pushed%[1]d@corp.test"}],"phoneNumbers":[{"type":"mobile","value":%q}],"active":true}`, pushes, number))
 		return status, fmt.Sprint(out)
 	}
@@ -42,9 +43,12 @@ func numberDoors(s *server) []numberDoor {
 		return a.status, a.body
 	}
 	return []numberDoor{
-		{"/api/v0/users", through(bob, put, "/api/v0/users/bob", func(n string) any { return m{"contacts": m{"sms": n}} }), "bob", "sms"},
-		{"/v1/users/bob/contacts/sms", through(bob, put, "/v1/users/bob/contacts/sms", func(n string) any { return m{"destination": n} }), "bob", "destination"},
-		{"POST /v1/users", through(admin, post, "/v1/users", func(n string) any { return m{"name": "zed", "contacts": m{"sms": n}} }), "zed", "contacts"},
+		{"/api/v0/users", through(bob, put, "/api/v0/users/bob",
+			func(n string) any { return m{"contacts": m{"sms": n}} }), "bob", "sms"},
+		{"/v1/users/bob/contacts/sms", through(bob, put, "/v1/users/bob/contacts/sms",
+			func(n string) any { return m{"destination": n} }), "bob", "destination"},
+		{"POST /v1/users", through(admin, post, "/v1/users",
+			func(n string) any { return m{"name": "zed", "contacts": m{"sms": n}} }), "zed", "contacts"},
 		{"/people/bob/contacts", page, "bob", "destination"},
 		{"/people", func(n string) (int, string) {
 			a := s.post(admin, "/people", "name", "zed", "contacts.sms", n)
@@ -66,7 +70,8 @@ func (s *server) forgetNumbers() {
 	s.exec("delete from users where name = 'zed' or name like 'pushed%'")
 }
 
-// Every door stores a phone number in international form. One without a country code is refused, unless phone_region says its country.
+// Every door stores a phone number in international form. One without a country code is refused, unless phone_region
+// says its country.
 func TestEveryDoorReadsPhoneNumbers(t *testing.T) {
 	t.Parallel()
 	const foreign, national = "+44 (0)20 7946 0958", "079 4609 5812"
@@ -101,7 +106,8 @@ func TestEveryDoorReadsPhoneNumbers(t *testing.T) {
 			env := append(environment(s.T, s.db.Config().ConnString()), "IRIS_PHONE_REGION="+region)
 			s.iris(env, "", "contact", "set", "bob", "sms", foreign)
 			require.Equal(t, "+442079460958", s.storedNumber("bob"), "iris contact set")
-			cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "iris"), "contact", "set", "bob", "sms", national)
+			cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "iris"), "contact", "set", "bob", "sms",
+				national)
 			cmd.Env = env
 			out, err := cmd.CombinedOutput()
 			if want == "" {
@@ -113,7 +119,9 @@ func TestEveryDoorReadsPhoneNumbers(t *testing.T) {
 			}
 
 			ldap := func(number string) string {
-				p := usersdirectory.Compare(usersdirectory.LDAP, nil, []usersdirectory.Entry{{Ref: "uid=ann", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: number}}, nil, usersdirectory.Rules{Region: users.Region(region)})
+				p := usersdirectory.Compare(usersdirectory.LDAP, nil,
+					[]usersdirectory.Entry{{Ref: "uid=ann", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com",
+						Phone: number}}, nil, usersdirectory.Rules{Region: users.Region(region)})
 				require.Len(t, p.Changes, 1)
 				return p.Changes[0].Contacts[users.SMS]
 			}
@@ -124,7 +132,8 @@ func TestEveryDoorReadsPhoneNumbers(t *testing.T) {
 			s.forgetNumbers()
 			s.iris(env, "", "contact", "set", "bob", "sms", foreign)
 			incident, message := s.page("sms")
-			s.twilio(post, "/api/v0/twilio/messages/relay", url.Values{"From": {"+442079460958"}, "Body": {fmt.Sprintf("%d claim", message)}}).is(200)
+			s.twilio(post, "/api/v0/twilio/messages/relay", url.Values{"From": {"+442079460958"},
+				"Body": {fmt.Sprintf("%d claim", message)}}).is(200)
 			require.EqualValues(t, 1, s.number("select count(*) from incidents i join users u on u.id = i.owner_id where i.id = $1 and u.name = 'bob'", incident))
 		})
 	}

@@ -59,7 +59,8 @@ func (r right) whoMay() caller {
 	return columns[strings.IndexByte(r.who, 'o')]
 }
 
-// Sends bodies with one wrong place to every route. None may be a 500 (do requires that), and a refused request changes nothing.
+// Sends bodies with one wrong place to every route. None may be a 500 (do requires that), and a refused request changes
+// nothing.
 func TestInvalidBodies(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
@@ -92,7 +93,8 @@ func TestInvalidBodies(t *testing.T) {
 				continue
 			}
 			if broken == "" && strings.HasPrefix(r.path, "/v2/alerts/") {
-				require.Contains(t, []int{202, 400, 422}, a.status, "%s %s: some actions need no field", r.method, r.path)
+				require.Contains(t, []int{202, 400, 422}, a.status, "%s %s: some actions need no field", r.method,
+					r.path)
 				continue
 			}
 			require.Equal(t, 400, a.status, "%s %s %q", r.method, r.path, broken)

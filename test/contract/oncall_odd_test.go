@@ -14,13 +14,17 @@ import (
 func TestOncallConventions(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
-	s.do(scheduler, post, "/api/v0/teams", m{"name": "n\u00fcll ☃: $?", "scheduling_timezone": "utc", "admin": "ann"}).empty(201)
+	s.do(scheduler, post, "/api/v0/teams", m{"name": "n\u00fcll ☃: $?", "scheduling_timezone": "utc",
+		"admin": "ann"}).empty(201)
 	for _, path := range []string{"n%C3%BCll+%E2%98%83%3A+%24%3F", "n%C3%BCll%20%E2%98%83:%20$%3F", "n%C3%BCll%20%E2%98%83:%20$%3F/"} {
-		require.Equal(t, "nüll ☃: $?", decode[m](s.do(scheduler, get, "/api/v0/teams/"+path, nil).is(200))["name"], path)
+		require.Equal(t, "nüll ☃: $?", decode[m](s.do(scheduler, get, "/api/v0/teams/"+path, nil).is(200))["name"],
+			path)
 	}
 	s.do(scheduler, get, "/api/v0/teams/a%2Fb", nil).refuses(404, "404 Not Found")
-	s.do(scheduler, post, "/api/v0/teams", m{"name": "this & that", "scheduling_timezone": "UTC", "admin": "ann"}).refuses(400, "invalid team name", `team name contains invalid character "&"`)
-	s.do(owner, put, "/api/v0/teams/ops", m{"description": "d"}, "Content-Type", "application/x-www-form-urlencoded").empty(200)
+	s.do(scheduler, post, "/api/v0/teams", m{"name": "this & that", "scheduling_timezone": "UTC",
+		"admin": "ann"}).refuses(400, "invalid team name", `team name contains invalid character "&"`)
+	s.do(owner, put, "/api/v0/teams/ops", m{"description": "d"}, "Content-Type",
+		"application/x-www-form-urlencoded").empty(200)
 	for _, path := range []string{"/api/v0/teams/", "/api/v0/roles/", "/api/v0/timezones/", "/api/v0/teams/ops/rosters/"} {
 		s.do(scheduler, get, path, nil).is(200)
 	}
@@ -42,7 +46,8 @@ func TestOncallConventions(t *testing.T) {
 	for _, v := range []string{"false", "False", "no", "f", "n", "off", "0"} {
 		require.NotContains(t, s.do(scheduler, get, "/api/v0/teams?get_id="+v, nil).is(200).body, "[[", v)
 	}
-	s.do(scheduler, get, "/api/v0/teams?get_id=maybe", nil).refuses(400, "Invalid parameter", `The "get_id" parameter is invalid. The value of the parameter must be "true" or "false".`)
+	s.do(scheduler, get, "/api/v0/teams?get_id=maybe", nil).refuses(400, "Invalid parameter",
+		`The "get_id" parameter is invalid. The value of the parameter must be "true" or "false".`)
 }
 
 func TestOncallFilters(t *testing.T) {
@@ -93,9 +98,12 @@ func TestOncallInvalidValues(t *testing.T) {
 	s.roster()
 	now := time.Now().Unix()
 	event := s.event("ann", "primary", now+day, now+2*day)
-	weekly := m{"role": "primary", "advanced_mode": 0, "events": []m{{"start": 0, "duration": 7 * day}}, "scheduler": m{"name": "round-robin", "data": []string{"ann"}}, "auto_populate_threshold": 7}
-	schedule := decode[map[string]int64](s.do(owner, post, "/api/v0/teams/ops/rosters/r/schedules", weekly).is(201))["id"]
-	notice := m{"team": "ops", "roles": []string{"primary"}, "mode": "email", "type": "oncall_reminder", "time_before": 60}
+	weekly := m{"role": "primary", "advanced_mode": 0, "events": []m{{"start": 0, "duration": 7 * day}},
+		"scheduler": m{"name": "round-robin", "data": []string{"ann"}}, "auto_populate_threshold": 7}
+	schedule := decode[map[string]int64](s.do(owner, post, "/api/v0/teams/ops/rosters/r/schedules",
+		weekly).is(201))["id"]
+	notice := m{"team": "ops", "roles": []string{"primary"}, "mode": "email", "type": "oncall_reminder",
+		"time_before": 60}
 	shift := m{"start": now + 3*day, "end": now + 4*day, "user": "ann", "team": "ops", "role": "primary"}
 	count := func() []int64 {
 		var out []int64
@@ -112,30 +120,61 @@ func TestOncallInvalidValues(t *testing.T) {
 		good         m
 		wrong        map[string][]any
 	}{
-		{owner, post, "/teams", m{"name": "odd", "scheduling_timezone": "UTC"}, map[string][]any{"name": {number, list, object, true}, "scheduling_timezone": {number, list, "Mars/Base", "\x00"},
-			"email": {number, list}, "iris_enabled": {text, number, list, object}, "override_phone_number": {number, strings.Repeat("5", 300)}, "slack_channel": {number, text}}},
-		{owner, put, "/teams/ops", m{}, map[string][]any{"name": {number, list, "", "a/b"}, "iris_enabled": {number, text, nil, list}, "api_managed_roster": {number, text, nil}, "scheduling_timezone": {text, number}}},
+		{owner, post, "/teams", m{"name": "odd", "scheduling_timezone": "UTC"},
+			map[string][]any{"name": {number, list, object, true},
+				"scheduling_timezone": {number, list, "Mars/Base", "\x00"},
+				"email":               {number, list}, "iris_enabled": {text, number, list,
+					object}, "override_phone_number": {number,
+					strings.Repeat("5", 300)}, "slack_channel": {number, text}}},
+		{owner, put, "/teams/ops", m{}, map[string][]any{"name": {number, list, "", "a/b"},
+			"iris_enabled": {number, text, nil, list}, "api_managed_roster": {number, text,
+				nil}, "scheduling_timezone": {text, number}}},
 		{owner, post, "/teams/ops/users", m{}, map[string][]any{"name": {number, list, object}}},
 		{owner, post, "/teams/ops/admins", m{}, map[string][]any{"name": {number, list, object, nil, ""}}},
-		{owner, post, "/teams/ops/rosters", m{}, map[string][]any{"name": {number, list, object, nil, "", "\x00", strings.Repeat("x", 300)}}},
-		{owner, put, "/teams/ops/rosters/r", m{}, map[string][]any{"name": {number, list, "", "a,b"}, "roster_order": {text, number, object, []any{1}, []any{nil}, []string{"ann", "ann", "bob"}}}},
-		{owner, post, "/teams/ops/rosters/r/users", m{"name": "root"}, map[string][]any{"name": {number, list, nil}, "in_rotation": {text, list, object, 2}}},
-		{owner, put, "/teams/ops/rosters/r/users/ann", m{}, map[string][]any{"in_rotation": {text, list, object, 2, nil, "true"}}},
-		{owner, post, "/teams/ops/rosters/r/schedules", weekly, map[string][]any{"role": {number, list, nil}, "advanced_mode": {text, list, 2, nil}, "auto_populate_threshold": {text, list, true, 1e300},
-			"events":    {text, number, object, nil, []any{1}, []any{nil}, []any{list}, []m{{"start": text, "duration": 1}}, []m{{"start": nil, "duration": 1}}, []m{{"start": 0, "duration": -1}}, []m{{"start": 1e18, "duration": 7 * day}}},
-			"scheduler": {text, number, list, m{"name": 1}, m{"name": "round-robin", "data": text}, m{"name": "round-robin", "data": []any{1}}}}},
-		{owner, put, fmt.Sprintf("/schedules/%d", schedule), m{}, map[string][]any{"role": {number, list}, "team": {number, list}, "events": {text, []any{1}}, "scheduler": {text, list}, "advanced_mode": {text, 2}}},
-		{owner, post, fmt.Sprintf("/schedules/%d/populate", schedule), m{}, map[string][]any{"start": {nil, text, list, true, -1, 1e30}}},
-		{owner, post, "/events", shift, map[string][]any{"start": {nil, text, list, true, -1, 1e20, 1e300}, "end": {nil, text, object, 1e20}, "user": {nil, number, list}, "team": {nil, number, list}, "role": {nil, number, object}, "note": {number, list, true}, "schedule_id": {text, list, true}}},
-		{owner, put, fmt.Sprintf("/events/%d", event), m{}, map[string][]any{"start": {text, list, true, 1e20}, "end": {text, object}, "user": {number, list, text}, "role": {number, list}, "note": {number, list}}},
-		{owner, post, "/events/swap", m{}, map[string][]any{"events": {nil, text, object, list, []any{1, 2}, []any{list, list}, []m{{"id": event}, {}}, []m{{"id": event}, {"id": text}}, []m{{"id": event}, {"id": true}}, []m{{"id": event}, {"id": event, "linked": text}}}}},
-		{owner, post, "/events/override", m{"start": now + day, "end": now + 2*day, "event_ids": []int64{event}, "user": "bob"}, map[string][]any{"start": {nil, text, list, 1e300}, "end": {nil, true}, "user": {nil, number, "nobody"}, "event_ids": {nil, text, object, list, []any{nil}, []any{"x"}, []any{list}}}},
+		{owner, post, "/teams/ops/rosters", m{},
+			map[string][]any{"name": {number, list, object, nil, "", "\x00", strings.Repeat("x", 300)}}},
+		{owner, put, "/teams/ops/rosters/r", m{}, map[string][]any{"name": {number, list, "", "a,b"},
+			"roster_order": {text, number, object, []any{1}, []any{nil}, []string{"ann", "ann", "bob"}}}},
+		{owner, post, "/teams/ops/rosters/r/users", m{"name": "root"},
+			map[string][]any{"name": {number, list, nil}, "in_rotation": {text, list, object, 2}}},
+		{owner, put, "/teams/ops/rosters/r/users/ann", m{},
+			map[string][]any{"in_rotation": {text, list, object, 2, nil, "true"}}},
+		{owner, post, "/teams/ops/rosters/r/schedules", weekly,
+			map[string][]any{"role": {number, list, nil}, "advanced_mode": {text, list, 2, nil},
+				"auto_populate_threshold": {text, list, true, 1e300},
+				"events": {text, number, object, nil, []any{1}, []any{nil}, []any{list},
+					[]m{{"start": text, "duration": 1}}, []m{{"start": nil, "duration": 1}}, []m{{"start": 0,
+						"duration": -1}}, []m{{"start": 1e18, "duration": 7 * day}}},
+				"scheduler": {text, number, list, m{"name": 1}, m{"name": "round-robin", "data": text},
+					m{"name": "round-robin", "data": []any{1}}}}},
+		{owner, put, fmt.Sprintf("/schedules/%d", schedule), m{},
+			map[string][]any{"role": {number, list}, "team": {number, list}, "events": {text, []any{1}},
+				"scheduler": {text, list}, "advanced_mode": {text, 2}}},
+		{owner, post, fmt.Sprintf("/schedules/%d/populate", schedule), m{},
+			map[string][]any{"start": {nil, text, list, true, -1, 1e30}}},
+		{owner, post, "/events", shift, map[string][]any{"start": {nil, text, list, true, -1, 1e20, 1e300},
+			"end": {nil, text, object, 1e20}, "user": {nil, number, list}, "team": {nil, number, list}, "role": {nil,
+				number, object}, "note": {number, list, true}, "schedule_id": {text, list, true}}},
+		{owner, put, fmt.Sprintf("/events/%d", event), m{}, map[string][]any{"start": {text, list, true, 1e20},
+			"end": {text, object}, "user": {number, list, text}, "role": {number, list}, "note": {number, list}}},
+		{owner, post, "/events/swap", m{},
+			map[string][]any{"events": {nil, text, object, list, []any{1, 2}, []any{list, list},
+				[]m{{"id": event}, {}}, []m{{"id": event}, {"id": text}}, []m{{"id": event},
+					{"id": true}}, []m{{"id": event}, {"id": event, "linked": text}}}}},
+		{owner, post, "/events/override", m{"start": now + day, "end": now + 2*day, "event_ids": []int64{event},
+			"user": "bob"}, map[string][]any{"start": {nil, text, list, 1e300}, "end": {nil, true}, "user": {nil,
+			number, "nobody"}, "event_ids": {nil, text, object, list, []any{nil}, []any{"x"}, []any{list}}}},
 		{admin, put, "/users/bob", m{}, map[string][]any{"name": {number, list, "", "\x00", "ſyſadm"}}},
-		{bob, put, "/users/bob", m{}, map[string][]any{"full_name": {number, list}, "active": {text, list, 2}, "contacts": {text, number, list, m{"email": 1}, m{"smoke": "x"}, m{"email": "nobody"}, m{"call": "555"}}}},
+		{bob, put, "/users/bob", m{}, map[string][]any{"full_name": {number, list}, "active": {text, list, 2},
+			"contacts": {text, number, list, m{"email": 1}, m{"smoke": "x"}, m{"email": "nobody"}, m{"call": "555"}}}},
 		{bob, post, "/users/bob/pinned_teams", m{}, map[string][]any{"team": {nil, number, list, ""}}},
-		{bob, post, "/users/bob/notifications", notice, map[string][]any{"team": {number, list, nil}, "roles": {text, number, list, object, []any{1}, []any{nil}, []string{"primary", "boss"}}, "mode": {number, text, nil}, "type": {number, text, nil}, "time_before": {text, list, true, -1, 1e20}}},
-		{owner, post, "/teams/ops/subscriptions", m{"subscription": "x", "role": "primary"}, map[string][]any{"subscription": {nil, number, list}, "role": {nil, number, object, ""}}},
-		{admin, post, "/users", m{}, map[string][]any{"name": {nil, "", number, list, "\x00", "a\x00b", strings.Repeat("x", 300)}}},
+		{bob, post, "/users/bob/notifications", notice, map[string][]any{"team": {number, list, nil},
+			"roles": {text, number, list, object, []any{1}, []any{nil}, []string{"primary", "boss"}}, "mode": {number,
+				text, nil}, "type": {number, text, nil}, "time_before": {text, list, true, -1, 1e20}}},
+		{owner, post, "/teams/ops/subscriptions", m{"subscription": "x", "role": "primary"},
+			map[string][]any{"subscription": {nil, number, list}, "role": {nil, number, object, ""}}},
+		{admin, post, "/users", m{}, map[string][]any{"name": {nil, "", number, list, "\x00", "a\x00b",
+			strings.Repeat("x", 300)}}},
 		{admin, post, "/roles", m{}, map[string][]any{"name": {nil, "", number, list, "\x00", "a\nb"}}},
 		{admin, post, "/services", m{}, map[string][]any{"name": {nil, "", number, list, "\x00"}}},
 	} {
@@ -178,21 +217,27 @@ func TestOncallOverrideCases(t *testing.T) {
 		{"the head stays, the window is longer", [][2]int64{{0, 24}}, 1, 48, []string{"0-1 ann n0", "1-24 bob "}},
 		{"the tail stays", [][2]int64{{0, 24}}, -1, 2, []string{"0-2 bob ", "2-24 ann n0"}},
 		{"inside", [][2]int64{{0, 24}}, 1, 2, []string{"0-1 ann ", "1-2 bob ", "2-24 ann "}},
-		{"across a joint", [][2]int64{{0, 24}, {24, 48}}, 23, 25, []string{"0-23 ann n0", "23-25 bob ", "25-48 ann n1"}},
-		{"three, the middle one goes", [][2]int64{{0, 24}, {24, 48}, {48, 72}}, 1, 71, []string{"0-1 ann n0", "1-71 bob ", "71-72 ann n2"}},
+		{"across a joint", [][2]int64{{0, 24}, {24, 48}}, 23, 25,
+			[]string{"0-23 ann n0", "23-25 bob ", "25-48 ann n1"}},
+		{"three, the middle one goes", [][2]int64{{0, 24}, {24, 48}, {48, 72}}, 1, 71,
+			[]string{"0-1 ann n0", "1-71 bob ", "71-72 ann n2"}},
 		{"three as one", [][2]int64{{0, 24}, {24, 48}, {48, 72}}, -1, 90, []string{"0-72 bob "}},
 	} {
 		at += 30 * day
 		var ids []int64
 		for i, span := range c.given {
-			ids = append(ids, decode[int64](s.do(owner, post, "/api/v0/events", m{"start": at + span[0]*h, "end": at + span[1]*h, "user": "ann", "team": "ops", "role": "primary", "note": fmt.Sprint("n", i)}).is(201)))
+			ids = append(ids, decode[int64](s.do(owner, post, "/api/v0/events",
+				m{"start": at + span[0]*h, "end": at + span[1]*h, "user": "ann", "team": "ops", "role": "primary",
+					"note": fmt.Sprint("n", i)}).is(201)))
 		}
 		slices.Reverse(ids) // the answer does not depend on the order of the ids
-		got := decode[[]m](s.do(bob, post, "/api/v0/events/override", m{"start": at + c.start*h, "end": at + c.end*h, "event_ids": ids, "user": "bob"}).is(200))
+		got := decode[[]m](s.do(bob, post, "/api/v0/events/override",
+			m{"start": at + c.start*h, "end": at + c.end*h, "event_ids": ids, "user": "bob"}).is(200))
 		var stored []string
 		for _, e := range decode[[]m](s.do(bob, get, fmt.Sprintf("/api/v0/events?team=ops&start__ge=%d&start__lt=%d", at-day, at+10*day), nil).is(200)) {
 			note, _ := e["note"].(string)
-			stored = append(stored, fmt.Sprintf("%d-%d %s %s", (int64(e["start"].(float64))-at)/h, (int64(e["end"].(float64))-at)/h, e["user"], note))
+			stored = append(stored, fmt.Sprintf("%d-%d %s %s", (int64(e["start"].(float64))-at)/h,
+				(int64(e["end"].(float64))-at)/h, e["user"], note))
 			require.Nil(t, e["schedule_id"], c.name)
 			require.Nil(t, e["link_id"], c.name)
 		}
@@ -203,14 +248,16 @@ func TestOncallOverrideCases(t *testing.T) {
 	one, far := s.event("ann", "primary", at, at+day), s.event("ann", "primary", at+2*day, at+3*day)
 	next, role := s.event("ann", "primary", at+day, at+2*day-h), s.event("ann", "shadow", at+day, at+2*day)
 	with := func(start, end int64, ids ...int64) answer {
-		return s.do(bob, post, "/api/v0/events/override", m{"start": start, "end": end, "event_ids": ids, "user": "bob"})
+		return s.do(bob, post, "/api/v0/events/override", m{"start": start, "end": end, "event_ids": ids,
+			"user": "bob"})
 	}
 	const bad = "Invalid override request"
 	with(at, at+3*day, one, far).refuses(400, bad, "events must be consecutive")
 	with(at, at+day, one, next, far).refuses(400, bad, "events must overlap with override time range")
 	with(at, at+3*day, one, role).refuses(400, bad, "events must have the same role")
 	with(at+5*day, at+6*day, one).refuses(400, bad, "events must overlap with override time range")
-	s.do(viewer, post, "/api/v0/events/override", m{"start": 5, "end": at + day, "event_ids": []int64{one}, "user": "bob"}).is(403)
+	s.do(viewer, post, "/api/v0/events/override", m{"start": 5, "end": at + day, "event_ids": []int64{one},
+		"user": "bob"}).is(403)
 }
 
 // Tests which team's number replaces that of a primary, also with subscriptions (docs/reference/oncall-v0.md 4).
@@ -218,14 +265,17 @@ func TestOncallOverridePhone(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	now := time.Now().Unix()
-	s.do(owner, post, "/api/v0/teams", m{"name": "core", "scheduling_timezone": "UTC", "override_phone_number": "+15550000002"}).empty(201)
+	s.do(owner, post, "/api/v0/teams", m{"name": "core", "scheduling_timezone": "UTC",
+		"override_phone_number": "+15550000002"}).empty(201)
 	s.do(owner, put, "/api/v0/teams/ops", m{"override_phone_number": "+15550000001"}).empty(200)
 	s.do(owner, post, "/api/v0/teams/ops/subscriptions", m{"subscription": "core", "role": "primary"}).empty(201)
 	s.event("bob", "primary", now-60, now+day)
 	s.event("bob", "manager", now-50, now+day)
 	for _, role := range []string{"primary", "secondary"} {
-		s.do(owner, post, "/api/v0/events", m{"start": now - 30, "end": now + day, "user": "ann", "team": "core", "role": role}).is(201)
-		s.do(owner, post, "/api/v0/events", m{"start": now + day, "end": now + 2*day, "user": "ann", "team": "core", "role": role}).is(201)
+		s.do(owner, post, "/api/v0/events", m{"start": now - 30, "end": now + day, "user": "ann", "team": "core",
+			"role": role}).is(201)
+		s.do(owner, post, "/api/v0/events", m{"start": now + day, "end": now + 2*day, "user": "ann", "team": "core",
+			"role": role}).is(201)
 	}
 	s.do(admin, post, "/api/v0/services", m{"name": "shop"}).empty(201)
 	s.do(owner, post, "/api/v0/teams/ops/services", m{"name": "shop"}).empty(201)
@@ -237,11 +287,15 @@ func TestOncallOverridePhone(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []string{"bob ops primary +15550000001", "ann core primary +15550000001"}, calls("/api/v0/teams/ops/oncall"), "one entry for each person; the asked team's number")
-	require.Equal(t, []string{"bob ops primary +15550000001", "ann core primary +15550000001"}, calls("/api/v0/teams/ops/oncall/primary"))
+	require.Equal(t, []string{"bob ops primary +15550000001", "ann core primary +15550000001"},
+		calls("/api/v0/teams/ops/oncall"), "one entry for each person; the asked team's number")
+	require.Equal(t, []string{"bob ops primary +15550000001", "ann core primary +15550000001"},
+		calls("/api/v0/teams/ops/oncall/primary"))
 	require.Equal(t, []string{"bob ops manager "}, calls("/api/v0/teams/ops/oncall/manager"))
-	require.Nil(t, calls("/api/v0/teams/ops/oncall/secondary"), "of the other team only the role that was subscribed to")
-	require.Equal(t, []string{"bob ops primary +15550000001", "ann core primary "}, calls("/api/v0/services/shop/oncall/primary"), "each team's own number, if it owns the service")
+	require.Nil(t, calls("/api/v0/teams/ops/oncall/secondary"),
+		"of the other team only the role that was subscribed to")
+	require.Equal(t, []string{"bob ops primary +15550000001", "ann core primary "},
+		calls("/api/v0/services/shop/oncall/primary"), "each team's own number, if it owns the service")
 	sum := decode[map[string]map[string][]m](s.do(scheduler, get, "/api/v0/teams/ops/summary", nil).is(200))
 	require.Len(t, sum["current"]["primary"], 2)
 	for _, e := range sum["current"]["primary"] {
@@ -266,7 +320,8 @@ func TestOncallSuggestions(t *testing.T) {
 	now := time.Now().Unix()
 	suggest := func(start, end int64, want string) {
 		t.Helper()
-		s.do(scheduler, get, fmt.Sprintf("/api/v0/teams/ops/rosters/r/primary/suggest?start=%d&end=%d", start, end), nil).says(200, want)
+		s.do(scheduler, get, fmt.Sprintf("/api/v0/teams/ops/rosters/r/primary/suggest?start=%d&end=%d", start,
+			end), nil).says(200, want)
 	}
 	suggest(now+10*day, now+11*day, `{"user": "ann", "data": {"ann": "infinity", "bob": "infinity"}}`)
 	s.event("ann", "primary", now+8*day, now+9*day)
@@ -289,15 +344,19 @@ func TestRulesOnWhichALibraryPanics(t *testing.T) {
 	s.roster()
 	start := time.Now().UTC().AddDate(-1, 0, 0).Truncate(time.Hour)
 	for _, rule := range []string{"FREQ=MONTHLY;BYDAY=9MO", "FREQ=MONTHLY;BYDAY=1MO,9MO", "FREQ=YEARLY;BYMONTH=1,12;BYDAY=1MO,-9MO", "FREQ=YEARLY;BYEASTER=1000", "FREQ=YEARLY;BYDAY=400MO"} {
-		a := s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": start.Unix(), "end": start.Unix() + 3600, "rule": rule})
+		a := s.do(bob, post, "/v1/teams/ops/unavailability",
+			m{"start": start.Unix(), "end": start.Unix() + 3600, "rule": rule})
 		a.problem(400, "rule")
 		calendar := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:" + start.Format("20060102T150405Z") +
-			"\r\nDTEND:" + start.Add(time.Hour).Format("20060102T150405Z") + "\r\nRRULE:" + rule + "\r\nSUMMARY:ann\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+			"\r\nDTEND:" + start.Add(time.Hour).Format("20060102T150405Z") + "\r\nRRULE:" + rule +
+			"\r\nSUMMARY:ann\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 		s.do(owner, put, "/v1/teams/ops/holidays", calendar).problem(400, "body")
 		s.do(owner, post, "/v1/teams/ops/imports?role=primary&roster=r", calendar)
 	}
-	s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": start.Unix(), "end": start.Unix() + 3600, "rule": "FREQ=MONTHLY;BYDAY=5MO,-5FR"}).is(201)
-	weekly := m{"role": "primary", "advanced_mode": 0, "events": []m{{"start": 0, "duration": 7 * day}}, "auto_populate_threshold": 400}
+	s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": start.Unix(), "end": start.Unix() + 3600,
+		"rule": "FREQ=MONTHLY;BYDAY=5MO,-5FR"}).is(201)
+	weekly := m{"role": "primary", "advanced_mode": 0, "events": []m{{"start": 0, "duration": 7 * day}},
+		"auto_populate_threshold": 400}
 	id := decode[map[string]int64](s.do(owner, post, "/api/v0/teams/ops/rosters/r/schedules", weekly).is(201))["id"]
 	s.do(owner, post, fmt.Sprintf("/api/v0/schedules/%d/populate", id), m{"start": time.Now().Unix()}).empty(200)
 }

@@ -15,13 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The callers of the table, in its order: an unauthenticated caller; an application without allow_oncall; one with it; a read-only
-// person; the administrator of another team; a member of team ops; pat, a member, whose objects the rows change; the administrator of
-// ops; an administrator of Iris.
-var whoAsks = []caller{anonymous, demo, scheduler, viewer, {name: "a stranger", session: "kim"}, bob, {name: "the person", session: "pat"}, owner, admin}
+// The callers of the table, in its order: an unauthenticated caller; an application without allow_oncall; one with it;
+// a read-only person; the administrator of another team; a member of team ops; pat, a member, whose objects the rows
+// change; the administrator of ops; an administrator of Iris.
+var whoAsks = []caller{anonymous, demo, scheduler, viewer, {name: "a stranger", session: "kim"}, bob,
+	{name: "the person", session: "pat"}, owner, admin}
 
-// permission has the status that each caller gets on a route. {id} in the path and $id in the body are the number of the object that
-// given makes. $n is a unique number; $day1 and $day2 are one and two days from now. A body that begins with ? is a query.
+// permission has the status that each caller gets on a route. {id} in the path and $id in the body are the number of
+// the object that given makes. $n is a unique number; $day1 and $day2 are one and two days from now. A body that begins
+// with ? is a query.
 type permission struct {
 	method, path string // as in the server's OpenAPI document
 	want         string // by caller
@@ -39,7 +41,8 @@ const everyEvent = `"start": $day1, "end": $day2, "team": "ops", "user": "pat", 
 var permissions = []permission{
 	//                                                   nobody plain app reader stranger member person team-admin god
 	{get, "/api/v0/teams", "401 403 200 200 200 200 200 200 200", "", nil},
-	{post, "/api/v0/teams", "401 403 201 403 201 201 201 201 201", `{"name": "t$n", "scheduling_timezone": "UTC", "admin": "pat"}`, nil},
+	{post, "/api/v0/teams", "401 403 201 403 201 201 201 201 201",
+		`{"name": "t$n", "scheduling_timezone": "UTC", "admin": "pat"}`, nil},
 	{get, "/api/v0/teams/{team}", "401 403 200 200 200 200 200 200 200", "", nil},
 	{put, "/api/v0/teams/{team}", "401 403 200 403 403 403 403 200 200", `{"email": "$n@example.com"}`, nil},
 	{del, "/api/v0/teams/{team}", "401 403 200 403 403 403 403 200 200", "", anotherOps},
@@ -54,37 +57,48 @@ var permissions = []permission{
 	{get, "/api/v0/teams/{team}/rosters", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/api/v0/teams/{team}/rosters", "401 403 201 403 403 403 403 201 201", `{"name": "r$n"}`, nil},
 	{get, "/api/v0/teams/{team}/rosters/{roster}", "401 403 200 200 200 200 200 200 200", "", nil},
-	{put, "/api/v0/teams/{team}/rosters/{roster}", "401 403 200 403 403 403 403 200 200", `{"roster_order": ["pat", "bob", "ann"]}`, inRoster},
+	{put, "/api/v0/teams/{team}/rosters/{roster}", "401 403 200 403 403 403 403 200 200",
+		`{"roster_order": ["pat", "bob", "ann"]}`, inRoster},
 	{del, "/api/v0/teams/{team}/rosters/{roster}", "401 403 200 403 403 403 403 200 200", "", anotherRoster},
 	{get, "/api/v0/teams/{team}/rosters/{roster}/users", "401 403 200 200 200 200 200 200 200", "", inRoster},
-	{post, "/api/v0/teams/{team}/rosters/{roster}/users", "401 403 201 403 403 403 403 201 201", `{"name": "pat"}`, nil},
-	{put, "/api/v0/teams/{team}/rosters/{roster}/users/{user}", "401 403 200 403 403 403 403 200 200", `{"in_rotation": true}`, inRoster},
+	{post, "/api/v0/teams/{team}/rosters/{roster}/users", "401 403 201 403 403 403 403 201 201", `{"name": "pat"}`,
+		nil},
+	{put, "/api/v0/teams/{team}/rosters/{roster}/users/{user}", "401 403 200 403 403 403 403 200 200",
+		`{"in_rotation": true}`, inRoster},
 	{del, "/api/v0/teams/{team}/rosters/{roster}/users/{user}", "401 403 200 403 403 403 403 200 200", "", inRoster},
-	{get, "/api/v0/teams/{team}/rosters/{roster}/{role}/suggest", "401 403 200 200 200 200 200 200 200", "?start=$day1&end=$day2", inRoster},
+	{get, "/api/v0/teams/{team}/rosters/{roster}/{role}/suggest", "401 403 200 200 200 200 200 200 200",
+		"?start=$day1&end=$day2", inRoster},
 	{get, "/api/v0/teams/{team}/rosters/{roster}/schedules", "401 403 200 200 200 200 200 200 200", "", nil},
-	{post, "/api/v0/teams/{team}/rosters/{roster}/schedules", "401 403 201 403 403 403 403 201 201", weeklySchedule, nil},
+	{post, "/api/v0/teams/{team}/rosters/{roster}/schedules", "401 403 201 403 403 403 403 201 201", weeklySchedule,
+		nil},
 	{get, "/api/v0/schedules/{id}", "401 403 200 200 200 200 200 200 200", "", aSchedule},
 	{put, "/api/v0/schedules/{id}", "401 403 200 403 403 403 403 200 200", `{"auto_populate_threshold": 7}`, aSchedule},
 	{del, "/api/v0/schedules/{id}", "401 403 200 403 403 403 403 200 200", "", aSchedule},
 	{post, "/api/v0/schedules/{id}/populate", "401 403 200 403 403 403 403 200 200", `{"start": $day1}`, aSchedule},
-	{get, "/api/v0/schedules/{id}/preview", "401 403 200 200 200 200 200 200 200", "?start=$day1&start__lt=$day2&end__ge=$day1&team__eq=ops", aSchedule},
+	{get, "/api/v0/schedules/{id}/preview", "401 403 200 200 200 200 200 200 200",
+		"?start=$day1&start__lt=$day2&end__ge=$day1&team__eq=ops", aSchedule},
 	{get, "/api/v0/events", "401 403 200 200 200 200 200 200 200", "?team=ops", nil},
 	{post, "/api/v0/events", "401 403 201 403 403 201 201 201 201", `{` + everyEvent + `}`, nil},
 	{get, "/api/v0/events/{id}", "401 403 200 200 200 200 200 200 200", "", aShift},
 	{put, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", `{"note": "$n"}`, aShift},
-	{put, "/api/v0/events/{id}", "401 403 200 403 403 403 403 200 200", `{"user": "bob"}`, aPastShift}, // only administrators may change the person of a past shift
-	{put, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", `{"end": $day2}`, aPastShift},  // members may change its end
+	{put, "/api/v0/events/{id}", "401 403 200 403 403 403 403 200 200", `{"user": "bob"}`,
+		aPastShift}, // only administrators may change the person of a past shift
+	{put, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", `{"end": $day2}`,
+		aPastShift}, // members may change its end
 	{del, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", "", aShift},
 	{post, "/api/v0/events/link", "401 403 201 403 403 201 201 201 201", `[{` + everyEvent + `}]`, nil},
 	{put, "/api/v0/events/link/{link}", "401 403 204 403 403 204 204 204 204", `{"note": "$n"}`, aLink},
 	{del, "/api/v0/events/link/{link}", "401 403 200 403 403 200 200 200 200", "", aLink},
-	{post, "/api/v0/events/swap", "401 403 200 403 403 200 200 200 200", `{"events": [{"id": $id}, {"id": $other}]}`, aShift},
-	{post, "/api/v0/events/override", "401 403 200 403 403 200 200 200 200", `{"start": $day1, "end": $day2, "event_ids": [$id], "user": "bob"}`, aShift},
+	{post, "/api/v0/events/swap", "401 403 200 403 403 200 200 200 200", `{"events": [{"id": $id}, {"id": $other}]}`,
+		aShift},
+	{post, "/api/v0/events/override", "401 403 200 403 403 200 200 200 200",
+		`{"start": $day1, "end": $day2, "event_ids": [$id], "user": "bob"}`, aShift},
 	{get, "/api/v0/events/bonus", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/users", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/api/v0/users", "401 403 201 403 403 403 403 403 201", `{"name": "u$n"}`, nil},
 	{get, "/api/v0/users/{user}", "401 403 200 200 200 200 200 200 200", "", nil},
-	{put, "/api/v0/users/{user}", "401 403 204 403 403 403 204 403 204", `{"full_name": "$n"}`, nil}, // 403 for the team administrator, because compatibility.team_admins_edit_members is off
+	{put, "/api/v0/users/{user}", "401 403 204 403 403 403 204 403 204", `{"full_name": "$n"}`,
+		nil}, // 403 for the team administrator, because compatibility.team_admins_edit_members is off
 	{get, "/api/v0/users/{user}/teams", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/users/{user}/upcoming", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/users/{user}/pinned_teams", "401 403 200 200 200 200 200 200 200", "", nil},
@@ -94,7 +108,8 @@ var permissions = []permission{
 	{post, "/api/v0/users/{user}/notifications", "401 403 201 403 403 403 201 403 201",
 		`{"team": "ops", "roles": ["primary"], "mode": "email", "type": "oncall_reminder", "time_before": 60}`, nil},
 	{put, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 403 200", `{"time_before": 120}`, aNotice},
-	{put, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 403 200", `{"roles": ["shadow"]}`, aNotice}, // Oncall did not check permissions here
+	{put, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 403 200", `{"roles": ["shadow"]}`,
+		aNotice}, // Oncall did not check permissions here
 	{del, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 403 200", "", aNotice},
 	{get, "/api/v0/roles", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/api/v0/roles", "401 403 201 403 403 403 403 403 201", `{"name": "role$n"}`, nil},
@@ -115,9 +130,12 @@ var permissions = []permission{
 	{get, "/api/v0/teams/{team}/oncall/{role}", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/teams/{team}/summary", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/teams/{team}/subscriptions", "401 403 200 200 200 200 200 200 200", "", nil},
-	{post, "/api/v0/teams/{team}/subscriptions", "401 403 201 403 403 403 403 201 201", `{"subscription": "core", "role": "primary"}`, nil},
-	{del, "/api/v0/teams/{team}/subscriptions/{other}/{role}", "401 403 200 403 403 403 403 200 200", "", aSubscription},
-	{post, "/api/v0/teams/{team}/iris_escalate", "401 403 200 403 200 200 200 200 200", `{"description": "help", "plan": "urgent"}`, nil},
+	{post, "/api/v0/teams/{team}/subscriptions", "401 403 201 403 403 403 403 201 201",
+		`{"subscription": "core", "role": "primary"}`, nil},
+	{del, "/api/v0/teams/{team}/subscriptions/{other}/{role}", "401 403 200 403 403 403 403 200 200", "",
+		aSubscription},
+	{post, "/api/v0/teams/{team}/iris_escalate", "401 403 200 403 200 200 200 200 200",
+		`{"description": "help", "plan": "urgent"}`, nil},
 	{get, "/api/v0/iris_settings", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/modes", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/timezones", "401 403 200 200 200 200 200 200 200", "", nil},
@@ -140,11 +158,13 @@ var permissions = []permission{
 	{get, "/api/v0/teams/{team}/ical", "401 403 200 200 200 200 200 200 200", "", nil},
 	// Routes that Oncall did not have.
 	{get, "/v1/users/{user}/contacts", "401 403 200 403 403 403 200 403 200", "", nil},
-	{put, "/v1/users/{user}/contacts/{mode}", "401 403 204 403 403 403 204 403 204", `{"destination": "+15550001112"}`, newNumber},
+	{put, "/v1/users/{user}/contacts/{mode}", "401 403 204 403 403 403 204 403 204", `{"destination": "+15550001112"}`,
+		newNumber},
 	{del, "/v1/users/{user}/contacts/{mode}", "401 403 204 403 403 403 204 403 204", "", newNumber},
 	{post, "/v1/users/{user}/contacts/{mode}/test", "401 403 202 403 403 403 202 403 202", "", newNumber},
 	{post, "/v1/users/{user}/contacts/{mode}/code", "401 403 202 403 403 403 202 403 202", "", newNumber},
-	{post, "/v1/users/{user}/contacts/{mode}/verify", "401 403 400 403 403 403 400 403 400", `{"code": "00000000"}`, newNumber}, // a wrong code
+	{post, "/v1/users/{user}/contacts/{mode}/verify", "401 403 400 403 403 403 400 403 400", `{"code": "00000000"}`,
+		newNumber}, // a wrong code
 	{get, "/v1/teams/{team}/rotations", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/teams/{team}/rotations", "401 403 201 403 403 403 403 201 201", dailyRotation, inRoster},
 	{post, "/v1/teams/{team}/rotations/preview", "401 403 200 403 403 200 200 200 200", dailyRotation, inRoster},
@@ -157,13 +177,16 @@ var permissions = []permission{
 	{put, "/v1/teams/{team}/coverage/{role}", "401 403 200 403 403 403 403 200 200", `{"cover": "never"}`, nil},
 	{get, "/v1/teams/{team}/fairness", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/v1/teams/{team}/unavailability", "401 403 200 200 200 200 200 200 200", "", nil},
-	{post, "/v1/teams/{team}/unavailability", "401 403 201 403 403 403 201 201 201", `{"user": "pat", "start": $day1, "end": $day2}`, nil},
+	{post, "/v1/teams/{team}/unavailability", "401 403 201 403 403 403 201 201 201",
+		`{"user": "pat", "start": $day1, "end": $day2}`, nil},
 	{del, "/v1/unavailability/{id}", "401 403 204 403 403 403 204 403 204", "", anAbsence},
 	{get, "/v1/teams/{team}/conflicts", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/v1/teams/{team}/calendar-subscriptions", "401 403 200 200 200 200 200 200 200", "", nil},
-	{post, "/v1/teams/{team}/calendar-subscriptions", "401 403 201 403 403 403 403 201 201", `{"url": "https://calendar.test/a.ics", "kind": "shifts", "role": "primary"}`, noCalendars},
+	{post, "/v1/teams/{team}/calendar-subscriptions", "401 403 201 403 403 403 403 201 201",
+		`{"url": "https://calendar.test/a.ics", "kind": "shifts", "role": "primary"}`, noCalendars},
 	{get, "/v1/users/{user}/calendar-subscriptions", "401 403 200 403 403 403 200 403 200", "", nil},
-	{post, "/v1/users/{user}/calendar-subscriptions", "401 403 201 403 403 403 201 403 201", `{"url": "https://calendar.test/a.ics"}`, noCalendars},
+	{post, "/v1/users/{user}/calendar-subscriptions", "401 403 201 403 403 403 201 403 201",
+		`{"url": "https://calendar.test/a.ics"}`, noCalendars},
 	{put, "/v1/calendar-subscriptions/{id}", "401 403 200 403 403 403 403 200 200", `{"name": "n"}`, aTeamsCalendar},
 	{put, "/v1/calendar-subscriptions/{id}", "401 403 200 403 403 403 200 403 200", `{"name": "n"}`, aPersonsCalendar},
 	{del, "/v1/calendar-subscriptions/{id}", "401 403 204 403 403 403 403 204 204", "", aTeamsCalendar},
@@ -175,11 +198,13 @@ var permissions = []permission{
 	{del, "/v1/teams/{team}/holidays", "401 403 204 403 403 403 403 204 204", "", feasts},
 	// A swap needs the consent of the other person. Only pat can give pat's shift away.
 	{get, "/v1/teams/{team}/swap-requests", "401 403 200 200 200 200 200 200 200", "", nil},
-	{post, "/v1/teams/{team}/swap-requests", "401 403 201 403 403 400 201 400 400", `{"event_id": $id, "to": "bob", "user": "pat"}`, aShift},
+	{post, "/v1/teams/{team}/swap-requests", "401 403 201 403 403 400 201 400 400",
+		`{"event_id": $id, "to": "bob", "user": "pat"}`, aShift},
 	{post, "/v1/swap-requests/{id}/accept", "401 403 403 403 403 200 403 403 403", "", aWish},
 	{post, "/v1/swap-requests/{id}/decline", "401 403 403 403 403 200 403 403 403", "", aWish},
 	{post, "/v1/swap-requests/{id}/withdraw", "401 403 403 403 403 403 200 200 200", "", aWish},
-	{post, "/v1/teams/{team}/take", "401 403 201 403 403 201 201 201 400", `{"role": "manager", "user": "pat", "until": $day1}`, nil}, // the administrator of Iris is not a member
+	{post, "/v1/teams/{team}/take", "401 403 201 403 403 201 201 201 400",
+		`{"role": "manager", "user": "pat", "until": $day1}`, nil}, // the administrator of Iris is not a member
 	{post, "/v1/events/swap", "401 403 204 403 403 204 204 204 204", `{"events": [{"id": $id}, {"id": $id}]}`, aShift},
 	{post, "/v1/events/preview", "401 403 200 403 403 200 200 200 200", `{"action": "delete", "id": $id}`, aShift},
 	{post, "/v1/events/edit", "401 403 200 403 403 200 200 200 200", `{"action": "delete", "id": $id}`, aShift},
@@ -269,7 +294,8 @@ var (
 	}
 	aWish = func(s *server) m {
 		ids := aShift(s)
-		return decode[m](s.do(scheduler, post, "/v1/teams/ops/swap-requests", m{"event_id": ids["id"], "to": "bob", "user": "pat"}).is(201))
+		return decode[m](s.do(scheduler, post, "/v1/teams/ops/swap-requests",
+			m{"event_id": ids["id"], "to": "bob", "user": "pat"}).is(201))
 	}
 )
 
@@ -298,7 +324,8 @@ const everything = `select md5(string_agg(row, ';' order by row)) from (
 
 // filled replaces the placeholders of a request: numbers, days and objects.
 func filled(s *server, text string, things m) string {
-	all := changed(m{"n": s.number("select nextval('n')"), "day1": time.Now().Unix() + day, "day2": time.Now().Unix() + 2*day}, things)
+	all := changed(m{"n": s.number("select nextval('n')"), "day1": time.Now().Unix() + day, "day2": time.Now().Unix() +
+		2*day}, things)
 	var pairs []string
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(all))) { // longer names first, because a name may begin with another one
 		value := all[name]
@@ -315,7 +342,8 @@ func TestOncallPermissions(t *testing.T) {
 	t.Parallel()
 	list := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]m{}) }))
 	t.Cleanup(list.Close)
-	s := newCalendar(t, configured(t, "oncall: {bonus_url: \""+list.URL+"\", escalate_application: demo, urgent_plan: pager}\n"))
+	s := newCalendar(t, configured(t, "oncall: {bonus_url: \""+list.URL+
+		"\", escalate_application: demo, urgent_plan: pager}\n"))
 	s.exec("create sequence n start 100")
 	for _, name := range []string{"kim", "pat"} {
 		s.join(name)

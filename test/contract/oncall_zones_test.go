@@ -26,8 +26,8 @@ func changeOf(t *testing.T, name string, forward bool) time.Time {
 	}
 }
 
-// On Lord Howe Island the clocks go from 02:00 to 02:30 in spring, and from 02:00 to 01:30 in autumn. "+1 09:00" is on the day after
-// the change.
+// On Lord Howe Island the clocks go from 02:00 to 02:30 in spring, and from 02:00 to 01:30 in autumn. "+1 09:00" is on
+// the day after the change.
 func TestRotationsAcrossAClockChangeOfHalfAnHour(t *testing.T) {
 	t.Parallel()
 	const island = "Australia/Lord_Howe"
@@ -43,25 +43,36 @@ func TestRotationsAcrossAClockChangeOfHalfAnHour(t *testing.T) {
 		layer    m
 		want     string
 	}{
-		{"a day of 23 and a half hours", spring, -1, 1, "09:00", m{"every": 1, "unit": "days"}, "-1 09:00 ann 23.5h, +0 09:00 bob 24h"},
-		{"a day of 24 and a half hours", autumn, -1, 1, "09:00", m{"every": 1, "unit": "days"}, "-1 09:00 ann 24.5h, +0 09:00 bob 24h"},
-		{"a hand-off at a time that is skipped", spring, -1, 2, "02:15", m{"every": 1, "unit": "days"}, "-1 02:15 ann 23.5h, +0 01:45 bob 24h, +1 02:15 ann 24h"},
-		{"a hand-off at a time that comes twice", autumn, -1, 2, "01:45", m{"every": 1, "unit": "days"}, "-1 01:45 ann 24h, +0 01:45 bob 24.5h, +1 01:45 ann 24h"},
+		{"a day of 23 and a half hours", spring, -1, 1, "09:00", m{"every": 1, "unit": "days"},
+			"-1 09:00 ann 23.5h, +0 09:00 bob 24h"},
+		{"a day of 24 and a half hours", autumn, -1, 1, "09:00", m{"every": 1, "unit": "days"},
+			"-1 09:00 ann 24.5h, +0 09:00 bob 24h"},
+		{"a hand-off at a time that is skipped", spring, -1, 2, "02:15", m{"every": 1, "unit": "days"},
+			"-1 02:15 ann 23.5h, +0 01:45 bob 24h, +1 02:15 ann 24h"},
+		{"a hand-off at a time that comes twice", autumn, -1, 2, "01:45", m{"every": 1, "unit": "days"},
+			"-1 01:45 ann 24h, +0 01:45 bob 24.5h, +1 01:45 ann 24h"},
 		{"eight hours past the change", autumn, -1, 1, "18:00", m{"every": 8, "unit": "hours"},
 			"-1 18:00 ann 8.5h, +0 02:00 bob 8h, +0 10:00 ann 8h, +0 18:00 bob 8h"},
-		{"the night that lasts longer", autumn, -1, 1, "00:00", m{"every": 1, "unit": "weeks", "restrict": []m{{"days": []string{"sat"}, "from": "22:00", "to": "06:00"}}},
+		{"the night that lasts longer", autumn, -1, 1, "00:00",
+			m{"every": 1, "unit": "weeks", "restrict": []m{{"days": []string{"sat"}, "from": "22:00", "to": "06:00"}}},
 			"-1 22:00 ann 8.5h"},
-		{"a week that lasts shorter", spring, -3, 5, "09:00", m{"every": 1, "unit": "weeks"}, "-3 09:00 ann 167.5h, +4 09:00 bob 168h"},
+		{"a week that lasts shorter", spring, -3, 5, "09:00", m{"every": 1, "unit": "weeks"},
+			"-3 09:00 ann 167.5h, +4 09:00 bob 168h"},
 	} {
 		from, to := c.day.AddDate(0, 0, c.from), c.day.AddDate(0, 0, c.to)
-		layer := changed(c.layer, m{"start": from.Format("2006-01-02") + "T" + c.start, "members": []m{{"user": "ann"}, {"user": "bob"}}})
-		preview := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/rotations/preview", m{"name": "x", "role": "primary", "roster": "r", "layers": []m{layer},
-			"start": from.Unix(), "end": to.Unix()}).is(200))
+		layer := changed(c.layer, m{"start": from.Format("2006-01-02") + "T" + c.start,
+			"members": []m{{"user": "ann"}, {"user": "bob"}}})
+		preview := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/rotations/preview",
+			m{"name": "x", "role": "primary", "roster": "r", "layers": []m{layer},
+				"start": from.Unix(), "end": to.Unix()}).is(200))
 		var got []string
 		for _, e := range preview["shifts"] {
-			start, end := time.Unix(int64(e["start"].(float64)), 0).In(c.day.Location()), time.Unix(int64(e["end"].(float64)), 0)
-			days := time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0, time.UTC).Sub(time.Date(c.day.Year(), c.day.Month(), c.day.Day(), 0, 0, 0, 0, time.UTC)).Hours() / 24
-			got = append(got, fmt.Sprintf("%+.0f %s %s %gh", days, start.Format("15:04"), e["user"], end.Sub(start).Hours()))
+			start, end := time.Unix(int64(e["start"].(float64)),
+				0).In(c.day.Location()), time.Unix(int64(e["end"].(float64)), 0)
+			days := time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0,
+				time.UTC).Sub(time.Date(c.day.Year(), c.day.Month(), c.day.Day(), 0, 0, 0, 0, time.UTC)).Hours() / 24
+			got = append(got, fmt.Sprintf("%+.0f %s %s %gh", days, start.Format("15:04"), e["user"],
+				end.Sub(start).Hours()))
 		}
 		require.Equal(t, c.want, strings.Join(got, ", "), c.name)
 	}
@@ -77,18 +88,23 @@ func TestUnavailabilityOfWholeDays(t *testing.T) {
 			s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": zone}).empty(200)
 			day := changeOf(t, zone, forward)
 			next := day.AddDate(0, 0, 7)
-			s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": day.Unix(), "end": day.AddDate(0, 0, 1).Unix(), "rule": "FREQ=WEEKLY"}).is(201)
+			s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": day.Unix(), "end": day.AddDate(0, 0, 1).Unix(),
+				"rule": "FREQ=WEEKLY"}).is(201)
 			told := itemsOf[m](s.do(bob, get, "/v1/teams/ops/unavailability", nil).is(200))
-			require.Equal(t, []any{float64(day.Unix()), float64(day.AddDate(0, 0, 1).Unix())}, []any{told[0]["start"], told[0]["end"]})
-			layer := m{"start": day.AddDate(0, 0, -1).Format("2006-01-02") + "T12:00", "every": 4, "unit": "weeks", "members": []m{{"user": "bob"}}}
-			preview := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/rotations/preview", m{"name": "x", "role": "primary", "roster": "r", "layers": []m{layer},
-				"start": day.AddDate(0, 0, -1).Unix(), "end": next.AddDate(0, 0, 3).Unix()}).is(200))
+			require.Equal(t, []any{float64(day.Unix()), float64(day.AddDate(0, 0, 1).Unix())},
+				[]any{told[0]["start"], told[0]["end"]})
+			layer := m{"start": day.AddDate(0, 0, -1).Format("2006-01-02") + "T12:00", "every": 4, "unit": "weeks",
+				"members": []m{{"user": "bob"}}}
+			preview := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/rotations/preview",
+				m{"name": "x", "role": "primary", "roster": "r", "layers": []m{layer},
+					"start": day.AddDate(0, 0, -1).Unix(), "end": next.AddDate(0, 0, 3).Unix()}).is(200))
 			var got []int64
 			for _, e := range preview["shifts"] {
 				got = append(got, int64(e["start"].(float64)), int64(e["end"].(float64)))
 			}
 			require.GreaterOrEqual(t, len(got), 5, "%v", preview)
-			require.Equal(t, []int64{day.Unix(), day.AddDate(0, 0, 1).Unix(), next.Unix(), next.AddDate(0, 0, 1).Unix()}, got[1:5], "%s %t", zone, forward)
+			require.Equal(t, []int64{day.Unix(), day.AddDate(0, 0, 1).Unix(), next.Unix(),
+				next.AddDate(0, 0, 1).Unix()}, got[1:5], "%s %t", zone, forward)
 		}
 	}
 }
@@ -101,8 +117,9 @@ func TestFairnessAcrossASkippedDay(t *testing.T) {
 	apia, err := time.LoadLocation("Pacific/Apia")
 	require.NoError(t, err)
 	feast := func(day string) {
-		s.do(owner, put, "/v1/teams/ops/holidays", "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:"+day+
-			"\r\nSUMMARY:Feast\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n").empty(204)
+		s.do(owner, put, "/v1/teams/ops/holidays",
+			"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:"+day+
+				"\r\nSUMMARY:Feast\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n").empty(204)
 	}
 	start, end := time.Date(2011, 12, 29, 12, 0, 0, 0, apia), time.Date(2011, 12, 31, 12, 0, 0, 0, apia)
 	require.Equal(t, 24*time.Hour, end.Sub(start), "noon of Thursday to noon of Saturday")

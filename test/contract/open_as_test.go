@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Walks the doors at which a caller names the application of an incident, as nobody, a read-only person, strangers, members of the owning team,
-// owners, administrators, applications, and tokens of each scope.
+// Walks the doors at which a caller names the application of an incident, as nobody, a read-only person, strangers,
+// members of the owning team, owners, administrators, applications, and tokens of each scope.
 func TestWhoMayOpenIncidentsOfAnApplication(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
@@ -28,10 +28,13 @@ func TestWhoMayOpenIncidentsOfAnApplication(t *testing.T) {
 		named, own int // the answer to POST /v1/incidents with the application demo, and without one
 	}{
 		{anonymous, 401, 401}, {viewer, 403, 403}, {stranger, 403, 201}, {other, 403, 201},
-		{member, 201, 201}, {bob, 201, 201}, {owner, 201, 201}, {admin, 201, 201}, {demo, 201, 201}, {power, 201, 201}, {asBob, 201, 201},
+		{member, 201, 201}, {bob, 201, 201}, {owner, 201, 201}, {admin, 201, 201}, {demo, 201, 201}, {power, 201,
+			201}, {asBob, 201, 201},
 		{personal(stranger, "incidents"), 403, 201}, {personal(stranger, "admin"), 403, 201},
-		{personal(member, "incidents"), 201, 201}, {personal(admin, "incidents"), 201, 201}, {personal(admin, "admin"), 201, 201},
-		{personal(member, "read"), 403, 403}, {personal(admin, "oncall"), 403, 403}, {personal(admin, "config"), 403, 403},
+		{personal(member, "incidents"), 201, 201}, {personal(admin, "incidents"), 201, 201}, {personal(admin, "admin"),
+			201, 201},
+		{personal(member, "read"), 403, 403}, {personal(admin, "oncall"), 403, 403}, {personal(admin, "config"), 403,
+			403},
 		{service(stranger, "others", "incidents"), 403, 201},
 		{service(bob, "crew", "incidents"), 201, 201}, {service(bob, "crew", "read"), 403, 403},
 		{service(admin, "", "incidents"), 201, 201}, {service(admin, "", "admin"), 201, 201},
@@ -47,7 +50,8 @@ func TestWhoMayOpenIncidentsOfAnApplication(t *testing.T) {
 		if c.named == 403 && c.own == 201 {
 			a.problem(403, "application")
 			require.Contains(t, v0.body, "application")
-			unknown := s.do(c.caller, post, "/v1/incidents", m{"plan": "pager", "application": "no such one", "title": "t"})
+			unknown := s.do(c.caller, post, "/v1/incidents",
+				m{"plan": "pager", "application": "no such one", "title": "t"})
 			require.Equal(t, a.status, unknown.status, "the refusal does not tell which applications exist")
 			require.Equal(t, decode[m](a)["detail"], decode[m](unknown)["detail"])
 		}
@@ -60,16 +64,21 @@ func TestWhoMayOpenIncidentsOfAnApplication(t *testing.T) {
 			require.Equal(t, want, decode[m](a)["application"], a.what)
 		}
 	}
-	s.do(admin, post, "/v1/incidents", m{"plan": "pager", "application": "no such one", "title": "t"}).problem(400, "application")
+	s.do(admin, post, "/v1/incidents", m{"plan": "pager", "application": "no such one", "title": "t"}).problem(400,
+		"application")
 	s.do(stranger, post, "/v1/incidents", m{"plan": "pager", "application": "iris", "title": "t"}).is(201)
 	s.exec("update applications set allow_other_app_incidents = false where name = 'power'")
-	s.do(power, post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}).problem(403, "application")
-	s.do(asBob, post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}).is(201) // bob is a member of the team that owns it
+	s.do(power, post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}).problem(403,
+		"application")
+	s.do(asBob, post, "/v1/incidents", m{"plan": "pager", "application": "demo",
+		"title": "t"}).is(201) // bob is a member of the team that owns it
 	s.exec("delete from team_members")
-	s.do(member, post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}).problem(403, "application")
+	s.do(member, post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}).problem(403,
+		"application")
 }
 
-// People and service tokens have a space of dedup keys each: none of them can occupy the key of another, or of an application.
+// People and service tokens have a space of dedup keys each: none of them can occupy the key of another, or of an
+// application.
 func TestEveryOpenerHasDedupKeys(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -85,6 +94,7 @@ func TestEveryOpenerHasDedupKeys(t *testing.T) {
 		require.Equal(t, int64(id), int64(again), "%s has one incident with the key", c.name)
 	}
 	laptop, _ := s.token(bob, "incidents")
-	s.do(laptop, post, "/v1/incidents", m{"plan": "pager", "title": "t", "dedup_key": "disk"}).is(200) // the token of a person opens as the person
+	s.do(laptop, post, "/v1/incidents", m{"plan": "pager", "title": "t",
+		"dedup_key": "disk"}).is(200) // the token of a person opens as the person
 	require.EqualValues(t, 4, s.number("select count(*) from incidents where opener is not null"))
 }

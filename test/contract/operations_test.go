@@ -38,13 +38,15 @@ func TestMessagesAreSearchedAndExported(t *testing.T) {
 	for _, wrong := range []string{"incident_id=x", "from=yesterday"} {
 		require.Contains(t, s.do(bob, get, "/messages?"+wrong, nil).is(400).body, `role="alert"`, wrong)
 	}
-	require.NotContains(t, s.do(viewer, get, "/messages/export?vendor=twilio", nil).is(200).body, "1110002", "who may only read gets numbers of people on call")
+	require.NotContains(t, s.do(viewer, get, "/messages/export?vendor=twilio", nil).is(200).body, "1110002",
+		"who may only read gets numbers of people on call")
 	file := s.do(bob, get, "/messages/export?vendor=twilio", nil).is(200)
 	require.Equal(t, "text/csv; charset=utf-8", file.header.Get("Content-Type"))
 	rows, err := csv.NewReader(strings.NewReader(file.body)).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, 61)
-	require.Equal(t, []string{"'+15551110002", `'=HYPERLINK("https://evil.example")`}, []string{rows[1][6], rows[1][12]})
+	require.Equal(t, []string{"'+15551110002", `'=HYPERLINK("https://evil.example")`},
+		[]string{rows[1][6], rows[1][12]})
 	require.NotContains(t, file.body, "secret_token", "the API hides the links that answer in another person's name")
 
 	one := s.do(viewer, get, "/messages/"+rows[1][0], nil).is(200).body
@@ -70,7 +72,8 @@ func TestMailsAreShownInASandbox(t *testing.T) {
 	require.Contains(t, a.header.Get("Content-Security-Policy"), "frame-src 'self'")
 	mail := s.do(bob, get, fmt.Sprintf("/messages/%d/html", message), nil).is(http.StatusOK)
 	require.Contains(t, mail.body, "<p>down</p>")
-	require.Equal(t, "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'", mail.header.Get("Content-Security-Policy"))
+	require.Equal(t, "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'",
+		mail.header.Get("Content-Security-Policy"))
 	s.do(bob, get, "/messages/none/html", nil).is(http.StatusNotFound)
 }
 
@@ -91,7 +94,8 @@ func TestTheSystemShowsNoSecret(t *testing.T) {
 		require.NotContains(t, body, "postgres://")
 		require.Contains(t, body, "http.session_ttl")
 	}
-	require.NotContains(t, s.do(bob, get, "/system", nil).is(200).body, "configuration", "a member is not offered the tab")
+	require.NotContains(t, s.do(bob, get, "/system", nil).is(200).body, "configuration",
+		"a member is not offered the tab")
 	s.do(bob, get, "/system?tab=configuration", nil).is(403)
 }
 
@@ -106,20 +110,25 @@ func TestOperatorsChangeTheRunningSystem(t *testing.T) {
 	s.exec(`update messages set state = 'failed', settled_at = now() where id = $1`, message)
 	again := decode[struct{ ID int64 }](s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201))
 	require.Contains(t, s.do(bob, get, fmt.Sprintf("/v1/messages/%d", again.ID), nil).is(200).body, `"target":"ann"`)
-	require.Contains(t, s.do(bob, get, fmt.Sprintf("/messages/%d", again.ID), nil).is(200).body, fmt.Sprintf(`<a href="/messages/%d">`, message))
-	require.Contains(t, s.do(bob, get, fmt.Sprintf("/incidents/%d", incident), nil).is(200).body, fmt.Sprintf("is sent again as message %d", again.ID))
+	require.Contains(t, s.do(bob, get, fmt.Sprintf("/messages/%d", again.ID), nil).is(200).body,
+		fmt.Sprintf(`<a href="/messages/%d">`, message))
+	require.Contains(t, s.do(bob, get, fmt.Sprintf("/incidents/%d", incident), nil).is(200).body,
+		fmt.Sprintf("is sent again as message %d", again.ID))
 	second := s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201)
 	require.NotContains(t, second.body, fmt.Sprintf(`"id":%d}`, again.ID))
 
 	s.do(admin, post, "/v1/messages/purge", m{"reason": "stale"}).is(400)
 	s.do(admin, post, "/v1/messages/purge", m{"application": "nothing", "reason": "stale"}).is(400)
 	for _, wrong := range []any{0, -incident, float64(incident) + 0.2} {
-		s.do(admin, post, "/v1/messages/purge", m{"incident_id": wrong, "mode": "sms", "reason": "stale"}).problem(400, "incident_id")
+		s.do(admin, post, "/v1/messages/purge", m{"incident_id": wrong, "mode": "sms", "reason": "stale"}).problem(400,
+			"incident_id")
 	}
-	require.Contains(t, s.do(admin, post, "/v1/messages/purge", m{"incident_id": incident, "reason": "stale"}).is(200).body, `"dropped":2`)
+	require.Contains(t, s.do(admin, post, "/v1/messages/purge",
+		m{"incident_id": incident, "reason": "stale"}).is(200).body, `"dropped":2`)
 	require.Contains(t, s.do(bob, get, fmt.Sprintf("/incidents/%d", incident), nil).is(200).body, "was dropped: stale")
 	s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201)
-	require.Equal(t, 400, s.sends(admin, "/system/purge", "incident_id", fmt.Sprint(incident, "x"), "mode", "sms", "reason", "stale").status, "not all messages by SMS")
+	require.Equal(t, 400, s.sends(admin, "/system/purge", "incident_id", fmt.Sprint(incident, "x"), "mode", "sms",
+		"reason", "stale").status, "not all messages by SMS")
 	require.Equal(t, 400, s.sends(admin, "/system/purge", "minutes", "x", "mode", "sms", "reason", "stale").status)
 	s.sends(admin, "/system/purge", "incident_id", fmt.Sprint(incident), "minutes", "0", "reason", "stale").is(303)
 	require.Zero(t, s.number("select count(*) from messages where state = 'pending'"))

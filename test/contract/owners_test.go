@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Walks the changes of a plan, a template, an application and an integration that the team crew owns. Ann made the plan and the template and is
-// no member. Bob administers the team, mia is a member.
+// Walks the changes of a plan, a template, an application and an integration that the team crew owns. Ann made the plan
+// and the template and is no member. Bob administers the team, mia is a member.
 func TestTeamsOwnObjects(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
@@ -24,10 +24,12 @@ func TestTeamsOwnObjects(t *testing.T) {
 	s.do(owner, post, "/v1/plans", m{"name": "team plan", "steps": steps}).is(201)
 	s.do(owner, post, "/v1/templates", m{"name": "team words", "content": content}).is(201)
 	s.exec(`insert into applications (name) values ('team app')`)
-	s.do(admin, put, "/v1/integrations/sender", m{"type": "generic", "application": "team app", "default_plan": "pager"}).is(201)
+	s.do(admin, put, "/v1/integrations/sender", m{"type": "generic", "application": "team app",
+		"default_plan": "pager"}).is(201)
 	paths := []string{"/v1/plans/team%20plan", "/v1/templates/team%20words", "/v1/applications/team%20app"}
 	for _, path := range paths {
-		require.JSONEq(t, `{"team": null}`, s.do(stranger, get, path+"/owner", nil).is(200).body, "the migration leaves the rights of creators")
+		require.JSONEq(t, `{"team": null}`, s.do(stranger, get, path+"/owner", nil).is(200).body,
+			"the migration leaves the rights of creators")
 		s.do(stranger, put, path+"/owner", m{"team": "others"}).is(403)
 		s.do(owner, put, path+"/owner", m{"team": "crew"}).is(403)
 		s.do(admin, put, path+"/owner", m{"team": "no such team"}).is(400)
@@ -53,10 +55,12 @@ func TestTeamsOwnObjects(t *testing.T) {
 		caller
 		creator string
 	}{{anonymous, "ann"}, {viewer, "viewer"}, {stranger, "sid"}, {owner, "ann"}, {other, "ann"}, {reading, "mia"},
-		{member, "mia"}, {bob, "bob"}, {asBob, "bob"}, {personal, "mia"}, {service, "mia"}, {admin, "root"}, {root, "mia"}}
+		{member, "mia"}, {bob, "bob"}, {asBob, "bob"}, {personal, "mia"}, {service, "mia"}, {admin, "root"}, {root,
+			"mia"}}
 	const refused = 6 // the callers before this one are refused
 	words := func(creator string) m {
-		return m{"name": "team words", "creator": creator, "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}
+		return m{"name": "team words", "creator": creator,
+			"content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}
 	}
 	for _, r := range []struct {
 		method, path string
@@ -69,7 +73,8 @@ func TestTeamsOwnObjects(t *testing.T) {
 		{post, "/v0/templates", words, 201},
 		{put, paths[0] + "/settings", func(string) m { return m{"repeat": 1} }, 200},
 		{put, paths[2], func(string) m { return m{"title_variable": ""} }, 200},
-		{put, "/v1/integrations/sender", func(string) m { return m{"type": "generic", "application": "team app", "default_plan": "pager"} }, 200},
+		{put, "/v1/integrations/sender",
+			func(string) m { return m{"type": "generic", "application": "team app", "default_plan": "pager"} }, 200},
 	} {
 		for i, c := range callers {
 			a := s.do(c.caller, r.method, r.path, r.body(c.creator))
@@ -79,9 +84,11 @@ func TestTeamsOwnObjects(t *testing.T) {
 			}
 			require.Equal(t, r.ok, a.status, "%s: %s", a.what, a.body)
 		}
-		require.Contains(t, s.do(stranger, get, paths[0], nil).is(200).body, `"team":"crew"`, "the owner of a name holds for new versions")
+		require.Contains(t, s.do(stranger, get, paths[0], nil).is(200).body, `"team":"crew"`,
+			"the owner of a name holds for new versions")
 	}
-	require.Contains(t, s.do(owner, post, "/v0/plans", aPlan(m{"name": "team plan", "creator": "ann"})).is(403).body, "Only members of the team crew or an admin may replace the plan team plan")
+	require.Contains(t, s.do(owner, post, "/v0/plans", aPlan(m{"name": "team plan", "creator": "ann"})).is(403).body,
+		"Only members of the team crew or an admin may replace the plan team plan")
 
 	s.do(service, post, "/v1/plans", m{"name": "by program", "creator": "sid", "steps": steps}).is(401)
 	s.do(service, post, "/v1/plans", m{"name": "by program", "creator": "mia", "steps": steps}).is(201)

@@ -21,15 +21,20 @@ func applicationsPages() []right {
 		right{get, "/v1/applications/demo/quota", nil, 200, "", func(s *server) {
 			s.do(admin, post, "/applications/demo/quota", quotaForm(), "Content-Type", form).is(303)
 		}},
-		right{post, "/applications/new", formOf("name", "spare2"), 303, "1111133o3", func(s *server) { s.exec("delete from applications where name = 'spare2'") }},
-		right{post, "/applications/demo/edit", formOf("variables", "host\nmessage", "owners", "ann", "modes", "email"), 303, owners, nil},
+		right{post, "/applications/new", formOf("name", "spare2"), 303, "1111133o3",
+			func(s *server) { s.exec("delete from applications where name = 'spare2'") }},
+		right{post, "/applications/demo/edit", formOf("variables", "host\nmessage", "owners", "ann", "modes", "email"),
+			303, owners, nil},
 		right{post, "/applications/demo/key", nil, 200, owners, nil},
-		right{post, "/applications/demo/second-key", nil, 200, owners, func(s *server) { s.exec("update applications set secondary_key_sealed = null where name = 'demo'") }},
+		right{post, "/applications/demo/second-key", nil, 200, owners,
+			func(s *server) { s.exec("update applications set secondary_key_sealed = null where name = 'demo'") }},
 		right{post, "/applications/demo/secondary", nil, 200, owners, withSecond},
 		right{post, "/applications/demo/quota", quotaForm("plan_name", "pager"), 303, owners, nil},
 		right{post, "/applications/demo/quota/remove", nil, 303, owners, nil},
-		right{post, "/applications/demo/categories", formOf("name", "news", "mode", "email", "description", "d"), 303, owners, nil},
-		right{post, "/applications/demo/addresses", formOf("email", "in2@example.com", "plan", "pager"), 303, owners, nil},
+		right{post, "/applications/demo/categories", formOf("name", "news", "mode", "email", "description", "d"), 303,
+			owners, nil},
+		right{post, "/applications/demo/addresses", formOf("email", "in2@example.com", "plan", "pager"), 303, owners,
+			nil},
 		right{post, "/applications/demo/fallback", formOf("role", "user", "target", "bob"), 303, owners, nil},
 		right{post, "/applications/demo/owner", formOf("team", ""), 303, owners, nil},
 		right{post, "/applications/demo/rename", formOf("new_name", "demo3"), 303, owners, demoAgain},
@@ -43,7 +48,8 @@ func applicationsPages() []right {
 			withSecond(s)
 		}},
 		right{get, "/v1/applications?mine=true", nil, 200, "", func(s *server) { // the key has changed
-			s.keys["demo"] = decode[map[string]string](s.do(admin, get, "/v0/applications/demo/key", nil).is(200))["key"]
+			s.keys["demo"] = decode[map[string]string](s.do(admin, get, "/v0/applications/demo/key",
+				nil).is(200))["key"]
 		}},
 	)
 }
@@ -53,7 +59,8 @@ func demoAgain(s *server) { s.exec("update applications set name = 'demo' where 
 
 // quotaForm returns the form of a quota with other values for some fields.
 func quotaForm(pairs ...string) string {
-	all := []string{"soft_quota_threshold", "5", "soft_quota_duration", "90s", "hard_quota_threshold", "10", "hard_quota_duration", "2m", "plan_name", "pager", "target_name", "ann", "wait_time", "3m"}
+	all := []string{"soft_quota_threshold", "5", "soft_quota_duration", "90s", "hard_quota_threshold", "10",
+		"hard_quota_duration", "2m", "plan_name", "pager", "target_name", "ann", "wait_time", "3m"}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		for j := 0; j < len(all); j += 2 {
 			if all[j] == pairs[i] {
@@ -82,7 +89,8 @@ func TestAKeyIsRotatedInTheBrowser(t *testing.T) {
 		return s.do(demo, get, "/v1/applications/demo", nil).status == http.StatusOK
 	}
 	old := s.keys["demo"]
-	require.NotContains(t, s.do(owner, get, "/applications/demo", nil).is(200).body, old, "the page shows no key by itself")
+	require.NotContains(t, s.do(owner, get, "/applications/demo", nil).is(200).body, old,
+		"the page shows no key by itself")
 	require.Equal(t, old, s.submit(owner, "/applications/demo/key").key())
 	require.Contains(t, s.submit(owner, "/applications/demo/secondary").is(409).body, "has no second key")
 	require.Contains(t, s.submit(owner, "/applications/demo/rekey").is(400).body, "secondary key does not exist")
@@ -100,7 +108,8 @@ func TestAKeyIsRotatedInTheBrowser(t *testing.T) {
 	for _, as := range []caller{bob, viewer} {
 		refused := s.submit(as, "/applications/demo/key").is(403)
 		require.NotContains(t, refused.body, fresh)
-		require.NotContains(t, s.do(as, get, "/applications/demo", nil).is(200).body, "Show the key", "who may not sees no button")
+		require.NotContains(t, s.do(as, get, "/applications/demo", nil).is(200).body, "Show the key",
+			"who may not sees no button")
 	}
 }
 
@@ -116,22 +125,28 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	etag := func() string { return s.do(owner, get, "/v1/applications/demo", nil).header.Get("ETag") }
 	before := etag()
 	save := func(as caller, pairs ...string) answer {
-		return s.submit(as, "/applications/demo/edit", append([]string{"etag", etag(), "variables", "host\nmessage", "owners", "ann"}, pairs...)...)
+		return s.submit(as, "/applications/demo/edit",
+			append([]string{"etag", etag(), "variables", "host\nmessage", "owners", "ann"}, pairs...)...)
 	}
-	saved := save(owner, "title_variable", "message", "sample_context", `{"host": "db1"}`, "sender_email", "shop@example.com").follow(owner).body
+	saved := save(owner, "title_variable", "message", "sample_context", `{"host": "db1"}`, "sender_email",
+		"shop@example.com").follow(owner).body
 	for _, want := range []string{"The settings are saved", "shop@example.com", "&#34;host&#34;: &#34;db1&#34;"} {
 		require.Contains(t, saved, want)
 	}
 	s.exec("update applications set summary_template = '{{host}}' where name = 'demo'")
 	s.do(owner, put, "/v1/applications/demo", m{"variables": []string{"host", "message"}}).is(200)
-	require.Contains(t, s.do(owner, get, "/v0/applications/demo", nil).body, `"summary_template":"{{host}}"`, "only /v0 has and changes this text, which Iris does not render")
+	require.Contains(t, s.do(owner, get, "/v0/applications/demo", nil).body, `"summary_template":"{{host}}"`,
+		"only /v0 has and changes this text, which Iris does not render")
 	require.NotContains(t, s.do(owner, get, "/applications/demo/edit", nil).body, "{{host}}")
-	s.do(owner, put, "/v1/applications/demo", m{"variables": []string{"host"}, "summary_template": "x"}).problem(400, "summary_template")
-	require.Contains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"host":"db1"`, "clients that do not know the sample context do not clear it")
+	s.do(owner, put, "/v1/applications/demo", m{"variables": []string{"host"}, "summary_template": "x"}).problem(400,
+		"summary_template")
+	require.Contains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"host":"db1"`,
+		"clients that do not know the sample context do not clear it")
 	save(owner, "required_variables", "message").follow(owner)
 	require.Equal(t, []any{"message"}, decode[m](s.do(owner, get, "/v1/applications/demo", nil))["required_variables"])
 	s.do(owner, put, "/v1/applications/demo", m{"variables": []string{"host", "message"}}).is(200)
-	require.Contains(t, s.do(owner, get, at+"/edit", nil).body, ">\nmessage</textarea>", "without the member, variables stay required")
+	require.Contains(t, s.do(owner, get, at+"/edit", nil).body, ">\nmessage</textarea>",
+		"without the member, variables stay required")
 	for want, pairs := range map[string][]string{
 		"required_variables must be among":     {"required_variables", "none"},
 		"line 2, column 11":                    {"sample_context", "{\n  \"host\": db1\n}"},
@@ -155,45 +170,61 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 			require.Regexp(t, `name="`+pairs[0]+`"[^>]*aria-invalid="true"`, refused.body, "the field is named")
 		}
 	}
-	require.Contains(t, s.submit(owner, "/applications/demo/edit", "etag", before, "variables", "typed", "owners", "ann").is(412).body, "typed")
+	require.Contains(t, s.submit(owner, "/applications/demo/edit", "etag", before, "variables", "typed", "owners",
+		"ann").is(412).body, "typed")
 	s.savesAgain("/applications/demo/edit", "etag", before, "variables", "host\nmessage", "owners", "ann")
 	require.Contains(t, save(bob, "title_variable", "message").is(403).body, `value="message"`)
 	save(owner, "modes", "drop").follow(owner)
-	require.NotContains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"drop"`, "only administrators change modes")
+	require.NotContains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"drop"`,
+		"only administrators change modes")
 	save(admin, "modes", "email", "modes", "drop", "mode.low", "drop").follow(admin)
 	require.Contains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"low":"drop"`)
 
-	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm(), "Content-Type", form).follow(owner).body, "10 messages in 2m:")
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm(), "Content-Type", form).follow(owner).body,
+		"10 messages in 2m:")
 	require.EqualValues(t, 90, decode[m](s.do(bob, get, "/v1/applications/demo/quota", nil).is(200))["soft_seconds"])
-	require.Regexp(t, `name="soft_quota_duration"[^>]*value="1m30s"`, s.do(owner, get, at, nil).body, "no second is lost")
+	require.Regexp(t, `name="soft_quota_duration"[^>]*value="1m30s"`, s.do(owner, get, at, nil).body,
+		"no second is lost")
 	s.exec(`insert into sliding_counts (key, state) select 'quota:' || id, jsonb_build_object('w', jsonb_build_object('e', jsonb_build_array(
 		jsonb_build_object('t', floor(extract(epoch from clock_timestamp() - interval '90 s') * 1000), 'n', 4), jsonb_build_object('t', floor(extract(epoch from clock_timestamp()) * 1000), 'n', 2))))
 		from applications where name = 'demo'`)
 	used := decode[m](s.do(bob, get, "/v1/applications/demo/quota", nil).is(200))
-	require.Equal(t, []any{6.0, 2.0}, []any{used["hard_use"], used["soft_use"]}, "in the last two minutes, and in the last minute")
+	require.Equal(t, []any{6.0, 2.0}, []any{used["hard_use"], used["soft_use"]},
+		"in the last two minutes, and in the last minute")
 	require.Contains(t, s.do(bob, get, at, nil).body, "<strong>6 now</strong>")
 	s.do(bob, get, "/v1/applications/other/quota", nil).is(404)
 	bad := s.do(owner, post, at+"/quota", quotaForm("hard_quota_threshold", "3"), "Content-Type", form).is(400)
 	require.Contains(t, bad.body, "Hard threshold must be bigger")
 	require.Regexp(t, `name="hard_quota_threshold"[^>]*value="3"[^>]*aria-invalid="true"`, bad.body)
-	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("wait_time", "soon"), "Content-Type", form).is(400).body, "is no period")
-	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("plan_name", "none"), "Content-Type", form).is(400).body, `value="none"`)
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("wait_time", "soon"), "Content-Type",
+		form).is(400).body, "is no period")
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("plan_name", "none"), "Content-Type",
+		form).is(400).body, `value="none"`)
 	require.Contains(t, s.submit(owner, at+"/quota/remove").follow(owner).body, "no quota of its own")
 
-	require.Contains(t, s.submit(owner, at+"/categories", "name", "news", "mode", "sms", "description", "What is new", "name", "", "mode", "email", "description", "").follow(owner).body, "What is new")
-	require.Contains(t, s.submit(owner, at+"/categories", "name", "a", "mode", "sms", "description", "d", "name", "A", "mode", "email", "description", "typed").is(400).body, `value="typed"`)
-	require.Contains(t, s.submit(owner, at+"/addresses", "email", "db@example.com", "plan", "pager").follow(owner).body, "db@example.com")
-	require.Contains(t, s.submit(owner, at+"/addresses", "email", "db", "plan", "pager").is(400).body, "is not an e-mail address")
-	require.Contains(t, s.submit(owner, at+"/addresses", "email", "db@example.com", "plan", "none").is(400).body, `value="none"`)
-	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "bob").follow(owner).body, "<bdi>bob</bdi> is paged")
-	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "nobody-there").is(400).body, `value="nobody-there"`)
-	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "").follow(owner).body, "no fallback now")
+	require.Contains(t, s.submit(owner, at+"/categories", "name", "news", "mode", "sms", "description", "What is new",
+		"name", "", "mode", "email", "description", "").follow(owner).body, "What is new")
+	require.Contains(t, s.submit(owner, at+"/categories", "name", "a", "mode", "sms", "description", "d", "name", "A",
+		"mode", "email", "description", "typed").is(400).body, `value="typed"`)
+	require.Contains(t, s.submit(owner, at+"/addresses", "email", "db@example.com", "plan",
+		"pager").follow(owner).body, "db@example.com")
+	require.Contains(t, s.submit(owner, at+"/addresses", "email", "db", "plan", "pager").is(400).body,
+		"is not an e-mail address")
+	require.Contains(t, s.submit(owner, at+"/addresses", "email", "db@example.com", "plan", "none").is(400).body,
+		`value="none"`)
+	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "bob").follow(owner).body,
+		"<bdi>bob</bdi> is paged")
+	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "nobody-there").is(400).body,
+		`value="nobody-there"`)
+	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "").follow(owner).body,
+		"no fallback now")
 	require.Contains(t, s.submit(admin, at+"/owner", "team", "ops").follow(admin).body, "Team ops owns demo now")
 	require.Contains(t, s.do(bob, get, "/applications", nil).body, `href="/applications?show=mine" aria-current="page"`)
 	require.Contains(t, s.submit(bob, at+"/owner", "team", "none").body, `value="none"`)
 	require.Contains(t, s.submit(owner, at+"/delete").is(409).body, "problem")
 	require.Contains(t, s.submit(owner, at+"/rename", "new_name", "other").is(400).body, `value="other"`)
-	require.Contains(t, s.submit(owner, at+"/rename", "new_name", "demo shop").follow(owner).body, "<h1 dir=\"auto\">demo shop</h1>")
+	require.Contains(t, s.submit(owner, at+"/rename", "new_name", "demo shop").follow(owner).body,
+		"<h1 dir=\"auto\">demo shop</h1>")
 	require.Contains(t, s.submit(admin, "/applications/shop/delete").follow(admin).body, "is deleted")
 	require.Contains(t, s.do(bob, get, "/applications?name=mo+sh", nil).is(200).body, "demo shop")
 	s.do(bob, get, "/applications/none", nil).is(404)

@@ -60,7 +60,8 @@ func (s *server) disconnect() (connect func()) {
 	conn, err := pgx.ConnectConfig(s.Context(), config)
 	require.NoError(s, err)
 	allow := func(whether bool) {
-		_, err := conn.Exec(s.Context(), fmt.Sprintf("alter database %s allow_connections %t", pgx.Identifier{name}.Sanitize(), whether))
+		_, err := conn.Exec(s.Context(), fmt.Sprintf("alter database %s allow_connections %t",
+			pgx.Identifier{name}.Sanitize(), whether))
 		require.NoError(s, err)
 	}
 	allow(false)
@@ -109,7 +110,8 @@ func TestThrottledLogInHasAPage(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for n := range 100 {
-		a := s.browse(anonymous, post, "/login/", formOf("username", []string{"gone", "bob"}[min(1, n%26)], "password", "wrong"))
+		a := s.browse(anonymous, post, "/login/", formOf("username", []string{"gone", "bob"}[min(1, n%26)], "password",
+			"wrong"))
 		if a.status == http.StatusTooManyRequests {
 			require.NotEmpty(t, a.styled(429).header.Get("Retry-After"))
 			return
@@ -135,9 +137,13 @@ func TestAChangeDuringAFailureIsOfferedAgain(t *testing.T) {
 	for _, field := range []string{`name="verb" value="acknowledge"`, `name="id" value="` + first + `"`, `name="id" value="` + second + `"`, `name="back" value="/incidents?show=all"`} {
 		require.Contains(t, offered, field)
 	}
-	require.Contains(t, s.browse(bob, post, "/incidents/"+first+"/comments", "content=the+disk").styled(503).body, "the disk</textarea>")
-	require.NotContains(t, s.browse(bob, post, "/login/", "username=bob&password=geheim").styled(503).body, "geheim", "a password is not kept")
+	require.Contains(t, s.browse(bob, post, "/incidents/"+first+"/comments", "content=the+disk").styled(503).body,
+		"the disk</textarea>")
+	require.NotContains(t, s.browse(bob, post, "/login/", "username=bob&password=geheim").styled(503).body, "geheim",
+		"a password is not kept")
 	connect()
-	require.Eventually(t, func() bool { return s.browse(bob, post, "/incidents/bulk", ticked).status == 303 }, 20*time.Second, 200*time.Millisecond)
-	require.EqualValues(t, 2, s.number("select count(*) from incidents where owner_id is not null and id in ("+first+", "+second+")"))
+	require.Eventually(t, func() bool { return s.browse(bob, post, "/incidents/bulk", ticked).status == 303 },
+		20*time.Second, 200*time.Millisecond)
+	require.EqualValues(t, 2, s.number("select count(*) from incidents where owner_id is not null and id in ("+first+
+		", "+second+")"))
 }

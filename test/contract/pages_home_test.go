@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// homePages are the rows of pages (see pages): home and the changes of an incident. Without a session, the acknowledgement is offered again
-// after the log-in; a page keeps the values of the other forms.
+// homePages are the rows of pages (see pages): home and the changes of an incident. Without a session, the
+// acknowledgement is offered again after the log-in; a page keeps the values of the other forms.
 func homePages() []right {
-	out := []right{{get, "/", nil, 200, people, nil}, {post, "/incidents/1/acknowledge", nil, 303, "kkkkkooo3", unowned}}
+	out := []right{{get, "/", nil, 200, people, nil}, {post, "/incidents/1/acknowledge", nil, 303, "kkkkkooo3",
+		unowned}}
 	for path, body := range map[string]string{"reopen": "", "resolve": "", "unresolve": "", "page": formOf("role", "user", "name", "bob"), "snooze": formOf("for", "30m"),
 		"comments": formOf("content", "c")} {
 		out = append(out, right{post, "/incidents/1/" + path, body, 303, "11111ooo3", unresolved})
@@ -91,7 +92,8 @@ func TestHomeLeadsToTheLogIn(t *testing.T) {
 	a := s.do(anonymous, get, "/", nil).is(http.StatusFound)
 	require.Equal(t, "/login/", a.header.Get("Location"))
 	require.Contains(t, s.html(anonymous, "/login/"), `action="/login/?next=%2f"`, "people go on to the home page")
-	a = s.do(anonymous, post, "/login/", formOf("username", "bob", "password", password), "Content-Type", form).is(http.StatusFound)
+	a = s.do(anonymous, post, "/login/", formOf("username", "bob", "password", password), "Content-Type",
+		form).is(http.StatusFound)
 	require.Equal(t, "/incidents", a.header.Get("Location"), "clients of Iris go on as they did")
 }
 
@@ -143,6 +145,7 @@ func TestActionsOfAnIncidentPage(t *testing.T) {
 	require.Contains(t, page, "bob has acknowledged this incident")
 	require.Contains(t, page, `name="back" value="/"`)
 
-	a := s.do(anonymous, post, at+"/snooze", formOf("for", "at", "until", "2030-01-01T09:00"), "Content-Type", form).is(http.StatusUnauthorized)
+	a := s.do(anonymous, post, at+"/snooze", formOf("for", "at", "until", "2030-01-01T09:00"), "Content-Type",
+		form).is(http.StatusUnauthorized)
 	require.Contains(t, a.body, `name="until" value="2030-01-01T09:00"`, "without a session nothing is lost")
 }

@@ -21,7 +21,8 @@ import (
 func incidentsPages() []right {
 	return []right{
 		{get, "/incidents/new", nil, 200, people, nil},
-		{post, "/incidents/new", formOf("plan", "pager", "application", "demo", "title", "t", "severity", "error", "do", "open"), 303, "111113oo3", nil}, // the page of the refusal keeps the form
+		{post, "/incidents/new", formOf("plan", "pager", "application", "demo", "title", "t", "severity", "error",
+			"do", "open"), 303, "111113oo3", nil}, // the page of the refusal keeps the form
 		{post, "/incidents/bulk", formOf("id", "1", "verb", "acknowledge"), 303, "11111ooo3", unowned},
 	}
 }
@@ -98,15 +99,18 @@ func TestTickedIncidentsAreChanged(t *testing.T) {
 		for i := 1; i < len(form); i += 2 {
 			values.Add("id", form[i])
 		}
-		a := s.do(as, post, "/incidents/bulk", values.Encode(), "Content-Type", "application/x-www-form-urlencoded").is(303)
+		a := s.do(as, post, "/incidents/bulk", values.Encode(), "Content-Type",
+			"application/x-www-form-urlencoded").is(303)
 		require.Equal(t, "/incidents?show=all", a.header.Get("Location"))
 		_, rest, _ := strings.Cut(s.do(as, get, "/incidents?show=all", nil).is(200).body, `role="status">`)
 		text, _, _ := strings.Cut(rest, "<")
 		return text
 	}
-	require.Equal(t, fmt.Sprintf("3 acknowledged, 1 belongs to ann (#%s), 1 was already resolved (#%s).", ids[1], ids[2]), change(bob, "acknowledge"))
+	require.Equal(t, fmt.Sprintf("3 acknowledged, 1 belongs to ann (#%s), 1 was already resolved (#%s).", ids[1],
+		ids[2]), change(bob, "acknowledge"))
 	require.Equal(t, fmt.Sprintf("0 acknowledged, 3 were already yours (#%s, #%s, #%s), 1 belongs to ann (#%s), 1 was already resolved (#%s).", ids[0], ids[3], ids[4], ids[1], ids[2]), change(bob, "acknowledge"))
-	require.Equal(t, fmt.Sprintf("4 snoozed, 1 was already resolved (#%s).", ids[2]), change(bob, "snooze", "for", "2h"))
+	require.Equal(t, fmt.Sprintf("4 snoozed, 1 was already resolved (#%s).", ids[2]),
+		change(bob, "snooze", "for", "2h"))
 	require.EqualValues(t, 4, s.number("select count(*) from incidents where snoozed_until > now() + interval '119 min'"))
 	require.Equal(t, fmt.Sprintf("4 resolved, 1 was already resolved (#%s).", ids[2]), change(bob, "resolve"))
 	require.EqualValues(t, 5, s.number("select count(*) from incidents where resolved"))
@@ -114,7 +118,8 @@ func TestTickedIncidentsAreChanged(t *testing.T) {
 	s.send(viewer, "/incidents/bulk", "verb", "resolve", "id", ids[0]).is(403)
 	s.send(bob, "/incidents/bulk", "verb", "delete", "id", ids[0]).is(400)
 	s.send(bob, "/incidents/bulk", "verb", "snooze", "id", ids[0], "for", "ages").is(400)
-	require.Equal(t, "/incidents", s.send(bob, "/incidents/bulk", "verb", "resolve", "back", "https://example.com/").is(303).header.Get("Location"))
+	require.Equal(t, "/incidents", s.send(bob, "/incidents/bulk", "verb", "resolve", "back",
+		"https://example.com/").is(303).header.Get("Location"))
 	kept := s.send(anonymous, "/incidents/bulk", "verb", "resolve", "id", ids[0]).is(401).body
 	require.Contains(t, kept, `name="id" value="`+ids[0]+`"`)
 	require.Contains(t, kept, `name="verb" value="resolve"`)
@@ -213,7 +218,10 @@ func TestListsAreStreamed(t *testing.T) {
 	one := s.stream(s.sessions["bob"], fmt.Sprintf("/incidents/%d", second))
 	one.until(func(c change) bool { return c.Frame != nil })
 	s.do(bob, post, fmt.Sprintf("/v1/incidents/%d/comments", second), m{"content": "<b>I look</b>"}).is(201)
-	require.NotContains(t, *one.until(func(c change) bool { return c.Frame != nil && strings.Contains(*c.Frame, "I look") }).Frame, "<b>")
+	require.NotContains(t, *one.until(func(c change) bool {
+		return c.Frame != nil &&
+			strings.Contains(*c.Frame, "I look")
+	}).Frame, "<b>")
 
 	again := s.stream(s.sessions["bob"], "/incidents?show=open&seen="+changed.Seen)
 	s.do(owner, post, fmt.Sprintf("/v1/incidents/%d/resolve", first), nil).is(200)
@@ -289,21 +297,27 @@ func TestAnIncidentIsOpenedByHand(t *testing.T) {
 	require.Contains(t, form, `<option value="pager">`)
 	require.Contains(t, form, "<bdi>ann</bdi> by ", "who would be paged")
 	require.Contains(t, form, `/plans/pager?application=demo#simulation`)
-	filled := []string{"plan", "pager", "application", "demo", "title", "Checkout <fails>", "summary", "since noon", "severity", "critical"}
-	require.Contains(t, s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "look")...).is(200).body, `value="Checkout &lt;fails&gt;"`)
+	filled := []string{"plan", "pager", "application", "demo", "title", "Checkout <fails>", "summary", "since noon",
+		"severity", "critical"}
+	require.Contains(t, s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "look")...).is(200).body,
+		`value="Checkout &lt;fails&gt;"`)
 	require.Zero(t, s.number("select count(*) from incidents"), "a look opens nothing")
-	require.Contains(t, s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "open")...).is(403).body, "leave application out", "bob does not own demo")
+	require.Contains(t, s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "open")...).is(403).body,
+		"leave application out", "bob does not own demo")
 	s.send(owner, "/incidents/new", append(slices.Clone(filled), "do", "open")...).is(303)
 	filled[3] = ""
-	opened := s.send(bob, "/incidents/new", append(slices.Clone(filled), "do", "open")...).is(303).header.Get("Location")
+	opened := s.send(bob, "/incidents/new", append(slices.Clone(filled), "do",
+		"open")...).is(303).header.Get("Location")
 	shown := s.do(bob, get, opened, nil).is(200).body
 	require.Contains(t, shown, "Checkout &lt;fails&gt;")
 	require.Contains(t, shown, `<option value="mailing-list"`, "every role can be paged")
 	require.EqualValues(t, 1, s.number("select count(*) from incident_contexts where severity = 'critical' and context::text like '%since noon%' and incident_id = (select max(id) from incidents)"))
 	require.EqualValues(t, 1, s.number("select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'"))
 
-	require.Contains(t, s.send(bob, "/incidents/new", "plan", "none", "application", "demo", "title", "t", "severity", "error").body, "there is no active plan")
-	require.Contains(t, s.send(bob, "/incidents/new", "plan", "pager", "application", "demo", "severity", "error").is(422).body, "Enter a title")
+	require.Contains(t, s.send(bob, "/incidents/new", "plan", "none", "application", "demo", "title", "t", "severity",
+		"error").body, "there is no active plan")
+	require.Contains(t, s.send(bob, "/incidents/new", "plan", "pager", "application", "demo", "severity",
+		"error").is(422).body, "Enter a title")
 	s.send(viewer, "/incidents/new", filled...).is(403)
 	require.Contains(t, s.do(viewer, get, "/incidents/new", nil).is(200).body, "You may only read")
 }

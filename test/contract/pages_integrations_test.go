@@ -25,9 +25,11 @@ func integrationsPages() []right {
 		{get, "/integrations/generic/rules", nil, 200, "lllll3oo3", has},
 		{get, "/integrations/heartbeat/add-heartbeat", nil, 200, people, has},
 		{get, "/integrations/heartbeat/heartbeats/default", nil, 200, people, has},
-		{post, "/add-integration", formOf("type", "generic", "name", "added", "application", "demo"), 200, owners, func(s *server) { s.exec("delete from integrations where name = 'added'") }},
+		{post, "/add-integration", formOf("type", "generic", "name", "added", "application", "demo"), 200, owners,
+			func(s *server) { s.exec("delete from integrations where name = 'added'") }},
 		{post, "/integrations/generic/settings", settings, 303, owners, has},
-		{post, "/integrations/generic/rules", formOf("do", "save", "match.1", "a=b", "to.1", "plan", "plan.1", "pager"), 303, owners, has},
+		{post, "/integrations/generic/rules", formOf("do", "save", "match.1", "a=b", "to.1", "plan", "plan.1",
+			"pager"), 303, owners, has},
 		{post, "/integrations/generic/token", formOf("now", "true"), 200, owners, has},
 		{post, "/integrations/generic/token/revoke", formOf("x", ""), 303, owners, func(s *server) {
 			has(s)
@@ -38,7 +40,8 @@ func integrationsPages() []right {
 			has(s)
 			s.exec("delete from heartbeats where name = 'spare'")
 		}},
-		{post, "/integrations/heartbeat/heartbeats/default", formOf("every_seconds", "1h", "grace_seconds", "0", "enabled", "true"), 303, owners, has},
+		{post, "/integrations/heartbeat/heartbeats/default",
+			formOf("every_seconds", "1h", "grace_seconds", "0", "enabled", "true"), 303, owners, has},
 		{post, "/integrations/heartbeat/heartbeats/default/delete", formOf("x", ""), 303, owners, has},
 		{post, "/integrations/generic/delete", formOf("x", ""), 303, owners, has},
 		{post, "/silences/1/longer", formOf("for_seconds", "1h"), 303, owners, (*server).silence},
@@ -103,7 +106,8 @@ func (a answer) token() string {
 // deliver sends a delivery with a token and returns the status.
 func (s *server) delivers(token, body string) answer {
 	s.Helper()
-	return s.do(anonymous, post, "/v1/hooks/generic", body, "Authorization", "Bearer "+token, "Content-Type", "application/json")
+	return s.do(anonymous, post, "/v1/hooks/generic", body, "Authorization", "Bearer "+token, "Content-Type",
+		"application/json")
 }
 
 func TestAnIntegrationIsAddedOnAPage(t *testing.T) {
@@ -113,12 +117,16 @@ func TestAnIntegrationIsAddedOnAPage(t *testing.T) {
 	s.do(owner, get, "/add-integration", nil).is(200).shows("Alertmanager", "Amazon SNS and CloudWatch", "E-mail")
 	s.do(owner, get, "/add-integration?type=carrier-pigeon", nil).is(200).shows("There is no type carrier-pigeon")
 	s.sends(owner, "/add-integration", "type", "generic", "application", "demo").wrong("name", "needs a name")
-	s.sends(owner, "/add-integration", "type", "generic", "name", "ci <eu>", "application", "demo", "default_plan", "none").wrong("default_plan", "no active plan named none")
-	s.sends(bob, "/add-integration", "type", "generic", "name", "ci <eu>", "application", "demo").is(403).shows("ci <eu>")
-	made := s.sends(owner, "/add-integration", "type", "generic", "name", "ci <eu>", "application", "demo", "default_plan", "pager").is(200)
+	s.sends(owner, "/add-integration", "type", "generic", "name", "ci <eu>", "application", "demo", "default_plan",
+		"none").wrong("default_plan", "no active plan named none")
+	s.sends(bob, "/add-integration", "type", "generic", "name", "ci <eu>", "application",
+		"demo").is(403).shows("ci <eu>")
+	made := s.sends(owner, "/add-integration", "type", "generic", "name", "ci <eu>", "application", "demo",
+		"default_plan", "pager").is(200)
 	token := made.token()
 	made.shows("Authorization: Bearer "+token, s.url+"/v1/hooks/generic/"+token, "curl -fsS")
-	s.sends(owner, "/add-integration", "type", "generic", "name", "CI <EU>", "application", "demo").wrong("name", "choose another name")
+	s.sends(owner, "/add-integration", "type", "generic", "name", "CI <EU>", "application", "demo").wrong("name",
+		"choose another name")
 
 	at := "/integrations/" + url.PathEscape("ci <eu>")
 	s.do(owner, get, at, nil).is(200).shows("nothing received yet", "never used")
@@ -133,14 +141,20 @@ func TestAnIntegrationIsAddedOnAPage(t *testing.T) {
 	}
 	require.NotContains(t, s.do(viewer, get, at, nil).body, at+"/settings")
 
-	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "many", "enabled", "true").wrong("rate_per_minute", "no whole number")
-	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "resolve_after_seconds", "soon").wrong("resolve_after_seconds", "no period")
-	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "settings.title", "{{").wrong("settings.title", "the expression is wrong")
-	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "settings.labels", "team").wrong("settings.labels", "write a name, = and an expression")
+	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "many", "enabled", "true").wrong("rate_per_minute",
+		"no whole number")
+	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "resolve_after_seconds",
+		"soon").wrong("resolve_after_seconds", "no period")
+	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "settings.title",
+		"{{").wrong("settings.title", "the expression is wrong")
+	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "settings.labels",
+		"team").wrong("settings.labels", "write a name, = and an expression")
 	s.savesAgain(at+"/settings", "name", "ci <eu>", "rate_per_minute", "60", "enabled", "true", "etag", `"old"`)
-	s.sends(owner, at+"/settings", "do", "try", "name", "ci", "rate_per_minute", "60", "settings.title", "{{ check.name }}", "settings.labels", "team = {{ tags[0] }}",
+	s.sends(owner, at+"/settings", "do", "try", "name", "ci", "rate_per_minute", "60", "settings.title",
+		"{{ check.name }}", "settings.labels", "team = {{ tags[0] }}",
 		"payload", `{"check": {"name": "backup"}, "tags": ["db"]}`).is(200).shows("backup", "Label <bdi>team</bdi>", "db")
-	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "resolve_after_seconds", "2h", "close_after_seconds", "0", "settings.labels", "team = {{ tags[0] }}").is(303)
+	s.sends(owner, at+"/settings", "name", "ci", "rate_per_minute", "60", "resolve_after_seconds", "2h",
+		"close_after_seconds", "0", "settings.labels", "team = {{ tags[0] }}").is(303)
 	changed := decode[map[string]any](s.do(owner, get, "/v1/integrations/ci", nil).is(200))
 	require.EqualValues(t, 7200, changed["resolve_after_seconds"])
 	require.EqualValues(t, 0, changed["close_after_seconds"])
@@ -160,7 +174,8 @@ func TestTheCommandsOfIntegrationsWork(t *testing.T) {
 	command := regexp.MustCompile(`curl -fsS(?: -H "(Authorization): ([^"]*)")? -H "Content-Type: application/json" (\S+) -d '(.*)'`)
 	tested := 0
 	for _, kind := range []string{"alertmanager", "grafana", "generic", "pagerduty", "opsgenie", "datadog", "sentry", "uptime_kuma", "nagios", "email", "heartbeat", "sns", "zabbix"} {
-		page := html.UnescapeString(s.sends(owner, "/add-integration", "type", kind, "name", kind, "application", "demo", "default_plan", "pager").is(200).body)
+		page := html.UnescapeString(s.sends(owner, "/add-integration", "type", kind, "name", kind, "application",
+			"demo", "default_plan", "pager").is(200).body)
 		m := command.FindStringSubmatch(page)
 		if m == nil {
 			continue
@@ -181,27 +196,34 @@ func TestTheCommandsOfIntegrationsWork(t *testing.T) {
 func TestRulesAreEditedOnAPage(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	token := s.sends(owner, "/add-integration", "type", "generic", "name", "ci", "application", "demo", "default_plan", "pager").is(200).token()
+	token := s.sends(owner, "/add-integration", "type", "generic", "name", "ci", "application", "demo", "default_plan",
+		"pager").is(200).token()
 	const at = "/integrations/ci/rules"
 	row := func(n int, match, to, plan string, more ...string) []string {
 		i := fmt.Sprint(".", n)
 		return append([]string{"match" + i, match, "to" + i, to, "plan" + i, plan}, more...)
 	}
-	both := append(row(1, `team="db"`, "record", ""), row(2, `severity="critical"`, "plan", "pager", "times.2", "mon tue 18:00-8:00 Europe/Berlin\nsat, sun", "targets.2", "")...)
+	both := append(row(1, `team="db"`, "record", ""), row(2, `severity="critical"`, "plan", "pager", "times.2",
+		"mon tue 18:00-8:00 Europe/Berlin\nsat, sun", "targets.2", "")...)
 	send := func(do string, more ...string) answer {
 		return s.sends(owner, at, append(append([]string{"do", do}, more...), both...)...)
 	}
 	s.do(owner, get, at, nil).is(200).shows("There are no rules", "Add a rule")
 	send("add").is(200).shows("These rules are not stored yet.", "Rule 3")
 	moved := send("up.2").is(200)
-	require.Less(t, strings.Index(moved.body, "severity="), strings.Index(moved.body, "team="), "rule 2 is the first now")
+	require.Less(t, strings.Index(moved.body, "severity="), strings.Index(moved.body, "team="),
+		"rule 2 is the first now")
 	require.NotContains(t, send("remove.1").is(200).body, `team=&#34;db&#34;"`+" dir")
-	require.Equal(t, "[]", fmt.Sprint(decode[map[string]any](s.do(owner, get, "/v1/integrations/ci", nil))["rules"]), "steps store nothing")
+	require.Equal(t, "[]", fmt.Sprint(decode[map[string]any](s.do(owner, get, "/v1/integrations/ci", nil))["rules"]),
+		"steps store nothing")
 
-	send("test", "source", "labels", "labels", "team=db\nseverity=critical").is(200).shows("rule 1 matches", "it is only recorded")
-	send("test", "source", "labels", "labels", "team=web").is(200).shows("none of 2 rules matches", "plan <bdi>pager</bdi>, that of the integration")
+	send("test", "source", "labels", "labels", "team=db\nseverity=critical").is(200).shows("rule 1 matches",
+		"it is only recorded")
+	send("test", "source", "labels", "labels", "team=web").is(200).shows("none of 2 rules matches",
+		"plan <bdi>pager</bdi>, that of the integration")
 	send("test", "source", "labels", "labels", "team").wrong("labels", "write name=value")
-	send("test", "source", "payload", "payload", `{"title": "t", "labels": {"team": "db"}}`).is(200).shows("rule 1 matches")
+	send("test", "source", "payload", "payload",
+		`{"title": "t", "labels": {"team": "db"}}`).is(200).shows("rule 1 matches")
 	send("test", "source", "payload", "payload", "").is(200).shows("It would be refused")
 
 	save := func(typed ...string) answer { return s.sends(owner, at, append([]string{"do", "save"}, typed...)...) }
@@ -216,7 +238,8 @@ func TestRulesAreEditedOnAPage(t *testing.T) {
 	save(append([]string{"etag", etag}, both...)...).is(303)
 	s.savesAgain(at, append([]string{"do", "save", "etag", etag}, both...)...)
 	for _, broken := range []string{"do=save&%", "do=save&x=" + strings.Repeat("x", 5<<20)} {
-		a := s.do(owner, post, at, broken, "Content-Type", "application/x-www-form-urlencoded").shows("Nothing was changed")
+		a := s.do(owner, post, at, broken, "Content-Type",
+			"application/x-www-form-urlencoded").shows("Nothing was changed")
 		require.Contains(t, []int{400, 413}, a.status, "a form that cannot be read stores nothing")
 	}
 	s.sends(owner, at).is(400)
@@ -232,7 +255,8 @@ func TestRulesAreEditedOnAPage(t *testing.T) {
 func TestATokenIsRotatedOnAPage(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	first := s.sends(owner, "/add-integration", "type", "generic", "name", "ci", "application", "demo", "default_plan", "pager").is(200).token()
+	first := s.sends(owner, "/add-integration", "type", "generic", "name", "ci", "application", "demo", "default_plan",
+		"pager").is(200).token()
 	second := s.sends(owner, "/integrations/ci/token").is(200).shows("Then revoke the older token").token()
 	for _, token := range []string{first, second} {
 		s.delivers(token, `{"title": "t"}`).is(200)
@@ -246,8 +270,10 @@ func TestATokenIsRotatedOnAPage(t *testing.T) {
 	s.delivers(second, `{"title": "t"}`).is(401)
 	s.delivers(third, `{"title": "t"}`).is(200)
 
-	s.sends(owner, "/add-integration", "type", "grafana", "name", "gr", "application", "demo", "default_plan", "pager").is(200)
-	s.do(owner, get, "/integrations/gr/settings", nil).is(200).shows("Secrets that sign deliveries", "Header of the signature")
+	s.sends(owner, "/add-integration", "type", "grafana", "name", "gr", "application", "demo", "default_plan",
+		"pager").is(200)
+	s.do(owner, get, "/integrations/gr/settings", nil).is(200).shows("Secrets that sign deliveries",
+		"Header of the signature")
 	s.sends(owner, "/integrations/gr/secrets", "secret", "short").is(400).shows("8 to 1024 bytes")
 	s.sends(owner, "/integrations/gr/secrets", "secret", "a long secret", "second", "another one").is(303)
 	page := s.do(owner, get, "/integrations/gr/settings", nil).is(200).shows("2 stored")
@@ -258,16 +284,22 @@ func TestHeartbeatsAreKeptOnPages(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.do(owner, get, "/heartbeats", nil).is(200).shows("There is no heartbeat.")
-	token := s.sends(owner, "/add-integration", "type", "heartbeat", "name", "jobs", "application", "demo", "default_plan", "pager").is(200).shows("Add a heartbeat").token()
+	token := s.sends(owner, "/add-integration", "type", "heartbeat", "name", "jobs", "application", "demo",
+		"default_plan", "pager").is(200).shows("Add a heartbeat").token()
 	const add = "/integrations/jobs/add-heartbeat"
 	s.sends(owner, add, "every_seconds", "24h", "grace_seconds", "1h").wrong("name", "needs a name")
-	s.sends(owner, add, "name", "night ly", "every_seconds", "daily", "grace_seconds", "1h").wrong("every_seconds", "no period")
-	s.sends(owner, add, "name", "night ly", "every_seconds", "24h", "grace_seconds", "1h", "plan", "none").wrong("plan", "no active plan named none")
+	s.sends(owner, add, "name", "night ly", "every_seconds", "daily", "grace_seconds", "1h").wrong("every_seconds",
+		"no period")
+	s.sends(owner, add, "name", "night ly", "every_seconds", "24h", "grace_seconds", "1h", "plan",
+		"none").wrong("plan", "no active plan named none")
 	s.sends(bob, add, "name", "night ly", "every_seconds", "24h", "grace_seconds", "1h").is(403)
-	s.sends(owner, add, "name", "night ly", "every_seconds", "24h", "grace_seconds", "1h", "enabled", "true", "description", "<i>call</i> ann").is(303)
-	s.sends(owner, add, "name", "night ly", "every_seconds", "1h", "grace_seconds", "1h").wrong("name", "choose another name")
+	s.sends(owner, add, "name", "night ly", "every_seconds", "24h", "grace_seconds", "1h", "enabled", "true",
+		"description", "<i>call</i> ann").is(303)
+	s.sends(owner, add, "name", "night ly", "every_seconds", "1h", "grace_seconds", "1h").wrong("name",
+		"choose another name")
 	const one = "/integrations/jobs/heartbeats/night%20ly"
-	page := s.do(owner, get, one, nil).is(200).shows("never seen", "curl -fsS --retry 5 "+s.url+"/v1/hooks/heartbeat/TOKEN/night%20ly")
+	page := s.do(owner, get, one, nil).is(200).shows("never seen", "curl -fsS --retry 5 "+s.url+
+		"/v1/hooks/heartbeat/TOKEN/night%20ly")
 	require.NotContains(t, page.body, "<i>")
 	s.do(anonymous, post, "/v1/hooks/heartbeat/"+token+"/night%20ly", nil).is(200)
 	s.do(viewer, get, "/heartbeats", nil).is(200).shows("on time", "every 24h, grace 1h", "night ly")
@@ -286,7 +318,8 @@ func TestIntegrationsAreSearchedInTheAPI(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for _, name := range []string{"beta", "Alpha", "gamma %_", "délta"} {
-		s.do(owner, put, "/v1/integrations/"+url.PathEscape(name), m{"type": "generic", "application": "demo", "default_plan": "pager"}).is(201)
+		s.do(owner, put, "/v1/integrations/"+url.PathEscape(name),
+			m{"type": "generic", "application": "demo", "default_plan": "pager"}).is(201)
 	}
 	s.do(admin, put, "/v1/integrations/zabbix", m{"type": "zabbix", "application": "other"}).is(201)
 	type list struct {
@@ -306,7 +339,8 @@ func TestIntegrationsAreSearchedInTheAPI(t *testing.T) {
 	}
 	require.Equal(t, []string{"Alpha", "beta", "délta", "gamma %_", "zabbix"}, seen)
 	for text, want := range map[string]int{"ALP": 1, "%": 1, "_": 1, "other": 1, "demo": 4, "generic": 4, "gener": 0, "DÉL": 1, "none": 0} {
-		require.Len(t, decode[list](s.do(viewer, get, "/v1/integrations?text="+url.QueryEscape(text), nil).is(200)).Items, want, text)
+		require.Len(t, decode[list](s.do(viewer, get, "/v1/integrations?text="+url.QueryEscape(text),
+			nil).is(200)).Items, want, text)
 	}
 	s.exec("insert into integration_activity (integration_id, refused) select id, 1 from integrations where name in ('beta', 'zabbix')")
 	for query, want := range map[string]int{"application=DEMO": 4, "application=none": 0, "refused=true": 2, "refused=false": 5, "refused=true&application=demo": 1} {
@@ -317,19 +351,23 @@ func TestIntegrationsAreSearchedInTheAPI(t *testing.T) {
 			require.Equal(t, want, decode[m](s.do(as, get, path, nil).is(200))["may_edit"], path)
 		}
 	}
-	found := decode[m](s.do(bob, post, "/v1/integrations/beta/route-test", m{"labels": m{"a": "b"}, "rules": []m{{"match": "a=b", "record_only": true}}}).is(200))
+	found := decode[m](s.do(bob, post, "/v1/integrations/beta/route-test",
+		m{"labels": m{"a": "b"}, "rules": []m{{"match": "a=b", "record_only": true}}}).is(200))
 	require.Equal(t, true, found["record_only"])
 	s.do(bob, post, "/v1/integrations/beta/route-test", m{"rules": []m{{"match": "a=b"}}}).is(400)
-	s.do(anonymous, post, "/integrations/beta/rules", formOf("do", "add"), "Content-Type", "application/x-www-form-urlencoded", "HX-Request", "true").is(401)
+	s.do(anonymous, post, "/integrations/beta/rules", formOf("do", "add"), "Content-Type",
+		"application/x-www-form-urlencoded", "HX-Request", "true").is(401)
 }
 
 func TestIntegrationsAreFilteredByHealth(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for k := range 60 {
-		s.do(owner, put, fmt.Sprintf("/v1/integrations/a%02d", k), m{"type": "generic", "application": "demo", "default_plan": "pager"}).is(201)
+		s.do(owner, put, fmt.Sprintf("/v1/integrations/a%02d", k),
+			m{"type": "generic", "application": "demo", "default_plan": "pager"}).is(201)
 	}
-	s.do(owner, put, "/v1/integrations/off", m{"type": "generic", "application": "demo", "default_plan": "pager", "enabled": false}).is(201)
+	s.do(owner, put, "/v1/integrations/off", m{"type": "generic", "application": "demo", "default_plan": "pager",
+		"enabled": false}).is(201)
 	page := s.html(viewer, "/integrations?health=attention")
 	require.Contains(t, page, `href="/integrations/off"`, "it is found after the first page of the API")
 	require.NotContains(t, page, `href="/integrations/a00"`)
@@ -359,23 +397,30 @@ func TestSilencesEndAndLastLongerInTheList(t *testing.T) {
 func TestASilenceIsPreviewed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	token := s.sends(owner, "/add-integration", "type", "generic", "name", "ci", "application", "demo", "default_plan", "pager").is(200).token()
+	token := s.sends(owner, "/add-integration", "type", "generic", "name", "ci", "application", "demo", "default_plan",
+		"pager").is(200).token()
 	s.delivers(token, `{"title": "disk of db1 is full", "labels": {"team": "db"}}`).is(200)
 	s.delivers(token, `{"title": "web is slow", "labels": {"team": "web"}}`).is(200)
-	found := decode[map[string]any](s.do(bob, post, "/v1/silences/preview", m{"application": "demo", "match": `team="db"`}).is(200))
+	found := decode[map[string]any](s.do(bob, post, "/v1/silences/preview",
+		m{"application": "demo", "match": `team="db"`}).is(200))
 	require.Len(t, found["escalating"], 1)
 	require.EqualValues(t, 1, found["recent"])
 	require.Equal(t, false, found["partial"])
 	s.do(bob, post, "/v1/silences/preview", m{}).is(400).shows("say which incidents")
 	s.do(bob, post, "/v1/silences/preview", m{"team": "none"}).is(400).shows("there is no team")
-	require.Len(t, decode[map[string]any](s.do(bob, post, "/v1/silences/preview", m{"plan": "PAGER"}).is(200))["escalating"], 2)
+	require.Len(t, decode[map[string]any](s.do(bob, post, "/v1/silences/preview",
+		m{"plan": "PAGER"}).is(200))["escalating"], 2)
 
 	form := []string{"do", "preview", "application", "demo", "match", `team="db"`, "for_seconds", "1h"}
-	s.sends(owner, "/silences", form...).is(200).shows("It would hide 1 incident that escalates now.", "disk of db1 is full", "1 of the incidents of the last 7 days matches")
+	s.sends(owner, "/silences", form...).is(200).shows("It would hide 1 incident that escalates now.",
+		"disk of db1 is full", "1 of the incidents of the last 7 days matches")
 	s.sends(owner, "/silences", append(form, "repeat", "FREQ=DAILY")...).is(200).shows("It would be in force:")
 	s.sends(owner, "/silences", "do", "preview", "for_seconds", "1h").is(200).shows("say which incidents")
 	require.NotContains(t, s.do(owner, get, "/v1/silences", nil).is(200).body, `"id"`, "a preview stores nothing")
-	s.do(owner, get, "/silences/new?application=demo&plan=pager", nil).is(200).shows(`name="application" type="text" value="demo"`, `name="plan" type="text" value="pager"`)
-	s.sends(owner, "/silences", "application", "demo", "for_seconds", "1h", "comment", "c", "recurrence", "often").wrong("recurrence", "no RRULE")
-	s.sends(owner, "/silences", "application", "demo", "until", "2020-01-01T00:00", "comment", "c").wrong("until", "to must be after from")
+	s.do(owner, get, "/silences/new?application=demo&plan=pager",
+		nil).is(200).shows(`name="application" type="text" value="demo"`, `name="plan" type="text" value="pager"`)
+	s.sends(owner, "/silences", "application", "demo", "for_seconds", "1h", "comment", "c", "recurrence",
+		"often").wrong("recurrence", "no RRULE")
+	s.sends(owner, "/silences", "application", "demo", "until", "2020-01-01T00:00", "comment", "c").wrong("until",
+		"to must be after from")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLinksOfThePredecessors opens the addresses of Iris's and Oncall's pages. The importer keeps the numbers of objects (test/import compares
-// them), so a number leads to its object, also to a version that is no longer active.
+// TestLinksOfThePredecessors opens the addresses of Iris's and Oncall's pages. The importer keeps the numbers of
+// objects (test/import compares them), so a number leads to its object, also to a version that is no longer active.
 func TestLinksOfThePredecessors(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -18,7 +18,8 @@ func TestLinksOfThePredecessors(t *testing.T) {
 		insert into templates (id, name, creator_id) overriding system value select 90021 + n, 'words of Iris', id from users, generate_series(0, 1) n where name = 'bob';
 		insert into template_active (name_key, template_id) values ('words of iris', 90022)`)
 	incident := s.open()
-	s.do(bob, post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "bob"}}, "subject": "an old message", "body": "b", "priority": "low"}).is(201)
+	s.do(bob, post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "bob"}},
+		"subject": "an old message", "body": "b", "priority": "low"}).is(201)
 	message := s.number("select max(id) from messages")
 	for from, to := range map[string]struct{ path, shows string }{
 		"/plans/90011":                         {"", "This is not the active version."},

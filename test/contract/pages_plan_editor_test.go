@@ -46,7 +46,8 @@ func TestPlanIsMadeInTheEditor(t *testing.T) {
 	page := s.do(bob, get, "/plans/new", nil).is(200).body
 	require.Contains(t, page, `name="steps[0][0].target.name"`)
 	require.Regexp(t, `<select name="team"[^>]*>\s*<option value="" selected>no team: only you</option>\s*<option value="ops">ops</option>\s*</select>`, page, "the teams of the reader")
-	require.Contains(t, s.do(admin, get, "/plans/new", nil).is(200).body, `name="team" type="text"`, "an administrator may choose any team")
+	require.Contains(t, s.do(admin, get, "/plans/new", nil).is(200).body, `name="team" type="text"`,
+		"an administrator may choose any team")
 	// The form without JavaScript: each button answers with the whole page and keeps what was typed.
 	page = s.form(bob, "/plans/new", do(typedPlan(), "add-step")).is(200).body
 	require.Contains(t, page, `name="steps[2][0].priority"`)
@@ -79,10 +80,12 @@ func TestPlanIsMadeInTheEditor(t *testing.T) {
 
 	// The preview of what is typed is what the saved plan does.
 	asked := "2026-12-01T03:00"
-	typed := typedPlan("repeat", "1", "delay_seconds", "2m", "at", asked, "assume", "no-ack", "fallback.role", "user", "fallback.name", "bob",
+	typed := typedPlan("repeat", "1", "delay_seconds", "2m", "at", asked, "assume", "no-ack", "fallback.role", "user",
+		"fallback.name", "bob",
 		"steps[1].when", "hours", "steps[1].windows[0].from", "00:00", "steps[1].windows[0].to", "24:00", "steps[1].windows[0].days", "tue")
 	draft := s.form(bob, "/plans/new", do(typed, "check"), "HX-Request", "true").is(200).body
-	require.Len(t, draftPage.FindAllString(draft, -1), 8+1, "two rounds of two steps, each paged twice, and the fallback: %s", draft)
+	require.Len(t, draftPage.FindAllString(draft, -1), 8+1,
+		"two rounds of two steps, each paged twice, and the fallback: %s", draft)
 	a := s.form(bob, "/plans/new", do(typed, "save")).is(303)
 	p := decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))
 	require.Equal(t, "/plans/"+s.text("select max(id)::text from plans"), a.header.Get("Location"))
@@ -91,7 +94,8 @@ func TestPlanIsMadeInTheEditor(t *testing.T) {
 	require.EqualValues(t, 120, decode[m](s.do(bob, get, "/v1/plans/night/settings", nil).is(200))["delay_seconds"])
 	saved := s.do(bob, get, "/plans/night?at="+asked+"&assume=no-ack", nil).is(200).body
 	require.Contains(t, saved, foreseen(draft), "the table of the preview is that of the saved plan")
-	body := m{"plan": "night", "at": "2026-12-01T03:00:00Z", "steps": p["steps"], "conditions": []m{{"step": 2, "windows": []m{{"days": []string{"tue"}}}}}}
+	body := m{"plan": "night", "at": "2026-12-01T03:00:00Z", "steps": p["steps"],
+		"conditions": []m{{"step": 2, "windows": []m{{"days": []string{"tue"}}}}}}
 	for _, step := range p["steps"].([]any) {
 		for _, n := range step.([]any) {
 			delete(n.(m), "dynamic_index")
@@ -149,7 +153,8 @@ func TestSettingsThatOthersChangedStay(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.form(bob, "/plans/new", do(typedPlan("repeat", "1"), "save")).is(303)
-	opened := html.UnescapeString(openedField.FindStringSubmatch(s.do(bob, get, "/plans/night/edit", nil).is(200).body)[1])
+	opened := html.UnescapeString(openedField.FindStringSubmatch(s.do(bob, get, "/plans/night/edit",
+		nil).is(200).body)[1])
 	set := decode[m](s.do(bob, get, "/v1/plans/night/settings", nil).is(200))
 	set["delay_seconds"], set["repeat"] = 120, 3
 	s.do(bob, put, "/v1/plans/night/settings", set).is(200)
@@ -158,7 +163,8 @@ func TestSettingsThatOthersChangedStay(t *testing.T) {
 	now := decode[m](s.do(bob, get, "/v1/plans/night/settings", nil).is(200))
 	require.EqualValues(t, 120, now["delay_seconds"], "somebody else set it, and the form did not change it")
 	require.EqualValues(t, 2, now["repeat"], "the form changed it")
-	require.Equal(t, m{"role": "user", "name": "bob"}, decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["fallback"])
+	require.Equal(t, m{"role": "user", "name": "bob"},
+		decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["fallback"])
 }
 
 func TestPlanThatIsStoredInPartIsSavedAgain(t *testing.T) {
@@ -177,7 +183,8 @@ func TestPlanThatIsStoredInPartIsSavedAgain(t *testing.T) {
 	s.exec("drop trigger switch_off on plans; update users set active = true where name = 'root'")
 	typed.Set("base", first)
 	s.form(bob, "/plans/night/edit", do(typed, "save")).is(303)
-	require.Equal(t, m{"role": "user", "name": "root"}, decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["fallback"])
+	require.Equal(t, m{"role": "user", "name": "root"},
+		decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["fallback"])
 }
 
 func TestPlanIsPausedTestedAndRetired(t *testing.T) {
@@ -187,7 +194,8 @@ func TestPlanIsPausedTestedAndRetired(t *testing.T) {
 	s.form(bob, "/plans/night/paused", url.Values{"paused": {"true"}}).is(303)
 	require.Equal(t, true, decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["paused"])
 	s.form(bob, "/plans/night/edit", do(typedPlan(), "save")).is(303)
-	require.Equal(t, true, decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["paused"], "a new version stays paused")
+	require.Equal(t, true, decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["paused"],
+		"a new version stays paused")
 	require.Contains(t, s.do(bob, get, "/plans", nil).is(200).body, "paused: nobody is paged")
 	s.do(bob, put, "/v1/plans/night/paused", m{"paused": false}).is(200)
 	s.do(bob, put, "/v1/plans/night/paused", m{}).problem(400, "paused")
@@ -198,15 +206,21 @@ func TestPlanIsPausedTestedAndRetired(t *testing.T) {
 	s.exec("delete from messages; delete from notification_requests")
 	require.Contains(t, s.do(viewer, get, "/plans/night/test", nil).is(200).body, "nobody else is paged")
 	s.form(bob, "/plans/night/test", url.Values{}).is(303)
-	require.Equal(t, "bob TEST of plan night, priority high", s.text("select string_agg(m.target || ' ' || r.subject, ';') from messages m join notification_requests r on r.id = m.request_id"))
+	require.Equal(t, "bob TEST of plan night, priority high",
+		s.text("select string_agg(m.target || ' ' || r.subject, ';') from messages m join notification_requests r on r.id = m.request_id"))
 	require.Contains(t, s.do(bob, get, "/plans/night/test", nil).is(200).body, `<option value="demo"`)
-	s.do(admin, put, "/v1/applications/demo", m{"variables": []string{"host"}, "sample_context": m{"host": "db1"}, "modes": []string{"email", "sms", "call"}}).is(200)
-	s.do(admin, put, "/v1/templates/words", m{"content": []m{{"application": "demo", "mode": "email", "subject": "{{ host }} is down", "body": "look at {{ host }}"}}}).is(200)
+	s.do(admin, put, "/v1/applications/demo", m{"variables": []string{"host"}, "sample_context": m{"host": "db1"},
+		"modes": []string{"email", "sms", "call"}}).is(200)
+	s.do(admin, put, "/v1/templates/words",
+		m{"content": []m{{"application": "demo", "mode": "email", "subject": "{{ host }} is down",
+			"body": "look at {{ host }}"}}}).is(200)
 	s.exec("delete from messages; delete from notification_requests")
 	s.form(bob, "/plans/night/test", url.Values{"application": {"demo"}}).is(303)
-	require.Regexp(t, "^TEST of plan night, priority high: db1 is down$", s.text("select subject from notification_requests"))
+	require.Regexp(t, "^TEST of plan night, priority high: db1 is down$",
+		s.text("select subject from notification_requests"))
 	require.Contains(t, s.text("select body from notification_requests"), "look at db1")
-	require.NotContains(t, s.text("select body from notification_requests"), "/a/preview", "an answer to the test would acknowledge an incident")
+	require.NotContains(t, s.text("select body from notification_requests"), "/a/preview",
+		"an answer to the test would acknowledge an incident")
 	s.form(bob, "/plans/night/test", url.Values{"application": {"none"}}).is(400)
 	require.Zero(t, s.number("select count(*) from incidents"))
 
@@ -226,7 +240,8 @@ func TestPlanIsPausedTestedAndRetired(t *testing.T) {
 	require.Contains(t, uses["warnings"], "no such template: words")
 	require.Nil(t, uses["last_used_at"])
 	s.exec("update applications set default_plan = 'night' where name = 'demo'")
-	require.Equal(t, []any{"default plan of application demo"}, decode[m](s.do(bob, get, "/v1/plans/night/uses", nil).is(200))["used_by"])
+	require.Equal(t, []any{"default plan of application demo"},
+		decode[m](s.do(bob, get, "/v1/plans/night/uses", nil).is(200))["used_by"])
 	require.Contains(t, s.do(bob, get, "/plans/night", nil).is(200).body, "default plan of application demo")
 	s.do(bob, get, "/v1/plan-uses", nil).problem(400, "id")
 	s.do(bob, get, "/v1/plan-uses?id=x", nil).problem(400, "id")
@@ -250,7 +265,8 @@ func TestListOfPlans(t *testing.T) {
 		return out
 	}
 	s.form(bob, "/plans/new", do(typedPlan("name", "bobs"), "save")).is(303)
-	s.form(caller{name: "ann", session: "ann"}, "/plans/new", do(typedPlan("name", "of the team <b>", "team", "ops"), "save")).is(303)
+	s.form(caller{name: "ann", session: "ann"}, "/plans/new",
+		do(typedPlan("name", "of the team <b>", "team", "ops"), "save")).is(303)
 	require.Contains(t, names(bob, "?member=bob"), "of the team <b>")
 	require.Contains(t, names(bob, "?member=bob"), "bobs")
 	require.NotContains(t, names(bob, "?member=ann"), "bobs")
@@ -269,7 +285,8 @@ func TestLargePlansAreEdited(t *testing.T) {
 		all := make([][]m, steps)
 		for i := range all {
 			for range notifications {
-				all[i] = append(all[i], m{"target": m{"role": "user", "name": "ann"}, "priority": "high", "template": "words", "wait_seconds": 1, "repeat": 0})
+				all[i] = append(all[i], m{"target": m{"role": "user", "name": "ann"}, "priority": "high",
+					"template": "words", "wait_seconds": 1, "repeat": 0})
 			}
 		}
 		s.do(bob, post, "/v1/plans", m{"name": name, "steps": all}).is(201)

@@ -18,14 +18,16 @@ func textsPages() []right {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
 	return append(out,
-		right{post, "/templates/new", formOf(append([]string{"name", "new words"}, text...)...), 303, "11111ooo3", func(s *server) { s.exec("delete from template_active where name_key = 'new words'") }},
+		right{post, "/templates/new", formOf(append([]string{"name", "new words"}, text...)...), 303, "11111ooo3",
+			func(s *server) { s.exec("delete from template_active where name_key = 'new words'") }},
 		right{post, "/templates/preview", formOf(append([]string{"mode", "email"}, text...)...), 200, "11111ooo3", nil},
 		right{post, "/templates/preview/html", formOf(text...), 200, "11111ooo3", nil},
 		right{post, "/templates/spare/edit", formOf(append([]string{"base", ""}, text...)...), 303, "11111ooo3", nil},
 		right{post, "/templates/{spare template}/activate", nil, 303, "11111ooo3", spareOfBob},
 		right{post, "/templates/spare/owner", formOf("team", ""), 303, "11111o3o3", spareOfBob},
 		right{post, "/templates/spare words/delete", nil, 303, "11111o3o3", spareWords},
-		right{post, "/v1/templates/preview", m{"application": "demo", "mode": "email", "body": "b"}, 200, "1333oooo3", nil},
+		right{post, "/v1/templates/preview", m{"application": "demo", "mode": "email", "body": "b"}, 200, "1333oooo3",
+			nil},
 	)
 }
 
@@ -59,7 +61,8 @@ func (a answer) follow(as caller) answer {
 func TestATemplateIsWrittenAndChangedInTheBrowser(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	made := s.submit(bob, "/templates/new", "name", "disk words", "application", "demo", "sms.body", "{{ host }} is full").follow(bob)
+	made := s.submit(bob, "/templates/new", "name", "disk words", "application", "demo", "sms.body",
+		"{{ host }} is full").follow(bob)
 	require.Contains(t, made.body, "Saved as version")
 	require.Contains(t, made.body, "{{ host }} is full")
 	require.Contains(t, s.do(bob, get, "/templates", nil).body, "disk words", "one's own are shown first")
@@ -67,34 +70,43 @@ func TestATemplateIsWrittenAndChangedInTheBrowser(t *testing.T) {
 	require.Contains(t, s.do(bob, get, "/templates?name=isk+w", nil).body, "disk words")
 	require.NotContains(t, s.do(bob, get, "/templates?name=nothing", nil).body, "disk words")
 
-	again := s.submit(bob, "/templates/new", "name", "disk words", "application", "demo", "sms.body", "typed text").is(409)
+	again := s.submit(bob, "/templates/new", "name", "disk words", "application", "demo", "sms.body",
+		"typed text").is(409)
 	require.Contains(t, again.body, "typed text", "the typed values stay")
 	nowhere := s.submit(bob, "/templates/new", "name", "x", "application", "none", "sms.body", "typed text").is(400)
 	require.Contains(t, nowhere.body, "Application none not found")
-	wrong := s.submit(bob, "/templates/disk words/edit", "application", "demo", "sms.body", "fine", "email.body", "a\n{{ host | nofilter }}").is(400)
+	wrong := s.submit(bob, "/templates/disk words/edit", "application", "demo", "sms.body", "fine", "email.body",
+		"a\n{{ host | nofilter }}").is(400)
 	require.Regexp(t, `<textarea name="email.body"[^>]*aria-invalid="true"`, wrong.body, "the field is named")
 	require.Contains(t, wrong.body, "line 2")
 	empty := s.submit(bob, "/templates/disk words/edit", "application", "demo").is(400)
 	require.Contains(t, empty.body, "write a text in at least one mode")
 
 	first := s.number("select max(id) from templates")
-	edited := s.submit(bob, "/templates/disk words/edit", "base", fmt.Sprint(first), "application", "demo", "sms.body", "{{ host }} is nearly full", "call.body", "{{ host }}").follow(bob)
+	edited := s.submit(bob, "/templates/disk words/edit", "base", fmt.Sprint(first), "application", "demo", "sms.body",
+		"{{ host }} is nearly full", "call.body", "{{ host }}").follow(bob)
 	require.Contains(t, edited.body, "nearly full")
-	s.submit(bob, "/templates/disk words/edit", "base", fmt.Sprint(first), "application", "demo", "sms.body", "of an old tab").is(412)
-	other := s.submit(bob, "/templates/disk words/edit", "application", "other", "email.body", "{{ title }}").follow(bob)
+	s.submit(bob, "/templates/disk words/edit", "base", fmt.Sprint(first), "application", "demo", "sms.body",
+		"of an old tab").is(412)
+	other := s.submit(bob, "/templates/disk words/edit", "application", "other", "email.body",
+		"{{ title }}").follow(bob)
 	require.Contains(t, other.body, "nearly full", "the texts of other applications stay")
 	require.Contains(t, s.do(bob, get, "/templates/disk words/edit?application=demo", nil).is(200).body, "nearly full")
 	difference := s.do(bob, get, fmt.Sprintf("/templates/disk words/versions?from=%d", first), nil).is(200).body
 	require.Contains(t, difference, `<div class="del" dir="auto">{{ host }} is full</div>`)
 	require.Contains(t, difference, `<div class="add" dir="auto">{{ host }} is nearly full</div>`)
-	require.NotContains(t, s.submit(bob, fmt.Sprintf("/templates/%d/activate", first)).follow(bob).body, "nearly full</pre>")
+	require.NotContains(t, s.submit(bob, fmt.Sprintf("/templates/%d/activate", first)).follow(bob).body,
+		"nearly full</pre>")
 	s.do(bob, get, "/templates/disk words/versions?from=1", nil).is(404)
 	s.do(bob, get, "/templates/"+s.text("select max(id)::text from templates")+"/edit", nil).is(409)
 
-	require.Contains(t, s.submit(viewer, "/templates/disk words/edit", "application", "demo", "sms.body", "x").is(403).body, "<h1")
+	require.Contains(t, s.submit(viewer, "/templates/disk words/edit", "application", "demo", "sms.body",
+		"x").is(403).body, "<h1")
 	s.exec("insert into users (name, canonical_name) values ('sid', 'sid')")
-	require.Contains(t, s.submit(bob, "/templates/disk words/owner", "team", "none").is(400).body, "there is no active team")
-	require.Contains(t, s.submit(owner, "/templates/disk words/delete").is(403).body, "problem", "a colleague may change it, but not delete it")
+	require.Contains(t, s.submit(bob, "/templates/disk words/owner", "team", "none").is(400).body,
+		"there is no active team")
+	require.Contains(t, s.submit(owner, "/templates/disk words/delete").is(403).body, "problem",
+		"a colleague may change it, but not delete it")
 	s.submit(bob, "/templates/disk words/delete").follow(bob)
 	require.Contains(t, s.do(bob, get, "/templates/disk words", nil).is(200).body, "not active")
 	require.Contains(t, s.do(bob, get, fmt.Sprintf("/templates/%d", first), nil).is(200).body, "Activate this version")
@@ -103,7 +115,8 @@ func TestATemplateIsWrittenAndChangedInTheBrowser(t *testing.T) {
 func TestDraftsAreRenderedAsTheyWouldBeSent(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.do(owner, put, "/v1/applications/demo", m{"variables": []string{"host", "message"}, "title_variable": "host", "sample_context": m{"host": "db1", "message": "<full>"}}).is(200)
+	s.do(owner, put, "/v1/applications/demo", m{"variables": []string{"host", "message"}, "title_variable": "host",
+		"sample_context": m{"host": "db1", "message": "<full>"}}).is(200)
 	ask := func(body m, status int) m {
 		t.Helper()
 		for name, value := range (m{"application": "demo", "mode": "email"}) {
@@ -113,7 +126,8 @@ func TestDraftsAreRenderedAsTheyWouldBeSent(t *testing.T) {
 		}
 		return decode[m](s.do(bob, post, "/v1/templates/preview", body).is(status))
 	}
-	mail := ask(m{"subject": "{{ host }}", "body": "{{ message }} {{ iris.title }}", "email_html": "<b>{{ message }}</b>"}, 200)
+	mail := ask(m{"subject": "{{ host }}", "body": "{{ message }} {{ iris.title }}",
+		"email_html": "<b>{{ message }}</b>"}, 200)
 	require.Contains(t, mail["subject"], "db1")
 	require.Contains(t, mail["body"], "<full> db1")
 	require.Contains(t, mail["email_html"], "<b>&lt;full&gt;</b>")
@@ -130,7 +144,8 @@ func TestDraftsAreRenderedAsTheyWouldBeSent(t *testing.T) {
 	incident := ask(m{"incident": id, "body": "{{ host }} {{ iris.incident_id }} {{ iris.plan }}"}, 200)
 	require.Contains(t, incident["body"], fmt.Sprintf(" %d pager", id))
 
-	failed := ask(m{"subject": "{{ nothing.at.all }}", "body": "one\ntwo {{ host | nofilter }}\n", "email_html": "{% for x in %}"}, 200)
+	failed := ask(m{"subject": "{{ nothing.at.all }}", "body": "one\ntwo {{ host | nofilter }}\n",
+		"email_html": "{% for x in %}"}, 200)
 	require.Equal(t, []any{
 		m{"part": "subject", "line": 1.0, "column": 4.0, "message": "UndefinedError: 'nothing' is undefined"},
 		m{"part": "body", "line": 2.0, "column": 15.0, "message": "TemplateAssertionError: no filter named 'nofilter'"},
@@ -154,9 +169,11 @@ func TestDraftsAreRenderedAsTheyWouldBeSent(t *testing.T) {
 func TestTheEditorShowsPreviews(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	made := s.do(owner, post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t", "context": m{"host": "web7", "message": "slow"}}).is(201)
+	made := s.do(owner, post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t",
+		"context": m{"host": "web7", "message": "slow"}}).is(201)
 	id := int64(decode[m](made)["id"].(float64))
-	all := s.submit(owner, "/templates/words/edit", "do", "preview", "application", "demo", "incident", fmt.Sprint(id), "email.subject", "{{ host }}", "email.body", "{{ message }}",
+	all := s.submit(owner, "/templates/words/edit", "do", "preview", "application", "demo", "incident", fmt.Sprint(id),
+		"email.subject", "{{ host }}", "email.body", "{{ message }}",
 		"sms.body", "{{ host }}: {{ message }}", "slack.body", `{"blocks": [{"type": "header", "text": {"type": "plain_text", "text": "{{ host }} down"}}, {"type": "divider"}]}`,
 		"call.body", "{{ hots.x }}")
 	require.Contains(t, all.is(200).body, "web7: slow", "the real incident")
@@ -164,14 +181,20 @@ func TestTheEditorShowsPreviews(t *testing.T) {
 	require.Contains(t, all.body, `<div class="header" dir="auto">web7 down</div>`)
 	require.Contains(t, all.body, "Body, line 1, column 4")
 	require.Contains(t, all.header.Get("Content-Security-Policy"), "style-src 'self';")
-	mail := s.submit(owner, "/templates/preview/html", "application", "demo", "incident", fmt.Sprint(id), "email.email_html", `<b style="color:red">{{ host }}</b>`)
+	mail := s.submit(owner, "/templates/preview/html", "application", "demo", "incident", fmt.Sprint(id),
+		"email.email_html", `<b style="color:red">{{ host }}</b>`)
 	require.Contains(t, mail.is(200).body, `<b style="color:red">web7</b>`)
-	require.Contains(t, mail.header.Get("Content-Security-Policy"), "sandbox; default-src 'none'", "the frame may load nothing")
+	require.Contains(t, mail.header.Get("Content-Security-Policy"), "sandbox; default-src 'none'",
+		"the frame may load nothing")
 
-	part := s.submit(owner, "/templates/preview", "mode", "sms", "application", "demo", "sample", fmt.Sprintf("incident:%d", id), "sms.body", "{{ host }} <b>")
+	part := s.submit(owner, "/templates/preview", "mode", "sms", "application", "demo", "sample",
+		fmt.Sprintf("incident:%d", id), "sms.body", "{{ host }} <b>")
 	require.Contains(t, part.is(200).body, "web7 &lt;b&gt;")
 	require.NotContains(t, part.body, "<html")
-	require.Contains(t, s.submit(owner, "/templates/preview", "mode", "sms", "application", "none", "sms.body", "x").is(200).body, "there is no application")
-	require.Contains(t, s.submit(owner, "/templates/preview", "mode", "sms", "application", "demo", "incident", "many", "sms.body", "x").is(200).body, "type the number of an incident")
-	require.Contains(t, s.do(owner, get, "/templates/words/edit", nil).body, fmt.Sprintf(`value="incident:%d"`, id), "recent incidents are offered")
+	require.Contains(t, s.submit(owner, "/templates/preview", "mode", "sms", "application", "none", "sms.body",
+		"x").is(200).body, "there is no application")
+	require.Contains(t, s.submit(owner, "/templates/preview", "mode", "sms", "application", "demo", "incident", "many",
+		"sms.body", "x").is(200).body, "type the number of an incident")
+	require.Contains(t, s.do(owner, get, "/templates/words/edit", nil).body, fmt.Sprintf(`value="incident:%d"`, id),
+		"recent incidents are offered")
 }

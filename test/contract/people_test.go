@@ -22,7 +22,8 @@ func TestTargets(t *testing.T) {
 	s.do(demo, get, "/v0/targets/user?name=BOB", nil).says(200, `["bob"]`)
 	s.do(demo, get, "/v0/targets/user?name__in=root,ann", nil).says(200, `["ann", "root"]`)
 	s.do(demo, get, "/v0/targets/user?active=false", nil).says(200, `["gone"]`)
-	require.Equal(t, []string{"ann", "bob", "root", "viewer", "gone"}, decode[[]string](s.do(demo, get, "/v0/targets/user", nil).is(200)), "in the order of ids")
+	require.Equal(t, []string{"ann", "bob", "root", "viewer", "gone"},
+		decode[[]string](s.do(demo, get, "/v0/targets/user", nil).is(200)), "in the order of ids")
 	s.do(demo, get, "/v0/targets/planet", nil).refuses(400, "Target type planet not found")
 	s.do(demo, get, "/v0/targets/ann/exists", nil).says(200, `{"exists": true}`)
 	s.do(demo, get, "/v0/targets/gone/exists", nil).says(200, `{"exists": true}`)
@@ -35,14 +36,16 @@ func TestTargets(t *testing.T) {
 	modes := decode[[]string](s.do(demo, get, "/v0/modes", nil).is(200))
 	require.Subset(t, modes, []string{"call", "email", "slack", "sms"})
 	require.NotContains(t, modes, "drop")
-	s.do(demo, get, "/v0/priorities", nil).says(200, `[{"name": "urgent", "default_mode": "call"}, {"name": "high", "default_mode": "sms"},
+	s.do(demo, get, "/v0/priorities", nil).says(200,
+		`[{"name": "urgent", "default_mode": "call"}, {"name": "high", "default_mode": "sms"},
 		{"name": "medium", "default_mode": "email"}, {"name": "low", "default_mode": "email"}]`)
 	require.Contains(t, decode[[]string](s.do(demo, get, "/v0/timezones", nil).is(200)), "UTC")
 	for list, in := range map[string]bool{"all-ops": true, "none": false, "none,all-ops": true} {
 		s.do(demo, get, "/v0/users/ann/in_lists?list="+list, nil).says(200, fmt.Sprintf(`{"is_member": %t}`, in))
 	}
 	s.do(demo, get, "/v0/users/root/in_lists?list=all-ops", nil).says(200, `{"is_member": false}`)
-	s.do(demo, get, "/v0/users/ann/in_lists", nil).refuses(400, "Missing parameter", `The "list" parameter is required.`)
+	s.do(demo, get, "/v0/users/ann/in_lists", nil).refuses(400, "Missing parameter",
+		`The "list" parameter is required.`)
 }
 
 // Only the person, administrators and applications that act for people may use the routes of a person.
@@ -60,14 +63,16 @@ func TestOwnRoutes(t *testing.T) {
 		{post, "/v0/users/modes/bob", m{"high": "default"}},
 		{post, "/v0/users/overrides/bob", m{"template_overrides": m{"sms": "disabled"}}},
 		{get, "/v0/users/reprioritization/bob", nil},
-		{post, "/v0/users/reprioritization/bob", m{"src_mode": "call", "dst_mode": "email", "count": 3, "duration": 60}},
+		{post, "/v0/users/reprioritization/bob", m{"src_mode": "call", "dst_mode": "email", "count": 3,
+			"duration": 60}},
 		{del, "/v0/users/reprioritization/bob/call", nil},
 		{get, "/v0/users/bob/categories", nil},
 		{get, "/v0/users/bob/categories/demo", nil},
 		{post, "/v0/users/bob/categories/demo", m{}},
 		{del, "/v0/users/bob/categories/demo", nil},
 	} {
-		s.do(anonymous, r.method, r.path, r.body).refuses(401, "Authentication failure", "Malformed/missing HMAC authorization header")
+		s.do(anonymous, r.method, r.path, r.body).refuses(401, "Authentication failure",
+			"Malformed/missing HMAC authorization header")
 		s.do(demo, r.method, r.path, r.body).refuses(401, "App must allow authentication as user for this action", "")
 		s.do(owner, r.method, r.path, r.body).refuses(401, "This user is not allowed to access this resource", "")
 		for _, may := range []caller{power, asBob, bob, admin} {
@@ -81,9 +86,11 @@ func TestOwnRoutes(t *testing.T) {
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.do(bob, get, "/v0/users/bob", nil).says(200, `{"name": "bob", "admin": false, "template_overrides": [], "category_overrides": {}, "modes": {},
+	s.do(bob, get, "/v0/users/bob", nil).says(200,
+		`{"name": "bob", "admin": false, "template_overrides": [], "category_overrides": {}, "modes": {},
 		"device": [], "per_app_modes": {}, "teams": ["ops"], "contacts": {"email": "bob@example.com"}}`)
-	s.do(admin, get, fmt.Sprintf("/v0/users/%d", s.number("select target_id from users where name = 'bob'")), nil).is(200)
+	s.do(admin, get, fmt.Sprintf("/v0/users/%d", s.number("select target_id from users where name = 'bob'")),
+		nil).is(200)
 	s.do(admin, get, "/v0/users/zoe", nil).empty(404)
 	s.do(admin, get, "/v0/users/999", nil).empty(404)
 
@@ -101,9 +108,11 @@ func TestUsers(t *testing.T) {
 	all := `{"urgent": %q, "high": %q, "medium": "default", "low": "default"}`
 	s.do(bob, get, "/v0/users/modes/bob", nil).says(200, fmt.Sprintf(all, "default", "default"))
 	s.do(bob, post, "/v0/users/modes/bob", m{"urgent": "sms"}).says(200, fmt.Sprintf(all, "sms", "default"))
-	s.do(bob, post, "/v0/users/modes/bob", m{"application": "demo", "high": "email"}).says(200, fmt.Sprintf(all, "default", "email"))
+	s.do(bob, post, "/v0/users/modes/bob", m{"application": "demo", "high": "email"}).says(200,
+		fmt.Sprintf(all, "default", "email"))
 	s.do(bob, get, "/v0/users/modes/bob?application=demo", nil).says(200, fmt.Sprintf(all, "default", "email"))
-	s.do(bob, post, "/v0/users/modes/bob", m{"per_app_modes": m{"demo": m{"high": "default"}}, "urgent": "call", "nonsense": 1}).says(200, fmt.Sprintf(all, "call", "default"))
+	s.do(bob, post, "/v0/users/modes/bob", m{"per_app_modes": m{"demo": m{"high": "default"}}, "urgent": "call",
+		"nonsense": 1}).says(200, fmt.Sprintf(all, "call", "default"))
 	s.do(bob, get, "/v0/users/modes/bob?application=demo", nil).says(200, fmt.Sprintf(all, "default", "default"))
 	for _, bad := range []m{{"urgent": "fax"}, {"loud": "sms"}, {"application": "nix", "high": "sms"}, {"urgent": 7}} {
 		s.do(bob, post, "/v0/users/modes/bob", bad).is(400)
@@ -111,9 +120,12 @@ func TestUsers(t *testing.T) {
 
 	s.do(bob, post, "/v0/users/overrides/bob", m{"template_overrides": m{"sms": "enabled"}}).empty(204)
 	require.Equal(t, []any{"sms"}, decode[m](s.do(bob, get, "/v0/users/bob", nil).is(200))["template_overrides"])
-	s.do(bob, post, "/v0/users/overrides/bob", m{"template_overrides": []int{}}).refuses(400, "Invalid json in post body: template_overrides parameter is not a dict")
-	s.do(bob, post, "/v0/users/overrides/bob", m{"template_overrides": m{}}).refuses(400, "No valid mode override values in post body")
-	s.do(bob, post, "/v0/users/overrides/bob", m{"template_overrides": m{"sms": "maybe"}}).refuses(400, "Invalid sms override setting value: maybe")
+	s.do(bob, post, "/v0/users/overrides/bob", m{"template_overrides": []int{}}).refuses(400,
+		"Invalid json in post body: template_overrides parameter is not a dict")
+	s.do(bob, post, "/v0/users/overrides/bob", m{"template_overrides": m{}}).refuses(400,
+		"No valid mode override values in post body")
+	s.do(bob, post, "/v0/users/overrides/bob", m{"template_overrides": m{"sms": "maybe"}}).refuses(400,
+		"Invalid sms override setting value: maybe")
 	s.do(bob, post, "/v0/users/overrides/bob", m{"template_overrides": m{"sms": "disabled"}}).empty(204)
 	require.Equal(t, []any{}, decode[m](s.do(bob, get, "/v0/users/bob", nil).is(200))["template_overrides"])
 }
@@ -152,7 +164,8 @@ func TestReprioritisation(t *testing.T) {
 func TestCategories(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	list := []m{{"name": "news", "description": "d", "mode": "email"}, {"name": "alarms", "description": "e", "mode": "sms"}}
+	list := []m{{"name": "news", "description": "d", "mode": "email"},
+		{"name": "alarms", "description": "e", "mode": "sms"}}
 	s.do(bob, post, "/v0/categories/demo", list).refuses(401, "You don't have permissions to create this category")
 	s.do(power, post, "/v0/categories/demo", list).refuses(401, "You don't have permissions to create this category")
 	for _, may := range []caller{demo, owner, admin} {
@@ -160,7 +173,8 @@ func TestCategories(t *testing.T) {
 	}
 	found := decode[[]m](s.do(demo, get, "/v0/categories/demo", nil).is(200))
 	require.Len(t, found, 2)
-	require.Equal(t, []any{"news", "demo", "d", "email"}, []any{found[0]["name"], found[0]["application"], found[0]["description"], found[0]["mode"]})
+	require.Equal(t, []any{"news", "demo", "d", "email"}, []any{found[0]["name"], found[0]["application"],
+		found[0]["description"], found[0]["mode"]})
 	require.Len(t, decode[[]m](s.do(demo, get, "/v0/categories?name=news", nil).is(200)), 1)
 	require.Empty(t, decode[[]m](s.do(demo, get, "/v0/categories/other", nil).is(200)))
 	s.do(demo, get, "/v0/categories?nonsense=1", nil).is(200)
@@ -169,9 +183,12 @@ func TestCategories(t *testing.T) {
 	s.do(demo, post, "/v0/categories/demo", []m{{"name": "x", "description": "", "mode": "fax"}}).is(400)
 
 	s.do(bob, post, "/v0/users/bob/categories/demo", m{"news": "drop"}).says(201, `{}`)
-	s.do(bob, get, "/v0/users/bob/categories", nil).says(200, `[{"mode": "drop", "category": "news", "application": "demo"}]`)
-	s.do(bob, get, "/v0/users/bob/categories/demo", nil).says(200, `[{"mode": "drop", "category": "news", "application": "demo"}]`)
-	require.Equal(t, m{"demo": m{"application_name": "demo", "mode": "drop", "category": "news"}}, decode[m](s.do(bob, get, "/v0/users/bob", nil).is(200))["category_overrides"])
+	s.do(bob, get, "/v0/users/bob/categories", nil).says(200,
+		`[{"mode": "drop", "category": "news", "application": "demo"}]`)
+	s.do(bob, get, "/v0/users/bob/categories/demo", nil).says(200,
+		`[{"mode": "drop", "category": "news", "application": "demo"}]`)
+	require.Equal(t, m{"demo": m{"application_name": "demo", "mode": "drop", "category": "news"}},
+		decode[m](s.do(bob, get, "/v0/users/bob", nil).is(200))["category_overrides"])
 	s.do(bob, post, "/v0/users/bob/categories/demo", m{"nonsense": "sms"}).refuses(400, "Invalid category specified")
 	s.do(power, post, "/v0/users/zoe/categories/demo", m{"news": "sms"}).refuses(400, "Invalid user specified")
 	s.do(bob, post, "/v0/users/bob/categories/demo", m{"news": "fax"}).is(400)
@@ -183,11 +200,13 @@ func TestCategories(t *testing.T) {
 	s.do(bob, post, "/v0/users/bob/categories/demo", m{"alarms": "email"}).is(201)
 	s.do(demo, post, "/v0/categories/demo", list[:1]).says(200, `{}`)
 	s.do(bob, get, "/v0/users/bob/categories", nil).says(200, `[]`)
-	require.Equal(t, []any{found[0]["id"]}, []any{decode[[]m](s.do(demo, get, "/v0/categories/demo", nil).is(200))[0]["id"]}, "what stays keeps its id")
+	require.Equal(t, []any{found[0]["id"]},
+		[]any{decode[[]m](s.do(demo, get, "/v0/categories/demo", nil).is(200))[0]["id"]}, "what stays keeps its id")
 
 	// A notification of a category is sent in the mode that the person chose.
 	s.do(bob, post, "/v0/users/bob/categories/demo", m{"news": "drop"}).is(201)
-	s.do(demo, post, "/v0/notifications", m{"role": "user", "target": "ann", "subject": "s", "category": "news", "body": "b"}).says(200, `[]`)
+	s.do(demo, post, "/v0/notifications", m{"role": "user", "target": "ann", "subject": "s", "category": "news",
+		"body": "b"}).says(200, `[]`)
 }
 
 // The code is stored sealed, so the test reads it from the message.

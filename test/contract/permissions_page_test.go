@@ -48,7 +48,8 @@ Objects of the rows belong to the person; the application is owned by somebody e
 		require.NotNil(t, o, r.path)
 		line := fmt.Sprintf("| `%s %s` |", o.method, o.path)
 		for _, mark := range r.who {
-			line += " " + map[rune]string{'o': "yes", '3': "·", 'l': "log-in", 'k': "log-in", 'h': "log-in", '1': "401", '4': "404"}[mark] + " |"
+			line += " " + map[rune]string{'o': "yes", '3': "·", 'l': "log-in", 'k': "log-in", 'h': "log-in",
+				'1': "401", '4': "404"}[mark] + " |"
 		}
 		scope := ""
 		if apis.MatchString(o.path) && !others.MatchString(o.path) {

@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
-// columns are the callers, in the order of the marks of a row. Plans, templates and personal objects of the rows belong to bob. Ann
-// owns the application demo.
+// columns are the callers, in the order of the marks of a row. Plans, templates and personal objects of the rows belong
+// to bob. Ann owns the application demo.
 var columns = []caller{
 	anonymous,
 	other,
@@ -27,8 +27,9 @@ var columns = []caller{
 	viewer,
 }
 
-// right is a request and its permission. For an operation of a wing, who is empty: its role and rule decide. Otherwise who has a mark for the answer to each column: o = the status ok, 1 = 401, 3 = 403, 4 = 404, l = a
-// redirect to the log-in, k = a redirect to a log-in that offers the change again, h = a redirect from the log-in for callers with a
+// right is a request and its permission. For an operation of a wing, who is empty: its role and rule decide. Otherwise
+// who has a mark for the answer to each column: o = the status ok, 1 = 401, 3 = 403, 4 = 404, l = a redirect to the
+// log-in, k = a redirect to a log-in that offers the change again, h = a redirect from the log-in for callers with a
 // session.
 type right struct {
 	method, path string
@@ -65,8 +66,10 @@ func formOf(pairs ...string) string {
 // rights lists every route except those of the on-call API, with the callers who may use it.
 func rights() []right {
 	one := m{"incident_ids": []int{1}}
-	quota := m{"hard_quota_threshold": 10, "soft_quota_threshold": 5, "hard_quota_duration": 60, "soft_quota_duration": 60, "plan_name": "pager", "wait_time": 60, "target_name": "ann"}
-	settings := m{"sample_context": `{}`, "context_template": "", "summary_template": "", "mobile_template": "", "variables": []string{"host", "message"}}
+	quota := m{"hard_quota_threshold": 10, "soft_quota_threshold": 5, "hard_quota_duration": 60,
+		"soft_quota_duration": 60, "plan_name": "pager", "wait_time": 60, "target_name": "ann"}
+	settings := m{"sample_context": `{}`, "context_template": "", "summary_template": "", "mobile_template": "",
+		"variables": []string{"host", "message"}}
 	words := m{"name": "spare", "creator": "bob", "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}
 	steps := [][]m{{{"target": m{"role": "user", "name": "ann"}, "priority": "high", "template": "words"}}}
 	content := []m{{"application": "demo", "mode": "email", "subject": "s", "body": "b"}}
@@ -87,7 +90,8 @@ func rights() []right {
 		{get, "/v0/messages?limit=1", nil, 200, known, nil},
 		{get, "/v0/messages/1", nil, 200, reading, nil},
 		{get, "/v0/messages/1/auditlog", nil, 200, reading, nil},
-		{post, "/v0/notifications", m{"role": "user", "target": "ann", "subject": "s", "mode": "email", "body": "b"}, 200, writers, nil},
+		{post, "/v0/notifications", m{"role": "user", "target": "ann", "subject": "s", "mode": "email", "body": "b"},
+			200, writers, nil},
 		{get, "/v0/targets", nil, 200, known, nil},
 		{get, "/v0/targets/user", nil, 200, known, nil},
 		{get, "/v0/targets/ann/exists", nil, 200, known, nil},
@@ -105,7 +109,8 @@ func rights() []right {
 		{post, "/v0/users/modes/bob", m{"high": "sms"}, 200, bobs, nil},
 		{post, "/v0/users/overrides/bob", m{"template_overrides": m{"sms": "enabled"}}, 204, bobs, nil},
 		{get, "/v0/users/reprioritization/bob", nil, 200, bobs, nil},
-		{post, "/v0/users/reprioritization/bob", m{"src_mode": "call", "dst_mode": "email", "count": 3, "duration": 60}, 200, bobs, nil},
+		{post, "/v0/users/reprioritization/bob", m{"src_mode": "call", "dst_mode": "email", "count": 3,
+			"duration": 60}, 200, bobs, nil},
 		{del, "/v0/users/reprioritization/bob/call", nil, 200, bobs, func(s *server) {
 			s.exec("insert into user_reprioritizations select id, 'call', 'email', 3, 60 from users where name = 'bob' on conflict do nothing")
 		}},
@@ -118,10 +123,12 @@ func rights() []right {
 		{get, "/v0/modes", nil, 200, known, nil},
 		{get, "/v0/priorities", nil, 200, known, nil},
 		{get, "/v0/timezones", nil, 200, known, nil},
-		{post, "/v0/devices", m{"username": "bob", "registration_id": "token", "platform": "iOS"}, 201, "13o333333", nil},
+		{post, "/v0/devices", m{"username": "bob", "registration_id": "token", "platform": "iOS"}, 201, "13o333333",
+			nil},
 
 		{get, "/v0/applications", nil, 200, known, nil},
-		{post, "/v0/applications", m{"name": "spare"}, 201, "1111111o3", func(s *server) { s.exec("delete from applications where name = 'spare'") }},
+		{post, "/v0/applications", m{"name": "spare"}, 201, "1111111o3",
+			func(s *server) { s.exec("delete from applications where name = 'spare'") }},
 		{get, "/v0/applications/demo", nil, 200, known, nil},
 		{put, "/v0/applications/demo", settings, 200, "111111oo3", nil},
 		{del, "/v0/applications/spare", nil, 200, "111133oo3", func(s *server) {
@@ -141,7 +148,8 @@ func rights() []right {
 			s.do(admin, post, "/v0/applications/demo/secondary", nil)
 		}},
 		{get, "/v0/applications/demo/incident_emails", nil, 200, known, func(s *server) {
-			s.keys["demo"] = decode[map[string]string](s.do(admin, get, "/v0/applications/demo/key", nil).is(200))["key"]
+			s.keys["demo"] = decode[map[string]string](s.do(admin, get, "/v0/applications/demo/key",
+				nil).is(200))["key"]
 		}},
 		{put, "/v0/applications/demo/incident_emails", m{"in@example.com": "pager"}, 200, "111133oo3", nil},
 		{put, "/v0/applications/demo/rename", m{"new_name": "demo2"}, 200, "111133oo3", func(s *server) {
@@ -152,7 +160,8 @@ func rights() []right {
 		}},
 		{get, "/v0/categories", nil, 200, known, nil},
 		{get, "/v0/categories/demo", nil, 200, known, nil},
-		{post, "/v0/categories/demo", []m{{"name": "news", "description": "d", "mode": "email"}}, 200, "11o111oo3", nil},
+		{post, "/v0/categories/demo", []m{{"name": "news", "description": "d", "mode": "email"}}, 200, "11o111oo3",
+			nil},
 		{get, "/v0/stats", nil, 200, known, nil},
 		{get, "/v0/singlestats/total_incidents", nil, 200, known, nil},
 		{get, "/v0/queues", nil, 200, known, nil},
@@ -182,14 +191,18 @@ func rights() []right {
 		{get, "/v1/messages?limit=1", nil, 200, known, nil},
 		{get, "/v1/messages/1", nil, 200, reading, nil},
 		{get, "/v1/notifications", nil, 200, known, nil},
-		{post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "s", "mode": "email", "body": "b"}, 201, writers, nil},
-		{post, "/v1/plans", m{"name": "spare", "creator": "bob", "steps": steps}, 201, "", func(s *server) { s.exec("delete from plan_active where name_key = 'spare'") }},
+		{post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "s", "mode": "email",
+			"body": "b"}, 201, writers, nil},
+		{post, "/v1/plans", m{"name": "spare", "creator": "bob", "steps": steps}, 201, "",
+			func(s *server) { s.exec("delete from plan_active where name_key = 'spare'") }},
 		{put, "/v1/plans/spare", m{"creator": "bob", "steps": steps}, 200, "", spare},
-		{post, "/v1/templates", m{"name": "spare1", "creator": "bob", "content": content}, 201, "", func(s *server) { s.exec("delete from template_active where name_key = 'spare1'") }},
+		{post, "/v1/templates", m{"name": "spare1", "creator": "bob", "content": content}, 201, "",
+			func(s *server) { s.exec("delete from template_active where name_key = 'spare1'") }},
 		{put, "/v1/templates/words", m{"creator": "bob", "content": content}, 200, "", nil},
 		{post, "/v1/plans/spare/versions/{spare plan}/activate", nil, 200, "", nil},
 		{post, "/v1/templates/spare/versions/{spare template}/activate", nil, 200, "", nil},
-		{post, "/v1/applications", m{"name": "spare1"}, 201, "", func(s *server) { s.exec("delete from applications where name = 'spare1'") }},
+		{post, "/v1/applications", m{"name": "spare1"}, 201, "",
+			func(s *server) { s.exec("delete from applications where name = 'spare1'") }},
 		{put, "/v1/applications/demo", m{"variables": []string{"host", "message"}}, 200, "", nil},
 		{del, "/v1/applications/spare", nil, 204, "", func(s *server) {
 			s.exec(`insert into applications (name) values ('spare') on conflict do nothing;
@@ -212,26 +225,32 @@ func rights() []right {
 		{put, "/v1/applications/demo/owner", m{"team": nil}, 200, "", nil},
 		{get, "/v1/integrations", nil, 200, known, nil},
 		{get, "/v1/integrations/generic", nil, 200, known, (*server).integrations},
-		{put, "/v1/integrations/generic", m{"default_plan": "pager", "rules": []m{{"match": "a=b", "plan": "pager"}}}, 200, "133333oo3", (*server).integrations},
+		{put, "/v1/integrations/generic", m{"default_plan": "pager", "rules": []m{{"match": "a=b", "plan": "pager"}}},
+			200, "133333oo3", (*server).integrations},
 		{del, "/v1/integrations/generic", nil, 204, "133333oo3", (*server).integrations},
 		{put, "/v1/integrations/generic/token", nil, 201, "133333oo3", (*server).integrations},
 		{del, "/v1/integrations/generic/token", nil, 204, "133333oo3", (*server).integrations},
 		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
-		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers, (*server).integrations},
+		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers,
+			(*server).integrations},
 		{get, "/v1/tokens", nil, 200, "13333oooo", nil},
 		{get, "/v1/tokens?all=true", nil, 200, "1333333o3", nil},
-		{post, "/v1/tokens", m{"name": "laptop", "scopes": []string{"read"}}, 201, "13333ooo3", func(s *server) { s.exec("delete from personal_tokens") }},
+		{post, "/v1/tokens", m{"name": "laptop", "scopes": []string{"read"}}, 201, "13333ooo3",
+			func(s *server) { s.exec("delete from personal_tokens") }},
 		{del, "/v1/tokens/900", nil, 204, "13333o4o3", bobsToken},
-		{post, "/v1/tokens/exchange", m{"code": "x", "verifier": "x"}, 401, everybody, nil}, // the code is the credential
-		{get, "/v1/tokens/current", nil, 0, "133333333", nil},                               // callers with a token have their own tests
+		{post, "/v1/tokens/exchange", m{"code": "x", "verifier": "x"}, 401, everybody,
+			nil}, // the code is the credential
+		{get, "/v1/tokens/current", nil, 0, "133333333",
+			nil}, // callers with a token have their own tests
 		{del, "/v1/tokens/current", nil, 0, "133333333", nil},
 		{get, "/v1/sessions", nil, 200, "13333oooo", nil},
 		{get, "/v1/sessions?user=ann", nil, 200, "133333oo3", nil},
 		{del, "/v1/sessions/900", nil, 204, "13333o4o4", bobsSession},
 		{del, "/v1/sessions?user=pushed", nil, 204, "1333333o3", heldDeactivation},
 		{get, "/v1/scim-connections", nil, 200, "1333333o3", nil},
-		{post, "/v1/scim-connections", m{"name": "corp"}, 201, "1333333o3", func(s *server) { s.exec("delete from scim_connections") }},
+		{post, "/v1/scim-connections", m{"name": "corp"}, 201, "1333333o3",
+			func(s *server) { s.exec("delete from scim_connections") }},
 		{get, "/v1/scim-connections/corp", nil, 200, "1333333o3", scimConnection},
 		{put, "/v1/scim-connections/corp/token", nil, 201, "1333333o3", scimConnection},
 		{del, "/v1/scim-connections/corp/token", nil, 204, "1333333o3", scimConnection},
@@ -244,16 +263,20 @@ func rights() []right {
 		{post, "/v1/held-deactivations/900/confirm", nil, 204, "1333333o3", heldDeactivation},
 		{del, "/v1/held-deactivations/900", nil, 204, "1333333o3", heldDeactivation},
 		{get, "/v1/service-tokens", nil, 200, "13333oooo", nil},
-		{post, "/v1/service-tokens", m{"name": "deploy", "scopes": []string{"read"}}, 201, "1333333o3", func(s *server) { s.exec("delete from service_tokens") }},
+		{post, "/v1/service-tokens", m{"name": "deploy", "scopes": []string{"read"}}, 201, "1333333o3",
+			func(s *server) { s.exec("delete from service_tokens") }},
 		{get, "/v1/service-tokens/900", nil, 200, "1333344o4", serviceToken},
 		{del, "/v1/service-tokens/900", nil, 204, "1333344o3", serviceToken},
-		{post, "/v1/integrations/generic/preview", m{"payload": m{"title": "t"}}, 200, "133333oo3", (*server).integrations},
+		{post, "/v1/integrations/generic/preview", m{"payload": m{"title": "t"}}, 200, "133333oo3",
+			(*server).integrations},
 		{get, "/v1/identities", nil, 200, "1333333o3", linked},
 		{get, "/v1/identities/refused", nil, 200, "1333333o3", linked},
-		{post, "/v1/identities", m{"user": "bob", "provider": "corp", "subject": "s"}, 204, "1333333o3", func(s *server) { s.exec("delete from user_identities") }},
+		{post, "/v1/identities", m{"user": "bob", "provider": "corp", "subject": "s"}, 204, "1333333o3",
+			func(s *server) { s.exec("delete from user_identities") }},
 		{del, "/v1/identities/1", nil, 204, "1333333o3", linked},
 		{get, "/v1/invitations", nil, 200, "1333333o3", withInvitation},
-		{post, "/v1/invitations", m{"name": "zoe", "email": "zoe@example.com", "full_name": "Zoe", "role": "read_only", "teams": []string{"ops"}}, 201, "1333333o3", func(s *server) { s.exec("delete from invitations") }},
+		{post, "/v1/invitations", m{"name": "zoe", "email": "zoe@example.com", "full_name": "Zoe", "role": "read_only",
+			"teams": []string{"ops"}}, 201, "1333333o3", func(s *server) { s.exec("delete from invitations") }},
 		{post, "/v1/invitations/1/send", nil, 200, "1333333o3", withInvitation},
 		{del, "/v1/invitations/1", nil, 204, "1333333o3", withInvitation},
 		{del, "/v1/users/bob/second-factor", nil, 204, "1333333o3", withFactor},
@@ -261,28 +284,34 @@ func rights() []right {
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "", nil},
 		{post, "/v1/silences/preview", m{"application": "demo"}, 200, "", nil},
 		{get, "/v1/silences/1", nil, 200, "", (*server).silence},
-		{put, "/v1/silences/1", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 200, "", (*server).silence},
+		{put, "/v1/silences/1", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 200, "",
+			(*server).silence},
 		{del, "/v1/silences/1", nil, 204, "", (*server).silence},
 		{get, "/v1/silences/1/incidents", nil, 200, "", (*server).silence},
 		{get, "/v1/heartbeats", nil, 200, known, nil},
 		{get, "/v1/integrations/heartbeat/heartbeats", nil, 200, known, (*server).integrations},
 		{get, "/v1/integrations/heartbeat/heartbeats/default", nil, 200, reading, (*server).integrations},
-		{put, "/v1/integrations/heartbeat/heartbeats/default", m{"every_seconds": 60}, 200, "133333oo3", (*server).integrations},
+		{put, "/v1/integrations/heartbeat/heartbeats/default", m{"every_seconds": 60}, 200, "133333oo3",
+			(*server).integrations},
 		{del, "/v1/integrations/heartbeat/heartbeats/default", nil, 204, "133333oo3", (*server).integrations},
 		{get, "/v1/applications", nil, 200, "", nil},
 		{get, "/v1/applications/demo", nil, 200, "", nil},
 		{get, "/v1/users", nil, 200, known, nil},
-		{post, "/v1/users", m{"name": "zed", "contacts": m{"email": "zed@example.com"}}, 201, "1333333o3", func(s *server) { s.exec("delete from users where name = 'zed'") }},
+		{post, "/v1/users", m{"name": "zed", "contacts": m{"email": "zed@example.com"}}, 201, "1333333o3",
+			func(s *server) { s.exec("delete from users where name = 'zed'") }},
 		{put, "/v1/users/zed", m{"read_only": true}, 200, "1333333o3", zed},
 		{get, "/v1/reachability", nil, 200, known, nil},
 		{get, "/v1/users/bob/settings", nil, 200, bobs, nil},
 		{put, "/v1/users/bob/settings", m{"time_zone": "Europe/Berlin", "clock": "24"}, 200, bobs, nil},
-		{post, "/v1/users/bob/password-link", nil, 202, "1333333o3", func(s *server) { s.exec("delete from password_resets") }},
+		{post, "/v1/users/bob/password-link", nil, 202, "1333333o3",
+			func(s *server) { s.exec("delete from password_resets") }},
 		{get, "/v1/users/bob", nil, 200, known, nil},
 		{get, "/v1/users/bob/quiet-limits", nil, 200, bobs, nil},
-		{put, "/v1/users/bob/quiet-limits", m{"calls_and_texts_per_day": 5, "working_days_only": []string{"low"}}, 200, bobs, nil},
+		{put, "/v1/users/bob/quiet-limits", m{"calls_and_texts_per_day": 5, "working_days_only": []string{"low"}}, 200,
+			bobs, nil},
 		{get, "/v1/users/bob/notification-rules", nil, 200, bobs, nil},
-		{put, "/v1/users/bob/notification-rules", m{"rules": []m{{"priority": "low", "mode": "email"}}}, 200, bobs, nil},
+		{put, "/v1/users/bob/notification-rules", m{"rules": []m{{"priority": "low", "mode": "email"}}}, 200, bobs,
+			nil},
 		{get, "/v1/teams", nil, 200, known, nil},
 		{get, "/v1/oncall?team=ops", nil, 200, known, nil},
 		{get, "/v1/teams/ops", nil, 200, known, nil},
@@ -312,19 +341,30 @@ func rights() []right {
 		}},
 
 		// Relays pass on the answers of all people; people pass on only their own.
-		{post, "/v0/response/email", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
-		{post, "/v0/response/gmail", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
-		{post, "/v0/response/gmail-oneclick", m{"msg_id": 1, "email_address": "bob@example.com", "cmd": "claim"}, 204, "133ooo1o3", nil},
-		{post, "/v0/response/twilio/calls?message_id=1", formOf("Digits", "2", "To", "+15552220002"), 200, "133ooo1o3", nil},
-		{post, "/v0/response/twilio/messages", formOf("Body", "1 claim", "From", "+15552220002"), 200, "133ooo1o3", nil},
+		{post, "/v0/response/email", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204,
+			"133ooo1o3", nil},
+		{post, "/v0/response/gmail", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204,
+			"133ooo1o3", nil},
+		{post, "/v0/response/gmail-oneclick", m{"msg_id": 1, "email_address": "bob@example.com", "cmd": "claim"}, 204,
+			"133ooo1o3", nil},
+		{post, "/v0/response/twilio/calls?message_id=1", formOf("Digits", "2", "To", "+15552220002"), 200, "133ooo1o3",
+			nil},
+		{post, "/v0/response/twilio/messages", formOf("Body", "1 claim", "From", "+15552220002"), 200, "133ooo1o3",
+			nil},
 		{post, "/v0/response/slack", m{"msg_id": 1, "source": "bob", "content": "claim"}, 200, "133ooo1o3", nil},
-		{post, "/v0/twilio/deliveryupdate", formOf("MessageSid", "SM1", "MessageStatus", "delivered"), 204, "133o333o3", nil},
+		{post, "/v0/twilio/deliveryupdate", formOf("MessageSid", "SM1", "MessageStatus", "delivered"), 204,
+			"133o333o3", nil},
 
 		// Only the key in the query counts, not the credentials of the caller.
-		{post, "/v0/webhooks/alertmanager?application=demo&key={key of demo}", m{"version": "4", "status": "firing", "alerts": []m{}, "groupLabels": m{"iris_plan": "pager"}}, 201, everybody, nil},
-		{post, "/v0/webhooks/grafana?plan=pager&application=demo&key={key of demo}", m{"ruleName": "r", "state": "alerting"}, 201, everybody, nil},
-		{post, "/v0/webhooks/rackspace?plan=pager&application=demo&key={key of demo}", m{"event_id": "e", "details": m{}}, 201, everybody, nil},
-		{post, "/v0/webhooks/freshping?plan=pager&application=demo&key={key of demo}", m{"title": "t", "description": "d", "tags": "", "ticket_id": 1}, 201, everybody, nil},
+		{post, "/v0/webhooks/alertmanager?application=demo&key={key of demo}",
+			m{"version": "4", "status": "firing", "alerts": []m{},
+				"groupLabels": m{"iris_plan": "pager"}}, 201, everybody, nil},
+		{post, "/v0/webhooks/grafana?plan=pager&application=demo&key={key of demo}",
+			m{"ruleName": "r", "state": "alerting"}, 201, everybody, nil},
+		{post, "/v0/webhooks/rackspace?plan=pager&application=demo&key={key of demo}",
+			m{"event_id": "e", "details": m{}}, 201, everybody, nil},
+		{post, "/v0/webhooks/freshping?plan=pager&application=demo&key={key of demo}",
+			m{"title": "t", "description": "d", "tags": "", "ticket_id": 1}, 201, everybody, nil},
 
 		// Only the token of the integration counts.
 		{post, "/v1/hooks/generic", m{"title": "t"}, 200, "111111111", nil},
@@ -351,35 +391,49 @@ func rights() []right {
 		{put, "/v2/heartbeats/default/disable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{patch, "/v2/heartbeats/default/disable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{get, "/v2/heartbeats?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
-		{post, "/v2/heartbeats?apiKey=opsgenie-token", m{"name": "default", "interval": 1}, 201, everybody, (*server).integrations},
+		{post, "/v2/heartbeats?apiKey=opsgenie-token", m{"name": "default", "interval": 1}, 201, everybody,
+			(*server).integrations},
 		{get, "/v2/heartbeats/default?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
-		{patch, "/v2/heartbeats/default?apiKey=opsgenie-token", m{"interval": 2}, 200, everybody, (*server).integrations},
+		{patch, "/v2/heartbeats/default?apiKey=opsgenie-token", m{"interval": 2}, 200, everybody,
+			(*server).integrations},
 		{del, "/v2/heartbeats/default?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
-		{post, "/v2/enqueue", m{"routing_key": "pagerduty-token", "event_action": "trigger", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
-		{post, "/v2/change/enqueue", m{"routing_key": "pagerduty-token", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
-		{post, "/generic/2010-04-15/create_event.json", m{"service_key": "pagerduty-token", "event_type": "trigger", "description": "s"}, 200, everybody, (*server).integrations},
+		{post, "/v2/enqueue", m{"routing_key": "pagerduty-token", "event_action": "trigger",
+			"payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/change/enqueue", m{"routing_key": "pagerduty-token", "payload": m{"summary": "s"}}, 202, everybody,
+			(*server).integrations},
+		{post, "/generic/2010-04-15/create_event.json", m{"service_key": "pagerduty-token", "event_type": "trigger",
+			"description": "s"}, 200, everybody, (*server).integrations},
 		{post, "/v2/alerts?apiKey=opsgenie-token", m{"message": "m"}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/close?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/acknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/unacknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/escalate?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
-		{post, "/v2/alerts/x/assign?apiKey=opsgenie-token", m{"owner": m{"username": "ann"}}, 202, everybody, (*server).integrations},
-		{post, "/v2/alerts/x/snooze?apiKey=opsgenie-token", m{"endTime": "2999-01-01T00:00:00Z"}, 202, everybody, (*server).integrations},
-		{post, "/v2/alerts/x/responders?apiKey=opsgenie-token", m{"responder": m{"type": "team", "name": "ops"}}, 202, everybody, (*server).integrations},
-		{post, "/v2/alerts/x/teams?apiKey=opsgenie-token", m{"team": m{"name": "ops"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/assign?apiKey=opsgenie-token", m{"owner": m{"username": "ann"}}, 202, everybody,
+			(*server).integrations},
+		{post, "/v2/alerts/x/snooze?apiKey=opsgenie-token", m{"endTime": "2999-01-01T00:00:00Z"}, 202, everybody,
+			(*server).integrations},
+		{post, "/v2/alerts/x/responders?apiKey=opsgenie-token", m{"responder": m{"type": "team", "name": "ops"}}, 202,
+			everybody, (*server).integrations},
+		{post, "/v2/alerts/x/teams?apiKey=opsgenie-token", m{"team": m{"name": "ops"}}, 202, everybody,
+			(*server).integrations},
 		{post, "/v2/alerts/x/notes?apiKey=opsgenie-token", m{"note": "n"}, 202, everybody, (*server).integrations},
-		{post, "/v2/alerts/x/tags?apiKey=opsgenie-token", m{"tags": []string{"t"}}, 202, everybody, (*server).integrations},
-		{post, "/v2/alerts/x/details?apiKey=opsgenie-token", m{"details": m{"a": "b"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/tags?apiKey=opsgenie-token", m{"tags": []string{"t"}}, 202, everybody,
+			(*server).integrations},
+		{post, "/v2/alerts/x/details?apiKey=opsgenie-token", m{"details": m{"a": "b"}}, 202, everybody,
+			(*server).integrations},
 		{put, "/v2/alerts/x/message?apiKey=opsgenie-token", m{"message": "m"}, 202, everybody, (*server).integrations},
-		{put, "/v2/alerts/x/description?apiKey=opsgenie-token", m{"description": "d"}, 202, everybody, (*server).integrations},
-		{put, "/v2/alerts/x/priority?apiKey=opsgenie-token", m{"priority": "P1"}, 202, everybody, (*server).integrations},
+		{put, "/v2/alerts/x/description?apiKey=opsgenie-token", m{"description": "d"}, 202, everybody,
+			(*server).integrations},
+		{put, "/v2/alerts/x/priority?apiKey=opsgenie-token", m{"priority": "P1"}, 202, everybody,
+			(*server).integrations},
 		{del, "/v2/alerts/x/tags?apiKey=opsgenie-token&tags=t", nil, 202, everybody, (*server).integrations},
 		{del, "/v2/alerts/x/details?apiKey=opsgenie-token&keys=a", nil, 202, everybody, (*server).integrations},
 		{del, "/v2/alerts/x?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{get, "/v2/alerts?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{get, "/v2/alerts/count?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{get, "/v2/alerts/x?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
-		{get, "/v2/alerts/requests/63000000-0000-8000-8000-000000000000?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{get, "/v2/alerts/requests/63000000-0000-8000-8000-000000000000?apiKey=opsgenie-token", nil, 200, everybody,
+			(*server).integrations},
 
 		// The operator lists internal applications. They do not act for people.
 		{get, "/v0/allowed_metadata_tags", nil, 200, known, nil},
@@ -387,10 +441,13 @@ func rights() []right {
 		{get, "/v0/internal/priority_mode_map", nil, 200, known, nil},
 		{get, "/v0/internal/target?role=user&target=ann", nil, 200, "133o33333", nil},
 		{post, "/v0/internal/incident/1", m{"current_step": 1, "active": true}, 200, "133o33333", nil},
-		{put, "/v0/internal/incident_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
+		{put, "/v0/internal/incident_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333",
+			nil},
 		{put, "/v0/internal/plan_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
-		{put, "/v0/internal/template_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
-		{put, "/v0/internal/application_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
+		{put, "/v0/internal/template_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333",
+			nil},
+		{put, "/v0/internal/application_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333",
+			nil},
 		{put, "/v0/internal/target_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
 
 		// Requests of vendors need the vendor's signature and nothing else.
@@ -401,7 +458,8 @@ func rights() []right {
 		{post, "/api/v0/twilio/calls/relay?message_id=1", formOf("Digits", "2", "To", "+15552220002"), 0, nobody, nil},
 		{post, "/api/v0/twilio/status", formOf("MessageSid", "SM1", "MessageStatus", "failed"), 0, nobody, nil},
 		{post, "/api/v0/slack/messages/relay", formOf("payload", "{}"), 0, "111111111", nil},
-		{post, "/api/v0/gmail-oneclick/relay?msg_id=1&email_address=bob@example.com&cmd=claim&expires=1&token=x", nil, 0, nobody, nil},
+		{post, "/api/v0/gmail-oneclick/relay?msg_id=1&email_address=bob@example.com&cmd=claim&expires=1&token=x", nil,
+			0, nobody, nil},
 		{get, "/api/v0/slack/authenticate", nil, 200, everybody, nil},
 		{get, "/ack/x", nil, 400, everybody, nil},
 		{post, "/ack/x", nil, 400, everybody, nil},
@@ -425,7 +483,8 @@ func pages() []right {
 	for _, more := range []func() []right{homePages, incidentsPages, plansPages, textsPages, integrationsPages, calendarPages, peoplePages, applicationsPages, messagesPages, systemPages} {
 		out = append(out, more()...)
 	}
-	out = append(out, right{get, "/session-ready", nil, 200, people, nil}, right{get, "/dev/components", nil, 200, people, nil})
+	out = append(out, right{get, "/session-ready", nil, 200, people, nil},
+		right{get, "/dev/components", nil, 200, people, nil})
 	for _, path := range []string{"/integrations", "/integrations/generic"} {
 		out = append(out, right{get, path, nil, 200, people, (*server).integrations})
 	}
@@ -438,7 +497,8 @@ func pages() []right {
 	}
 	return append(out,
 		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "111113oo3", nil},
-		right{post, "/silences/1/edit", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "111113oo3", (*server).silence},
+		right{post, "/silences/1/edit", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "111113oo3",
+			(*server).silence},
 		right{post, "/silences/1/end", nil, 303, "111113oo3", (*server).silence},
 		right{get, "/audit-log", nil, 200, "lllll33o3", nil},
 		right{get, "/sessions", nil, 200, people, nil},
@@ -450,7 +510,8 @@ func pages() []right {
 		right{post, "/tokens", formOf("name", "laptop", "scopes", "read"), 200, "lllllooo3", nil},
 		right{post, "/tokens/900/revoke", nil, 303, "lllllo4o3", bobsToken},
 		right{get, "/service-tokens", nil, 200, people, nil},
-		right{post, "/service-tokens", formOf("name", "deploy", "scopes", "read"), 200, "lllll33o3", func(s *server) { s.exec("delete from service_tokens") }},
+		right{post, "/service-tokens", formOf("name", "deploy", "scopes", "read"), 200, "lllll33o3",
+			func(s *server) { s.exec("delete from service_tokens") }},
 		right{post, "/service-tokens/900/revoke", nil, 303, "lllll44o3", serviceToken},
 		right{get, "/login/command-line?" + askedBy("read"), nil, 200, "lllllooo3", nil},
 		right{post, "/login/command-line", askedBy("read") + "&answer=allow", 303, "lllllooo3", nil},
@@ -472,7 +533,8 @@ func pages() []right {
 		right{get, "/invitation/unknown", nil, 404, everybody, nil},
 		right{post, "/invitation/unknown", formOf("password", password, "again", password), 404, everybody, nil},
 		right{get, "/invitations", nil, 200, "lllll33o3", nil},
-		right{post, "/invitations", formOf("name", "xia", "email", "xia@example.com"), 303, "lllll33o3", func(s *server) { s.exec("delete from invitations") }},
+		right{post, "/invitations", formOf("name", "xia", "email", "xia@example.com"), 303, "lllll33o3",
+			func(s *server) { s.exec("delete from invitations") }},
 		right{post, "/invitations/1/send", nil, 303, "lllll33o3", withInvitation},
 		right{post, "/invitations/1/revoke", nil, 303, "lllll33o3", withInvitation},
 		right{get, "/account/second-factor", nil, 200, people, nil},
@@ -552,7 +614,8 @@ func newForRights(t *testing.T) *server {
 	s.page("email")          // incident 1, message 1
 	s.exec(`insert into user_contacts select id, m, d, d from users, (values ('sms', '+15552220002'), ('call', '+15552220002'), ('slack', 'bob')) c(m, d) where name = 'bob'`)
 	s.do(bob, post, "/v0/plans", aPlan(m{"name": "spare"})).is(201)
-	s.do(bob, post, "/v0/templates", m{"name": "spare", "creator": "bob", "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}).is(201)
+	s.do(bob, post, "/v0/templates", m{"name": "spare", "creator": "bob",
+		"content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}).is(201)
 	return s
 }
 
@@ -575,7 +638,8 @@ func (s *server) named(path string) string {
 	return path
 }
 
-// Sends every request as every caller: first as callers who may not, which must change nothing; then as callers who may.
+// Sends every request as every caller: first as callers who may not, which must change nothing; then as callers who
+// may.
 func TestEveryCallerOnEveryRoute(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
@@ -598,7 +662,8 @@ func TestEveryCallerOnEveryRoute(t *testing.T) {
 // admitted has the marks of the operations of wings by access and rule.
 var admitted = map[[2]string]string{
 	{"any"}: known, {"any", string(operation.Confined)}: reading,
-	{"user"}: writers, {"user", string(operation.InTheNameOf)}: forBob, {"user", string(operation.OfAuthor)}: "133ooo3o3",
+	{"user"}: writers, {"user", string(operation.InTheNameOf)}: forBob, {"user",
+		string(operation.OfAuthor)}: "133ooo3o3",
 	{"user", string(operation.People)}: "133ooooo3", {"user", string(operation.OfApplication)}: "133333oo3",
 	{"user", string(operation.OfApplicationByPeople)}: "111133oo3", {"user", string(operation.Confined)}: changing,
 	{"admin"}: "1333333o3",
@@ -611,7 +676,8 @@ func (s *server) marked(all []right) []right {
 		path, _, _ := strings.Cut(r.path, "?")
 		o := s.api.find(r.method, path)
 		require.NotNil(s, o, r.path)
-		require.Equal(s, o.name != "", r.who == "", "%s %s: operations of wings have no marks here, other routes have", r.method, r.path)
+		require.Equal(s, o.name != "", r.who == "", "%s %s: operations of wings have no marks here, other routes have",
+			r.method, r.path)
 		if o.name != "" {
 			all[i].who = admitted[[2]string{o.access, o.rule}]
 		}
@@ -655,7 +721,8 @@ func (s *server) askAs(r right, as caller, mark byte) {
 		require.Regexp(s, "Send it again|send the form again", a.body, a.what)
 	case mark == 'l', mark == 'k':
 		require.Contains(s, a.header.Get("Location"), "/login", a.what)
-	case !allowed && strings.HasPrefix(r.path, "/v") && (mark != '4' || strings.HasPrefix(r.path, "/v1/")): // a 404 of /v0 has no body
+	case !allowed && strings.HasPrefix(r.path, "/v") && (mark != '4' ||
+		strings.HasPrefix(r.path, "/v1/")): // a 404 of /v0 has no body
 		require.NotEmpty(s, decode[m](a)["title"], "a refusal says why: %s", a.what)
 	}
 	require.Empty(s, a.header.Get("WWW-Authenticate"), a.what)
@@ -750,8 +817,8 @@ func TestEveryRouteHasARight(t *testing.T) {
 	}
 }
 
-// resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
-// it.
+// resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes
+// the routes below it.
 var resources = []string{
 	"/v1/applications",
 	"/v1/applications/",
@@ -800,9 +867,13 @@ var resources = []string{
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {
 	switch {
-	case slices.ContainsFunc(resources, func(r string) bool { return path == r || strings.HasSuffix(r, "/") && strings.HasPrefix(path, r) }):
+	case slices.ContainsFunc(resources, func(r string) bool {
+		return path == r || strings.HasSuffix(r, "/") &&
+			strings.HasPrefix(path, r)
+	}):
 		return false
-	case strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/v0/twilio/"), strings.HasPrefix(path, "/api/v0/slack/"),
+	case strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/v0/twilio/"), strings.HasPrefix(path,
+		"/api/v0/slack/"),
 		strings.HasPrefix(path, "/api/v0/gmail-oneclick/"):
 		return false
 	case strings.HasPrefix(path, "/api/v0/"), strings.HasPrefix(path, "/v1/"):
@@ -811,12 +882,14 @@ func ofOncall(path string) bool {
 	return false
 }
 
-// integrations adds the integrations generic and pagerduty, with the tokens generic-token and pagerduty-token, if they are missing.
+// integrations adds the integrations generic and pagerduty, with the tokens generic-token and pagerduty-token, if they
+// are missing.
 func (s *server) integrations() {
 	for _, kind := range []string{"generic", "pagerduty", "opsgenie", "heartbeat"} {
 		s.exec("insert into integrations (application_id, name, type, default_plan, rate_per_minute, created_by) select id, '" + kind + "', '" + kind +
 			"', 'pager', 100000, 'ann' from applications where name = 'demo' on conflict do nothing")
-		s.exec("insert into integration_tokens (integration_id, hash) select id, sha256('" + kind + "-token') from integrations where name = '" + kind + "' on conflict do nothing")
+		s.exec("insert into integration_tokens (integration_id, hash) select id, sha256('" + kind +
+			"-token') from integrations where name = '" + kind + "' on conflict do nothing")
 	}
 	s.exec(`insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by)
 		select id, 'default', 60, 0, 'ann' from integrations where type in ('heartbeat', 'opsgenie') on conflict do nothing`)

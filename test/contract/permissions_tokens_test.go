@@ -10,22 +10,23 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 )
 
-// personal are the operations that need a person, so that the service tokens of the administrators may not do them: Iris lets only people see and change
-// the keys of applications and what depends on them.
+// personal are the operations that need a person, so that the service tokens of the administrators may not do them:
+// Iris lets only people see and change the keys of applications and what depends on them.
 var personal = map[string]bool{
 	"DELETE /v0/applications/spare": true, "GET /v0/applications/demo/key": true, "GET /v0/applications/demo/secondary": true,
 	"POST /v0/applications/demo/secondary": true, "POST /v0/applications/demo/rekey": true, "PUT /v0/applications/demo/incident_emails": true,
 	"PUT /v0/applications/demo/rename": true,
 }
 
-// apis are the paths on which tokens are credentials. others have other credentials, or are about tokens: see TestServiceTokens and TestTokensOnEveryAPI.
+// apis are the paths on which tokens are credentials. others have other credentials, or are about tokens: see
+// TestServiceTokens and TestTokensOnEveryAPI.
 var (
 	apis   = regexp.MustCompile(`^/(v0|v1)/`)
 	others = regexp.MustCompile(`^/(v0/webhooks|v1/hooks|v1/tokens|v1/service-tokens)`)
 )
 
-// Sends every request of the APIs with tokens: personal ones of each scope, and service tokens. The table of rights gives the answer: a token has the
-// rights of its person or team as far as its scopes go.
+// Sends every request of the APIs with tokens: personal ones of each scope, and service tokens. The table of rights
+// gives the answer: a token has the rights of its person or team as far as its scopes go.
 func TestTokensOnEveryRoute(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)

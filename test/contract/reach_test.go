@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An application reads and changes what belongs to it. The incidents, messages and notifications of others do not exist for its key, in lists
-// and bodies too. TestEveryCallerOnEveryRoute has the routes with a number in their path.
+// An application reads and changes what belongs to it. The incidents, messages and notifications of others do not exist
+// for its key, in lists and bodies too. TestEveryCallerOnEveryRoute has the routes with a number in their path.
 func TestApplicationsReachWhatIsTheirs(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -18,8 +18,10 @@ func TestApplicationsReachWhatIsTheirs(t *testing.T) {
 	s.exec("update applications set allow_authenticating_users = true where name = 'demo'")
 	mine := s.do(power, post, "/v1/incidents", m{"plan": "pager", "title": "mine"}).is(201)
 	own := int64(decode[m](mine)["id"].(float64))
-	s.do(power, post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "mine", "mode": "email", "body": "b"}).is(201)
-	s.do(demo, post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "theirs", "mode": "email", "body": "b"}).is(201)
+	s.do(power, post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "mine",
+		"mode": "email", "body": "b"}).is(201)
+	s.do(demo, post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "theirs",
+		"mode": "email", "body": "b"}).is(201)
 
 	for _, as := range []caller{power, asBob, bob} {
 		want := map[string]bool{"demo": as.name != power.name, "power": true}
@@ -35,8 +37,10 @@ func TestApplicationsReachWhatIsTheirs(t *testing.T) {
 		}
 	}
 	require.NotContains(t, s.do(power, get, "/v0/incidents?application=demo", nil).is(200).body, "demo")
-	require.Contains(t, s.do(power, get, "/v0/incidents?counts=true&fields=application&limit=100", nil).is(200).body, `"power"`)
-	require.NotContains(t, s.do(power, get, "/v0/incidents?counts=true&fields=application&limit=100", nil).is(200).body, "demo")
+	require.Contains(t, s.do(power, get, "/v0/incidents?counts=true&fields=application&limit=100", nil).is(200).body,
+		`"power"`)
+	require.NotContains(t, s.do(power, get, "/v0/incidents?counts=true&fields=application&limit=100",
+		nil).is(200).body, "demo")
 
 	s.readsAboutIncidents(own)
 
@@ -60,8 +64,8 @@ func TestApplicationsReachWhatIsTheirs(t *testing.T) {
 	require.EqualValues(t, 1, s.number("select count(*) from incidents where id = 1 and owner_id is not null"))
 }
 
-// readsAboutIncidents reads what else names incidents: pages that reached nobody, silences, heartbeats and statistics. Incident 1 is of demo, and
-// own of power.
+// readsAboutIncidents reads what else names incidents: pages that reached nobody, silences, heartbeats and statistics.
+// Incident 1 is of demo, and own of power.
 func (s *server) readsAboutIncidents(own int64) {
 	s.Helper()
 	s.exec("insert into timeline_entries (incident_id, kind, text) select id, 'fallback', 'Failed: this notification reaches NOBODY' from incidents where id in (1, $1)", own)
@@ -71,12 +75,15 @@ func (s *server) readsAboutIncidents(own int64) {
 	s.exec("update heartbeats set incident_id = 1 where name = 'default'")
 	s.exec(`insert into integrations (application_id, name, type, rate_per_minute, created_by) select id, 'ours', 'heartbeat', 100, 'ann' from applications where name = 'power'`)
 	s.exec(`insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by, incident_id) select id, 'mine', 60, 0, 'ann', $1 from integrations where name = 'ours'`, own)
-	theirs, mine := []string{`"incident_id":1,`, `"id":1}`, `"name":"default"`}, []string{fmt.Sprintf(`"incident_id":%d,`, own), fmt.Sprintf(`"id":%d}`, own), `"name":"mine"`}
+	theirs, mine := []string{`"incident_id":1,`, `"id":1}`,
+		`"name":"default"`}, []string{fmt.Sprintf(`"incident_id":%d,`, own), fmt.Sprintf(`"id":%d}`,
+		own), `"name":"mine"`}
 	for i, path := range []string{"/v1/system/unreached", "/v1/silences/1/incidents", "/v1/heartbeats"} {
 		for _, as := range []caller{power, asBob, bob} {
 			body := s.do(as, get, path, nil).is(200).body
 			require.Contains(s, body, mine[i], "%s: %s", as.name, path)
-			require.Equal(s, as.name != power.name, strings.Contains(body, theirs[i]), "%s: %s: %s", as.name, path, body)
+			require.Equal(s, as.name != power.name, strings.Contains(body, theirs[i]), "%s: %s: %s", as.name, path,
+				body)
 		}
 	}
 	s.do(power, get, "/v1/integrations/ours/heartbeats/mine", nil).is(200)
@@ -95,7 +102,8 @@ func (s *server) readsAboutIncidents(own int64) {
 	require.EqualValues(s, 2, counted(bob, ""))
 	s.do(power, get, "/v1/statistics?application=demo", nil).is(404)
 	s.do(power, post, "/v1/silences/preview", m{"application": "demo"}).is(404)
-	require.EqualValues(s, 1, decode[m](s.do(power, post, "/v1/silences/preview", m{"plan": "pager"}).is(200))["recent"])
+	require.EqualValues(s, 1, decode[m](s.do(power, post, "/v1/silences/preview",
+		m{"plan": "pager"}).is(200))["recent"])
 	require.EqualValues(s, 2, decode[m](s.do(bob, post, "/v1/silences/preview", m{"plan": "pager"}).is(200))["recent"])
 }
 
@@ -104,7 +112,8 @@ func TestApplicationsReachEverythingWithTheSwitch(t *testing.T) {
 	t.Parallel()
 	s := newIrisServer(t)
 	s.page("email")
-	s.do(demo, post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "s", "mode": "email", "body": "b"}).is(201)
+	s.do(demo, post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "s",
+		"mode": "email", "body": "b"}).is(201)
 	for _, r := range s.marked(rights()) {
 		if r.who != reading && r.who != changing || r.before != nil || r.method == post && r.path[:3] == "/v1" {
 			continue

@@ -61,7 +61,8 @@ func (s *server) scim(token, method, path, body string, header ...string) (int, 
 // pushed creates a person and returns their id.
 func (s *server) pushed(token, name string) string {
 	s.Helper()
-	status, out, header := s.scim(token, post, "/Users", fmt.Sprintf(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"externalId":"e-%[1]s","userName":"%[1]s",
+	status, out, header := s.scim(token, post, "/Users",
+		fmt.Sprintf(`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"externalId":"e-%[1]s","userName":"%[1]s",
 		"name":{"givenName":"Mia","familyName":"Vu"},"emails":[{"type":"work","primary":true,"value":"%[1]s@corp.test"}],"active":true,"password":"never kept"}`, name))
 	require.Equal(s, 201, status, "%v", out)
 	require.Equal(s, header.Get("Location"), out["meta"].(map[string]any)["location"])
@@ -94,7 +95,8 @@ func TestDirectoriesPushPeople(t *testing.T) {
 
 	for query, total := range map[string]int{
 		"": 1, filter(`userName eq "MIA"`): 1, filter(`externalId eq "e-mia"`): 1, filter(`emails[type eq "work"].value eq "mia@corp.test"`): 1,
-		filter(`id eq "` + id + `"`): 1, filter(`userName eq "bob"`): 0, filter(`userName eq "` + strings.Repeat("x", 50) + `"`): 0,
+		filter(`id eq "` + id + `"`): 1, filter(`userName eq "bob"`): 0, filter(`userName eq "` +
+			strings.Repeat("x", 50) + `"`): 0,
 		filter(`id eq "none"`): 0, "?count=0": 1, "?startIndex=2": 1, "?startIndex=0&count=1": 1,
 	} {
 		status, out, _ := s.scim(token, get, "/Users"+query, "")
@@ -109,9 +111,11 @@ func TestDirectoriesPushPeople(t *testing.T) {
 	_, out, header := s.scim(token, get, "/Users/"+id+"?excludedAttributes=emails,name", "")
 	require.NotContains(t, out, "emails")
 
-	status, _, _ = s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"replace","path":"name.familyName","value":"Wu"}]}`, "If-Match", `W/"0"`)
+	status, _, _ = s.scim(token, "PATCH", "/Users/"+id,
+		`{"Operations":[{"op":"replace","path":"name.familyName","value":"Wu"}]}`, "If-Match", `W/"0"`)
 	require.Equal(t, 412, status)
-	status, out, _ = s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"Replace","value":{"name.familyName":"Wu","userName":"mia2"}}]}`, "If-Match", header.Get("ETag"))
+	status, out, _ = s.scim(token, "PATCH", "/Users/"+id,
+		`{"Operations":[{"op":"Replace","value":{"name.familyName":"Wu","userName":"mia2"}}]}`, "If-Match", header.Get("ETag"))
 	require.Equal(t, 200, status)
 	require.Equal(t, "mia2", out["userName"])
 	require.Equal(t, "Mia Wu", s.text("select full_name from users where name = 'mia2'"))
@@ -141,7 +145,8 @@ func keys(v m) []string {
 	return out
 }
 
-// Tokens of a directory open nothing else, other tokens do not open SCIM, and one connection does not see the people of another.
+// Tokens of a directory open nothing else, other tokens do not open SCIM, and one connection does not see the people of
+// another.
 func TestTokensOfDirectories(t *testing.T) {
 	t.Parallel()
 	s := directoryServer(t)
@@ -184,13 +189,15 @@ func TestDeactivationByADirectory(t *testing.T) {
 	personal, _ := s.token(bob, "read")
 	s.do(personal, get, "/v1/incidents", nil).is(200)
 
-	status, out, _ := s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`)
+	status, out, _ := s.scim(token, "PATCH", "/Users/"+id,
+		`{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`)
 	require.Equal(t, 200, status)
 	require.Equal(t, false, out["active"])
 	s.do(personal, get, "/v1/incidents", nil).is(401)
 	s.do(bob, get, "/v1/incidents", nil).is(401)
 	require.False(t, s.activeUser("bob"))
-	status, _, _ = s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"replace","path":"name.givenName","value":"Bobby"}]}`)
+	status, _, _ = s.scim(token, "PATCH", "/Users/"+id,
+		`{"Operations":[{"op":"replace","path":"name.givenName","value":"Bobby"}]}`)
 	require.Equal(t, 200, status)
 	status, _, _ = s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"replace","value":{"active":true}}]}`)
 	require.Equal(t, 200, status)
@@ -198,7 +205,8 @@ func TestDeactivationByADirectory(t *testing.T) {
 
 	s.exec("update users set active = false where name = 'bob'") // by hand
 	for _, active := range []string{"false", "true"} {
-		status, _, _ = s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"replace","path":"active","value":`+active+`}]}`)
+		status, _, _ = s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"replace","path":"active","value":`+
+			active+`}]}`)
 		require.Equal(t, 200, status)
 	}
 	require.False(t, s.activeUser("bob"), "somebody else switched the person off")
@@ -223,7 +231,8 @@ func TestTheGuardAgainstManyDeactivations(t *testing.T) {
 		ids = append(ids, s.pushed(token, fmt.Sprint("p", i)))
 	}
 	for _, id := range ids {
-		status, out, _ := s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"replace","value":{"active":false}}]}`)
+		status, out, _ := s.scim(token, "PATCH", "/Users/"+id,
+			`{"Operations":[{"op":"replace","value":{"active":false}}]}`)
 		require.Equal(t, 200, status)
 		require.Equal(t, false, out["active"], "the directory does not send it again")
 	}
@@ -247,7 +256,8 @@ func TestTheGuardAgainstManyDeactivations(t *testing.T) {
 
 	s.exec("update scim_deactivations set requested_at = requested_at - interval '2 hours'")
 	for i, want := range []bool{true, true, false} { // the hour is over for two of these
-		status, out, _ := s.scim(token, "PATCH", "/Users/"+s.pushed(token, fmt.Sprint("q", i)), `{"Operations":[{"op":"replace","path":"active","value":false}]}`)
+		status, out, _ := s.scim(token, "PATCH", "/Users/"+s.pushed(token, fmt.Sprint("q", i)),
+			`{"Operations":[{"op":"replace","path":"active","value":false}]}`)
 		require.Equal(t, 200, status, "%v", out)
 		require.Equal(t, want, !s.activeUser(fmt.Sprint("q", i)))
 	}
@@ -278,9 +288,11 @@ func TestGroupsOfDirectories(t *testing.T) {
 	mia, tom := s.pushed(token, "mia"), s.pushed(token, "tom")
 	require.EqualValues(t, 1, s.number("select count(*) from user_identities where issuer = 'http://127.0.0.1:1' and subject = 'e-mia'"))
 	account := func(subject string) int64 {
-		return s.number("select count(*) from user_identities where issuer = 'http://127.0.0.1:1' and subject = $1", subject)
+		return s.number("select count(*) from user_identities where issuer = 'http://127.0.0.1:1' and subject = $1",
+			subject)
 	}
-	status, _, _ := s.scim(token, "PATCH", "/Users/"+tom, `{"Operations":[{"op":"replace","path":"externalId","value":"e-new"}]}`)
+	status, _, _ := s.scim(token, "PATCH", "/Users/"+tom,
+		`{"Operations":[{"op":"replace","path":"externalId","value":"e-new"}]}`)
 	require.Equal(t, 200, status)
 	require.EqualValues(t, 1, account("e-new"))
 	require.EqualValues(t, 0, account("e-tom"), "the account before can no longer log in as the person")
@@ -295,7 +307,9 @@ func TestGroupsOfDirectories(t *testing.T) {
 	status, out, _ = s.scim(token, post, "/Groups", `{"displayName":"OPS"}`)
 	require.Equal(t, 409, status, "%v", out)
 
-	status, out, _ = s.scim(token, "PATCH", "/Groups/"+ops, `{"Operations":[{"op":"Add","path":"members","value":[{"$ref":null,"value":"`+tom+`"}]},{"op":"Remove","path":"members","value":[{"value":"`+mia+`"}]}]}`)
+	status, out, _ = s.scim(token, "PATCH", "/Groups/"+ops,
+		`{"Operations":[{"op":"Add","path":"members","value":[{"$ref":null,"value":"`+tom+
+			`"}]},{"op":"Remove","path":"members","value":[{"value":"`+mia+`"}]}]}`)
 	require.Equal(t, 204, status, "%v", out)
 	require.True(t, member("tom"))
 	require.False(t, member("mia"))
@@ -313,7 +327,8 @@ func TestGroupsOfDirectories(t *testing.T) {
 	require.Equal(t, 200, status)
 	require.False(t, member("tom"), "no rule names the new group")
 
-	// A held deletion takes no rights before an administrator decides. The last administrator keeps the mark of the groups.
+	// A held deletion takes no rights before an administrator decides. The last administrator keeps the mark of the
+	// groups.
 	status, _, _ = s.scim(token, post, "/Groups", `{"displayName":"admins","members":[{"value":"`+tom+`"}]}`)
 	require.Equal(t, 201, status)
 	for i := range 2 {
@@ -324,7 +339,8 @@ func TestGroupsOfDirectories(t *testing.T) {
 	require.Equal(t, 204, status)
 	require.EqualValues(t, 1, s.number("select count(*) from users where name = 'tom' and admin and active"))
 	require.Equal(t, tom, s.pushed(token, "tom"))
-	require.EqualValues(t, 0, s.number("select count(*) from users where name = 'tom' and admin"), "the person comes back without the groups")
+	require.EqualValues(t, 0, s.number("select count(*) from users where name = 'tom' and admin"),
+		"the person comes back without the groups")
 
 	s.do(admin, del, "/v1/scim-connections/corp", nil).is(204)
 	status, _, _ = s.scim(token, get, "/Users", "")
@@ -346,7 +362,8 @@ func TestParallelChangesOfAGroup(t *testing.T) {
 	var all sync.WaitGroup
 	for _, id := range ids {
 		all.Go(func() {
-			status, _, _ := s.scim(token, "PATCH", "/Groups/"+group, `{"Operations":[{"op":"add","path":"members","value":[{"value":"`+id+`"}]}]}`)
+			status, _, _ := s.scim(token, "PATCH", "/Groups/"+group,
+				`{"Operations":[{"op":"add","path":"members","value":[{"value":"`+id+`"}]}]}`)
 			require.Equal(t, 204, status)
 		})
 	}

@@ -14,10 +14,11 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 )
 
-// installation is the starting point of every test. People: ann (owner of demo, member of team ops), bob (member of ops), root
-// (administrator), viewer (read-only), gone (switched off), and the mailing list all-ops. Applications: demo (variables host,
-// message), other, power (may act for people and open incidents as others). Also template words for demo, and plan pager.
-// Everybody except gone has logged in. It is made once, with the commands of operators, and copied for each test.
+// installation is the starting point of every test. People: ann (owner of demo, member of team ops), bob (member of
+// ops), root (administrator), viewer (read-only), gone (switched off), and the mailing list all-ops. Applications: demo
+// (variables host, message), other, power (may act for people and open incidents as others). Also template words for
+// demo, and plan pager. Everybody except gone has logged in. It is made once, with the commands of operators, and
+// copied for each test.
 type installation struct {
 	once    sync.Once
 	whole   bool

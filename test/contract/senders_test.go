@@ -15,7 +15,9 @@ func TestSendersReadAndPing(t *testing.T) {
 	for _, method := range []string{get, post, put} {
 		s.do(anonymous, method, "/v1/hooks/heartbeat", nil, "Authorization", "Bearer heartbeat-token").is(http.StatusOK)
 	}
-	s.do(anonymous, post, "/v2/alerts", m{"message": "disk", "alias": "disk"}, "Authorization", "GenieKey opsgenie-token").is(http.StatusAccepted)
-	a := s.do(anonymous, get, "/v2/alerts/disk?identifierType=alias", nil, "Authorization", "GenieKey opsgenie-token").is(http.StatusOK)
+	s.do(anonymous, post, "/v2/alerts", m{"message": "disk", "alias": "disk"}, "Authorization",
+		"GenieKey opsgenie-token").is(http.StatusAccepted)
+	a := s.do(anonymous, get, "/v2/alerts/disk?identifierType=alias", nil, "Authorization",
+		"GenieKey opsgenie-token").is(http.StatusOK)
 	require.Contains(t, a.body, `"alias":"disk"`)
 }

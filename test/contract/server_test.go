@@ -41,7 +41,8 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		bin = dir
-		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/iris", "../../cmd/iris-api", "../../cmd/message-processor")
+		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/iris", "../../cmd/iris-api",
+			"../../cmd/message-processor")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "the programs do not build:", err)
@@ -129,7 +130,8 @@ func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
 	first := seeded(t)
 	database := first.pattern.Copy(t)
-	s := &server{T: t, keys: maps.Clone(first.keys), sessions: map[string]*http.Client{}, tokens: maps.Clone(first.tokens), changes: map[string]string{}}
+	s := &server{T: t, keys: maps.Clone(first.keys), sessions: map[string]*http.Client{},
+		tokens: maps.Clone(first.tokens), changes: map[string]string{}}
 	var err error
 	s.db, err = pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
@@ -175,7 +177,8 @@ func (s *server) serve(database string, env ...string) (stop func()) {
 }
 
 func environment(t *testing.T, database string) []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database, "IRIS_ADMIN_ADDR=127.0.0.1:0"}
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database,
+		"IRIS_ADMIN_ADDR=127.0.0.1:0"}
 }
 
 // start runs iris-api until stop. It returns false if the port was in use.
@@ -238,7 +241,8 @@ func browser(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
-	return &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Jar: jar, Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // answer is the answer to a request, with checks.
@@ -250,8 +254,8 @@ type answer struct {
 	body   string
 }
 
-// do sends a request and compares the answer with the OpenAPI document of the server. A string body is sent unchanged, nil sends no
-// body, and anything else is sent as JSON.
+// do sends a request and compares the answer with the OpenAPI document of the server. A string body is sent unchanged,
+// nil sends no body, and anything else is sent as JSON.
 func (s *server) do(as caller, method, path string, body any, header ...string) answer {
 	s.Helper()
 	text, isText := body.(string)
@@ -268,7 +272,8 @@ func (s *server) do(as caller, method, path string, body any, header ...string) 
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	client := &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	switch {
 	case as.token != "":
 		r.Header.Set("Authorization", "Bearer "+as.token)
@@ -278,15 +283,17 @@ func (s *server) do(as caller, method, path string, body any, header ...string) 
 		if as.user != "" {
 			r.Header.Set("X-IRIS-USERNAME", as.user)
 		}
-		r.Header.Set("Authorization", auth.Sign(as.app, s.keys[as.app], auth.SignedRequest{Username: as.user, Method: method,
-			Path: r.URL.Path, RawQuery: r.URL.RawQuery, Body: []byte(text)}, time.Now()))
+		r.Header.Set("Authorization", auth.Sign(as.app, s.keys[as.app],
+			auth.SignedRequest{Username: as.user, Method: method,
+				Path: r.URL.Path, RawQuery: r.URL.RawQuery, Body: []byte(text)}, time.Now()))
 	}
 	resp, err := client.Do(r)
 	require.NoError(s, err)
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(resp.Body)
 	require.NoError(s, err)
-	a := answer{server: s, what: fmt.Sprintf("%s %s %s", as.name, method, path), status: resp.StatusCode, header: resp.Header, body: string(raw)}
+	a := answer{server: s, what: fmt.Sprintf("%s %s %s", as.name, method, path), status: resp.StatusCode,
+		header: resp.Header, body: string(raw)}
 	require.Less(s, a.status, 500, "%s: %s", a.what, a.body)
 	if operation, ok := s.api.conforms(s.T, method, r.URL.Path, a); ok && a.status < 400 {
 		covering.Lock()
@@ -380,7 +387,9 @@ func (s *server) exec(query string, args ...any) {
 // open opens an incident of plan pager.
 func (s *server) open() int64 {
 	s.Helper()
-	return decode[int64](s.do(demo, http.MethodPost, "/v0/incidents", map[string]any{"plan": "pager", "context": map[string]any{"host": "db1", "message": "disk"}}).is(http.StatusCreated))
+	return decode[int64](s.do(demo, http.MethodPost, "/v0/incidents",
+		map[string]any{"plan": "pager", "context": map[string]any{"host": "db1",
+			"message": "disk"}}).is(http.StatusCreated))
 }
 
 // configured writes a configuration file and returns the environment that names it.

@@ -67,7 +67,8 @@ func TestSessionsEndByTime(t *testing.T) {
 	dora := caller{name: "dora", session: "dora"}
 	age := func(column, by string) {
 		t.Helper()
-		s.exec("update sessions set " + column + " = " + column + " - interval '" + by + "' where user_id = (select id from users where name = 'dora')")
+		s.exec("update sessions set " + column + " = " + column + " - interval '" + by +
+			"' where user_id = (select id from users where name = 'dora')")
 	}
 	age("last_used_at", "59 minutes")
 	s.do(dora, get, "/v1/incidents", nil).is(200)
@@ -93,13 +94,16 @@ func TestSessionsEndByTime(t *testing.T) {
 	require.Equal(t, 401, again.StatusCode)
 }
 
-// A dangerous change asks for a recent log-in whatever its door is: /v1, /v0, /api/v0 or a page. It changes nothing then. A token is not asked.
+// A dangerous change asks for a recent log-in whatever its door is: /v1, /v0, /api/v0 or a page. It changes nothing
+// then. A token is not asked.
 func TestDangerousChangesAskAtEveryDoor(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, configured(t, "http: {session_confirm: 1ns}\nauth: {oidc: [{name: corp, issuer: \"http://127.0.0.1:1\", client_id: iris}]}\n"))
-	typed := formOf("name", "laptop", "scopes", "admin", "days", "30") + "&confirm_password=" + url.QueryEscape(password)
+	typed := formOf("name", "laptop", "scopes", "admin", "days", "30") + "&confirm_password=" +
+		url.QueryEscape(password)
 	shown := s.do(admin, post, "/tokens", typed, "Content-Type", form).is(200).body
-	personal := caller{name: "an administrator with a token", token: regexp.MustCompile("iris_p_[0-9A-Za-z]+").FindString(shown)}
+	personal := caller{name: "an administrator with a token",
+		token: regexp.MustCompile("iris_p_[0-9A-Za-z]+").FindString(shown)}
 	person := func(name string) func(*server) {
 		return func(s *server) {
 			s.exec("insert into users (name, password_hash) values ($1, 'x') on conflict do nothing", name)
@@ -122,7 +126,8 @@ func TestDangerousChangesAskAtEveryDoor(t *testing.T) {
 		{post, "/v0/applications/demo/rekey", nil, nil},
 		{post, "/v1/scim-connections", m{"name": "corp"}, nil},
 		{put, "/v1/scim-connections/corp/token", nil, scimConnection},
-		{post, "/v1/scim-connections/corp/users", m{"user": "pushed"}, func(s *server) { person("pushed")(s); s.exec("delete from scim_users") }},
+		{post, "/v1/scim-connections/corp/users", m{"user": "pushed"},
+			func(s *server) { person("pushed")(s); s.exec("delete from scim_users") }},
 		{post, "/v1/held-deactivations/900/confirm", nil, heldDeactivation},
 		{del, "/v1/scim-connections/corp", nil, nil},
 		{post, "/v1/identities", m{"user": "bob", "provider": "corp", "subject": "s"}, nil},
@@ -146,7 +151,8 @@ func TestDangerousChangesAskAtEveryDoor(t *testing.T) {
 		{put, "/v1/silences/1", m{"match": "severity=~\".*\"", "for_seconds": year, "comment": "c"}, (*server).silence},
 		{put, "/v1/applications/demo/paused", m{"paused": true}, nil},
 		{put, "/v1/system/pauses/mode:push", m{"seconds": 60, "reason": "r"}, nil},
-		{del, "/v1/teams/gone-team", nil, func(s *server) { s.exec("insert into teams (name) values ('gone-team') on conflict do nothing") }},
+		{del, "/v1/teams/gone-team", nil,
+			func(s *server) { s.exec("insert into teams (name) values ('gone-team') on conflict do nothing") }},
 		{del, "/v1/users/gone-user", nil, person("gone-user")},
 	} {
 		if c.before != nil {
@@ -162,8 +168,11 @@ func TestDangerousChangesAskAtEveryDoor(t *testing.T) {
 		}
 	}
 	for path, body := range map[string]string{
-		"/tokens": formOf("name", "t", "scopes", "read", "days", "3"), "/service-tokens": formOf("name", "t2", "scopes", "read", "days", "3"),
-		"/invitations": formOf("name", "yul", "email", "yul@example.com"), "/applications/other/key": "", "/people": formOf("name", "xia", "email", "xia@example.com"),
+		"/tokens": formOf("name", "t", "scopes", "read", "days", "3"), "/service-tokens": formOf("name", "t2",
+			"scopes", "read", "days", "3"),
+		"/invitations": formOf("name", "yul", "email",
+			"yul@example.com"), "/applications/other/key": "",
+		"/people":             formOf("name", "xia", "email", "xia@example.com"),
 		"/login/command-line": askedBy("read") + "&answer=allow",
 	} {
 		if a := s.do(admin, post, path, body, "Content-Type", form); a.status != 403 || !strings.Contains(a.body, `name="confirm_password"`) {
@@ -178,7 +187,8 @@ func TestDangerousChangesAskAtEveryDoor(t *testing.T) {
 	s.do(bob, put, "/v1/users/bob/contacts/call", m{"destination": "+15550001113"}).is(204)
 }
 
-// In a session, dangerous changes need a recent log-in, here one of the last nanosecond. What the person typed is kept. Tokens are not asked.
+// In a session, dangerous changes need a recent log-in, here one of the last nanosecond. What the person typed is kept.
+// Tokens are not asked.
 func TestDangerousChangesNeedARecentLogIn(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, configured(t, "http: {session_confirm: 1ns}\n"))
@@ -189,7 +199,8 @@ func TestDangerousChangesNeedARecentLogIn(t *testing.T) {
 	s.do(bob, get, "/v1/tokens", nil).is(200)
 	s.do(admin, put, "/v1/users/bob/contacts/email", m{"destination": "eve@example.com"}).is(403)
 	s.do(bob, put, "/v1/users/bob/contacts/email", m{"destination": "bob@example.com"}).is(204) // it is not verified
-	asked := s.do(admin, post, "/people/bob/contacts", formOf("mode", "email", "destination", "eve@example.com"), "Content-Type", form).is(403).body
+	asked := s.do(admin, post, "/people/bob/contacts", formOf("mode", "email", "destination", "eve@example.com"),
+		"Content-Type", form).is(403).body
 	require.Contains(t, asked, `name="confirm_password"`)
 	require.Contains(t, asked, `name="destination" value="eve@example.com"`)
 	require.EqualValues(t, 0, s.number("select count(*) from personal_tokens"))
@@ -203,7 +214,8 @@ func TestDangerousChangesNeedARecentLogIn(t *testing.T) {
 	require.Contains(t, page, "The password is wrong")
 	require.NotContains(t, page, `value="wrong"`)
 	require.EqualValues(t, 0, s.number("select count(*) from personal_tokens"))
-	page = s.do(bob, post, "/tokens", typed+"&confirm_password="+url.QueryEscape(password), "Content-Type", form).is(200).body
+	page = s.do(bob, post, "/tokens", typed+"&confirm_password="+url.QueryEscape(password), "Content-Type",
+		form).is(200).body
 	require.Contains(t, page, "iris_p_")
 	require.EqualValues(t, 1, s.number("select count(*) from personal_tokens"))
 }

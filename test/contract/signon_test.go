@@ -38,11 +38,13 @@ func newProvider(t *testing.T) *provider {
 		})
 	}
 	answer("/.well-known/openid-configuration", func() any {
-		return m{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+		return m{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token",
+			"jwks_uri":          p.URL + "/keys",
 			"userinfo_endpoint": p.URL + "/userinfo", "id_token_signing_alg_values_supported": []string{"ES256"}}
 	})
 	answer("/keys", func() any {
-		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "one", Algorithm: "ES256", Use: "sig"}}}
+		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "one", Algorithm: "ES256",
+			Use: "sig"}}}
 	})
 	answer("/userinfo", func() any { return m{"sub": "7"} })
 	answer("/token", func() any {
@@ -56,13 +58,15 @@ func newProvider(t *testing.T) *provider {
 
 // sign returns a token of the account with more claims.
 func (p *provider) sign(more m) string {
-	claims := m{"iss": p.URL, "aud": "iris", "sub": "7", "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix()}
+	claims := m{"iss": p.URL, "aud": "iris", "sub": "7", "iat": time.Now().Unix(),
+		"exp": time.Now().Add(time.Minute).Unix()}
 	for name, value := range more {
 		claims[name] = value
 	}
 	raw, err := json.Marshal(claims)
 	require.NoError(p.t, err)
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: p.key, KeyID: "one"}}, nil)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256,
+		Key: jose.JSONWebKey{Key: p.key, KeyID: "one"}}, nil)
 	require.NoError(p.t, err)
 	signed, err := signer.Sign(raw)
 	require.NoError(p.t, err)
@@ -78,7 +82,8 @@ func TestLogInAndLogoutAtAProvider(t *testing.T) {
 	s := newServer(t, configured(t, fmt.Sprintf("auth: {oidc: [{name: corp, label: Corporation, issuer: %q, client_id: iris}]}\n", p.URL)))
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
-	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	visit := func(path string) (int, string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
@@ -107,7 +112,8 @@ func TestLogInAndLogoutAtAProvider(t *testing.T) {
 	_, to = visit(answer)
 	require.Contains(t, to, "/login", "the answer of the provider works once")
 
-	logout := p.sign(m{"sid": "there", "jti": "1", "events": m{"http://schemas.openid.net/event/backchannel-logout": m{}}})
+	logout := p.sign(m{"sid": "there", "jti": "1",
+		"events": m{"http://schemas.openid.net/event/backchannel-logout": m{}}})
 	s.do(caller{name: "the provider"}, post, "/login/sso/corp/backchannel", formOf("logout_token", logout),
 		"Content-Type", "application/x-www-form-urlencoded").is(200)
 	status, to = visit("/integrations")

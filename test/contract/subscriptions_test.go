@@ -71,13 +71,15 @@ func (f *fakeCalendar) answered(status int) bool {
 }
 
 func icalEvent(uid, summary string, lines ...string) string {
-	return "BEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\nSUMMARY:" + summary + "\r\n" + strings.Join(lines, "\r\n") + "\r\nEND:VEVENT\r\n"
+	return "BEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\nSUMMARY:" + summary + "\r\n" +
+		strings.Join(lines, "\r\n") + "\r\nEND:VEVENT\r\n"
 }
 
 // whole returns an all-day event that begins in some days.
 func whole(uid string, in, days int, more ...string) string {
 	from := time.Now().UTC().AddDate(0, 0, in)
-	return icalEvent(uid, "away", append([]string{"DTSTART;VALUE=DATE:" + from.Format("20060102"), "DTEND;VALUE=DATE:" + from.AddDate(0, 0, days).Format("20060102")}, more...)...)
+	return icalEvent(uid, "away", append([]string{"DTSTART;VALUE=DATE:" + from.Format("20060102"),
+		"DTEND;VALUE=DATE:" + from.AddDate(0, 0, days).Format("20060102")}, more...)...)
 }
 
 // subscription is a subscription in an answer.
@@ -122,8 +124,10 @@ func TestSubscribedUnavailability(t *testing.T) {
 	const list, absences = "/v1/users/bob/calendar-subscriptions", "/v1/teams/ops/unavailability"
 	now := time.Now().Unix()
 	s.event("bob", "primary", now+2*day, now+5*day)
-	f.set(0, "", whole("a", 3, 2), whole("weekly", 30, 1, "RRULE:FREQ=WEEKLY;COUNT=3"), whole("free", 60, 1, "TRANSP:TRANSPARENT"),
-		icalEvent("meeting", "sync", "DTSTART;TZID=America/New_York:"+time.Now().UTC().AddDate(0, 0, 90).Format("20060102")+"T090000", "DURATION:PT1H"))
+	f.set(0, "", whole("a", 3, 2), whole("weekly", 30, 1, "RRULE:FREQ=WEEKLY;COUNT=3"),
+		whole("free", 60, 1, "TRANSP:TRANSPARENT"),
+		icalEvent("meeting", "sync", "DTSTART;TZID=America/New_York:"+
+			time.Now().UTC().AddDate(0, 0, 90).Format("20060102")+"T090000", "DURATION:PT1H"))
 	s.do(bob, post, list, m{"url": ""}).problem(400, "url")
 	s.do(bob, post, list, m{"url": "ftp://x/y"}).problem(400, "url")
 	s.do(bob, post, list, m{"url": "https://me:secret@x/y"}).problem(400, "url")
@@ -139,8 +143,11 @@ func TestSubscribedUnavailability(t *testing.T) {
 	rows := itemsOf[m](s.do(bob, get, absences, nil).is(200))
 	require.Len(t, rows, 4)
 	require.EqualValues(t, id, rows[0]["subscription"])
-	require.Equal(t, []any{"holidays of bob", "bob", "Europe/Berlin"}, []any{rows[0]["note"], rows[0]["set_by"], rows[0]["timezone"]})
-	require.Zero(t, time.Unix(int64(rows[0]["start"].(float64)), 0).In(changeOf(t, "Europe/Berlin", true).Location()).Hour(), "a whole day begins at midnight in the person's zone")
+	require.Equal(t, []any{"holidays of bob", "bob", "Europe/Berlin"},
+		[]any{rows[0]["note"], rows[0]["set_by"], rows[0]["timezone"]})
+	require.Zero(t, time.Unix(int64(rows[0]["start"].(float64)),
+		0).In(changeOf(t, "Europe/Berlin", true).Location()).Hour(),
+		"a whole day begins at midnight in the person's zone")
 	require.Len(t, itemsOf[m](s.do(bob, get, "/v1/teams/ops/conflicts", nil).is(200)), 1)
 	s.do(bob, del, fmt.Sprintf("/v1/unavailability/%d", int64(rows[0]["id"].(float64))), nil).problem(409, "")
 
@@ -154,7 +161,8 @@ func TestSubscribedUnavailability(t *testing.T) {
 
 	// A calendar that has not changed.
 	s.exec("update calendar_subscriptions set next_read_at = now() where id = $1", id)
-	require.Eventually(t, func() bool { return f.answered(http.StatusNotModified) }, 20*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return f.answered(http.StatusNotModified) }, 20*time.Second,
+		50*time.Millisecond)
 
 	// Failures keep what was read before.
 	for _, bad := range []struct {
@@ -168,7 +176,10 @@ func TestSubscribedUnavailability(t *testing.T) {
 		{0, strings.Repeat("x", 5<<20), "the calendar is larger than 4 MiB"},
 	} {
 		f.set(bad.status, bad.raw, whole("a", 6, 1))
-		found := s.readAs(bob, list, id, func(c subscription) bool { return c.State == "failing" && strings.Contains(c.Problem, bad.says) })
+		found := s.readAs(bob, list, id, func(c subscription) bool {
+			return c.State == "failing" &&
+				strings.Contains(c.Problem, bad.says)
+		})
 		require.Equal(t, 1, found.Events)
 		require.Len(t, itemsOf[m](s.do(bob, get, absences, nil).is(200)), 1)
 	}
@@ -190,9 +201,11 @@ func TestSubscribedShiftsAndHolidays(t *testing.T) {
 	first := time.Now().UTC().AddDate(0, 0, 3)
 	shift := func(uid, who string, in int, more ...string) string {
 		at := first.AddDate(0, 0, in)
-		return icalEvent(uid, who, append([]string{"DTSTART:" + at.Format("20060102") + "T090000Z", "DTEND:" + at.Format("20060102") + "T170000Z"}, more...)...)
+		return icalEvent(uid, who, append([]string{"DTSTART:" + at.Format("20060102") + "T090000Z", "DTEND:" +
+			at.Format("20060102") + "T170000Z"}, more...)...)
 	}
-	f.set(0, "", shift("a", "bob", 0, "RRULE:FREQ=DAILY;COUNT=3", "EXDATE:"+first.AddDate(0, 0, 1).Format("20060102")+"T090000Z"), shift("b", "ann", 10), shift("c", "nobody knows", 11))
+	f.set(0, "", shift("a", "bob", 0, "RRULE:FREQ=DAILY;COUNT=3", "EXDATE:"+first.AddDate(0, 0, 1).Format("20060102")+
+		"T090000Z"), shift("b", "ann", 10), shift("c", "nobody knows", 11))
 	s.do(owner, post, list, m{"url": f.URL, "kind": "shifts", "role": "nope"}).problem(400, "role")
 	s.do(owner, post, list, m{"url": f.URL, "kind": "unavailability"}).problem(400, "kind")
 	s.do(bob, post, list, m{"url": f.URL, "kind": "shifts", "role": "primary"}).problem(403, "")
@@ -206,12 +219,16 @@ func TestSubscribedShiftsAndHolidays(t *testing.T) {
 	edited := s.number("select id from shifts where user_id = (select id from users where name = 'ann')")
 	s.do(owner, put, fmt.Sprintf("/api/v0/events/%d", edited), m{"note": "by hand"}).is(200)
 	f.set(0, "", shift("d", "ann", 20))
-	s.readAs(owner, list, id, func(c subscription) bool { return c.State == "current" && c.Events == 1 && shifts() == 2 })
+	s.readAs(owner, list, id, func(c subscription) bool {
+		return c.State == "current" && c.Events == 1 &&
+			shifts() == 2
+	})
 	written := s.number("select count(*) from audit_log where action = 'calendar imported'")
 	s.readAs(owner, list, id, func(subscription) bool {
 		return s.number("select count(*) from calendar_subscriptions where id = $1 and read_at > now() - interval '2 seconds' and next_read_at > now() + interval '50 minutes'", id) == 1
 	})
-	require.Equal(t, written, s.number("select count(*) from audit_log where action = 'calendar imported'"), "a reading without changes is not audited")
+	require.Equal(t, written, s.number("select count(*) from audit_log where action = 'calendar imported'"),
+		"a reading without changes is not audited")
 	s.do(owner, del, fmt.Sprintf("/v1/calendar-subscriptions/%d", id), nil).empty(204)
 	require.EqualValues(t, 1, shifts(), "the shift that was changed by hand")
 
@@ -232,7 +249,8 @@ func TestARunningSubscribedShiftFollowsItsCalendar(t *testing.T) {
 	const list = "/v1/teams/ops/calendar-subscriptions"
 	from := time.Now().UTC().Add(-time.Hour)
 	running := func(uid, who string) string {
-		return icalEvent(uid, who, "DTSTART:"+from.Format("20060102T150405Z"), "DTEND:"+from.Add(8*time.Hour).Format("20060102T150405Z"))
+		return icalEvent(uid, who, "DTSTART:"+from.Format("20060102T150405Z"), "DTEND:"+
+			from.Add(8*time.Hour).Format("20060102T150405Z"))
 	}
 	f.set(0, "", running("a", "bob"))
 	id := decode[subscription](s.do(owner, post, list, m{"url": f.URL, "kind": "shifts", "role": "primary"}).is(201)).ID
@@ -241,7 +259,8 @@ func TestARunningSubscribedShiftFollowsItsCalendar(t *testing.T) {
 		t.Helper()
 		before := s.text("select coalesce(read_at::text, '') from calendar_subscriptions where id = $1", id)
 		s.readAs(owner, list, id, func(c subscription) bool {
-			return c.State == "current" && s.text("select coalesce(read_at::text, '') from calendar_subscriptions where id = $1", id) != before
+			return c.State == "current" &&
+				s.text("select coalesce(read_at::text, '') from calendar_subscriptions where id = $1", id) != before
 		})
 		return s.text(`select coalesce(string_agg(u.name, ' ' order by u.name), '') || ' ' || (select count(*) from shifts where starts_at < now() - interval '2 hours')
 			from shifts s join users u on u.id = s.user_id where s.starts_at <= now() and s.ends_at > now()`)
@@ -261,7 +280,8 @@ func TestARunningSubscribedShiftFollowsItsCalendar(t *testing.T) {
 	f.set(0, "", running("d", "bob"))
 	require.Equal(t, "bob 0", read())
 	s.do(owner, del, fmt.Sprintf("/v1/calendar-subscriptions/%d", id), nil).empty(204)
-	require.EqualValues(t, 1, s.number("select count(*) from shifts where starts_at <= now() and ends_at > now()"), "a removed subscription takes nobody off call")
+	require.EqualValues(t, 1, s.number("select count(*) from shifts where starts_at <= now() and ends_at > now()"),
+		"a removed subscription takes nobody off call")
 }
 
 // Without oncall.private_calendars, the processor connects to public addresses only.

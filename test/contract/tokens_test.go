@@ -16,12 +16,14 @@ func (s *server) token(as caller, scopes ...string) (c caller, path string) {
 	s.Helper()
 	made := s.do(as, post, "/v1/tokens", m{"name": "laptop", "scopes": scopes, "expires_in_seconds": 3600}).is(201)
 	secret := decode[struct{ Token string }](made).Token
-	require.NotContains(s, s.do(as, get, "/v1/tokens", nil).is(200).body, secret, "only the answer that creates a token has its secret")
-	return caller{name: fmt.Sprintf("%s with a token for %s", as.name, scopes), token: secret}, made.header.Get("Location")
+	require.NotContains(s, s.do(as, get, "/v1/tokens", nil).is(200).body, secret,
+		"only the answer that creates a token has its secret")
+	return caller{name: fmt.Sprintf("%s with a token for %s", as.name, scopes),
+		token: secret}, made.header.Get("Location")
 }
 
-// A valid token is accepted on each API. A token that is malformed, of another type, expired or revoked, or whose person is not active,
-// is refused on each.
+// A valid token is accepted on each API. A token that is malformed, of another type, expired or revoked, or whose
+// person is not active, is refused on each.
 func TestTokensOnEveryAPI(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
@@ -88,12 +90,14 @@ func (s *server) serviceToken(as caller, team string, scopes ...string) (c calle
 	}
 	made := s.do(as, post, "/v1/service-tokens", body).is(201)
 	secret := decode[struct{ Token string }](made).Token
-	require.NotContains(s, s.do(as, get, "/v1/service-tokens", nil).is(200).body, secret, "only the answer that creates a token has its secret")
-	return caller{name: fmt.Sprintf("a service token of %q for %s", team, scopes), token: secret}, made.header.Get("Location")
+	require.NotContains(s, s.do(as, get, "/v1/service-tokens", nil).is(200).body, secret,
+		"only the answer that creates a token has its secret")
+	return caller{name: fmt.Sprintf("a service token of %q for %s", team, scopes),
+		token: secret}, made.header.Get("Location")
 }
 
-// A service token belongs to a team or to the administrators. It works without the person who made it, ends with its team, and has nothing
-// that belongs to a person.
+// A service token belongs to a team or to the administrators. It works without the person who made it, ends with its
+// team, and has nothing that belongs to a person.
 func TestServiceTokens(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
@@ -112,13 +116,15 @@ func TestServiceTokens(t *testing.T) {
 	s.do(bob, post, "/v1/service-tokens", m{"name": "x", "scopes": []string{"read"}}).is(403)
 	s.do(bob, post, "/v1/service-tokens", m{"name": "x", "team": "no such team", "scopes": []string{"read"}}).is(400)
 	read, path := s.serviceToken(bob, team, "read")
-	s.do(bob, post, "/v1/service-tokens", m{"name": "JOB " + team + "[read]", "team": team, "scopes": []string{"read"}}).is(409)
+	s.do(bob, post, "/v1/service-tokens", m{"name": "JOB " + team + "[read]", "team": team,
+		"scopes": []string{"read"}}).is(409)
 	all(read, 200)
 	s.do(read, post, "/v1/incidents/"+fmt.Sprint(incident)+"/resolve", nil).is(403)
 
 	whole, _ := s.serviceToken(bob, team, "admin")
 	s.do(whole, post, "/v1/incidents/"+fmt.Sprint(incident)+"/resolve", nil).is(200)
-	require.Contains(t, s.do(read, get, "/v1/incidents/"+fmt.Sprint(incident)+"/timeline", nil).is(200).body, "service token job "+team+"[admin] of team "+team)
+	require.Contains(t, s.do(read, get, "/v1/incidents/"+fmt.Sprint(incident)+"/timeline", nil).is(200).body,
+		"service token job "+team+"[admin] of team "+team)
 	s.do(whole, put, "/api/v0/teams/"+team, m{"name": team, "description": "set by a program"}).is(200)
 	number := fmt.Sprint(incident)
 	for _, refused := range []struct {
@@ -133,7 +139,9 @@ func TestServiceTokens(t *testing.T) {
 		{"an acknowledgement for somebody", post, "/v1/incidents/" + number + "/acknowledge", m{"owner": "bob"}, 401},
 		{"keys of applications", get, "/v0/applications/demo/key", nil, 401},
 		{"the audit log", get, "/v1/audit", nil, 403},
-		{"a mail to a stranger", post, "/v1/notifications", m{"targets": []m{{"role": "literal_target", "name": "x@example.com"}}, "mode": "email", "subject": "s", "body": "b"}, 403},
+		{"a mail to a stranger", post, "/v1/notifications",
+			m{"targets": []m{{"role": "literal_target", "name": "x@example.com"}}, "mode": "email", "subject": "s",
+				"body": "b"}, 403},
 	} {
 		a := s.do(whole, refused.method, refused.path, refused.body)
 		require.Equal(t, refused.status, a.status, "%s: %s", refused.what, a.body)
@@ -182,8 +190,8 @@ func TestScopesOfTokens(t *testing.T) {
 	s.do(root, post, "/v1/tokens", own, "Idempotency-Key", "k").is(400)
 }
 
-// TestReadTokensChangeNothing sends every operation that changes something with read tokens: of an administrator, and of a program of the
-// administrators.
+// TestReadTokensChangeNothing sends every operation that changes something with read tokens: of an administrator, and
+// of a program of the administrators.
 func TestReadTokensChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))

@@ -19,8 +19,10 @@ func TestUndoRestoresTheCalendar(t *testing.T) {
 	s.event("ann", "primary", now-3600, now+day)
 	s.event("bob", "primary", now+day, now+2*day)
 	linked := decode[m](s.do(bob, post, "/api/v0/events/link", []m{
-		{"team": "ops", "role": "shadow", "user": "bob", "start": now + day, "end": now + 2*day}, {"team": "ops", "role": "shadow", "user": "bob", "start": now + 2*day, "end": now + 3*day}}).is(201))["link_id"]
-	// calendar has the shifts without their numbers, because a deleted shift comes back with a new one. ids has those of the primaries.
+		{"team": "ops", "role": "shadow", "user": "bob", "start": now + day, "end": now + 2*day}, {"team": "ops",
+			"role": "shadow", "user": "bob", "start": now + 2*day, "end": now + 3*day}}).is(201))["link_id"]
+	// calendar has the shifts without their numbers, because a deleted shift comes back with a new one. ids has those
+	// of the primaries.
 	var ids []any
 	calendar := func() (all []m) {
 		ids = nil
@@ -35,10 +37,12 @@ func TestUndoRestoresTheCalendar(t *testing.T) {
 	}
 	for _, edit := range []func() m{
 		func() m {
-			return m{"action": "create", "team": "ops", "role": "manager", "user": "ann", "start": now + day, "end": now + 2*day, "note": "new"}
+			return m{"action": "create", "team": "ops", "role": "manager", "user": "ann", "start": now + day,
+				"end": now + 2*day, "note": "new"}
 		},
 		func() m {
-			return m{"action": "edit", "id": ids[1], "user": "ann", "start": now + 3*day, "end": now + 4*day, "note": "moved"}
+			return m{"action": "edit", "id": ids[1], "user": "ann", "start": now + 3*day, "end": now + 4*day,
+				"note": "moved"}
 		},
 		func() m {
 			return m{"action": "override", "user": "bob", "start": now, "end": now + 3600, "event_ids": ids[:1]}
@@ -112,7 +116,8 @@ func TestConflictsAreShownBeforeAnythingIsStored(t *testing.T) {
 	require.Equal(t, []any{"primary"}, of(s.do(bob, post, "/v1/events/preview", shifted).is(200)))
 	shifted["start"] = now + day + 7200
 	require.Empty(t, of(s.do(bob, post, "/v1/events/preview", shifted).is(200)))
-	added := m{"action": "create", "team": "ops", "role": "vacation", "user": "bob", "start": now + day, "end": now + 2*day}
+	added := m{"action": "create", "team": "ops", "role": "vacation", "user": "bob", "start": now + day, "end": now +
+		2*day}
 	require.Empty(t, of(s.do(bob, post, "/v1/events/preview", added).is(200)), "vacation is not on call")
 
 	// The same mark is in the lists without JavaScript.

@@ -23,7 +23,8 @@ import (
 func alertmanager(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "alertmanager")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "github.com/prometheus/alertmanager/cmd/alertmanager")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", path,
+		"github.com/prometheus/alertmanager/cmd/alertmanager")
 	build.Dir = "../../tools/alertmanager"
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -146,8 +147,10 @@ receivers:
 `, intervals, to))
 		web := freeAddr(s.t)
 		p.api = append(p.api, "http://"+web)
-		p.peers = append(p.peers, start(s.t, fmt.Sprintf("alertmanager-%d", i+1), binary, nil, "--config.file="+dir+"/am.yml", "--storage.path="+dir, "--web.listen-address="+web,
-			"--cluster.listen-address="+cluster[i], "--cluster.advertise-address="+cluster[i], "--cluster.peer="+cluster[1-i], "--cluster.peer-timeout=500ms",
+		p.peers = append(p.peers, start(s.t, fmt.Sprintf("alertmanager-%d", i+1), binary, nil, "--config.file="+dir+
+			"/am.yml", "--storage.path="+dir, "--web.listen-address="+web,
+			"--cluster.listen-address="+cluster[i], "--cluster.advertise-address="+cluster[i], "--cluster.peer="+
+				cluster[1-i], "--cluster.peer-timeout=500ms",
 			"--cluster.settle-timeout=1s", "--cluster.gossip-interval=1h", "--cluster.pushpull-interval=1h", "--cluster.probe-interval=1h"))
 	}
 	for _, api := range p.api {
@@ -163,7 +166,8 @@ receivers:
 					Peers  []json.RawMessage `json:"peers"`
 				} `json:"cluster"`
 			}
-			return json.NewDecoder(resp.Body).Decode(&status) == nil && status.Cluster.Status == "ready" && len(status.Cluster.Peers) == 2
+			return json.NewDecoder(resp.Body).Decode(&status) == nil && status.Cluster.Status == "ready" &&
+				len(status.Cluster.Peers) == 2
 		})
 	}
 	return p
@@ -200,13 +204,15 @@ func TestARealAlertmanagerPairPagesOnce(t *testing.T) {
 	s.plan("am", []notification{notify("user", "ann", "low", 60)})
 	p := newPair(s)
 	alert := func(name string) map[string]any {
-		return map[string]any{"labels": map[string]string{"alertname": name}, "startsAt": time.Now().Add(-time.Minute).UTC()}
+		return map[string]any{"labels": map[string]string{"alertname": name},
+			"startsAt": time.Now().Add(-time.Minute).UTC()}
 	}
 	over := func(a map[string]any) map[string]any {
 		return map[string]any{"labels": a["labels"], "startsAt": a["startsAt"], "endsAt": time.Now().UTC()}
 	}
 	lines := func(id int64, text string) int {
-		return s.count("select count(*) from timeline_entries where incident_id = $1 and text like '%' || $2 || '%'", id, text)
+		return s.count("select count(*) from timeline_entries where incident_id = $1 and text like '%' || $2 || '%'",
+			id, text)
 	}
 
 	// Both peers deliver firing, then both deliver resolved: one incident, one page.
@@ -239,7 +245,8 @@ func TestARealAlertmanagerPairPagesOnce(t *testing.T) {
 
 	// The slow peer's resolve removes the held delivery.
 	p.comes("slow", "resolved", "Load")
-	s.eventually(10*time.Second, "the end of the wait", func() bool { return lines(second, "a resolve followed the late firing delivery") == 1 })
+	s.eventually(10*time.Second, "the end of the wait",
+		func() bool { return lines(second, "a resolve followed the late firing delivery") == 1 })
 	require.Equal(t, 1, s.incident(second).Resolved)
 	s.silentUntil(time.Now().Add(3*time.Second), second)
 	require.Equal(t, 1, s.messagesOf(first))
@@ -248,7 +255,8 @@ func TestARealAlertmanagerPairPagesOnce(t *testing.T) {
 	s.check([]int64{first, second})
 }
 
-// One real Alertmanager delivers each alert in three ways: by its webhook, and as a client of PagerDuty and of Opsgenie.
+// One real Alertmanager delivers each alert in three ways: by its webhook, and as a client of PagerDuty and of
+// Opsgenie.
 func TestARealAlertmanagerUsesEveryIntegration(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})
@@ -273,7 +281,8 @@ receivers:
     pagerduty_configs: [{routing_key: %[3]s}]
     opsgenie_configs: [{api_key: %[4]s}]
 `, s.apiURL, tokens["alertmanager"], tokens["pagerduty"], tokens["opsgenie"]))
-	start(t, "alertmanager", alertmanager(t), nil, "--config.file="+dir+"/am.yml", "--storage.path="+dir, "--web.listen-address="+web, "--cluster.listen-address=")
+	start(t, "alertmanager", alertmanager(t), nil, "--config.file="+dir+"/am.yml", "--storage.path="+dir,
+		"--web.listen-address="+web, "--cluster.listen-address=")
 	send := func(alert map[string]any) {
 		body, err := json.Marshal([]any{alert})
 		require.NoError(t, err)
@@ -286,7 +295,8 @@ receivers:
 			return resp.StatusCode == http.StatusOK
 		})
 	}
-	disk := map[string]any{"labels": map[string]string{"alertname": "Disk"}, "startsAt": time.Now().Add(-time.Minute).UTC()}
+	disk := map[string]any{"labels": map[string]string{"alertname": "Disk"},
+		"startsAt": time.Now().Add(-time.Minute).UTC()}
 	send(disk)
 	open := func(resolved bool) int {
 		return s.count("select count(*) from incidents where resolved = $1", resolved)

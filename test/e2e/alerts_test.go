@@ -20,7 +20,8 @@ import (
 func promtool(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "promtool")
-	build := exec.CommandContext(t.Context(), "go", "build", "-tags", "remove_all_sd", "-o", path, "github.com/prometheus/prometheus/cmd/promtool")
+	build := exec.CommandContext(t.Context(), "go", "build", "-tags", "remove_all_sd", "-o", path,
+		"github.com/prometheus/prometheus/cmd/promtool")
 	build.Dir = "../../tools/promtool"
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -45,11 +46,13 @@ func scrape(t *testing.T, admin string) map[string]float64 {
 	return out
 }
 
-// Every processor is killed. iris-api takes an incident, and what it exports makes the rules of deploy/alerts.yaml fire.
+// Every processor is killed. iris-api takes an incident, and what it exports makes the rules of deploy/alerts.yaml
+// fire.
 func TestTheAlertsFireWhenEveryProcessorIsKilled(t *testing.T) {
 	t.Parallel()
 	admin := freeAddr(t)
-	s := newStage(t, options{processors: 2, api: func([]string) []string { return []string{"IRIS_ADMIN_ADDR=" + admin} }})
+	s := newStage(t, options{processors: 2,
+		api: func([]string) []string { return []string{"IRIS_ADMIN_ADDR=" + admin} }})
 	s.alarm()
 	s.plan("burst", []notification{notify("user", "ann", "low", 3600)})
 	s.allOwned(15*time.Second, 2)
@@ -74,7 +77,8 @@ func TestTheAlertsFireWhenEveryProcessorIsKilled(t *testing.T) {
 	rules, err := filepath.Abs("../../deploy/alerts.yaml")
 	require.NoError(t, err)
 	var test strings.Builder
-	fmt.Fprintf(&test, "rule_files: [%q]\nevaluation_interval: 15s\ntests:\n  - interval: 15s\n    input_series:\n", rules)
+	fmt.Fprintf(&test, "rule_files: [%q]\nevaluation_interval: 15s\ntests:\n  - interval: 15s\n    input_series:\n",
+		rules)
 	for name, value := range seen {
 		fmt.Fprintf(&test, "      - series: '%s{job=\"iris-api\"}'\n        values: '%gx20'\n", name, value)
 	}

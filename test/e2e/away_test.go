@@ -35,7 +35,8 @@ func TestVendorDownForAMinute(t *testing.T) {
 	}
 	require.Zero(t, s.messagesOf(id))
 	s.vendors.SMTP.Behave()
-	s.eventually(60*time.Second, "the page to arrive once the vendor is back", func() bool { return s.messagesOf(id) > 0 })
+	s.eventually(60*time.Second, "the page to arrive once the vendor is back",
+		func() bool { return s.messagesOf(id) > 0 })
 	s.settled(30 * time.Second)
 	s.check([]int64{id})
 	require.Less(t, len(s.attempts()[s.vendors.Log().Accepted()[0].MessageID]), 60, "retries back off")

@@ -45,7 +45,8 @@ type change struct {
 
 func (s *stage) changes(message int64) (out []change) {
 	s.t.Helper()
-	require.NoError(s.t, s.app.Call(s.t.Context(), http.MethodGet, fmt.Sprintf("/v0/messages/%d/auditlog", message), nil, &out))
+	require.NoError(s.t, s.app.Call(s.t.Context(), http.MethodGet, fmt.Sprintf("/v0/messages/%d/auditlog", message),
+		nil, &out))
 	return out
 }
 
@@ -53,13 +54,15 @@ func (s *stage) changes(message int64) (out []change) {
 func TestSettingsChangeMessages(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "iris.yaml")
-	require.NoError(t, os.WriteFile(config, []byte("delivery: {sms_override_template: \"Incident %s, see Iris\"}\ncompatibility: {applications_reach_everything: true}\n"), 0o600))
+	require.NoError(t, os.WriteFile(config,
+		[]byte("delivery: {sms_override_template: \"Incident %s, see Iris\"}\ncompatibility: {applications_reach_everything: true}\n"), 0o600))
 	s := newStage(t, options{env: []string{"IRIS_CONFIG=" + config}})
 	s.alarm()
 	s.iris(s.apiEnv, "", "app", "set", "watch", "--relay") // watch may pass on answers
 	plan := func(name string, more map[string]any, steps ...[]notification) {
 		t.Helper()
-		body := map[string]any{"name": name, "creator": "ann", "description": "d", "threshold_window": 0, "threshold_count": 0, "aggregation_window": 0, "aggregation_reset": 0, "steps": steps}
+		body := map[string]any{"name": name, "creator": "ann", "description": "d", "threshold_window": 0,
+			"threshold_count": 0, "aggregation_window": 0, "aggregation_reset": 0, "steps": steps}
 		for k, v := range more {
 			body[k] = v
 		}
@@ -75,15 +78,18 @@ func TestSettingsChangeMessages(t *testing.T) {
 
 type planner func(name string, more map[string]any, steps ...[]notification)
 
-// tracksAndMails checks that a mail to an incident address opens an incident, and that the plan's tracking address gets one message.
+// tracksAndMails checks that a mail to an incident address opens an incident, and that the plan's tracking address gets
+// one message.
 func (s *stage) tracksAndMails(plan planner) {
 	t := s.t
 	t.Helper()
 	plan("tracked", map[string]any{"tracking_type": "email", "tracking_key": "track@example.com", "tracking_template": map[string]any{"watch": map[string]any{
-		"email_subject": "tracked {{ iris.incident_id }}", "email_text": "{{ subject }} by {{ iris.plan }}"}}}, []notification{notify("user", "ann", "low", 0)})
+		"email_subject": "tracked {{ iris.incident_id }}", "email_text": "{{ subject }} by {{ iris.plan }}"}}},
+		[]notification{notify("user", "ann", "low", 0)})
 	s.must(http.MethodPut, "/v0/applications/watch/incident_emails", map[string]any{"in@example.com": "tracked"})
 	require.NoError(t, s.app.Call(t.Context(), http.MethodPost, "/v0/response/email", map[string]any{"body": "the pool is empty", "headers": []map[string]string{
-		{"name": "From", "value": "pool@example.com"}, {"name": "To", "value": "in@example.com"}, {"name": "Subject", "value": "pool"}}}, nil))
+		{"name": "From", "value": "pool@example.com"}, {"name": "To", "value": "in@example.com"}, {"name": "Subject",
+			"value": "pool"}}}, nil))
 	var opened []struct{ ID int64 }
 	require.NoError(t, s.app.Call(t.Context(), http.MethodGet, "/v0/incidents?plan=tracked&fields=id", nil, &opened))
 	require.Len(t, opened, 1)
@@ -100,25 +106,33 @@ func (s *stage) tracksAndMails(plan planner) {
 func (s *stage) fixedTexts(plan planner) {
 	s.t.Helper()
 	plan("texts", nil, []notification{notify("user", "bob", "high", 0)})
-	s.must(http.MethodPost, "/v0/users/overrides/bob", map[string]any{"template_overrides": map[string]string{"sms": "enabled"}})
+	s.must(http.MethodPost, "/v0/users/overrides/bob",
+		map[string]any{"template_overrides": map[string]string{"sms": "enabled"}})
 	id := s.open("texts", "secret words")
 	require.Equal(s.t, fmt.Sprintf("Incident %d, see Iris", id), s.expect(id, "sms", bobPhone).Body)
-	s.must(http.MethodPost, "/v0/users/overrides/bob", map[string]any{"template_overrides": map[string]string{"sms": "disabled"}})
+	s.must(http.MethodPost, "/v0/users/overrides/bob",
+		map[string]any{"template_overrides": map[string]string{"sms": "disabled"}})
 }
 
-// categories checks that a notification of a category uses the mode that the person chose, else the mode of the category.
+// categories checks that a notification of a category uses the mode that the person chose, else the mode of the
+// category.
 func (s *stage) categories() {
 	t := s.t
 	t.Helper()
-	require.NoError(t, s.app.Call(t.Context(), http.MethodPost, "/v0/categories/watch", []map[string]string{{"name": "news", "description": "d", "mode": "email"}}, nil))
+	require.NoError(t, s.app.Call(t.Context(), http.MethodPost, "/v0/categories/watch",
+		[]map[string]string{{"name": "news", "description": "d", "mode": "email"}}, nil))
 	s.must(http.MethodPost, "/v0/users/bob/categories/watch", map[string]any{"news": "sms"})
 	for _, name := range []string{"ann", "bob"} {
 		require.NoError(t, s.app.Call(t.Context(), http.MethodPost, "/v0/notifications",
-			map[string]any{"role": "user", "target": name, "subject": "category", "body": "news of " + name, "category": "news"}, nil))
+			map[string]any{"role": "user", "target": name, "subject": "category", "body": "news of " + name,
+				"category": "news"}, nil))
 	}
 	for mode, to := range map[string]string{"email": "ann", "sms": "bob"} {
 		s.eventually(waiting, to+" to hear the news by "+mode, func() bool {
-			return len(s.accepted(func(e pretend.Entry) bool { return e.Mode == mode && strings.Contains(e.Body, "news of "+to) })) == 1
+			return len(s.accepted(func(e pretend.Entry) bool {
+				return e.Mode == mode &&
+					strings.Contains(e.Body, "news of "+to)
+			})) == 1
 		})
 	}
 }
@@ -128,7 +142,8 @@ func (s *stage) movesFloods(plan planner) {
 	t := s.t
 	t.Helper()
 	plan("loudly", nil, []notification{notify("user", "ann", "high", 0)})
-	s.must(http.MethodPost, "/v0/users/reprioritization/ann", map[string]any{"src_mode": "sms", "dst_mode": "email", "count": 2, "duration": 600})
+	s.must(http.MethodPost, "/v0/users/reprioritization/ann",
+		map[string]any{"src_mode": "sms", "dst_mode": "email", "count": 2, "duration": 600})
 	s.aSecondLater()
 	by := map[string]int64{}
 	for i := range 4 {
@@ -142,16 +157,19 @@ func (s *stage) movesFloods(plan planner) {
 		require.Equal(t, mode, first.Mode, "message %d of the flood", i+1)
 		by[mode] = first.MessageID
 	}
-	require.Contains(t, s.changes(by["email"]), change{Old: "sms", New: "email", Type: "mode-change", Description: "Changing mode due to reprioritization"})
+	require.Contains(t, s.changes(by["email"]), change{Old: "sms", New: "email", Type: "mode-change",
+		Description: "Changing mode due to reprioritization"})
 	require.Empty(t, s.changes(by["sms"]))
 	s.must(http.MethodDelete, "/v0/users/reprioritization/ann/sms", nil)
 }
 
-// bundlesFloods checks that pages above the plan's threshold are sent in one digest. An answer to the digest claims all incidents.
+// bundlesFloods checks that pages above the plan's threshold are sent in one digest. An answer to the digest claims all
+// incidents.
 func (s *stage) bundlesFloods(plan planner) {
 	t := s.t
 	t.Helper()
-	plan("flood", map[string]any{"threshold_window": 600, "threshold_count": 2, "aggregation_window": 2, "aggregation_reset": 60}, []notification{notify("user", "bob", "low", 600)})
+	plan("flood", map[string]any{"threshold_window": 600, "threshold_count": 2, "aggregation_window": 2,
+		"aggregation_reset": 60}, []notification{notify("user", "bob", "low", 600)})
 	ids := map[int64]bool{}
 	for i := range 5 {
 		ids[s.open("flood", fmt.Sprint("drop ", i))] = true
@@ -171,38 +189,47 @@ func (s *stage) bundlesFloods(plan planner) {
 	require.Equal(t, "sent-change", entered[len(entered)-1].Type)
 	require.Contains(t, entered[len(entered)-1].Description, "Aggregated with key (")
 	var open []struct{ Owner *string }
-	require.NoError(t, s.app.Call(t.Context(), http.MethodPost, "/v0/response/email", map[string]any{"body": batch[1] + " claim",
-		"headers": []map[string]string{{"name": "From", "value": "bob@example.com"}}}, nil))
-	require.NoError(t, s.app.Call(t.Context(), http.MethodGet, "/v0/incidents?plan=flood&owner=bob&fields=owner", nil, &open))
+	require.NoError(t, s.app.Call(t.Context(), http.MethodPost, "/v0/response/email",
+		map[string]any{"body": batch[1] + " claim",
+			"headers": []map[string]string{{"name": "From", "value": "bob@example.com"}}}, nil))
+	require.NoError(t, s.app.Call(t.Context(), http.MethodGet, "/v0/incidents?plan=flood&owner=bob&fields=owner", nil,
+		&open))
 	require.Len(t, open, 3, "whoever claims a digest claims all that it stands for")
 }
 
-// holdsQuotas checks that the quota's target is notified above the soft limit. Above the hard limit messages are dropped, and an
-// incident is opened.
+// holdsQuotas checks that the quota's target is notified above the soft limit. Above the hard limit messages are
+// dropped, and an incident is opened.
 func (s *stage) holdsQuotas(plan planner) {
 	t := s.t
 	t.Helper()
 	s.must(http.MethodPost, "/v0/templates", map[string]any{"name": "breach", "creator": "ann", "content": map[string]any{"iris": map[string]any{
-		"email": words{"subject": "{{ quota_breach.application }} is cut off", "body": "beyond {{ quota_breach.limit }} in {{ quota_breach.duration }}"}}}})
+		"email": words{"subject": "{{ quota_breach.application }} is cut off",
+			"body": "beyond {{ quota_breach.limit }} in {{ quota_breach.duration }}"}}}})
 	breach := notify("user", "ann", "low", 0)
 	breach["template"] = "breach"
 	plan("breach", nil, []notification{breach})
 	key := strings.TrimSpace(s.iris(s.env, "", "app", "add", "loud"))
 	loud, err := apiclient.New(apiclient.Config{URL: s.apiURL, App: "loud", Key: key})
 	require.NoError(t, err)
-	s.must(http.MethodPut, "/v0/applications/loud", map[string]any{"sample_context": "{}", "context_template": "", "summary_template": "", "mobile_template": "", "variables": []string{},
+	s.must(http.MethodPut, "/v0/applications/loud", map[string]any{"sample_context": "{}", "context_template": "",
+		"summary_template": "", "mobile_template": "", "variables": []string{},
 		"custom_sender_addresses": map[string]string{"email": "loud@example.com"}})
-	s.must(http.MethodPost, "/v0/applications/loud/quota", map[string]any{"hard_quota_threshold": 4, "soft_quota_threshold": 2, "hard_quota_duration": 3600, "soft_quota_duration": 3600,
+	s.must(http.MethodPost, "/v0/applications/loud/quota", map[string]any{"hard_quota_threshold": 4,
+		"soft_quota_threshold": 2, "hard_quota_duration": 3600, "soft_quota_duration": 3600,
 		"plan_name": "breach", "wait_time": 3600, "target_name": "bob"})
 	s.aSecondLater()
 	for i := range 7 {
-		require.NoError(t, loud.Notify(t.Context(), apiclient.Notification{Target: apiclient.Target{Role: "user", Target: "ann"}, Subject: fmt.Sprint("n", i), Mode: "email", Body: "b"}))
+		require.NoError(t, loud.Notify(t.Context(),
+			apiclient.Notification{Target: apiclient.Target{Role: "user", Target: "ann"}, Subject: fmt.Sprint("n", i),
+				Mode: "email", Body: "b"}))
 	}
 	of := func(subject string) func(pretend.Entry) bool {
 		return func(e pretend.Entry) bool { return strings.Contains(e.Subject, subject) }
 	}
-	s.eventually(waiting, "the soft limit to be told", func() bool { return len(s.accepted(of("Application loud exceeding message quota"))) > 0 })
-	s.eventually(waiting, "the incident of the hard limit", func() bool { return len(s.accepted(of("loud is cut off"))) > 0 })
+	s.eventually(waiting, "the soft limit to be told",
+		func() bool { return len(s.accepted(of("Application loud exceeding message quota"))) > 0 })
+	s.eventually(waiting, "the incident of the hard limit",
+		func() bool { return len(s.accepted(of("loud is cut off"))) > 0 })
 	s.eventually(waiting, "the rest to be dropped", func() bool {
 		dropped, err := s.messages(url.Values{"application": {"loud"}, "mode": {"drop"}})
 		return err == nil && len(dropped) == 3
@@ -216,11 +243,13 @@ func (s *stage) holdsQuotas(plan planner) {
 	require.Len(t, s.accepted(of("loud is cut off")), 1)
 	dropped, err := s.messages(url.Values{"application": {"loud"}, "mode": {"drop"}})
 	require.NoError(t, err)
-	require.Contains(t, s.changes(dropped[0].ID), change{Old: "email", New: "drop", Type: "mode-change", Description: "Dropping due to hard quota violation."})
+	require.Contains(t, s.changes(dropped[0].ID), change{Old: "email", New: "drop", Type: "mode-change",
+		Description: "Dropping due to hard quota violation."})
 	var breached []struct {
 		Context map[string]map[string]any
 	}
-	require.NoError(t, s.app.Call(t.Context(), http.MethodGet, "/v0/incidents?application=iris&plan=breach&fields=context", nil, &breached))
+	require.NoError(t, s.app.Call(t.Context(), http.MethodGet,
+		"/v0/incidents?application=iris&plan=breach&fields=context", nil, &breached))
 	require.Len(t, breached, 1)
 	require.Equal(t, "loud", breached[0].Context["quota_breach"]["application"])
 }

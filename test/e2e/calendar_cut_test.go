@@ -24,7 +24,8 @@ func asRole(t *testing.T, env []string, role string) []string {
 		conn, err := pgx.Connect(t.Context(), raw)
 		require.NoError(t, err)
 		defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-		_, err = conn.Exec(t.Context(), `create role `+role+` login password 'secret'; grant all on all tables in schema public to `+role+`;
+		_, err = conn.Exec(t.Context(), `create role `+role+
+			` login password 'secret'; grant all on all tables in schema public to `+role+`;
 			grant all on all sequences in schema public to `+role)
 		require.NoError(t, err)
 		u, err := url.Parse(raw)
@@ -40,27 +41,33 @@ func asRole(t *testing.T, env []string, role string) []string {
 func (s *stage) because(incident int64) string {
 	s.t.Helper()
 	var all string
-	require.NoError(s.t, s.db.QueryRow(s.t.Context(), "select coalesce(string_agg(text, '; ' order by id), '') from timeline_entries where incident_id = $1", incident).Scan(&all))
+	require.NoError(s.t, s.db.QueryRow(s.t.Context(),
+		"select coalesce(string_agg(text, '; ' order by id), '') from timeline_entries where incident_id = $1", incident).Scan(&all))
 	return all
 }
 
-// A running processor can no longer read the table of shifts, but can read all other tables. It pages by the last calendar that it
-// read, or by the order of the team, and writes this to the timeline. When it can read shifts again, it pages by the calendar.
+// A running processor can no longer read the table of shifts, but can read all other tables. It pages by the last
+// calendar that it read, or by the order of the team, and writes this to the timeline. When it can read shifts again,
+// it pages by the calendar.
 func TestShiftsCannotBeRead(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, options{ownServer: true, each: func(_ int, env []string) []string { return asRole(t, env, "paging") }})
+	s := newStage(t, options{ownServer: true,
+		each: func(_ int, env []string) []string { return asRole(t, env, "paging") }})
 	s.alarm()
 	s.iris(s.env, "", "team", "add", "dev", "--member", "bob")
 	for _, team := range []string{"ops", "dev"} {
 		s.edit("ann", http.MethodPost, "/api/v0/teams/"+team+"/rosters", map[string]any{"name": "all"}, nil)
 		for _, name := range []string{"ann", "bob"} {
-			s.edit("ann", http.MethodPost, "/api/v0/teams/"+team+"/rosters/all/users", map[string]any{"name": name}, nil)
+			s.edit("ann", http.MethodPost, "/api/v0/teams/"+team+"/rosters/all/users", map[string]any{"name": name},
+				nil)
 		}
 	}
 	now := time.Now().Unix()
 	var running, other int64
-	s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": "ann", "role": "primary", "start": now - 600, "end": now + 7200}, &running)
-	s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "dev", "user": "ann", "role": "primary", "start": now - 600, "end": now + 7200}, &other)
+	s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": "ann", "role": "primary",
+		"start": now - 600, "end": now + 7200}, &running)
+	s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "dev", "user": "ann", "role": "primary",
+		"start": now - 600, "end": now + 7200}, &other)
 	s.plan("duty", []notification{notify("oncall-primary", "ops", "low", 3600)})
 	s.plan("unread", []notification{notify("oncall-primary", "dev", "low", 3600)})
 	s.aSecondLater()

@@ -46,22 +46,28 @@ func (c *chaos) draw() (fault, string) {
 	s, place := c.slots[i], fmt.Sprintf("processor %d", i+1)
 	switch n := c.random.IntN(100); {
 	case n < 16:
-		return fault{length: c.between(200*time.Millisecond, 5*time.Second), what: "SIGKILL of " + place, begin: func() { s.running.signal(syscall.SIGKILL) }, end: func() { c.revive(s) }}, place
+		return fault{length: c.between(200*time.Millisecond, 5*time.Second), what: "SIGKILL of " + place,
+			begin: func() { s.running.signal(syscall.SIGKILL) }, end: func() { c.revive(s) }}, place
 	case n < 22:
-		return fault{length: c.between(3*time.Second, 6*time.Second), what: "SIGTERM of " + place, begin: func() { s.running.signal(syscall.SIGTERM) }, end: func() { c.revive(s) }}, place
+		return fault{length: c.between(3*time.Second, 6*time.Second), what: "SIGTERM of " + place,
+			begin: func() { s.running.signal(syscall.SIGTERM) }, end: func() { c.revive(s) }}, place
 	case n < 38:
 		return fault{
 			length: c.between(100*time.Millisecond, 9*time.Second), what: "SIGSTOP of " + place,
 			begin: func() { s.running.signal(syscall.SIGSTOP) }, end: func() { s.running.signal(syscall.SIGCONT) },
 		}, place
 	case n < 50:
-		return fault{length: c.between(500*time.Millisecond, 9*time.Second), what: "database cut off from " + place, begin: s.database.cut, end: s.database.mend}, place
+		return fault{length: c.between(500*time.Millisecond, 9*time.Second), what: "database cut off from " + place,
+			begin: s.database.cut, end: s.database.mend}, place
 	case n < 58:
-		return fault{length: c.between(time.Second, 9*time.Second), what: "gossip cut off from " + place, begin: s.gossip.cut, end: s.gossip.mend}, "gossip " + place
+		return fault{length: c.between(time.Second, 9*time.Second), what: "gossip cut off from " + place,
+			begin: s.gossip.cut, end: s.gossip.mend}, "gossip " + place
 	case n < 64:
-		return fault{what: "PostgreSQL crashes and restarts", begin: func() { require.NoError(c.t, c.pg.Restart(c.t.Context(), true)) }, end: func() {}}, "database"
+		return fault{what: "PostgreSQL crashes and restarts",
+			begin: func() { require.NoError(c.t, c.pg.Restart(c.t.Context(), true)) }, end: func() {}}, "database"
 	case n < 69:
-		return fault{length: c.between(200*time.Millisecond, 3*time.Second), what: "database cut off from iris-api", begin: c.wire.cut, end: c.wire.mend}, "api"
+		return fault{length: c.between(200*time.Millisecond, 3*time.Second), what: "database cut off from iris-api",
+			begin: c.wire.cut, end: c.wire.mend}, "api"
 	case n < 74:
 		return fault{what: "SIGKILL of iris-api", begin: c.restartAPI, end: func() {}}, "api"
 	default:
@@ -72,8 +78,10 @@ func (c *chaos) draw() (fault, string) {
 // drawVendor chooses a vendor and its fault.
 func (c *chaos) drawVendor() (fault, string) {
 	behaviours := []pretend.Behaviour{
-		{Do: pretend.Fine, DelayMS: 800}, {Do: pretend.Hang, Times: 10}, {Do: pretend.HangAfter, Times: 10}, {Do: pretend.BreakBefore}, {Do: pretend.BreakAfter, Times: 20},
-		{Do: pretend.Fail}, {Do: pretend.Garbage, Times: 10}, {Do: pretend.Throttle, RetryAfter: 2}, {Do: pretend.RefuseConnections}, {Do: pretend.Reject, Times: 3},
+		{Do: pretend.Fine, DelayMS: 800}, {Do: pretend.Hang, Times: 10}, {Do: pretend.HangAfter,
+			Times: 10}, {Do: pretend.BreakBefore}, {Do: pretend.BreakAfter, Times: 20},
+		{Do: pretend.Fail}, {Do: pretend.Garbage, Times: 10}, {Do: pretend.Throttle,
+			RetryAfter: 2}, {Do: pretend.RefuseConnections}, {Do: pretend.Reject, Times: 3},
 	}
 	b := behaviours[c.random.IntN(len(behaviours))]
 	name, behave := "mail server", c.vendors.SMTP.Behave

@@ -22,8 +22,10 @@ import (
 // chaosProcessors is the number of processors.
 const chaosProcessors = 3
 
-// chaosRates are the limits that must hold during all faults, in messages per second. The application nightly has its own limit.
-var chaosRates = []limit{{mode: "email", rate: 25, burst: 1}, {mode: "sms", rate: 10, burst: 1}, {mode: "email", application: "nightly", rate: 4, burst: 1}}
+// chaosRates are the limits that must hold during all faults, in messages per second. The application nightly has its
+// own limit.
+var chaosRates = []limit{{mode: "email", rate: 25, burst: 1}, {mode: "sms", rate: 10, burst: 1},
+	{mode: "email", application: "nightly", rate: 4, burst: 1}}
 
 const chaosConfig = `limits:
   modes:
@@ -34,8 +36,9 @@ const chaosConfig = `limits:
       email: {rate: 4/s}
 `
 
-// Injects random faults of every kind while clients post incidents, notifications, acknowledgements and edits of the calendar. Then
-// compares the vendors' log with the promises. test/chaos.sh runs it for longer and with other seeds; the seed repeats the faults.
+// Injects random faults of every kind while clients post incidents, notifications, acknowledgements and edits of the
+// calendar. Then compares the vendors' log with the promises. test/chaos.sh runs it for longer and with other seeds;
+// the seed repeats the faults.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	seed, length := chaosSettings(t)
@@ -58,7 +61,8 @@ func TestChaos(t *testing.T) {
 	require.Empty(t, v.broken, "repeat it with: test/chaos.sh %d %d", int(length.Seconds()), seed)
 }
 
-// chaosSettings returns the seed and the length of the faults: short and always the same in CI; test/chaos.sh sets others.
+// chaosSettings returns the seed and the length of the faults: short and always the same in CI; test/chaos.sh sets
+// others.
 func chaosSettings(t *testing.T) (uint64, time.Duration) {
 	t.Helper()
 	seed, length := uint64(1), 20*time.Second
@@ -105,7 +109,8 @@ type slot struct {
 func newChaos(t *testing.T, seed uint64) *chaos {
 	t.Helper()
 	c := &chaos{
-		random: rand.New(rand.NewPCG(seed, 0)), accepted: map[int64]time.Time{}, silenced: map[int64]time.Time{}, notified: map[string]bool{},
+		random: rand.New(rand.NewPCG(seed,
+			0)), accepted: map[int64]time.Time{}, silenced: map[int64]time.Time{}, notified: map[string]bool{},
 	}
 	config := t.TempDir() + "/iris.yaml"
 	writeFile(t, config, chaosConfig)
@@ -132,7 +137,8 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	}
 	var err error
 	key := c.iris(c.env, "", "app", "add", "nightly")
-	c.night, err = apiclient.New(apiclient.Config{URL: c.apiURL, App: "nightly", Key: string(bytes.TrimSpace([]byte(key)))})
+	c.night, err = apiclient.New(apiclient.Config{URL: c.apiURL, App: "nightly",
+		Key: string(bytes.TrimSpace([]byte(key)))})
 	require.NoError(t, err)
 	c.alarm()
 	c.makePlans()
@@ -143,7 +149,8 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 // makePlans makes the plans, and the calendar that one of them uses.
 func (c *chaos) makePlans() {
 	c.plan("ladder", []notification{notify("user", "ann", "low", 1)},
-		[]notification{notify("user", "bob", "low", 1), notify("user", "ann", "high", 2)}, []notification{notify("team", "ops", "high", 0)})
+		[]notification{notify("user", "bob", "low", 1), notify("user", "ann", "high",
+			2)}, []notification{notify("team", "ops", "high", 0)})
 	again := notify("user", "ann", "medium", 1)
 	again["repeat"] = 2
 	c.plan("again", []notification{again}, []notification{notify("user", "bob", "urgent", 0)})
@@ -151,16 +158,19 @@ func (c *chaos) makePlans() {
 	for _, name := range []string{"ann", "bob"} {
 		c.edit("ann", http.MethodPost, "/api/v0/teams/ops/rosters/all/users", map[string]any{"name": name}, nil)
 	}
-	c.plan("duty", []notification{notify("oncall-primary", "ops", "low", 1)}, []notification{notify("team", "ops", "low", 0)})
+	c.plan("duty", []notification{notify("oncall-primary", "ops", "low", 1)},
+		[]notification{notify("team", "ops", "low", 0)})
 	_, page := c.as("ann", http.MethodGet, "/me", nil)
 	c.token = csrfToken.FindStringSubmatch(page)[1]
 }
 
-// flow starts the clients. They do not use the seed of the faults, because the number of their requests depends on the machine.
+// flow starts the clients. They do not use the seed of the faults, because the number of their requests depends on the
+// machine.
 func (c *chaos) flow(ctx context.Context) {
 	plans := []string{"ladder", "again", "duty"}
 	c.often(ctx, 170*time.Millisecond, func(i int) error {
-		id, err := c.app.OpenIncident(ctx, apiclient.Incident{Plan: plans[i%len(plans)], Context: map[string]any{"title": fmt.Sprintf("storm %d", i)}})
+		id, err := c.app.OpenIncident(ctx, apiclient.Incident{Plan: plans[i%len(plans)],
+			Context: map[string]any{"title": fmt.Sprintf("storm %d", i)}})
 		if err == nil {
 			c.note(func() { c.accepted[id] = time.Now() })
 			if i%3 == 1 {
@@ -171,7 +181,8 @@ func (c *chaos) flow(ctx context.Context) {
 	})
 	c.often(ctx, 300*time.Millisecond, func(i int) error {
 		words := fmt.Sprintf("word %d of the night", i)
-		err := c.night.Notify(ctx, apiclient.Notification{Target: apiclient.Target{Role: "user", Target: []string{"ann", "bob"}[i%2]}, Priority: "low", Subject: words, Body: words})
+		err := c.night.Notify(ctx, apiclient.Notification{Target: apiclient.Target{Role: "user",
+			Target: []string{"ann", "bob"}[i%2]}, Priority: "low", Subject: words, Body: words})
 		if err == nil {
 			c.note(func() { c.notified[words] = true })
 		}
@@ -179,8 +190,9 @@ func (c *chaos) flow(ctx context.Context) {
 	})
 	c.often(ctx, 900*time.Millisecond, func(i int) error {
 		now := time.Now().Unix()
-		err := c.try("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": []string{"ann", "bob"}[i%2], "role": "primary",
-			"start": now, "end": now + 30})
+		err := c.try("ann", http.MethodPost, "/api/v0/events",
+			map[string]any{"team": "ops", "user": []string{"ann", "bob"}[i%2], "role": "primary",
+				"start": now, "end": now + 30})
 		if err == nil {
 			c.note(func() { c.edits++ })
 		}
@@ -212,7 +224,8 @@ func (c *chaos) often(ctx context.Context, every time.Duration, do func(i int) e
 	})
 }
 
-// silence acknowledges or resolves an incident after a time. It repeats the request until it succeeds, as a person would.
+// silence acknowledges or resolves an incident after a time. It repeats the request until it succeeds, as a person
+// would.
 func (c *chaos) silence(ctx context.Context, id int64, after time.Duration, resolve bool) {
 	for wait := after; ; wait = 200 * time.Millisecond {
 		t := time.NewTimer(wait)

@@ -75,14 +75,16 @@ func (c *chaos) judge(seed uint64, length, drained time.Duration) *verdict {
 func (c *chaos) pages() map[int64][]page {
 	c.t.Helper()
 	const columns = "id, incident_id, step, position, repeat, purpose, state, mode, created_at, settled_at"
-	rows, err := c.db.Query(c.t.Context(), "select "+columns+" from messages where incident_id is not null union all select "+columns+
+	rows, err := c.db.Query(c.t.Context(), "select "+columns+
+		" from messages where incident_id is not null union all select "+columns+
 		" from message_history where incident_id is not null order by created_at, id")
 	require.NoError(c.t, err)
 	defer rows.Close()
 	out := map[int64][]page{}
 	for rows.Next() {
 		var p page
-		require.NoError(c.t, rows.Scan(&p.id, &p.incident, &p.step, &p.position, &p.repeat, &p.purpose, &p.state, &p.mode, &p.created, &p.settled))
+		require.NoError(c.t, rows.Scan(&p.id, &p.incident, &p.step, &p.position, &p.repeat, &p.purpose, &p.state,
+			&p.mode, &p.created, &p.settled))
 		out[p.incident] = append(out[p.incident], p)
 	}
 	require.NoError(c.t, rows.Err())
@@ -108,7 +110,8 @@ func (c *chaos) judgeCalls(v *verdict, entries []pretend.Entry, attempts map[int
 			}
 		}
 	}
-	v.tell("%d vendor calls seen, %d accepted; attempts by outcome %v, %d in doubt, %d late", len(entries), accepted, outcomes, doubts, late)
+	v.tell("%d vendor calls seen, %d accepted; attempts by outcome %v, %d in doubt, %d late", len(entries), accepted,
+		outcomes, doubts, late)
 	c.reportSpeed(v, entries)
 }
 
@@ -132,9 +135,11 @@ func (c *chaos) reportSpeed(v *verdict, entries []pretend.Entry) {
 		return
 	}
 	slices.Sort(first)
-	v.tell("first call seen after the answer: half within %.2f s, nine of ten within %.2f s, the last %.2f s", first[len(first)/2].Seconds(), first[len(first)*9/10].Seconds(), first[len(first)-1].Seconds())
+	v.tell("first call seen after the answer: half within %.2f s, nine of ten within %.2f s, the last %.2f s",
+		first[len(first)/2].Seconds(), first[len(first)*9/10].Seconds(), first[len(first)-1].Seconds())
 	at := c.accepted[slowest.IncidentID]
-	v.tell("the slowest was incident %d, accepted %.1f s after the beginning; it and its message %d since then:", slowest.IncidentID, at.Sub(c.begun).Seconds(), slowest.MessageID)
+	v.tell("the slowest was incident %d, accepted %.1f s after the beginning; it and its message %d since then:",
+		slowest.IncidentID, at.Sub(c.begun).Seconds(), slowest.MessageID)
 	rows, err := c.db.Query(c.t.Context(), `
 		select extract(epoch from at - $1)::float8, text from timeline_entries where incident_id = $2
 		union all select extract(epoch from created_at - $1)::float8, 'the message was made' from messages where id = $3
@@ -152,8 +157,8 @@ func (c *chaos) reportSpeed(v *verdict, entries []pretend.Entry) {
 	require.NoError(c.t, rows.Err())
 }
 
-// judgeP1 checks that every step of every accepted incident that nobody silenced reached a vendor, in order and not too early; and
-// that no step began before the previous one was over.
+// judgeP1 checks that every step of every accepted incident that nobody silenced reached a vendor, in order and not too
+// early; and that no step began before the previous one was over.
 func (c *chaos) judgeP1(v *verdict, entries []pretend.Entry, pages map[int64][]page) {
 	left := map[int64]pretend.Entry{} // the first accepted call of a message
 	begun := map[int64]time.Time{}    // the first call of any kind
@@ -189,7 +194,8 @@ type planned struct{ step, position, repeat, wait int }
 
 func (c *chaos) stepsOf(incident int64) []planned {
 	c.t.Helper()
-	rows, err := c.db.Query(c.t.Context(), `select n.step, n.position, n.repeat, n.wait_seconds from incidents i join plan_notifications n on n.plan_id = i.plan_id
+	rows, err := c.db.Query(c.t.Context(),
+		`select n.step, n.position, n.repeat, n.wait_seconds from incidents i join plan_notifications n on n.plan_id = i.plan_id
 		where i.id = $1 order by 1, 2`, incident)
 	require.NoError(c.t, err)
 	defer rows.Close()
@@ -203,7 +209,8 @@ func (c *chaos) stepsOf(incident int64) []planned {
 	return out
 }
 
-// escalatedLate returns the incidents whose timeline says that a step began before the messages of the previous step were sent.
+// escalatedLate returns the incidents whose timeline says that a step began before the messages of the previous step
+// were sent.
 func (c *chaos) escalatedLate() map[int64]bool {
 	c.t.Helper()
 	rows, err := c.db.Query(c.t.Context(), "select distinct incident_id from timeline_entries where kind = 'late'")
@@ -219,8 +226,8 @@ func (c *chaos) escalatedLate() map[int64]bool {
 	return out
 }
 
-// judgeWhole checks that every repeat of every notification was made, and that each message was sent, or replaced by one to another
-// person.
+// judgeWhole checks that every repeat of every notification was made, and that each message was sent, or replaced by
+// one to another person.
 func judgeWhole(v *verdict, id int64, steps []planned, pages []page, left map[int64]pretend.Entry) {
 	type round struct{ step, position, repeat int }
 	reached := map[round]bool{}
@@ -236,14 +243,15 @@ func judgeWhole(v *verdict, id int64, steps []planned, pages []page, left map[in
 	for _, n := range steps {
 		for r := 0; r <= n.repeat; r++ {
 			if !reached[round{n.step, n.position, r}] {
-				v.fails("P1", "incident %d: nobody heard of round %d of notification %d of step %d", id, r, n.position, n.step)
+				v.fails("P1", "incident %d: nobody heard of round %d of notification %d of step %d", id, r, n.position,
+					n.step)
 			}
 		}
 	}
 }
 
-// judgeOrder checks that the first call of a step begins after every message of the previous step was sent and its wait is over.
-// Messages that finally failed do not count.
+// judgeOrder checks that the first call of a step begins after every message of the previous step was sent and its wait
+// is over. Messages that finally failed do not count.
 func judgeOrder(v *verdict, id int64, steps []planned, pages []page, left map[int64]pretend.Entry, begun map[int64]time.Time) {
 	const clocks = 20 * time.Millisecond // the database and the vendors read the same clock at different moments
 	wait := map[[2]int]time.Duration{}
@@ -260,7 +268,8 @@ func judgeOrder(v *verdict, id int64, steps []planned, pages []page, left map[in
 	}
 	for _, p := range pages {
 		if at, ok := begun[p.id]; ok && at.Add(clocks).Before(due[p.step]) {
-			v.fails("P1", "incident %d: step %d began %.3f s before it was due", id, p.step, due[p.step].Sub(at).Seconds())
+			v.fails("P1", "incident %d: step %d began %.3f s before it was due", id, p.step,
+				due[p.step].Sub(at).Seconds())
 		}
 	}
 }
@@ -283,8 +292,8 @@ func (c *chaos) judgeNotifications(v *verdict, entries []pretend.Entry) {
 	}
 }
 
-// judgeP3 checks that a message exists once per decision and that every call at a vendor was recorded. A second call must follow a
-// failure or an attempt in doubt; a second delivery must be labelled.
+// judgeP3 checks that a message exists once per decision and that every call at a vendor was recorded. A second call
+// must follow a failure or an attempt in doubt; a second delivery must be labelled.
 func (c *chaos) judgeP3(v *verdict, entries []pretend.Entry, attempts map[int64][]attempt, pages map[int64][]page) {
 	if n := c.count(twice); n > 0 {
 		v.fails("P3", "%d messages exist twice", n)
@@ -316,14 +325,16 @@ func (c *chaos) judgeP3(v *verdict, entries []pretend.Entry, attempts map[int64]
 			again++
 		}
 		if accepted[id]-1 > doubts {
-			v.fails("P3", "message %d was delivered %d times, and %d attempts are labelled in doubt", id, accepted[id], doubts)
+			v.fails("P3", "message %d was delivered %d times, and %d attempts are labelled in doubt", id, accepted[id],
+				doubts)
 		}
 	}
 	total := 0
 	for _, list := range pages {
 		total += len(list)
 	}
-	v.tell("P3: %d messages of incidents, %d messages delivered more than once, all of them labelled in doubt", total, again)
+	v.tell("P3: %d messages of incidents, %d messages delivered more than once, all of them labelled in doubt", total,
+		again)
 }
 
 // judgeP4 checks that no call begins more than a second after the answer to an acknowledgement, except labelled calls.
@@ -345,7 +356,8 @@ func (c *chaos) judgeP4(v *verdict, entries []pretend.Entry, attempts map[int64]
 			labelled++
 			continue
 		}
-		v.fails("P4", "message %d of incident %d started %.3f s after the acknowledgement", e.MessageID, e.IncidentID, late.Seconds())
+		v.fails("P4", "message %d of incident %d started %.3f s after the acknowledgement", e.MessageID, e.IncidentID,
+			late.Seconds())
 	}
 	v.tell("P4: the last call within the second began %.3f s after an acknowledgement was answered; %d calls of frozen processes came later, labelled", longest.Seconds(), labelled)
 }
@@ -363,7 +375,8 @@ func judgeP5(v *verdict, entries []pretend.Entry, l limit) {
 	if l.application != "" {
 		name += " of " + l.application
 	}
-	v.tell("P5: %d calls by %s, in the fullest window %.2f more than %g a second (%.2f are allowed)", len(at), name, worst, l.rate, max(l.burst, 1)+l.rate*jitter)
+	v.tell("P5: %d calls by %s, in the fullest window %.2f more than %g a second (%.2f are allowed)", len(at), name,
+		worst, l.rate, max(l.burst, 1)+l.rate*jitter)
 	if worst > max(l.burst, 1)+l.rate*jitter {
 		v.fails("P5", "%.2f calls by %s too many in a window", worst-max(l.burst, 1)-l.rate*jitter, name)
 	}

@@ -92,8 +92,9 @@ const twice = `select count(*) from (
 		select incident_id, reopen_count, step, repeat, position, recipient, purpose from message_history where incident_id is not null) m
 	group by incident_id, reopen_count, step, repeat, position, recipient, purpose having count(*) > 1) twice`
 
-// checkP2P3 checks that a message exists once per decision and that every call at a vendor was recorded. A second call must follow
-// a failure or an attempt in doubt. This also covers P2: messages of a process that lost its lease would violate the unique key.
+// checkP2P3 checks that a message exists once per decision and that every call at a vendor was recorded. A second call
+// must follow a failure or an attempt in doubt. This also covers P2: messages of a process that lost its lease would
+// violate the unique key.
 func (s *stage) checkP2P3(entries []pretend.Entry, attempts map[int64][]attempt) {
 	s.t.Helper()
 	require.Zero(s.t, s.count(twice), "P3: a message exists twice")
@@ -109,7 +110,8 @@ func (s *stage) checkP2P3(entries []pretend.Entry, attempts map[int64][]attempt)
 	}
 	for id, n := range calls {
 		list := attempts[id]
-		require.LessOrEqual(s.t, n, len(list), "P3: message %d was sent %d times with %d attempts recorded", id, n, len(list))
+		require.LessOrEqual(s.t, n, len(list), "P3: message %d was sent %d times with %d attempts recorded", id, n,
+			len(list))
 		doubts := 0
 		for i, a := range list {
 			if a.inDoubt || a.outcome == "unknown" {
@@ -120,14 +122,17 @@ func (s *stage) checkP2P3(entries []pretend.Entry, attempts map[int64][]attempt)
 					"P3: message %d was tried again after attempt %d ended as %q", id, a.number, a.outcome)
 			}
 		}
-		require.LessOrEqual(s.t, accepted[id]-1, doubts, "P3: message %d was delivered %d times, but only %d attempts are labelled in doubt", id, accepted[id], doubts)
+		require.LessOrEqual(s.t, accepted[id]-1, doubts,
+			"P3: message %d was delivered %d times, but only %d attempts are labelled in doubt", id, accepted[id], doubts)
 	}
 }
 
-// notices returns the messages that are notices: they are no pages, so an acknowledgement or resolve does not stop them.
+// notices returns the messages that are notices: they are no pages, so an acknowledgement or resolve does not stop
+// them.
 func (s *stage) notices() map[int64]bool {
 	s.t.Helper()
-	rows, err := s.db.Query(s.t.Context(), `select id from messages where purpose like '%-notice' union all select id from message_history where purpose like '%-notice'`)
+	rows, err := s.db.Query(s.t.Context(),
+		`select id from messages where purpose like '%-notice' union all select id from message_history where purpose like '%-notice'`)
 	require.NoError(s.t, err)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	require.NoError(s.t, err)
@@ -141,7 +146,8 @@ func (s *stage) notices() map[int64]bool {
 // checkP4 checks that no vendor call starts more than a second after the answer to an acknowledgement or resolution.
 func (s *stage) checkP4(entries []pretend.Entry, attempts map[int64][]attempt) {
 	s.t.Helper()
-	rows, err := s.db.Query(s.t.Context(), `select incident_id, max(at) from timeline_entries t where kind in ('acknowledged', 'resolved')
+	rows, err := s.db.Query(s.t.Context(),
+		`select incident_id, max(at) from timeline_entries t where kind in ('acknowledged', 'resolved')
 		and not exists (select 1 from timeline_entries r where r.incident_id = t.incident_id and r.kind = 'reopened') group by incident_id`)
 	require.NoError(s.t, err)
 	defer rows.Close()
@@ -160,12 +166,13 @@ func (s *stage) checkP4(entries []pretend.Entry, attempts map[int64][]attempt) {
 			continue
 		}
 		labelled := slices.ContainsFunc(attempts[e.MessageID], func(a attempt) bool { return a.late || a.inDoubt })
-		require.True(s.t, labelled, "P4: message %d of incident %d started %s after the acknowledgement", e.MessageID, e.IncidentID, e.At.Sub(at))
+		require.True(s.t, labelled, "P4: message %d of incident %d started %s after the acknowledgement", e.MessageID,
+			e.IncidentID, e.At.Sub(at))
 	}
 }
 
-// jitter is the time in seconds that loopback and the scheduler of a busy machine may add between the start of a call and the
-// vendor's clock.
+// jitter is the time in seconds that loopback and the scheduler of a busy machine may add between the start of a call
+// and the vendor's clock.
 const jitter = 0.25
 
 // calls returns the start times of the calls under the limit, in order.
@@ -187,7 +194,8 @@ func (s *stage) checkP5(entries []pretend.Entry, l limit) {
 	for i := range at {
 		for j := i; j < len(at); j++ {
 			window := at[j].Sub(at[i]).Seconds()
-			require.LessOrEqual(s.t, float64(j-i+1), l.rate*(window+jitter)+max(l.burst, 1), "P5: %s calls in %.3f s", l.mode, window)
+			require.LessOrEqual(s.t, float64(j-i+1), l.rate*(window+jitter)+max(l.burst, 1), "P5: %s calls in %.3f s",
+				l.mode, window)
 		}
 	}
 }

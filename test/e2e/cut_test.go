@@ -20,7 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pretend"
 )
 
-// throughRelay makes a relay to the database of env. It returns the relay and the environment variable of the URL through it.
+// throughRelay makes a relay to the database of env. It returns the relay and the environment variable of the URL
+// through it.
 func throughRelay(t *testing.T, env []string) (*relay, string) {
 	t.Helper()
 	const name = "IRIS_DATABASE_URL="
@@ -50,8 +51,8 @@ func (p *process) busy(t *testing.T) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond // Linux counts in ticks of 10 ms
 }
 
-// The network between a working processor and the database drops all packets. The other processor takes over. When the network is
-// back, late statements of the first processor arrive and are refused or labelled.
+// The network between a working processor and the database drops all packets. The other processor takes over. When the
+// network is back, late statements of the first processor arrive and are refused or labelled.
 func TestProcessorCutOffFromTheDatabase(t *testing.T) {
 	t.Parallel()
 	var wire *relay
@@ -86,8 +87,8 @@ func TestProcessorCutOffFromTheDatabase(t *testing.T) {
 	s.check(append(ids, more...))
 }
 
-// The network between all processors and the database drops all packets for some time. No processor may be declared dead. Accepted
-// work is delivered as soon as the network is back.
+// The network between all processors and the database drops all packets for some time. No processor may be declared
+// dead. Accepted work is delivered as soon as the network is back.
 func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 	t.Parallel()
 	var wires []*relay
@@ -97,7 +98,8 @@ func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 		return []string{v}
 	}})
 	s.alarm()
-	s.plan("two-steps", []notification{notify("user", "ann", "high", 5)}, []notification{notify("user", "bob", "high", 3600)})
+	s.plan("two-steps", []notification{notify("user", "ann", "high", 5)},
+		[]notification{notify("user", "bob", "high", 3600)})
 	s.allOwned(15*time.Second, 2)
 	begun := s.open("two-steps", "before")
 	s.expect(begun, "sms", annPhone)
@@ -128,8 +130,8 @@ func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 	s.check(append(meanwhile, begun))
 }
 
-// Only gossip is cut. Each processor suspects that the other one is dead, but both reach the database. No bucket may move, and no
-// message may be sent twice.
+// Only gossip is cut. Each processor suspects that the other one is dead, but both reach the database. No bucket may
+// move, and no message may be sent twice.
 func TestOnlyGossipIsCut(t *testing.T) {
 	t.Parallel()
 	var wires []*relay
@@ -182,7 +184,8 @@ func TestOnlyGossipIsCut(t *testing.T) {
 
 // claim acknowledges an incident in a person's session. It may be called from any goroutine.
 func (s *stage) claim(user string, id int64) error {
-	resp, err := s.people[user].Post(fmt.Sprintf("%s/v0/incidents/%d", s.apiURL, id), "application/json", strings.NewReader(fmt.Sprintf(`{"owner": %q}`, user)))
+	resp, err := s.people[user].Post(fmt.Sprintf("%s/v0/incidents/%d", s.apiURL, id), "application/json",
+		strings.NewReader(fmt.Sprintf(`{"owner": %q}`, user)))
 	if err != nil {
 		return err
 	}
@@ -194,17 +197,19 @@ func (s *stage) claim(user string, id int64) error {
 	return nil
 }
 
-// Many people acknowledge while a vendor is slow and faulty: calls run, retries are due, attempts are in doubt, and messages are
-// taken. A second after an acknowledgement no call may start.
+// Many people acknowledge while a vendor is slow and faulty: calls run, retries are due, attempts are in doubt, and
+// messages are taken. A second after an acknowledgement no call may start.
 func TestAcknowledgementsDuringASlowVendor(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
 	s.alarm()
-	s.plan("urgent", []notification{notify("team", "ops", "medium", 1), notify("user", "ann", "high", 0)}, []notification{notify("team", "ops", "low", 0)})
+	s.plan("urgent", []notification{notify("team", "ops", "medium", 1), notify("user", "ann", "high", 0)},
+		[]notification{notify("team", "ops", "low", 0)})
 	s.allOwned(15*time.Second, 2)
 	slow := []pretend.Behaviour{}
 	for range 400 { // every third call fails, and every third attempt is in doubt
-		slow = append(slow, pretend.Behaviour{Do: pretend.Fine, DelayMS: 400, Times: 1}, pretend.Behaviour{Do: pretend.Fail, DelayMS: 300, Times: 1},
+		slow = append(slow, pretend.Behaviour{Do: pretend.Fine, DelayMS: 400, Times: 1},
+			pretend.Behaviour{Do: pretend.Fail, DelayMS: 300, Times: 1},
 			pretend.Behaviour{Do: pretend.BreakAfter, DelayMS: 350, Times: 1})
 	}
 	s.vendors.SMTP.Behave(slow...)
@@ -229,14 +234,16 @@ func TestAcknowledgementsDuringASlowVendor(t *testing.T) {
 	wg.Wait()
 	acknowledged := time.Now()
 	s.settled(45 * time.Second)
-	s.eventually(10*time.Second, "calls that began before to end", func() bool { return time.Since(acknowledged) > 6*time.Second })
+	s.eventually(10*time.Second, "calls that began before to end",
+		func() bool { return time.Since(acknowledged) > 6*time.Second })
 	require.Zero(t, s.count("select count(*) from incidents where active or due_at is not null"))
 	require.Zero(t, s.count("select count(*) from messages where needs_fallback"))
 	var entries int
 	for _, e := range s.vendors.Log().Entries() {
 		if e.IncidentID != 0 {
 			entries++
-			require.False(t, e.At.After(acknowledged.Add(time.Second)), "a call began %s after the last acknowledgement", e.At.Sub(acknowledged))
+			require.False(t, e.At.After(acknowledged.Add(time.Second)),
+				"a call began %s after the last acknowledgement", e.At.Sub(acknowledged))
 		}
 	}
 	require.Positive(t, entries, "there was something to silence")
@@ -244,8 +251,8 @@ func TestAcknowledgementsDuringASlowVendor(t *testing.T) {
 	s.check(nil)
 }
 
-// A processor is frozen and continued several times, for as long as a claim, a heartbeat or a call may take. Its late work is refused
-// or labelled.
+// A processor is frozen and continued several times, for as long as a claim, a heartbeat or a call may take. Its late
+// work is refused or labelled.
 func TestProcessorThatIsFrozenRepeatedly(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
@@ -267,7 +274,8 @@ func TestProcessorThatIsFrozenRepeatedly(t *testing.T) {
 	s.check(ids)
 }
 
-// A rolling restart, as for a new release: no message is lost, late, in doubt or sent twice, and the API always reports that incidents are paged.
+// A rolling restart, as for a new release: no message is lost, late, in doubt or sent twice, and the API always reports
+// that incidents are paged.
 func TestRollingRestartUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})

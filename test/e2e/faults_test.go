@@ -22,7 +22,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/subprocess"
 )
 
-// cluster is the PostgreSQL server of a story about faults of the database. test/faults.sh sets the paths of its programs and disks.
+// cluster is the PostgreSQL server of a story about faults of the database. test/faults.sh sets the paths of its
+// programs and disks.
 type cluster struct {
 	t        *testing.T
 	dir      string // data directory
@@ -35,7 +36,8 @@ type cluster struct {
 func newCluster(t *testing.T, dir string, settings ...string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: ownedDir(t, dir), addr: freeAddr(t), settings: settings}
-	c.tool("initdb", "-D", c.dir, "-U", "iris", "-A", "trust", "--locale=C", "--lc-ctype=C.UTF-8", "-E", "UTF8", "--no-sync")
+	c.tool("initdb", "-D", c.dir, "-U", "iris", "-A", "trust", "--locale=C", "--lc-ctype=C.UTF-8", "-E", "UTF8",
+		"--no-sync")
 	c.start()
 	c.exec("postgres", "create database iris")
 	return c
@@ -101,7 +103,8 @@ func (c *cluster) start() {
 			c.t.Logf("log of PostgreSQL at %s:\n%s", c.addr, tail(log.String(), 3000))
 		}
 	})
-	require.Eventually(c.t, func() bool { return c.try("postgres", "select 1") == nil }, 20*time.Second, 50*time.Millisecond, "PostgreSQL at %s", c.addr)
+	require.Eventually(c.t, func() bool { return c.try("postgres", "select 1") == nil }, 20*time.Second,
+		50*time.Millisecond, "PostgreSQL at %s", c.addr)
 }
 
 // crash stops the server without a checkpoint.
@@ -138,14 +141,15 @@ func (c *cluster) exec(database, sql string) {
 	require.NoError(c.t, c.try(database, sql))
 }
 
-// endure posts incidents during a fault of the database, and compares the vendors' log with the promises. fault starts the fault and
-// returns the function that ends it. The fault lasts for five seconds. The programs must log the symptom.
+// endure posts incidents during a fault of the database, and compares the vendors' log with the promises. fault starts
+// the fault and returns the function that ends it. The fault lasts for five seconds. The programs must log the symptom.
 func endure(t *testing.T, url, symptom string, fault func() (end func())) {
 	t.Helper()
 	s := newStage(t, options{processors: 2, databaseURL: url, env: []string{"IRIS_DATABASE_MAX_CONNECTIONS=10"}})
 	s.alarm()
 	const wait = 4 // seconds between the steps
-	s.plan("burst", []notification{notify("user", "ann", "low", wait)}, []notification{notify("user", "bob", "low", 3600)})
+	s.plan("burst", []notification{notify("user", "ann", "low", wait)},
+		[]notification{notify("user", "bob", "low", 3600)})
 	s.allOwned(30*time.Second, 2)
 	s.vendors.SMTP.Behave(pretend.Behaviour{Do: pretend.Fine, DelayMS: 20})
 	var ended sync.WaitGroup
@@ -168,10 +172,12 @@ func endure(t *testing.T, url, symptom string, fault func() (end func())) {
 	s.check(ids)
 	for id, at := range s.bobs() {
 		var opened time.Time
-		require.NoError(t, s.db.QueryRow(t.Context(), "select created_at from incidents where id = $1", id).Scan(&opened))
+		require.NoError(t, s.db.QueryRow(t.Context(), "select created_at from incidents where id = $1",
+			id).Scan(&opened))
 		require.GreaterOrEqual(t, at.Sub(opened), wait*time.Second, "the second step of incident %d was early", id)
 	}
-	t.Logf("%d incidents were paged; %d attempts in doubt", len(ids), s.count("select count(*) from attempts where in_doubt"))
+	t.Logf("%d incidents were paged; %d attempts in doubt", len(ids),
+		s.count("select count(*) from attempts where in_doubt"))
 }
 
 // bobs returns the time of the first message of the second step, by incident.
@@ -185,13 +191,15 @@ func (s *stage) bobs() map[int64]time.Time {
 	return first
 }
 
-// The primary crashes under load, and its synchronous standby is promoted five seconds later. The database URL names both servers.
+// The primary crashes under load, and its synchronous standby is promoted five seconds later. The database URL names
+// both servers.
 func TestStandbyIsPromotedUnderLoad(t *testing.T) {
 	t.Parallel()
 	disk := os.Getenv("IRIS_FAULTS_DIR")
 	primary := newCluster(t, disk)
 	spare := &cluster{t: t, dir: ownedDir(t, disk), addr: freeAddr(t)}
-	spare.tool("pg_basebackup", "-D", spare.dir, "-d", primary.url("")+"&application_name=spare", "-R", "--checkpoint=fast", "--no-sync")
+	spare.tool("pg_basebackup", "-D", spare.dir, "-d", primary.url("")+"&application_name=spare", "-R",
+		"--checkpoint=fast", "--no-sync")
 	spare.start()
 	primary.exec("postgres", "alter system set synchronous_standby_names = 'spare'")
 	primary.exec("postgres", "select pg_reload_conf()")
@@ -253,8 +261,8 @@ func TestConnectionsAreExhaustedUnderLoad(t *testing.T) {
 	})
 }
 
-// takeConnections opens all free connections and ends those of other clients, until ctx ends. It calls none when no connection is
-// free.
+// takeConnections opens all free connections and ends those of other clients, until ctx ends. It calls none when no
+// connection is free.
 func takeConnections(ctx context.Context, url string, none func()) {
 	var mine []*pgx.Conn
 	defer func() {

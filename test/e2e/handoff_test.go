@@ -45,38 +45,45 @@ func nextTwo(t *testing.T, now time.Time) (zone *time.Location, two time.Time) {
 	return zone, two
 }
 
-// The hand-off is at 02:00:00 in the team's time zone. The first person is paged until 01:59:59, the second person from 02:00:00.
-// Look-ups and the simulation give the same answers.
+// The hand-off is at 02:00:00 in the team's time zone. The first person is paged until 01:59:59, the second person from
+// 02:00:00. Look-ups and the simulation give the same answers.
 func TestHandOffIsExactToTheSecond(t *testing.T) {
 	t.Parallel()
 	zone, two := nextTwo(t, time.Now())
 	s := newStage(t, options{database: func(url string) {
 		conn, err := pgx.Connect(t.Context(), url)
 		require.NoError(t, err)
-		_, err = conn.Exec(t.Context(), fmt.Sprintf(storyClock, "'"+two.Add(-10*time.Minute).UTC().Format(time.RFC3339)+"'"))
+		_, err = conn.Exec(t.Context(), fmt.Sprintf(storyClock, "'"+
+			two.Add(-10*time.Minute).UTC().Format(time.RFC3339)+"'"))
 		require.NoError(t, err)
 		require.NoError(t, conn.Close(t.Context()))
 	}})
 	s.alarm()
-	_, err := s.db.Exec(t.Context(), "update teams set time_zone = $1", zone.String()) // set in the database, because the API accepts fewer zones
+	_, err := s.db.Exec(t.Context(), "update teams set time_zone = $1",
+		zone.String()) // set in the database, because the API accepts fewer zones
 	require.NoError(t, err)
 	s.edit("ann", http.MethodPost, "/api/v0/teams/ops/rosters", map[string]any{"name": "all"}, nil)
 	for _, name := range []string{"ann", "bob"} {
 		s.edit("ann", http.MethodPost, "/api/v0/teams/ops/rosters/all/users", map[string]any{"name": name}, nil)
 	}
 	// Weeks begin at 02:00 of today's weekday; ann has the first week. Until then bob is on call.
-	s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": "bob", "role": "primary", "start": two.Add(-6 * time.Hour).Unix(), "end": two.Unix()}, nil)
+	s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": "bob", "role": "primary",
+		"start": two.Add(-6 * time.Hour).Unix(), "end": two.Unix()}, nil)
 	weekday := int64(two.Weekday())*86400 + 2*3600
 	var schedule struct{ ID int64 }
-	s.edit("ann", http.MethodPost, "/api/v0/teams/ops/rosters/all/schedules", map[string]any{"role": "primary", "advanced_mode": 0, "auto_populate_threshold": 28,
-		"scheduler": map[string]any{"name": "round-robin", "data": []string{"ann", "bob"}}, "events": []map[string]any{{"start": weekday, "duration": 7 * 86400}}}, &schedule)
-	s.edit("ann", http.MethodPost, fmt.Sprintf("/api/v0/schedules/%d/populate", schedule.ID), map[string]any{"start": two.Add(-10 * time.Minute).Unix()}, nil)
+	s.edit("ann", http.MethodPost, "/api/v0/teams/ops/rosters/all/schedules",
+		map[string]any{"role": "primary", "advanced_mode": 0, "auto_populate_threshold": 28,
+			"scheduler": map[string]any{"name": "round-robin", "data": []string{"ann",
+				"bob"}}, "events": []map[string]any{{"start": weekday, "duration": 7 * 86400}}}, &schedule)
+	s.edit("ann", http.MethodPost, fmt.Sprintf("/api/v0/schedules/%d/populate", schedule.ID),
+		map[string]any{"start": two.Add(-10 * time.Minute).Unix()}, nil)
 	s.plan("duty", []notification{notify("oncall-primary", "ops", "low", 3600)})
 	var shifts []struct {
 		User       string
 		Start, End int64
 	}
-	s.edit("ann", http.MethodGet, fmt.Sprintf("/api/v0/events?team=ops&role=primary&end__ge=%d&start__le=%d", two.Unix(), two.Unix()), nil, &shifts)
+	s.edit("ann", http.MethodGet, fmt.Sprintf("/api/v0/events?team=ops&role=primary&end__ge=%d&start__le=%d",
+		two.Unix(), two.Unix()), nil, &shifts)
 	require.Len(t, shifts, 2, "one shift ends and one begins at 02:00: %v", shifts)
 	require.Equal(t, []int64{two.Unix(), two.Unix()}, []int64{shifts[0].End, shifts[1].Start})
 	require.Equal(t, []string{"bob", "ann"}, []string{shifts[0].User, shifts[1].User})
@@ -84,7 +91,8 @@ func TestHandOffIsExactToTheSecond(t *testing.T) {
 
 	clock := func(at time.Time, rate float64) {
 		t.Helper()
-		_, err := s.db.Exec(t.Context(), "update story_clock set story = $1, world = pg_catalog.clock_timestamp(), rate = $2", at, rate)
+		_, err := s.db.Exec(t.Context(),
+			"update story_clock set story = $1, world = pg_catalog.clock_timestamp(), rate = $2", at, rate)
 		require.NoError(t, err)
 	}
 	var all []int64

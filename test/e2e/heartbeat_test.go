@@ -11,17 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A program pings, stops, and pings again: one incident, one page, resolved. Two processors run; the one that reported the miss may be gone.
+// A program pings, stops, and pings again: one incident, one page, resolved. Two processors run; the one that reported
+// the miss may be gone.
 func TestAHeartbeatThatStopsOpensAnIncident(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
 	s.alarm()
 	s.plan("jobs", []notification{notify("user", "ann", "low", 60)})
-	added := s.iris(s.env, "", "integration", "add", "jobs", "--type", "heartbeat", "--application", "watch", "--plan", "jobs", "--severity", "critical")
+	added := s.iris(s.env, "", "integration", "add", "jobs", "--type", "heartbeat", "--application", "watch", "--plan",
+		"jobs", "--severity", "critical")
 	_, token, found := strings.Cut(added, "token: ")
 	require.True(t, found, added)
 	token, _, _ = strings.Cut(token, "\n")
-	require.Contains(t, s.iris(s.env, "", "heartbeat", "add", "jobs", "backup", "--every", "3s", "--grace", "1s"), "/v1/hooks/heartbeat/backup")
+	require.Contains(t, s.iris(s.env, "", "heartbeat", "add", "jobs", "backup", "--every", "3s", "--grace", "1s"),
+		"/v1/hooks/heartbeat/backup")
 	ping := func() {
 		t.Helper()
 		resp, err := http.Get(s.apiURL + "/v1/hooks/heartbeat/" + token + "/backup")
@@ -44,7 +47,8 @@ func TestAHeartbeatThatStopsOpensAnIncident(t *testing.T) {
 
 	// No API server can receive pings for three intervals. Then the heartbeat has its whole interval again.
 	s.api.signal(syscall.SIGSTOP)
-	require.Never(t, func() bool { return s.count("select count(*) from incidents") > 0 }, 12*time.Second, 200*time.Millisecond)
+	require.Never(t, func() bool { return s.count("select count(*) from incidents") > 0 }, 12*time.Second,
+		200*time.Millisecond)
 	s.api.signal(syscall.SIGCONT)
 	resumed := time.Now()
 	ping()

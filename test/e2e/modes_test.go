@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One of four processors has no settings of mail. Its buckets' mails are sent by the others, it is named, and no page fails.
+// One of four processors has no settings of mail. Its buckets' mails are sent by the others, it is named, and no page
+// fails.
 func TestAProcessorWithoutAVendorFailsNoPage(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 4, each: func(i int, _ []string) []string {
@@ -36,7 +37,8 @@ func TestAProcessorWithoutAVendorFailsNoPage(t *testing.T) {
 	require.Zero(t, s.count("select count(*) from timeline_entries where text like '%is configured%'"))
 	bad := "(select process_id from members where not 'email' = any (modes))"
 	require.Equal(t, 64, s.count("select count(*) from bucket_leases where owner in "+bad))
-	require.NotZero(t, s.count("select count(*) from messages m join bucket_leases l using (bucket) where l.owner in "+bad), "the burst met its buckets")
+	require.NotZero(t, s.count("select count(*) from messages m join bucket_leases l using (bucket) where l.owner in "+
+		bad), "the burst met its buckets")
 	require.Zero(t, s.count("select count(*) from attempts where process_id in "+bad))
 
 	resp, err := http.Get(s.apiURL + "/readyz/paging")

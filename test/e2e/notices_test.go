@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pretend"
 )
 
-// Who was paged by e-mail gets an e-mail in the same thread when the source resolves the incident. Who was paged by text gets nothing. A
-// resolve that is undone at once notifies nobody.
+// Who was paged by e-mail gets an e-mail in the same thread when the source resolves the incident. Who was paged by
+// text gets nothing. A resolve that is undone at once notifies nobody.
 func TestAResolveAnswersTheMailThatPaged(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})
@@ -23,7 +23,8 @@ func TestAResolveAnswersTheMailThatPaged(t *testing.T) {
 		payload := fmt.Sprintf(`{"version":"4","groupKey":%[1]q,"status":%[2]q,"receiver":"iris","groupLabels":{"alertname":%[1]q},
 			"commonLabels":{"alertname":%[1]q,"iris_plan":"am"},"commonAnnotations":{"summary":"db1 is down"},"externalURL":"http://am","alerts":[
 			{"status":%[2]q,"labels":{"alertname":%[1]q},"annotations":{},"startsAt":"2026-11-20T10:00:00Z","fingerprint":"abc"}]}`, name, status)
-		resp, err := http.Post(s.apiURL+"/v0/webhooks/alertmanager?application=watch&key="+s.key, "application/json", strings.NewReader(payload))
+		resp, err := http.Post(s.apiURL+"/v0/webhooks/alertmanager?application=watch&key="+s.key, "application/json",
+			strings.NewReader(payload))
 		require.NoError(t, err)
 		_ = resp.Body.Close()
 		require.Equal(t, http.StatusCreated, resp.StatusCode)
@@ -44,9 +45,11 @@ func TestAResolveAnswersTheMailThatPaged(t *testing.T) {
 
 	undone, _ := paged("Undone")
 	alert("Undone", "resolved")
-	s.must(http.MethodPost, fmt.Sprintf("/v0/incidents/%d/resolve", undone), map[string]any{"resolved": false}) // within the grace time
+	s.must(http.MethodPost, fmt.Sprintf("/v0/incidents/%d/resolve", undone),
+		map[string]any{"resolved": false}) // within the grace time
 	require.Equal(t, 1, s.count("select count(*) from messages where purpose = 'resolved-notice' and state = 'cancelled'"))
-	s.must(http.MethodPost, fmt.Sprintf("/v0/incidents/%d/resolve", undone), map[string]any{"resolved": true}) // ann knows it
+	s.must(http.MethodPost, fmt.Sprintf("/v0/incidents/%d/resolve", undone),
+		map[string]any{"resolved": true}) // ann knows it
 	id, page := paged("Down")
 	alert("Down", "resolved")
 	s.eventually(30*time.Second, "the notice", func() bool { return len(notices()) > 0 })

@@ -59,8 +59,8 @@ func (s *stage) foretold(plan string) (target, mode string) {
 	return sim.Pages[0].Target, sim.Pages[0].Mode
 }
 
-// Pages go to the person of the shift, of an override that began a second ago, and of a swap. A person without a phone is skipped, and
-// the timeline says so. The simulation gives the same answers.
+// Pages go to the person of the shift, of an override that began a second ago, and of a swap. A person without a phone
+// is skipped, and the timeline says so. The simulation gives the same answers.
 func TestPagesFollowTheCalendar(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})
@@ -72,7 +72,8 @@ func TestPagesFollowTheCalendar(t *testing.T) {
 	}
 	now := time.Now().Unix()
 	shift := func(user, role string, start, end int64) (id int64) {
-		s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": user, "role": role, "start": start, "end": end}, &id)
+		s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": user, "role": role,
+			"start": start, "end": end}, &id)
 		return id
 	}
 	running := shift("ann", "primary", now-600, now+7200)
@@ -100,7 +101,8 @@ func TestPagesFollowTheCalendar(t *testing.T) {
 	paged("bob", "bob@example.com")
 	require.Contains(t, s.iris(s.env, "", "oncall", "ops", "-o", "plain", "--role", "primary"), "\tbob\n")
 
-	// Swaps the rest of the running shift, which begins in an hour, with the later shift; and the override with a new shift.
+	// Swaps the rest of the running shift, which begins in an hour, with the later shift; and the override with a new
+	// shift.
 	var events []struct {
 		ID    int64
 		User  string
@@ -117,7 +119,8 @@ func TestPagesFollowTheCalendar(t *testing.T) {
 	require.NotZero(t, override, fmt.Sprint(events))
 	anns := shift("ann", "primary", now+9000, now+9600)
 	s.edit("ann", http.MethodPost, "/api/v0/events/swap",
-		map[string]any{"events": []map[string]any{{"id": override, "linked": false}, {"id": anns, "linked": false}}}, nil)
+		map[string]any{"events": []map[string]any{{"id": override, "linked": false},
+			{"id": anns, "linked": false}}}, nil)
 	s.aSecondLater()
 	paged("ann", "ann@example.com")
 
@@ -126,7 +129,8 @@ func TestPagesFollowTheCalendar(t *testing.T) {
 	id := s.open("second", "nobody answers")
 	s.expect(id, "call", annPhone)
 	var text string
-	require.NoError(t, s.db.QueryRow(t.Context(), "select text from timeline_entries where incident_id = $1 and kind = 'fallback'", id).Scan(&text))
+	require.NoError(t, s.db.QueryRow(t.Context(),
+		"select text from timeline_entries where incident_id = $1 and kind = 'fallback'", id).Scan(&text))
 	require.Equal(t, "step 1: mute cannot be paged in any mode: there is no call contact; paging ann by call instead (creator of plan second)", text)
 	s.check(append(all, id))
 }

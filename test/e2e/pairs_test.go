@@ -20,7 +20,8 @@ type turn struct {
 	body any
 }
 
-// turns are the ways to stop an escalation, each with what starts it again. standing is the incident into which others are merged.
+// turns are the ways to stop an escalation, each with what starts it again. standing is the incident into which others
+// are merged.
 func turns(standing int64) [][2]turn {
 	return [][2]turn{
 		{{"acknowledge", nil}, {"reopen", nil}},
@@ -31,7 +32,8 @@ func turns(standing int64) [][2]turn {
 	}
 }
 
-// act sends a change in ann's session. It reports a failure, and does not stop the test, because it runs in other goroutines.
+// act sends a change in ann's session. It reports a failure, and does not stop the test, because it runs in other
+// goroutines.
 func (s *stage) act(id int64, c turn) error {
 	raw, err := json.Marshal(c.body)
 	if err != nil {
@@ -40,7 +42,8 @@ func (s *stage) act(id int64, c turn) error {
 	if c.body == nil {
 		raw = []byte("{}")
 	}
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, fmt.Sprintf("%s/v1/incidents/%d/%s", s.apiURL, id, c.verb), bytes.NewReader(raw))
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost,
+		fmt.Sprintf("%s/v1/incidents/%d/%s", s.apiURL, id, c.verb), bytes.NewReader(raw))
 	if err != nil {
 		return err
 	}
@@ -55,8 +58,9 @@ func (s *stage) act(id int64, c turn) error {
 	return nil
 }
 
-// Every stop and its restart, and every pair of these, 0, 20, 50 and 200 ms after the opening and after each other, while the first pages
-// are on their way. Each plan goes to its end: both people are paged, and nothing waits for the end of a claim (25 s).
+// Every stop and its restart, and every pair of these, 0, 20, 50 and 200 ms after the opening and after each other,
+// while the first pages are on their way. Each plan goes to its end: both people are paged, and nothing waits for the
+// end of a claim (25 s).
 func TestStopsAndRestartsInTheFirstMillisecondsDelayNoPlan(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]string{"without a limit": "", "with a limit": "limits: {modes: {email: {rate: 60/s}}}\n"} {
@@ -66,7 +70,8 @@ func TestStopsAndRestartsInTheFirstMillisecondsDelayNoPlan(t *testing.T) {
 			require.NoError(t, os.WriteFile(config, []byte(limit), 0o600))
 			s := newStage(t, options{processors: 2, env: []string{"IRIS_CONFIG=" + config}})
 			s.alarm()
-			s.plan("two", []notification{notify("user", "ann", "low", 3)}, []notification{notify("user", "bob", "low", 3)})
+			s.plan("two", []notification{notify("user", "ann", "low", 3)},
+				[]notification{notify("user", "bob", "low", 3)})
 			s.plan("quiet", []notification{notify("user", "bob", "low", 3600)})
 			stops := turns(s.open("quiet", "it stands for others"))
 			var sequences [][]turn
@@ -106,7 +111,8 @@ func TestStopsAndRestartsInTheFirstMillisecondsDelayNoPlan(t *testing.T) {
 			running.Wait()
 			require.Empty(t, failures)
 			s.eventually(20*time.Second, "every plan to come to its end", func() bool {
-				return s.count("select count(*) from incidents where id = any ($1) and exhausted_at is not null", ids) == len(ids)
+				return s.count("select count(*) from incidents where id = any ($1) and exhausted_at is not null",
+					ids) == len(ids)
 			})
 			paged := map[string]map[int64]bool{"ann@example.com": {}, "bob@example.com": {}}
 			for _, e := range s.vendors.Log().Accepted() {

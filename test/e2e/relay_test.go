@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// relay forwards TCP and UDP between a program and its peer. While it is cut, it forwards nothing and closes no connection. TCP data
-// from that time arrives when the relay is mended.
+// relay forwards TCP and UDP between a program and its peer. While it is cut, it forwards nothing and closes no
+// connection. TCP data from that time arrives when the relay is mended.
 type relay struct {
 	tcp    net.Listener
 	udp    net.PacketConn // nil = TCP only
@@ -135,8 +135,8 @@ func (r *relay) pump(from, to net.Conn) {
 	}
 }
 
-// carry forwards datagrams. While the relay is cut, they are lost. Answers do not use the relay, because members answer to the
-// advertised address.
+// carry forwards datagrams. While the relay is cut, they are lost. Answers do not use the relay, because members answer
+// to the advertised address.
 func (r *relay) carry() {
 	buf := make([]byte, 64<<10)
 	for {

@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pretend"
 )
 
-// crowd makes ten teams of twenty people. Each person has a shift that begins within a day and one that ends within two hours, and
-// reminders of both: four hundred reminders are due at the same time.
+// crowd makes ten teams of twenty people. Each person has a shift that begins within a day and one that ends within two
+// hours, and reminders of both: four hundred reminders are due at the same time.
 const crowd = `
 insert into users (name, full_name) select 'u' || n, 'Person ' || n from generate_series(1, 200) n;
 insert into user_contacts (user_id, mode, destination) select id, 'email', name || '@example.com' from users where name ~ '^u\d';
@@ -31,8 +31,8 @@ insert into shifts (team_id, role_id, user_id, starts_at, ends_at, changed_at)
 	join oncall_roles r on r.name = v.role;
 `
 
-// One of two processors is killed while reminders and notices of all types are sent. All of them reach people. No message is made
-// twice, and a mail is sent again only if its first attempt is in doubt.
+// One of two processors is killed while reminders and notices of all types are sent. All of them reach people. No
+// message is made twice, and a mail is sent again only if its first attempt is in doubt.
 func TestRemindersSurviveAKilledProcessor(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
@@ -43,20 +43,24 @@ func TestRemindersSurviveAKilledProcessor(t *testing.T) {
 	}
 	for _, kind := range []string{"event_created", "event_edited", "event_deleted", "event_swapped", "event_substituted"} {
 		s.edit("bob", http.MethodPost, "/api/v0/users/bob/notifications",
-			map[string]any{"team": "ops", "roles": []string{"primary"}, "mode": "email", "type": kind, "only_if_involved": false}, nil)
+			map[string]any{"team": "ops", "roles": []string{"primary"}, "mode": "email", "type": kind,
+				"only_if_involved": false}, nil)
 	}
 	s.vendors.SMTP.Behave(pretend.Behaviour{Do: pretend.Fine, DelayMS: 100})
 	_, err := s.db.Exec(t.Context(), crowd)
 	require.NoError(t, err)
 	now := time.Now().Unix()
 	shift := func(user string, start, end int64) (id int64) {
-		s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": user, "role": "primary", "start": start, "end": end}, &id)
+		s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": user, "role": "primary",
+			"start": start, "end": end}, &id)
 		return id
 	}
 	a, b, c := shift("ann", now+3600, now+7200), shift("bob", now+7200, now+9600), shift("ann", now+9600, now+9900)
 	s.edit("ann", http.MethodPut, fmt.Sprintf("/api/v0/events/%d", a), map[string]any{"note": "hm"}, nil)
-	s.edit("ann", http.MethodPost, "/api/v0/events/swap", map[string]any{"events": []map[string]any{{"id": a}, {"id": b}}}, nil)
-	s.edit("ann", http.MethodPost, "/api/v0/events/override", map[string]any{"event_ids": []int64{b}, "start": now + 7300, "end": now + 7400, "user": "bob"}, nil)
+	s.edit("ann", http.MethodPost, "/api/v0/events/swap",
+		map[string]any{"events": []map[string]any{{"id": a}, {"id": b}}}, nil)
+	s.edit("ann", http.MethodPost, "/api/v0/events/override",
+		map[string]any{"event_ids": []int64{b}, "start": now + 7300, "end": now + 7400, "user": "bob"}, nil)
 	s.edit("ann", http.MethodDelete, fmt.Sprintf("/api/v0/events/%d", c), nil, nil)
 
 	reminders := func(of string) map[string]int {
@@ -68,7 +72,8 @@ func TestRemindersSurviveAKilledProcessor(t *testing.T) {
 		}
 		return found
 	}
-	s.eventually(60*time.Second, "the first reminders to leave", func() bool { return len(reminders("shift for team")) > 20 })
+	s.eventually(60*time.Second, "the first reminders to leave",
+		func() bool { return len(reminders("shift for team")) > 20 })
 	s.processors[0].signal(syscall.SIGKILL)
 	s.eventually(120*time.Second, "everybody to be reminded of everything", func() bool {
 		return len(reminders("begins in 1 day")) == 200 && len(reminders("ends in 2 hours")) == 200

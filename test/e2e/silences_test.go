@@ -14,7 +14,8 @@ import (
 // silence adds a silence in ann's session. It has begun when silence returns.
 func (s *stage) silence(match string, d time.Duration) (id int64, until time.Time) {
 	s.t.Helper()
-	status, body := s.as("ann", http.MethodPost, "/v1/silences", map[string]any{"match": match, "for_seconds": int(d.Seconds()), "comment": "upgrade of the disks"})
+	status, body := s.as("ann", http.MethodPost, "/v1/silences",
+		map[string]any{"match": match, "for_seconds": int(d.Seconds()), "comment": "upgrade of the disks"})
 	require.Equal(s.t, http.StatusCreated, status, body)
 	var made struct {
 		ID int64     `json:"id"`
@@ -31,14 +32,15 @@ func (s *stage) hides(silence, incident int64) bool {
 	return strings.Contains(body, fmt.Sprintf(`{"id":%d}`, incident))
 }
 
-// Alerts of the service db arrive under a silence: nobody is paged. When the silence ends, those that still fire page; the one that
-// its source resolved does not.
+// Alerts of the service db arrive under a silence: nobody is paged. When the silence ends, those that still fire page;
+// the one that its source resolved does not.
 func TestASilenceHidesAlertsUntilItEnds(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
 	s.alarm()
 	s.plan("jobs", []notification{notify("user", "ann", "low", 300)})
-	_, token, _ := strings.Cut(s.iris(s.env, "", "integration", "add", "jobs", "--type", "generic", "--application", "watch", "--plan", "jobs"), "token: ")
+	_, token, _ := strings.Cut(s.iris(s.env, "", "integration", "add", "jobs", "--type", "generic", "--application",
+		"watch", "--plan", "jobs"), "token: ")
 	token, _, _ = strings.Cut(token, "\n")
 	post := func(key, service, status string) int64 {
 		body := fmt.Sprintf(`{"id":%q,"title":%q,"status":%q,"labels":{"service":%q}}`, key, key, status, service)
@@ -58,7 +60,8 @@ func TestASilenceHidesAlertsUntilItEnds(t *testing.T) {
 	require.True(t, s.hides(silence, firing[0]))
 	require.True(t, s.hides(silence, healed))
 	require.False(t, s.hides(silence, other))
-	require.Contains(t, s.iris(s.env, "", "silence", "show", fmt.Sprint(silence)), fmt.Sprintf("hides: incident %d", firing[0]))
+	require.Contains(t, s.iris(s.env, "", "silence", "show", fmt.Sprint(silence)),
+		fmt.Sprintf("hides: incident %d", firing[0]))
 	post("disk 0 full", "db", "firing")
 	post("slow query", "db", "ok")
 	s.silentUntil(until, firing[0])
@@ -75,7 +78,8 @@ func TestASilenceHidesAlertsUntilItEnds(t *testing.T) {
 	// They page spread over two minutes. The story waits for the first one.
 	s.eventually(40*time.Second, "the first page", func() bool { return len(paged()) > 0 })
 	first := paged()[0]
-	require.Equal(t, 2, s.count("select count(*) from timeline_entries where incident_id = $1 and kind = 'silenced'", first))
+	require.Equal(t, 2, s.count("select count(*) from timeline_entries where incident_id = $1 and kind = 'silenced'",
+		first))
 	require.Less(t, len(paged()), len(firing))
 	require.Zero(t, s.messagesOf(healed))
 	require.Equal(t, 1, s.incident(healed).Resolved)
@@ -89,7 +93,8 @@ func TestASilenceStopsARunningIncident(t *testing.T) {
 	s.plan("two", []notification{notify("user", "ann", "low", 5)}, []notification{notify("user", "bob", "low", 5)})
 	id := s.open("two", "disk full")
 	s.expect(id, "email", "ann@example.com")
-	made := s.iris(s.env, "", "silence", "add", "--application", "watch", "--match", `title="disk full"`, "--for", "1h", "--comment", "we know")
+	made := s.iris(s.env, "", "silence", "add", "--application", "watch", "--match", `title="disk full"`, "--for",
+		"1h", "--comment", "we know")
 	answered := time.Now()
 	s.silentUntil(answered.Add(8*time.Second), id)
 	require.Contains(t, s.iris(s.env, "", "silence", "list"), "we know")

@@ -1,6 +1,6 @@
-// Package e2e tests the real programs in stories: iris-api and message-processor as child processes, a real PostgreSQL, and strict
-// fake vendors on loopback. Every story sets up its installation with the iris command and the API. At the end of a story the
-// checker compares the vendors' log with the promises.
+// Package e2e tests the real programs in stories: iris-api and message-processor as child processes, a real PostgreSQL,
+// and strict fake vendors on loopback. Every story sets up its installation with the iris command and the API. At the
+// end of a story the checker compares the vendors' log with the promises.
 package e2e
 
 import (
@@ -104,7 +104,8 @@ type options struct {
 	each func(i int, env []string) []string
 	// database prepares the empty database; nil = no preparation.
 	database func(url string)
-	// ownServer gives the story its own PostgreSQL server, because it breaks the server or makes roles. Other stories share one.
+	// ownServer gives the story its own PostgreSQL server, because it breaks the server or makes roles. Other stories
+	// share one.
 	ownServer bool
 	// databaseURL is an empty database on a server that the story started; "" = none.
 	databaseURL string
@@ -112,8 +113,8 @@ type options struct {
 	api func(env []string) []string
 }
 
-// newcomer is the installation of a new user: ann (administrator), bob, team ops and the application watch. It is made once, with
-// the iris command, and copied for stories without their own server.
+// newcomer is the installation of a new user: ann (administrator), bob, team ops and the application watch. It is made
+// once, with the iris command, and copied for stories without their own server.
 var newcomer struct {
 	once    sync.Once
 	pattern *pgtest.Pattern
@@ -124,7 +125,8 @@ var newcomer struct {
 func (s *stage) setUp(env []string) (key string) {
 	s.t.Helper()
 	s.iris(env, "", "migrate")
-	s.iris(env, password+"\n", "user", "add", "ann", "--admin", "--email", "ann@example.com", "--phone", annPhone, "--slack", "@ann")
+	s.iris(env, password+"\n", "user", "add", "ann", "--admin", "--email", "ann@example.com", "--phone", annPhone,
+		"--slack", "@ann")
 	s.iris(env, password+"\n", "user", "add", "bob", "--email", "bob@example.com", "--phone", bobPhone)
 	s.iris(env, "", "contact", "set", "bob", "slack", "@bob")
 	s.iris(env, "", "team", "add", "ops", "--member", "ann", "--member", "bob")
@@ -179,8 +181,10 @@ func newStage(t *testing.T, o options) *stage {
 	env := append([]string{
 		"IRIS_DATABASE_URL=" + s.dbURL, "IRIS_PUBLIC_URL=" + s.apiURL, "IRIS_ADMIN_ADDR=127.0.0.1:0",
 		"IRIS_SMTP_ADDR=" + s.vendors.SMTP.Addr(), "IRIS_SMTP_FROM=iris@example.com",
-		"IRIS_SLACK_TOKEN=" + slackToken, "IRIS_SLACK_API_URL=" + s.vendors.Slack.URL(), "IRIS_SLACK_SIGNING_SECRET=" + signingSecret,
-		"IRIS_TWILIO_ACCOUNT_SID=" + twilioSID, "IRIS_TWILIO_AUTH_TOKEN=" + twilioToken, "IRIS_TWILIO_FROM=" + twilioFrom,
+		"IRIS_SLACK_TOKEN=" + slackToken, "IRIS_SLACK_API_URL=" + s.vendors.Slack.URL(), "IRIS_SLACK_SIGNING_SECRET=" +
+			signingSecret,
+		"IRIS_TWILIO_ACCOUNT_SID=" + twilioSID, "IRIS_TWILIO_AUTH_TOKEN=" + twilioToken, "IRIS_TWILIO_FROM=" +
+			twilioFrom,
 		"IRIS_TWILIO_API_URL=" + s.vendors.Twilio.URL(),
 	}, o.env...)
 
@@ -231,7 +235,8 @@ func (s *stage) logStory() {
 	}
 	entries := s.vendors.Log().Entries()
 	for _, e := range entries[max(0, len(entries)-30):] {
-		s.t.Logf("vendor %s: %s to %q, incident %d, message %d, accepted %t, %d %s", e.Vendor, e.Mode, e.To, e.IncidentID, e.MessageID, e.Accepted, e.Status, e.Reason)
+		s.t.Logf("vendor %s: %s to %q, incident %d, message %d, accepted %t, %d %s", e.Vendor, e.Mode, e.To,
+			e.IncidentID, e.MessageID, e.Accepted, e.Status, e.Reason)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -300,7 +305,8 @@ type words map[string]string
 // template makes a template for the application watch, with a text for each mode.
 func (s *stage) template(name string, byMode map[string]words) {
 	s.t.Helper()
-	status, body := s.as("ann", http.MethodPost, "/v0/templates", map[string]any{"name": name, "creator": "ann", "content": map[string]any{"watch": byMode}})
+	status, body := s.as("ann", http.MethodPost, "/v0/templates",
+		map[string]any{"name": name, "creator": "ann", "content": map[string]any{"watch": byMode}})
 	require.Equal(s.t, http.StatusCreated, status, body)
 }
 
@@ -309,20 +315,23 @@ type notification map[string]any
 // plan makes a plan with the given steps.
 func (s *stage) plan(name string, steps ...[]notification) {
 	s.t.Helper()
-	status, body := s.as("ann", http.MethodPost, "/v0/plans", map[string]any{"name": name, "creator": "ann", "description": "a story", "threshold_window": 0,
-		"threshold_count": 0, "aggregation_window": 0, "aggregation_reset": 0, "steps": steps})
+	status, body := s.as("ann", http.MethodPost, "/v0/plans",
+		map[string]any{"name": name, "creator": "ann", "description": "a story", "threshold_window": 0,
+			"threshold_count": 0, "aggregation_window": 0, "aggregation_reset": 0, "steps": steps})
 	require.Equal(s.t, http.StatusCreated, status, body)
 }
 
 // notify returns a notification of a plan: the target, the priority, and the wait in seconds.
 func notify(role, target, priority string, wait int) notification {
-	return notification{"role": role, "target": target, "priority": priority, "template": "alarm", "wait": wait, "repeat": 0}
+	return notification{"role": role, "target": target, "priority": priority, "template": "alarm", "wait": wait,
+		"repeat": 0}
 }
 
 // alarm makes the template that the stories use.
 func (s *stage) alarm() {
 	s.template("alarm", map[string]words{
-		"email": {"subject": "{{ title }}", "body": "{{ title }} for {{ iris.target }}"}, "sms": {"subject": "", "body": "{{ title }}"},
+		"email": {"subject": "{{ title }}", "body": "{{ title }} for {{ iris.target }}"}, "sms": {"subject": "",
+			"body": "{{ title }}"},
 		"call": {"subject": "", "body": "{{ title }}"}, "slack": {"subject": "", "body": "{{ title }}"},
 	})
 }
@@ -330,7 +339,8 @@ func (s *stage) alarm() {
 // open opens an incident and returns its number.
 func (s *stage) open(plan, title string) int64 {
 	s.t.Helper()
-	id, err := s.app.OpenIncident(s.t.Context(), apiclient.Incident{Plan: plan, Context: map[string]any{"title": title}})
+	id, err := s.app.OpenIncident(s.t.Context(), apiclient.Incident{Plan: plan,
+		Context: map[string]any{"title": title}})
 	require.NoError(s.t, err)
 	return id
 }
@@ -388,7 +398,8 @@ func (s *stage) expectAcknowledged(id int64, user, via string) {
 		return i.Active == 0 && i.Owner != nil && *i.Owner == user
 	})
 	var text string
-	require.NoError(s.t, s.db.QueryRow(s.t.Context(), "select text || ' ' || actor from timeline_entries where incident_id = $1 and kind = 'acknowledged'", id).Scan(&text))
+	require.NoError(s.t, s.db.QueryRow(s.t.Context(),
+		"select text || ' ' || actor from timeline_entries where incident_id = $1 and kind = 'acknowledged'", id).Scan(&text))
 	require.Contains(s.t, text, user)
 	require.Contains(s.t, strings.ToLower(text), via, "the timeline says by which way")
 }
@@ -420,8 +431,10 @@ func (s *stage) count(query string, args ...any) int {
 }
 
 func isDown(err error) bool {
-	return strings.Contains(err.Error(), "connect") || strings.Contains(err.Error(), "EOF") || strings.Contains(err.Error(), "shutting down") ||
-		strings.Contains(err.Error(), "starting up") || strings.Contains(err.Error(), "terminat") || strings.Contains(err.Error(), "reset")
+	return strings.Contains(err.Error(), "connect") || strings.Contains(err.Error(), "EOF") ||
+		strings.Contains(err.Error(), "shutting down") ||
+		strings.Contains(err.Error(), "starting up") || strings.Contains(err.Error(), "terminat") ||
+		strings.Contains(err.Error(), "reset")
 }
 
 // allOwned waits until every bucket belongs to a processor with a fresh heartbeat.

@@ -29,15 +29,16 @@ func (p *pair) sent(peer int) (accepted int) {
 	return int(counts["alertmanager_notifications_total"] - counts["alertmanager_notifications_failed_total"])
 }
 
-// Two real Alertmanagers post 1,000 groups 20 times each, 40,000 deliveries. They open 1,000 incidents and page each once. An incident
-// that opens meanwhile pages too.
+// Two real Alertmanagers post 1,000 groups 20 times each, 40,000 deliveries. They open 1,000 incidents and page each
+// once. An incident that opens meanwhile pages too.
 func TestAStormOfKnownAlertsPagesEachIncidentOnce(t *testing.T) {
 	t.Parallel()
 	const groups, rounds = 1000, 20
 	s := newStage(t, options{})
 	s.alarm()
 	s.plan("am", []notification{notify("user", "ann", "low", 3600)})
-	_, token, _ := strings.Cut(s.iris(s.env, "", "integration", "add", "storm", "--type", "alertmanager", "--application", "watch", "--plan", "am", "--rate", "100000"), "token: ")
+	_, token, _ := strings.Cut(s.iris(s.env, "", "integration", "add", "storm", "--type", "alertmanager",
+		"--application", "watch", "--plan", "am", "--rate", "100000"), "token: ")
 	token, _, _ = strings.Cut(token, "\n")
 	address := s.apiURL + "/v1/hooks/alertmanager/" + token
 	p := startPair(s, address, address, "group_interval: 1500ms, repeat_interval: 500ms")
@@ -58,7 +59,8 @@ func TestAStormOfKnownAlertsPagesEachIncidentOnce(t *testing.T) {
 		<-peer.done
 	}
 	require.Equal(t, groups+1, s.count("select count(*) from incidents"))
-	s.eventually(30*time.Second, "a page for each incident", func() bool { return len(s.vendors.Log().Accepted()) >= groups+1 })
+	s.eventually(30*time.Second, "a page for each incident",
+		func() bool { return len(s.vendors.Log().Accepted()) >= groups+1 })
 	s.silentUntil(time.Now().Add(2*time.Second), other)
 	paged := map[int64]int{}
 	for _, e := range s.vendors.Log().Accepted() {
@@ -70,6 +72,7 @@ func TestAStormOfKnownAlertsPagesEachIncidentOnce(t *testing.T) {
 		require.Equal(t, 1, pages, "incident %d", id)
 		ids = append(ids, id)
 	}
-	require.Zero(t, s.count("select count(*) from timeline_entries where kind = 'updated'"), "a repeated delivery is no news")
+	require.Zero(t, s.count("select count(*) from timeline_entries where kind = 'updated'"),
+		"a repeated delivery is no news")
 	s.check(ids)
 }

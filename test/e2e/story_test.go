@@ -24,7 +24,8 @@ func TestPageWaitNextStepAndAcknowledgeByLink(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})
 	s.alarm()
-	s.plan("two-steps", []notification{notify("user", "ann", "low", 2)}, []notification{notify("user", "bob", "low", 60)})
+	s.plan("two-steps", []notification{notify("user", "ann", "low", 2)},
+		[]notification{notify("user", "bob", "low", 60)})
 
 	// Nobody acknowledges: step 2 pages bob when the wait is over, not before.
 	alone := s.open("two-steps", "db down")
@@ -55,7 +56,8 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
 	s.alarm()
-	s.plan("by-mode", []notification{notify("user", "ann", "urgent", 3), notify("user", "ann", "high", 3)}, []notification{notify("team", "ops", "low", 60)})
+	s.plan("by-mode", []notification{notify("user", "ann", "urgent", 3), notify("user", "ann", "high", 3)},
+		[]notification{notify("team", "ops", "low", 60)})
 
 	// Ann chose Slack for the priority medium.
 	_, err := s.db.Exec(t.Context(), "insert into user_modes (user_id, priority, mode) select id, 'medium', 'slack' from users where name = 'ann'")
@@ -63,7 +65,8 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	bySMS := s.open("by-mode", "by text")
 	text := s.expect(bySMS, "sms", annPhone)
 	require.Contains(t, text.Body, "by text")
-	said, err := s.vendors.Twilio.ReplySMS(t.Context(), s.apiURL+pretend.TwilioInboundPath, annPhone, twilioFrom, fmt.Sprintf("%d claim", text.MessageID))
+	said, err := s.vendors.Twilio.ReplySMS(t.Context(), s.apiURL+pretend.TwilioInboundPath, annPhone, twilioFrom,
+		fmt.Sprintf("%d claim", text.MessageID))
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprintf("Iris incident(%d) claimed.", bySMS), said)
 	s.expectAcknowledged(bySMS, "ann", "text message")
@@ -78,10 +81,12 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	require.Contains(t, said, fmt.Sprintf("Iris incident(%d) claimed.", byKey))
 	s.expectAcknowledged(byKey, "ann", "phone key")
 
-	s.plan("by-slack", []notification{notify("user", "ann", "medium", 3)}, []notification{notify("team", "ops", "low", 60)})
+	s.plan("by-slack", []notification{notify("user", "ann", "medium", 3)},
+		[]notification{notify("team", "ops", "low", 60)})
 	bySlack := s.open("by-slack", "by button")
 	chat := s.expect(bySlack, "slack", "@ann")
-	status, answer, err := s.vendors.Slack.Press(t.Context(), s.apiURL+pretend.SlackInteractionsPath, chat.ID, "iris_acknowledge", "U1", "ann")
+	status, answer, err := s.vendors.Slack.Press(t.Context(), s.apiURL+pretend.SlackInteractionsPath, chat.ID,
+		"iris_acknowledge", "U1", "ann")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status, answer)
 	s.expectAcknowledged(bySlack, "ann", "slack")
@@ -94,8 +99,8 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	s.check([]int64{bySMS, byKey, bySlack})
 }
 
-// burst opens n incidents from several clients at once and returns the accepted ones. It repeats refused posts until a deadline, as a
-// monitoring system would.
+// burst opens n incidents from several clients at once and returns the accepted ones. It repeats refused posts until a
+// deadline, as a monitoring system would.
 func (s *stage) burst(plan string, n int, meanwhile func()) []int64 {
 	s.t.Helper()
 	var mu sync.Mutex
@@ -110,7 +115,8 @@ func (s *stage) burst(plan string, n int, meanwhile func()) []int64 {
 			defer wg.Done()
 			for i := range work {
 				for ctx.Err() == nil {
-					id, err := s.app.OpenIncident(ctx, apiclient.Incident{Plan: plan, Context: map[string]any{"title": fmt.Sprintf("alarm %d", i)}})
+					id, err := s.app.OpenIncident(ctx, apiclient.Incident{Plan: plan,
+						Context: map[string]any{"title": fmt.Sprintf("alarm %d", i)}})
 					if err == nil {
 						mu.Lock()
 						ids = append(ids, id)
@@ -181,7 +187,8 @@ func TestPausedProcessorWritesNothing(t *testing.T) {
 	s.vendors.SMTP.Behave(pretend.Behaviour{Do: pretend.Fine, DelayMS: 100})
 	stopped := s.processors[0]
 	ids := s.burst("burst", 200, func() { stopped.signal(syscall.SIGSTOP) })
-	// A process that was frozen in a fenced transaction keeps the buckets of the transaction until the database ends it (10 s).
+	// A process that was frozen in a fenced transaction keeps the buckets of the transaction until the database ends it
+	// (10 s).
 	s.allOwned(30*time.Second, 1)
 	s.allDelivered(90*time.Second, ids)
 	stopped.signal(syscall.SIGCONT)
@@ -278,7 +285,8 @@ func TestSnoozeThenPageAgain(t *testing.T) {
 	id := s.open("snoozed", "disk full")
 	page := s.expect(id, "email", "ann@example.com")
 
-	status, body := s.as("ann", http.MethodPost, fmt.Sprintf("/v1/incidents/%d/snooze", id), map[string]string{"for": "4s"})
+	status, body := s.as("ann", http.MethodPost, fmt.Sprintf("/v1/incidents/%d/snooze", id),
+		map[string]string{"for": "4s"})
 	require.Equal(t, http.StatusOK, status, body)
 	require.Contains(t, body, `"state":"snoozed"`)
 	s.silentUntil(page.At.Add(4*time.Second), id)
@@ -292,7 +300,8 @@ func TestSnoozeThenPageAgain(t *testing.T) {
 	require.Equal(t, 1, s.incident(id).Active)
 }
 
-// A person is texted some time after the first notification, and called later. An acknowledgement stops what has not been sent.
+// A person is texted some time after the first notification, and called later. An acknowledgement stops what has not
+// been sent.
 func TestNotificationRulesGoOnUntilTheAcknowledgement(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})

@@ -13,7 +13,8 @@ import (
 )
 
 // TestEveryColumnIsReadOrKnown puts something into every column of the predecessors' schemas that was empty. What the
-// importers neither read nor know of would be in the report; what they know of is documented, which their own tests hold.
+// importers neither read nor know of would be in the report; what they know of is documented, which their own tests
+// hold.
 func TestEveryColumnIsReadOrKnown(t *testing.T) {
 	t.Parallel()
 	for predecessor, scripts := range map[string][]string{"iris": good, "oncall": oncallGood} {
@@ -35,10 +36,12 @@ func TestEveryColumnIsReadOrKnown(t *testing.T) {
 				require.NotEmpty(t, s.theirs(filled), "the test has nothing in %s", c)
 			}
 			_, report := s.move("--dry-run")
-			require.Empty(t, slices.DeleteFunc(reasons(report, imports.NotTaken), func(r string) bool { return !strings.HasPrefix(r, "unknown") }))
+			require.Empty(t, slices.DeleteFunc(reasons(report, imports.NotTaken),
+				func(r string) bool { return !strings.HasPrefix(r, "unknown") }))
 			s.mysql("alter table `user` add column of_the_site varchar(9) not null default 'x'")
 			_, report = s.move("--dry-run")
-			require.Contains(t, strings.Join(reasons(report, imports.NotTaken), "\n"), "the column user.of_the_site is not part of ", "it is reported")
+			require.Contains(t, strings.Join(reasons(report, imports.NotTaken), "\n"),
+				"the column user.of_the_site is not part of ", "it is reported")
 		})
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 const marks = "select u.name, c.mode, c.verified_destination is not null and c.verified_destination = c.destination from user_contacts c join users u on u.id = c.user_id"
 
-// TestImportedContactsAreVerifiedUnlessShared: an imported contact says who sent a reply unless another person has it, also from an
-// earlier import, or it is an application's mailbox.
+// TestImportedContactsAreVerifiedUnlessShared: an imported contact says who sent a reply unless another person has it,
+// also from an earlier import, or it is an application's mailbox.
 func TestImportedContactsAreVerifiedUnlessShared(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)

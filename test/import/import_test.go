@@ -99,7 +99,8 @@ func newStage(t *testing.T, scripts ...string) *stage {
 		_, err = s.my.Exec(string(raw))
 		require.NoError(t, err, file)
 	}
-	s.from = (&url.URL{Scheme: "mysql", User: url.UserPassword("mover", password), Host: server, Path: "/" + name}).String()
+	s.from = (&url.URL{Scheme: "mysql", User: url.UserPassword("mover", password), Host: server, Path: "/" +
+		name}).String()
 	s.url = pgtest.URL(t)
 	s.pg, err = pgxpool.New(t.Context(), s.url)
 	require.NoError(t, err)
@@ -255,7 +256,8 @@ func reasons(r imports.Report, kind imports.Kind) []string {
 	for _, c := range r.Classes {
 		for _, reason := range c.Reasons {
 			if reason.Kind == kind {
-				out = append(out, fmt.Sprintf("%s: %s (%d) %s", c.Name, reason.Text, reason.Rows, strings.Join(reason.Examples, "; ")))
+				out = append(out, fmt.Sprintf("%s: %s (%d) %s", c.Name, reason.Text, reason.Rows,
+					strings.Join(reason.Examples, "; ")))
 			}
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestIrisKilledInTheMiddle: an import that is killed or stopped while it writes leaves nothing, and the next one works.
+// TestIrisKilledInTheMiddle: an import that is killed or stopped while it writes leaves nothing, and the next one
+// works.
 func TestIrisKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
@@ -46,7 +47,8 @@ func TestIrisKilledInTheMiddle(t *testing.T) {
 		require.Error(t, cmd.Wait())
 		if signal == syscall.SIGINT {
 			require.Equal(t, 1, cmd.ProcessState.ExitCode(), last)
-			require.Contains(t, last, "the import was stopped: nothing was written", "an operator who stops it must know")
+			require.Contains(t, last, "the import was stopped: nothing was written",
+				"an operator who stops it must know")
 		}
 		require.Equal(t, before, s.contents(), "nothing is half written")
 	}

@@ -20,7 +20,8 @@ func TestIrisOddRows(t *testing.T) {
 	require.Equal(t, 3, code, "written, and something was lost")
 	require.True(t, report.Written)
 	accounted(t, report)
-	told := "Not taken:\n" + strings.Join(reasons(report, imports.NotTaken), "\n") + "\n\nNotes:\n" + strings.Join(reasons(report, imports.Note), "\n") + "\n"
+	told := "Not taken:\n" + strings.Join(reasons(report, imports.NotTaken), "\n") + "\n\nNotes:\n" +
+		strings.Join(reasons(report, imports.Note), "\n") + "\n"
 	golden.Equal(t, "testdata/iris_odd.txt", told)
 
 	require.Equal(t, []string{
@@ -33,14 +34,18 @@ func TestIrisOddRows(t *testing.T) {
 		`2008|2022-01-01 00:00:00|2022-01-01 00:00:00|-|{"a": 1, "a": ["nan", "NaN"]}|0|0`,
 	}, s.ours("select i.id, i.created_at, i.updated_at, u.name, c.context::text, i.active, i.resolved from incidents i join incident_contexts c on c.incident_id = i.id left join users u on u.id = i.owner_id where i.id >= 2000"))
 	require.Equal(t, []string{"zero  byte"}, s.ours("select content from comments where id = 62"))
-	require.Equal(t, []string{"Ãœbung|plain"}, s.ours("select subject, body from template_contents where template_id = 10"), "as it is, not guessed")
-	require.Equal(t, []string{"42|trailing|1"}, s.ours("select target_id, name, active from users where target_id = 42"))
+	require.Equal(t, []string{"Ãœbung|plain"},
+		s.ours("select subject, body from template_contents where template_id = 10"), "as it is, not guessed")
+	require.Equal(t, []string{"42|trailing|1"},
+		s.ours("select target_id, name, active from users where target_id = 42"))
 	require.Equal(t, []string{
 		"6000|2022|im|whenever|sent|user", "6001|2022||high|dropped|user", "6004|2022|drop|high|sent|user", "6005|2022|email|high|sent|literal",
 		"6010|2022||-|sent|user", "6011|2022|email|low|failed|user",
 	}, s.ours("select id, extract(year from created_at)::int, mode, priority, state, split_part(recipient, ':', 1) from message_history where id >= 6000"))
-	require.Equal(t, []string{"1001|0", "1007|0", "1008|0"}, s.ours("select id, wait_seconds from plan_notifications where plan_id = 10"))
-	require.Equal(t, []string{"2147483647|-"}, s.ours("select threshold_window, tracking_type from plans where id = 10"))
+	require.Equal(t, []string{"1001|0", "1007|0", "1008|0"},
+		s.ours("select id, wait_seconds from plan_notifications where plan_id = 10"))
+	require.Equal(t, []string{"2147483647|-"},
+		s.ours("select threshold_window, tracking_type from plans where id = 10"))
 	require.Empty(t, s.ours("select id from applications where name = 'a:b' or id = 20"))
 	require.Equal(t, []string{"0|0"}, s.ours("select count(key_sealed), count(secondary_key_sealed) from applications where name = 'keyless'"))
 
@@ -48,7 +53,8 @@ func TestIrisOddRows(t *testing.T) {
 		s.ours("select u.name, u.time_zone, c.destination from users u join user_contacts c on c.user_id = u.id where u.name = 'nouser'"))
 	require.Empty(t, s.ours("select name from target_roles where name = ''"))
 
-	require.Equal(t, []string{"high|sms", "low|email", "medium|sms", "urgent|call"}, s.ours("select name, default_mode from priorities"))
+	require.Equal(t, []string{"high|sms", "low|email", "medium|sms", "urgent|call"},
+		s.ours("select name, default_mode from priorities"))
 
 	before := s.contents()
 	code, report = s.move()
@@ -64,8 +70,10 @@ func TestIrisModesByAnotherName(t *testing.T) {
 	code, report := s.move("--mode", "im=webhook", "--mode", "hipchat=email")
 	require.Equal(t, 3, code)
 	require.NotContains(t, strings.Join(reasons(report, imports.NotTaken), "\n"), "there is no mode")
-	require.Equal(t, []string{"webhook|ann-im"}, s.ours("select mode, destination from user_contacts where destination = 'ann-im'"))
-	require.Equal(t, []string{"high|email", "urgent|sms"}, s.ours("select m.priority, m.mode from user_modes m join users u on u.id = m.user_id where u.name = 'ann'"))
+	require.Equal(t, []string{"webhook|ann-im"},
+		s.ours("select mode, destination from user_contacts where destination = 'ann-im'"))
+	require.Equal(t, []string{"high|email", "urgent|sms"},
+		s.ours("select m.priority, m.mode from user_modes m join users u on u.id = m.user_id where u.name = 'ann'"))
 	require.Equal(t, []string{"webhook"}, s.ours("select mode from message_history where id = 6000"))
 	require.Equal(t, []string{"webhook"}, s.ours("select tracking_type from plans where id = 12"))
 }
@@ -96,9 +104,11 @@ func TestIrisTextOfAllKinds(t *testing.T) {
 	require.Equal(t, 3, code)
 	require.Equal(t, []string{"plans: description: bytes that are not UTF-8 were replaced (2) plan 1 Night; plan 2 Night"}, reasons(report, imports.NotTaken))
 	require.Equal(t, []string{words}, s.ours("select summary_template from applications where id = 1"))
-	require.Equal(t, s.theirs("select id, content from comment where id >= 200"), s.ours("select id, content from comments where id >= 200"))
+	require.Equal(t, s.theirs("select id, content from comment where id >= 200"),
+		s.ours("select id, content from comments where id >= 200"))
 	require.Len(t, s.ours("select id from comments where id >= 200"), 5)
-	require.Equal(t, []string{words + "|Привет"}, s.ours("select subject, body from template_contents where template_id = 3"))
+	require.Equal(t, []string{words + "|Привет"},
+		s.ours("select subject, body from template_contents where template_id = 3"))
 	require.Equal(t, []string{"é\uFFFD"}, s.ours("select description from plans where id = 1"))
 }
 

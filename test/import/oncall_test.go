@@ -51,9 +51,11 @@ var oncallPairs = []struct{ name, theirs, ours string }{
 		"select t.oncall_id, u.oncall_id from team_members m join teams t on t.id = m.team_id join users u on u.id = m.user_id where m.admin",
 	},
 	{"services", "select id, name from service", "select id, name from services"},
-	{"services of teams", "select team_id, service_id from team_service", "select t.oncall_id, service_id from team_services s join teams t on t.id = s.team_id"},
+	{"services of teams", "select team_id, service_id from team_service",
+		"select t.oncall_id, service_id from team_services s join teams t on t.id = s.team_id"},
 	{"roles", "select id, name, display_order from role", "select id, name, display_order from oncall_roles"},
-	{"rosters", "select id, name, team_id from roster", "select r.id, r.name, t.oncall_id from rosters r join teams t on t.id = r.team_id"},
+	{"rosters", "select id, name, team_id from roster",
+		"select r.id, r.name, t.oncall_id from rosters r join teams t on t.id = r.team_id"},
 	{
 		"roster members", "select roster_id, user_id, in_rotation, roster_priority from roster_user",
 		"select roster_id, u.oncall_id, in_rotation, priority from roster_members m join users u on u.id = m.user_id",
@@ -67,7 +69,8 @@ var oncallPairs = []struct{ name, theirs, ours string }{
 		"patterns", "select schedule_id, start, duration from schedule_event",
 		"select s.id, p->>'start', p->>'duration' from schedules s cross join jsonb_array_elements(pattern) p",
 	},
-	{"orders", "select schedule_id, user_id, priority from schedule_order", "select schedule_id, u.oncall_id, priority from schedule_order o join users u on u.id = o.user_id"},
+	{"orders", "select schedule_id, user_id, priority from schedule_order",
+		"select schedule_id, u.oncall_id, priority from schedule_order o join users u on u.id = o.user_id"},
 	{
 		"events", "select id, team_id, role_id, schedule_id, nullif(link_id, ''), user_id, date_add('1970-01-01', interval start second), date_add('1970-01-01', interval end second), note from event",
 		"select s.id, t.oncall_id, role_id, schedule_id, link_id, u.oncall_id, starts_at, ends_at, note from shifts s join teams t on t.id = s.team_id join users u on u.id = s.user_id",
@@ -76,18 +79,22 @@ var oncallPairs = []struct{ name, theirs, ours string }{
 		"subscriptions", "select team_id, subscription_id, role_id from team_subscription",
 		"select t.oncall_id, o.oncall_id, role_id from team_subscriptions s join teams t on t.id = s.team_id join teams o on o.id = s.subscription_id",
 	},
-	{"pinned teams", "select team_id, user_id from pinned_team", "select t.oncall_id, u.oncall_id from pinned_teams p join teams t on t.id = p.team_id join users u on u.id = p.user_id"},
+	{"pinned teams", "select team_id, user_id from pinned_team",
+		"select t.oncall_id, u.oncall_id from pinned_teams p join teams t on t.id = p.team_id join users u on u.id = p.user_id"},
 	{
 		"settings", "select s.id, user_id, team_id, m.name, y.name, time_before, only_if_involved from notification_setting s join contact_mode m on m.id = s.mode_id join notification_type y on y.id = s.type_id",
 		"select s.id, u.oncall_id, t.oncall_id, mode, type, time_before, only_if_involved from notice_settings s join teams t on t.id = s.team_id join users u on u.id = s.user_id",
 	},
-	{"roles of settings", "select setting_id, role_id from setting_role", "select setting_id, role_id from notice_setting_roles"},
+	{"roles of settings", "select setting_id, role_id from setting_role",
+		"select setting_id, role_id from notice_setting_roles"},
 	{
 		"iCal keys", "select requester, name, from_unixtime(time_created) from ical_key",
 		"select r.name, coalesce(u.name, t.name), k.created_at from ical_keys k join users r on r.id = k.requester_id left join users u on u.id = k.user_id left join teams t on t.id = k.team_id where key_sealed is not null",
 	},
-	{"audit", "select id, owner_name, team_name, action_name, context, from_unixtime(timestamp) from audit", "select id, owner, team, action, context::text, at from oncall_audit"},
-	{"applications", "select name from application", "select name from applications where allow_oncall and key_sealed is not null"},
+	{"audit", "select id, owner_name, team_name, action_name, context, from_unixtime(timestamp) from audit",
+		"select id, owner, team, action, context::text, at from oncall_audit"},
+	{"applications", "select name from application",
+		"select name from applications where allow_oncall and key_sealed is not null"},
 }
 
 func TestOncallMovesRowByRow(t *testing.T) {
@@ -112,7 +119,8 @@ func TestOncallMovesRowByRow(t *testing.T) {
 		require.NotEmpty(t, want, p.name)
 		require.Equal(t, want, s.ours(p.ours), p.name)
 	}
-	require.Equal(t, []string{"oncall-primary", "oncall-secondary", "oncall-shadow", "oncall-tertiary"}, s.ours("select name from target_roles where name like 'oncall-%'"))
+	require.Equal(t, []string{"oncall-primary", "oncall-secondary", "oncall-shadow", "oncall-tertiary"},
+		s.ours("select name from target_roles where name like 'oncall-%'"))
 	require.NotNil(t, report.OnCall)
 	require.Equal(t, 4, report.OnCall.Teams)
 	require.Greater(t, report.OnCall.Stretches, int64(25))
@@ -135,7 +143,8 @@ func TestOncallMovesRowByRow(t *testing.T) {
 	require.Equal(t, int64(1), report.Taken(), "what came since is taken")
 }
 
-// TestOncallOddRows compares every line of the report about a database full of odd rows, and what became of their values.
+// TestOncallOddRows compares every line of the report about a database full of odd rows, and what became of their
+// values.
 func TestOncallOddRows(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, oncallOdd...)
@@ -144,17 +153,23 @@ func TestOncallOddRows(t *testing.T) {
 	require.Equal(t, 3, code, "written, and something was lost")
 	require.True(t, report.Written, reasons(report, imports.Conflict))
 	accounted(t, report)
-	told := "Not taken:\n" + strings.Join(reasons(report, imports.NotTaken), "\n") + "\n\nNotes:\n" + strings.Join(reasons(report, imports.Note), "\n") + "\n"
+	told := "Not taken:\n" + strings.Join(reasons(report, imports.NotTaken), "\n") + "\n\nNotes:\n" +
+		strings.Join(reasons(report, imports.Note), "\n") + "\n"
 	golden.Equal(t, "testdata/oncall_odd.txt", dated.ReplaceAllString(told, "from THEN"))
 	require.Empty(t, report.OnCall.Differences, "what cannot be taken pages nobody there either")
 
-	require.Equal(t, []string{"120|trailing|UTC", "122|martian|UTC", "123|twice|UTC"}, s.ours("select oncall_id, name, time_zone from users where oncall_id >= 120"))
+	require.Equal(t, []string{"120|trailing|UTC", "122|martian|UTC", "123|twice|UTC"},
+		s.ours("select oncall_id, name, time_zone from users where oncall_id >= 120"))
 	require.Equal(t, []string{"zoneless|UTC"}, s.ours("select name, time_zone from teams where oncall_id = 80"))
-	require.Equal(t, []string{"1|3600"}, s.ours("select (extract(epoch from starts_at)::bigint % 604800)::int, (extract(epoch from ends_at - starts_at))::int from shifts where id = 2002"))
-	require.Equal(t, []string{"9999-12-31 23:59:59|short"}, s.ours("select ends_at, link_id from shifts where id = 2007"))
+	require.Equal(t, []string{"1|3600"},
+		s.ours("select (extract(epoch from starts_at)::bigint % 604800)::int, (extract(epoch from ends_at - starts_at))::int from shifts where id = 2002"))
+	require.Equal(t, []string{"9999-12-31 23:59:59|short"},
+		s.ours("select ends_at, link_id from shifts where id = 2007"))
 	require.Equal(t, []string{"1969-12-31 00:00:00"}, s.ours("select starts_at from shifts where id = 2009"))
-	require.Equal(t, []string{`{"unreadable_context":"{\"cut o"}`, "{}"}, s.ours("select context::text from oncall_audit where id >= 910"))
-	require.Equal(t, []string{"500|[]|-|-|2147483647"}, s.ours("select id, pattern::text, last_epoch_at, last_user_id, threshold_days from schedules where id >= 500"))
+	require.Equal(t, []string{`{"unreadable_context":"{\"cut o"}`, "{}"},
+		s.ours("select context::text from oncall_audit where id >= 910"))
+	require.Equal(t, []string{"500|[]|-|-|2147483647"},
+		s.ours("select id, pattern::text, last_epoch_at, last_user_id, threshold_days from schedules where id >= 500"))
 
 	before := s.contents()
 	code, report = s.move()
@@ -164,7 +179,8 @@ func TestOncallOddRows(t *testing.T) {
 	code, report = s.move("--mode", "teams_messenger=slack")
 	require.Equal(t, 3, code)
 	require.Equal(t, int64(3), report.Taken())
-	require.Equal(t, []string{"trailing"}, s.ours("select destination from user_contacts where mode = 'slack' and destination <> 'dora'"))
+	require.Equal(t, []string{"trailing"},
+		s.ours("select destination from user_contacts where mode = 'slack' and destination <> 'dora'"))
 }
 
 // TestOncallDifferencesAreListed: changes of the calendar here are reported as differences.
@@ -175,7 +191,8 @@ func TestOncallDifferencesAreListed(t *testing.T) {
 	code, _ := s.move()
 	require.Zero(t, code)
 	s.mysql("update event set end = end + 60 where id = 1003")
-	require.Contains(t, strings.Join(s.conflicts(), "\n"), "events: it exists here already and differs in ends_at (1) event 1003, dora of db from ")
+	require.Contains(t, strings.Join(s.conflicts(), "\n"),
+		"events: it exists here already and differs in ends_at (1) event 1003, dora of db from ")
 	s.mysql("update event set end = end - 60 where id = 1003")
 
 	s.mysql("update event set id = id + 5000, user_id = 111 where id = 1003")
@@ -183,9 +200,11 @@ func TestOncallDifferencesAreListed(t *testing.T) {
 	require.Equal(t, 3, code, "written, and on call are not the same")
 	var lines []string
 	for _, d := range report.OnCall.Differences {
-		lines = append(lines, d.Role+" of "+d.Team+": "+strings.Join(d.There, ", ")+" there, "+strings.Join(d.Here, ", ")+" here, for "+d.Until.Sub(d.From).String())
+		lines = append(lines, d.Role+" of "+d.Team+": "+strings.Join(d.There, ", ")+" there, "+
+			strings.Join(d.Here, ", ")+" here, for "+d.Until.Sub(d.From).String())
 	}
-	require.Equal(t, []string{"primary of db: Bjørn there, Bjørn, dora here, for 24h0m0s", "primary of watchers: Bjørn there, Bjørn, dora here, for 24h0m0s"}, lines,
+	require.Equal(t, []string{"primary of db: Bjørn there, Bjørn, dora here, for 24h0m0s",
+		"primary of watchers: Bjørn there, Bjørn, dora here, for 24h0m0s"}, lines,
 		"whoever subscribes sees it too")
 	_, out, _ := s.iris(nil, "import", "oncall", "--from", s.from)
 	require.Contains(t, out, "2 differences:\n- primary of db, ")
@@ -197,15 +216,17 @@ func TestOncallDifferencesAreListed(t *testing.T) {
 		z, err := time.LoadLocation(zone)
 		require.NoError(t, err)
 		clock := func(at int64) string { return time.Unix(at, 0).In(z).Format("Mon 2006-01-02 15:04:05 -07:00") }
-		require.Contains(t, out, "- primary of "+team+", "+clock(unix)+" to "+clock(unix+86400)+" ("+zone+"): Bjørn in the source, Bjørn, dora here\n")
+		require.Contains(t, out, "- primary of "+team+", "+clock(unix)+" to "+clock(unix+86400)+" ("+zone+
+			"): Bjørn in the source, Bjørn, dora here\n")
 		require.True(t, slices.ContainsFunc(report.OnCall.Differences, func(d imports.Difference) bool {
-			return d.Team == team && d.Zone == zone && d.From.Format(time.RFC3339) == time.Unix(unix, 0).In(z).Format(time.RFC3339)
+			return d.Team == team && d.Zone == zone && d.From.Format(time.RFC3339) == time.Unix(unix,
+				0).In(z).Format(time.RFC3339)
 		}))
 	}
 }
 
-// TestOncallAgainAfterWork: a new feed key that a person made here stays, and so do settings of a team that are empty in Oncall. Neither is
-// a conflict.
+// TestOncallAgainAfterWork: a new feed key that a person made here stays, and so do settings of a team that are empty
+// in Oncall. Neither is a conflict.
 func TestOncallAgainAfterWork(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, oncallGood...)
@@ -256,15 +277,18 @@ func TestOncallIsServed(t *testing.T) {
 	require.Contains(t, api.as("", "").get("/api/v0/ical/c1f1c1a0-5f4e-4b6a-9c66-0d1a52c0a001"), "BEGIN:VEVENT")
 	// New rows get higher numbers than the imported ones.
 	start := time.Now().Add(72 * time.Hour).Unix()
-	status, body := api.ask(http.MethodPost, "/api/v0/events", fmt.Sprintf(`{"start": %d, "end": %d, "user": "ann", "team": "db", "role": "shadow"}`, start, start+3600))
+	status, body := api.ask(http.MethodPost, "/api/v0/events",
+		fmt.Sprintf(`{"start": %d, "end": %d, "user": "ann", "team": "db", "role": "shadow"}`, start, start+3600))
 	require.Equal(t, http.StatusCreated, status, body)
 	id, err := strconv.Atoi(strings.TrimSpace(body))
 	require.NoError(t, err)
 	require.Greater(t, id, 1031)
 	for _, one := range []struct{ path, body, above string }{
 		{"/api/v0/users", `{"name": "new"}`, "select (oncall_id > 113)::int from users where name = 'new'"},
-		{"/api/v0/teams", `{"name": "new team", "scheduling_timezone": "UTC", "admin": "ann"}`, "select (oncall_id > 73)::int from teams where name = 'new team'"},
-		{"/api/v0/teams/db/rosters", `{"name": "new roster"}`, "select (id > 52)::int from rosters where name = 'new roster'"},
+		{"/api/v0/teams", `{"name": "new team", "scheduling_timezone": "UTC", "admin": "ann"}`,
+			"select (oncall_id > 73)::int from teams where name = 'new team'"},
+		{"/api/v0/teams/db/rosters", `{"name": "new roster"}`,
+			"select (id > 52)::int from rosters where name = 'new roster'"},
 	} {
 		status, body := api.ask(http.MethodPost, one.path, one.body)
 		require.Equal(t, http.StatusCreated, status, body)
@@ -295,10 +319,12 @@ func TestOncallAndIris(t *testing.T) {
 					require.Empty(t, report.OnCall.Differences)
 				}
 			}
-			require.Equal(t, []string{"10|110|ann|1|Europe/Zurich", "11|111|Bjørn|0|US/Pacific", "12|112|carla|0|UTC", "?|?|dora|0|UTC", "?|?|noadmin|0|UTC"},
+			require.Equal(t, []string{"10|110|ann|1|Europe/Zurich", "11|111|Bjørn|0|US/Pacific", "12|112|carla|0|UTC",
+				"?|?|dora|0|UTC", "?|?|noadmin|0|UTC"},
 				renumbered(s.ours("select target_id, oncall_id, name, admin, time_zone from users"), "noadmin", "dora"))
 			require.Equal(t, []string{"20|70|db|US/Pacific", "71|Web Ops", "73|watchers"},
-				append(s.ours("select target_id, oncall_id, name, time_zone from teams where name = 'db'"), s.ours("select oncall_id, name from teams where name in ('Web Ops', 'watchers')")...))
+				append(s.ours("select target_id, oncall_id, name, time_zone from teams where name = 'db'"),
+					s.ours("select oncall_id, name from teams where name in ('Web Ops', 'watchers')")...))
 			require.Len(t, lost, 1, lost)
 			require.Contains(t, lost[0], "it exists here already and has two other keys (1) application iris")
 			require.Equal(t, []string{"8"}, s.ours("select id from applications where name = 'iris'"), "Iris's number")
@@ -349,7 +375,8 @@ func TestOncallNumbers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, oncallGood...)
 	s.predecessor = "oncall"
-	s.postgres("insert into users (oncall_id, name) values (110, 'zoe'), (111, 'ANN')", "insert into teams (oncall_id, name) values (71, 'DB'), (70, 'ours')",
+	s.postgres("insert into users (oncall_id, name) values (110, 'zoe'), (111, 'ANN')",
+		"insert into teams (oncall_id, name) values (71, 'DB'), (70, 'ours')",
 		"insert into oncall_audit (owner, team, action) select 'zoe', 'ours', 'x' from generate_series(1, 1000)")
 	s.mysql("update role set id = id + 40 where id in (1, 5)")
 	s.mysql("update event set role_id = role_id + 40 where role_id in (1, 5)")
@@ -358,12 +385,16 @@ func TestOncallNumbers(t *testing.T) {
 	s.mysql("update event set schedule_id = 450 where id = 1021") // of a schedule that was deleted
 	code, report := s.move()
 	require.Zero(t, code, reasons(report, imports.NotTaken), reasons(report, imports.Conflict))
-	require.Equal(t, []string{"110|ANN", "111|Bjørn", "112|carla", "113|dora", "114|zoe"}, s.ours("select oncall_id, name from users"))
-	require.Equal(t, []string{"70|DB", "74|ours"}, s.ours("select oncall_id, name from teams where name in ('DB', 'ours')"))
-	require.Equal(t, []string{"41|primary", "45|vacation"}, s.ours("select id, name from oncall_roles where name in ('primary', 'vacation')"))
+	require.Equal(t, []string{"110|ANN", "111|Bjørn", "112|carla", "113|dora", "114|zoe"},
+		s.ours("select oncall_id, name from users"))
+	require.Equal(t, []string{"70|DB", "74|ours"},
+		s.ours("select oncall_id, name from teams where name in ('DB', 'ours')"))
+	require.Equal(t, []string{"41|primary", "45|vacation"},
+		s.ours("select id, name from oncall_roles where name in ('primary', 'vacation')"))
 	require.Equal(t, []string{"1000"}, s.ours("select count(*) from oncall_audit where id > 901"))
 	for _, next := range []struct{ table, column, above string }{{"users", "oncall_id", "114"}, {"teams", "oncall_id", "74"}, {"oncall_roles", "id", "45"}, {"services", "id", "32"},
 		{"rosters", "id", "52"}, {"schedules", "id", "450"}, {"shifts", "id", "1031"}, {"notice_settings", "id", "602"}, {"oncall_audit", "id", "1901"}} {
-		require.Equal(t, []string{"1"}, s.ours("select nextval(pg_get_serial_sequence('"+next.table+"', '"+next.column+"')) > "+next.above), next.table)
+		require.Equal(t, []string{"1"}, s.ours("select nextval(pg_get_serial_sequence('"+next.table+"', '"+next.column+
+			"')) > "+next.above), next.table)
 	}
 }

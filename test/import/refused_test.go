@@ -76,7 +76,8 @@ func TestIrisLeavesOurStateAlone(t *testing.T) {
 	s := newStage(t, good...)
 	code, _ := s.move()
 	require.Zero(t, code)
-	s.postgres("update teams set manager_id = (select id from users where name = 'carla') where name = 'old team'", "update incidents set active = false, owner_id = (select id from users where name = 'ann'), current_step = 2, version = 7 where id = 1003",
+	s.postgres("update teams set manager_id = (select id from users where name = 'carla') where name = 'old team'",
+		"update incidents set active = false, owner_id = (select id from users where name = 'ann'), current_step = 2, version = 7 where id = 1003",
 		"update message_history set state = 'delivered' where id = 5000", "insert into comments (incident_id, author_id, content) select 1000, id, 'ours' from users where name = 'ann'")
 	before := s.contents()
 	code, report := s.move()
@@ -96,7 +97,8 @@ func TestIrisKeysThatDiffer(t *testing.T) {
 	require.NotContains(t, conflicts, "key-of-the-relay")
 }
 
-// TestIrisNumbersThatCannotBe: rows with a number below 1 or above the limit are not taken, nor rows that refer to them.
+// TestIrisNumbersThatCannotBe: rows with a number below 1 or above the limit are not taken, nor rows that refer to
+// them.
 func TestIrisNumbersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
@@ -117,11 +119,13 @@ func TestIrisNumbersThatCannotBe(t *testing.T) {
 	require.Equal(t, []string{"1"}, s.ours("select (nextval(pg_get_serial_sequence('incidents', 'id')) < 2000)::int"))
 }
 
-// TestIrisMeetsOthersNumbers: an installation in use has incidents, applications and plans of its own under the same numbers.
+// TestIrisMeetsOthersNumbers: an installation in use has incidents, applications and plans of its own under the same
+// numbers.
 func TestIrisMeetsOthersNumbers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
-	s.postgres("insert into users (target_id, name) values (20, 'zoe')", "insert into templates (id, name, creator_id) overriding system value select 1, 'mine', id from users",
+	s.postgres("insert into users (target_id, name) values (20, 'zoe')",
+		"insert into templates (id, name, creator_id) overriding system value select 1, 'mine', id from users",
 		"insert into plans (id, name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) overriding system value select 2, 'mine', id, 0, 0, 0, 0 from users",
 		"insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat) values (2, 1, 0, 'low', 'user', 20, '', 0, 0)",
 		"insert into applications (id, name) overriding system value values (9, 'ours')")
@@ -142,9 +146,11 @@ func TestIrisJoinsPeopleWhoAreHere(t *testing.T) {
 		"insert into user_contacts (user_id, mode, destination) select id, 'email', 'ann@example.com' from users where name = 'ANN'")
 	code, report := s.move()
 	require.Zero(t, code, reasons(report, imports.NotTaken), reasons(report, imports.Conflict))
-	require.Equal(t, []string{"10|ANN|Ann Other|1|Europe/Zurich", "11|Bjørn||0|US/Pacific", "12|carla||0|UTC", "13|noadmin||1|UTC", "33|zoe||0|UTC"},
+	require.Equal(t, []string{"10|ANN|Ann Other|1|Europe/Zurich", "11|Bjørn||0|US/Pacific", "12|carla||0|UTC",
+		"13|noadmin||1|UTC", "33|zoe||0|UTC"},
 		s.ours("select target_id, name, full_name, admin, time_zone from users"), "numbers of Iris, nobody is lost")
-	require.Equal(t, []string{"20|DB|ANN|Europe/Zurich", "21|old team|-|UTC"}, s.ours("select t.target_id, t.name, u.name, t.time_zone from teams t left join users u on u.id = t.manager_id"))
+	require.Equal(t, []string{"20|DB|ANN|Europe/Zurich", "21|old team|-|UTC"},
+		s.ours("select t.target_id, t.name, u.name, t.time_zone from teams t left join users u on u.id = t.manager_id"))
 	before := s.contents()
 	code, report = s.move()
 	require.Zero(t, code)
@@ -170,13 +176,16 @@ func TestIrisIsRefused(t *testing.T) {
 	}
 	bare := with(func(u *url.URL) { u.User = url.User("mover") })
 	fails("missing flags: --from", 2, nil)
-	fails("expected mysql://user:password@host:port/database", 1, nil, "--from", "postgres://mover:"+url.QueryEscape(password)+"@x/y")
+	fails("expected mysql://user:password@host:port/database", 1, nil, "--from", "postgres://mover:"+
+		url.QueryEscape(password)+"@x/y")
 	fails("expected mysql://user:password@host:port/database", 1, nil, "--from", "mysql://mover:"+password+"@x/y")
 	fails("unknown parameter", 1, nil, "--from", s.from+"?charset=latin1")
 	fails("lacks the user, the host or the name", 1, nil, "--from", with(func(u *url.URL) { u.Path = "" }))
 	fails("the database to import from refuses: Access denied", 1, nil, "--from", bare)
-	fails("the database to import from refuses: Unknown database", 1, nil, "--from", with(func(u *url.URL) { u.Path = "/nowhere" }))
-	fails("this is not a database of Iris: it has no table", 1, nil, "--from", with(func(u *url.URL) { u.Path = "/mysql" }))
+	fails("the database to import from refuses: Unknown database", 1, nil, "--from",
+		with(func(u *url.URL) { u.Path = "/nowhere" }))
+	fails("this is not a database of Iris: it has no table", 1, nil, "--from",
+		with(func(u *url.URL) { u.Path = "/mysql" }))
 	fails("cannot be read", 1, nil, "--from", with(func(u *url.URL) { u.Host = "127.0.0.1:1" }))
 	fails(`there is no mode "fax"`, 1, nil, "--from", s.from, "--mode", "im=fax")
 	fails("must be one of", 2, nil, "--from", s.from, "--active", "maybe")
@@ -186,6 +195,7 @@ func TestIrisIsRefused(t *testing.T) {
 	fails("--password-file: open "+file+".not", 1, nil, "--from", bare, "--password-file", file+".not")
 	code, _, errs := s.iris(nil, "import", "iris", "--from", bare, "--password-file", file, "--dry-run")
 	require.Zero(t, code, errs)
-	code, _, errs = s.iris([]string{"IRIS_IMPORT_PASSWORD=" + password, "IRIS_IMPORT_FROM=" + bare}, "import", "iris", "--dry-run")
+	code, _, errs = s.iris([]string{"IRIS_IMPORT_PASSWORD=" + password, "IRIS_IMPORT_FROM=" + bare}, "import", "iris",
+		"--dry-run")
 	require.Zero(t, code, errs)
 }

@@ -1,7 +1,7 @@
 //go:build openldap
 
-// Package ldap_test tries the log-in and the sync against a real OpenLDAP server, which test/ldap.sh prepares: with the real
-// programs, TLS, pages and rights.
+// Package ldap_test tries the log-in and the sync against a real OpenLDAP server, which test/ldap.sh prepares: with the
+// real programs, TLS, pages and rights.
 package ldap_test
 
 import (
@@ -62,7 +62,8 @@ func startSlapd(t *testing.T) *slapd {
 
 func (s *slapd) start() {
 	s.t.Helper()
-	s.process = exec.Command("/usr/sbin/slapd", "-f", filepath.Join(s.dir, "slapd.conf"), "-h", "ldap://"+s.plain+" ldaps://"+s.secure, "-d", "0")
+	s.process = exec.Command("/usr/sbin/slapd", "-f", filepath.Join(s.dir, "slapd.conf"), "-h", "ldap://"+s.plain+
+		" ldaps://"+s.secure, "-d", "0")
 	var out bytes.Buffer
 	s.process.Stdout, s.process.Stderr = &out, &out
 	require.NoError(s.t, s.process.Start())
@@ -113,7 +114,8 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		bin = dir
-		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/iris", "../../cmd/iris-api", "../../cmd/message-processor")
+		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/iris", "../../cmd/iris-api",
+			"../../cmd/message-processor")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "the programs do not build:", err)
@@ -126,13 +128,17 @@ func TestMain(m *testing.M) {
 func TestEveryWayIn(t *testing.T) {
 	s := startSlapd(t)
 	good := ldap.Config{
-		URLs: []string{"ldaps://" + s.secure}, TLS: s.tls(), BaseDN: "ou=people," + base, BindUser: "cn=iris," + base, BindPassword: "finds",
+		URLs: []string{"ldaps://" + s.secure}, TLS: s.tls(), BaseDN: "ou=people," + base, BindUser: "cn=iris," +
+			base, BindPassword: "finds",
 		Attributes: ldap.Attributes{Name: "uid", FullName: "cn"},
 	}
 	for name, change := range map[string]func(*ldap.Config){
 		"search and bind over TLS":  func(*ldap.Config) {},
 		"search and bind, StartTLS": func(c *ldap.Config) { c.URLs, c.StartTLS = []string{"ldap://" + s.plain}, true },
-		"a dead server comes first": func(c *ldap.Config) { c.URLs = append([]string{"ldaps://" + freeAddr(t)}, c.URLs...) },
+		"a dead server comes first": func(c *ldap.Config) {
+			c.URLs = append([]string{"ldaps://" + freeAddr(t)},
+				c.URLs...)
+		},
 		"bound directly": func(c *ldap.Config) {
 			c.BindUser, c.BindPassword, c.Prefix, c.Suffix = "", "", "uid=", ",ou=people,"+base
 		},
@@ -258,7 +264,8 @@ func TestPeopleLogIn(t *testing.T) {
 		require.NoError(t, err)
 		return resp.StatusCode, resp.Header.Get("Location"), string(body)
 	}
-	require.Eventually(t, func() bool { status, _, _ := post("/login", "x", ""); return status == 400 }, 20*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { status, _, _ := post("/login", "x", ""); return status == 400 },
+		20*time.Second, 50*time.Millisecond)
 
 	status, _, body := post("/login", "ann", "ann's")
 	require.Equal(t, 200, status, body)
@@ -271,7 +278,8 @@ func TestPeopleLogIn(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &ann))
 	require.Equal(t, "Ann Lée", ann.FullName)
 	require.NotEmpty(t, ann.Token)
-	require.Equal(t, map[string]string{"email": "ann@example.com", "call": "+41791234567", "sms": "+41791234567", "slack": "ann@example.com"}, ann.Contacts)
+	require.Equal(t, map[string]string{"email": "ann@example.com", "call": "+41791234567", "sms": "+41791234567",
+		"slack": "ann@example.com"}, ann.Contacts)
 	status, location, _ := post("/login/", "ann", "ann's")
 	require.Equal(t, 302, status)
 	require.Equal(t, "/incidents", location)
@@ -356,12 +364,14 @@ func TestPeopleAndListsFollow(t *testing.T) {
 	log := serve(t, append(env, "IRIS_GOSSIP_ADDR=off", "IRIS_ADMIN_ADDR=off"), "message-processor", "--config", file)
 	_, err = conn.Exec(t.Context(), `update directory_syncs set tried_at = now() - interval '2 hours'`)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return text(people) == "1101 1100" }, 40*time.Second, 100*time.Millisecond, "%s", log)
+	require.Eventually(t, func() bool { return text(people) == "1101 1100" }, 40*time.Second, 100*time.Millisecond,
+		"%s", log)
 	require.Equal(t, "0", text(`select count(*)::text from user_contacts c join users u on u.id = c.user_id where u.name = 'ann' and mode in ('sms', 'call')`))
 	require.Equal(t, "u0002", text(`select name from users where not active`))
 
 	// With lost rights the directory shows nobody, as if everybody had left.
-	out, code = run(t, env, "iris", "sync", "--config", s.settings(strings.Replace(syncs, "phone_region", "filter: '(uid=u1*)'\n  phone_region", 1)))
+	out, code = run(t, env, "iris", "sync", "--config",
+		s.settings(strings.Replace(syncs, "phone_region", "filter: '(uid=u1*)'\n  phone_region", 1)))
 	require.Equal(t, 3, code, out)
 	require.Contains(t, out, "NOTHING WAS CHANGED: 999 of 1100 synchronised people are no longer in the directory")
 	require.Equal(t, "1101 1100", text(people))

@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		bin = dir
-		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/iris", "../../cmd/iris-api", "../../cmd/message-processor")
+		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/iris", "../../cmd/iris-api",
+			"../../cmd/message-processor")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "the programs do not build:", err)
@@ -102,7 +103,8 @@ func program(t *testing.T, env []string, name string, args ...string) *exec.Cmd 
 	return cmd
 }
 
-// In session mode a page is delivered: migrations with their lock, both servers with their listeners, and the command line.
+// In session mode a page is delivered: migrations with their lock, both servers with their listeners, and the command
+// line.
 func TestSessionMode(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string][]string{"the default": nil, "sessions in turns": {"server_round_robin = 1"}} {
@@ -114,8 +116,10 @@ func TestSessionMode(t *testing.T) {
 			api, err := freeport.Addr()
 			require.NoError(t, err)
 			direct := pgtest.EmptyURL(t)
-			env := []string{"IRIS_DATABASE_URL=" + pooled(t, direct, append(more, "default_pool_size = 50")...), "IRIS_HTTP_ADDR=" + api, "IRIS_ADMIN_ADDR=off", "IRIS_PUBLIC_URL=http://" + api,
-				"IRIS_GOSSIP_ADDR=off", "IRIS_SMTP_ADDR=" + mails.Addr(), "IRIS_SMTP_FROM=iris@example.com", "IRIS_SMTP_TLS=none"}
+			env := []string{"IRIS_DATABASE_URL=" + pooled(t, direct, append(more, "default_pool_size = 50")...),
+				"IRIS_HTTP_ADDR=" + api, "IRIS_ADMIN_ADDR=off", "IRIS_PUBLIC_URL=http://" + api,
+				"IRIS_GOSSIP_ADDR=off", "IRIS_SMTP_ADDR=" +
+					mails.Addr(), "IRIS_SMTP_FROM=iris@example.com", "IRIS_SMTP_TLS=none"}
 			iris := func(args ...string) {
 				t.Helper()
 				out, err := program(t, env, "iris", args...).CombinedOutput()
@@ -137,7 +141,8 @@ func TestSessionMode(t *testing.T) {
 			background(t, program(t, env, "iris-api"))
 			background(t, program(t, env, "message-processor"))
 			iris("incident", "open", "--plan", "night", "--application", "shop", "--title", "disk full")
-			require.Eventually(t, func() bool { return len(mails.Log().Accepted()) > 0 }, time.Minute, 50*time.Millisecond, "the page arrives")
+			require.Eventually(t, func() bool { return len(mails.Log().Accepted()) > 0 }, time.Minute,
+				50*time.Millisecond, "the page arrives")
 		})
 	}
 }
@@ -146,16 +151,20 @@ func TestSessionMode(t *testing.T) {
 func TestOtherModesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, more := range [][]string{
-		{"pool_mode = transaction"}, {"pool_mode = statement"}, {"pool_mode = transaction", "server_round_robin = 1", "min_pool_size = 5"},
-		{"pool_mode = transaction", "default_pool_size = 1"}, {"pool_mode = transaction", "ignore_startup_parameters = extra_float_digits,jit,statement_timeout"},
+		{"pool_mode = transaction"}, {"pool_mode = statement"}, {"pool_mode = transaction", "server_round_robin = 1",
+			"min_pool_size = 5"},
+		{"pool_mode = transaction", "default_pool_size = 1"}, {"pool_mode = transaction",
+			"ignore_startup_parameters = extra_float_digits,jit,statement_timeout"},
 	} {
 		t.Run(strings.Join(more, ","), func(t *testing.T) {
 			t.Parallel()
-			env := []string{"IRIS_DATABASE_URL=" + pooled(t, pgtest.URL(t), more...), "IRIS_HTTP_ADDR=127.0.0.1:0", "IRIS_ADMIN_ADDR=off"}
+			env := []string{"IRIS_DATABASE_URL=" + pooled(t, pgtest.URL(t), more...), "IRIS_HTTP_ADDR=127.0.0.1:0",
+				"IRIS_ADMIN_ADDR=off"}
 			for _, args := range [][]string{{"iris", "user", "list"}, {"iris", "migrate"}, {"iris-api"}, {"message-processor"}} {
 				out, err := program(t, env, args[0], args[1:]...).CombinedOutput()
 				require.Error(t, err, "%v: %s", args, out)
-				require.Contains(t, string(out), "use session mode (pool_mode = session in PgBouncer) for the database of Iris, or connect Iris to PostgreSQL itself", "%v", args)
+				require.Contains(t, string(out),
+					"use session mode (pool_mode = session in PgBouncer) for the database of Iris, or connect Iris to PostgreSQL itself", "%v", args)
 				require.NotContains(t, string(out), "failed to connect", "%v", args)
 			}
 		})

@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decided are the packages that decide by time. They take the time as an argument, from a statement, or from internal/kit/clock.
-var decided = []string{"internal/incidents", "internal/silences", "internal/escalation", "internal/oncall", "internal/notifications",
+// decided are the packages that decide by time. They take the time as an argument, from a statement, or from
+// internal/kit/clock.
+var decided = []string{"internal/incidents", "internal/silences", "internal/escalation", "internal/oncall",
+	"internal/notifications",
 	"internal/program/jobs"}
 
 // measured are files of these packages that read the clock of this machine, and why they may.
@@ -48,7 +50,8 @@ func TestRulesAreDecidedByTheClockOfTheDatabase(t *testing.T) {
 				if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Now" {
 					if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" {
 						if reads[file] = true; measured[file] == "" {
-							faults = append(faults, fmt.Sprintf("%s reads the clock of the machine: take the time as an argument, or from internal/kit/clock", file))
+							faults = append(faults,
+								fmt.Sprintf("%s reads the clock of the machine: take the time as an argument, or from internal/kit/clock", file))
 						}
 					}
 				}

@@ -25,7 +25,8 @@ func TestCountersWithLabelsStartAtZero(t *testing.T) {
 			return err
 		}
 		file, _ := filepath.Rel(root, path)
-		plain := strings.Count(string(raw), "prometheus.NewCounterVec(") - strings.Count(string(raw), ".Start(prometheus.NewCounterVec(")
+		plain := strings.Count(string(raw), "prometheus.NewCounterVec(") - strings.Count(string(raw),
+			".Start(prometheus.NewCounterVec(")
 		require.LessOrEqual(t, plain, open[filepath.ToSlash(file)], "%s: use metrics.Start", file)
 		return nil
 	}))

@@ -15,8 +15,9 @@ import (
 // plain are words in names of tables and schemas that need no entry.
 var plain = []string{"made", "changed", "v1"}
 
-// TestTheGlossaryIsComplete looks for every table and every schema of /v1 in docs/glossary.md. A name is there as it is, in
-// backquotes, or each of its words belongs to a term: plan_notifications is covered by "plan" and "notification".
+// TestTheGlossaryIsComplete looks for every table and every schema of /v1 in docs/glossary.md. A name is there as it
+// is, in backquotes, or each of its words belongs to a term: plan_notifications is covered by "plan" and
+// "notification".
 func TestTheGlossaryIsComplete(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(top + "docs/glossary.md")
@@ -75,7 +76,8 @@ func tables(t *testing.T) []string {
 	return out
 }
 
-// schemas returns the schemas of /v1. The files of the frozen APIs are left out: their names are those of the predecessors.
+// schemas returns the schemas of /v1. The files of the frozen APIs are left out: their names are those of the
+// predecessors.
 func schemas(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(top + "internal/web/openapi/spec/*.yaml")

@@ -12,8 +12,8 @@ import (
 
 const top = "../../"
 
-// TestTheMapIsOfThisTree compares ARCHITECTURE.md with the tree: every package of internal/ has a line in the map, and every
-// path that the page names exists.
+// TestTheMapIsOfThisTree compares ARCHITECTURE.md with the tree: every package of internal/ has a line in the map, and
+// every path that the page names exists.
 func TestTheMapIsOfThisTree(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(top + "ARCHITECTURE.md")

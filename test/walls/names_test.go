@@ -18,14 +18,14 @@ var comparison = regexp.MustCompile(`(?i)EqualFold\(|\bToLower\(|\bToUpper\(|cas
 // peopled are the packages that compare user names. In the others a comparison cannot be one of users.
 var peopled = regexp.MustCompile(`^(cmd|migrations|internal/(auth/[a-z_]+\.go|catalog|users|web|answers|program|legacy|oncall|kit/postgres|incidents/load|[a-z]+/pages|[a-z]+/pg)(/|$))`)
 
-// aboutPeople are the queries and code of the database in which a comparison can be one of users; plans, templates and the like
-// are compared in the others.
+// aboutPeople are the queries and code of the database in which a comparison can be one of users; plans, templates and
+// the like are compared in the others.
 var aboutPeople = regexp.MustCompile(`/(people|oncall_people|directory|directory_sync|lists|devices|responses|applications|users|sessions)\.(sql|go): |users|u\.name|user_contacts|destination`)
 
 // TestEveryComparisonOfNamesIsListed compares the case-insensitive comparisons of the tree with the list in
-// testdata/name_comparisons.txt. People are compared by id (see auth.Actor): a comparison of user names in Go that decides what
-// somebody may do let one user become another, because Go and PostgreSQL fold different characters. A new comparison needs a
-// line "file: code" below the heading that says why it is safe.
+// testdata/name_comparisons.txt. People are compared by id (see auth.Actor): a comparison of user names in Go that
+// decides what somebody may do let one user become another, because Go and PostgreSQL fold different characters. A new
+// comparison needs a line "file: code" below the heading that says why it is safe.
 func TestEveryComparisonOfNamesIsListed(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/name_comparisons.txt")
@@ -56,7 +56,8 @@ func TestEveryComparisonOfNamesIsListed(t *testing.T) {
 			for line := range strings.Lines(string(source)) {
 				code := strings.TrimSpace(strings.SplitN(strings.SplitN(line, "-- ", 2)[0], "// ", 2)[0])
 				found := strings.TrimPrefix(path, top) + ": " + strings.Join(strings.Fields(code), " ")
-				stored := strings.HasPrefix(found, "internal/kit/postgres/") || strings.Contains(found, "/pg/") || strings.HasPrefix(found, "migrations/")
+				stored := strings.HasPrefix(found, "internal/kit/postgres/") || strings.Contains(found, "/pg/") ||
+					strings.HasPrefix(found, "migrations/")
 				if comparison.MatchString(code) && (!stored || aboutPeople.MatchString(found)) {
 					have = append(have, found)
 				}

@@ -35,7 +35,8 @@ func TestStructsHoldNoContextAndPackagesNoState(t *testing.T) {
 			if p.path == "internal/kit/audit" && name == "actions" {
 				continue // filled by the declarations of the actions, so that no second list repeats them
 			}
-			faults = append(faults, fmt.Sprintf("%s: the package variable %s holds state; move it into a struct", p.path, name))
+			faults = append(faults, fmt.Sprintf("%s: the package variable %s holds state; move it into a struct",
+				p.path, name))
 		}
 	}
 	slices.Sort(faults)
@@ -106,12 +107,12 @@ func isSelector(e ast.Expr, pkg, name string) bool {
 	return ok && x.Name == pkg && s.Sel.Name == name
 }
 
-// state are the calls whose results change or differ from one process to the next. A value that is computed from constants
-// is as good as a constant.
+// state are the calls whose results change or differ from one process to the next. A value that is computed from
+// constants is as good as a constant.
 var state = regexp.MustCompile(`^(make|new|sync\..*|atomic\..*|rand\..*|os\..*|time\.Now)$`)
 
-// mutableVariables returns the names of package variables that are more than constants, sentinels, compiled expressions and
-// embedded files: those without a value, those with state, and those that a function assigns to.
+// mutableVariables returns the names of package variables that are more than constants, sentinels, compiled expressions
+// and embedded files: those without a value, those with state, and those that a function assigns to.
 func (p *source) mutableVariables() []string {
 	variables := map[string]bool{} // by name: is it mutable
 	for _, f := range p.files {
@@ -127,7 +128,8 @@ func (p *source) mutableVariables() []string {
 					if name.Name == "_" {
 						continue
 					}
-					variables[name.Name] = !embedded && (len(spec.Values) != len(spec.Names) || !isFixed(spec.Values[i]))
+					variables[name.Name] = !embedded && (len(spec.Values) != len(spec.Names) ||
+						!isFixed(spec.Values[i]))
 				}
 			}
 		}
@@ -144,7 +146,8 @@ func (p *source) mutableVariables() []string {
 }
 
 func isEmbed(doc *ast.CommentGroup) bool {
-	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed") })
+	return doc != nil && slices.ContainsFunc(doc.List,
+		func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed") })
 }
 
 // isFixed reports whether a value has no state. What function literals do when they are called does not count.

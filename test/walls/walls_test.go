@@ -45,22 +45,27 @@ func under(path string, roots ...string) bool {
 	return slices.ContainsFunc(roots, func(r string) bool { return path == r || strings.HasPrefix(path, r+"/") })
 }
 
-// order is the direction of the wings: each imports those before it. ARCHITECTURE.md has the same order. The wings in free import all.
+// order is the direction of the wings: each imports those before it. ARCHITECTURE.md has the same order. The wings in
+// free import all.
 var (
-	order = []string{"kit", "buckets", "users", "auth", "web", "incidents", "messages", "oncall", "delivery", "escalation", "catalog",
+	order = []string{"kit", "buckets", "users", "auth", "web", "incidents", "messages", "oncall", "delivery",
+		"escalation", "catalog",
 		"notifications", "silences", "vendors", "answers", "intake", "system"}
 	free = []string{"legacy", "program", "dev"}
 )
 
 // doors are packages that take requests, besides the rooms pages. No other package of a wing may import one.
-var doors = []string{"internal/web", "internal/answers", "internal/intake/hooks", "internal/intake/smtpd", "internal/auth/scimapi",
+var doors = []string{"internal/web", "internal/answers", "internal/intake/hooks", "internal/intake/smtpd",
+	"internal/auth/scimapi",
 	"internal/auth/signon", "internal/escalation/reach", "internal/oncall/requests"}
 
 // clients are packages of wings that use the network: they call other systems.
-var clients = []string{"internal/vendors", "internal/users/directory/ldap", "internal/auth/sso/oidc", "internal/intake/signatures"}
+var clients = []string{"internal/vendors", "internal/users/directory/ldap", "internal/auth/sso/oidc",
+	"internal/intake/signatures"}
 
 // testSupport may be imported by tests only.
-var testSupport = []string{"internal/dev/pgtest", "internal/dev/vendortest", "internal/dev/golden", "internal/dev/testlog",
+var testSupport = []string{"internal/dev/pgtest", "internal/dev/vendortest", "internal/dev/golden",
+	"internal/dev/testlog",
 	"internal/program/servertest", "internal/legacy/irisapi/v0test"}
 
 // only names the packages that may import a driver or client library.
@@ -69,13 +74,17 @@ var only = []struct {
 	by      func(path string) bool
 }{
 	{"github.com/jackc/pgx", func(p string) bool {
-		return isRoom(p, "pg") || under(p, "internal/kit/postgres", "internal/kit/auditlog", "internal/dev/pgserver", "internal/dev/pgtest")
+		return isRoom(p, "pg") || under(p, "internal/kit/postgres", "internal/kit/auditlog", "internal/dev/pgserver",
+			"internal/dev/pgtest")
 	}},
 	{own + "internal/kit/postgres/db", func(p string) bool {
 		return isRoom(p, "pg") || under(p, "internal/kit/postgres", "internal/kit/auditlog", "internal/dev/pgtest")
 	}},
 	{"github.com/hashicorp/memberlist", func(p string) bool { return p == "internal/buckets" }},
-	{"github.com/slack-go/slack", func(p string) bool { return under(p, "internal/vendors/slack", "internal/dev/pretend") }},
+	{"github.com/slack-go/slack", func(p string) bool {
+		return under(p, "internal/vendors/slack",
+			"internal/dev/pretend")
+	}},
 	{"github.com/go-ldap", func(p string) bool { return p == "internal/users/directory/ldap" }},
 	{own + "internal/users/directory/ldap", func(p string) bool { return p == "internal/program/directories" }},
 	{"github.com/go-sql-driver", func(p string) bool { return under(p, "internal/legacy") }},
@@ -83,7 +92,6 @@ var only = []struct {
 		return isDoor(p) || under(p, "internal/legacy", "internal/program", "internal/dev")
 	}},
 }
-
 
 func wing(path string) string {
 	return strings.SplitN(strings.TrimPrefix(path, "internal/"), "/", 2)[0]
@@ -134,11 +142,13 @@ func TestWalls(t *testing.T) {
 				require.False(t, strings.HasPrefix(imp, o.library) && !o.by(path), "%s may not import %s", path, imp)
 			}
 			inner, isOwn := strings.CutPrefix(imp, own)
-			require.False(t, isOwn && under(path, "jinja") && !under(inner, "jinja"), "%s is part of a library and may not import %s", path, inner)
+			require.False(t, isOwn && under(path, "jinja") && !under(inner, "jinja"),
+				"%s is part of a library and may not import %s", path, inner)
 			if !under(path, "internal") {
 				continue
 			}
-			require.False(t, imp == "net/http" && slices.Contains(order, wing(path)) && wing(path) != "kit" && !isDoor(path) && !named && !under(path, clients...),
+			require.False(t, imp == "net/http" && slices.Contains(order, wing(path)) && wing(path) != "kit" &&
+				!isDoor(path) && !named && !under(path, clients...),
 				"%s is no door and may not import net/http", path)
 			if !isOwn || !under(inner, "internal") {
 				continue
@@ -164,11 +174,12 @@ func TestThePageNamesTheOrder(t *testing.T) {
 	require.ElementsMatch(t, slices.Concat(order, free), built)
 }
 
-// TestPackagesOfIntakeKnowUpdate checks that `go test ./internal/intake/... -update` works: a test program that does not define the
-// flag fails. internal/dev/golden defines it.
+// TestPackagesOfIntakeKnowUpdate checks that `go test ./internal/intake/... -update` works: a test program that does
+// not define the flag fails. internal/dev/golden defines it.
 func TestPackagesOfIntakeKnowUpdate(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{.TestImports}} {{.XTestImports}}", own+"internal/intake/...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{.TestImports}} {{.XTestImports}}",
+		own+"internal/intake/...")
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	for line := range strings.Lines(string(out)) {

@@ -1,6 +1,6 @@
-// Command withpg starts an embedded PostgreSQL, runs a command with its address in IRIS_DATABASE_URL, and stops it. All test binaries
-// share the server: to unpack one for each of them, under the race detector, takes longer than the tests. It exits with the exit code
-// of the command, or with 1 if the command did not run.
+// Command withpg starts an embedded PostgreSQL, runs a command with its address in IRIS_DATABASE_URL, and stops it. All
+// test binaries share the server: to unpack one for each of them, under the race detector, takes longer than the tests.
+// It exits with the exit code of the command, or with 1 if the command did not run.
 //
 //	go run ./test/withpg go test ./...
 package main

@@ -1,6 +1,6 @@
-// Package accounts has the rules of the accounts that Iris itself keeps: the second factor of log-ins with a password and who needs one, password
-// resets, and invitations.
-// The web site, /v1 and the operator's commands use it. It knows neither HTTP nor storage. Faults have texts for the person who logs in.
+// Package accounts has the rules of the accounts that Iris itself keeps: the second factor of log-ins with a password
+// and who needs one, password resets, and invitations. The web site, /v1 and the operator's commands use it. It knows
+// neither HTTP nor storage. Faults have texts for the person who logs in.
 package accounts
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Policy says who must have a second factor to log in with a password. Log-ins at identity providers need none here: the provider asks
-// for it.
+// Policy says who must have a second factor to log in with a password. Log-ins at identity providers need none here:
+// the provider asks for it.
 type Policy string
 
 // The policies.
@@ -30,7 +30,8 @@ func (p Policy) Requires(u users.User) bool {
 // The refusals.
 var (
 	ErrCode     = fault.New(fault.Unauthenticated, "the code is wrong, or was used already")
-	ErrRequired = fault.New(fault.Forbidden, "the policy of this installation requires a second factor: replace it instead of removing it")
+	ErrRequired = fault.New(fault.Forbidden,
+		"the policy of this installation requires a second factor: replace it instead of removing it")
 	ErrNoFactor = fault.New(fault.NotFound, "this account has no second factor")
 )
 
@@ -60,8 +61,8 @@ type Tried struct {
 	RetryAt      time.Time
 }
 
-// FactorStore stores second factors. Save and Remove write entries to the audit log; by is the author. Without a factor, all methods
-// except Save return a NotFound fault.
+// FactorStore stores second factors. Save and Remove write entries to the audit log; by is the author. Without a
+// factor, all methods except Save return a NotFound fault.
 type FactorStore interface {
 	Factor(ctx context.Context, user users.ID) (Factor, error)
 	// Save stores a factor and replaces one that exists.

@@ -114,8 +114,8 @@ func (f *Factors) open(u users.User, sealed []byte) (*otp.Key, error) {
 	return otp.NewKeyFromURL(string(plain))
 }
 
-// Confirm stores a pending second factor if the code is right, and returns the recovery codes. They cannot be read again. A wrong code is
-// ErrCode.
+// Confirm stores a pending second factor if the code is right, and returns the recovery codes. They cannot be read
+// again. A wrong code is ErrCode.
 func (f *Factors) Confirm(ctx context.Context, u users.User, sealed []byte, code string) ([]string, error) {
 	key, err := f.open(u, sealed)
 	if err != nil {
@@ -148,8 +148,8 @@ func (f *Factors) recoveryHash(u users.User, code string) []byte {
 	return f.keys.HashCode(code, fmt.Sprintf("recovery code of user %d", u.ID))
 }
 
-// Check accepts a code of the authenticator or a recovery code, each once. A wrong code is ErrCode. After five wrong codes in a row the
-// person must wait, longer each time, up to an hour: a Throttled fault.
+// Check accepts a code of the authenticator or a recovery code, each once. A wrong code is ErrCode. After five wrong
+// codes in a row the person must wait, longer each time, up to an hour: a Throttled fault.
 func (f *Factors) Check(ctx context.Context, u users.User, code string) error {
 	code = plain(code)
 	tried, err := f.store.Try(ctx, u.ID, func(now Factor) (Tried, error) { return f.judge(u, now, code) })
@@ -162,7 +162,8 @@ func (f *Factors) Check(ctx context.Context, u users.User, code string) error {
 func (f *Factors) judge(u users.User, factor Factor, code string) (Tried, error) {
 	now := f.now()
 	if wait := factor.RetryAt.Sub(now); wait > 0 {
-		return Tried{}, &fault.Error{Kind: fault.Throttled, Message: "too many wrong codes", RetryAfter: max(wait, time.Second)}
+		return Tried{}, &fault.Error{Kind: fault.Throttled, Message: "too many wrong codes",
+			RetryAfter: max(wait, time.Second)}
 	}
 	key, err := f.open(u, factor.Secret)
 	if err != nil {
@@ -190,17 +191,18 @@ func (f *Factors) Remove(ctx context.Context, u users.User) error {
 	return f.store.Remove(ctx, u, u.Name)
 }
 
-// RemoveOf removes the second factor of a person for an administrator. If the policy requires one, the person sets up a new one at the next
-// log-in.
+// RemoveOf removes the second factor of a person for an administrator. If the policy requires one, the person sets up a
+// new one at the next log-in.
 func (f *Factors) RemoveOf(ctx context.Context, u users.User, by string) error {
 	return f.store.Remove(ctx, u, by)
 }
 
-// matches returns the step for which the code is right: the present one, the one before or the one after, but none that is not newer than
-// last.
+// matches returns the step for which the code is right: the present one, the one before or the one after, but none that
+// is not newer than last.
 func matches(secret, code string, last int64, now time.Time) (step int64, ok bool) {
 	for _, at := range [...]time.Time{now.Add(-period * time.Second), now, now.Add(period * time.Second)} {
-		right, err := totp.ValidateCustom(code, secret, at, totp.ValidateOpts{Period: period, Skew: 0, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		right, err := totp.ValidateCustom(code, secret, at, totp.ValidateOpts{Period: period, Skew: 0,
+			Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 		if step := at.Unix() / period; err == nil && right && step > last {
 			return step, true
 		}

@@ -12,7 +12,8 @@ import (
 const InvitationLife = 72 * time.Hour
 
 // ErrNoMail refuses an invitation that could not be sent.
-var ErrNoMail = fault.New(fault.Conflict, "no processor sends mails: configure smtp, or add the person with \"iris user add\"")
+var ErrNoMail = fault.New(fault.Conflict,
+	"no processor sends mails: configure smtp, or add the person with \"iris user add\"")
 
 // Invitation is an invitation of a person who has no account yet.
 type Invitation struct {
@@ -44,9 +45,11 @@ func (i Invitation) Check() error {
 	return nil
 }
 
-// InvitationStore stores invitations by the hashes of their tokens. Changes have entries in the audit log; by is the author.
+// InvitationStore stores invitations by the hashes of their tokens. Changes have entries in the audit log; by is the
+// author.
 type InvitationStore interface {
-	// Add stores an invitation. A name that a person or an invitation has is a Conflict fault; an unknown team is an Invalid fault.
+	// Add stores an invitation. A name that a person or an invitation has is a Conflict fault; an unknown team is an
+	// Invalid fault.
 	Add(ctx context.Context, i Invitation, hash []byte, life time.Duration) (Invitation, error)
 	// Renew replaces the link of an invitation; a NotFound fault if there is none.
 	Renew(ctx context.Context, id int64, hash []byte, life time.Duration, by string) (Invitation, error)
@@ -100,7 +103,8 @@ func (s Invitations) send(ctx context.Context, store func(hash []byte) (Invitati
 		return i, err
 	}
 	return i, s.Mail.Send(ctx, i.Email, "Iris: invitation", "You are invited to Iris, with the user name "+i.Name+
-		". To choose a password and log in, open this link within 72 hours. It works once.\n\n"+s.PublicURL+"/invitation/"+
+		". To choose a password and log in, open this link within 72 hours. It works once.\n\n"+s.PublicURL+
+		"/invitation/"+
 		s.Keys.SealForRecipient(token, i.Email)+"\n\nIf you did not expect this, ignore this mail.", InvitationLife)
 }
 
@@ -109,8 +113,8 @@ func (s Invitations) Open(ctx context.Context, token string) (Invitation, error)
 	return s.Links.Find(ctx, hashToken(token))
 }
 
-// Accept creates the person of a link with a password. A password that breaks the rules is an Invalid fault, and the link stays valid. A name
-// that another person got meanwhile is a Conflict fault.
+// Accept creates the person of a link with a password. A password that breaks the rules is an Invalid fault, and the
+// link stays valid. A name that another person got meanwhile is a Conflict fault.
 func (s Invitations) Accept(ctx context.Context, token, password string) (users.User, error) {
 	if _, err := s.Open(ctx, token); err != nil { // before the costly hash
 		return users.User{}, err

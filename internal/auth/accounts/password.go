@@ -27,9 +27,9 @@ func (p Passwords) Kept(ctx context.Context, u users.User) (bool, error) {
 	return hash != "", err
 }
 
-// Change stores a new password, and returns the person with the LoginEpoch of sessions that begin now; earlier ones end. Personal tokens and the
-// second factor stay. A password that breaks the rules is an Invalid fault, a person without a password of Iris a Conflict fault. The caller has
-// checked the old password.
+// Change stores a new password, and returns the person with the LoginEpoch of sessions that begin now; earlier ones
+// end. Personal tokens and the second factor stay. A password that breaks the rules is an Invalid fault, a person
+// without a password of Iris a Conflict fault. The caller has checked the old password.
 func (p Passwords) Change(ctx context.Context, u users.User, password string) (users.User, error) {
 	kept, err := p.Kept(ctx, u)
 	if err != nil {

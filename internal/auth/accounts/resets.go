@@ -24,8 +24,9 @@ type Addressee struct {
 
 // ResetStore stores the links of password resets by the hashes of their tokens.
 type ResetStore interface {
-	// Add stores a link for the person with that name or verified e-mail contact. Nobody who may reset a password, and somebody who asked too
-	// often, is a NotFound fault. by is the author in the audit log; "" = nobody has logged in, and there is no entry.
+	// Add stores a link for the person with that name or verified e-mail contact. Nobody who may reset a password, and
+	// somebody who asked too often, is a NotFound fault. by is the author in the audit log; "" = nobody has logged in,
+	// and there is no entry.
 	Add(ctx context.Context, login string, hash []byte, life time.Duration, by string) (Addressee, error)
 	// Find returns the person of a valid link, else ErrLink.
 	Find(ctx context.Context, hash []byte) (Addressee, error)
@@ -66,7 +67,8 @@ func (r Resets) Ask(ctx context.Context, login string) error {
 	return nil
 }
 
-// SendTo sends a link to a person for an administrator. A person who cannot set a password with a link is a Conflict fault.
+// SendTo sends a link to a person for an administrator. A person who cannot set a password with a link is a Conflict
+// fault.
 func (r Resets) SendTo(ctx context.Context, u users.User, by string) error {
 	return fault.When(r.send(ctx, u.Name, "An administrator asked", by), fault.NotFound, fault.Newf(fault.Conflict,
 		"%s gets no link: the person needs to be active, with a password of Iris and a verified e-mail contact, and not too many links lately", u.Name))
@@ -78,8 +80,10 @@ func (r Resets) send(ctx context.Context, login, why, by string) error {
 	if err != nil {
 		return err
 	}
-	return r.Mail.Send(ctx, to.Address, "Iris: set a new password", why+" for a new password of your account "+to.User.Name+
-		". To set one, open this link within 30 minutes. It works once.\n\n"+r.PublicURL+"/login/password/"+r.Keys.SealForRecipient(token, to.Address)+
+	return r.Mail.Send(ctx, to.Address, "Iris: set a new password", why+" for a new password of your account "+
+		to.User.Name+
+		". To set one, open this link within 30 minutes. It works once.\n\n"+r.PublicURL+"/login/password/"+
+		r.Keys.SealForRecipient(token, to.Address)+
 		"\n\nIf you did not ask for it, ignore this mail: your password stays as it is.", ResetLife)
 }
 
@@ -89,8 +93,8 @@ func (r Resets) Person(ctx context.Context, token string) (users.User, error) {
 	return found.User, err
 }
 
-// Set stores the new password of a link's person. The sessions end; personal tokens and the second factor stay. A password that breaks the
-// rules is an Invalid fault, and the link stays valid. The caller then calls Inform.
+// Set stores the new password of a link's person. The sessions end; personal tokens and the second factor stay. A
+// password that breaks the rules is an Invalid fault, and the link stays valid. The caller then calls Inform.
 func (r Resets) Set(ctx context.Context, token, password string) (Addressee, error) {
 	if found, err := r.Store.Find(ctx, hashToken(token)); err != nil { // before the costly hash
 		return found, err

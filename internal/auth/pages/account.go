@@ -46,7 +46,8 @@ type Deps struct {
 	Tokens Tokens
 	// Mails reports whether Iris can send mails now.
 	Mails func(ctx context.Context) (bool, error)
-	// Pause is how long the answer to a forgotten password takes at least, so that its time does not reveal whether there is such a person.
+	// Pause is how long the answer to a forgotten password takes at least, so that its time does not reveal whether
+	// there is such a person.
 	Pause time.Duration `optional:"true"`
 }
 
@@ -63,7 +64,8 @@ type Account struct {
 
 // New returns the pages. userKey is the session key of the logged-in person's name.
 func New(d Deps, people People, pages *page.Pages, userKey string, log *zap.Logger) *Account {
-	return &Account{Deps: d, log: log, factors: d.Factors, people: people, sessions: pages.Sessions, pages: pages, userKey: userKey}
+	return &Account{Deps: d, log: log, factors: d.Factors, people: people, sessions: pages.Sessions, pages: pages,
+		userKey: userKey}
 }
 
 // LoginRoutes mounts the routes for people whose password was right. They need loaded sessions.
@@ -110,8 +112,8 @@ const maxForm = 16 << 10
 // byPassword says how a session began.
 const byPassword = "password"
 
-// Enter begins the session of a person whose password was right, or asks for the second factor first. It returns where the browser goes on
-// to; next is where the person wants to go.
+// Enter begins the session of a person whose password was right, or asks for the second factor first. It returns where
+// the browser goes on to; next is where the person wants to go.
 func (a *Account) Enter(r *http.Request, u users.User, next string) (to string, err error) {
 	ctx := r.Context()
 	state, err := a.factors.State(ctx, u)
@@ -142,13 +144,16 @@ func (a *Account) Enter(r *http.Request, u users.User, next string) (to string, 
 
 // Refusals of log-ins by programs.
 var (
-	errCodeNeeded = &fault.Error{Kind: fault.Unauthenticated, Message: "Second factor required", Detail: "send the code in the field second_factor"}
-	errCodeWrong  = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "the code of the second factor is wrong, or was used already"}
-	errSetUpFirst = &fault.Error{Kind: fault.Unauthenticated, Message: "Second factor required", Detail: "log in on the page of Iris and set up a second factor"}
+	errCodeNeeded = &fault.Error{Kind: fault.Unauthenticated, Message: "Second factor required",
+		Detail: "send the code in the field second_factor"}
+	errCodeWrong = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure",
+		Detail: "the code of the second factor is wrong, or was used already"}
+	errSetUpFirst = &fault.Error{Kind: fault.Unauthenticated, Message: "Second factor required",
+		Detail: "log in on the page of Iris and set up a second factor"}
 )
 
-// Check checks the second factor of a person whose password was right, for log-ins that consist of one request. code is "" if the request has
-// none.
+// Check checks the second factor of a person whose password was right, for log-ins that consist of one request. code is
+// "" if the request has none.
 func (a *Account) Check(ctx context.Context, u users.User, code string) error {
 	state, err := a.factors.State(ctx, u)
 	switch {
@@ -168,7 +173,8 @@ func (a *Account) Check(ctx context.Context, u users.User, code string) error {
 	return err
 }
 
-// pending returns the person of this session whose password was right. If there is none, it has redirected to the log-in.
+// pending returns the person of this session whose password was right. If there is none, it has redirected to the
+// log-in.
 func (a *Account) pending(rw http.ResponseWriter, r *http.Request) (u users.User, ok bool) {
 	ctx := r.Context()
 	if name := a.sessions.GetString(ctx, pendingName); name != "" && time.Now().Unix() < a.sessions.GetInt64(ctx, pendingUntil) {
@@ -177,7 +183,8 @@ func (a *Account) pending(rw http.ResponseWriter, r *http.Request) (u users.User
 		case err != nil && !fault.Is(err, fault.NotFound):
 			a.pages.Fail(rw, r, err)
 			return u, false
-		case err == nil && u.Active && int64(u.ID) == a.sessions.GetInt64(ctx, pendingID) && u.LoginEpoch == a.sessions.GetInt(ctx, pendingEpoch):
+		case err == nil && u.Active && int64(u.ID) == a.sessions.GetInt64(ctx, pendingID) &&
+			u.LoginEpoch == a.sessions.GetInt(ctx, pendingEpoch):
 			return u, true
 		}
 	}
@@ -260,8 +267,8 @@ func (a *Account) answer(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Problem returns the status and the text about a refused password or code for the form that had it; "" = the error is something else. It
-// sets Retry-After if the person must wait.
+// Problem returns the status and the text about a refused password or code for the form that had it; "" = the error is
+// something else. It sets Retry-After if the person must wait.
 func Problem(rw http.ResponseWriter, err error) (status int, text string) {
 	var f *fault.Error
 	switch {

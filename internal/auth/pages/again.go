@@ -22,9 +22,9 @@ type againView struct {
 
 type provider struct{ Label, Href string }
 
-// Again shows a page that asks for the password or a log-in at one of the providers when a form is refused because its change needs a recent
-// log-in (auth.Confirmed, page.Pages.LogInAgain). That page sends the form again. Again returns the middleware that checks the password in such a
-// form. The form must be read (page.Pages.ReadForm).
+// Again shows a page that asks for the password or a log-in at one of the providers when a form is refused because its
+// change needs a recent log-in (auth.Confirmed, page.Pages.LogInAgain). That page sends the form again. Again returns
+// the middleware that checks the password in such a form. The form must be read (page.Pages.ReadForm).
 func (a *Account) Again(providers []signon.Choice) func(http.Handler) http.Handler {
 	g := guard{a, providers}
 	a.pages.LogInAgain = func(rw http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,8 @@ func (g guard) middleware(next http.Handler) http.Handler {
 		case err == nil, fault.Is(err, fault.Unauthenticated):
 			g.askAgain(rw, r, http.StatusForbidden, "The password is wrong.")
 		case fault.Is(err, fault.Throttled), fault.Is(err, fault.Unavailable):
-			g.askAgain(rw, r, wire.Status(err), "The password cannot be checked now: "+fault.Public(err)+". Wait a moment and try again.")
+			g.askAgain(rw, r, wire.Status(err), "The password cannot be checked now: "+fault.Public(err)+
+				". Wait a moment and try again.")
 		default:
 			g.pages.Fail(rw, r, err)
 		}
@@ -71,7 +72,8 @@ func (g guard) askAgain(rw http.ResponseWriter, r *http.Request, status int, pro
 	r.PostForm.Del(page.ConfirmPassword)
 	v.Fields = page.Fields(r.PostForm)
 	for _, c := range g.choices {
-		v.Providers = append(v.Providers, provider{c.Label, "/login/sso/" + url.PathEscape(c.Name) + "?again=1&next=" + url.QueryEscape(back(r))})
+		v.Providers = append(v.Providers, provider{c.Label, "/login/sso/" + url.PathEscape(c.Name) + "?again=1&next=" +
+			url.QueryEscape(back(r))})
 	}
 	g.pages.Render(rw, r, status, "again", v)
 }

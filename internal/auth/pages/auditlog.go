@@ -54,7 +54,8 @@ func (h AuditLogPages) list(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	given := r.URL.Query()
-	v := listView{Kinds: choices("anybody", audit.Kinds()), Kind: given.Get("actor_kind"), Actions: choices("any action", audit.Actions()), Action: given.Get("action"),
+	v := listView{Kinds: choices("anybody", audit.Kinds()), Kind: given.Get("actor_kind"),
+		Actions: choices("any action", audit.Actions()), Action: given.Get("action"),
 		From: given.Get("from"), Day: given.Get("until")}
 	q, exported := filters.Query{Limit: page.ListLength}, url.Values{}
 	add := func(name string, value string) {
@@ -83,7 +84,8 @@ func (h AuditLogPages) list(rw http.ResponseWriter, r *http.Request) {
 	if after, err := filters.ParsePlace(given.Get("after")); err == nil {
 		q.After = &after
 	}
-	found, next, err := h.Read.Page(r.Context(), q, func(e audit.Record) filters.Place { return filters.Place{At: e.At, ID: e.ID} })
+	found, next, err := h.Read.Page(r.Context(), q,
+		func(e audit.Record) filters.Place { return filters.Place{At: e.At, ID: e.ID} })
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return

@@ -43,7 +43,8 @@ type entry struct {
 }
 
 func (a auditLog) entries() listing.List[audit.Record] {
-	return listing.List[audit.Record]{Read: a.Read, Texts: []string{"actor", "actor_kind", "action", "object", "address", "request_id"}, Endless: true, Show: showEntry,
+	return listing.List[audit.Record]{Read: a.Read, Texts: []string{"actor", "actor_kind", "action", "object",
+		"address", "request_id"}, Endless: true, Show: showEntry,
 		Place: func(e audit.Record) listing.Place { return listing.Place{At: e.At, ID: e.ID} }}
 }
 
@@ -64,7 +65,8 @@ func (a auditLog) export(w http.ResponseWriter, r *http.Request) error {
 }
 
 func showEntry(e audit.Record) any {
-	return entry{ID: e.ID, At: listing.Time(e.At), Actor: e.Actor, ActorKind: listing.OrNull(string(e.From.Kind)), ActorID: listing.OrNull(e.From.ActorID),
+	return entry{ID: e.ID, At: listing.Time(e.At), Actor: e.Actor, ActorKind: listing.OrNull(string(e.From.Kind)),
+		ActorID: listing.OrNull(e.From.ActorID),
 		Through: listing.OrNull(e.From.Through), TokenID: listing.OrNull(e.From.TokenID), Address: listing.OrNull(e.From.Address),
 		RequestID: listing.OrNull(e.From.Request), Action: string(e.Action), Object: listing.OrNull(e.Object), Detail: listing.OrNull(e.Detail),
 		Changes: append([]audit.Change{}, e.Changes...)}

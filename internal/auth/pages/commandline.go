@@ -67,13 +67,15 @@ func (h TokenPages) askPerson(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := allowView{Frame: h.Pages.Frame(r, "Log in from the command line", ""), asked: a, Life: humanize.Age(tokens.UsualLife(h.Most))}
+	v := allowView{Frame: h.Pages.Frame(r, "Log in from the command line", ""), asked: a,
+		Life: humanize.Age(tokens.UsualLife(h.Most))}
 	for _, one := range a.Scopes {
 		v.Rules = append(v.Rules, described(one))
 	}
 	v.List = join(a.Scopes)
 	// A browser applies form-action to the redirect of the answer too.
-	rw.Header().Set("Content-Security-Policy", strings.Replace(rw.Header().Get("Content-Security-Policy"), "form-action 'self'",
+	rw.Header().Set("Content-Security-Policy", strings.Replace(rw.Header().Get("Content-Security-Policy"),
+		"form-action 'self'",
 		fmt.Sprintf("form-action 'self' http://127.0.0.1:%d", a.Port), 1))
 	h.Pages.Render(rw, r, http.StatusOK, "command-line", v)
 }

@@ -88,8 +88,8 @@ type setUpView struct {
 	Problem string
 }
 
-// renderSetUp shows the pending second factor of this session. If there is none, it begins one during a log-in; otherwise it redirects to the
-// form that asks for the password.
+// renderSetUp shows the pending second factor of this session. If there is none, it begins one during a log-in;
+// otherwise it redirects to the form that asks for the password.
 func (a *Account) renderSetUp(rw http.ResponseWriter, r *http.Request, status int, u users.User, v setUpView) {
 	ctx := r.Context()
 	p, err := a.resume(ctx, u)
@@ -158,7 +158,9 @@ type recoveryView struct {
 func (a *Account) finish(rw http.ResponseWriter, r *http.Request, u users.User, codes []string, err error, to string, again setUpView) {
 	switch {
 	case err == nil:
-		a.pages.Render(rw, r, http.StatusOK, "recovery-codes", recoveryView{page.Frame{Title: "Recovery codes", User: u.Name, ReadOnly: u.ReadOnly, Zone: u.TimeZone}, codes, to})
+		a.pages.Render(rw, r, http.StatusOK, "recovery-codes",
+			recoveryView{page.Frame{Title: "Recovery codes", User: u.Name, ReadOnly: u.ReadOnly, Zone: u.TimeZone},
+				codes, to})
 	case errors.Is(err, accounts.ErrCode) || errors.Is(err, errNotBegun):
 		if again.Problem = "The code is wrong. Check the clock of your phone, and type the newest code."; errors.Is(err, errNotBegun) {
 			again.Problem = ""
@@ -193,8 +195,8 @@ func atLogin(r *http.Request) setUpView {
 	return setUpView{To: "/login/second-factor/set-up?next=" + url.QueryEscape(next(r)), AtLogin: true}
 }
 
-// mustSetUp returns the person of a pending log-in who has no second factor. Somebody who has one is asked for a code: the password alone may
-// not replace it.
+// mustSetUp returns the person of a pending log-in who has no second factor. Somebody who has one is asked for a code:
+// the password alone may not replace it.
 func (a *Account) mustSetUp(rw http.ResponseWriter, r *http.Request) (users.User, bool) {
 	u, ok := a.pending(rw, r)
 	if !ok {

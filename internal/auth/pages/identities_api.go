@@ -41,7 +41,8 @@ type identity struct {
 }
 
 func identityShow(l sso.Linked) any {
-	return identity{ID: l.ID, User: l.User, Provider: l.Provider, Issuer: l.Issuer, Subject: l.Subject, CreatedAt: listing.Time(l.CreatedAt), LastLoginAt: listing.Time(l.LastLoginAt)}
+	return identity{ID: l.ID, User: l.User, Provider: l.Provider, Issuer: l.Issuer, Subject: l.Subject,
+		CreatedAt: listing.Time(l.CreatedAt), LastLoginAt: listing.Time(l.LastLoginAt)}
 }
 
 // refusal is a refused account on the wire.
@@ -58,7 +59,8 @@ type refusal struct {
 }
 
 func showRefusal(r sso.Refusal) any {
-	return refusal{ID: r.ID, Provider: r.Provider, Issuer: r.Issuer, Subject: r.Subject, Name: listing.OrNull(r.Name), Email: listing.OrNull(r.Email), Reason: r.Reason,
+	return refusal{ID: r.ID, Provider: r.Provider, Issuer: r.Issuer, Subject: r.Subject, Name: listing.OrNull(r.Name),
+		Email: listing.OrNull(r.Email), Reason: r.Reason,
 		Attempts: r.Attempts, LastAt: listing.Time(r.LastAt)}
 }
 
@@ -87,7 +89,8 @@ func (a identityRoutes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return listing.AnswerFrom(w, q, found, identityShow, func(l sso.Linked) string { return strconv.FormatInt(l.ID, 10) })
+	return listing.AnswerFrom(w, q, found, identityShow,
+		func(l sso.Linked) string { return strconv.FormatInt(l.ID, 10) })
 }
 
 // refused answers with the accounts whose log-in was refused, by number.
@@ -100,7 +103,8 @@ func (a identityRoutes) refused(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return listing.AnswerFrom(w, q, found, showRefusal, func(f sso.Refusal) string { return strconv.FormatInt(f.ID, 10) })
+	return listing.AnswerFrom(w, q, found, showRefusal,
+		func(f sso.Refusal) string { return strconv.FormatInt(f.ID, 10) })
 }
 
 func (a identityRoutes) link(w http.ResponseWriter, r *http.Request) error {
@@ -140,8 +144,9 @@ func given(w http.ResponseWriter, r *http.Request) ([]sso.Linked, error) {
 	}
 	out := make([]sso.Linked, len(all))
 	for i, one := range all {
-		out[i] = sso.Linked{User: jsonbody.Next(&err, one.Required, "user"), Provider: jsonbody.Next(&err, one.Required, "provider"),
-			Subject: jsonbody.Next(&err, one.Required, "subject")}
+		out[i] = sso.Linked{User: jsonbody.Next(&err, one.Required, "user"),
+			Provider: jsonbody.Next(&err, one.Required, "provider"),
+			Subject:  jsonbody.Next(&err, one.Required, "subject")}
 	}
 	return out, err
 }

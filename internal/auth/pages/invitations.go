@@ -60,7 +60,8 @@ func (a *Account) invite(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := page.Typed(r)
-	i := accounts.Invitation{Name: form.Get("name"), FullName: form.Get("full_name"), Email: form.Get("email"), Role: form.Get("role"), InvitedBy: page.Reader(r).Name}
+	i := accounts.Invitation{Name: form.Get("name"), FullName: form.Get("full_name"), Email: form.Get("email"),
+		Role: form.Get("role"), InvitedBy: page.Reader(r).Name}
 	for team := range strings.SplitSeq(form.Get("teams"), ",") {
 		if team = strings.TrimSpace(team); team != "" {
 			i.Teams = append(i.Teams, team)
@@ -68,7 +69,8 @@ func (a *Account) invite(rw http.ResponseWriter, r *http.Request) {
 	}
 	made, err := a.Invitations.Invite(r.Context(), i)
 	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Conflict) {
-		a.renderInvitations(rw, r, http.StatusUnprocessableEntity, invitationsView{Typed: i, Teams: form.Get("teams"), Problem: humanize.Sentence(fault.Public(err))})
+		a.renderInvitations(rw, r, http.StatusUnprocessableEntity,
+			invitationsView{Typed: i, Teams: form.Get("teams"), Problem: humanize.Sentence(fault.Public(err))})
 		return
 	}
 	a.toInvitations(rw, r, "The invitation of "+made.Name+" is on its way.", err)
@@ -94,13 +96,15 @@ func number(r *http.Request) int64 {
 func (a *Account) resend(rw http.ResponseWriter, r *http.Request) {
 	if a.administrator(rw, r) {
 		sent, err := a.Invitations.Resend(r.Context(), number(r), page.Reader(r).Name)
-		a.toInvitations(rw, r, "The invitation of "+sent.Name+" is on its way again. Its earlier link no longer works.", err)
+		a.toInvitations(rw, r, "The invitation of "+sent.Name+
+			" is on its way again. Its earlier link no longer works.", err)
 	}
 }
 
 func (a *Account) revoke(rw http.ResponseWriter, r *http.Request) {
 	if a.administrator(rw, r) {
-		a.toInvitations(rw, r, "The invitation is revoked. Its link no longer works.", a.Invitations.Revoke(r.Context(), number(r), page.Reader(r).Name))
+		a.toInvitations(rw, r, "The invitation is revoked. Its link no longer works.",
+			a.Invitations.Revoke(r.Context(), number(r), page.Reader(r).Name))
 	}
 }
 

@@ -36,7 +36,8 @@ type invitation struct {
 }
 
 func show(i accounts.Invitation) any {
-	return invitation{ID: i.ID, Name: i.Name, FullName: listing.OrNull(i.FullName), Email: i.Email, Role: listing.OrNull(i.Role), Teams: routing.OrEmpty(i.Teams),
+	return invitation{ID: i.ID, Name: i.Name, FullName: listing.OrNull(i.FullName), Email: i.Email,
+		Role: listing.OrNull(i.Role), Teams: routing.OrEmpty(i.Teams),
 		InvitedBy: i.InvitedBy, CreatedAt: listing.Time(i.CreatedAt), ExpiresAt: listing.Time(i.ExpiresAt)}
 }
 
@@ -59,7 +60,8 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return listing.AnswerFrom(w, q, found, show, func(i accounts.Invitation) string { return strconv.FormatInt(i.ID, 10) })
+	return listing.AnswerFrom(w, q, found, show,
+		func(i accounts.Invitation) string { return strconv.FormatInt(i.ID, 10) })
 }
 
 // mostTeams is how many teams an invitation may name.
@@ -93,7 +95,8 @@ func (a routes) invite(w http.ResponseWriter, r *http.Request) error {
 	return routing.Reply(w, http.StatusCreated, show(made), err)
 }
 
-// numbered returns the number of the invitation in the path and the author of the change, if the caller is an administrator.
+// numbered returns the number of the invitation in the path and the author of the change, if the caller is an
+// administrator.
 func numbered(r *http.Request) (id int64, by auth.Actor, err error) {
 	by = wire.Actor(r.Context())
 	if err := by.MayAdminister(); err != nil {

@@ -104,7 +104,8 @@ func (h TokenPages) rows(r *http.Request, list string, before tokens.ID) (out []
 			if t.TeamID != 0 {
 				owner = "team " + t.Team
 			}
-			out = append(out, row{t.ID, t.Name, owner, t.CreatedBy, fmt.Sprintf("/service-tokens/%d/revoke", t.ID), t.Scopes, t.CreatedAt, t.ExpiresAt, t.LastUsedAt,
+			out = append(out, row{t.ID, t.Name, owner, t.CreatedBy, fmt.Sprintf("/service-tokens/%d/revoke", t.ID),
+				t.Scopes, t.CreatedAt, t.ExpiresAt, t.LastUsedAt,
 				!t.ExpiresAt.After(now)})
 		}
 		return out, err
@@ -115,7 +116,8 @@ func (h TokenPages) rows(r *http.Request, list string, before tokens.ID) (out []
 	}
 	found, err := h.Tokens.Page(r.Context(), of, before, page.ListLength+1)
 	for _, t := range found {
-		one := row{t.ID, t.Name, "", "", fmt.Sprintf("/tokens/%d/revoke", t.ID), t.Scopes, t.CreatedAt, t.ExpiresAt, t.LastUsedAt, !t.ExpiresAt.After(now)}
+		one := row{t.ID, t.Name, "", "", fmt.Sprintf("/tokens/%d/revoke", t.ID), t.Scopes, t.CreatedAt, t.ExpiresAt,
+			t.LastUsedAt, !t.ExpiresAt.After(now)}
 		if list == listAll {
 			one.Owner = t.UserName
 		}
@@ -126,7 +128,8 @@ func (h TokenPages) rows(r *http.Request, list string, before tokens.ID) (out []
 
 const day = 24 * time.Hour
 
-// lives returns the choices of lives that the installation allows. It selects the chosen one, or the usual one if chosen is 0.
+// lives returns the choices of lives that the installation allows. It selects the chosen one, or the usual one if
+// chosen is 0.
 func lives(most, chosen time.Duration) (out []life) {
 	if chosen == 0 {
 		chosen = tokens.UsualLife(most)

@@ -44,7 +44,8 @@ func (a *Account) askForgotten(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (a *Account) tooMany(rw http.ResponseWriter, r *http.Request) {
-	a.renderForgotten(rw, r, http.StatusTooManyRequests, forgottenView{Problem: "Too many links were asked for from your address. Try again in ten minutes."})
+	a.renderForgotten(rw, r, http.StatusTooManyRequests,
+		forgottenView{Problem: "Too many links were asked for from your address. Try again in ten minutes."})
 }
 
 func (a *Account) renderForgotten(rw http.ResponseWriter, r *http.Request, status int, v forgottenView) {
@@ -127,7 +128,8 @@ func (a *Account) reset(rw http.ResponseWriter, r *http.Request) {
 		if err := a.Resets.Inform(context.WithoutCancel(ctx), of); err != nil {
 			a.log.Error("the mail about a changed password cannot be sent", zap.Error(err))
 		}
-		a.pages.Render(rw, r, http.StatusOK, "new-password", resetView{Frame: page.Frame{Title: "Your password is set"}, Done: true, Tokens: ended})
+		a.pages.Render(rw, r, http.StatusOK, "new-password",
+			resetView{Frame: page.Frame{Title: "Your password is set"}, Done: true, Tokens: ended})
 	}
 }
 
@@ -142,19 +144,22 @@ func (a *Account) changePassword(rw http.ResponseWriter, r *http.Request) {
 	}
 	ctx, password := r.Context(), r.PostFormValue("new_password")
 	if password != r.PostFormValue("again") {
-		a.renderLogin(rw, r, http.StatusUnprocessableEntity, page.Refusal{Field: "again", Text: "The new passwords differ."})
+		a.renderLogin(rw, r, http.StatusUnprocessableEntity,
+			page.Refusal{Field: "again", Text: "The new passwords differ."})
 		return
 	}
 	u, err := a.Passwords.Change(ctx, u, password)
 	switch {
 	case fault.Is(err, fault.Invalid):
-		a.renderLogin(rw, r, http.StatusUnprocessableEntity, page.Refusal{Field: "new_password", Text: humanize.Sentence(fault.Public(err))})
+		a.renderLogin(rw, r, http.StatusUnprocessableEntity,
+			page.Refusal{Field: "new_password", Text: humanize.Sentence(fault.Public(err))})
 		return
 	case fault.Is(err, fault.Conflict):
 		a.renderLogin(rw, r, http.StatusConflict, page.Refusal{Text: humanize.Sentence(fault.Public(err))})
 		return
 	case err == nil:
-		_, err = wire.BeginSession(ctx, a.sessions, a.userKey, u, a.sessions.GetString(ctx, auth.SessionHow), time.Now())
+		_, err = wire.BeginSession(ctx, a.sessions, a.userKey, u, a.sessions.GetString(ctx, auth.SessionHow),
+			time.Now())
 	}
 	ended := ""
 	if err == nil {
@@ -164,10 +169,12 @@ func (a *Account) changePassword(rw http.ResponseWriter, r *http.Request) {
 		a.pages.Fail(rw, r, err)
 		return
 	}
-	a.pages.Done(rw, r, "/account/second-factor", "Your password is changed, and your other sessions have ended. "+ended)
+	a.pages.Done(rw, r, "/account/second-factor", "Your password is changed, and your other sessions have ended. "+
+		ended)
 }
 
-// endTokens revokes the personal tokens of a person whose new password is stored, if the form asks for it. It returns a sentence about them.
+// endTokens revokes the personal tokens of a person whose new password is stored, if the form asks for it. It returns a
+// sentence about them.
 func (a *Account) endTokens(r *http.Request, u users.User) (string, error) {
 	if r.PostFormValue("end_tokens") == "" {
 		return "Personal tokens still work.", nil

@@ -94,10 +94,12 @@ type token struct {
 }
 
 func shown(c scim.Connection, secret string) connection {
-	out := connection{Name: c.Name, Provider: listing.OrNull(c.Provider), LinksAccounts: c.LinksAccounts, CreatedBy: c.CreatedBy, CreatedAt: listing.Time(c.CreatedAt),
+	out := connection{Name: c.Name, Provider: listing.OrNull(c.Provider), LinksAccounts: c.LinksAccounts,
+		CreatedBy: c.CreatedBy, CreatedAt: listing.Time(c.CreatedAt),
 		Tokens: []token{}, Token: secret}
 	for _, t := range c.Tokens {
-		out.Tokens = append(out.Tokens, token{CreatedAt: listing.Time(t.CreatedAt), LastUsedAt: listing.Time(t.LastUsedAt)})
+		out.Tokens = append(out.Tokens, token{CreatedAt: listing.Time(t.CreatedAt),
+			LastUsedAt: listing.Time(t.LastUsedAt)})
 	}
 	return out
 }
@@ -125,7 +127,8 @@ func (a connectionRoutes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return listing.AnswerFrom(w, q, found, func(c scim.Connection) any { return shown(c, "") }, func(c scim.Connection) string { return strconv.FormatInt(c.ID, 10) })
+	return listing.AnswerFrom(w, q, found, func(c scim.Connection) any { return shown(c, "") },
+		func(c scim.Connection) string { return strconv.FormatInt(c.ID, 10) })
 }
 
 // maxName is the longest name of a connection in characters.
@@ -137,7 +140,8 @@ func (a connectionRoutes) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if r.Header.Get("Idempotency-Key") != "" {
-		return fault.Invalidf("Idempotency-Key", "a connection cannot be created with an Idempotency-Key: the secret of its token would be stored with the answer")
+		return fault.Invalidf("Idempotency-Key",
+			"a connection cannot be created with an Idempotency-Key: the secret of its token would be stored with the answer")
 	}
 	b, err := jsonbody.ReadKnown(w, r, "name", "provider", "links_accounts")
 	if err != nil {
@@ -155,7 +159,8 @@ func (a connectionRoutes) create(w http.ResponseWriter, r *http.Request) error {
 	case c.Name == "" || len([]rune(c.Name)) > maxName || strings.Contains(c.Name, "/"):
 		return fault.Invalidf("name", "name must have 1 to %d characters and no slash", maxName)
 	case c.Provider != "" && !slices.Contains(a.Providers, c.Provider):
-		return fault.Invalidf("provider", "there is no provider %.60q in the configuration; known: %s", c.Provider, strings.Join(a.Providers, ", "))
+		return fault.Invalidf("provider", "there is no provider %.60q in the configuration; known: %s", c.Provider,
+			strings.Join(a.Providers, ", "))
 	case c.LinksAccounts && c.Provider == "":
 		return fault.Invalidf("links_accounts", "links_accounts needs a provider")
 	}

@@ -37,7 +37,8 @@ type service struct {
 func showService(s tokens.Service) any { return shownService(s, "") }
 
 func shownService(s tokens.Service, secret string) service {
-	out := service{ID: int64(s.ID), Name: s.Name, Scopes: s.Scopes, CreatedBy: s.CreatedBy, CreatedAt: listing.Time(s.CreatedAt), ExpiresAt: listing.Time(s.ExpiresAt),
+	out := service{ID: int64(s.ID), Name: s.Name, Scopes: s.Scopes, CreatedBy: s.CreatedBy,
+		CreatedAt: listing.Time(s.CreatedAt), ExpiresAt: listing.Time(s.ExpiresAt),
 		LastUsedAt: listing.Time(s.LastUsedAt), Token: secret}
 	if s.TeamID != 0 {
 		out.Team = &s.Team
@@ -59,7 +60,8 @@ func (a tokenRoutes) listServices(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	return listing.AnswerFrom(w, q, found, showService, func(s tokens.Service) string { return strconv.FormatInt(int64(s.ID), 10) })
+	return listing.AnswerFrom(w, q, found, showService,
+		func(s tokens.Service) string { return strconv.FormatInt(int64(s.ID), 10) })
 }
 
 func (a tokenRoutes) createService(w http.ResponseWriter, r *http.Request) error {

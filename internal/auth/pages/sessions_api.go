@@ -62,11 +62,13 @@ type session struct {
 }
 
 func sessionShow(s auth.Session) any {
-	return session{ID: s.ID, How: listing.OrNull(s.How), Address: listing.OrNull(s.Address), Device: listing.OrNull(s.Device), CreatedAt: listing.Time(s.CreatedAt),
+	return session{ID: s.ID, How: listing.OrNull(s.How), Address: listing.OrNull(s.Address),
+		Device: listing.OrNull(s.Device), CreatedAt: listing.Time(s.CreatedAt),
 		LastUsedAt: listing.Time(s.LastUsedAt), ExpiresAt: listing.Time(s.ExpiresAt), Current: s.Current}
 }
 
-// person returns whose sessions a request is about: those of the caller, or those of the person that an administrator names.
+// person returns whose sessions a request is about: those of the caller, or those of the person that an administrator
+// names.
 func (a sessionRoutes) person(r *http.Request, name string) (u users.User, err error) {
 	actor := wire.Actor(r.Context())
 	if err := actor.MayHoldTokens(); err != nil {
@@ -90,8 +92,8 @@ func sessionToken(r *http.Request) string {
 	return ""
 }
 
-// list answers with the caller's running sessions; with ?user=NAME it answers administrators with those of a person. A person has few, so all
-// are on one page.
+// list answers with the caller's running sessions; with ?user=NAME it answers administrators with those of a person. A
+// person has few, so all are on one page.
 func (a sessionRoutes) list(w http.ResponseWriter, r *http.Request) error {
 	q, err := listing.Read(r, "user")
 	if err != nil {
@@ -106,7 +108,8 @@ func (a sessionRoutes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return listing.AnswerFrom(w, q, found[:min(len(found), q.Size)], sessionShow, func(s auth.Session) string { return strconv.FormatInt(s.ID, 10) })
+	return listing.AnswerFrom(w, q, found[:min(len(found), q.Size)], sessionShow,
+		func(s auth.Session) string { return strconv.FormatInt(s.ID, 10) })
 }
 
 // endOthers ends the caller's sessions except the one that asks; with ?user=NAME, all of a person.

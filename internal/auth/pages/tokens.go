@@ -200,8 +200,8 @@ func (h TokenPages) revoked(rw http.ResponseWriter, r *http.Request, list string
 	h.Pages.Done(rw, r, list, "The token is revoked. Every process refuses it from the next request on.")
 }
 
-// typed returns the content that the reader typed. Without a life, as where the installation allows less than a day, the usual one is
-// taken.
+// typed returns the content that the reader typed. Without a life, as where the installation allows less than a day,
+// the usual one is taken.
 func typed(r *http.Request, most time.Duration) (c tokens.Content, err error) {
 	c.Name, c.Life = page.Typed(r).Get("name"), tokens.UsualLife(most)
 	if text := r.PostFormValue("days"); text != "" {

@@ -72,11 +72,13 @@ type tokenToken struct {
 func tokenShow(t tokens.Token) any { return tokenShown(t, "") }
 
 func tokenShown(t tokens.Token, secret string) tokenToken {
-	return tokenToken{ID: int64(t.ID), User: t.UserName, Name: t.Name, Scopes: t.Scopes, CreatedAt: listing.Time(t.CreatedAt), ExpiresAt: listing.Time(t.ExpiresAt),
+	return tokenToken{ID: int64(t.ID), User: t.UserName, Name: t.Name, Scopes: t.Scopes,
+		CreatedAt: listing.Time(t.CreatedAt), ExpiresAt: listing.Time(t.ExpiresAt),
 		LastUsedAt: listing.Time(t.LastUsedAt), Token: secret}
 }
 
-// list answers with the caller's tokens, newest first; with ?all=true it answers administrators with those of everybody.
+// list answers with the caller's tokens, newest first; with ?all=true it answers administrators with those of
+// everybody.
 func (a tokenRoutes) list(w http.ResponseWriter, r *http.Request) error {
 	q, err := listing.Read(r, "all")
 	if err != nil {
@@ -104,7 +106,8 @@ func (a tokenRoutes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return listing.AnswerFrom(w, q, found, tokenShow, func(t tokens.Token) string { return strconv.FormatInt(int64(t.ID), 10) })
+	return listing.AnswerFrom(w, q, found, tokenShow,
+		func(t tokens.Token) string { return strconv.FormatInt(int64(t.ID), 10) })
 }
 
 func (a tokenRoutes) create(w http.ResponseWriter, r *http.Request) error {
@@ -186,11 +189,13 @@ func before(q listing.Query) (tokens.ID, error) {
 	return tokens.ID(before), nil
 }
 
-// content reads the body of a request that creates a token: name, scopes and expires_in_seconds; of a service token also the team, "" = the
-// administrators. It refuses an Idempotency-Key, because the secret would be stored with the answer.
+// content reads the body of a request that creates a token: name, scopes and expires_in_seconds; of a service token
+// also the team, "" = the administrators. It refuses an Idempotency-Key, because the secret would be stored with the
+// answer.
 func (a tokenRoutes) content(w http.ResponseWriter, r *http.Request, service bool) (c tokens.Content, team string, err error) {
 	if r.Header.Get("Idempotency-Key") != "" {
-		return c, "", fault.Invalidf("Idempotency-Key", "a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
+		return c, "", fault.Invalidf("Idempotency-Key",
+			"a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
 	}
 	known, most := []string{"name", "scopes", "expires_in_seconds"}, a.Most
 	if service {
@@ -211,7 +216,8 @@ func (a tokenRoutes) content(w http.ResponseWriter, r *http.Request, service boo
 	if c.Scopes, err = tokens.ParseScopes(names); err != nil {
 		return c, "", err
 	}
-	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second), int64(tokens.UsualLife(most)/time.Second))
+	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second),
+		int64(tokens.UsualLife(most)/time.Second))
 	if err != nil {
 		return c, "", err
 	}

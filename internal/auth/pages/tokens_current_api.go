@@ -29,8 +29,8 @@ type exchanged struct {
 	Username  string        `json:"username"`
 }
 
-// exchange answers a code of a log-in from the command line, and its verifier, with a token. A code is used up by the first request, even
-// if the verifier is wrong. The code is the credential of the request.
+// exchange answers a code of a log-in from the command line, and its verifier, with a token. A code is used up by the
+// first request, even if the verifier is wrong. The code is the credential of the request.
 func (a tokenRoutes) exchange(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.ReadKnown(w, r, "code", "verifier")
 	if err != nil {
@@ -57,7 +57,8 @@ func (a tokenRoutes) exchange(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	return routing.Answer(w, http.StatusCreated, exchanged{Token: secret, ID: int64(made.ID), Name: made.Name, Scopes: made.Scopes,
+	return routing.Answer(w, http.StatusCreated, exchanged{Token: secret, ID: int64(made.ID), Name: made.Name,
+		Scopes:    made.Scopes,
 		ExpiresAt: listing.Time(made.ExpiresAt), Username: made.UserName})
 }
 
@@ -85,7 +86,8 @@ func (a tokenRoutes) current(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return fault.When(err, fault.NotFound, tokens.ErrInvalid)
 		}
-		return routing.Answer(w, http.StatusOK, current{ID: int64(s.ID), Kind: "service", Name: s.Name, Scopes: s.Scopes, ExpiresAt: listing.Time(s.ExpiresAt),
+		return routing.Answer(w, http.StatusOK, current{ID: int64(s.ID), Kind: "service", Name: s.Name,
+			Scopes: s.Scopes, ExpiresAt: listing.Time(s.ExpiresAt),
 			Team: s.Team})
 	}
 	found, err := a.Tokens.Page(r.Context(), actor.UserID, actor.Token+1, 1)
@@ -96,8 +98,9 @@ func (a tokenRoutes) current(w http.ResponseWriter, r *http.Request) error {
 		return tokens.ErrInvalid // it was revoked during the request
 	}
 	t := found[0]
-	return routing.Answer(w, http.StatusOK, current{ID: int64(t.ID), Kind: "personal", Name: t.Name, Scopes: t.Scopes, ExpiresAt: listing.Time(t.ExpiresAt),
-		Username: t.UserName})
+	return routing.Answer(w, http.StatusOK, current{ID: int64(t.ID), Kind: "personal", Name: t.Name, Scopes: t.Scopes,
+		ExpiresAt: listing.Time(t.ExpiresAt),
+		Username:  t.UserName})
 }
 
 // revokeCurrent revokes the token of the request. Every token may, whatever its scopes are.

@@ -15,8 +15,8 @@ import (
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Attempts counts attempts to log in with a password, for all processes of iris-api. The keys are stored as keyed hashes. It is safe for
-// concurrent use.
+// Attempts counts attempts to log in with a password, for all processes of iris-api. The keys are stored as keyed
+// hashes. It is safe for concurrent use.
 type Attempts struct {
 	db   *postgres.DB
 	keys *auth.Keys
@@ -36,12 +36,14 @@ func (a *Attempts) Enter(ctx context.Context, t auth.Attempt, l auth.AttemptLimi
 		keys := [][]byte{}
 		if !t.Known {
 			keys = append(keys, address)
-			_, err = q.CountAddressAttempt(ctx, postgresdb.CountAddressAttemptParams{Key: address, Most: l.AddressPerMinute})
+			_, err = q.CountAddressAttempt(ctx, postgresdb.CountAddressAttemptParams{Key: address,
+				Most: l.AddressPerMinute})
 		}
 		for _, k := range limits {
 			if err == nil {
 				keys = append(keys, k.key)
-				_, err = q.CountLoginAttempt(ctx, postgresdb.CountLoginAttemptParams{Key: k.key, Free: k.free, KeepSeconds: int64(auth.KeepAttempts / time.Second),
+				_, err = q.CountLoginAttempt(ctx, postgresdb.CountLoginAttemptParams{Key: k.key, Free: k.free,
+					KeepSeconds:    int64(auth.KeepAttempts / time.Second),
 					LongestSeconds: int64(l.Longest / time.Second)})
 			}
 		}
@@ -52,7 +54,8 @@ func (a *Attempts) Enter(ctx context.Context, t auth.Attempt, l auth.AttemptLimi
 		if err != nil {
 			return err
 		}
-		return &fault.Error{Kind: fault.Throttled, Message: "too many attempts to log in", RetryAfter: max(time.Duration(wait*float64(time.Second)), time.Second)}
+		return &fault.Error{Kind: fault.Throttled, Message: "too many attempts to log in",
+			RetryAfter: max(time.Duration(wait*float64(time.Second)), time.Second)}
 	})
 }
 
@@ -64,11 +67,12 @@ type accountLimit struct {
 
 // Succeeded forgets the attempts of an address for an account.
 func (a *Attempts) Succeeded(ctx context.Context, t auth.Attempt) error {
-	return postgres.Exec(ctx, a.db, (*postgresdb.Queries).ForgetLoginAttempts, [][]byte{a.hash("pair", t.Address, t.Account)})
+	return postgres.Exec(ctx, a.db, (*postgresdb.Queries).ForgetLoginAttempts,
+		[][]byte{a.hash("pair", t.Address, t.Account)})
 }
 
-// Failed writes an entry of the audit log for a refused password. The name is only kept if a person has it: people type passwords into the
-// field for names.
+// Failed writes an entry of the audit log for a refused password. The name is only kept if a person has it: people type
+// passwords into the field for names.
 func (a *Attempts) Failed(ctx context.Context, account string) error {
 	return a.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		e := audit.Entry{Action: audit.LogInRefused, Detail: "unknown name"}

@@ -32,20 +32,23 @@ var auditColumns = map[string]postgres.Column{
 
 // List returns the entries that match, newest first.
 func (a *Audit) List(ctx context.Context, query filters.Query) ([]audit.Record, error) {
-	list := postgres.NewListQuery("AuditList", `select l.id, l.at, l.actor, l.action, l.object, l.detail, l.actor_kind, coalesce(l.actor_id, 0), l.through,
+	list := postgres.NewListQuery("AuditList",
+		`select l.id, l.at, l.actor, l.action, l.object, l.detail, l.actor_kind, coalesce(l.actor_id, 0), l.through,
     coalesce(l.token_id, 0), l.address, l.request_id, l.changes from audit_log l where true`).Tagged("audit", "l.id")
 	if err := list.Filter(query, auditColumns); err != nil {
 		return nil, err
 	}
 	sql, args := list.Order(query.Limit, "l.at", "l.id")
 	return postgres.List(ctx, a.db, sql, args, func(row pgx.CollectableRow) (r audit.Record, err error) {
-		err = row.Scan(&r.ID, &r.At, &r.Actor, &r.Action, &r.Object, &r.Detail, &r.From.Kind, &r.From.ActorID, &r.From.Through, &r.From.TokenID,
+		err = row.Scan(&r.ID, &r.At, &r.Actor, &r.Action, &r.Object, &r.Detail, &r.From.Kind, &r.From.ActorID,
+			&r.From.Through, &r.From.TokenID,
 			&r.From.Address, &r.From.Request, &r.Changes)
 		return r, err
 	})
 }
 
-// Expire deletes entries that are older than retention, also those of the on-call API: at most 10,000 of each. It returns how many.
+// Expire deletes entries that are older than retention, also those of the on-call API: at most 10,000 of each. It
+// returns how many.
 func (a *Audit) Expire(ctx context.Context, retention time.Duration) (deleted int64, err error) {
 	for _, forget := range []func(*postgresdb.Queries, context.Context, int64) (int64, error){(*postgresdb.Queries).ForgetAudit, (*postgresdb.Queries).ForgetOncallAudit} {
 		n, err := postgres.Query(ctx, a.db, forget, retention.Microseconds())

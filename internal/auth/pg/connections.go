@@ -22,8 +22,8 @@ import (
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Store implements scim.Users and scim.Groups, and keeps the connections. Every change is one transaction with an entry in the audit log. It is
-// safe for concurrent use.
+// Store implements scim.Users and scim.Groups, and keeps the connections. Every change is one transaction with an entry
+// in the audit log. It is safe for concurrent use.
 type Store struct{ db *postgres.DB }
 
 var (
@@ -39,7 +39,8 @@ const unique = "23505"
 
 var errNoConnection = fault.New(fault.NotFound, "there is no such SCIM connection")
 
-// Use returns the connection of a token by its hash, and records the use at most once a minute. An unknown token is tokens.ErrInvalid.
+// Use returns the connection of a token by its hash, and records the use at most once a minute. An unknown token is
+// tokens.ErrInvalid.
 func (s *Store) Use(ctx context.Context, hash []byte) (scim.Connection, error) {
 	row, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).UseScimToken, hash)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -81,7 +82,8 @@ func (s *Store) connections(ctx context.Context, p postgresdb.ScimConnectionsPar
 			return nil, err
 		}
 		for _, u := range uses {
-			c.Tokens = append(c.Tokens, scim.TokenUse{CreatedAt: postgres.Deref(u[0]), LastUsedAt: postgres.Deref(u[1])})
+			c.Tokens = append(c.Tokens, scim.TokenUse{CreatedAt: postgres.Deref(u[0]),
+				LastUsedAt: postgres.Deref(u[1])})
 		}
 		out = append(out, c)
 	}
@@ -91,8 +93,9 @@ func (s *Store) connections(ctx context.Context, p postgresdb.ScimConnectionsPar
 // Add stores a connection with its first token. A name that exists is a Conflict fault.
 func (s *Store) Add(ctx context.Context, c scim.Connection, hash []byte) (scim.Connection, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (out scim.Connection, err error) {
-		row, err := q.AddScimConnection(ctx, postgresdb.AddScimConnectionParams{Name: c.Name, Provider: c.Provider, LinksAccounts: c.LinksAccounts,
-			CreatedBy: postgres.Storable(c.CreatedBy)})
+		row, err := q.AddScimConnection(ctx, postgresdb.AddScimConnectionParams{Name: c.Name, Provider: c.Provider,
+			LinksAccounts: c.LinksAccounts,
+			CreatedBy:     postgres.Storable(c.CreatedBy)})
 		if postgres.SqlState(err) == unique {
 			return out, fault.Newf(fault.Conflict, "there is a SCIM connection %s", c.Name)
 		}
@@ -102,7 +105,8 @@ func (s *Store) Add(ctx context.Context, c scim.Connection, hash []byte) (scim.C
 		if err := q.AddScimToken(ctx, postgresdb.AddScimTokenParams{Hash: hash, ConnectionID: row.ID}); err != nil {
 			return out, err
 		}
-		return connectionOf(row), scimNote(ctx, q, c.CreatedBy, audit.SCIMConnectionCreated, "SCIM connection "+row.Name, "provider "+c.Provider)
+		return connectionOf(row), scimNote(ctx, q, c.CreatedBy, audit.SCIMConnectionCreated, "SCIM connection "+
+			row.Name, "provider "+c.Provider)
 	})
 }
 
@@ -146,7 +150,8 @@ func (s *Store) Delete(ctx context.Context, c scim.Connection, actor string) err
 }
 
 func connectionOf(r postgresdb.ScimConnection) scim.Connection {
-	return scim.Connection{ID: r.ID, Name: r.Name, Provider: r.Provider, LinksAccounts: r.LinksAccounts, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt}
+	return scim.Connection{ID: r.ID, Name: r.Name, Provider: r.Provider, LinksAccounts: r.LinksAccounts,
+		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt}
 }
 
 // source names a connection as the issuer of memberships.

@@ -19,7 +19,8 @@ import (
 
 var errNotHeld = fault.New(fault.NotFound, "there is no such held deactivation")
 
-// deactivate switches a person off, or holds the deactivation for an administrator. A held one stays held if the directory repeats it.
+// deactivate switches a person off, or holds the deactivation for an administrator. A held one stays held if the
+// directory repeats it.
 func (t change) deactivate(ctx context.Context, id int64, u users.User) error {
 	if !u.Active {
 		return nil
@@ -45,17 +46,20 @@ func (t change) deactivate(ctx context.Context, id int64, u users.User) error {
 		return err
 	}
 	if held {
-		return scimNote(ctx, t.q, author(t.c), audit.DeactivationHeld, "user "+u.Name, "too many in an hour: an administrator confirms or rejects it")
+		return scimNote(ctx, t.q, author(t.c), audit.DeactivationHeld, "user "+u.Name,
+			"too many in an hour: an administrator confirms or rejects it")
 	}
 	return switchOff(ctx, t.q, u, author(t.c))
 }
 
 func switchOff(ctx context.Context, q *db.Queries, u users.User, actor string) error {
-	_, err := pgusers.ApplyChange(ctx, q, actor, directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
+	_, err := pgusers.ApplyChange(ctx, q, actor, directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name,
+		Source: directorySource})
 	return err
 }
 
-// keepAdmin refuses the deactivation of the last active administrator. Until the transaction ends, no other administrator is deactivated.
+// keepAdmin refuses the deactivation of the last active administrator. Until the transaction ends, no other
+// administrator is deactivated.
 func keepAdmin(ctx context.Context, q *db.Queries, u users.User) error {
 	if !u.Admin {
 		return nil
@@ -67,8 +71,8 @@ func keepAdmin(ctx context.Context, q *db.Queries, u users.User) error {
 	return err
 }
 
-// activate takes a held deactivation back, or switches a person on whom a directory switched off. A person whom somebody switched off by hand
-// stays off.
+// activate takes a held deactivation back, or switches a person on whom a directory switched off. A person whom
+// somebody switched off by hand stays off.
 func (t change) activate(ctx context.Context, id int64, u users.User) error {
 	dropped, err := t.q.DropHeldDeactivation(ctx, id)
 	if err != nil {
@@ -81,13 +85,15 @@ func (t change) activate(ctx context.Context, id int64, u users.User) error {
 	if err != nil || !off {
 		return err
 	}
-	_, err = pgusers.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOn, ID: u.ID, Name: u.Name, Source: directorySource})
+	_, err = pgusers.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOn, ID: u.ID,
+		Name: u.Name, Source: directorySource})
 	return err
 }
 
 // Held returns at most so many held deactivations with a larger number than after, by number.
 func (s *Store) Held(ctx context.Context, after int64, most int) ([]scim.Held, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).HeldDeactivations, db.HeldDeactivationsParams{After: after, Most: most})
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).HeldDeactivations,
+		db.HeldDeactivationsParams{After: after, Most: most})
 	return postgres.Convert(rows, func(r db.HeldDeactivationsRow) scim.Held {
 		return scim.Held{ID: r.ID, Connection: r.Connection, User: r.UserName, RequestedAt: r.RequestedAt}
 	}), err
@@ -148,6 +154,7 @@ func reject(ctx context.Context, q *db.Queries, held db.LockHeldDeactivationRow,
 	if err != nil {
 		return err
 	}
-	_, err = q.SetScimUser(ctx, db.SetScimUserParams{ID: row.ID, UserName: row.UserName, ExternalID: row.ExternalID, Attributes: raw})
+	_, err = q.SetScimUser(ctx, db.SetScimUserParams{ID: row.ID, UserName: row.UserName, ExternalID: row.ExternalID,
+		Attributes: raw})
 	return err
 }

@@ -43,7 +43,8 @@ func factor(ctx context.Context, q *postgresdb.Queries, user users.ID) (accounts
 // Save implements accounts.FactorStore.
 func (f *Factors) Save(ctx context.Context, user users.User, to accounts.Factor, by string) error {
 	return f.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		err := q.SaveSecondFactor(ctx, postgresdb.SaveSecondFactorParams{UserID: user.ID, Secret: to.Secret, LastStep: to.LastStep})
+		err := q.SaveSecondFactor(ctx, postgresdb.SaveSecondFactorParams{UserID: user.ID, Secret: to.Secret,
+			LastStep: to.LastStep})
 		if err != nil {
 			return err
 		}
@@ -89,8 +90,9 @@ func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Fa
 				return out, err
 			}
 		}
-		return out, q.RecordSecondFactor(ctx, postgresdb.RecordSecondFactorParams{UserID: user, LastStep: out.LastStep, Failures: out.Failures,
-			RetryAt: postgres.NullTime(out.RetryAt)})
+		return out, q.RecordSecondFactor(ctx, postgresdb.RecordSecondFactorParams{UserID: user, LastStep: out.LastStep,
+			Failures: out.Failures,
+			RetryAt:  postgres.NullTime(out.RetryAt)})
 	})
 }
 

@@ -21,7 +21,8 @@ func TestGrants(t *testing.T) {
 	}
 	exec(`insert into users (id, name) overriding system value values (901, 'Ann')`)
 	s := pg.NewGrants(d)
-	want := tokens.Grant{User: 901, UserName: "Ann", Name: "laptop", Scopes: tokens.Scopes{tokens.Incidents, tokens.Read}, Challenge: "c"}
+	want := tokens.Grant{User: 901, UserName: "Ann", Name: "laptop",
+		Scopes: tokens.Scopes{tokens.Incidents, tokens.Read}, Challenge: "c"}
 	add := func(code string) []byte {
 		t.Helper()
 		require.NoError(t, s.Add(ctx, tokens.HashCode(code), want))
@@ -47,7 +48,8 @@ func TestGrants(t *testing.T) {
 
 	add("old")
 	var soon bool
-	require.NoError(t, d.Pool().QueryRow(ctx, `select expires_at between clock_timestamp() + interval '50 s' and clock_timestamp() + interval '60 s' from token_grants`).Scan(&soon))
+	require.NoError(t, d.Pool().QueryRow(ctx,
+		`select expires_at between clock_timestamp() + interval '50 s' and clock_timestamp() + interval '60 s' from token_grants`).Scan(&soon))
 	require.True(t, soon, "a code is valid for 60 seconds")
 	exec(`update token_grants set expires_at = clock_timestamp()`)
 	add("new")

@@ -28,7 +28,8 @@ func (s *Store) Groups(ctx context.Context, c scim.Connection, f scim.Filter, w 
 	if !possible || !known {
 		return out, nil
 	}
-	p := db.ScimGroupsParams{ConnectionID: c.ID, ID: id, Name: condition(f, scim.ByName), ExternalID: condition(f, scim.ByExternalID), Member: member,
+	p := db.ScimGroupsParams{ConnectionID: c.ID, ID: id, Name: condition(f, scim.ByName),
+		ExternalID: condition(f, scim.ByExternalID), Member: member,
 		Members: !w.WithoutMembers, Skip: w.Start - 1, Most: w.Count}
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = scim.List{}
@@ -37,7 +38,8 @@ func (s *Store) Groups(ctx context.Context, c scim.Connection, f scim.Filter, w 
 			return err
 		}
 		for _, r := range rows {
-			one := groupOf(db.ScimGroup{ID: r.ID, Name: r.Name, ExternalID: r.ExternalID, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt})
+			one := groupOf(db.ScimGroup{ID: r.ID, Name: r.Name, ExternalID: r.ExternalID, Version: r.Version,
+				CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt})
 			if !w.WithoutMembers {
 				one.Document = one.Document.WithMembers(texts(r.Members))
 			}
@@ -59,7 +61,8 @@ func (s *Store) Groups(ctx context.Context, c scim.Connection, f scim.Filter, w 
 // CreateGroup implements scim.Groups. Members who are no people of the connection are left out.
 func (s *Store) CreateGroup(ctx context.Context, c scim.Connection, d scim.Document, p scim.Policy) (scim.Resource, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (out scim.Resource, err error) {
-		row, err := q.AddScimGroup(ctx, db.AddScimGroupParams{ConnectionID: c.ID, Name: d.Text("displayName"), ExternalID: d.Text("externalId")})
+		row, err := q.AddScimGroup(ctx, db.AddScimGroupParams{ConnectionID: c.ID, Name: d.Text("displayName"),
+			ExternalID: d.Text("externalId")})
 		if postgres.SqlState(err) == unique {
 			return out, errGroupNamed
 		}
@@ -81,7 +84,8 @@ func (s *Store) SaveGroup(ctx context.Context, c scim.Connection, r scim.Resourc
 			return out, fault.New(fault.Stale, "the group has changed: read it again")
 		}
 		renamed := row.Name != r.Document.Text("displayName")
-		row, err = q.SetScimGroup(ctx, db.SetScimGroupParams{ID: row.ID, Name: r.Document.Text("displayName"), ExternalID: r.Document.Text("externalId")})
+		row, err = q.SetScimGroup(ctx, db.SetScimGroupParams{ID: row.ID, Name: r.Document.Text("displayName"),
+			ExternalID: r.Document.Text("externalId")})
 		if postgres.SqlState(err) == unique {
 			return out, errGroupNamed
 		}
@@ -104,7 +108,8 @@ func lockGroup(ctx context.Context, q *db.Queries, c scim.Connection, id string)
 	return row, err
 }
 
-// members gives a group the members of the document. If the group was renamed, the rights of all members follow the new name.
+// members gives a group the members of the document. If the group was renamed, the rights of all members follow the new
+// name.
 func (t change) members(ctx context.Context, row db.ScimGroup, d scim.Document, renamed bool) (out scim.Resource, err error) {
 	had, err := t.q.ScimMembers(ctx, row.ID)
 	if err != nil {
@@ -180,7 +185,8 @@ func groupOf(r db.ScimGroup) scim.Resource {
 	if r.ExternalID != "" {
 		d["externalId"] = r.ExternalID
 	}
-	return scim.Resource{ID: strconv.FormatInt(r.ID, 10), Document: d, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	return scim.Resource{ID: strconv.FormatInt(r.ID, 10), Document: d, Version: r.Version, CreatedAt: r.CreatedAt,
+		UpdatedAt: r.UpdatedAt}
 }
 
 // without returns the numbers that are not among others.

@@ -22,7 +22,8 @@ import (
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// Identities stores accounts. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
+// Identities stores accounts. Every change has an entry in the audit log, in the same transaction. It is safe for
+// concurrent use.
 type Identities struct{ db *postgres.DB }
 
 var _ sso.Store = (*Identities)(nil)
@@ -43,7 +44,8 @@ func facts(ctx context.Context, q *postgresdb.Queries, id sso.Identity) (f sso.F
 	r, err := q.LinkedUser(ctx, postgresdb.LinkedUserParams{Issuer: id.Issuer, Subject: id.Subject})
 	if err == nil {
 		f.Granted = sso.Role(r.GrantedRole)
-		f.Linked = pgusers.UserOf(postgresdb.UserByNameRow{ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+		f.Linked = pgusers.UserOf(postgresdb.UserByNameRow{ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID,
+			Name: r.Name, FullName: r.FullName,
 			TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch})
 		return f, nil
 	}
@@ -51,7 +53,8 @@ func facts(ctx context.Context, q *postgresdb.Queries, id sso.Identity) (f sso.F
 		return f, err
 	}
 	if name := postgres.Storable(id.Name); name != "" {
-		n, err := q.UserByCanonicalName(ctx, postgresdb.UserByCanonicalNameParams{Name: name, CanonicalName: users.CanonicalName(name)})
+		n, err := q.UserByCanonicalName(ctx, postgresdb.UserByCanonicalNameParams{Name: name,
+			CanonicalName: users.CanonicalName(name)})
 		if err == nil {
 			f.Named = pgusers.UserOf(postgresdb.UserByNameRow(n))
 		} else if !errors.Is(err, pgx.ErrNoRows) {
@@ -66,12 +69,14 @@ func facts(ctx context.Context, q *postgresdb.Queries, id sso.Identity) (f sso.F
 		return f, nil
 	}
 	f.MailedLinked = m.Linked
-	f.Mailed = pgusers.UserOf(postgresdb.UserByNameRow{ID: m.ID, TargetID: m.TargetID, OncallID: m.OncallID, Name: m.Name, FullName: m.FullName,
+	f.Mailed = pgusers.UserOf(postgresdb.UserByNameRow{ID: m.ID, TargetID: m.TargetID, OncallID: m.OncallID,
+		Name: m.Name, FullName: m.FullName,
 		TimeZone: m.TimeZone, Admin: m.Admin, ReadOnly: m.ReadOnly, Active: m.Active, LoginEpoch: m.LoginEpoch})
 	return f, err
 }
 
-// Apply implements sso.Store. The last active administrator stays an administrator. Teams that do not exist are left out.
+// Apply implements sso.Store. The last active administrator stays an administrator. Teams that do not exist are left
+// out.
 func (i *Identities) Apply(ctx context.Context, d sso.Decision) (users.User, error) {
 	by := actor("single sign-on: " + d.Identity.Provider)
 	ctx = audit.As(ctx, audit.Provider, 0, string(by))
@@ -115,7 +120,8 @@ func (a actor) note(ctx context.Context, q *postgresdb.Queries, action audit.Act
 
 // link stores a new link. A Conflict fault if the account has one.
 func link(ctx context.Context, q *postgresdb.Queries, u users.User, l sso.Linked, by actor) error {
-	_, err := q.LinkIdentity(ctx, postgresdb.LinkIdentityParams{UserID: u.ID, Provider: l.Provider, Issuer: l.Issuer, Subject: l.Subject})
+	_, err := q.LinkIdentity(ctx, postgresdb.LinkIdentityParams{UserID: u.ID, Provider: l.Provider, Issuer: l.Issuer,
+		Subject: l.Subject})
 	if postgres.SqlState(err) == "23505" {
 		return fault.Newf(fault.Conflict, "the account %s of provider %s is linked already", l.Subject, l.Provider)
 	}
@@ -128,8 +134,8 @@ func link(ctx context.Context, q *postgresdb.Queries, u users.User, l sso.Linked
 	return by.note(ctx, q, audit.AccountLinked, u.Name, l.Provider+", subject "+l.Subject)
 }
 
-// ApplyRights stores the rights that groups give to a person. source is the issuer of the groups, for the memberships that it manages; by is the
-// actor in the audit log. The last active administrator stays one.
+// ApplyRights stores the rights that groups give to a person. source is the issuer of the groups, for the memberships
+// that it manages; by is the actor in the audit log. The last active administrator stays one.
 func ApplyRights(ctx context.Context, q *postgresdb.Queries, u users.User, r sso.Rights, source, by string) error {
 	if err := applyRole(ctx, q, u, r, actor(by)); err != nil {
 		return err
@@ -150,7 +156,8 @@ func applyRole(ctx context.Context, q *postgresdb.Queries, u users.User, r sso.R
 	if err != nil || changed == 0 {
 		return err
 	}
-	return by.note(ctx, q, audit.RoleChanged, u.Name, fmt.Sprintf("by groups: administrator %t, read-only %t", r.Admin, r.ReadOnly))
+	return by.note(ctx, q, audit.RoleChanged, u.Name, fmt.Sprintf("by groups: administrator %t, read-only %t", r.Admin,
+		r.ReadOnly))
 }
 
 func applyRights(ctx context.Context, q *postgresdb.Queries, u users.User, d sso.Decision, by actor) error {
@@ -158,7 +165,8 @@ func applyRights(ctx context.Context, q *postgresdb.Queries, u users.User, d sso
 	if err := applyRole(ctx, q, u, r, by); err != nil {
 		return err
 	}
-	err := q.LoggedInWith(ctx, postgresdb.LoggedInWithParams{Issuer: id.Issuer, Subject: id.Subject, GrantedRole: string(r.Granted)})
+	err := q.LoggedInWith(ctx, postgresdb.LoggedInWithParams{Issuer: id.Issuer, Subject: id.Subject,
+		GrantedRole: string(r.Granted)})
 	if err != nil {
 		return err
 	}
@@ -219,7 +227,8 @@ func applyTeams(ctx context.Context, q *postgresdb.Queries, u users.User, r sso.
 	return nil
 }
 
-// leave ends a managed membership, unless the groups of an account at another provider give it too. Rosters and administrators stay.
+// leave ends a managed membership, unless the groups of an account at another provider give it too. Rosters and
+// administrators stay.
 func leave(ctx context.Context, q *postgresdb.Queries, team int64, u users.User, issuer string) error {
 	if _, err := q.LockTeam(ctx, team); err != nil {
 		return err
@@ -248,12 +257,14 @@ func (i *Identities) Refused(ctx context.Context, d sso.Decision) error {
 			return err
 		}
 		id := d.Identity
-		err := q.RefuseIdentity(ctx, postgresdb.RefuseIdentityParams{Provider: id.Provider, Issuer: id.Issuer, Subject: id.Subject, Name: short(id.Name),
+		err := q.RefuseIdentity(ctx, postgresdb.RefuseIdentityParams{Provider: id.Provider, Issuer: id.Issuer,
+			Subject: id.Subject, Name: short(id.Name),
 			Email: short(id.Email), Reason: short(d.Reason)})
 		if err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Actor: "single sign-on: " + id.Provider, Action: audit.LogInRefused, Object: "account " + short(id.Subject),
+		return auditlog.Write(ctx, q, audit.Entry{Actor: "single sign-on: " + id.Provider, Action: audit.LogInRefused,
+			Object: "account " + short(id.Subject),
 			Detail: short(d.Reason)})
 	})
 }
@@ -277,13 +288,14 @@ func (i *Identities) Link(ctx context.Context, by string, links ...sso.Linked) e
 	})
 }
 
-// Unlink deletes a link and the memberships that its groups gave, and ends the sessions that began with it. A NotFound fault if there is no
-// such link.
+// Unlink deletes a link and the memberships that its groups gave, and ends the sessions that began with it. A NotFound
+// fault if there is no such link.
 func (i *Identities) Unlink(ctx context.Context, by string, id int64) error {
 	return i.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error { return unlink(ctx, q, id, by) })
 }
 
-// UnlinkAccount removes the link of a person to an account in a transaction, as Unlink does. Without such a link it does nothing.
+// UnlinkAccount removes the link of a person to an account in a transaction, as Unlink does. Without such a link it
+// does nothing.
 func UnlinkAccount(ctx context.Context, q *postgresdb.Queries, u users.User, issuer, subject, by string) error {
 	id, err := q.IdentityOf(ctx, postgresdb.IdentityOfParams{UserID: u.ID, Issuer: issuer, Subject: subject})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -320,15 +332,18 @@ func unlink(ctx context.Context, q *postgresdb.Queries, id int64, by string) err
 
 // List returns at most so many links with a greater number than after, of a person ("" = all).
 func (i *Identities) List(ctx context.Context, user string, after int64, most int) ([]sso.Linked, error) {
-	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).Identities, postgresdb.IdentitiesParams{After: after, UserName: postgres.Storable(user), Most: most})
+	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).Identities,
+		postgresdb.IdentitiesParams{After: after, UserName: postgres.Storable(user), Most: most})
 	return postgres.Convert(rows, func(r postgresdb.IdentitiesRow) sso.Linked {
-		return sso.Linked{ID: r.ID, Provider: r.Provider, Issuer: r.Issuer, Subject: r.Subject, User: r.UserName, CreatedAt: r.CreatedAt,
+		return sso.Linked{ID: r.ID, Provider: r.Provider, Issuer: r.Issuer, Subject: r.Subject, User: r.UserName,
+			CreatedAt:   r.CreatedAt,
 			LastLoginAt: postgres.Deref(r.LastLoginAt)}
 	}), err
 }
 
 // Refusals returns at most so many refusals with a greater number than after.
 func (i *Identities) Refusals(ctx context.Context, after int64, most int) ([]sso.Refusal, error) {
-	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).RefusedIdentities, postgresdb.RefusedIdentitiesParams{After: after, Most: min(most, math.MaxInt32)})
+	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).RefusedIdentities,
+		postgresdb.RefusedIdentitiesParams{After: after, Most: min(most, math.MaxInt32)})
 	return postgres.Convert(rows, func(r postgresdb.RefusedIdentity) sso.Refusal { return sso.Refusal(r) }), err
 }

@@ -18,8 +18,8 @@ import (
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// ProviderSessions stores which web sessions began with which account, so that the provider can end them, and the values that may be used once. It
-// is safe for concurrent use.
+// ProviderSessions stores which web sessions began with which account, so that the provider can end them, and the
+// values that may be used once. It is safe for concurrent use.
 type ProviderSessions struct {
 	db   *postgres.DB
 	keys *auth.Keys
@@ -33,8 +33,9 @@ func NewProviderSessions(d *postgres.DB, keys *auth.Keys) *ProviderSessions {
 // Began records that a stored session began with an account.
 func (s *ProviderSessions) Began(ctx context.Context, token string, from sso.Session) error {
 	hash := HashToken(token)
-	return postgres.Exec(ctx, s.db, (*postgresdb.Queries).LinkSession, postgresdb.LinkSessionParams{Token: hash, Issuer: from.Issuer, Subject: from.Subject,
-		Sid: from.Sid, IDToken: s.keys.Seal([]byte(from.IDToken), sealedFor(hash))})
+	return postgres.Exec(ctx, s.db, (*postgresdb.Queries).LinkSession,
+		postgresdb.LinkSessionParams{Token: hash, Issuer: from.Issuer, Subject: from.Subject,
+			Sid: from.Sid, IDToken: s.keys.Seal([]byte(from.IDToken), sealedFor(hash))})
 }
 
 // Of returns the account with which a session began; the zero value if it began in another way.
@@ -61,7 +62,8 @@ func (s *ProviderSessions) End(ctx context.Context, issuer, subject, sid string)
 			return n, err
 		}
 		ctx = audit.As(ctx, audit.Provider, 0, "single sign-on: "+issuer)
-		return n, auditlog.Write(ctx, q, audit.Entry{Action: audit.SessionsEnded, Object: "account " + subject, Detail: humanize.Count(int(n), "session", "sessions")})
+		return n, auditlog.Write(ctx, q, audit.Entry{Action: audit.SessionsEnded, Object: "account " + subject,
+			Detail: humanize.Count(int(n), "session", "sessions")})
 	})
 }
 
@@ -72,7 +74,8 @@ func (s *ProviderSessions) Use(ctx context.Context, value string, keep time.Dura
 		if err := q.ForgetUsedValues(ctx); err != nil {
 			return false, err
 		}
-		n, err := q.UseOnce(ctx, postgresdb.UseOnceParams{Value: hex.EncodeToString(sum[:]), KeepSeconds: keep.Seconds()})
+		n, err := q.UseOnce(ctx, postgresdb.UseOnceParams{Value: hex.EncodeToString(sum[:]),
+			KeepSeconds: keep.Seconds()})
 		return n > 0, err
 	})
 }

@@ -63,7 +63,8 @@ func (f fixture) members() (out []string) {
 }
 
 func ana() sso.Identity {
-	return sso.Identity{Provider: "corp", Issuer: "https://idp", Subject: "1", Name: "ana", FullName: "Ana Ruiz", Email: "ana@example.com", EmailVerified: true}
+	return sso.Identity{Provider: "corp", Issuer: "https://idp", Subject: "1", Name: "ana", FullName: "Ana Ruiz",
+		Email: "ana@example.com", EmailVerified: true}
 }
 
 func TestTheFirstLogInCreatesThePerson(t *testing.T) {
@@ -94,7 +95,8 @@ func TestTheFirstLogInCreatesThePerson(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, refused, 1)
 	require.Equal(t, 2, refused[0].Attempts)
-	require.NoError(t, f.store.Link(t.Context(), "root", sso.Linked{User: "ANA", Provider: "corp", Issuer: "https://idp", Subject: "2"}))
+	require.NoError(t, f.store.Link(t.Context(), "root", sso.Linked{User: "ANA", Provider: "corp",
+		Issuer: "https://idp", Subject: "2"}))
 	linked, d := f.logIn(stranger, sso.Rules{})
 	require.Equal(t, sso.Use, d.Kind)
 	require.Equal(t, u.ID, linked.ID)
@@ -102,9 +104,11 @@ func TestTheFirstLogInCreatesThePerson(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, refused, "a linked account is no longer listed")
 
-	err = f.store.Link(t.Context(), "root", sso.Linked{User: "ana", Provider: "corp", Issuer: "https://idp", Subject: "2"})
+	err = f.store.Link(t.Context(), "root", sso.Linked{User: "ana", Provider: "corp", Issuer: "https://idp",
+		Subject: "2"})
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
-	err = f.store.Link(t.Context(), "root", sso.Linked{User: "nobody", Provider: "corp", Issuer: "https://idp", Subject: "3"})
+	err = f.store.Link(t.Context(), "root", sso.Linked{User: "nobody", Provider: "corp", Issuer: "https://idp",
+		Subject: "3"})
 	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
 
 	list, err := f.store.List(t.Context(), "Ana", 0, 10)
@@ -119,7 +123,8 @@ func TestTheFirstLogInCreatesThePerson(t *testing.T) {
 
 func TestAVerifiedAddressLinksIfTrusted(t *testing.T) {
 	f := setup(t)
-	boss, err := f.rows.Create(t.Context(), pg.NewUser{Name: "boss", Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
+	boss, err := f.rows.Create(t.Context(), pg.NewUser{Name: "boss",
+		Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
 	require.NoError(t, err)
 	rules := sso.Rules{TrustEmail: true}
 	_, d := f.logIn(ana(), rules)
@@ -141,7 +146,8 @@ func TestAVerifiedAddressLinksIfTrusted(t *testing.T) {
 
 func TestAnAddressOfADirectoryLinksIfTrusted(t *testing.T) {
 	f := setup(t)
-	boss, err := f.rows.Create(t.Context(), pg.NewUser{Name: "boss", Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
+	boss, err := f.rows.Create(t.Context(), pg.NewUser{Name: "boss",
+		Contacts: map[users.Mode]string{users.Email: "Ana@Example.com"}})
 	require.NoError(t, err)
 	f.exec(`update user_contacts set verified_destination = destination;
 		insert into directory_contacts (user_id, mode, destination) select user_id, mode, destination from user_contacts where mode = 'email'`)
@@ -154,7 +160,8 @@ func TestGroupsGiveRolesAndTeams(t *testing.T) {
 	f := setup(t)
 	f.exec(`insert into users (name, admin) values ('root', true); insert into teams (name) values ('db');
 		insert into users (name) values ('hand'); insert into team_members (team_id, user_id, position) select t.id, u.id, 1 from teams t, users u where u.name = 'hand'`)
-	rules := sso.Rules{Import: true, Admins: []string{"admins"}, Teams: []sso.TeamRule{{Group: "dba", Team: "DB"}, {Group: "dba", Team: "unknown"}}}
+	rules := sso.Rules{Import: true, Admins: []string{"admins"},
+		Teams: []sso.TeamRule{{Group: "dba", Team: "DB"}, {Group: "dba", Team: "unknown"}}}
 	id := ana()
 	id.HasGroups, id.Groups = true, []string{"admins", "dba"}
 	u, _ := f.logIn(id, rules)
@@ -175,8 +182,10 @@ func TestGroupsGiveRolesAndTeams(t *testing.T) {
 	u, _ = f.logIn(id, rules)
 	require.True(t, u.Admin)
 
-	hand := sso.Identity{Provider: "corp", Issuer: "https://idp", Subject: "9", HasGroups: true, Groups: []string{"dba"}}
-	require.NoError(t, f.store.Link(t.Context(), "root", sso.Linked{User: "hand", Provider: "corp", Issuer: "https://idp", Subject: "9"}))
+	hand := sso.Identity{Provider: "corp", Issuer: "https://idp", Subject: "9", HasGroups: true,
+		Groups: []string{"dba"}}
+	require.NoError(t, f.store.Link(t.Context(), "root", sso.Linked{User: "hand", Provider: "corp",
+		Issuer: "https://idp", Subject: "9"}))
 	f.logIn(hand, rules)
 	hand.Groups = nil
 	f.logIn(hand, rules)
@@ -192,7 +201,8 @@ func TestGroupsGiveRolesAndTeams(t *testing.T) {
 	require.False(t, u.Admin, "the role that groups gave is taken back later")
 
 	var notes int
-	require.NoError(t, f.db.Pool().QueryRow(t.Context(), `select count(*) from audit_log where actor = 'single sign-on: corp'`).Scan(&notes))
+	require.NoError(t, f.db.Pool().QueryRow(t.Context(),
+		`select count(*) from audit_log where actor = 'single sign-on: corp'`).Scan(&notes))
 	require.Positive(t, notes)
 }
 
@@ -206,7 +216,8 @@ func TestSessionsOfAnAccount(t *testing.T) {
 	begin := func(token, subject, sid string) {
 		t.Helper()
 		require.NoError(t, web.CommitCtx(t.Context(), token, data, time.Now().Add(time.Hour)))
-		require.NoError(t, sessions.Began(t.Context(), token, sso.Session{Issuer: "https://idp", Subject: subject, Sid: sid, IDToken: "jwt"}))
+		require.NoError(t, sessions.Began(t.Context(), token,
+			sso.Session{Issuer: "https://idp", Subject: subject, Sid: sid, IDToken: "jwt"}))
 	}
 	begin("a", "1", "s1")
 	begin("b", "1", "s2")
@@ -218,7 +229,8 @@ func TestSessionsOfAnAccount(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, of)
 	var plain int
-	require.NoError(t, f.db.Pool().QueryRow(t.Context(), `select count(*) from session_identities where position('jwt'::bytea in id_token) > 0`).Scan(&plain))
+	require.NoError(t, f.db.Pool().QueryRow(t.Context(),
+		`select count(*) from session_identities where position('jwt'::bytea in id_token) > 0`).Scan(&plain))
 	require.Zero(t, plain)
 
 	end := func(issuer, subject, sid string, want int) {

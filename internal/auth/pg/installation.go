@@ -22,8 +22,8 @@ type Installation struct {
 }
 
 // LoadInstallation reads the installation's secret, which `iris migrate` made. secretKey is the operator's own key
-// (IRIS_SECRET_KEY); "" = none. An unwrapped secret is wrapped with the key; a wrapped one needs the key. Without a key a
-// warning is logged: a reader of the database can then sign links and read the keys of applications.
+// (IRIS_SECRET_KEY); "" = none. An unwrapped secret is wrapped with the key; a wrapped one needs the key. Without a key
+// a warning is logged: a reader of the database can then sign links and read the keys of applications.
 func LoadInstallation(ctx context.Context, d *postgres.DB, secretKey string, log *zap.Logger) (Installation, error) {
 	var out Installation
 	err := d.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -67,11 +67,13 @@ func openSecret(row db.InstallationRow, secretKey string) ([]byte, error) {
 		return row.Secret, nil
 	}
 	if secretKey == "" {
-		return nil, fault.Invalidf("secret_key", "the installation secret is encrypted: set IRIS_SECRET_KEY to the key it was encrypted with")
+		return nil, fault.Invalidf("secret_key",
+			"the installation secret is encrypted: set IRIS_SECRET_KEY to the key it was encrypted with")
 	}
 	secret, err := auth.UnwrapSecret(secretKey, row.Secret)
 	if errors.Is(err, auth.ErrSealed) {
-		return nil, fault.Invalidf("secret_key", "IRIS_SECRET_KEY is not the key that the installation secret is encrypted with")
+		return nil, fault.Invalidf("secret_key",
+			"IRIS_SECRET_KEY is not the key that the installation secret is encrypted with")
 	}
 	return secret, err
 }

@@ -34,7 +34,8 @@ var (
 func NewInvitations(d *postgres.DB) *Invitations { return &Invitations{db: d} }
 
 func invitation(r postgresdb.Invitation) accounts.Invitation {
-	return accounts.Invitation{ID: r.ID, Name: r.Name, FullName: r.FullName, Email: r.Email, Role: r.Role, Teams: r.Teams, InvitedBy: r.InvitedBy,
+	return accounts.Invitation{ID: r.ID, Name: r.Name, FullName: r.FullName, Email: r.Email, Role: r.Role,
+		Teams: r.Teams, InvitedBy: r.InvitedBy,
 		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
 }
 
@@ -65,7 +66,8 @@ func (s *Invitations) Add(ctx context.Context, i accounts.Invitation, hash []byt
 		}
 		row, err := q.AddInvitation(ctx, postgresdb.AddInvitationParams{
 			Name: name, CanonicalName: users.CanonicalName(name), FullName: postgres.Storable(i.FullName), Email: postgres.Storable(i.Email), Role: i.Role,
-			Teams: postgres.Convert(teams, func(t postgresdb.TeamsByNameRow) string { return t.Name }), InvitedBy: postgres.Storable(i.InvitedBy), Hash: hash,
+			Teams: postgres.Convert(teams,
+				func(t postgresdb.TeamsByNameRow) string { return t.Name }), InvitedBy: postgres.Storable(i.InvitedBy), Hash: hash,
 			LifeSeconds: int64(life / time.Second),
 		})
 		if postgres.SqlState(err) == "23505" {
@@ -82,13 +84,15 @@ func (s *Invitations) Add(ctx context.Context, i accounts.Invitation, hash []byt
 }
 
 func noteInvitation(ctx context.Context, q *postgresdb.Queries, by string, action audit.Action, name, detail string) error {
-	return auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: action, Object: "invitation of " + name, Detail: detail})
+	return auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: action, Object: "invitation of " + name,
+		Detail: detail})
 }
 
 // Renew implements accounts.InvitationStore.
 func (s *Invitations) Renew(ctx context.Context, id int64, hash []byte, life time.Duration, by string) (out accounts.Invitation, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		row, err := q.RenewInvitation(ctx, postgresdb.RenewInvitationParams{ID: id, Hash: hash, LifeSeconds: int64(life / time.Second)})
+		row, err := q.RenewInvitation(ctx, postgresdb.RenewInvitationParams{ID: id, Hash: hash,
+			LifeSeconds: int64(life / time.Second)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return errNoInvitation
 		}
@@ -103,7 +107,8 @@ func (s *Invitations) Renew(ctx context.Context, id int64, hash []byte, life tim
 
 // Page implements accounts.InvitationStore.
 func (s *Invitations) Page(ctx context.Context, after int64, most int) ([]accounts.Invitation, error) {
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Invitations, postgresdb.InvitationsParams{After: after, Most: most})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Invitations,
+		postgresdb.InvitationsParams{After: after, Most: most})
 	return postgres.Convert(rows, invitation), err
 }
 
@@ -138,7 +143,8 @@ func (s *Invitations) Accept(ctx context.Context, hash []byte, passwordHash stri
 			return users.User{}, err
 		}
 		ctx = audit.As(ctx, audit.Person, 0, row.Name)
-		u, err := pg.CreateUser(ctx, q, pg.NewUser{Name: row.Name, FullName: row.FullName, Admin: row.Role == "admin", ReadOnly: row.Role == "read_only",
+		u, err := pg.CreateUser(ctx, q, pg.NewUser{Name: row.Name, FullName: row.FullName, Admin: row.Role == "admin",
+			ReadOnly:     row.Role == "read_only",
 			PasswordHash: passwordHash, Contacts: map[users.Mode]string{users.Email: row.Email}}, true)
 		if err != nil {
 			return u, err

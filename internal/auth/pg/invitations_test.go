@@ -32,7 +32,8 @@ func TestInvitations(t *testing.T) {
 	exec(`insert into users (id, name, canonical_name) overriding system value values (901, 'Ann', 'ann');
 		insert into teams (name, time_zone) values ('Ops', 'UTC'), ('db', 'UTC')`)
 	s := pg.NewInvitations(d)
-	zoe := accounts.Invitation{Name: "zoe", FullName: "Zoe Q", Email: "zoe@example.com", Role: "read_only", Teams: []string{"ops", "DB"}, InvitedBy: "Ann"}
+	zoe := accounts.Invitation{Name: "zoe", FullName: "Zoe Q", Email: "zoe@example.com", Role: "read_only",
+		Teams: []string{"ops", "DB"}, InvitedBy: "Ann"}
 	for name, wrong := range map[string]func(*accounts.Invitation){
 		"of a person":       func(i *accounts.Invitation) { i.Name = "ANN" },
 		"to a team unknown": func(i *accounts.Invitation) { i.Teams = []string{"nix"} },
@@ -74,7 +75,8 @@ func TestInvitations(t *testing.T) {
 	}
 	all.Wait()
 	require.EqualValues(t, 1, accepted.Load())
-	require.Equal(t, "zoe Zoe Q false true hash zoe@example.com zoe@example.com", text(`select concat_ws(' ', u.name, u.full_name, case when admin then 'true' else 'false' end,
+	require.Equal(t, "zoe Zoe Q false true hash zoe@example.com zoe@example.com",
+		text(`select concat_ws(' ', u.name, u.full_name, case when admin then 'true' else 'false' end,
 		case when read_only then 'true' else 'false' end, password_hash, c.destination, c.verified_destination) from users u join user_contacts c on c.user_id = u.id where u.name = 'zoe'`))
 	require.Equal(t, "Ops db", text(`select string_agg(t.name, ' ' order by t.id) from team_members m join teams t on t.id = m.team_id join users u on u.id = m.user_id where u.name = 'zoe' and m.member`))
 

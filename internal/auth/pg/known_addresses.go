@@ -17,8 +17,8 @@ const (
 	maxKnownAddresses = 20
 )
 
-// KnownAddresses stores the network addresses from which people logged in, for all processes of iris-api. The database has keyed
-// hashes: a reader of the table learns no address. It is safe for concurrent use.
+// KnownAddresses stores the network addresses from which people logged in, for all processes of iris-api. The database
+// has keyed hashes: a reader of the table learns no address. It is safe for concurrent use.
 type KnownAddresses struct {
 	db   *postgres.DB
 	keys *auth.Keys
@@ -29,8 +29,8 @@ func NewKnownAddresses(d *postgres.DB, keys *auth.Keys) *KnownAddresses {
 	return &KnownAddresses{d, keys}
 }
 
-// Known reports whether the person with this name logged in from the address during the last 90 days. The name is compared
-// as people.Users.Credentials does. An unknown name has no known address.
+// Known reports whether the person with this name logged in from the address during the last 90 days. The name is
+// compared as people.Users.Credentials does. An unknown name has no known address.
 func (k *KnownAddresses) Known(ctx context.Context, name, address string) (known bool, err error) {
 	return postgres.Query(ctx, k.db, (*postgresdb.Queries).IsKnownAddress, postgresdb.IsKnownAddressParams{
 		Name: postgres.Storable(name), Address: k.keys.AddressHash(address), KeepUs: KeepAddress.Microseconds(),

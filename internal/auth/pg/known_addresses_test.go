@@ -41,7 +41,8 @@ func TestKnownAddresses(t *testing.T) {
 	require.False(t, known("bob", "10.0.0.1"), "another person at the same address")
 	require.False(t, known("no\x00body", "10.0.0.1"))
 	var plain int
-	require.NoError(t, d.Pool().QueryRow(ctx, `select count(*) from known_addresses where position('10.0.0.1'::bytea in address) > 0`).Scan(&plain))
+	require.NoError(t, d.Pool().QueryRow(ctx,
+		`select count(*) from known_addresses where position('10.0.0.1'::bytea in address) > 0`).Scan(&plain))
 	require.Zero(t, plain, "addresses are not stored as they are")
 
 	for n := range 25 {

@@ -36,7 +36,8 @@ func (m Mail) Send(ctx context.Context, to, subject, body string, life time.Dura
 	}
 	_, err = m.notifications.Create(ctx, messages.Notification{
 		ApplicationID: app.ID, Subject: subject, Body: body, Priority: users.High, Lifetime: life, Bare: true,
-		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(to), Target: to, Mode: users.Email, Literal: to}},
+		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(to), Target: to, Mode: users.Email,
+			Literal: to}},
 	})
 	return err
 }

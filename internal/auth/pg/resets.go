@@ -65,7 +65,8 @@ func (r *Resets) Add(ctx context.Context, login string, hash []byte, life time.D
 				return err
 			}
 		}
-		return q.AddReset(ctx, postgresdb.AddResetParams{Hash: hash, UserID: u.ID, Destination: u.Destination, LoginEpoch: u.LoginEpoch,
+		return q.AddReset(ctx, postgresdb.AddResetParams{Hash: hash, UserID: u.ID, Destination: u.Destination,
+			LoginEpoch:  u.LoginEpoch,
 			LifeSeconds: int64(life / time.Second)})
 	})
 	return out, err
@@ -100,7 +101,8 @@ func (r *Resets) Use(ctx context.Context, hash []byte, passwordHash string) (out
 		if used == 0 {
 			return found, accounts.ErrLink
 		}
-		err = postgres.RequireRow(q.SetPassword(ctx, postgresdb.SetPasswordParams{ID: found.User.ID, PasswordHash: &passwordHash}))
+		err = postgres.RequireRow(q.SetPassword(ctx, postgresdb.SetPasswordParams{ID: found.User.ID,
+			PasswordHash: &passwordHash}))
 		if err != nil {
 			return found, err
 		}

@@ -18,7 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// withPasswords has ann and bob with a password and a verified contact. cat has no password, dan no verified contact, and eve is switched off.
+// withPasswords has ann and bob with a password and a verified contact. cat has no password, dan no verified contact,
+// and eve is switched off.
 const withPasswords = `insert into users (id, name, password_hash, active) overriding system value values
 	(901, 'Ann', 'old', true), (902, 'bob', 'old', true), (903, 'cat', null, true), (904, 'dan', 'old', true), (905, 'eve', 'old', false);
 	insert into user_contacts (user_id, mode, destination, verified_destination, recovery_destination) select id, 'email', lower(name) || '@example.com',
@@ -152,7 +153,8 @@ func TestALinkForAPasswordWorksOnce(t *testing.T) {
 	require.Equal(t, "new", text(`select password_hash from users where id = 901`))
 	require.NotEqual(t, epoch, text(`select login_epoch::text from users where id = 901`), "sessions end")
 	require.Equal(t, "1", text(`select count(*)::text from personal_tokens`), "personal tokens stay")
-	require.Equal(t, "Ann password reset user Ann", text(`select actor || ' ' || action || ' ' || object from audit_log`))
+	require.Equal(t, "Ann password reset user Ann",
+		text(`select actor || ' ' || action || ' ' || object from audit_log`))
 }
 
 // An address that somebody else set is verified for paging, and recovers no account until the person proves it.
@@ -168,8 +170,14 @@ func TestAddressesThatOthersSetRecoverNoAccount(t *testing.T) {
 		return err
 	}
 	for name, set := range map[string]func() error{
-		"an application or an administrator": func() error { return pg.NewUsers(d).SetContact(t.Context(), 901, other.Mode, other.Destination) },
-		"an administrator at a page":         func() error { return contacts.Set(t.Context(), 901, other, true, "boss") },
+		"an application or an administrator": func() error {
+			return pg.NewUsers(d).SetContact(t.Context(), 901,
+				other.Mode, other.Destination)
+		},
+		"an administrator at a page": func() error {
+			return contacts.Set(t.Context(), 901, other, true,
+				"boss")
+		},
 		"an import": func() error {
 			exec(`update user_contacts set destination = 'other@example.com', verified_destination = 'other@example.com' where user_id = 901`)
 			return nil
@@ -177,7 +185,8 @@ func TestAddressesThatOthersSetRecoverNoAccount(t *testing.T) {
 	} {
 		require.NoError(t, add(""), name)
 		require.NoError(t, set(), name)
-		require.Equal(t, "other@example.com", text(`select verified_destination from user_contacts where user_id = 901`), "%s: pages are answered from it", name)
+		require.Equal(t, "other@example.com",
+			text(`select verified_destination from user_contacts where user_id = 901`), "%s: pages are answered from it", name)
 		require.True(t, fault.Is(add(""), fault.NotFound), name)
 		require.NoError(t, add("boss"), "%s: an administrator can still send a link", name)
 		require.NoError(t, pg.NewUsers(d).SetContact(t.Context(), 901, other.Mode, "Ann@example.com"))

@@ -20,9 +20,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Sessions stores web sessions for scs. Tokens are stored as SHA-256 hashes: 256 random bits need no salt, and a reader of the
-// table cannot log in with them. Sessions expire by the database's clock: at their end, and when they were not used for the idle time. It is safe
-// for concurrent use.
+// Sessions stores web sessions for scs. Tokens are stored as SHA-256 hashes: 256 random bits need no salt, and a reader
+// of the table cannot log in with them. Sessions expire by the database's clock: at their end, and when they were not
+// used for the idle time. It is safe for concurrent use.
 type Sessions struct {
 	db   *postgres.DB
 	idle time.Duration
@@ -41,7 +41,8 @@ func (s *Sessions) idleSeconds() int64 { return int64(s.idle / time.Second) }
 // FindCtx implements scs.CtxStore. It records the use of the session at most once a minute, except
 // for background requests (auth.WithBackground).
 func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	found, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).FindSession, postgresdb.FindSessionParams{Token: HashToken(token), IdleSeconds: s.idleSeconds()})
+	found, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).FindSession,
+		postgresdb.FindSessionParams{Token: HashToken(token), IdleSeconds: s.idleSeconds()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false, nil
 	}
@@ -60,26 +61,32 @@ func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, exp
 	text := func(key string) string { v, _ := values[key].(string); return postgres.Storable(v) }
 	user, _ := values[auth.SessionUserID].(int64)
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		done, err := q.CommitSession(ctx, postgresdb.CommitSessionParams{Token: HashToken(token), Data: data, Expiry: expiry, UserID: user,
+		done, err := q.CommitSession(ctx, postgresdb.CommitSessionParams{Token: HashToken(token), Data: data,
+			Expiry: expiry, UserID: user,
 			How: text(auth.SessionHow), Address: text(auth.SessionAddress), Device: text(auth.SessionDevice)})
 		if err != nil || !done.Begun {
 			return err
 		}
 		ctx = audit.As(ctx, audit.Person, user, done.UserName)
-		return auditlog.Write(ctx, q, audit.Entry{Action: audit.LoggedIn, Object: "user " + done.UserName, Detail: "with " + text(auth.SessionHow)})
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.LoggedIn, Object: "user " + done.UserName,
+			Detail: "with " + text(auth.SessionHow)})
 	})
 }
 
-// OfUser returns the running sessions of a person, newest first, at most 200. current is the token of the session that asks; "" = none.
+// OfUser returns the running sessions of a person, newest first, at most 200. current is the token of the session that
+// asks; "" = none.
 func (s *Sessions) OfUser(ctx context.Context, user users.ID, current string) ([]auth.Session, error) {
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).SessionsOfUser, postgresdb.SessionsOfUserParams{UserID: int64(user), IdleSeconds: s.idleSeconds()})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).SessionsOfUser,
+		postgresdb.SessionsOfUserParams{UserID: int64(user), IdleSeconds: s.idleSeconds()})
 	return postgres.Convert(rows, func(r postgresdb.SessionsOfUserRow) auth.Session {
-		return auth.Session{ID: r.ID, How: r.How, Address: r.Address, Device: r.Device, CreatedAt: r.CreatedAt, LastUsedAt: r.LastUsedAt, ExpiresAt: r.Expiry,
+		return auth.Session{ID: r.ID, How: r.How, Address: r.Address, Device: r.Device, CreatedAt: r.CreatedAt,
+			LastUsedAt: r.LastUsedAt, ExpiresAt: r.Expiry,
 			Current: current != "" && r.Token == HashToken(current)}
 	}), err
 }
 
-// End ends a session of a person; user 0 = of anybody. An unknown session is a NotFound fault. actor is the author in the audit log.
+// End ends a session of a person; user 0 = of anybody. An unknown session is a NotFound fault. actor is the author in
+// the audit log.
 func (s *Sessions) End(ctx context.Context, id int64, user users.ID, actor string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		name, err := q.EndSession(ctx, postgresdb.EndSessionParams{ID: id, UserID: int64(user)})
@@ -96,7 +103,8 @@ func (s *Sessions) End(ctx context.Context, id int64, user users.ID, actor strin
 // EndOthers ends all sessions of a person except the one with the token; "" = all.
 func (s *Sessions) EndOthers(ctx context.Context, u users.User, current, actor string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		n, err := q.EndOtherSessions(ctx, postgresdb.EndOtherSessionsParams{UserID: int64(u.ID), Token: HashToken(current)})
+		n, err := q.EndOtherSessions(ctx, postgresdb.EndOtherSessionsParams{UserID: int64(u.ID),
+			Token: HashToken(current)})
 		if err != nil || n == 0 {
 			return err
 		}

@@ -30,7 +30,8 @@ func TestTokens(t *testing.T) {
 		t.Helper()
 		_, hash, err := tokens.Hash(tokens.Make(tokens.Personal))
 		require.NoError(t, err)
-		made, err := s.Create(ctx, ann, tokens.Content{Name: "laptop", Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}, hash)
+		made, err := s.Create(ctx, ann, tokens.Content{Name: "laptop", Scopes: tokens.Scopes{tokens.Read},
+			Life: time.Hour}, hash)
 		require.NoError(t, err)
 		return made, hash
 	}
@@ -76,7 +77,8 @@ func TestTokens(t *testing.T) {
 
 	exec(`insert into personal_tokens (user_id, name, hash, scopes, expires_at)
 		select 901, 'x', int4send(i), '{read}', clock_timestamp() + interval '1 hour' from generate_series(1, 50) i`)
-	_, err = s.Create(ctx, ann, tokens.Content{Name: "one more", Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}, hash)
+	_, err = s.Create(ctx, ann, tokens.Content{Name: "one more", Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour},
+		hash)
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 }
 
@@ -89,10 +91,12 @@ func TestPersonalAndServiceTokensShareOneNumbering(t *testing.T) {
 	s := pg.NewTokens(d)
 	var last tokens.ID
 	for _, name := range []string{"a", "b", "c"} {
-		p, err := s.Create(t.Context(), users.User{ID: 901, Name: "ann"}, tokens.Content{Name: name, Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}, []byte("p"+name))
+		p, err := s.Create(t.Context(), users.User{ID: 901, Name: "ann"},
+			tokens.Content{Name: name, Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}, []byte("p"+name))
 		require.NoError(t, err)
 		require.Greater(t, p.ID, last)
-		v, err := s.CreateService(t.Context(), tokens.Service{Name: name, Scopes: tokens.Scopes{tokens.Read}, CreatedBy: "ann"}, time.Hour, []byte("s"+name))
+		v, err := s.CreateService(t.Context(), tokens.Service{Name: name, Scopes: tokens.Scopes{tokens.Read},
+			CreatedBy: "ann"}, time.Hour, []byte("s"+name))
 		require.NoError(t, err)
 		require.Greater(t, v.ID, p.ID)
 		last = v.ID
@@ -112,7 +116,8 @@ func TestAPersonEndsAllTokens(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, ended)
 	var left, codes, entries int
-	require.NoError(t, d.Pool().QueryRow(ctx, `select (select count(*) from personal_tokens), (select count(*) from token_grants),
+	require.NoError(t, d.Pool().QueryRow(ctx,
+		`select (select count(*) from personal_tokens), (select count(*) from token_grants),
 		(select count(*) from audit_log where action = 'token revoked' and actor = 'Ann')`).Scan(&left, &codes, &entries))
 	require.Equal(t, []int{2, 0, 2}, []int{left, codes, entries}, "those of others stay")
 }

@@ -25,7 +25,8 @@ const directorySource = "scim"
 
 var (
 	errNoUser   = fault.New(fault.NotFound, "there is no such user")
-	errNameUsed = fault.New(fault.Conflict, "a person with this userName exists in Iris: an administrator can give the person to this connection")
+	errNameUsed = fault.New(fault.Conflict,
+		"a person with this userName exists in Iris: an administrator can give the person to this connection")
 )
 
 // Users implements scim.Users.
@@ -34,8 +35,9 @@ func (s *Store) Users(ctx context.Context, c scim.Connection, f scim.Filter, w s
 	if !possible {
 		return out, nil
 	}
-	p := db.ScimUsersParams{ConnectionID: c.ID, ID: id, UserName: condition(f, scim.ByUserName), ExternalID: condition(f, scim.ByExternalID),
-		Email: condition(f, scim.ByEmail), Manager: condition(f, scim.ByManager), Skip: w.Start - 1, Most: w.Count}
+	p := db.ScimUsersParams{ConnectionID: c.ID, ID: id, UserName: condition(f, scim.ByUserName),
+		ExternalID: condition(f, scim.ByExternalID),
+		Email:      condition(f, scim.ByEmail), Manager: condition(f, scim.ByManager), Skip: w.Start - 1, Most: w.Count}
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = scim.List{}
 		rows, err := q.ScimUsers(ctx, p)
@@ -43,7 +45,8 @@ func (s *Store) Users(ctx context.Context, c scim.Connection, f scim.Filter, w s
 			return err
 		}
 		for _, r := range rows {
-			one, err := userOf(db.ScimUser{ID: r.ID, Attributes: r.Attributes, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt})
+			one, err := userOf(db.ScimUser{ID: r.ID, Attributes: r.Attributes, Version: r.Version,
+				CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt})
 			if err != nil {
 				return err
 			}
@@ -65,7 +68,8 @@ func (s *Store) Users(ctx context.Context, c scim.Connection, f scim.Filter, w s
 // CreateUser implements scim.Users. A person whom the connection deleted before comes back.
 func (s *Store) CreateUser(ctx context.Context, c scim.Connection, d scim.Document, p scim.Policy) (scim.Resource, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (out scim.Resource, err error) {
-		gone, err := q.DeletedScimUser(ctx, db.DeletedScimUserParams{ConnectionID: c.ID, UserName: postgres.Storable(d.Text("userName"))})
+		gone, err := q.DeletedScimUser(ctx, db.DeletedScimUserParams{ConnectionID: c.ID,
+			UserName: postgres.Storable(d.Text("userName"))})
 		if err == nil {
 			return change{q, c, p}.user(ctx, gone, d)
 		}
@@ -87,7 +91,8 @@ func (s *Store) CreateUser(ctx context.Context, c scim.Connection, d scim.Docume
 		}
 		full := d.FullName()
 		contacts, _ := d.Contacts(p.Region)
-		id, err := pgusers.ApplyChange(ctx, q, author(c), directory.Change{Kind: directory.Add, Name: name, Source: directorySource, FullName: &full, Contacts: contacts})
+		id, err := pgusers.ApplyChange(ctx, q, author(c), directory.Change{Kind: directory.Add, Name: name,
+			Source: directorySource, FullName: &full, Contacts: contacts})
 		if err != nil {
 			return out, err
 		}
@@ -108,7 +113,8 @@ func (t change) added(ctx context.Context, u users.User, d scim.Document) (out s
 	if err != nil {
 		return out, err
 	}
-	row, err := t.q.AddScimUser(ctx, db.AddScimUserParams{ConnectionID: t.c.ID, UserID: u.ID, UserName: d.Text("userName"), ExternalID: d.Text("externalId"), Attributes: raw})
+	row, err := t.q.AddScimUser(ctx, db.AddScimUserParams{ConnectionID: t.c.ID, UserID: u.ID,
+		UserName: d.Text("userName"), ExternalID: d.Text("externalId"), Attributes: raw})
 	if postgres.SqlState(err) == unique {
 		return out, errNameUsed
 	}
@@ -116,7 +122,8 @@ func (t change) added(ctx context.Context, u users.User, d scim.Document) (out s
 		return out, err
 	}
 	if !d.Active() && u.Active {
-		_, err := pgusers.ApplyChange(ctx, t.q, author(t.c), directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
+		_, err := pgusers.ApplyChange(ctx, t.q, author(t.c),
+			directory.Change{Kind: directory.SwitchOff, ID: u.ID, Name: u.Name, Source: directorySource})
 		if err != nil {
 			return out, err
 		}
@@ -189,7 +196,8 @@ func (t change) user(ctx context.Context, row db.ScimUser, d scim.Document) (out
 	if err != nil {
 		return out, err
 	}
-	saved, err := t.q.SetScimUser(ctx, db.SetScimUserParams{ID: row.ID, UserName: d.Text("userName"), ExternalID: d.Text("externalId"), Attributes: raw})
+	saved, err := t.q.SetScimUser(ctx, db.SetScimUserParams{ID: row.ID, UserName: d.Text("userName"),
+		ExternalID: d.Text("externalId"), Attributes: raw})
 	if postgres.SqlState(err) == unique {
 		return out, errNameUsed
 	}
@@ -199,9 +207,11 @@ func (t change) user(ctx context.Context, row db.ScimUser, d scim.Document) (out
 	return userOf(saved)
 }
 
-// person changes what the directory changed since the last document: name, full name and contacts. What a person changed by hand stays.
+// person changes what the directory changed since the last document: name, full name and contacts. What a person
+// changed by hand stays.
 func (t change) person(ctx context.Context, u users.User, before, after scim.Document) error {
-	c := directory.Change{Kind: directory.Update, ID: u.ID, Name: u.Name, Source: directorySource, Contacts: map[users.Mode]string{}}
+	c := directory.Change{Kind: directory.Update, ID: u.ID, Name: u.Name, Source: directorySource,
+		Contacts: map[users.Mode]string{}}
 	if name := after.Text("userName"); name != before.Text("userName") && before.Text("userName") == u.Name {
 		c.Rename = name
 	}
@@ -234,8 +244,8 @@ func (t change) person(ctx context.Context, u users.User, before, after scim.Doc
 	return nil
 }
 
-// link links the account of a person at the provider, if the connection does that and the externalId is new. The account of the externalId
-// before loses its link: it can belong to somebody else.
+// link links the account of a person at the provider, if the connection does that and the externalId is new. The
+// account of the externalId before loses its link: it can belong to somebody else.
 func (t change) link(ctx context.Context, u users.User, before string, d scim.Document) error {
 	id := d.Text("externalId")
 	if !t.c.LinksAccounts || t.p.Issuer == "" || id == before {
@@ -284,7 +294,8 @@ func (s *Store) DeleteUser(ctx context.Context, c scim.Connection, id string, p 
 		if err := q.HideScimUser(ctx, row.ID); err != nil {
 			return err
 		}
-		return scimNote(ctx, q, author(c), audit.SCIMUserDeleted, "user "+u.Name, "the directory deleted the person; the history stays")
+		return scimNote(ctx, q, author(c), audit.SCIMUserDeleted, "user "+u.Name,
+			"the directory deleted the person; the history stays")
 	})
 }
 
@@ -296,10 +307,12 @@ func (t change) leaveGroups(ctx context.Context, id int64) error {
 	return t.rights(ctx, []int64{id})
 }
 
-// Give adds a person who exists to a connection, as an administrator wants. A person of a connection is a Conflict fault.
+// Give adds a person who exists to a connection, as an administrator wants. A person of a connection is a Conflict
+// fault.
 func (s *Store) Give(ctx context.Context, c scim.Connection, u users.User, actor string) (scim.Resource, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (out scim.Resource, err error) {
-		out, err = change{q: q, c: c}.added(ctx, users.User{ID: u.ID, Name: u.Name}, scim.Document{"userName": u.Name, "active": u.Active})
+		out, err = change{q: q, c: c}.added(ctx, users.User{ID: u.ID, Name: u.Name},
+			scim.Document{"userName": u.Name, "active": u.Active})
 		if errors.Is(err, errNameUsed) {
 			return out, fault.Newf(fault.Conflict, "%s belongs to a SCIM connection already", u.Name)
 		}
@@ -311,7 +324,8 @@ func (s *Store) Give(ctx context.Context, c scim.Connection, u users.User, actor
 }
 
 func userOf(r db.ScimUser) (scim.Resource, error) {
-	out := scim.Resource{ID: strconv.FormatInt(r.ID, 10), Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	out := scim.Resource{ID: strconv.FormatInt(r.ID, 10), Version: r.Version, CreatedAt: r.CreatedAt,
+		UpdatedAt: r.UpdatedAt}
 	return out, json.Unmarshal(r.Attributes, &out.Document)
 }
 
@@ -325,7 +339,8 @@ func condition(f scim.Filter, a scim.Attribute) *string {
 	return &value
 }
 
-// number returns the value of a condition on a number. A text that is no number matches nothing: possible is then false.
+// number returns the value of a condition on a number. A text that is no number matches nothing: possible is then
+// false.
 func number(f scim.Filter, a scim.Attribute) (n *int64, possible bool) {
 	value, has := f[a]
 	if !has {

@@ -20,7 +20,8 @@ const (
 	EnterpriseSchema = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
 )
 
-// Document holds the attributes of a resource under their canonical names. Attributes that Iris does not keep are not in it.
+// Document holds the attributes of a resource under their canonical names. Attributes that Iris does not keep are not
+// in it.
 type Document map[string]any
 
 // Kind is a type of resources.
@@ -67,7 +68,8 @@ var (
 	User = kind("User", UserSchema,
 		attribute{name: "userName"}, attribute{name: "externalId"}, attribute{name: "displayName"}, attribute{name: "title"}, attribute{name: "timezone"},
 		attribute{name: "active", form: boolean},
-		attribute{name: "name", form: object, sub: names("formatted", "givenName", "familyName", "middleName", "honorificPrefix", "honorificSuffix")},
+		attribute{name: "name", form: object, sub: names("formatted", "givenName", "familyName", "middleName",
+			"honorificPrefix", "honorificSuffix")},
 		attribute{name: "emails", form: list, sub: names("value", "type", "primary", "display")},
 		attribute{name: "phoneNumbers", form: list, sub: names("value", "type", "primary", "display")},
 		attribute{name: EnterpriseSchema, form: open})
@@ -148,14 +150,16 @@ func (a attribute) read(value any) (any, error) {
 		v, ok := value.(map[string]any)
 		raw, err := json.Marshal(v)
 		if !ok || err != nil || len(raw) > maxOpen || null.Match(raw) {
-			return nil, invalid(a.name, "%s must be an object of at most %d bytes without null characters", a.name, maxOpen)
+			return nil, invalid(a.name, "%s must be an object of at most %d bytes without null characters", a.name,
+				maxOpen)
 		}
 		return v, nil
 	}
 	return a.text(a.name, value)
 }
 
-// null is JSON with a null character, which the database cannot keep. It also takes a text with a backslash before u0000.
+// null is JSON with a null character, which the database cannot keep. It also takes a text with a backslash before
+// u0000.
 var null = regexp.MustCompile(`\\u0000`)
 
 func (a attribute) text(name string, value any) (string, error) {
@@ -249,8 +253,9 @@ func (d Document) FullName() string {
 	return ""
 }
 
-// Contacts returns the contacts of a person: the e-mail address, and the number of the mobile phone for texts and calls. Of several values the
-// primary one counts, then the one for work or the mobile one, then the first. unclear are the modes whose value cannot be used.
+// Contacts returns the contacts of a person: the e-mail address, and the number of the mobile phone for texts and
+// calls. Of several values the primary one counts, then the one for work or the mobile one, then the first. unclear are
+// the modes whose value cannot be used.
 func (d Document) Contacts(region users.Region) (out map[users.Mode]string, unclear []users.Mode) {
 	out = map[users.Mode]string{}
 	if address := d.best("emails", "work"); users.CheckContact(users.Email, address) == nil {

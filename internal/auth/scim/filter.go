@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// Filter holds the conditions of a list, all of which must hold: the value of each attribute. The zero value has no condition.
+// Filter holds the conditions of a list, all of which must hold: the value of each attribute. The zero value has no
+// condition.
 type Filter map[Attribute]string
 
 // Attribute is an attribute in filters.
@@ -45,8 +46,8 @@ func badFilter(format string, args ...any) error {
 // unquoted is a comparison whose value has no quotation marks; some documentation of directories shows it so.
 var unquoted = regexp.MustCompile(`^\s*(\w+)\s+(?i:eq)\s+([^"\s()]+)\s*$`)
 
-// selected is an attribute of some of several values, emails[type eq "work"].value. Iris compares all values. The first alternative takes quoted
-// texts, so that they stay as they are.
+// selected is an attribute of some of several values, emails[type eq "work"].value. Iris compares all values. The first
+// alternative takes quoted texts, so that they stay as they are.
 var selected = regexp.MustCompile(`("(?:[^"\\]|\\.)*")|(\w+)\[[^\[\]]*\](\.\w+)`)
 
 // ReadFilter reads the filter of a list of the kind; "" = none.

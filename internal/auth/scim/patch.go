@@ -24,11 +24,12 @@ const (
 )
 
 func badPath(path string) error {
-	return &fault.Error{Kind: fault.Invalid, Field: ErrPath, Message: "the path cannot be used: " + path[:min(len(path), 100)]}
+	return &fault.Error{Kind: fault.Invalid, Field: ErrPath, Message: "the path cannot be used: " +
+		path[:min(len(path), 100)]}
 }
 
-// Patch returns the document after the operations. It accepts the shapes of RFC 7644 and those that Okta and Entra ID send. Attributes that
-// Iris does not keep are ignored.
+// Patch returns the document after the operations. It accepts the shapes of RFC 7644 and those that Okta and Entra ID
+// send. Attributes that Iris does not keep are ignored.
 func (k Kind) Patch(d Document, operations []Operation) (Document, error) {
 	d = clone(d)
 	for _, o := range operations {
@@ -44,7 +45,8 @@ func (k Kind) Patch(d Document, operations []Operation) (Document, error) {
 		}
 		values, ok := o.Value.(map[string]any)
 		if !ok || op == "remove" {
-			return nil, &fault.Error{Kind: fault.Invalid, Field: ErrNoTarget, Message: "an operation without a path needs an object of attributes, and cannot remove"}
+			return nil, &fault.Error{Kind: fault.Invalid, Field: ErrNoTarget,
+				Message: "an operation without a path needs an object of attributes, and cannot remove"}
 		}
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if err := k.at(d, op, name, values[name]); err != nil {
@@ -210,7 +212,8 @@ func (a attribute) patchList(d Document, op string, where filter.Expression, sub
 	return err
 }
 
-// combine adds values to others, removes them, or replaces the others. Values are the same if their attribute "value" is.
+// combine adds values to others, removes them, or replaces the others. Values are the same if their attribute "value"
+// is.
 func combine(values []any, op string, given []any) []any {
 	if op == "replace" {
 		values = nil
@@ -289,7 +292,8 @@ func (a attribute) patchSome(values []any, op string, where filter.Expression, s
 		maps.Copy(selected, given)
 		values = append(values, selected)
 	default:
-		return nil, &fault.Error{Kind: fault.Invalid, Field: ErrNoTarget, Message: "no value of " + a.name + " matches the path"}
+		return nil, &fault.Error{Kind: fault.Invalid, Field: ErrNoTarget, Message: "no value of " + a.name +
+			" matches the path"}
 	}
 	return slices.DeleteFunc(values, func(v any) bool { return valueOf(v) == nil || valueOf(v) == "" }), nil
 }

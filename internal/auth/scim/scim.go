@@ -1,6 +1,7 @@
-// Package scim keeps people and groups as a directory pushes them with SCIM 2.0 (RFC 7643, RFC 7644): the attributes that Iris keeps, PATCH,
-// filters, and the guard against a directory that deactivates too many people. internal/auth/scimapi serves the protocol, and
-// internal/auth/pg stores the result. The package does no input or output of its own.
+// Package scim keeps people and groups as a directory pushes them with SCIM 2.0 (RFC 7643, RFC 7644): the attributes
+// that Iris keeps, PATCH, filters, and the guard against a directory that deactivates too many people.
+// internal/auth/scimapi serves the protocol, and internal/auth/pg stores the result. The package does no input or
+// output of its own.
 package scim
 
 import (
@@ -12,14 +13,15 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Connection is a directory that pushes people. It sees only the people and groups that it made, and people whom an administrator gave to
-// it.
+// Connection is a directory that pushes people. It sees only the people and groups that it made, and people whom an
+// administrator gave to it.
 type Connection struct {
 	ID   int64
 	Name string
 	// Provider is the provider of single sign-on whose rules map groups to roles and teams; "" = groups give nothing.
 	Provider string
-	// LinksAccounts: the externalId of a person is the subject of the account at the provider, so SCIM links the account.
+	// LinksAccounts: the externalId of a person is the subject of the account at the provider, so SCIM links the
+	// account.
 	LinksAccounts bool
 	CreatedBy     string
 	CreatedAt     time.Time
@@ -58,8 +60,8 @@ type Window struct {
 	WithoutMembers bool
 }
 
-// Users stores the people of a connection. Each change is one transaction, with an entry in the audit log. A connection does not find the
-// people of others: they are a NotFound fault. A name that exists is a Conflict fault.
+// Users stores the people of a connection. Each change is one transaction, with an entry in the audit log. A connection
+// does not find the people of others: they are a NotFound fault. A name that exists is a Conflict fault.
 type Users interface {
 	Users(ctx context.Context, c Connection, f Filter, w Window) (List, error)
 	CreateUser(ctx context.Context, c Connection, d Document, p Policy) (Resource, error)
@@ -79,19 +81,21 @@ type Groups interface {
 
 // Policy is what storage asks the domain in a transaction.
 type Policy struct {
-	// MostDeactivations is how many people a connection may deactivate in an hour. Further ones are held until an administrator decides.
+	// MostDeactivations is how many people a connection may deactivate in an hour. Further ones are held until an
+	// administrator decides.
 	MostDeactivations int
 	Rules             sso.Rules    // of the connection's provider
 	Issuer            string       // of the connection's provider; "" = unknown
 	Region            users.Region // the country of phone numbers without a country code
 }
 
-// Holds reports whether a deactivation waits for an administrator, after so many of the connection in the last hour. A directory that was
-// emptied by mistake must not switch off everybody who is on call.
+// Holds reports whether a deactivation waits for an administrator, after so many of the connection in the last hour. A
+// directory that was emptied by mistake must not switch off everybody who is on call.
 func (p Policy) Holds(lastHour int) bool { return lastHour >= p.MostDeactivations }
 
 // ErrLastAdmin is the refusal of the deactivation of the last active administrator.
-var ErrLastAdmin = &fault.Error{Kind: fault.Invalid, Field: "active", Message: "the last active administrator of Iris cannot be deactivated: make another person an administrator first"}
+var ErrLastAdmin = &fault.Error{Kind: fault.Invalid, Field: "active",
+	Message: "the last active administrator of Iris cannot be deactivated: make another person an administrator first"}
 
 // Held is a deactivation that waits for an administrator.
 type Held struct {

@@ -124,16 +124,22 @@ func TestPatchOfGroups(t *testing.T) {
 	before, err := scim.Group.Read(decode(t, `{"displayName":"ops","members":[{"value":"1"},{"value":"2"}]}`))
 	require.NoError(t, err)
 	for patch, want := range map[string][]string{
-		`[{"op":"Add","path":"members","value":[{"$ref":null,"value":"3"}]}]`:                                    {"1", "2", "3"},
-		`[{"op":"Add","path":"members","value":[{"value":"1"},{"value":"1"}]}]`:                                  {"1", "2"},
-		`[{"op":"add","value":{"members":[{"value":"4"}]}}]`:                                                     {"1", "2", "4"},
-		`[{"op":"Remove","path":"members","value":[{"value":"1"}]}]`:                                             {"2"},
-		`[{"op":"remove","path":"members[value eq \"1\"]"}]`:                                                     {"2"},
-		`[{"op":"remove","path":"members[value eq \"7\"]"}]`:                                                     {"1", "2"},
-		`[{"op":"remove","path":"members"}]`:                                                                     {},
-		`[{"op":"replace","path":"members","value":[{"value":"9"}]}]`:                                            {"9"},
-		`[{"op":"replace","value":{"id":"5","displayName":"ops 2"}}]`:                                            {"1", "2"},
-		`[{"op":"add","path":"members","value":{"value":"3"}},{"op":"remove","path":"members[value eq \"2\"]"}]`: {"1", "3"},
+		`[{"op":"Add","path":"members","value":[{"$ref":null,"value":"3"}]}]`: {"1",
+			"2", "3"},
+		`[{"op":"Add","path":"members","value":[{"value":"1"},{"value":"1"}]}]`: {"1",
+			"2"},
+		`[{"op":"add","value":{"members":[{"value":"4"}]}}]`: {"1",
+			"2", "4"},
+		`[{"op":"Remove","path":"members","value":[{"value":"1"}]}]`: {"2"},
+		`[{"op":"remove","path":"members[value eq \"1\"]"}]`:         {"2"},
+		`[{"op":"remove","path":"members[value eq \"7\"]"}]`: {"1",
+			"2"},
+		`[{"op":"remove","path":"members"}]`:                          {},
+		`[{"op":"replace","path":"members","value":[{"value":"9"}]}]`: {"9"},
+		`[{"op":"replace","value":{"id":"5","displayName":"ops 2"}}]`: {"1",
+			"2"},
+		`[{"op":"add","path":"members","value":{"value":"3"}},{"op":"remove","path":"members[value eq \"2\"]"}]`: {"1",
+			"3"},
 	} {
 		after, err := scim.Group.Patch(before, operations(t, patch))
 		require.NoError(t, err, patch)

@@ -60,7 +60,8 @@ func (s resources) search(c call) (answer, error) {
 }
 
 func listOf(items []any, total, start int) map[string]any {
-	return map[string]any{"schemas": []string{"urn:ietf:params:scim:api:messages:2.0:ListResponse"}, "totalResults": total, "startIndex": start,
+	return map[string]any{"schemas": []string{"urn:ietf:params:scim:api:messages:2.0:ListResponse"},
+		"totalResults": total, "startIndex": start,
 		"itemsPerPage": len(items), "Resources": items}
 }
 
@@ -90,7 +91,8 @@ func (s resources) get(c call) (answer, error) {
 
 // find returns the resource of the path.
 func (s resources) find(c call) (scim.Resource, error) {
-	found, err := s.list(c.Context(), c.connection, scim.Filter{scim.ByID: wire.Param(c.Request, "id")}, scim.Window{Start: 1, Count: 1, WithoutMembers: s.withoutMembers(c)})
+	found, err := s.list(c.Context(), c.connection, scim.Filter{scim.ByID: wire.Param(c.Request, "id")},
+		scim.Window{Start: 1, Count: 1, WithoutMembers: s.withoutMembers(c)})
 	if err == nil && len(found.Resources) == 0 {
 		err = fault.Newf(fault.NotFound, "there is no such %s", s.kind.Name)
 	}
@@ -103,7 +105,8 @@ func (s resources) find(c call) (scim.Resource, error) {
 // tries is how often a change is computed again because another one was faster.
 const tries = 10
 
-// edit replaces the document of the resource of the path. If another change is faster, it starts again, unless the request names a version.
+// edit replaces the document of the resource of the path. If another change is faster, it starts again, unless the
+// request names a version.
 func (s resources) edit(c call, change func(scim.Document) (scim.Document, error)) (scim.Resource, error) {
 	for try := 1; ; try++ {
 		r, err := s.find(c)
@@ -208,7 +211,8 @@ func (s resources) delete(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusNoContent}, s.remove(c.Context(), c.connection, wire.Param(c.Request, "id"), c.policy)
+	return answer{status: http.StatusNoContent}, s.remove(c.Context(), c.connection, wire.Param(c.Request, "id"),
+		c.policy)
 }
 
 func (s resources) answer(c call, status int, r scim.Resource) answer {
@@ -230,12 +234,19 @@ func (s resources) show(c call, r scim.Resource) map[string]any {
 	}
 	stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	out["schemas"], out["id"] = schemas, r.ID
-	out["meta"] = map[string]any{"resourceType": s.kind.Name, "created": stamp(r.CreatedAt), "lastModified": stamp(r.UpdatedAt), "location": s.location(r), "version": tag(r)}
+	out["meta"] = map[string]any{"resourceType": s.kind.Name, "created": stamp(r.CreatedAt),
+		"lastModified": stamp(r.UpdatedAt), "location": s.location(r), "version": tag(r)}
 	if wanted := attributes(c, "attributes"); len(wanted) > 0 {
-		maps.DeleteFunc(out, func(name string, _ any) bool { return !always(name) && !slices.Contains(wanted, strings.ToLower(name)) })
+		maps.DeleteFunc(out, func(name string, _ any) bool {
+			return !always(name) &&
+				!slices.Contains(wanted, strings.ToLower(name))
+		})
 	}
 	hidden := attributes(c, "excludedAttributes")
-	maps.DeleteFunc(out, func(name string, _ any) bool { return !always(name) && slices.Contains(hidden, strings.ToLower(name)) })
+	maps.DeleteFunc(out, func(name string, _ any) bool {
+		return !always(name) &&
+			slices.Contains(hidden, strings.ToLower(name))
+	})
 	return out
 }
 
@@ -260,5 +271,6 @@ func attributes(c call, parameter string) []string {
 // withoutMembers reports whether the answer to a read leaves out the members of groups.
 func (s resources) withoutMembers(c call) bool {
 	wanted := attributes(c, "attributes")
-	return c.Method == http.MethodGet && (slices.Contains(attributes(c, "excludedAttributes"), "members") || len(wanted) > 0 && !slices.Contains(wanted, "members"))
+	return c.Method == http.MethodGet && (slices.Contains(attributes(c, "excludedAttributes"), "members") ||
+		len(wanted) > 0 && !slices.Contains(wanted, "members"))
 }

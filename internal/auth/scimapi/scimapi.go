@@ -1,5 +1,6 @@
-// Package scimapi serves SCIM 2.0 (RFC 7643, RFC 7644) below /scim/v2, so that a directory can push people and groups. A directory authenticates
-// with a token of its connection. The package knows the protocol; internal/auth/scim decides, and internal/auth/pg stores.
+// Package scimapi serves SCIM 2.0 (RFC 7643, RFC 7644) below /scim/v2, so that a directory can push people and groups.
+// A directory authenticates with a token of its connection. The package knows the protocol; internal/auth/scim decides,
+// and internal/auth/pg stores.
 package scimapi
 
 import (
@@ -47,7 +48,10 @@ func New(d Deps) *API { return &API{d} }
 // Routes mounts the routes.
 func (a *API) Routes(r chi.Router) {
 	r.Route("/scim/v2", func(r chi.Router) {
-		r.NotFound(a.serve(func(call) (answer, error) { return answer{}, fault.New(fault.NotFound, "there is no such resource") }))
+		r.NotFound(a.serve(func(call) (answer, error) {
+			return answer{},
+				fault.New(fault.NotFound, "there is no such resource")
+		}))
 		r.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) {
 			refuse(w, http.StatusMethodNotAllowed, "", "this method is not allowed here")
 		})
@@ -57,8 +61,10 @@ func (a *API) Routes(r chi.Router) {
 		r.Get("/Schemas", a.serve(a.schemas))
 		r.Get("/Schemas/{id}", a.serve(a.schemas))
 		for path, of := range map[string]resources{
-			"/Users":  {kind: scim.User, list: a.Users.Users, create: a.Users.CreateUser, save: a.Users.SaveUser, remove: a.Users.DeleteUser, patched: http.StatusOK},
-			"/Groups": {kind: scim.Group, list: a.Groups.Groups, create: a.Groups.CreateGroup, save: a.Groups.SaveGroup, remove: a.Groups.DeleteGroup, patched: http.StatusNoContent},
+			"/Users": {kind: scim.User, list: a.Users.Users, create: a.Users.CreateUser, save: a.Users.SaveUser,
+				remove: a.Users.DeleteUser, patched: http.StatusOK},
+			"/Groups": {kind: scim.Group, list: a.Groups.Groups, create: a.Groups.CreateGroup,
+				save: a.Groups.SaveGroup, remove: a.Groups.DeleteGroup, patched: http.StatusNoContent},
 		} {
 			of.api = a
 			r.Get(path, a.serve(of.search))
@@ -89,7 +95,8 @@ type answer struct {
 
 const mediaType = "application/scim+json"
 
-// serve returns a handler that authenticates the directory, reads the body, and writes the answer or an error in SCIM's form.
+// serve returns a handler that authenticates the directory, reads the body, and writes the answer or an error in SCIM's
+// form.
 func (a *API) serve(h func(call) (answer, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -184,7 +191,8 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func refuse(w http.ResponseWriter, status int, kind, detail string) {
-	body := map[string]any{"schemas": []string{"urn:ietf:params:scim:api:messages:2.0:Error"}, "status": strconv.Itoa(status), "detail": detail}
+	body := map[string]any{"schemas": []string{"urn:ietf:params:scim:api:messages:2.0:Error"},
+		"status": strconv.Itoa(status), "detail": detail}
 	if kind != "" {
 		body["scimType"] = kind
 	}

@@ -1,5 +1,6 @@
-// Package servicetokens has the operations of people on service tokens: administrators manage all, administrators of a team those of the team.
-// The routes of /v1/service-tokens and the page of tokens call it. It does no input or output itself.
+// Package servicetokens has the operations of people on service tokens: administrators manage all, administrators of a
+// team those of the team. The routes of /v1/service-tokens and the page of tokens call it. It does no input or output
+// itself.
 package servicetokens
 
 import (
@@ -14,7 +15,8 @@ import (
 
 // Store stores service tokens. An unknown number is a NotFound fault.
 type Store interface {
-	// Services returns at most so many tokens, newest first, with a smaller number than before. everybody = of every owner.
+	// Services returns at most so many tokens, newest first, with a smaller number than before. everybody = of every
+	// owner.
 	Services(ctx context.Context, everybody bool, teams []int64, before tokens.ID, most int) ([]tokens.Service, error)
 	Service(ctx context.Context, id tokens.ID) (tokens.Service, error)
 	// CreateService stores a token. If its owner has too many, or one with the same name, it returns a Conflict fault.
@@ -57,7 +59,8 @@ func (s Services) Managing(ctx context.Context, actor auth.Actor) (auth.Actor, e
 	return actor, err
 }
 
-// Page returns at most so many tokens that the caller manages, newest first, with a smaller number than before; 0 = from the newest.
+// Page returns at most so many tokens that the caller manages, newest first, with a smaller number than before; 0 =
+// from the newest.
 func (s Services) Page(ctx context.Context, actor auth.Actor, before tokens.ID, most int) ([]tokens.Service, error) {
 	actor, err := s.Managing(ctx, actor)
 	if err != nil {
@@ -79,7 +82,8 @@ func (s Services) ByID(ctx context.Context, actor auth.Actor, id tokens.ID) (tok
 	return found, fault.When(err, fault.NotFound, errUnknown)
 }
 
-// Create stores a token of a team, "" = of the administrators. It returns the token and its secret, which no other call returns.
+// Create stores a token of a team, "" = of the administrators. It returns the token and its secret, which no other call
+// returns.
 func (s Services) Create(ctx context.Context, actor auth.Actor, team string, c tokens.Content) (made tokens.Service, secret string, err error) {
 	if actor, err = s.Managing(ctx, actor); err != nil {
 		return made, "", err
@@ -91,7 +95,8 @@ func (s Services) Create(ctx context.Context, actor auth.Actor, team string, c t
 	if team != "" {
 		t, err := s.Owners.ByName(ctx, team)
 		if err != nil {
-			return made, "", fault.When(err, fault.NotFound, fault.Invalidf("team", "there is no active team %.100q", team))
+			return made, "", fault.When(err, fault.NotFound,
+				fault.Invalidf("team", "there is no active team %.100q", team))
 		}
 		n.TeamID, n.Team = t.ID, t.Name
 	}

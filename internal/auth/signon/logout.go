@@ -14,8 +14,8 @@ import (
 // maxLogoutToken is the largest body with a logout token, in bytes.
 const maxLogoutToken = 64 << 10
 
-// backchannel ends the sessions that a provider names in a logout token. The provider's server sends it, without a cookie. As the standard
-// says, the answer is 200, also if there is no such session, or 400.
+// backchannel ends the sessions that a provider names in a logout token. The provider's server sends it, without a
+// cookie. As the standard says, the answer is 200, also if there is no such session, or 400.
 func (s *SignOn) backchannel(rw http.ResponseWriter, r *http.Request) {
 	c, ok := s.choice(rw, r)
 	if !ok {
@@ -55,8 +55,8 @@ func (s *SignOn) endSessions(r *http.Request, c Choice) error {
 	return err
 }
 
-// LogoutURL returns where the person of a request also logs out, and the label of that place; "" = nowhere. It must be called before the
-// session ends.
+// LogoutURL returns where the person of a request also logs out, and the label of that place; "" = nowhere. It must be
+// called before the session ends.
 func (s *SignOn) LogoutURL(r *http.Request) (address, label string, err error) {
 	if wire.BoundToProxy(r.Context(), s.web) {
 		return s.Proxy.LogoutURL, "the proxy", nil

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Proxy names the headers of an authenticating proxy. The zero value means that there is none. The server must delete these headers from
-// requests that do not come from the proxy.
+// Proxy names the headers of an authenticating proxy. The zero value means that there is none. The server must delete
+// these headers from requests that do not come from the proxy.
 type Proxy struct {
 	Name                         string // of the proxy as a provider
 	Subject, User, Email, Groups string
@@ -22,7 +22,8 @@ func (p Proxy) identity(r *http.Request) (id sso.Identity, ok bool) {
 	if p.Subject == "" || r.Header.Get(p.Subject) == "" {
 		return id, false
 	}
-	id = sso.Identity{Provider: p.Name, Issuer: p.Name, Subject: r.Header.Get(p.Subject), Name: r.Header.Get(p.User), Email: r.Header.Get(p.Email)}
+	id = sso.Identity{Provider: p.Name, Issuer: p.Name, Subject: r.Header.Get(p.Subject), Name: r.Header.Get(p.User),
+		Email: r.Header.Get(p.Email)}
 	id.FullName, id.EmailVerified = id.Name, id.Email != "" // the administrator trusts the proxy's addresses by trust_email
 	if id.Name == "" {
 		id.Name, id.FullName = id.Subject, ""

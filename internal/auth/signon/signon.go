@@ -1,5 +1,6 @@
-// Package signon serves the log-in with accounts of identity providers: the way to a provider and back, the logout that a provider announces,
-// and the log-in behind an authenticating proxy. Package site mounts the routes. It knows no protocol: the providers do.
+// Package signon serves the log-in with accounts of identity providers: the way to a provider and back, the logout that
+// a provider announces, and the log-in behind an authenticating proxy. Package site mounts the routes. It knows no
+// protocol: the providers do.
 package signon
 
 import (
@@ -83,10 +84,12 @@ func New(d Deps, web *scs.SessionManager, userKey string, log *zap.Logger) *Sign
 func (s *SignOn) Routes(r chi.Router) {
 	r.Get("/login/sso/{provider}", s.begin)
 	r.Get("/login/sso/{provider}/callback", s.callback)
-	r.With(httprate.LimitBy(logoutsPerMinute, time.Minute, wire.ByAddress)).Post("/login/sso/{provider}/backchannel", s.backchannel)
+	r.With(httprate.LimitBy(logoutsPerMinute, time.Minute, wire.ByAddress)).Post("/login/sso/{provider}/backchannel",
+		s.backchannel)
 }
 
-// logoutsPerMinute is how many logout tokens an address may send. A token with an unknown key makes Iris read the provider's keys.
+// logoutsPerMinute is how many logout tokens an address may send. A token with an unknown key makes Iris read the
+// provider's keys.
 const logoutsPerMinute = 600
 
 func (s *SignOn) choice(rw http.ResponseWriter, r *http.Request) (Choice, bool) {
@@ -109,15 +112,16 @@ type attempt struct {
 
 const attemptSealed = "log-in at an identity provider"
 
-// cookie returns the cookie of an attempt. Browsers accept a __Host- cookie only from this host and over TLS, so that no neighbour can
-// set one.
+// cookie returns the cookie of an attempt. Browsers accept a __Host- cookie only from this host and over TLS, so that
+// no neighbour can set one.
 func (s *SignOn) cookie(value string, age int) *http.Cookie {
 	secure := strings.HasPrefix(s.PublicURL, "https://")
 	name := "iris-login"
 	if secure {
 		name = "__Host-" + name
 	}
-	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode}
+	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: secure,
+		SameSite: http.SameSiteLaxMode}
 }
 
 // begin redirects to the provider.
@@ -135,7 +139,8 @@ func (s *SignOn) begin(rw http.ResponseWriter, r *http.Request) {
 		s.fail(rw, r, c, next, err)
 		return
 	}
-	plain, err := json.Marshal(attempt{Provider: c.Name, Request: request, Next: next, Until: time.Now().Add(oidc.RequestLife)})
+	plain, err := json.Marshal(attempt{Provider: c.Name, Request: request, Next: next,
+		Until: time.Now().Add(oidc.RequestLife)})
 	if err != nil {
 		s.fail(rw, r, c, next, err)
 		return
@@ -222,7 +227,8 @@ func (s *SignOn) enter(ctx context.Context, id sso.Identity, session sso.Session
 	return s.Sessions.Began(ctx, token, session)
 }
 
-// fail shows the log-in page with the reason. Errors of the server are logged, and so are refusals; neither has a token in it.
+// fail shows the log-in page with the reason. Errors of the server are logged, and so are refusals; neither has a token
+// in it.
 func (s *SignOn) fail(rw http.ResponseWriter, r *http.Request, c Choice, next string, err error) {
 	var problem string
 	switch {
@@ -250,5 +256,6 @@ func (s *SignOn) fail(rw http.ResponseWriter, r *http.Request, c Choice, next st
 // LocalPath reports whether p is a path on this server. "//host" and "/\host" are not.
 func LocalPath(p string) bool {
 	u, err := url.Parse(p)
-	return err == nil && strings.HasPrefix(p, "/") && u.Host == "" && u.Scheme == "" && !strings.HasPrefix(p, "//") && !strings.Contains(p, `\`)
+	return err == nil && strings.HasPrefix(p, "/") && u.Host == "" && u.Scheme == "" && !strings.HasPrefix(p, "//") &&
+		!strings.Contains(p, `\`)
 }

@@ -1,5 +1,6 @@
-// Package sso decides who a person is who logs in with an account at an identity provider, and which rights the groups of the account
-// give. The log-in by OIDC and the log-in behind an authenticating proxy use it. It does not know the protocols, HTTP or storage.
+// Package sso decides who a person is who logs in with an account at an identity provider, and which rights the groups
+// of the account give. The log-in by OIDC and the log-in behind an authenticating proxy use it. It does not know the
+// protocols, HTTP or storage.
 package sso
 
 import (
@@ -9,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Identity is an account at a provider, as the provider describes it at a log-in. Issuer and Subject together name the account for
-// ever; the other values can change and can be given to another account.
+// Identity is an account at a provider, as the provider describes it at a log-in. Issuer and Subject together name the
+// account for ever; the other values can change and can be given to another account.
 type Identity struct {
 	Provider string // its name in the configuration
 	Issuer   string
@@ -85,14 +86,15 @@ type Rights struct {
 	Admin    bool
 	ReadOnly bool
 	Granted  Role // the part that the groups gave, and that a later log-in may take back
-	// Teams are the teams of which the groups make the person a member. KeepTeams keeps the others too, because the provider named no
-	// groups.
+	// Teams are the teams of which the groups make the person a member. KeepTeams keeps the others too, because the
+	// provider named no groups.
 	Teams     []string
 	KeepTeams bool
 }
 
-// Decide returns what a log-in with an identity does. An existing person is never taken over by a name. An e-mail address links only with
-// TrustEmail, if provider and Iris have both verified it, and the person is no administrator and has no other identity.
+// Decide returns what a log-in with an identity does. An existing person is never taken over by a name. An e-mail
+// address links only with TrustEmail, if provider and Iris have both verified it, and the person is no administrator
+// and has no other identity.
 func Decide(id Identity, f Facts, r Rules) Decision {
 	d := Decision{Kind: Refuse, Identity: id}
 	switch {
@@ -120,13 +122,14 @@ func Decide(id Identity, f Facts, r Rules) Decision {
 	return d
 }
 
-// GroupRights returns the rights that groups give to a person whom a directory pushes; granted is the role that its groups gave before.
+// GroupRights returns the rights that groups give to a person whom a directory pushes; granted is the role that its
+// groups gave before.
 func GroupRights(u users.User, granted Role, groups []string, r Rules) Rights {
 	return rights(u, granted, Identity{Groups: groups, HasGroups: true}, r)
 }
 
-// rights returns the rights of a person. A role that was given by hand stays. If the provider names no groups, rights become only
-// narrower: the role of an administrator is taken back, and teams stay.
+// rights returns the rights of a person. A role that was given by hand stays. If the provider names no groups, rights
+// become only narrower: the role of an administrator is taken back, and teams stay.
 func rights(u users.User, granted Role, id Identity, r Rules) Rights {
 	out := Rights{Admin: u.Admin, ReadOnly: u.ReadOnly, KeepTeams: !id.HasGroups}
 	mapped := r.role(id.Groups)

@@ -26,7 +26,8 @@ type Links struct {
 	Issuers map[string]string // by the name of the provider
 }
 
-// Add links accounts: all or none. The links need User, Provider and Subject. It returns an Invalid fault for an unknown provider.
+// Add links accounts: all or none. The links need User, Provider and Subject. It returns an Invalid fault for an
+// unknown provider.
 func (l Links) Add(ctx context.Context, by string, links ...Linked) error {
 	links = slices.Clone(links)
 	for i := range links {
@@ -37,7 +38,8 @@ func (l Links) Add(ctx context.Context, by string, links ...Linked) error {
 		}
 		issuer, known := l.Issuers[k.Provider]
 		if !known {
-			return fault.Invalidf("provider", "there is no provider %q in the configuration; known: %s", k.Provider, strings.Join(slices.Sorted(maps.Keys(l.Issuers)), ", "))
+			return fault.Invalidf("provider", "there is no provider %q in the configuration; known: %s", k.Provider,
+				strings.Join(slices.Sorted(maps.Keys(l.Issuers)), ", "))
 		}
 		k.Issuer = issuer
 	}

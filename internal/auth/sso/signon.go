@@ -10,14 +10,16 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// ErrNotLinked means that the provider accepts the account, but Iris logs nobody in for it. Administrators see the refusal.
-var ErrNotLinked = fault.New(fault.Forbidden, "your account at the provider is not linked to a person in Iris: ask an administrator to link it")
+// ErrNotLinked means that the provider accepts the account, but Iris logs nobody in for it. Administrators see the
+// refusal.
+var ErrNotLinked = fault.New(fault.Forbidden,
+	"your account at the provider is not linked to a person in Iris: ask an administrator to link it")
 
 // ErrInactive means that the person of the account is switched off.
 var ErrInactive = fault.New(fault.Forbidden, "the person of this account is switched off in Iris: ask an administrator")
 
-// Store reads and changes what is stored about identities. Apply carries out a decision in one transaction and returns the person; it
-// returns a Conflict fault if another log-in was faster. Refused records a listed refusal.
+// Store reads and changes what is stored about identities. Apply carries out a decision in one transaction and returns
+// the person; it returns a Conflict fault if another log-in was faster. Refused records a listed refusal.
 type Store interface {
 	Facts(ctx context.Context, id Identity) (Facts, error)
 	Apply(ctx context.Context, d Decision) (users.User, error)
@@ -36,8 +38,9 @@ func New(store Store, rules map[string]Rules, log *zap.Logger) *SignOn {
 	return &SignOn{store: store, rules: rules, log: log.Named("sso")}
 }
 
-// Admit returns the person who logs in with an identity that the provider has confirmed: the linked person, or a new one. Their rights
-// are those of their groups. It returns ErrNotLinked or ErrInactive if it refuses. It logs no name and no address.
+// Admit returns the person who logs in with an identity that the provider has confirmed: the linked person, or a new
+// one. Their rights are those of their groups. It returns ErrNotLinked or ErrInactive if it refuses. It logs no name
+// and no address.
 func (s *SignOn) Admit(ctx context.Context, id Identity) (users.User, error) {
 	rules := s.rules[id.Provider]
 	if !id.HasGroups && len(rules.Admins)+len(rules.ReadOnly)+len(rules.Teams) > 0 {
@@ -94,6 +97,7 @@ type Session struct {
 	Issuer, Subject string
 	Sid             string // the session at the provider; "" = unknown
 	IDToken         string // the provider needs it to end its session; "" = none
-	// AuthTime is when the person proved to the provider who they are (auth_time). Zero = the provider does not say. It is not stored here.
+	// AuthTime is when the person proved to the provider who they are (auth_time). Zero = the provider does not say. It
+	// is not stored here.
 	AuthTime time.Time
 }

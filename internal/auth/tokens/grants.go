@@ -15,11 +15,13 @@ import (
 // CodeLife is how long the code of a grant is valid.
 const CodeLife = time.Minute
 
-// ErrGrant is the refusal of a code that is unknown, expired or used, or that came with a wrong verifier. The text is the same for all.
+// ErrGrant is the refusal of a code that is unknown, expired or used, or that came with a wrong verifier. The text is
+// the same for all.
 var ErrGrant = fault.New(fault.Unauthenticated, "this code is not valid: it may be expired or used; log in again")
 
-// Grant is a token that a person allowed to a command line. The command line gets a code through the browser, and exchanges the code and
-// its verifier for the token. The browser never has the verifier, so that the code is useless to others (PKCE, RFC 7636).
+// Grant is a token that a person allowed to a command line. The command line gets a code through the browser, and
+// exchanges the code and its verifier for the token. The browser never has the verifier, so that the code is useless to
+// others (PKCE, RFC 7636).
 type Grant struct {
 	User      users.ID
 	UserName  string
@@ -34,7 +36,8 @@ func (g Grant) Check() error {
 		return err
 	}
 	if hash, err := base64.RawURLEncoding.DecodeString(g.Challenge); err != nil || len(hash) != sha256.Size || len(g.Challenge) != challengeChars {
-		return fault.Invalidf("challenge", "challenge must be the SHA-256 of the verifier in base64url, %d characters", challengeChars)
+		return fault.Invalidf("challenge", "challenge must be the SHA-256 of the verifier in base64url, %d characters",
+			challengeChars)
 	}
 	return nil
 }

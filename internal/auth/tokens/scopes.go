@@ -60,8 +60,8 @@ func (s Scopes) Allow(method, path string) error {
 	return nil
 }
 
-// changes are the scopes of changes below a path. Changes elsewhere need Admin: those of people, contacts, feed keys, tokens, and those
-// that a later release adds.
+// changes are the scopes of changes below a path. Changes elsewhere need Admin: those of people, contacts, feed keys,
+// tokens, and those that a later release adds.
 var changes = [...]struct {
 	path  string
 	scope Scope
@@ -114,7 +114,8 @@ func Needed(method, path string) Scope {
 	return Admin
 }
 
-// administrators reports whether a path is about the administrators of a team. Who becomes one can create tokens of the team with any scope.
+// administrators reports whether a path is about the administrators of a team. Who becomes one can create tokens of the
+// team with any scope.
 func administrators(path string) bool {
 	rest, ok := strings.CutPrefix(path, "/api/v0/teams/")
 	segments := strings.Split(rest, "/")
@@ -125,7 +126,8 @@ func administrators(path string) bool {
 func secret(path string) bool {
 	switch {
 	case strings.HasPrefix(path, "/v0/applications/"):
-		return strings.HasSuffix(path, "/key") || strings.HasSuffix(path, "/secondary") || strings.HasSuffix(path, "/rekey")
+		return strings.HasSuffix(path, "/key") || strings.HasSuffix(path, "/secondary") ||
+			strings.HasSuffix(path, "/rekey")
 	case strings.HasPrefix(path, "/v1/integrations/"):
 		return strings.HasSuffix(path, "/payloads") || strings.HasSuffix(path, "/preview")
 	}

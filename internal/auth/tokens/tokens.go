@@ -1,6 +1,6 @@
-// Package tokens defines the access tokens of people and programs: their format, the requests that their scopes allow, and how a command
-// line gets one. The authentication of the APIs, the routes of /v1 and the pages about tokens use it. It does no input or output. The rights
-// of a token's person or team are decided by package auth.
+// Package tokens defines the access tokens of people and programs: their format, the requests that their scopes allow,
+// and how a command line gets one. The authentication of the APIs, the routes of /v1 and the pages about tokens use it.
+// It does no input or output. The rights of a token's person or team are decided by package auth.
 package tokens
 
 import (
@@ -26,7 +26,8 @@ const (
 // usualLife is the life of a token whose request names none, if the installation allows it.
 const usualLife = 90 * 24 * time.Hour
 
-// UsualLife returns the life of a token whose request names none. most is the longest life that the installation allows.
+// UsualLife returns the life of a token whose request names none. most is the longest life that the installation
+// allows.
 func UsualLife(most time.Duration) time.Duration { return min(usualLife, most) }
 
 // Kind is the prefix of a token. It says for whom the token stands.
@@ -47,8 +48,8 @@ const (
 	alphabet    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// ErrInvalid is the refusal of a token that is malformed, unknown, expired or revoked, or whose person or team is not active. The text is the
-// same for all, so that a caller does not learn which.
+// ErrInvalid is the refusal of a token that is malformed, unknown, expired or revoked, or whose person or team is not
+// active. The text is the same for all, so that a caller does not learn which.
 var ErrInvalid = fault.New(fault.Unauthenticated, "this token is not valid: it may be expired or revoked")
 
 // ID is the number of a token.
@@ -66,8 +67,8 @@ type Token struct {
 	LastUsedAt time.Time // exact to about one minute; zero = never used
 }
 
-// Service is a service token without its secret. It belongs to a team or to the administrators, and to no person: it stays valid when
-// the person who created it leaves, and ends with its team.
+// Service is a service token without its secret. It belongs to a team or to the administrators, and to no person: it
+// stays valid when the person who created it leaves, and ends with its team.
 type Service struct {
 	ID         ID
 	TeamID     int64 // 0 = it belongs to the administrators
@@ -95,14 +96,15 @@ type Content struct {
 	Life   time.Duration
 }
 
-// Check returns an Invalid fault that names the field if the content cannot be stored. most is the longest life that the installation
-// allows.
+// Check returns an Invalid fault that names the field if the content cannot be stored. most is the longest life that
+// the installation allows.
 func (c Content) Check(most time.Duration) error {
 	if err := checkName(c.Name, c.Scopes); err != nil {
 		return err
 	}
 	if c.Life < time.Second || c.Life > most {
-		return fault.Invalidf("expires_in_seconds", "expires_in_seconds must be between 1 and %d", int64(most/time.Second))
+		return fault.Invalidf("expires_in_seconds", "expires_in_seconds must be between 1 and %d",
+			int64(most/time.Second))
 	}
 	return nil
 }
@@ -131,8 +133,8 @@ func Make(k Kind) string {
 	return b.String() + sum(b.String())
 }
 
-// Hash returns the kind of a secret and its SHA-256; only the hash is stored. It returns ErrInvalid if the secret does not have the
-// format.
+// Hash returns the kind of a secret and its SHA-256; only the hash is stored. It returns ErrInvalid if the secret does
+// not have the format.
 func Hash(secret string) (Kind, []byte, error) {
 	body := len(Personal) + randomChars
 	if len(secret) != body+sumChars || secret[body:] != sum(secret[:body]) {

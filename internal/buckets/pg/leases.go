@@ -12,8 +12,9 @@ import (
 )
 
 // Fence locks the lease rows of the given leases (ascending, FOR SHARE, until the transaction ends) and checks that
-// processID still owns each of them in the same epoch. It must come before any other lock of the transaction. If a lease
-// was lost it returns an error in which errors.As finds a *buckets.LostError that names the buckets; the caller rolls back.
+// processID still owns each of them in the same epoch. It must come before any other lock of the transaction. If a
+// lease was lost it returns an error in which errors.As finds a *buckets.LostError that names the buckets; the caller
+// rolls back.
 func Fence(ctx context.Context, q *db.Queries, processID string, leases []buckets.Lease) error {
 	if len(leases) == 0 {
 		return nil
@@ -75,8 +76,8 @@ func SetOfBuckets(bs []int) *buckets.Set {
 	return &s
 }
 
-// LeaseArrays returns the buckets of the leases, and the epochs of all buckets, -1 for those without a lease. A set that is not
-// nil restricts the buckets.
+// LeaseArrays returns the buckets of the leases, and the epochs of all buckets, -1 for those without a lease. A set
+// that is not nil restricts the buckets.
 func LeaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int, epochs []int64) {
 	bs, epochs = []int{}, slices.Repeat([]int64{-1}, buckets.Count)
 	for _, l := range leases {

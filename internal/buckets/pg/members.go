@@ -12,8 +12,8 @@ import (
 // reapAfter is how long the row of a dead member is kept for the cluster page.
 const reapAfter = time.Minute
 
-// Cluster reads and writes members and leases of buckets. It is a buckets.Store; readiness and the cluster page read it.
-// Safe for concurrent use.
+// Cluster reads and writes members and leases of buckets. It is a buckets.Store; readiness and the cluster page read
+// it. Safe for concurrent use.
 type Cluster struct {
 	db *postgres.DB
 }
@@ -56,7 +56,8 @@ func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
 // MarkEnded implements buckets.EndedStore.
 func (c *Cluster) MarkEnded(ctx context.Context, processID string, fresh time.Duration) error {
 	return c.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		return q.MarkMemberEnded(ctx, postgresdb.MarkMemberEndedParams{ProcessID: processID, FreshSeconds: fresh.Seconds()})
+		return q.MarkMemberEnded(ctx, postgresdb.MarkMemberEndedParams{ProcessID: processID,
+			FreshSeconds: fresh.Seconds()})
 	})
 }
 
@@ -124,8 +125,8 @@ func (c *Cluster) Release(ctx context.Context, processID string, bs buckets.Set)
 	return freed, err
 }
 
-// Leave implements buckets.Store. Without the row of the member, its leases that could not be freed count as those of a dead
-// member.
+// Leave implements buckets.Store. Without the row of the member, its leases that could not be freed count as those of a
+// dead member.
 func (c *Cluster) Leave(ctx context.Context, processID string) error {
 	err := c.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		all := postgresdb.ReleaseLeasesParams{Buckets: buckets.All().List(), ProcessID: processID}

@@ -58,7 +58,8 @@ func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 	require.Empty(t, acquire(t, c, "a", some), "not a member yet")
 	require.NoError(t, c.Beat(ctx, member("a")))
 	require.NoError(t, c.Beat(ctx, member("b")))
-	require.Equal(t, []buckets.Lease{{Bucket: 0, Epoch: 1}, {Bucket: 7, Epoch: 1}, {Bucket: 255, Epoch: 1}}, acquire(t, c, "a", some))
+	require.Equal(t, []buckets.Lease{{Bucket: 0, Epoch: 1}, {Bucket: 7, Epoch: 1}, {Bucket: 255, Epoch: 1}},
+		acquire(t, c, "a", some))
 	require.Empty(t, acquire(t, c, "a", some), "one's own are no gain")
 	require.Empty(t, acquire(t, c, "b", some))
 	require.Empty(t, acquire(t, c, "b", some, "a"), "gossip's word alone")
@@ -78,7 +79,8 @@ func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 	age(t, d, "b", 4*time.Second)
 	require.Empty(t, acquire(t, c, "b", buckets.Of(100)))
 	require.NoError(t, c.Beat(ctx, member("b")))
-	require.True(t, fault.Is(pgsystem.New(d).SetDraining(ctx, "b", true), fault.Conflict), "nobody else would own its buckets")
+	require.True(t, fault.Is(pgsystem.New(d).SetDraining(ctx, "b", true), fault.Conflict),
+		"nobody else would own its buckets")
 	require.NoError(t, c.Beat(ctx, member("a")))
 	require.NoError(t, pgsystem.New(d).SetDraining(ctx, "b", true))
 	require.True(t, fault.Is(pgsystem.New(d).SetDraining(ctx, "a", true), fault.Conflict), "the other one drains")
@@ -91,7 +93,8 @@ func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, moved)
 	last := moved[0]
-	require.Equal(t, []string{"b", "host-of-b", "a", "true"}, []string{last.Owner, last.Host, last.Previous, fmt.Sprint(last.TakenOver)})
+	require.Equal(t, []string{"b", "host-of-b", "a", "true"},
+		[]string{last.Owner, last.Host, last.Previous, fmt.Sprint(last.TakenOver)})
 	require.NotContains(t, last.Buckets, 8, "nobody had this one before")
 }
 
@@ -170,8 +173,8 @@ func TestFence(t *testing.T) {
 	lost(check("a", leases[0], buckets.Lease{Bucket: 1}), 1)
 }
 
-// While a transaction of the owner runs, other members cannot take its buckets, and the owner cannot release them. If the
-// lease expired during the transaction, the owner's next transaction fails.
+// While a transaction of the owner runs, other members cannot take its buckets, and the owner cannot release them. If
+// the lease expired during the transaction, the owner's next transaction fails.
 func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
@@ -186,7 +189,10 @@ func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	require.NoError(t, pgbuckets.Fence(ctx, db.New(tx), "a", leases[:2]))
 	// Two transactions of one owner do not block each other.
-	require.NoError(t, d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return pgbuckets.Fence(ctx, q, "a", leases) }))
+	require.NoError(t, d.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		return pgbuckets.Fence(ctx, q, "a",
+			leases)
+	}))
 
 	age(t, d, "a", time.Minute)
 	require.Equal(t, []buckets.Lease{{Bucket: 3, Epoch: 2}}, acquire(t, c, "b", buckets.Of(1, 2, 3)))
@@ -282,7 +288,8 @@ func TestListenerReceivesMemberChanges(t *testing.T) {
 	d := pgtest.New(t)
 	c := pgbuckets.NewCluster(d)
 	changed, woken := make(chan struct{}, 10), make(chan buckets.Set, 10)
-	l := pgbuckets.NewListener(d, pgbuckets.Ears{Escalation: func(s buckets.Set) { woken <- s }, Delivery: func(buckets.Set) {}, Members: func() { changed <- struct{}{} }})
+	l := pgbuckets.NewListener(d, pgbuckets.Ears{Escalation: func(s buckets.Set) { woken <- s },
+		Delivery: func(buckets.Set) {}, Members: func() { changed <- struct{}{} }})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var g errgroup.Group
@@ -495,8 +502,8 @@ func settledOn(ps ...*processor) func() bool {
 	}
 }
 
-// requireOneHand checks the history of every bucket: epochs only rise, and each epoch has one owner. Sequence numbers, drawn
-// inside the fenced transactions, give the order.
+// requireOneHand checks the history of every bucket: epochs only rise, and each epoch has one owner. Sequence numbers,
+// drawn inside the fenced transactions, give the order.
 func requireOneHand(t *testing.T, d *postgres.DB) {
 	t.Helper()
 	var total, wrong int

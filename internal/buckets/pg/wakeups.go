@@ -16,11 +16,12 @@ const (
 	wakeInterval = 5 * time.Millisecond
 )
 
-// MembersChannel is the channel on which a hint is sent whenever members or leases changed. The payload is the id of the process that changed them.
+// MembersChannel is the channel on which a hint is sent whenever members or leases changed. The payload is the id of
+// the process that changed them.
 const MembersChannel = "iris_members"
 
-// Notifier notifies the processors of buckets with new work. Wake-ups are hints: they are sent after the commit of the work, in
-// separate statements, and a lost one costs a second at most. It is safe for concurrent use.
+// Notifier notifies the processors of buckets with new work. Wake-ups are hints: they are sent after the commit of the
+// work, in separate statements, and a lost one costs a second at most. It is safe for concurrent use.
 type Notifier struct {
 	db      *postgres.DB
 	mu      sync.Mutex
@@ -31,8 +32,8 @@ type Notifier struct {
 // NewNotifier returns a notifier over d. Nothing is sent before Run.
 func NewNotifier(d *postgres.DB) *Notifier { return &Notifier{db: d, signal: make(chan struct{}, 1)} }
 
-// Wake asks for a wake-up of the buckets, after the commit if ctx is that of a postgres.Unit. It never blocks. The same holds for WakeEscalation and
-// WakeDelivery.
+// Wake asks for a wake-up of the buckets, after the commit if ctx is that of a postgres.Unit. It never blocks. The same
+// holds for WakeEscalation and WakeDelivery.
 func (n *Notifier) Wake(ctx context.Context, set buckets.Set) {
 	postgres.AfterCommit(ctx, func() { n.add(buckets.Wakeup{Escalation: set, Delivery: set}) })
 }
@@ -105,11 +106,12 @@ func (n *Notifier) send(ctx context.Context) bool {
 	return true
 }
 
-// Ears are called for wake-ups, with the buckets that have work: those of each wake-up, and all of them after every connect, since hints may have
-// been missed. They must not block.
+// Ears are called for wake-ups, with the buckets that have work: those of each wake-up, and all of them after every
+// connect, since hints may have been missed. They must not block.
 type Ears struct {
 	Escalation, Delivery func(buckets.Set)
-	// Members is called whenever members or leases changed, and after every connect; nil = these hints are not listened for.
+	// Members is called whenever members or leases changed, and after every connect; nil = these hints are not listened
+	// for.
 	Members func()
 }
 

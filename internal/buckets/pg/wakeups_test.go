@@ -81,7 +81,10 @@ func TestWakeUpsReachEveryListener(t *testing.T) {
 	run(t, lb.Run)
 	n := pgbuckets.NewNotifier(d)
 	stop := run(t, n.Run)
-	eventually(t, "both woken after connecting", func() bool { return a.all() == buckets.All() && b.all() == buckets.All() })
+	eventually(t, "both woken after connecting", func() bool {
+		return a.all() == buckets.All() &&
+			b.all() == buckets.All()
+	})
 	require.True(t, la.Connected())
 	a.forget()
 	b.forget()
@@ -113,7 +116,10 @@ func TestWakeUpsOfEscalationAndDeliveryArriveApart(t *testing.T) {
 	run(t, l.Run)
 	n := pgbuckets.NewNotifier(d)
 	run(t, n.Run)
-	eventually(t, "woken after connecting", func() bool { return escalation.all() == buckets.All() && delivery.all() == buckets.All() })
+	eventually(t, "woken after connecting", func() bool {
+		return escalation.all() == buckets.All() &&
+			delivery.all() == buckets.All()
+	})
 	escalation.forget()
 	delivery.forget()
 
@@ -128,7 +134,10 @@ func TestWakeUpsOfEscalationAndDeliveryArriveApart(t *testing.T) {
 
 	_, err := d.Pool().Exec(t.Context(), "select pg_notify('iris_wake', 'of another release')")
 	require.NoError(t, err)
-	eventually(t, "an unknown payload", func() bool { return escalation.all() == buckets.All() && delivery.all() == buckets.All() })
+	eventually(t, "an unknown payload", func() bool {
+		return escalation.all() == buckets.All() &&
+			delivery.all() == buckets.All()
+	})
 }
 
 func TestNotifierSendsLaterWhatItCouldNotSend(t *testing.T) {

@@ -53,7 +53,8 @@ func (a Application) Match(wanted []string) error { return etag.Match(wanted, a.
 
 // Tag identifies the state of the settings that Change replaces. Every change of these settings gives another tag.
 func (a Application) Tag() string {
-	return etag.Of([]any{a.ID, a.ContextTemplate, a.SummaryTemplate, a.MobileTemplate, a.SampleContext, a.TitleVariable, a.Variables, a.RequiredVariables,
+	return etag.Of([]any{a.ID, a.ContextTemplate, a.SummaryTemplate, a.MobileTemplate, a.SampleContext,
+		a.TitleVariable, a.Variables, a.RequiredVariables,
 		a.Modes, a.DefaultModes, a.OwnerIDs, a.SenderAddresses})
 }
 

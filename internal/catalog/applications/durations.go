@@ -5,8 +5,8 @@ import "math"
 // durationGrowth is the ratio of the upper bound of a Duration to its lower bound.
 const durationGrowth = 1.07
 
-// Duration is a length of time in a logarithmic scale, precise to 3.5 %: 0 is less than a second, and n > 0 is 1.07^(n-1) to 1.07^n seconds. The
-// last one, 255, also holds everything above 330 days.
+// Duration is a length of time in a logarithmic scale, precise to 3.5 %: 0 is less than a second, and n > 0 is
+// 1.07^(n-1) to 1.07^n seconds. The last one, 255, also holds everything above 330 days.
 type Duration uint8
 
 // DurationOf returns the Duration of seconds.
@@ -40,7 +40,8 @@ func (d *Durations) Add(one Duration) {
 // Len returns how many were counted.
 func (d *Durations) Len() int64 { return d.all }
 
-// Percentile returns the seconds that a share of the lengths does not exceed, interpolated between neighbours; -1 when d is empty.
+// Percentile returns the seconds that a share of the lengths does not exceed, interpolated between neighbours; -1 when
+// d is empty.
 func (d *Durations) Percentile(share float64) float64 {
 	if d.all == 0 {
 		return -1

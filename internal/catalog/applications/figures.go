@@ -18,7 +18,8 @@ type FigureQuery struct {
 	From, To time.Time
 	Unit     Unit
 	Zone     string // name of the time zone in which days, weeks and months begin
-	// Application, Plan and Team are names; "" = all. A plan without an owning team counts for the team of the application.
+	// Application, Plan and Team are names; "" = all. A plan without an owning team counts for the team of the
+	// application.
 	Application, Plan, Team string
 }
 
@@ -37,7 +38,8 @@ func (p Period) Until(now time.Time) FigureQuery {
 	return FigureQuery{From: midnight.AddDate(0, 0, 1-p.Days), To: now, Unit: p.Unit, Zone: now.Location().String()}
 }
 
-// PeriodFigures are what happened in a period. They are computed from counts by hour; the current hour is read from the rows.
+// PeriodFigures are what happened in a period. They are computed from counts by hour; the current hour is read from the
+// rows.
 type PeriodFigures struct {
 	CountedTo time.Time // later figures are of the rows, at most two hours; zero = nothing is counted yet
 	HoursFrom time.Time // before it there are counts by day only: no times, and no pages of people

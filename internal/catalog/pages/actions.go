@@ -22,13 +22,15 @@ func (h Handlers) pause(r *http.Request, o page.Version, typed url.Values) (stri
 	if paused {
 		done = "The plan is paused: it pages nobody until somebody resumes it."
 	}
-	_, err := h.Plans.Pause.Do(r.Context(), page.Actor(r), catalog.Pausing{OnePlan: one(o.Name), Body: catalog.Pause{Paused: paused}})
+	_, err := h.Plans.Pause.Do(r.Context(), page.Actor(r), catalog.Pausing{OnePlan: one(o.Name),
+		Body: catalog.Pause{Paused: paused}})
 	return done, "", err
 }
 
 // retire deletes a plan. Its versions stay. A plan that is in use is deleted only with force.
 func (h Handlers) retire(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
-	_, err := h.Plans.Delete.Do(r.Context(), page.Actor(r), catalog.Removal{OnePlan: one(o.Name), Force: typed.Get("force") == "true"})
+	_, err := h.Plans.Delete.Do(r.Context(), page.Actor(r), catalog.Removal{OnePlan: one(o.Name),
+		Force: typed.Get("force") == "true"})
 	return "The plan is retired: no incident can use it. Its versions stay, and you can make one active again.", "", err
 }
 
@@ -92,8 +94,9 @@ func (h Handlers) renderTest(rw http.ResponseWriter, r *http.Request, again page
 	h.Pages.Render(rw, r, again.Status(), "plan-test", view)
 }
 
-// test sends the first notification of each priority of the first step to the reader, and to nobody else, in the mode that the engine would choose
-// for the typed application. The text is rendered from the template with the sample context of that application.
+// test sends the first notification of each priority of the first step to the reader, and to nobody else, in the mode
+// that the engine would choose for the typed application. The text is rendered from the template with the sample
+// context of that application.
 func (h Handlers) test(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
 	p, err := h.objects().Read(r, strconv.FormatInt(o.ID, 10))
 	for _, n := range p.trials() {
@@ -110,12 +113,15 @@ func (h Handlers) trial(r *http.Request, p plan, n catalog.Notification, applica
 	api, self := h.Pages.API(r), &catalog.Target{Role: "user", Name: page.Reader(r).Name}
 	note := fmt.Sprintf("This is a test that %s started. There is no incident, and nobody else was paged. The first step of plan %s pages with priority %s and template %s.",
 		api.Reader(), p.Name, n.Priority, cmp.Or(string(n.Template), builtIn))
-	message := values{"targets": []*catalog.Target{self}, "subject": fmt.Sprintf("TEST of plan %s, priority %s", p.Name, n.Priority), "body": note, "priority": n.Priority}
+	message := values{"targets": []*catalog.Target{self}, "subject": fmt.Sprintf("TEST of plan %s, priority %s",
+		p.Name, n.Priority), "body": note, "priority": n.Priority}
 	if application == "" || n.Template == "" {
 		return api.Send(http.MethodPost, "/v1/notifications", message, nil)
 	}
-	preview, err := h.Plans.Preview.Do(r.Context(), page.Actor(r), catalog.PlanPreview{Assume: "no-ack", Applied: operation.Text(application),
-		PlanDraft: catalog.PlanDraft{Content: catalog.Content{Steps: [][]catalog.Notification{{{Target: self, Priority: n.Priority, Template: n.Template, WaitSeconds: 60}}}}}})
+	preview, err := h.Plans.Preview.Do(r.Context(), page.Actor(r),
+		catalog.PlanPreview{Assume: "no-ack", Applied: operation.Text(application),
+			PlanDraft: catalog.PlanDraft{Content: catalog.Content{Steps: [][]catalog.Notification{{{Target: self,
+				Priority: n.Priority, Template: n.Template, WaitSeconds: 60}}}}}})
 	if err != nil {
 		return err
 	}
@@ -129,8 +135,9 @@ func (h Handlers) trial(r *http.Request, p plan, n catalog.Notification, applica
 			source = t
 		}
 	}
-	err = api.Send(http.MethodPost, "/v1/templates/preview", values{"name": n.Template, "application": application, "mode": mode, "priority": n.Priority,
-		"subject": source.Subject, "body": source.Body, "email_html": source.EmailHTML}, &rendered)
+	err = api.Send(http.MethodPost, "/v1/templates/preview",
+		values{"name": n.Template, "application": application, "mode": mode, "priority": n.Priority,
+			"subject": source.Subject, "body": source.Body, "email_html": source.EmailHTML}, &rendered)
 	if err != nil {
 		return err
 	}
@@ -148,8 +155,8 @@ func (h Handlers) trial(r *http.Request, p plan, n catalog.Notification, applica
 // answer matches a line of a preview that says how to acknowledge the example incident, or has its address.
 var answer = regexp.MustCompile(`/a/preview|/incidents/1$|(?i:reply "1 claim")`)
 
-// withoutAnswers removes the links and numbers of the example incident from a preview, so that an answer to the test cannot acknowledge the
-// real incident 1.
+// withoutAnswers removes the links and numbers of the example incident from a preview, so that an answer to the test
+// cannot acknowledge the real incident 1.
 func withoutAnswers(text string) string {
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), answer.MatchString)
 	return strings.TrimSpace(exampleNumber.ReplaceAllString(strings.Join(lines, "\n"), ""))

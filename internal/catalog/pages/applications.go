@@ -57,7 +57,8 @@ func (h ApplicationPages) objects() page.Objects[application] {
 		},
 		Head: func(a application) page.Version { return page.Version{Name: a.Name, Team: a.Team, MayEdit: a.MayEdit} },
 		Give: func(r *http.Request, o page.Version, team string) error {
-			return h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/applications/%s/owner", o.Name), map[string]string{"team": team}, nil)
+			return h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/applications/%s/owner", o.Name),
+				map[string]string{"team": team}, nil)
 		},
 	}
 }
@@ -97,7 +98,8 @@ func (a application) Sample() string {
 // list shows the applications by name: those of the reader, or all.
 func (h ApplicationPages) list(rw http.ResponseWriter, r *http.Request) {
 	v, err := page.ReadIndex(h.Pages, r, "Applications", "applications", func(r *http.Request, s page.Search) (found page.Listed[application], err error) {
-		err = h.Pages.API(r).Get(page.Query("/v1/applications", "limit", strconv.Itoa(page.ListLength), "search", s.Name, "team", s.Team, "cursor", s.Cursor,
+		err = h.Pages.API(r).Get(page.Query("/v1/applications", "limit", strconv.Itoa(page.ListLength), "search",
+			s.Name, "team", s.Team, "cursor", s.Cursor,
 			"mine", map[bool]string{true: "true"}[s.Mine]), &found)
 		return found, err
 	})
@@ -227,8 +229,10 @@ func (h ApplicationPages) read(r *http.Request, v *applicationShowView) error {
 		into any
 	}{
 		{page.Path("/v1/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
-		{page.Path("/v0/applications/%s/incident_emails", name), &emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
-		{page.Path("/v0/applications/%s/plans?fields=name", name), &v.Plans}, {page.Query("/v1/integrations", "application", name, "limit", "500"), &integrations},
+		{page.Path("/v0/applications/%s/incident_emails", name),
+			&emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
+		{page.Path("/v0/applications/%s/plans?fields=name", name),
+			&v.Plans}, {page.Query("/v1/integrations", "application", name, "limit", "500"), &integrations},
 	} {
 		if err := api.Get(read.path, read.into); err != nil && !fault.Is(err, fault.NotFound) {
 			return err

@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// Removals deletes objects by kind (team, user) and name. An object that others use is a Conflict fault that names them, unless force is set.
-// An object that does not exist or is not active is a NotFound fault.
+// Removals deletes objects by kind (team, user) and name. An object that others use is a Conflict fault that names
+// them, unless force is set. An object that does not exist or is not active is a NotFound fault.
 type Removals interface {
 	Remove(ctx context.Context, kind, name string, force bool, actor string) error
 	// AdministersTeam reports whether a person administers a team.

@@ -124,7 +124,8 @@ func (p plan) facts(s escalation.Settings) []string {
 		add("A repeated alert restarts the plan %s after it was exhausted.", humanize.Duration(s.RepageAfter))
 	}
 	if s.AcknowledgementTimeout > 0 {
-		add("An acknowledgement ends after %s; then the plan begins again.", humanize.Duration(s.AcknowledgementTimeout))
+		add("An acknowledgement ends after %s; then the plan begins again.",
+			humanize.Duration(s.AcknowledgementTimeout))
 	}
 	if s.NotifyOwner != "" {
 		add("The owner of an acknowledged incident gets news by %s.", s.NotifyOwner)
@@ -156,7 +157,8 @@ func (p plan) Text() string {
 	for i, s := range line(p, 0) {
 		write("step %d%s", i+1, map[bool]string{true: ", only " + s.When}[s.When != ""])
 		for _, n := range s.Rows {
-			parts := []string{strings.TrimSpace("page " + n.Who + " " + n.Name), "priority " + n.Priority, "template " + cmp.Or(n.Template, builtIn)}
+			parts := []string{strings.TrimSpace("page " + n.Who + " " + n.Name), "priority " + n.Priority,
+				"template " + cmp.Or(n.Template, builtIn)}
 			for _, more := range []string{n.Repeat, n.Wait} {
 				if more != "" {
 					parts = append(parts, more)
@@ -169,7 +171,8 @@ func (p plan) Text() string {
 		}
 	}
 	f := p.Flood
-	write("flood: more than %d pages within %s, digests every %s, ends after %s", f.Count, humanize.Duration(seconds(f.WindowSeconds)),
+	write("flood: more than %d pages within %s, digests every %s, ends after %s", f.Count,
+		humanize.Duration(seconds(f.WindowSeconds)),
 		humanize.Duration(seconds(f.DigestSeconds)), humanize.Duration(seconds(f.UntilQuietSeconds)))
 	if t := p.Tracking; t != nil {
 		write("tracking: %s by %s", t.Destination, t.Mode)

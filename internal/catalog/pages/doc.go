@@ -1,3 +1,3 @@
-// Package pages serves the pages and the routes of /v1 about plans, templates and applications. Plans and templates are operations of
-// package catalog.
+// Package pages serves the pages and the routes of /v1 about plans, templates and applications. Plans and templates are
+// operations of package catalog.
 package pages

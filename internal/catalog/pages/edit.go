@@ -53,7 +53,8 @@ var labels = map[string][2]string{
 	"drop":    {"Drop", "Nothing is sent; the text is kept as a record."},
 }
 
-// create shows the form of a new template. ?from=NAME fills in the texts of another template for the application of ?application=.
+// create shows the form of a new template. ?from=NAME fills in the texts of another template for the application of
+// ?application=.
 func (h TemplatePages) create(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := editView{New: true, Self: "/templates/new", Application: page.Storable(q.Get("application"))}
@@ -105,7 +106,8 @@ func modesOf(all []catalog.Text, application string) []modeView {
 	out := make([]modeView, len(users.Modes))
 	has := false
 	for i, m := range users.Modes {
-		out[i] = modeView{Text: catalog.Text{Application: application, Mode: m}, Label: labels[string(m)][0], Hint: labels[string(m)][1]}
+		out[i] = modeView{Text: catalog.Text{Application: application, Mode: m}, Label: labels[string(m)][0],
+			Hint: labels[string(m)][1]}
 		for _, c := range all {
 			if c.Mode == m && strings.EqualFold(c.Application, application) {
 				out[i].Text, out[i].Open, has = c, true, true
@@ -127,7 +129,8 @@ func templateTyped(r *http.Request, v editView) editView {
 	for i := range v.Modes {
 		m := &v.Modes[i]
 		mode := string(m.Mode)
-		m.Subject, m.Body, m.EmailHTML = field(mode+".subject"), lines(field(mode+".body")), operation.Text(lines(field(mode+".email_html")))
+		m.Subject, m.Body, m.EmailHTML = field(mode+".subject"), lines(field(mode+
+			".body")), operation.Text(lines(field(mode+".email_html")))
 		m.Open = m.given()
 	}
 	return v
@@ -159,7 +162,8 @@ func (h TemplatePages) form(rw http.ResponseWriter, r *http.Request, status int,
 // recentIncidents is how many incidents of the application the form offers.
 const recentIncidents = 10
 
-// samples returns the contexts that a preview can use: the sample of the application, alert sources, and incidents of the application.
+// samples returns the contexts that a preview can use: the sample of the application, alert sources, and incidents of
+// the application.
 func (h TemplatePages) samples(r *http.Request, application string) ([]page.Option, error) {
 	out := []page.Option{{Value: "", Label: "Sample context of the application"}}
 	if application != "" {
@@ -171,7 +175,8 @@ func (h TemplatePages) samples(r *http.Request, application string) ([]page.Opti
 			return nil, err
 		}
 		for _, i := range found.Items {
-			out = append(out, page.Option{Value: fmt.Sprintf("incident:%d", i.ID), Label: fmt.Sprintf("Incident %d: %s", i.ID, humanize.Shorten(i.Title, 60))})
+			out = append(out, page.Option{Value: fmt.Sprintf("incident:%d", i.ID),
+				Label: fmt.Sprintf("Incident %d: %s", i.ID, humanize.Shorten(i.Title, 60))})
 		}
 	}
 	for _, s := range sources.Samples() {
@@ -191,7 +196,8 @@ func (h TemplatePages) saveNew(rw http.ResponseWriter, r *http.Request) {
 	err := requireText(texts)
 	var made catalog.Template
 	if err == nil {
-		made, err = h.Templates.Create.Do(r.Context(), page.Actor(r), catalog.NewTemplate{Name: v.Name, Team: operation.Text(v.Team), Texts: catalog.Texts{Content: texts}})
+		made, err = h.Templates.Create.Do(r.Context(), page.Actor(r),
+			catalog.NewTemplate{Name: v.Name, Team: operation.Text(v.Team), Texts: catalog.Texts{Content: texts}})
 	}
 	h.saved(rw, r, v, texts, made, err)
 }
@@ -215,7 +221,8 @@ func (v editView) contents() (out []catalog.Text) {
 	return out
 }
 
-// save stores a new version, or previews it. The texts of other applications stay as they are in the version that was opened.
+// save stores a new version, or previews it. The texts of other applications stay as they are in the version that was
+// opened.
 func (h TemplatePages) save(rw http.ResponseWriter, r *http.Request) {
 	t, err := h.objects().Find(r)
 	if err != nil {
@@ -230,11 +237,14 @@ func (h TemplatePages) save(rw http.ResponseWriter, r *http.Request) {
 		h.previewAll(rw, r, v)
 		return
 	}
-	all := append(v.contents(), slices.DeleteFunc(t.Content, func(c catalog.Text) bool { return strings.EqualFold(c.Application, v.Application) })...)
+	all := append(v.contents(), slices.DeleteFunc(t.Content,
+		func(c catalog.Text) bool { return strings.EqualFold(c.Application, v.Application) })...)
 	var made catalog.Template
 	if err = requireText(all); err == nil {
-		made, err = h.Templates.Replace.Do(r.Context(), page.Actor(r), catalog.TemplateVersion{OneTemplate: templateOne(t.Name),
-			State: operation.In(strconv.FormatInt(v.Base, 10)), Body: catalog.TemplateContent{Texts: catalog.Texts{Content: all}}})
+		made, err = h.Templates.Replace.Do(r.Context(), page.Actor(r),
+			catalog.TemplateVersion{OneTemplate: templateOne(t.Name),
+				State: operation.In(strconv.FormatInt(v.Base,
+					10)), Body: catalog.TemplateContent{Texts: catalog.Texts{Content: all}}})
 	}
 	h.saved(rw, r, v, all, made, err)
 }
@@ -323,7 +333,8 @@ func (h TemplatePages) mail(rw http.ResponseWriter, r *http.Request) {
 
 // rendered renders one text with the chosen context.
 func (h TemplatePages) rendered(r *http.Request, v editView, c catalog.Text) (p preview, err error) {
-	in := map[string]any{"name": v.Name, "application": v.Application, "mode": c.Mode, "subject": c.Subject, "body": c.Body, "email_html": c.EmailHTML}
+	in := map[string]any{"name": v.Name, "application": v.Application, "mode": c.Mode, "subject": c.Subject,
+		"body": c.Body, "email_html": c.EmailHTML}
 	kind, value, _ := strings.Cut(v.Sample, ":")
 	if v.Incident != "" {
 		kind, value = "incident", v.Incident

@@ -102,14 +102,16 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 	}
 	f := formOf(p, s)
 	if !f.fits() {
-		h.Pages.Fail(rw, r, fault.Newf(fault.Conflict, "The plan %s has too many notifications for a form: change it with PUT /v1/plans/%s", p.Name, p.Name))
+		h.Pages.Fail(rw, r, fault.Newf(fault.Conflict,
+			"The plan %s has too many notifications for a form: change it with PUT /v1/plans/%s", p.Name, p.Name))
 		return
 	}
 	f.Plan = p.Name
 	if !p.Active { // the new version begins with the content of an older one
 		active, err := h.Plans.Get.Do(r.Context(), page.Actor(r), one(p.Name))
 		if err != nil {
-			h.Pages.Fail(rw, r, fault.When(err, fault.NotFound, fault.New(fault.Conflict, "The plan is retired. Make a version of it active, then edit it.")))
+			h.Pages.Fail(rw, r, fault.When(err, fault.NotFound,
+				fault.New(fault.Conflict, "The plan is retired. Make a version of it active, then edit it.")))
 			return
 		}
 		f.Base = active.Tag()
@@ -176,7 +178,8 @@ func refused(refusal page.Refusal) draftView {
 func (h Handlers) check(r *http.Request, f form) (draftView, error) {
 	read := &reader{}
 	c, s := f.content(read), f.settings(read)
-	d := catalog.PlanPreview{PlanDraft: catalog.PlanDraft{Description: c.Description, Content: c.Content}, Plan: operation.Text(f.Plan), Settings: &s,
+	d := catalog.PlanPreview{PlanDraft: catalog.PlanDraft{Description: c.Description, Content: c.Content},
+		Plan: operation.Text(f.Plan), Settings: &s,
 		Fallback: operation.Optional[catalog.Target]{Given: true, Value: f.fallback(read)}}
 	if f.Plan == "" {
 		d.Name, d.Team = operation.Text(f.Value("name")), operation.Text(f.Value("team"))
@@ -232,8 +235,8 @@ func text(err error) string {
 	return fault.Public(err)
 }
 
-// save checks everything, then stores the typed plan, and then the settings and the fallback if the person changed them. If only a part
-// could be stored, the form keeps the rest, and the person can save again.
+// save checks everything, then stores the typed plan, and then the settings and the fallback if the person changed
+// them. If only a part could be stored, the form keeps the rest, and the person can save again.
 func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 	d, err := h.check(r, f)
 	if err == nil && d.Refusal.Text != "" {
@@ -248,8 +251,10 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 		var missing string
 		if missing, err = h.storeRest(r, f, saved); err != nil {
 			f.Plan, f.Base = saved.Name, saved.Tag()
-			h.editor(rw, r, wire.Status(err), f, refused(page.Refusal{Status: wire.Status(err), Field: fault.FieldOf(err),
-				Text: "The steps are stored, as version " + f.Base + ". Not stored: " + missing + ". Save again. The reason: " + fault.Public(err)}))
+			h.editor(rw, r, wire.Status(err), f,
+				refused(page.Refusal{Status: wire.Status(err), Field: fault.FieldOf(err),
+					Text: "The steps are stored, as version " + f.Base + ". Not stored: " + missing +
+						". Save again. The reason: " + fault.Public(err)}))
 			return
 		}
 	}
@@ -268,7 +273,8 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 func (h Handlers) store(r *http.Request, f form) (plan, error) {
 	c, by := f.content(&reader{}), page.Actor(r)
 	if f.Plan == "" {
-		made, err := h.Plans.Create.Do(r.Context(), by, catalog.NewPlan{Name: operation.Text(f.Value("name")), Team: operation.Text(f.Value("team")),
+		made, err := h.Plans.Create.Do(r.Context(), by, catalog.NewPlan{Name: operation.Text(f.Value("name")),
+			Team:        operation.Text(f.Value("team")),
 			Description: c.Description, Content: c.Content})
 		return plan{made}, err
 	}
@@ -280,8 +286,8 @@ func (h Handlers) store(r *http.Request, f form) (plan, error) {
 	return plan{saved}, err
 }
 
-// storeRest stores the settings and the fallback, but only what the person changed, so that it does not overwrite changes of other people. With an
-// error, missing says what is not stored.
+// storeRest stores the settings and the fallback, but only what the person changed, so that it does not overwrite
+// changes of other people. With an error, missing says what is not stored.
 func (h Handlers) storeRest(r *http.Request, f form, saved plan) (missing string, err error) {
 	read, by := &reader{}, page.Actor(r)
 	typed, fallback := f.settings(read), f.fallback(read)
@@ -301,7 +307,8 @@ func (h Handlers) storeRest(r *http.Request, f form, saved plan) (missing string
 	if fallback == nil {
 		_, err = h.Plans.RemoveFallback.Do(r.Context(), by, one(saved.Name))
 	} else {
-		_, err = h.Plans.ChangeFallback.Do(r.Context(), by, catalog.ChangedFallback{OnePlan: one(saved.Name), Body: catalog.Fallback{Role: fallback.Role, Target: fallback.Name}})
+		_, err = h.Plans.ChangeFallback.Do(r.Context(), by, catalog.ChangedFallback{OnePlan: one(saved.Name),
+			Body: catalog.Fallback{Role: fallback.Role, Target: fallback.Name}})
 	}
 	return "the fallback", err
 }
@@ -320,16 +327,21 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	view := editorView{F: f, Action: action, Draft: d, Templates: h.Pages.API(r).Names("/v1/templates"), Days: weekdays, Assumptions: assumptions(),
-		Yes:        []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"}, {Value: "false", Label: "no"}},
+	view := editorView{F: f, Action: action, Draft: d, Templates: h.Pages.API(r).Names("/v1/templates"),
+		Days: weekdays, Assumptions: assumptions(),
+		Yes: []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"},
+			{Value: "false", Label: "no"}},
 		Priorities: page.Options(users.Priorities...), Modes: page.OptionsOr("none", users.ContactModes...)}
 	for _, one := range roles {
 		view.Roles = append(view.Roles, role{one.Name, one.Kind, one.Name})
 	}
 	// The roles that the list of /v0 leaves out.
-	view.Roles = append(view.Roles, role{oncall.RoleNextOnCall, "team", oncall.RoleNextOnCall}, role{oncall.RoleRoundRobin, "team", oncall.RoleRoundRobin})
+	view.Roles = append(view.Roles, role{oncall.RoleNextOnCall, "team", oncall.RoleNextOnCall},
+		role{oncall.RoleRoundRobin, "team", oncall.RoleRoundRobin})
 	field := d.Refusal.Field
-	view.OpenSettings = field != "" && d.Step == 0 && !slices.Contains([]string{"name", "team", "description", "steps", "at", "assume", "application", "target"}, field)
+	view.OpenSettings = field != "" && d.Step == 0 &&
+		!slices.Contains([]string{"name", "team", "description", "steps", "at", "assume", "application", "target"},
+			field)
 	view.PreviewZone = page.Zone(r).String()
 	view.Teams = h.Pages.API(r).Teams()
 	if page.Reader(r).Admin { // who may choose any team

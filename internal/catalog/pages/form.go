@@ -21,7 +21,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// form is a plan as it was typed. The names of its fields are the paths of the same members of catalog.PlanContent, so that a refusal names a field.
+// form is a plan as it was typed. The names of its fields are the paths of the same members of catalog.PlanContent, so
+// that a refusal names a field.
 type form struct {
 	Plan    string // the plan whose new version it is; "" = a new plan
 	Base    string // the version that was read
@@ -77,10 +78,12 @@ const dynamicRole = "incident"
 // Value returns a typed value of a field that belongs to no step.
 func (f form) Value(name string) string { return f.values.Get(name) }
 
-// maxFields is how many fields a form may have: net/url reads no more. /v1 takes plans of 2,000 notifications, which need more.
+// maxFields is how many fields a form may have: net/url reads no more. /v1 takes plans of 2,000 notifications, which
+// need more.
 const maxFields = 10_000
 
-// fits reports whether a form can hold all steps of the plan. A notification has at most 9 fields, a step 4, hours 9, and the rest 100.
+// fits reports whether a form can hold all steps of the plan. A notification has at most 9 fields, a step 4, hours 9,
+// and the rest 100.
 func (f form) fits() bool {
 	fields := 100
 	for _, s := range f.Steps {
@@ -192,7 +195,8 @@ func (f form) standardRow() rowForm {
 	return n
 }
 
-// change carries out the button of a form that adds, moves or removes a part. what is such as "add-step" or "remove:1:0".
+// change carries out the button of a form that adds, moves or removes a part. what is such as "add-step" or
+// "remove:1:0".
 func (f form) change(what string) form {
 	verb, place, _ := strings.Cut(what, ":")
 	first, second, _ := strings.Cut(place, ":")
@@ -299,7 +303,8 @@ func formOf(p plan, patch escalation.SettingsPatch) form {
 }
 
 func rowOf(n catalog.Notification) rowForm {
-	row := rowForm{Priority: string(n.Priority), Template: string(n.Template), Wait: period(n.WaitSeconds), Repeat: number(n.Repeat), Optional: n.Optional}
+	row := rowForm{Priority: string(n.Priority), Template: string(n.Template), Wait: period(n.WaitSeconds),
+		Repeat: number(n.Repeat), Optional: n.Optional}
 	if n.DynamicIndex != nil {
 		row.Role, row.Dynamic = dynamicRole, strconv.Itoa(*n.DynamicIndex)
 	} else if n.Target != nil {
@@ -388,7 +393,8 @@ func (f form) content(r *reader) catalog.PlanContent {
 		UntilQuietSeconds: r.period("flood.aggregation_reset_seconds", f.Value("flood.aggregation_reset_seconds")),
 	}
 	if mode := f.Value("tracking.mode"); mode != "" {
-		c.Tracking = &catalog.Tracking{Mode: mode, Destination: f.Value("tracking.destination"), Templates: json.RawMessage(cmp.Or(f.Value("tracking.templates"), "{}"))}
+		c.Tracking = &catalog.Tracking{Mode: mode, Destination: f.Value("tracking.destination"),
+			Templates: json.RawMessage(cmp.Or(f.Value("tracking.templates"), "{}"))}
 		if !json.Valid(c.Tracking.Templates) {
 			r.wrong("tracking.templates", "the texts of the tracking message are not JSON")
 			c.Tracking.Templates = json.RawMessage("{}")
@@ -400,8 +406,9 @@ func (f form) content(r *reader) catalog.PlanContent {
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 func (n rowForm) content(r *reader) catalog.Notification {
-	out := catalog.Notification{Priority: users.Priority(n.Priority), Template: operation.Text(n.Template), WaitSeconds: r.period(n.Place()+".wait_seconds", n.Wait),
-		Repeat: r.number(n.Place()+".repeat", n.Repeat), Optional: n.Optional}
+	out := catalog.Notification{Priority: users.Priority(n.Priority), Template: operation.Text(n.Template),
+		WaitSeconds: r.period(n.Place()+".wait_seconds", n.Wait),
+		Repeat:      r.number(n.Place()+".repeat", n.Repeat), Optional: n.Optional}
 	if n.Role == dynamicRole {
 		index := r.number(n.Place()+".dynamic_index", n.Dynamic)
 		out.DynamicIndex = &index
@@ -416,10 +423,13 @@ func (n rowForm) content(r *reader) catalog.Notification {
 
 // settings returns the typed settings.
 func (f form) settings(r *reader) escalation.SettingsPatch {
-	s := escalation.Settings{Repeat: r.number("repeat", f.Value("repeat")), Delay: seconds(r.period("delay_seconds", f.Value("delay_seconds"))),
-		WaitForOnCall: f.Value("wait_for_on_call") == "true", RepageAfter: seconds(r.period("repage_after_seconds", f.Value("repage_after_seconds"))),
-		AcknowledgementTimeout: seconds(r.period("acknowledgement_timeout_seconds", f.Value("acknowledgement_timeout_seconds"))),
-		NotifyOwner:            users.Mode(f.Value("notify_owner")), ResolvedNotice: map[users.Mode]bool{}}
+	s := escalation.Settings{Repeat: r.number("repeat", f.Value("repeat")),
+		Delay:         seconds(r.period("delay_seconds", f.Value("delay_seconds"))),
+		WaitForOnCall: f.Value("wait_for_on_call") == "true", RepageAfter: seconds(r.period("repage_after_seconds",
+			f.Value("repage_after_seconds"))),
+		AcknowledgementTimeout: seconds(r.period("acknowledgement_timeout_seconds",
+			f.Value("acknowledgement_timeout_seconds"))),
+		NotifyOwner: users.Mode(f.Value("notify_owner")), ResolvedNotice: map[users.Mode]bool{}}
 	for _, m := range users.Modes {
 		if text := f.Value("resolved_notice." + string(m)); text != "" {
 			s.ResolvedNotice[m] = text == "true"
@@ -428,7 +438,8 @@ func (f form) settings(r *reader) escalation.SettingsPatch {
 	return s.Patch()
 }
 
-// opened returns the settings and the fallback as they were when the form was opened; now, if the form does not have them.
+// opened returns the settings and the fallback as they were when the form was opened; now, if the form does not have
+// them.
 func (f form) opened(now common) common {
 	var c common
 	if json.Unmarshal([]byte(f.Value("opened")), &c) != nil {

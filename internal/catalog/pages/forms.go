@@ -80,11 +80,13 @@ func (h ApplicationPages) setQuota(r *http.Request, o page.Version, typed url.Va
 		}
 		in[field] = n
 	}
-	return "The quota is saved.", "", h.Pages.API(r).Send(http.MethodPost, page.Path("/v0/applications/%s/quota", o.Name), in, nil)
+	return "The quota is saved.", "", h.Pages.API(r).Send(http.MethodPost,
+		page.Path("/v0/applications/%s/quota", o.Name), in, nil)
 }
 
 func (h ApplicationPages) removeQuota(r *http.Request, o page.Version, _ url.Values) (string, string, error) {
-	return "The application has no quota now.", "", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v0/applications/%s/quota", o.Name), nil, nil)
+	return "The application has no quota now.", "", h.Pages.API(r).Send(http.MethodDelete,
+		page.Path("/v0/applications/%s/quota", o.Name), nil, nil)
 }
 
 // rows returns the rows of a table of fields. A row whose first field is empty is left out.
@@ -111,7 +113,8 @@ func (h ApplicationPages) setCategories(r *http.Request, o page.Version, typed u
 	for _, row := range rows(typed, "name", "mode", "description") {
 		all = append(all, category{Name: row[0], Mode: row[1], Description: row[2]})
 	}
-	return "The categories are saved.", "", h.Pages.API(r).Send(http.MethodPost, page.Path("/v0/categories/%s", o.Name), all, nil)
+	return "The categories are saved.", "", h.Pages.API(r).Send(http.MethodPost,
+		page.Path("/v0/categories/%s", o.Name), all, nil)
 }
 
 func (h ApplicationPages) setAddresses(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
@@ -122,7 +125,8 @@ func (h ApplicationPages) setAddresses(r *http.Request, o page.Version, typed ur
 		}
 		all[row[0]] = row[1]
 	}
-	return "The addresses are saved.", "", h.Pages.API(r).Send(http.MethodPut, page.Path("/v0/applications/%s/incident_emails", o.Name), all, nil)
+	return "The addresses are saved.", "", h.Pages.API(r).Send(http.MethodPut,
+		page.Path("/v0/applications/%s/incident_emails", o.Name), all, nil)
 }
 
 func (h ApplicationPages) setFallback(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
@@ -136,10 +140,13 @@ func (h ApplicationPages) setFallback(r *http.Request, o page.Version, typed url
 
 func (h ApplicationPages) rename(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
 	to := typed.Get("new_name")
-	err := h.Pages.API(r).Send(http.MethodPut, page.Path("/v0/applications/%s/rename", o.Name), map[string]string{"new_name": to}, nil)
-	return fmt.Sprintf("The application is called %s now. Programs must sign with this name.", to), page.Path("/applications/%s", to), err
+	err := h.Pages.API(r).Send(http.MethodPut, page.Path("/v0/applications/%s/rename", o.Name),
+		map[string]string{"new_name": to}, nil)
+	return fmt.Sprintf("The application is called %s now. Programs must sign with this name.",
+		to), page.Path("/applications/%s", to), err
 }
 
 func (h ApplicationPages) remove(r *http.Request, o page.Version, _ url.Values) (string, string, error) {
-	return "Application " + o.Name + " is deleted.", "/applications", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/applications/%s", o.Name), nil, nil)
+	return "Application " + o.Name + " is deleted.", "/applications", h.Pages.API(r).Send(http.MethodDelete,
+		page.Path("/v1/applications/%s", o.Name), nil, nil)
 }

@@ -57,7 +57,8 @@ func (h Handlers) objects() page.Objects[plan] {
 		},
 		Head: func(p plan) page.Version { return Head(p.Version) },
 		Versions: func(r *http.Request, name, cursor string, limit int) (out page.Listed[page.Version], err error) {
-			found, err := h.Plans.List.Do(r.Context(), page.Actor(r), catalog.Filter{Paging: operation.Paging{Limit: limit, Cursor: cursor}, Name: name, Versions: "all"})
+			found, err := h.Plans.List.Do(r.Context(), page.Actor(r),
+				catalog.Filter{Paging: operation.Paging{Limit: limit, Cursor: cursor}, Name: name, Versions: "all"})
 			for _, p := range found.Items {
 				out.Items = append(out.Items, Head(p.Version))
 			}
@@ -65,11 +66,13 @@ func (h Handlers) objects() page.Objects[plan] {
 			return out, err
 		},
 		Activate: func(r *http.Request, o page.Version) error {
-			_, err := h.Plans.Activate.Do(r.Context(), page.Actor(r), catalog.Activation{OnePlan: one(o.Name), Version: o.ID})
+			_, err := h.Plans.Activate.Do(r.Context(), page.Actor(r),
+				catalog.Activation{OnePlan: one(o.Name), Version: o.ID})
 			return err
 		},
 		Give: func(r *http.Request, o page.Version, team string) error {
-			_, err := h.Plans.Give.Do(r.Context(), page.Actor(r), catalog.Giving{OnePlan: one(o.Name), Body: catalog.Owner{Team: operation.Text(team)}})
+			_, err := h.Plans.Give.Do(r.Context(), page.Actor(r),
+				catalog.Giving{OnePlan: one(o.Name), Body: catalog.Owner{Team: operation.Text(team)}})
 			return err
 		},
 	}
@@ -77,7 +80,8 @@ func (h Handlers) objects() page.Objects[plan] {
 
 // Head is a version as pages show it.
 func Head(v catalog.Version) page.Version {
-	return page.Version{ID: v.ID, Name: v.Name, Active: v.Active, Creator: v.Creator, Team: string(v.Team), CreatedAt: v.CreatedAt, MayEdit: v.MayEdit != nil && *v.MayEdit}
+	return page.Version{ID: v.ID, Name: v.Name, Active: v.Active, Creator: v.Creator, Team: string(v.Team),
+		CreatedAt: v.CreatedAt, MayEdit: v.MayEdit != nil && *v.MayEdit}
 }
 
 // Path returns the address of the page of a version.
@@ -116,7 +120,8 @@ func (h Handlers) search(r *http.Request, s page.Search) (out page.Listed[row], 
 
 // Filter selects what a page of a list asks for.
 func Filter(r *http.Request, s page.Search) catalog.Filter {
-	f := catalog.Filter{Paging: operation.Paging{Limit: page.ListLength, Cursor: s.Cursor}, Search: s.Name, Team: s.Team}
+	f := catalog.Filter{Paging: operation.Paging{Limit: page.ListLength, Cursor: s.Cursor}, Search: s.Name,
+		Team: s.Team}
 	if s.Mine {
 		f.Member = page.Reader(r).Name
 	}

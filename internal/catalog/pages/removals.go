@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// routes returns the routes that delete objects. Without force=true, they refuse to delete an object that others use. /v0 and /api/v0
-// do not check this.
+// routes returns the routes that delete objects. Without force=true, they refuse to delete an object that others use.
+// /v0 and /api/v0 do not check this.
 func (a removals) routes() []routing.Route {
 	return []routing.Route{
 		routing.Delete("/v1/teams/{team}", routing.Write, a.remove("team")),

@@ -24,7 +24,8 @@ type newView struct {
 
 // create shows the form of a new application.
 func (h ApplicationPages) create(rw http.ResponseWriter, r *http.Request) {
-	h.Pages.Render(rw, r, http.StatusOK, "application-new", newView{Frame: h.Pages.Frame(r, "New application", "applications")})
+	h.Pages.Render(rw, r, http.StatusOK, "application-new",
+		newView{Frame: h.Pages.Frame(r, "New application", "applications")})
 }
 
 // saveNew makes an application and goes on to its settings. Only administrators may.
@@ -72,7 +73,8 @@ func (h ApplicationPages) edit(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := applicationEditView{ETag: etag, Variables: strings.Join(a.Variables, "\n"), Required: strings.Join(a.Required, "\n"), TitleVariable: a.TitleVariable, Owners: strings.Join(a.Owners, ", "),
+	v := applicationEditView{ETag: etag, Variables: strings.Join(a.Variables, "\n"),
+		Required: strings.Join(a.Required, "\n"), TitleVariable: a.TitleVariable, Owners: strings.Join(a.Owners, ", "),
 		SenderEmail: a.SenderEmail, Sample: a.Sample()}
 	v.choices(a.Modes, a.DefaultModes)
 	h.form(rw, r, http.StatusOK, a, v)
@@ -89,7 +91,8 @@ func (v *applicationEditView) choices(modes []string, defaults map[string]string
 		v.Modes = append(v.Modes, modeChoice{string(m), slices.Contains(modes, string(m))})
 	}
 	for _, p := range users.Priorities {
-		v.Priorities = append(v.Priorities, priorityChoice{string(p), defaults[string(p)], page.OptionsOr("as in the installation", users.Modes...)})
+		v.Priorities = append(v.Priorities, priorityChoice{string(p), defaults[string(p)],
+			page.OptionsOr("as in the installation", users.Modes...)})
 	}
 }
 
@@ -109,9 +112,11 @@ func (h ApplicationPages) save(rw http.ResponseWriter, r *http.Request) {
 	}
 	in, err := settingsOf(typed, page.Reader(r).Admin)
 	if err == nil {
-		err = h.Pages.API(r).IfMatch(typed.Get("etag")).Send(http.MethodPut, page.Path("/v1/applications/%s", a.Name), in, nil)
+		err = h.Pages.API(r).IfMatch(typed.Get("etag")).Send(http.MethodPut, page.Path("/v1/applications/%s", a.Name),
+			in, nil)
 	}
-	v := applicationEditView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), Required: typed.Get("required_variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
+	v := applicationEditView{ETag: typed.Get("etag"), Variables: typed.Get("variables"),
+		Required: typed.Get("required_variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
 		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context")}
 	h.Pages.Finish(rw, r, "The settings are saved.", page.Path("/applications/%s", a.Name), err, func(refusal page.Refusal) {
 		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
@@ -127,7 +132,8 @@ func (h ApplicationPages) save(rw http.ResponseWriter, r *http.Request) {
 
 // settingsOf returns the body of the change. Only administrators send the modes.
 func settingsOf(typed url.Values, admin bool) (map[string]any, error) {
-	in := map[string]any{"variables": listed(typed.Get("variables")), "required_variables": listed(typed.Get("required_variables")), "title_variable": typed.Get("title_variable"), "owners": listed(typed.Get("owners")),
+	in := map[string]any{"variables": listed(typed.Get("variables")),
+		"required_variables": listed(typed.Get("required_variables")), "title_variable": typed.Get("title_variable"), "owners": listed(typed.Get("owners")),
 		"sender_email": typed.Get("sender_email"), "default_modes": defaultModes(typed), "sample_context": nil}
 	if admin {
 		in["modes"] = append([]string{}, typed["modes"]...)
@@ -189,5 +195,6 @@ func place(text string, offset int64, what string) error {
 	before := []byte(text)[:min(max(offset-1, 0), int64(len(text)))]
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return fault.Invalidf("sample_context", "The sample context is no valid JSON in line %d, column %d: %s", line, column, what)
+	return fault.Invalidf("sample_context", "The sample context is no valid JSON in line %d, column %d: %s", line,
+		column, what)
 }

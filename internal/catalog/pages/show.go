@@ -53,7 +53,8 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Aga
 		return
 	}
 	api := h.Pages.API(r)
-	view := planView{Again: again, P: p, Teams: api.Teams(), Self: p.Path(), Sim: sim, Assumptions: assumptions(), Facts: p.facts(s), Line: line(p, s.Delay),
+	view := planView{Again: again, P: p, Teams: api.Teams(), Self: p.Path(), Sim: sim, Assumptions: assumptions(),
+		Facts: p.facts(s), Line: line(p, s.Delay),
 		Head: Head(p.Version)}
 	view.Owns = view.Head.MayEdit && !page.Reader(r).ReadOnly
 	if versions, err := h.objects().Versions(r, p.Name, "", page.ShownVersions); err == nil { // the page can do without the other versions
@@ -69,7 +70,8 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Aga
 			view.Warnings = append(view.Warnings, page.Warning{Text: humanize.Sentence(text)})
 		}
 	} else if at := slices.IndexFunc(view.Versions, func(v page.Version) bool { return v.Active }); at >= 0 {
-		view.Warnings = []page.Warning{{Text: "This is not the active version. New incidents use another one.", Href: page.Path("/plans/%s", view.Versions[at].ID), Action: "Open the active version"}}
+		view.Warnings = []page.Warning{{Text: "This is not the active version. New incidents use another one.",
+			Href: page.Path("/plans/%s", view.Versions[at].ID), Action: "Open the active version"}}
 	} else {
 		view.Warnings = []page.Warning{{Text: "This plan is retired: no incident can use it. Make a version active to use it again."}}
 	}

@@ -40,7 +40,8 @@ type moment struct{ At, Text string }
 type assumption struct{ Value, Label string }
 
 func assumptions() []assumption {
-	return []assumption{{"ack-after=5m", "after 5 min"}, {"ack-after=15m", "after 15 min"}, {"ack-after=1h", "after 1 h"}}
+	return []assumption{{"ack-after=5m", "after 5 min"}, {"ack-after=15m", "after 15 min"},
+		{"ack-after=1h", "after 1 h"}}
 }
 
 type simulatedRow struct {
@@ -69,8 +70,10 @@ const momentFormat = "Mon 2 Jan 2006 15:04:05 -07:00"
 func (h Handlers) simulate(r *http.Request, p plan, repeat int) (simulationView, error) {
 	zone := page.Zone(r)
 	v := r.URL.Query()
-	view := simulationView{Self: p.Path(), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")), Assume: v.Get("assume")}
-	q := catalog.PlanQuestion{OnePlan: one(p.Tag()), Assumptions: catalog.Assumptions{Assume: view.Assume, Application: page.Storable(view.Application)}}
+	view := simulationView{Self: p.Path(), Zone: zone.String(), At: v.Get("at"),
+		Application: strings.TrimSpace(v.Get("application")), Assume: v.Get("assume")}
+	q := catalog.PlanQuestion{OnePlan: one(p.Tag()), Assumptions: catalog.Assumptions{Assume: view.Assume,
+		Application: page.Storable(view.Application)}}
 	for i := range p.dynamicTargets() {
 		f := targetField{Number: i}
 		if given := v["target"]; i < len(given) {
@@ -115,7 +118,8 @@ func (p plan) dynamicTargets() int {
 	return n
 }
 
-// round returns the step of the plan that a step of a simulation is, and the round after the first; the last step of all may be the fallback.
+// round returns the step of the plan that a step of a simulation is, and the round after the first; the last step of
+// all may be the fallback.
 func round(step, steps, repeat int) string {
 	switch {
 	case step == 0:
@@ -136,7 +140,8 @@ func (v *simulationView) fill(r simulation.Report, zone *time.Location, steps, r
 	}
 	v.Opened, v.Notes = at(r.At), r.Notes
 	for _, p := range r.Pages {
-		row := simulatedRow{After: "+" + humanize.Duration(time.Duration(p.After)*time.Second), At: at(p.At), Who: p.Target, Mode: p.Mode, Why: p.Rule, Step: round(p.Step, steps, repeat)}
+		row := simulatedRow{After: "+" + humanize.Duration(time.Duration(p.After)*time.Second), At: at(p.At),
+			Who: p.Target, Mode: p.Mode, Why: p.Rule, Step: round(p.Step, steps, repeat)}
 		if p.ModeRule != "" {
 			row.Why += fmt.Sprintf("; %s: %s", p.Priority, p.ModeRule)
 		}
@@ -173,6 +178,7 @@ func (v *simulationView) fill(r simulation.Report, zone *time.Location, steps, r
 		v.EndBefore, v.EndAfter = "The plan continues after", "."
 	default:
 		v.EndBefore = "The plan is exhausted at"
-		v.EndAfter = fmt.Sprintf(", %s after the incident was opened.", humanize.Duration(time.Duration(r.EndedAt-r.At)*time.Second))
+		v.EndAfter = fmt.Sprintf(", %s after the incident was opened.",
+			humanize.Duration(time.Duration(r.EndedAt-r.At)*time.Second))
 	}
 }

@@ -53,7 +53,8 @@ func (h TemplatePages) objects() page.Objects[catalog.Template] {
 		},
 		Head: func(t catalog.Template) page.Version { return Head(t.Version) },
 		Versions: func(r *http.Request, name, cursor string, limit int) (out page.Listed[page.Version], err error) {
-			found, err := h.Templates.List.Do(r.Context(), page.Actor(r), catalog.Filter{Paging: operation.Paging{Limit: limit, Cursor: cursor}, Name: name, Versions: "all"})
+			found, err := h.Templates.List.Do(r.Context(), page.Actor(r),
+				catalog.Filter{Paging: operation.Paging{Limit: limit, Cursor: cursor}, Name: name, Versions: "all"})
 			for _, t := range found.Items {
 				out.Items = append(out.Items, Head(t.Version))
 			}
@@ -61,11 +62,14 @@ func (h TemplatePages) objects() page.Objects[catalog.Template] {
 			return out, err
 		},
 		Activate: func(r *http.Request, o page.Version) error {
-			_, err := h.Templates.Activate.Do(r.Context(), page.Actor(r), catalog.TemplateActivation{OneTemplate: templateOne(o.Name), Version: o.ID})
+			_, err := h.Templates.Activate.Do(r.Context(), page.Actor(r),
+				catalog.TemplateActivation{OneTemplate: templateOne(o.Name), Version: o.ID})
 			return err
 		},
 		Give: func(r *http.Request, o page.Version, team string) error {
-			_, err := h.Templates.Give.Do(r.Context(), page.Actor(r), catalog.TemplateGiving{OneTemplate: templateOne(o.Name), Body: catalog.Owner{Team: operation.Text(team)}})
+			_, err := h.Templates.Give.Do(r.Context(), page.Actor(r),
+				catalog.TemplateGiving{OneTemplate: templateOne(o.Name),
+					Body: catalog.Owner{Team: operation.Text(team)}})
 			return err
 		},
 	}
@@ -137,7 +141,8 @@ func templateText(t catalog.Template) string {
 	for _, c := range t.Content {
 		for _, part := range []struct{ name, text string }{{"subject", c.Subject}, {"body", c.Body}, {"HTML", string(c.EmailHTML)}} {
 			if part.text != "" {
-				fmt.Fprintf(&b, "# %s, %s, %s\n%s\n", c.Application, c.Mode, part.name, strings.ReplaceAll(part.text, "\r\n", "\n"))
+				fmt.Fprintf(&b, "# %s, %s, %s\n%s\n", c.Application, c.Mode, part.name,
+					strings.ReplaceAll(part.text, "\r\n", "\n"))
 			}
 		}
 	}
@@ -158,6 +163,7 @@ func lost(t catalog.Template) string {
 
 // remove deletes the template. The page has said which plans name it.
 func (h TemplatePages) remove(r *http.Request, o page.Version, _ url.Values) (string, string, error) {
-	_, err := h.Templates.Delete.Do(r.Context(), page.Actor(r), catalog.TemplateRemoval{OneTemplate: templateOne(o.Name), Force: true})
+	_, err := h.Templates.Delete.Do(r.Context(), page.Actor(r),
+		catalog.TemplateRemoval{OneTemplate: templateOne(o.Name), Force: true})
 	return "Template " + o.Name + " is deleted.", "/templates", err
 }

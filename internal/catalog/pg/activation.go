@@ -9,7 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// activation has the statements that change the active version of a plan or template. They return the number of changed rows.
+// activation has the statements that change the active version of a plan or template. They return the number of changed
+// rows.
 type activation struct {
 	first   func(id int64) (int64, error)           // 0 = the name has an active version
 	instead func(replaced, id int64) (int64, error) // 0 = the replaced version is not the active one
@@ -57,7 +58,8 @@ var (
 
 // changing makes a change of the object and writes its entry. by is the actor; "" = that of the request.
 func (a audited) changing(ctx context.Context, q *db.Queries, action audit.Action, name, by string, change func() error) error {
-	return auditlog.Changing(ctx, q, a.state(name), audit.Entry{Actor: by, Action: action, Object: a.kind + " " + name}, change)
+	return auditlog.Changing(ctx, q, a.state(name), audit.Entry{Actor: by, Action: action, Object: a.kind + " " +
+		name}, change)
 }
 
 // switching is the action that makes a version the active one; 0 = none.

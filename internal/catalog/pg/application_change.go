@@ -15,9 +15,9 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Change replaces what c holds, all in one transaction with its line in the audit log. Owners that do not exist and default
-// modes that the application may not use are skipped; a mode that does not exist is Invalid. A Stale fault when the application is
-// in another state than c.IfMatch asks for. by is the actor of the audit log.
+// Change replaces what c holds, all in one transaction with its line in the audit log. Owners that do not exist and
+// default modes that the application may not use are skipped; a mode that does not exist is Invalid. A Stale fault when
+// the application is in another state than c.IfMatch asks for. by is the actor of the audit log.
 func (a *Applications) Change(ctx context.Context, id int64, c applications.Change, by string) error {
 	return a.db.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		return changeIn(ctx, db.New(tx), id, by, audit.ApplicationSettingsChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
@@ -29,7 +29,8 @@ func (a *Applications) Change(ctx context.Context, id int64, c applications.Chan
 	})
 }
 
-// matchApplication returns etag.ErrStale unless the application has one of the wanted tags. A nil wanted allows every state.
+// matchApplication returns etag.ErrStale unless the application has one of the wanted tags. A nil wanted allows every
+// state.
 func matchApplication(ctx context.Context, tx pgx.Tx, id int64, wanted []string) error {
 	if wanted == nil {
 		return nil
@@ -46,7 +47,8 @@ func matchApplication(ctx context.Context, tx pgx.Tx, id int64, wanted []string)
 }
 
 func changeSettings(ctx context.Context, q *db.Queries, id int64, c applications.Change) error {
-	err := postgres.RequireRow(q.ChangeApplication(ctx, db.ChangeApplicationParams{ID: id, ContextTemplate: c.ContextTemplate,
+	err := postgres.RequireRow(q.ChangeApplication(ctx, db.ChangeApplicationParams{ID: id,
+		ContextTemplate: c.ContextTemplate,
 		SummaryTemplate: c.SummaryTemplate, MobileTemplate: c.MobileTemplate, SampleContext: c.SampleContext,
 		TitleVariable: c.TitleVariable}))
 	if err != nil {
@@ -68,7 +70,8 @@ func changeSettings(ctx context.Context, q *db.Queries, id int64, c applications
 		if err := q.ClearApplicationOwners(ctx, id); err != nil {
 			return err
 		}
-		err := q.AddApplicationOwners(ctx, db.AddApplicationOwnersParams{ApplicationID: id, Names: append([]string{}, *c.Owners...)})
+		err := q.AddApplicationOwners(ctx, db.AddApplicationOwnersParams{ApplicationID: id,
+			Names: append([]string{}, *c.Owners...)})
 		if err != nil {
 			return err
 		}
@@ -143,7 +146,8 @@ func (a *Applications) Add(ctx context.Context, name, by string) (id int64, err 
 	return id, err
 }
 
-// Rename gives an application another name. A name that exists is a Conflict. The application of web sessions keeps its name.
+// Rename gives an application another name. A name that exists is a Conflict. The application of web sessions keeps its
+// name.
 func (a *Applications) Rename(ctx context.Context, id int64, name, by string) error {
 	name, err := applicationName(name)
 	if err != nil {
@@ -151,7 +155,8 @@ func (a *Applications) Rename(ctx context.Context, id int64, name, by string) er
 	}
 	return a.changing(ctx, id, by, audit.ApplicationRenamed, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.Name == auth.SessionApplication {
-			return fault.Invalidf("new_name", "The application %s cannot be renamed: logged-in people act through it", row.Name)
+			return fault.Invalidf("new_name", "The application %s cannot be renamed: logged-in people act through it",
+				row.Name)
 		}
 		err := q.RenameApplication(ctx, db.RenameApplicationParams{ID: id, Name: name})
 		if postgres.SqlState(err) == "23505" {
@@ -169,8 +174,9 @@ func applicationName(name string) (string, error) {
 	return name, err
 }
 
-// Delete removes an application that nothing refers to: no variables, template contents, incidents or messages, present or past.
-// Otherwise it is a Conflict, as it is for the application of web sessions. ifMatch is as in applications.Change.
+// Delete removes an application that nothing refers to: no variables, template contents, incidents or messages, present
+// or past. Otherwise it is a Conflict, as it is for the application of web sessions. ifMatch is as in
+// applications.Change.
 func (a *Applications) Delete(ctx context.Context, id int64, ifMatch []string, by string) error {
 	inUse := fault.New(fault.Conflict, "the application is in use")
 	return a.db.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {

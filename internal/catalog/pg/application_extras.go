@@ -19,8 +19,8 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// SetCategories replaces the categories of an application by all. Names that exist, ignoring case, keep their number and the
-// choices of people; the others are created, and categories that are missing in all are deleted.
+// SetCategories replaces the categories of an application by all. Names that exist, ignoring case, keep their number
+// and the choices of people; the others are created, and categories that are missing in all are deleted.
 func (a *Applications) SetCategories(ctx context.Context, id int64, all []applications.Category, by string) error {
 	return a.changing(ctx, id, by, audit.ApplicationCategoriesChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		have, err := q.ApplicationCategories(ctx, id)
@@ -40,7 +40,8 @@ func (a *Applications) SetCategories(ctx context.Context, id int64, all []applic
 				continue
 			}
 			delete(known, key)
-			err := q.UpdateCategory(ctx, db.UpdateCategoryParams{ID: old, Name: c.Name, Description: c.Description, Mode: c.Mode})
+			err := q.UpdateCategory(ctx, db.UpdateCategoryParams{ID: old, Name: c.Name, Description: c.Description,
+				Mode: c.Mode})
 			if err != nil {
 				return err
 			}
@@ -51,7 +52,8 @@ func (a *Applications) SetCategories(ctx context.Context, id int64, all []applic
 			}
 		}
 		for _, c := range added {
-			err := q.InsertCategory(ctx, db.InsertCategoryParams{ApplicationID: id, Name: c.Name, Description: c.Description, Mode: c.Mode})
+			err := q.InsertCategory(ctx, db.InsertCategoryParams{ApplicationID: id, Name: c.Name,
+				Description: c.Description, Mode: c.Mode})
 			if err != nil {
 				return err
 			}
@@ -65,8 +67,11 @@ func (a *Applications) Quota(ctx context.Context, id int64) (applications.Quota,
 	r, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationQuota, id)
 	var used messages.Usage
 	_ = json.Unmarshal(r.Usage, &used) // if the counts cannot be read, they begin at zero
-	return applications.Quota{HardUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.HardSeconds)), SoftUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.SoftSeconds)), Application: r.Application, HardThreshold: r.HardThreshold, SoftThreshold: r.SoftThreshold,
-		HardDuration: postgres.FromSeconds(r.HardSeconds), SoftDuration: postgres.FromSeconds(r.SoftSeconds), Plan: r.Plan, Target: r.Target,
+	return applications.Quota{HardUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.HardSeconds)),
+		SoftUse: used.Sent.Within(r.Now,
+			postgres.FromSeconds(r.SoftSeconds)), Application: r.Application, HardThreshold: r.HardThreshold,
+		SoftThreshold: r.SoftThreshold,
+		HardDuration:  postgres.FromSeconds(r.HardSeconds), SoftDuration: postgres.FromSeconds(r.SoftSeconds), Plan: r.Plan, Target: r.Target,
 		TargetKind: r.TargetKind, WaitAfterwards: postgres.FromSeconds(r.WaitSeconds)}, err
 }
 
@@ -91,7 +96,8 @@ func (a *Applications) SetQuota(ctx context.Context, id int64, c applications.Qu
 		if err != nil {
 			return err
 		}
-		return q.SetApplicationQuota(ctx, db.SetApplicationQuotaParams{ApplicationID: id, HardThreshold: c.HardThreshold,
+		return q.SetApplicationQuota(ctx, db.SetApplicationQuotaParams{ApplicationID: id,
+			HardThreshold: c.HardThreshold,
 			SoftThreshold: c.SoftThreshold, HardSeconds: int(c.HardDuration / time.Second),
 			SoftSeconds: int(c.SoftDuration / time.Second), WaitSeconds: int(c.WaitAfterwards / time.Second),
 			Plan: strings.TrimRight(postgres.Storable(c.Plan), " "), TargetID: target})
@@ -115,8 +121,9 @@ func (a *Applications) IncidentEmails(ctx context.Context, id int64) (map[string
 	return out, err
 }
 
-// SetIncidentEmails replaces the addresses of an application, all or none. An address that is somebody's contact or another
-// application's, and a plan that is not active or has no text for the application, are Invalid, with the texts of the wire.
+// SetIncidentEmails replaces the addresses of an application, all or none. An address that is somebody's contact or
+// another application's, and a plan that is not active or has no text for the application, are Invalid, with the texts
+// of the wire.
 func (a *Applications) SetIncidentEmails(ctx context.Context, id int64, plans map[string]string, by string) error {
 	emails := slices.Sorted(maps.Keys(plans))
 	return a.changing(ctx, id, by, audit.ApplicationIncidentEMailAddressesSet, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
@@ -143,7 +150,8 @@ func (a *Applications) SetIncidentEmails(ctx context.Context, id int64, plans ma
 				return err
 			}
 			if !has {
-				return fault.Invalidf(email, "%s", failed+"This plan does not have any templates which support this app.")
+				return fault.Invalidf(email, "%s", failed+
+					"This plan does not have any templates which support this app.")
 			}
 			if err := q.AddIncidentEmail(ctx, db.AddIncidentEmailParams{Email: email, ApplicationID: id, Plan: plan}); err != nil {
 				return err
@@ -159,14 +167,16 @@ func (a *Applications) freeEmails(ctx context.Context, q *db.Queries, id int64, 
 		return err
 	}
 	if len(contacts) > 0 {
-		return fault.New(fault.Invalid, "These email addresses are also user's email addresses which is not allowed: "+strings.Join(contacts, ", "))
+		return fault.New(fault.Invalid, "These email addresses are also user's email addresses which is not allowed: "+
+			strings.Join(contacts, ", "))
 	}
 	taken, err := q.EmailsOfOthers(ctx, db.EmailsOfOthersParams{ApplicationID: id, Emails: emails})
 	if err != nil {
 		return err
 	}
 	if len(taken) > 0 {
-		return fault.New(fault.Invalid, "These email addresses are already in use by another app: "+strings.Join(taken, ", "))
+		return fault.New(fault.Invalid, "These email addresses are already in use by another app: "+
+			strings.Join(taken, ", "))
 	}
 	return nil
 }

@@ -51,15 +51,16 @@ var applicationColumns = map[string]postgres.Column{
 		"join users u on u.id = o.user_id where o.application_id = a.id and %)"},
 }
 
-// List returns the applications that match, by name, or newest first when there is a limit. Those that only authenticate
-// are left out.
+// List returns the applications that match, by name, or newest first when there is a limit. Those that only
+// authenticate are left out.
 func (a *Applications) List(ctx context.Context, q filters.Query) ([]applications.Application, error) {
 	q.Conditions = append(q.Conditions[:len(q.Conditions):len(q.Conditions)],
 		filters.Condition{Field: "auth_only", Op: filters.Eq, Values: []any{false}})
 	return a.list(ctx, q)
 }
 
-// Describe returns an application by name, ignoring case, those that only authenticate included; NotFound when there is none.
+// Describe returns an application by name, ignoring case, those that only authenticate included; NotFound when there is
+// none.
 func (a *Applications) Describe(ctx context.Context, name string) (applications.Application, error) {
 	found, err := postgres.First(a.list(ctx, filters.Query{Conditions: []filters.Condition{
 		{Field: "name", Op: filters.Eq, Values: []any{postgres.Storable(name)}}}}))

@@ -44,7 +44,8 @@ func TestAChangeOfAnApplicationIsAllOrNothing(t *testing.T) {
 	require.Equal(t, before, after)
 	require.Equal(t, fault.NotFound, fault.KindOf(a.Change(ctx, 999, applications.Change{}, "root")))
 	var lines int
-	require.NoError(t, d.Pool().QueryRow(ctx, "select count(*) from audit_log where action = 'application settings changed'").Scan(&lines))
+	require.NoError(t, d.Pool().QueryRow(ctx,
+		"select count(*) from audit_log where action = 'application settings changed'").Scan(&lines))
 	require.Equal(t, 1, lines)
 
 	_, err = a.Add(ctx, "DEMO", "root")
@@ -102,7 +103,8 @@ func TestTagsAreReplaced(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[int64]map[string][]string{id: {"zone": {"a", "b"}, "team": {"x"}}}, found)
 	require.NoError(t, tags.Set(ctx, "application", id, "zone", nil))
-	list, err := apps.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: "tag_team", Op: filters.Eq, Values: []any{"X"}}}})
+	list, err := apps.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: "tag_team", Op: filters.Eq,
+		Values: []any{"X"}}}})
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	for _, kind := range []string{"incident", "plan", "template", "target", "application", "else"} {
@@ -145,7 +147,8 @@ func TestStatisticsAreComputedOnce(t *testing.T) {
 	again, err := pgsystem.NewStatistics(d).Current(ctx)
 	require.NoError(t, err)
 	require.NotNil(t, again.ByID)
-	require.NoError(t, d.Pool().QueryRow(ctx, "select count(*) from statistics_snapshots where hour < now() - interval '1 day'").Scan(&rows))
+	require.NoError(t, d.Pool().QueryRow(ctx,
+		"select count(*) from statistics_snapshots where hour < now() - interval '1 day'").Scan(&rows))
 	require.Zero(t, rows)
 }
 
@@ -168,7 +171,8 @@ func TestStateOfAnIncidentIsSet(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, done[0].Found && done[0].Active)
 	var progress string
-	require.NoError(t, d.Pool().QueryRow(ctx, "select progress::text from incidents where current_step = 3 and due_at <= clock_timestamp()").Scan(&progress))
+	require.NoError(t, d.Pool().QueryRow(ctx,
+		"select progress::text from incidents where current_step = 3 and due_at <= clock_timestamp()").Scan(&progress))
 	require.JSONEq(t, `{"r": 2, "t": true}`, progress)
 	_, err = in.SetState(ctx, c, 4, true)
 	require.ErrorContains(t, err, "current_step must be between 0 and 3")

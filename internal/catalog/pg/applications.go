@@ -47,8 +47,8 @@ type ApplicationSettings struct {
 }
 
 // ByName finds an application by name, ignoring case, with its keys unsealed; a NotFound fault when there is none. It
-// uses only reads that begin after the call, so that a new key or flag is used at once; in a storm many calls share a read. Callers must
-// not change the application.
+// uses only reads that begin after the call, so that a new key or flag is used at once; in a storm many calls share a
+// read. Callers must not change the application.
 func (a *Applications) ByName(ctx context.Context, name string) (auth.Application, error) {
 	return a.byName.Get(ctx, name, func(ctx context.Context) (auth.Application, error) { return a.read(ctx, name) })
 }
@@ -115,7 +115,10 @@ func (a *Applications) SetKey(ctx context.Context, id int64, key string) error {
 	if len(key) < 8 {
 		return fault.Invalidf("key", "the key of an application must have at least 8 characters")
 	}
-	return a.changeKeys(ctx, id, func(k *postgresdb.SetApplicationKeysParams) { k.KeySealed = a.Seal(id, "primary", key) })
+	return a.changeKeys(ctx, id, func(k *postgresdb.SetApplicationKeysParams) {
+		k.KeySealed = a.Seal(id, "primary",
+			key)
+	})
 }
 
 // ReplaceKeys makes key the only key of an application.
@@ -132,7 +135,8 @@ func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary st
 		if err != nil {
 			return row, err
 		}
-		return row, auditlog.Write(ctx, q, audit.Entry{Action: audit.ApplicationKeyRead, Object: "application " + row.Name})
+		return row, auditlog.Write(ctx, q, audit.Entry{Action: audit.ApplicationKeyRead, Object: "application " +
+			row.Name})
 	})
 	if err == nil && row.KeySealed != nil {
 		primary, err = a.Unseal(id, "primary", row.KeySealed)
@@ -146,7 +150,8 @@ func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary st
 // changeKeys lets f change the sealed keys while the application is locked.
 func (a *Applications) changeKeys(ctx context.Context, id int64, f func(*postgresdb.SetApplicationKeysParams)) error {
 	return a.changing(ctx, id, "", audit.ApplicationKeysReplaced, func(ctx context.Context, q *postgresdb.Queries, row postgresdb.LockApplicationRow) error {
-		k := postgresdb.SetApplicationKeysParams{ID: id, KeySealed: row.KeySealed, SecondaryKeySealed: row.SecondaryKeySealed}
+		k := postgresdb.SetApplicationKeysParams{ID: id, KeySealed: row.KeySealed,
+			SecondaryKeySealed: row.SecondaryKeySealed}
 		f(&k)
 		return q.SetApplicationKeys(ctx, k)
 	})
@@ -162,7 +167,8 @@ func (a *Applications) setting(ctx context.Context, id int64, set func(context.C
 // SetFlags stores flags, pending cap and pause of app; its name and keys are left alone.
 func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error {
 	return a.setting(ctx, app.ID, func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
-		return q.SetApplicationFlags(ctx, postgresdb.SetApplicationFlagsParams{ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
+		return q.SetApplicationFlags(ctx, postgresdb.SetApplicationFlagsParams{ID: app.ID, AuthOnly: app.AuthOnly,
+			AllowOtherAppIncidents:   app.AllowOtherAppIncidents,
 			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
 			PendingCap: app.PendingCap, Paused: app.Paused})
 	})
@@ -235,7 +241,8 @@ func replaceSettings(ctx context.Context, q *postgresdb.Queries, id int64, s App
 		func() error { return q.AddApplicationDefaultModes(ctx, defaults) },
 		func() error { return q.ClearApplicationOwners(ctx, id) },
 		func() error {
-			return q.AddApplicationOwners(ctx, postgresdb.AddApplicationOwnersParams{ApplicationID: id, Names: s.Owners})
+			return q.AddApplicationOwners(ctx, postgresdb.AddApplicationOwnersParams{ApplicationID: id,
+				Names: s.Owners})
 		},
 	} {
 		if err := step(); err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// SetFallback sets who is paged when nobody of a step of the plan can be reached; nil = nobody. It applies to every version
-// of the plan, later ones included. An unknown plan is NotFound; a role or target that does not exist is Invalid.
+// SetFallback sets who is paged when nobody of a step of the plan can be reached; nil = nobody. It applies to every
+// version of the plan, later ones included. An unknown plan is NotFound; a role or target that does not exist is
+// Invalid.
 func (p *Plans) SetFallback(ctx context.Context, name string, to *escalation.Target) error {
 	role, target, err := resolveFallback(ctx, p.db, to)
 	if err != nil {
@@ -33,7 +34,8 @@ func (a *Applications) SetFallback(ctx context.Context, id int64, to *escalation
 		return err
 	}
 	return a.changing(ctx, id, "", audit.ApplicationFallbackChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
-		return postgres.RequireRow(q.SetApplicationFallback(ctx, db.SetApplicationFallbackParams{ID: id, Role: role, TargetID: target}))
+		return postgres.RequireRow(q.SetApplicationFallback(ctx,
+			db.SetApplicationFallbackParams{ID: id, Role: role, TargetID: target}))
 	})
 }
 

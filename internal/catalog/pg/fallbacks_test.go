@@ -15,7 +15,8 @@ import (
 func TestFallbacksAreSetAndSurviveNewVersionsOfAPlan(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'), ('bob'); insert into applications (name) values ('demo')`)
+	_, err := d.Pool().Exec(t.Context(),
+		`insert into users (name) values ('ann'), ('bob'); insert into applications (name) values ('demo')`)
 	require.NoError(t, err)
 	plans, apps := pg.NewPlans(d), pg.NewApplications(d, nil)
 	version := escalation.PlanContent{Name: "p", CreatorID: 1}
@@ -43,6 +44,7 @@ func TestFallbacksAreSetAndSurviveNewVersionsOfAPlan(t *testing.T) {
 	require.Equal(t, "bob", all[app.ID].Fallback.Name)
 
 	require.True(t, fault.Is(plans.SetFallback(t.Context(), "none", bob), fault.NotFound))
-	require.True(t, fault.Is(plans.SetFallback(t.Context(), "p", &escalation.Target{Role: "user", Name: "zoe"}), fault.Invalid))
+	require.True(t, fault.Is(plans.SetFallback(t.Context(), "p", &escalation.Target{Role: "user", Name: "zoe"}),
+		fault.Invalid))
 	require.True(t, fault.Is(apps.SetFallback(t.Context(), 999, bob), fault.NotFound))
 }

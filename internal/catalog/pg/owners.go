@@ -32,8 +32,8 @@ func (o *Owners) team(ctx context.Context, p postgresdb.OwningTeamParams) (users
 	return owningTeam(row.ID, row.Name, row.Members, row.Managers), postgres.Named(err, "there is no such active team")
 }
 
-// Give changes the team that owns a plan, template or application, and adds an entry to the audit log. A zero team = none. It returns a Stale
-// fault if from is not the present owner, and NotFound if there is no such object.
+// Give changes the team that owns a plan, template or application, and adds an entry to the audit log. A zero team =
+// none. It returns a Stale fault if from is not the present owner, and NotFound if there is no such object.
 func (o *Owners) Give(ctx context.Context, kind, name string, from, to users.OwningTeam, by string) error {
 	name = postgres.Storable(name)
 	return o.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -54,7 +54,8 @@ func (o *Owners) Give(ctx context.Context, kind, name string, from, to users.Own
 }
 
 // given are the actions of the audit log by kind of object.
-var given = map[string]audit.Action{"plan": audit.PlanGivenToATeam, "template": audit.TemplateGivenToATeam, "application": audit.ApplicationGivenToATeam}
+var given = map[string]audit.Action{"plan": audit.PlanGivenToATeam, "template": audit.TemplateGivenToATeam,
+	"application": audit.ApplicationGivenToATeam}
 
 // ownerStatements read and change the owner of one kind of object, by its name.
 type ownerStatements struct {
@@ -88,5 +89,6 @@ func statements(q *postgresdb.Queries, kind string, team int64) ownerStatements 
 
 func owningTeam(id int64, name string, members, managers []int64) users.OwningTeam {
 	toID := func(id int64) users.ID { return users.ID(id) }
-	return users.OwningTeam{ID: id, Name: name, Members: postgres.Convert(members, toID), Managers: postgres.Convert(managers, toID)}
+	return users.OwningTeam{ID: id, Name: name, Members: postgres.Convert(members, toID),
+		Managers: postgres.Convert(managers, toID)}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// SetSettings stores the settings of a plan that are given, and adds an entry to the audit log. They apply to every version of the plan,
-// later ones included. by is the actor of the audit log. Unknown: NotFound.
+// SetSettings stores the settings of a plan that are given, and adds an entry to the audit log. They apply to every
+// version of the plan, later ones included. by is the actor of the audit log. Unknown: NotFound.
 func (p *Plans) SetSettings(ctx context.Context, name string, patch escalation.SettingsPatch, by string) error {
 	defer p.active.Clear()
 	name = strings.TrimRight(postgres.Storable(name), " ")
@@ -21,15 +21,16 @@ func (p *Plans) SetSettings(ctx context.Context, name string, patch escalation.S
 	stored.RepageAfterSeconds, stored.AcknowledgementTimeoutSeconds = nil, nil
 	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		return auditedPlan.changing(ctx, q, audit.PlanSettingsChanged, name, by, func() error {
-			n, err := q.SetPlanSettings(ctx, db.SetPlanSettingsParams{Name: name, Settings: json.RawMessage(stored.String()),
+			n, err := q.SetPlanSettings(ctx, db.SetPlanSettingsParams{Name: name,
+				Settings:    json.RawMessage(stored.String()),
 				RepageAfter: int32Of(patch.RepageAfterSeconds), AcknowledgementTimeout: int32Of(patch.AcknowledgementTimeoutSeconds)})
 			return postgres.Named(postgres.RequireRow(n, err), "there is no plan "+name)
 		})
 	})
 }
 
-// SetPaused pauses a plan, or lets it go on, and adds an entry to the audit log. It applies to every version of the plan, later ones
-// included. by is the actor of the audit log. Unknown: NotFound.
+// SetPaused pauses a plan, or lets it go on, and adds an entry to the audit log. It applies to every version of the
+// plan, later ones included. by is the actor of the audit log. Unknown: NotFound.
 func (p *Plans) SetPaused(ctx context.Context, name string, paused bool, by string) error {
 	defer p.active.Clear()
 	name = strings.TrimRight(postgres.Storable(name), " ")

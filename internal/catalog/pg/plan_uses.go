@@ -13,7 +13,8 @@ import (
 func (p *Plans) Uses(ctx context.Context, ids []escalation.PlanID) ([]applications.PlanUse, error) {
 	rows, err := postgres.Query(ctx, p.db, (*db.Queries).PlanUses, postgres.Numbers(ids))
 	return postgres.Convert(rows, func(r db.PlanUsesRow) applications.PlanUse {
-		u := applications.PlanUse{ID: r.ID, Escalating: r.Escalating, Paused: r.Paused, HasFallback: r.HasFallback, Steps: r.Steps,
+		u := applications.PlanUse{ID: r.ID, Escalating: r.Escalating, Paused: r.Paused, HasFallback: r.HasFallback,
+			Steps:         r.Steps,
 			LostTemplates: r.LostTemplates, LostTargets: r.LostTargets, EmptyRoles: r.EmptyRoles}
 		if r.UsedAt.Unix() != 0 {
 			u.LastAt = r.UsedAt

@@ -80,8 +80,8 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 	})
 }
 
-// HasText reports whether any version of any template of the plan has a text for the application. A true answer may be up
-// to a second old.
+// HasText reports whether any version of any template of the plan has a text for the application. A true answer may be
+// up to a second old.
 func (p *Plans) HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
 	has, err := p.texts.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
@@ -124,7 +124,8 @@ var planColumns = map[string]postgres.Column{
 	"creator":            {Expr: "u.name", Kind: filters.Text},
 	"team":               {Expr: "o.name", Kind: filters.Text},
 	// The person who wrote the version, or a member of the team that owns the plan.
-	"member": {Expr: "w.name", Kind: filters.Text, Within: "exists (select from users w where (w.id = p.creator_id or w.id = any(o.members)) and %)"},
+	"member": {Expr: "w.name", Kind: filters.Text,
+		Within: "exists (select from users w where (w.id = p.creator_id or w.id = any(o.members)) and %)"},
 	"active": {Expr: "(pa.plan_id is not null)", Kind: filters.Bool},
 	"target": {Expr: "t.name", Kind: filters.Text, Within: "exists (select from plan_notifications n " +
 		"join target_roles r on r.name = n.role join targets t on t.target_id = n.target_id and t.kind = r.target_kind " +
@@ -166,8 +167,9 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 			return r, err
 		}
 		for _, row := range found {
-			r.Targets[row.Asked] = append(r.Targets[row.Asked], escalation.ReachTarget{Kind: row.Kind, TargetID: row.TargetID,
-				Name: row.Name, Active: row.Active, People: row.People, Reachable: row.Reachable, Zone: row.Zone, Size: int(row.Size)})
+			r.Targets[row.Asked] = append(r.Targets[row.Asked],
+				escalation.ReachTarget{Kind: row.Kind, TargetID: row.TargetID,
+					Name: row.Name, Active: row.Active, People: row.People, Reachable: row.Reachable, Zone: row.Zone, Size: int(row.Size)})
 		}
 		contents, err := q.ReachOfTemplates(ctx, templates)
 		if err != nil {
@@ -180,9 +182,9 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 	})
 }
 
-// Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that no longer
-// exists is an Invalid fault. d.Replaces names the active version that d may replace: if another version is active, Create
-// returns a Stale fault, or a Conflict fault if none may be active.
+// Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that no
+// longer exists is an Invalid fault. d.Replaces names the active version that d may replace: if another version is
+// active, Create returns a Stale fault, or a Conflict fault if none may be active.
 func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escalation.PlanID, err error) {
 	defer p.active.Clear()
 	err = p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -243,8 +245,9 @@ func planActivation(ctx context.Context, q *postgresdb.Queries) activation {
 	}
 }
 
-// Switch makes version to the active one in place of version from, and adds an entry to the audit log. from 0 requires a name
-// without an active version; to 0 leaves the name without one. It returns a Stale fault if from is not the active version.
+// Switch makes version to the active one in place of version from, and adds an entry to the audit log. from 0 requires
+// a name without an active version; to 0 leaves the name without one. It returns a Stale fault if from is not the
+// active version.
 func (p *Plans) Switch(ctx context.Context, from, to escalation.PlanID, by string) error {
 	defer p.active.Clear()
 	return p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -307,7 +310,8 @@ func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool
 	})
 }
 
-// forgetPlan removes a plan that is no longer active from quotas, and deletes the addresses whose mail opened its incidents.
+// forgetPlan removes a plan that is no longer active from quotas, and deletes the addresses whose mail opened its
+// incidents.
 func forgetPlan(ctx context.Context, q *postgresdb.Queries, name string) error {
 	if err := q.ForgetPlanOfQuotas(ctx, name); err != nil {
 		return err
@@ -315,8 +319,8 @@ func forgetPlan(ctx context.Context, q *postgresdb.Queries, name string) error {
 	return q.ForgetPlanOfEmails(ctx, name)
 }
 
-// Delete removes every version of a plan. A plan that a quota names, or that has incidents, stays and is an Invalid fault.
-// Unknown: NotFound.
+// Delete removes every version of a plan. A plan that a quota names, or that has incidents, stays and is an Invalid
+// fault. Unknown: NotFound.
 func (p *Plans) Delete(ctx context.Context, name string) error {
 	defer p.active.Clear()
 	return p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -342,7 +346,8 @@ func (p *Plans) Delete(ctx context.Context, name string) error {
 			return fault.Invalidf("", "Cannot delete this plan as %d incidents have been created using it", n)
 		}
 		name := strings.TrimRight(name, " ")
-		return auditedPlan.changing(ctx, q, audit.PlanDeleted, name, "", func() error { return deletePlan(ctx, q, name, ids) })
+		return auditedPlan.changing(ctx, q, audit.PlanDeleted, name, "",
+			func() error { return deletePlan(ctx, q, name, ids) })
 	})
 }
 
@@ -364,7 +369,8 @@ func deletePlan(ctx context.Context, q *postgresdb.Queries, name string, version
 func loadPlan(ctx context.Context, q *postgresdb.Queries, row postgresdb.PlanByIDRow) (escalation.PlanSteps, error) {
 	p := escalation.PlanSteps{Plan: planHead(row), Lost: map[string]bool{}}
 	if row.FallbackRole != nil && row.FallbackTargetID != nil {
-		name, err := q.PlanFallback(ctx, postgresdb.PlanFallbackParams{Role: *row.FallbackRole, TargetID: *row.FallbackTargetID})
+		name, err := q.PlanFallback(ctx, postgresdb.PlanFallbackParams{Role: *row.FallbackRole,
+			TargetID: *row.FallbackTargetID})
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return p, fmt.Errorf("read fallback of plan: %w", err)
 		}
@@ -395,7 +401,8 @@ func loadPlan(ctx context.Context, q *postgresdb.Queries, row postgresdb.PlanByI
 }
 
 func planHead(row postgresdb.PlanByIDRow) escalation.Plan {
-	p := escalation.Plan{ID: escalation.PlanID(row.ID), Name: row.Name, Description: row.Description, Creator: row.Creator,
+	p := escalation.Plan{ID: escalation.PlanID(row.ID), Name: row.Name, Description: row.Description,
+		Creator:   row.Creator,
 		CreatorID: row.CreatorID, CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused, Settings: settingsOf(row),
 		Team:            owningTeam(row.TeamID, row.Team, row.Members, row.Managers),
 		ThresholdWindow: postgres.FromSeconds(row.ThresholdWindow), ThresholdCount: row.ThresholdCount,
@@ -424,8 +431,9 @@ func planNotification(r postgresdb.PlanNotificationsRow) escalation.Notification
 func (p *Plans) Aggregation(ctx context.Context) ([]escalation.Plan, error) {
 	rows, err := postgres.Read(ctx, p.db, (*postgresdb.Queries).PlanAggregation)
 	return postgres.Convert(rows, func(r postgresdb.PlanAggregationRow) escalation.Plan {
-		return escalation.Plan{ID: escalation.PlanID(r.ID), Name: r.Name, ThresholdWindow: postgres.FromSeconds(r.ThresholdWindow),
-			ThresholdCount: r.ThresholdCount, AggregationWindow: postgres.FromSeconds(r.AggregationWindow),
+		return escalation.Plan{ID: escalation.PlanID(r.ID), Name: r.Name,
+			ThresholdWindow: postgres.FromSeconds(r.ThresholdWindow),
+			ThresholdCount:  r.ThresholdCount, AggregationWindow: postgres.FromSeconds(r.AggregationWindow),
 			AggregationReset: postgres.FromSeconds(r.AggregationReset)}
 	}), err
 }

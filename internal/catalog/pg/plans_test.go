@@ -110,7 +110,8 @@ func TestAPlanWithIncidentsCannotBeDeleted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Pool().Exec(t.Context(), "insert into incidents (plan_id, application_id) values ($1, $2)", id, c.Demo)
 	require.NoError(t, err)
-	require.EqualError(t, plans.Delete(t.Context(), "used"), "Cannot delete this plan as 1 incidents have been created using it")
+	require.EqualError(t, plans.Delete(t.Context(), "used"),
+		"Cannot delete this plan as 1 incidents have been created using it")
 
 	_, err = plans.Create(t.Context(), c.Draft("free"))
 	require.NoError(t, err)
@@ -128,7 +129,8 @@ func TestReachCountsThePeopleBehindNames(t *testing.T) {
 	r, err := plans.Reach(t.Context(), []string{"Ann", "bob", "OPS", "nobody"}, []string{"words", "none"})
 	require.NoError(t, err)
 	require.Equal(t, "team", r.Roles["manager"])
-	require.Equal(t, []escalation.ReachTarget{{Kind: "user", TargetID: c.AnnTarget, Name: "ann", Active: true, People: 1, Reachable: 1}},
+	require.Equal(t, []escalation.ReachTarget{{Kind: "user", TargetID: c.AnnTarget, Name: "ann", Active: true,
+		People: 1, Reachable: 1}},
 		r.Targets["Ann"])
 	require.Equal(t, 0, r.Targets["bob"][0].Reachable)
 	require.Equal(t, 2, r.Targets["OPS"][0].People)
@@ -199,7 +201,8 @@ func TestSettingsSurvivePlanVersions(t *testing.T) {
 	e := pgtest.NewEscalating(t)
 	plans := pg.NewPlans(e.DB)
 	version := func() int64 {
-		id, err := plans.Create(t.Context(), escalation.PlanContent{Name: "Night", CreatorID: users.ID(e.People["owner"])})
+		id, err := plans.Create(t.Context(), escalation.PlanContent{Name: "Night",
+			CreatorID: users.ID(e.People["owner"])})
 		require.NoError(t, err)
 		return int64(id)
 	}
@@ -207,15 +210,19 @@ func TestSettingsSurvivePlanVersions(t *testing.T) {
 	first := version()
 	require.EqualValues(t, 3600, after(first), "the default")
 	ten, hour, twice := int64(600), int64(3600), 2
-	require.NoError(t, plans.SetSettings(t.Context(), "night ", escalation.SettingsPatch{RepageAfterSeconds: &ten}, "ana"))
-	require.NoError(t, plans.SetSettings(t.Context(), "night ", escalation.SettingsPatch{AcknowledgementTimeoutSeconds: &hour, Repeat: &twice}, "ana"))
+	require.NoError(t, plans.SetSettings(t.Context(), "night ", escalation.SettingsPatch{RepageAfterSeconds: &ten},
+		"ana"))
+	require.NoError(t, plans.SetSettings(t.Context(), "night ",
+		escalation.SettingsPatch{AcknowledgementTimeoutSeconds: &hour, Repeat: &twice}, "ana"))
 	second := version()
 	require.EqualValues(t, 600, after(first), "for incidents that are open")
 	require.EqualValues(t, 600, after(second))
 	require.EqualValues(t, 3600, e.ID(`select acknowledgement_timeout from plans where id = $1`, second))
 	got, err := plans.ByID(t.Context(), escalation.PlanID(second))
 	require.NoError(t, err)
-	require.Equal(t, escalation.Settings{Repeat: 2, RepageAfter: 10 * time.Minute, AcknowledgementTimeout: time.Hour}, got.Settings)
+	require.Equal(t, escalation.Settings{Repeat: 2, RepageAfter: 10 * time.Minute, AcknowledgementTimeout: time.Hour},
+		got.Settings)
 	require.EqualValues(t, 2, e.ID(`select count(*) from audit_log where action = 'plan settings changed' and object = 'plan night' and actor = 'ana'`))
-	require.Equal(t, fault.NotFound, fault.KindOf(plans.SetSettings(t.Context(), "day", escalation.SettingsPatch{Repeat: &twice}, "ana")))
+	require.Equal(t, fault.NotFound, fault.KindOf(plans.SetSettings(t.Context(), "day",
+		escalation.SettingsPatch{Repeat: &twice}, "ana")))
 }

@@ -16,14 +16,15 @@ func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.M
 	return pgusers.PriorityModes(ctx, t.db)
 }
 
-// SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes use it
-// within about a second.
+// SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes
+// use it within about a second.
 func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: p, Mode: m})
 		if err := postgres.Named(postgres.RequireRow(n, err), "there is no priority "+string(p)); err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Action: audit.DefaultModeSet, Object: "priority " + string(p), Detail: "to " + string(m)})
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.DefaultModeSet, Object: "priority " + string(p),
+			Detail: "to " + string(m)})
 	})
 }

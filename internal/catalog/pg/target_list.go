@@ -14,7 +14,8 @@ import (
 // Names returns the names of all targets that begin with prefix, ignoring case, each once, alphabetically. Inactive
 // targets are among them.
 func (t *Targets) Names(ctx context.Context, prefix string) ([]string, error) {
-	return postgres.Query(ctx, t.db, (*db.Queries).TargetNames, postgres.LikeEscape.Replace(postgres.Storable(prefix))+"%")
+	return postgres.Query(ctx, t.db, (*db.Queries).TargetNames, postgres.LikeEscape.Replace(postgres.Storable(prefix))+
+		"%")
 }
 
 var targetColumns = map[string]postgres.Column{
@@ -59,5 +60,6 @@ func (t *Targets) Roles(ctx context.Context) ([]escalation.TargetRole, error) {
 // OnAnyList reports whether the person of that name is on any of the mailing lists of these names, ignoring case.
 func (t *Targets) OnAnyList(ctx context.Context, user string, lists []string) (bool, error) {
 	names := postgres.Convert(lists, postgres.Storable)
-	return postgres.Query(ctx, t.db, (*db.Queries).OnAnyList, db.OnAnyListParams{Name: postgres.Storable(user), Lists: names})
+	return postgres.Query(ctx, t.db, (*db.Queries).OnAnyList,
+		db.OnAnyListParams{Name: postgres.Storable(user), Lists: names})
 }

@@ -30,7 +30,8 @@ func NewTargets(d *postgres.DB) *Targets { return &Targets{db: d} }
 func (t *Targets) Resolve(ctx context.Context, role, name string) (int64, error) {
 	var row postgresdb.ResolveTargetRow
 	err := t.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
-		row, err = q.ResolveTarget(ctx, postgresdb.ResolveTargetParams{Role: postgres.Storable(role), Target: postgres.Storable(name)})
+		row, err = q.ResolveTarget(ctx, postgresdb.ResolveTargetParams{Role: postgres.Storable(role),
+			Target: postgres.Storable(name)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fault.Wrap(fault.Invalid, ErrRoleNotFound, "Role "+role+" not found")
 		}

@@ -60,7 +60,8 @@ var templateColumns = map[string]postgres.Column{
 	"created": {Expr: "t.created_at", Kind: filters.Time},
 	"team":    {Expr: "o.name", Kind: filters.Text},
 	// The person who wrote the version, or a member of the team that owns the template.
-	"member": {Expr: "w.name", Kind: filters.Text, Within: "exists (select from users w where (w.id = t.creator_id or w.id = any(o.members)) and %)"},
+	"member": {Expr: "w.name", Kind: filters.Text,
+		Within: "exists (select from users w where (w.id = t.creator_id or w.id = any(o.members)) and %)"},
 	"active": {Expr: "(ta.template_id is not null)", Kind: filters.Bool},
 }
 
@@ -133,8 +134,9 @@ func saveTemplate(ctx context.Context, q *postgresdb.Queries, d messages.NewTemp
 	}
 	id = messages.TemplateID(n)
 	for _, w := range d.Texts {
-		found, err := q.InsertTemplateContent(ctx, postgresdb.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
-			Mode: w.Mode, Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
+		found, err := q.InsertTemplateContent(ctx, postgresdb.InsertTemplateContentParams{TemplateID: n,
+			Application: w.Application,
+			Mode:        w.Mode, Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
 		if err != nil {
 			return id, fmt.Errorf("insert template content: %w", err)
 		}
@@ -177,8 +179,8 @@ func (t *Templates) Switch(ctx context.Context, from, to messages.TemplateID, by
 	})
 }
 
-// SetActive makes a version the active one of its name, or inactive. Plans still name the template. Deactivating a version
-// that is not active changes nothing. Unknown: NotFound.
+// SetActive makes a version the active one of its name, or inactive. Plans still name the template. Deactivating a
+// version that is not active changes nothing. Unknown: NotFound.
 func (t *Templates) SetActive(ctx context.Context, id messages.TemplateID, active bool) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		template, err := q.TemplateByID(ctx, int64(id))
@@ -217,7 +219,8 @@ func loadTemplate(ctx context.Context, q *postgresdb.Queries, row postgresdb.Tem
 }
 
 func templateHead(row postgresdb.TemplateByIDRow) messages.TemplateVersion {
-	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator, CreatorID: row.CreatorID,
+	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator,
+		CreatorID: row.CreatorID,
 		CreatedAt: row.CreatedAt, Active: row.Active, Team: owningTeam(row.TeamID, row.Team, row.Members, row.Managers)}
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Connection makes one vendor call. The zero value holds no place among the running calls of an outlet: Send must not be called.
+// Connection makes one vendor call. The zero value holds no place among the running calls of an outlet: Send must not
+// be called.
 type Connection struct {
 	Failed *messages.Result // why no connection could be prepared; nil = nothing failed
 	Panic  error            // of the vendor while it prepared the connection
@@ -20,8 +21,8 @@ type Connection struct {
 // Unprepared returns a Connection for a destination whose place is held, without asking the vendor.
 func (o *Outlet) Unprepared(to string) Connection { return Connection{outlet: o, to: to} }
 
-// Open prepares the call up to the first byte that can page, if the vendor is a messages.Preparer. It does not return an error: see
-// Failed and Panic. The caller holds a place of the outlet's running calls.
+// Open prepares the call up to the first byte that can page, if the vendor is a messages.Preparer. It does not return
+// an error: see Failed and Panic. The caller holds a place of the outlet's running calls.
 func (o *Outlet) Open(ctx context.Context, out messages.Outbound) Connection {
 	c := o.Unprepared(out.Destination)
 	p, needed := o.Vendor.(messages.Preparer)

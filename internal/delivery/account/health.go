@@ -18,14 +18,15 @@ const (
 	mostSkipped = 4
 	// mostDestinations bounds how many failing destinations are remembered.
 	mostDestinations = 10_000
-	// stalledAfter is the time without the end of a call after which a destination is stalled. Then it gets fewer calls at once.
+	// stalledAfter is the time without the end of a call after which a destination is stalled. Then it gets fewer calls
+	// at once.
 	stalledAfter = time.Second
 )
 
-// Health is the state of an account in one mode: which destinations fail, and whether the account itself fails. A failure before the
-// recipient was named to the vendor counts for the account, any other for its destination. The account becomes unhealthy after several
-// failures of the first kind in a row, or when several destinations fail and none succeeds. An unhealthy account gets one call at a
-// time, as a probe. It is safe for concurrent use.
+// Health is the state of an account in one mode: which destinations fail, and whether the account itself fails. A
+// failure before the recipient was named to the vendor counts for the account, any other for its destination. The
+// account becomes unhealthy after several failures of the first kind in a row, or when several destinations fail and
+// none succeeds. An unhealthy account gets one call at a time, as a probe. It is safe for concurrent use.
 type Health struct {
 	unhealthyAfter int           // failures in a row that make the account unhealthy
 	probeEvery     time.Duration // between probes of an unhealthy account
@@ -59,8 +60,8 @@ type destination struct {
 	waiting  []chan struct{} // of messages that wait for a call to end, in the order in which they came; closed to wake one
 }
 
-// wake wakes waiting messages after a call has ended: two, so that more calls can run when the bound has grown, or all when no call
-// is left that could wake them. The caller holds the lock.
+// wake wakes waiting messages after a call has ended: two, so that more calls can run when the bound has grown, or all
+// when no call is left that could wake them. The caller holds the lock.
 func (d *destination) wake() {
 	n := min(2, len(d.waiting))
 	if d.calls == 0 {
@@ -90,8 +91,8 @@ func (h *Health) Due(now time.Time) (ok bool, at time.Time) {
 	return !h.unhealthy || !(h.unreached && h.prober) && !now.Before(h.probeAt), h.probeAt
 }
 
-// Reserve reserves a due probe for the next message that begins. ok is false if no probe is due. all is true if the account is
-// healthy and needs no probe.
+// Reserve reserves a due probe for the next message that begins. ok is false if no probe is due. all is true if the
+// account is healthy and needs no probe.
 func (h *Health) Reserve(now time.Time) (ok, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,8 +115,9 @@ func (h *Health) CancelReserve() {
 	}
 }
 
-// Begin admits a call to a destination if the call may be prepared now. If a is Admitted, the caller must call done with the result.
-// While calls to the destination end, up to more calls are admitted in addition to those that may run at once.
+// Begin admits a call to a destination if the call may be prepared now. If a is Admitted, the caller must call done
+// with the result. While calls to the destination end, up to more calls are admitted in addition to those that may run
+// at once.
 func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.Result), a Admission) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -154,8 +156,8 @@ func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.R
 	return func(r messages.Result) { h.done(to, d, r) }, Admitted
 }
 
-// Wait waits until a call to the destination has ended and this message is the next of those that wait. It returns false if no call
-// ends within idle, if it waits longer than most, or if stop is closed.
+// Wait waits until a call to the destination has ended and this message is the next of those that wait. It returns
+// false if no call ends within idle, if it waits longer than most, or if stop is closed.
 func (h *Health) Wait(to string, idle, most time.Duration, stop <-chan struct{}) bool {
 	began := time.Now()
 	h.mu.Lock()
@@ -212,8 +214,8 @@ func (h *Health) FailingFor(now time.Time, to string) time.Duration {
 	return 0
 }
 
-// Started notes that the vendor gets an admitted call now. ended must be called when the call ends. Only such calls can make a
-// destination stalled, because marks may be slow for other reasons.
+// Started notes that the vendor gets an admitted call now. ended must be called when the call ends. Only such calls can
+// make a destination stalled, because marks may be slow for other reasons.
 func (h *Health) Started(to string) (ended func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -302,7 +304,8 @@ func (h *Health) ProbeDue(now time.Time) bool {
 	return true
 }
 
-// Probed notes the result of a probe without a message. If it reached the account, a message may be the next probe at once.
+// Probed notes the result of a probe without a message. If it reached the account, a message may be the next probe at
+// once.
 func (h *Health) Probed(reached bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Limit bounds how many messages of an account hold a place at once, in all and for one destination. Waiting messages get places in
-// the order in which they came. A message whose destination has reached its bound does not delay the others. The zero value has no
-// places until Resize. It is safe for concurrent use.
+// Limit bounds how many messages of an account hold a place at once, in all and for one destination. Waiting messages
+// get places in the order in which they came. A message whose destination has reached its bound does not delay the
+// others. The zero value has no places until Resize. It is safe for concurrent use.
 type Limit struct {
 	mu        sync.Mutex
 	all, each int

@@ -1,8 +1,8 @@
-// Package account keeps the state of vendors' accounts in this process: which calls run, which destinations fail, whether the
-// account works at all, which accounts are paused, and what to do after a failed attempt (Budget).
+// Package account keeps the state of vendors' accounts in this process: which calls run, which destinations fail,
+// whether the account works at all, which accounts are paused, and what to do after a failed attempt (Budget).
 //
-// Package delivery calls it for each message before and after its call. For this package destinations are opaque text; it never reads
-// messages, templates or the database.
+// Package delivery calls it for each message before and after its call. For this package destinations are opaque text;
+// it never reads messages, templates or the database.
 package account
 
 import (
@@ -12,7 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Outlet is a vendor's account as used for one mode. Its fields do not change after New; their methods are safe for concurrent use.
+// Outlet is a vendor's account as used for one mode. Its fields do not change after New; their methods are safe for
+// concurrent use.
 type Outlet struct {
 	Vendor  messages.Vendor
 	Key     string // of its limit and pauses: rate.AccountKey
@@ -30,7 +31,8 @@ type Config struct {
 	Key     string
 	Timeout time.Duration
 	Calls   int // at once
-	// UnhealthyAfter is how many failures in a row make the account unhealthy, and ProbeEvery the time between its probes.
+	// UnhealthyAfter is how many failures in a row make the account unhealthy, and ProbeEvery the time between its
+	// probes.
 	UnhealthyAfter int
 	ProbeEvery     time.Duration
 }
@@ -50,7 +52,8 @@ func New(v messages.Vendor, m users.Mode, cfg Config, p *Pauses) *Outlet {
 	return o
 }
 
-// Shared reports whether the account can be paused as a whole. Webhook receivers cannot: their URLs belong to different parties.
+// Shared reports whether the account can be paused as a whole. Webhook receivers cannot: their URLs belong to different
+// parties.
 func (o *Outlet) Shared() bool { return !o.Health.independent }
 
 // Closed says why and for how long (0 = unknown) the outlet cannot be used now; "" = it can be used.

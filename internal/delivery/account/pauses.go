@@ -12,7 +12,8 @@ type Pause struct {
 	Reason string
 }
 
-// Pauses are the accounts and modes that must not be used for a while. The zero value has none. It is safe for concurrent use.
+// Pauses are the accounts and modes that must not be used for a while. The zero value has none. It is safe for
+// concurrent use.
 type Pauses struct {
 	mu  sync.Mutex
 	all map[string]paused

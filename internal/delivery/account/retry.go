@@ -17,8 +17,8 @@ type Budget struct {
 	MostGap  time.Duration // the longest pause between two attempts
 }
 
-// DefaultBudgets returns the default budgets by class. An urgent page gets its next mode after 20 s. After 60 s in all, each
-// further mode gets one attempt only.
+// DefaultBudgets returns the default budgets by class. An urgent page gets its next mode after 20 s. After 60 s in all,
+// each further mode gets one attempt only.
 func DefaultBudgets() [rate.ClassCount]Budget {
 	return [rate.ClassCount]Budget{
 		messages.ClassUrgent: {PerMode: 20 * time.Second, Total: time.Minute, GiveUp: time.Hour,
@@ -77,8 +77,8 @@ const (
 	Fail                 // failed for good
 )
 
-// leastUnstarted is the number of attempts in a mode before a message leaves the mode because no call could be begun in time. A
-// message that waited long for a slot may miss the slot by chance, and must get another try.
+// leastUnstarted is the number of attempts in a mode before a message leaves the mode because no call could be begun in
+// time. A message that waited long for a slot may miss the slot by chance, and must get another try.
 const leastUnstarted = 4
 
 // After decides what follows an attempt, and for Retry the pause before it.

@@ -14,8 +14,8 @@ type Bench struct{ db *postgres.DB }
 // NewBench returns the adapter over d.
 func NewBench(d *postgres.DB) *Bench { return &Bench{db: d} }
 
-// OwnedSince reports whether every bucket is owned by a member that has written a heartbeat after since, and how long ago
-// that instant is, by the database's clock.
+// OwnedSince reports whether every bucket is owned by a member that has written a heartbeat after since, and how long
+// ago that instant is, by the database's clock.
 func (b *Bench) OwnedSince(ctx context.Context, since time.Time) (owned bool, after time.Duration, err error) {
 	err = b.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		row, err := q.BucketsOwnedSince(ctx, since)
@@ -57,7 +57,8 @@ type Size struct {
 func (b *Bench) Size(ctx context.Context) (s Size, err error) {
 	err = b.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		row, err := q.ReadQueueSize(ctx)
-		s = Size{int(row.Waiting), postgres.FloatSeconds(row.OldestSeconds), int(row.Finished), postgres.FloatSeconds(row.OldestFinishedSeconds)}
+		s = Size{int(row.Waiting), postgres.FloatSeconds(row.OldestSeconds), int(row.Finished),
+			postgres.FloatSeconds(row.OldestFinishedSeconds)}
 		return err
 	})
 	return s, err

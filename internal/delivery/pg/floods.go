@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Hold decides which messages of plans that aggregate are held for a digest. It returns the messages to be made and lines for the
-// timelines. The floods stay locked until the transaction ends.
+// Hold decides which messages of plans that aggregate are held for a digest. It returns the messages to be made and
+// lines for the timelines. The floods stay locked until the transaction ends.
 func Hold(ctx context.Context, q *db.Queries, known KnownKeys[escalation.AggregationKey], news []floods.Message, tally floods.Tally) ([]floods.Message, []floods.Entry, error) {
 	keys := floods.Keys(news)
 	if len(keys) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
-// newSettled returns a database with an application, a plan, and rows messages that settled an hour ago. Each has an incident, a text
-// and an attempt. The incidents are active or over.
+// newSettled returns a database with an application, a plan, and rows messages that settled an hour ago. Each has an
+// incident, a text and an attempt. The incidents are active or over.
 func newSettled(t testing.TB, rows int, active bool) *postgres.DB {
 	t.Helper()
 	d := pgtest.New(t)
@@ -61,7 +61,8 @@ func TestTheHistorianDoesNotRereadMessagesOfActiveIncidents(t *testing.T) {
 
 	_, err = d.Pool().Exec(t.Context(), `update incidents set active = false where id in (select id from incidents order by id limit 3)`)
 	require.NoError(t, err)
-	require.LessOrEqual(t, pgtest.Scanned(t, d, "history.sql", "MoveToHistory", args), 200, "only the messages of three incidents are read")
+	require.LessOrEqual(t, pgtest.Scanned(t, d, "history.sql", "MoveToHistory", args), 200,
+		"only the messages of three incidents are read")
 	var left int
 	require.NoError(t, d.Pool().QueryRow(t.Context(), `select count(*) from messages`).Scan(&left))
 	require.Equal(t, 4_997, left)

@@ -18,12 +18,13 @@ type Limits struct {
 // NewLimits returns the limits of a database.
 func NewLimits(d *postgres.DB) *Limits { return &Limits{d} }
 
-// Reserve takes the next free slots of a limit in one statement that commits by itself. It is not repeated when the answer
-// is lost: the slots then stay unused.
+// Reserve takes the next free slots of a limit in one statement that commits by itself. It is not repeated when the
+// answer is lost: the slots then stay unused.
 func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.Granted, error) {
 	p := postgresdb.ReserveSlotsParams{
 		Key: r.Key, SlotUs: r.Interval.Microseconds(), Burst: max(1, r.Burst),
-		Offsets: make([]int64, len(r.Offsets)), Instants: append([]time.Time{}, r.Instants...), Tolerance: r.Tolerance.Microseconds(),
+		Offsets: make([]int64, len(r.Offsets)), Instants: append([]time.Time{},
+			r.Instants...), Tolerance: r.Tolerance.Microseconds(),
 		Lead: r.Lead.Microseconds(),
 	}
 	for i, o := range r.Offsets {
@@ -39,7 +40,8 @@ func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.
 		if err != nil {
 			return err
 		}
-		g = delivery.Granted{Before: row.Before, Clock: row.Clock, Next: row.NextFree, Slots: row.Slots, Lead: postgres.Micros(row.LongestLead)}
+		g = delivery.Granted{Before: row.Before, Clock: row.Clock, Next: row.NextFree, Slots: row.Slots,
+			Lead: postgres.Micros(row.LongestLead)}
 		g.Index = make([]int, len(row.Granted))
 		for i, n := range row.Granted {
 			g.Index[i] = n - 1
@@ -70,6 +72,7 @@ func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
 // longer. Vendors' Retry-After uses it.
 func (l *Limits) SetPause(ctx context.Context, key string, d time.Duration, reason string) error {
 	return l.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		return q.SetPause(ctx, postgresdb.SetPauseParams{Account: key, ForUs: d.Microseconds(), Reason: postgres.CleanText(reason)})
+		return q.SetPause(ctx, postgresdb.SetPauseParams{Account: key, ForUs: d.Microseconds(),
+			Reason: postgres.CleanText(reason)})
 	})
 }

@@ -100,7 +100,8 @@ func (w *Loader) Detours(ctx context.Context, ids []messages.ID) (map[messages.I
 	err := w.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		rows, err := q.DetoursOfMessages(ctx, numbers(ids))
 		for _, r := range rows {
-			out[r.MessageID] = messages.Change{At: r.At, Type: "target-change", Old: r.Old, New: r.New, Description: r.Description}
+			out[r.MessageID] = messages.Change{At: r.At, Type: "target-change", Old: r.Old, New: r.New,
+				Description: r.Description}
 		}
 		return err
 	})
@@ -126,7 +127,8 @@ func (w *Loader) Templates(ctx context.Context, keys []messages.TemplateKey) (ma
 func (w *Loader) readTemplates(ctx context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
 	var p postgresdb.TextOfTemplatesParams
 	for _, k := range keys {
-		p.Templates, p.Applications, p.Modes = append(p.Templates, k.Template), append(p.Applications, k.Application), append(p.Modes, string(k.Mode))
+		p.Templates, p.Applications, p.Modes = append(p.Templates, k.Template), append(p.Applications,
+			k.Application), append(p.Modes, string(k.Mode))
 	}
 	out := make(map[messages.TemplateKey]messages.Found, len(keys))
 	err := w.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {

@@ -15,7 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// newWords returns a catalog with a template in two versions, a plan with a dynamic target, an incident and a notification.
+// newWords returns a catalog with a template in two versions, a plan with a dynamic target, an incident and a
+// notification.
 func newWords(t *testing.T) (c pgtest.Catalog, w *pgdelivery.Loader, incident, request, plan int64) {
 	t.Helper()
 	c = pgtest.NewCatalog(t)
@@ -34,11 +35,13 @@ func newWords(t *testing.T) (c pgtest.Catalog, w *pgdelivery.Loader, incident, r
 	saved, err := pg.NewPlans(c.DB).Create(t.Context(), c.Draft("words"))
 	require.NoError(t, err)
 	plan = int64(saved)
-	require.NoError(t, c.Pool().QueryRow(t.Context(), `with i as (insert into incidents (plan_id, application_id, created_at)
+	require.NoError(t, c.Pool().QueryRow(t.Context(),
+		`with i as (insert into incidents (plan_id, application_id, created_at)
 		values ($1, $2, '2026-11-20 08:00:00+00') returning id)
 		insert into incident_contexts (incident_id, context) select id, '{"z": 1,  "a": 2}' from i returning incident_id`,
 		plan, c.Demo).Scan(&incident))
-	require.NoError(t, c.Pool().QueryRow(t.Context(), `insert into notification_requests (application_id, subject, body, email_html, template, context)
+	require.NoError(t, c.Pool().QueryRow(t.Context(),
+		`insert into notification_requests (application_id, subject, body, email_html, template, context)
 		values ($1, 's', 'b', '<p>', 'words', '{"k": 1}') returning id`, c.Demo).Scan(&request))
 	return c, pgdelivery.NewLoader(c.DB), incident, request, plan
 }
@@ -106,14 +109,16 @@ func TestTextOfTemplates(t *testing.T) {
 func TestDetours(t *testing.T) {
 	t.Parallel()
 	c, w, incident, _, _ := newWords(t)
-	_, err := c.Pool().Exec(t.Context(), `insert into message_changes (message_id, change_type, old, new, description) values
+	_, err := c.Pool().Exec(t.Context(),
+		`insert into message_changes (message_id, change_type, old, new, description) values
 		(5, 'target-change', 'manager|ops', 'ann', 'first'), (5, 'target-change', 'bob', 'ann', 'last'), (5, 'mode-change', 'sms', 'email', 'later'),
 		(6, 'target-change', 'x', 'y', 'another''s'), (7, 'mode-change', 'sms', 'email', 'no target')`)
 	require.NoError(t, err)
 	got, err := w.Detours(t.Context(), []messages.ID{5, 7, 8})
 	require.NoError(t, err)
 	require.Len(t, got, 1)
-	require.Equal(t, messages.Change{At: got[5].At, Type: "target-change", Old: "bob", New: "ann", Description: "last"}, got[5])
+	require.Equal(t, messages.Change{At: got[5].At, Type: "target-change", Old: "bob", New: "ann",
+		Description: "last"}, got[5])
 	require.False(t, got[5].At.IsZero())
 	_, err = c.Pool().Exec(t.Context(), `with entries as (
 			insert into timeline_entries (incident_id, kind, text)
@@ -136,10 +141,13 @@ func TestRendererOverTheDatabase(t *testing.T) {
 	t.Parallel()
 	_, w, incident, request, plan := newWords(t)
 	out, err := messages.NewRenderer(w).Render(t.Context(), []messages.Request{
-		{MessageID: 27, IncidentID: incidents.ID(incident), PlanID: plan, Mode: users.Email, Template: "words", Target: "ann"},
+		{MessageID: 27, IncidentID: incidents.ID(incident), PlanID: plan, Mode: users.Email, Template: "words",
+			Target: "ann"},
 		{MessageID: 28, RequestID: request, Mode: users.Email, Target: "ann"},
-		{MessageID: 29, IncidentID: incidents.ID(incident), PlanID: plan, Mode: users.SMS, Template: "words", Target: "ann"},
-		{MessageID: 30, IncidentID: incidents.ID(incident), PlanID: plan, Mode: users.Webhook, Template: "words", Target: "ann"},
+		{MessageID: 29, IncidentID: incidents.ID(incident), PlanID: plan, Mode: users.SMS, Template: "words",
+			Target: "ann"},
+		{MessageID: 30, IncidentID: incidents.ID(incident), PlanID: plan, Mode: users.Webhook, Template: "words",
+			Target: "ann"},
 	})
 	require.NoError(t, err)
 	require.Equal(t, "27 s", out[0].Subject)

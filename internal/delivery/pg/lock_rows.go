@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/cache"
 )
 
-// KnownKeys are keys of rows that existed a moment ago, so that the insert can be left out: that saves a statement that could wait
-// for a lock. A key may be wrong, if its row was rolled back or deleted.
+// KnownKeys are keys of rows that existed a moment ago, so that the insert can be left out: that saves a statement that
+// could wait for a lock. A key may be wrong, if its row was rolled back or deleted.
 type KnownKeys[K comparable] struct {
 	*cache.Cache[K, struct{}]
 }
@@ -28,8 +28,8 @@ func (k KnownKeys[K]) add(keys []K) {
 	}
 }
 
-// lockRows locks the rows of the keys with lock, which returns those that exist. It first creates the rows that are not known to
-// exist, so that all are locked in the order of their keys.
+// lockRows locks the rows of the keys with lock, which returns those that exist. It first creates the rows that are not
+// known to exist, so that all are locked in the order of their keys.
 func lockRows[K comparable, V any](known KnownKeys[K], keys []K, create func() error, lock func() (map[K]V, error)) (map[K]V, error) {
 	if !known.all(keys) {
 		if err := create(); err != nil {

@@ -130,15 +130,16 @@ func claimed(r postgresdb.TakeMessagesRow) delivery.Claimed {
 	return c
 }
 
-// Release puts taken messages back. See delivery.Queue. It decides under the lock of the incident: a restart of the escalation that
-// comes later finds a cancelled message and pages anew, and one that came earlier has the message sent.
+// Release puts taken messages back. See delivery.Queue. It decides under the lock of the incident: a restart of the
+// escalation that comes later finds a cancelled message and pages anew, and one that came earlier has the message sent.
 func (q *Queue) Release(ctx context.Context, processID string, ids []messages.ID) error {
 	taken := numbers(ids)
 	return q.db.InTx(ctx, func(ctx context.Context, d *postgresdb.Queries) error {
 		if err := d.HoldIncidentsOf(ctx, taken); err != nil {
 			return err
 		}
-		open, err := d.StillOpen(ctx, postgresdb.StillOpenParams{Ids: taken, State: string(messages.Taken), ProcessID: processID})
+		open, err := d.StillOpen(ctx, postgresdb.StillOpenParams{Ids: taken, State: string(messages.Taken),
+			ProcessID: processID})
 		if err != nil {
 			return err
 		}
@@ -153,7 +154,8 @@ func (q *Queue) Release(ctx context.Context, processID string, ids []messages.ID
 	})
 }
 
-// noteCancelled writes on the timelines of incidents, one for each cancelled message, that messages were cancelled; 0 = no incident.
+// noteCancelled writes on the timelines of incidents, one for each cancelled message, that messages were cancelled; 0 =
+// no incident.
 func noteCancelled(ctx context.Context, d *postgresdb.Queries, of []int64) error {
 	counts := map[int64]int{}
 	for _, id := range of {
@@ -289,7 +291,8 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 func (q *Queue) Sending(ctx context.Context, processID string, bs []int) ([]delivery.Recovered, error) {
 	var out []delivery.Recovered
 	err := q.db.Do(ctx, func(ctx context.Context, d *postgresdb.Queries) error {
-		rows, err := d.OverdueSending(ctx, postgresdb.OverdueSendingParams{ProcessID: processID, Buckets: postgres.NonNil(bs)})
+		rows, err := d.OverdueSending(ctx, postgresdb.OverdueSendingParams{ProcessID: processID,
+			Buckets: postgres.NonNil(bs)})
 		if err != nil {
 			return err
 		}
@@ -319,7 +322,8 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 func (q *Queue) NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]delivery.Unsent, error) {
 	var out []delivery.Unsent
 	err := q.db.Do(ctx, func(ctx context.Context, d *postgresdb.Queries) error {
-		rows, err := d.NoteUnsent(ctx, postgresdb.NoteUnsentParams{Buckets: postgres.NonNil(bs), AfterUs: after.Microseconds(), Low: low})
+		rows, err := d.NoteUnsent(ctx, postgresdb.NoteUnsentParams{Buckets: postgres.NonNil(bs),
+			AfterUs: after.Microseconds(), Low: low})
 		if err != nil {
 			return err
 		}
@@ -386,8 +390,8 @@ func modeList(ms []users.Mode) string {
 	return strings.Join(names, ",")
 }
 
-// withoutTokens removes the tokens of acknowledgement links from a text before it is stored. The vendor gets the text from memory;
-// a copy of the database cannot be used to acknowledge.
+// withoutTokens removes the tokens of acknowledgement links from a text before it is stored. The vendor gets the text
+// from memory; a copy of the database cannot be used to acknowledge.
 func withoutTokens(s string) string {
 	if !strings.Contains(s, "/ack/") {
 		return s

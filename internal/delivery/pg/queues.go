@@ -24,8 +24,8 @@ func NewQueues(d *postgres.DB) *Queues {
 	return &Queues{db: d, depths: cache.New(cache.Config[struct{}, []messages.QueueDepth]{TTL: queueTTL})}
 }
 
-// Depths returns how many messages wait per mode, class and application, without those with nothing pending or in flight.
-// The answer is up to a second old; the slice must not be changed.
+// Depths returns how many messages wait per mode, class and application, without those with nothing pending or in
+// flight. The answer is up to a second old; the slice must not be changed.
 func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
 	return s.depths.Get(ctx, struct{}{}, func(ctx context.Context) (out []messages.QueueDepth, err error) {
 		err = s.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -44,8 +44,8 @@ func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
 	})
 }
 
-// Pending returns, by application id, the number of messages that are not being sent yet, plus the number of incidents with
-// an overdue step.
+// Pending returns, by application id, the number of messages that are not being sent yet, plus the number of incidents
+// with an overdue step.
 func (s *Queues) Pending(ctx context.Context) (out map[int64]int64, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		rows, err := q.PendingByApplication(ctx)

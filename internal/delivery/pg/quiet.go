@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// HoldQuiet decides which messages are held because of a quiet-time limit of their recipients. It returns the messages to be made and lines
-// for the timelines. The counts of the day and the floods stay locked until the transaction ends.
+// HoldQuiet decides which messages are held because of a quiet-time limit of their recipients. It returns the messages
+// to be made and lines for the timelines. The counts of the day and the floods stay locked until the transaction ends.
 func (p Policy) HoldQuiet(ctx context.Context, q *db.Queries, known KnownKeys[escalation.AggregationKey], news []floods.Message, tally floods.Tally) ([]floods.Message, []floods.Entry, error) {
 	if !p.Quiet || len(news) == 0 {
 		return news, nil, nil

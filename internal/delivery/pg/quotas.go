@@ -28,7 +28,8 @@ type StandardQuota struct {
 	Target string // name of the target that is notified of a soft breach, instead of TargetID; "" = none
 }
 
-// Quotas reads which quotas and rules apply. Without any, messages need no further statements. It is safe for concurrent use.
+// Quotas reads which quotas and rules apply. Without any, messages need no further statements. It is safe for
+// concurrent use.
 type Quotas struct {
 	db       *postgres.DB
 	standard *StandardQuota // nil = none
@@ -39,7 +40,8 @@ type Quotas struct {
 
 // NewQuotas returns the quotas of d. standard is the quota of applications that have none of their own; nil = none.
 func NewQuotas(d *postgres.DB, standard *StandardQuota) *Quotas {
-	return &Quotas{db: d, standard: standard, policy: cache.New(cache.Config[struct{}, Policy]{TTL: policyTTL}), counted: NewKnownKeys[string]()}
+	return &Quotas{db: d, standard: standard, policy: cache.New(cache.Config[struct{}, Policy]{TTL: policyTTL}),
+		counted: NewKnownKeys[string]()}
 }
 
 // WithDailyLimit sets how many calls and texts a person without a limit of their own gets on one day; 0 = no limit.
@@ -101,8 +103,8 @@ func (a *Quotas) read(ctx context.Context, q *postgresdb.Queries) (p floods.Poli
 	return p, err
 }
 
-// Apply changes the modes of new messages by the policy, counts them, reports breaches, and returns lines for the timelines.
-// The counts stay locked until the transaction ends.
+// Apply changes the modes of new messages by the policy, counts them, reports breaches, and returns lines for the
+// timelines. The counts stay locked until the transaction ends.
 func (p Policy) Apply(ctx context.Context, q *postgresdb.Queries, news []floods.Message, tally floods.Tally) ([]floods.Entry, error) {
 	if !p.Applies() {
 		return nil, nil
@@ -230,7 +232,8 @@ func report(ctx context.Context, q *postgresdb.Queries, b *floods.Breach, tally 
 		return nil, err
 	}
 	if r.Mail != nil {
-		sent, err := q.TellTarget(ctx, postgresdb.TellTargetParams{TargetID: r.Mail.TargetID, Subject: r.Mail.Subject, Body: r.Mail.Body})
+		sent, err := q.TellTarget(ctx, postgresdb.TellTargetParams{TargetID: r.Mail.TargetID, Subject: r.Mail.Subject,
+			Body: r.Mail.Body})
 		if err != nil {
 			return nil, fmt.Errorf("mail about a soft breach: %w", err)
 		}
@@ -246,7 +249,8 @@ func report(ctx context.Context, q *postgresdb.Queries, b *floods.Breach, tally 
 	if r.Plan == "" {
 		return r.Entries, nil
 	}
-	opened, err := q.OpenBreach(ctx, postgresdb.OpenBreachParams{PlanKey: strings.ToLower(r.Plan), Context: string(r.Context)})
+	opened, err := q.OpenBreach(ctx, postgresdb.OpenBreachParams{PlanKey: strings.ToLower(r.Plan),
+		Context: string(r.Context)})
 	if err != nil {
 		return nil, fmt.Errorf("open the incident of a breach: %w", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// A process took the page of an incident that was stopped before the mark. What it gives back follows the incident: it is cancelled, or
-// waits again if the escalation has started again meanwhile. Neither waits for the end of the claim.
+// A process took the page of an incident that was stopped before the mark. What it gives back follows the incident: it
+// is cancelled, or waits again if the escalation has started again meanwhile. Neither waits for the end of the claim.
 func TestAMessageThatIsGivenBackFollowsItsIncident(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)

@@ -15,7 +15,8 @@ import (
 func TestTheHotPathScansFewRows(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'); insert into applications (name) values ('demo');
+	_, err := d.Pool().Exec(t.Context(),
+		`insert into users (name) values ('ann'); insert into applications (name) values ('demo');
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
 		insert into incidents (plan_id, application_id, created_at, active) select 1, 2, clock_timestamp() - n * interval '1 minute', false
 			from generate_series(0, 20000) n;
@@ -26,11 +27,14 @@ func TestTheHotPathScansFewRows(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, pgtest.Scanned(t, d, "rates.sql", "RecentIncidentsOf", map[string]any{
 		"application_id": 2, "plan_id": 1, "lookback_us": 300_000_000, "most": 1001, "opener": ""}), 20)
-	require.LessOrEqual(t, pgtest.Scanned(t, d, "rates.sql", "ActiveIncidentsOf", map[string]any{"application_id": 2, "plan_id": 1, "most": 1001, "opener": ""}), 20)
-	require.LessOrEqual(t, pgtest.Scanned(t, d, "floods.sql", "DueAggregations", map[string]any{"buckets": []int{0, 1, 2}, "now": nil}), 20)
+	require.LessOrEqual(t, pgtest.Scanned(t, d, "rates.sql", "ActiveIncidentsOf",
+		map[string]any{"application_id": 2, "plan_id": 1, "most": 1001, "opener": ""}), 20)
+	require.LessOrEqual(t, pgtest.Scanned(t, d, "floods.sql", "DueAggregations",
+		map[string]any{"buckets": []int{0, 1, 2}, "now": nil}), 20)
 }
 
-// One statement records the outcomes of many messages. The rows that it reads grow linearly with the number of messages.
+// One statement records the outcomes of many messages. The rows that it reads grow linearly with the number of
+// messages.
 func TestRecordingOutcomesScansLinearly(t *testing.T) {
 	t.Parallel()
 	const n = 200
@@ -52,8 +56,10 @@ func TestRecordingOutcomesScansLinearly(t *testing.T) {
 	}
 	texts, no := slices.Repeat([]string{""}, n), slices.Repeat([]bool{false}, n)
 	looked := pgtest.Scanned(t, d, "queue.sql", "RecordOutcomes", map[string]any{
-		"hold_ids": ids, "ids": ids, "attempts": slices.Repeat([]int{1}, n), "outcomes": slices.Repeat([]string{"sent"}, n), "details": texts,
-		"vendor_ids": texts, "states": slices.Repeat([]string{"sent"}, n), "retry_us": slices.Repeat([]int64{0}, n), "modes": texts,
+		"hold_ids": ids, "ids": ids, "attempts": slices.Repeat([]int{1},
+			n), "outcomes": slices.Repeat([]string{"sent"}, n), "details": texts,
+		"vendor_ids": texts, "states": slices.Repeat([]string{"sent"}, n), "retry_us": slices.Repeat([]int64{0},
+			n), "modes": texts,
 		"tried": texts, "refused": texts, "same_key": no, "ask_fallback": no, "for_good": no, "unstarted": no, "why": texts, "audits": texts, "processes": texts,
 	})
 	require.Less(t, looked, 30*n)
@@ -64,8 +70,8 @@ func TestRecordingOutcomesScansLinearly(t *testing.T) {
 	require.Equal(t, []int{n, n, n}, []int{sent, finished, moved})
 }
 
-// The statistics of the table change from minute to minute. When they say that no message waits, a take still reads only the buckets
-// of its lanes.
+// The statistics of the table change from minute to minute. When they say that no message waits, a take still reads
+// only the buckets of its lanes.
 func TestTakingReadsOnlyItsBuckets(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{KeyedPlans: true}) // as the processors do
@@ -83,13 +89,16 @@ func TestTakingReadsOnlyItsBuckets(t *testing.T) {
 	}
 	epochs := slices.Repeat([]int64{1}, 256)
 	read := pgtest.Scanned(t, d, "queue.sql", "TakeMessages", map[string]any{
-		"lease_buckets": []int{0, 1, 2, 3, 4, 5, 6, 7}, "stand_in_buckets": []int{}, "process_id": "me", "epochs": epochs, "lane_modes": []string{"email"}, "lane_classes": []int{0},
+		"lease_buckets": []int{0, 1, 2, 3, 4, 5, 6,
+			7}, "stand_in_buckets": []int{}, "process_id": "me", "epochs": epochs, "lane_modes": []string{"email"},
+		"lane_classes":      []int{0},
 		"lane_applications": []int64{2}, "lane_most": []int{16}, "lane_each": []int{4}, "lane_from": []int{1}, "lane_to": []int{8},
 		"lane_waited_us": []int64{0}, "lane_older_us": []int64{0}, "lane_first_us": []int64{0}, "lane_buckets": []int{0, 1, 2, 3, 4, 5, 6, 7},
 		"low": time.Now().Add(-time.Hour), "claim_us": int64(1_000_000),
 	})
 	require.Less(t, read, 1000, "of 5,000 messages that wait")
 	var taken int
-	require.NoError(t, d.Pool().QueryRow(t.Context(), `select count(*) from messages where state = 'taken' and claim_by = 'me'`).Scan(&taken))
+	require.NoError(t, d.Pool().QueryRow(t.Context(),
+		`select count(*) from messages where state = 'taken' and claim_by = 'me'`).Scan(&taken))
 	require.Equal(t, 16, taken)
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Served knows which modes the live processors have vendors for. It is a delivery.Served. It is safe for concurrent use.
+// Served knows which modes the live processors have vendors for. It is a delivery.Served. It is safe for concurrent
+// use.
 type Served struct{ db *postgres.DB }
 
 // NewServed returns the adapter.
@@ -21,7 +22,8 @@ const unservedAfter = 30 * time.Second
 
 // Unserved returns those of the modes that no live processor has served for 30 seconds. See delivery.Served.
 func (s *Served) Unserved(ctx context.Context, modes []users.Mode) ([]users.Mode, error) {
-	p := postgresdb.UnservedModesParams{Modes: make([]string, len(modes)), Seconds: unservedAfter.Seconds(), FreshSeconds: buckets.DefaultLimits().Fresh.Seconds()}
+	p := postgresdb.UnservedModesParams{Modes: make([]string, len(modes)), Seconds: unservedAfter.Seconds(),
+		FreshSeconds: buckets.DefaultLimits().Fresh.Seconds()}
 	for i, m := range modes {
 		p.Modes[i] = string(m)
 	}
@@ -37,8 +39,8 @@ func (s *Served) Unserved(ctx context.Context, modes []users.Mode) ([]users.Mode
 	return out, err
 }
 
-// Served returns the modes that live processors have a vendor for. known is false when there is no live processor, or one did not
-// publish its modes.
+// Served returns the modes that live processors have a vendor for. known is false when there is no live processor, or
+// one did not publish its modes.
 func (s *Served) Served(ctx context.Context) (modes []users.Mode, known bool, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		row, err := q.ServedModes(ctx)

@@ -28,7 +28,8 @@ func TestStoredMessagesHoldNoLinkTokens(t *testing.T) {
 	require.Len(t, marked, 1)
 	var body, html string
 	read := func() {
-		require.NoError(t, e.DB.Pool().QueryRow(e.Ctx(), "select body, email_html from message_contents").Scan(&body, &html))
+		require.NoError(t, e.DB.Pool().QueryRow(e.Ctx(), "select body, email_html from message_contents").Scan(&body,
+			&html))
 	}
 	read()
 	require.Equal(t, "see https://iris.example/ack/... and https://iris.example/ack/...", body)

@@ -12,11 +12,12 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Dealer decides which lane of one mode may begin a call, and when. The leading limit of a start is the widest configured one:
-// account, else mode, else application and mode; of an account that carries this mode only, the slower of account and mode. Its slots
-// are reserved ahead of time into a pool. When a slot comes near, fairness chooses a lane among those whose narrower limits have room
-// at that instant; lanes whose own limits give them less than their share go ahead. Then the narrower limits are asked for a slot at
-// the same instant. So no limit waits for another, and a narrow limit uses no slot that a wider limit cannot use.
+// Dealer decides which lane of one mode may begin a call, and when. The leading limit of a start is the widest
+// configured one: account, else mode, else application and mode; of an account that carries this mode only, the slower
+// of account and mode. Its slots are reserved ahead of time into a pool. When a slot comes near, fairness chooses a
+// lane among those whose narrower limits have room at that instant; lanes whose own limits give them less than their
+// share go ahead. Then the narrower limits are asked for a slot at the same instant. So no limit waits for another, and
+// a narrow limit uses no slot that a wider limit cannot use.
 //
 // One goroutine calls it, except that Own and the methods of Pace are safe for concurrent use.
 type Dealer struct {
@@ -84,8 +85,9 @@ func (l *Dealer) Return(turns []Turn) {
 	}
 }
 
-// Own adds the limit of an account to the turn of a message that leaves through another account than the turn was dealt for. If the mode
-// or the application is limited too, the account must have a slot at the time of the turn's slot. It returns false if there is no slot soon.
+// Own adds the limit of an account to the turn of a message that leaves through another account than the turn was dealt
+// for. If the mode or the application is limited too, the account must have a slot at the time of the turn's slot. It
+// returns false if there is no slot soon.
 func (l *Dealer) Own(ctx context.Context, a Account, t Turn) (Turn, bool) {
 	limit, limited := l.shared.limit(a.Key)
 	if !limited {
@@ -120,8 +122,8 @@ type limited struct {
 	sharing func(Lane) bool
 }
 
-// Choose deals up to free turns to lanes whose slots are near. When there are none, again is the time of the next call of Choose;
-// zero = call it when something changes.
+// Choose deals up to free turns to lanes whose slots are near. When there are none, again is the time of the next call
+// of Choose; zero = call it when something changes.
 func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Account, free int) (turns []Turn, again time.Time) {
 	accountLimit, accountLimited := l.shared.limit(a.Key)
 	modeLimit, modeLimited := l.shared.limit(ModeKey(l.mode))
@@ -207,8 +209,8 @@ func (l *Dealer) narrow(keys []Key) map[Key]*gate {
 	return out
 }
 
-// alone returns the limit of the application that alone has work in the lanes that share a limit, here and in other processes; nil = others
-// have too, or the application has no limit.
+// alone returns the limit of the application that alone has work in the lanes that share a limit, here and in other
+// processes; nil = others have too, or the application has no limit.
 func (l *Dealer) alone(own []Lane, others []map[Lane]bool, sharing func(Lane) bool) *gate {
 	var key string
 	for _, x := range everybodys(own, others) {
@@ -228,8 +230,8 @@ func (l *Dealer) alone(own []Lane, others []map[Lane]bool, sharing func(Lane) bo
 	return l.gate(key, limit)
 }
 
-// small returns the lanes of this mode whose own limits give them less than their share of a wider limit, here and in other processes
-// together. Each process alone cannot see that from the turns that it deals.
+// small returns the lanes of this mode whose own limits give them less than their share of a wider limit, here and in
+// other processes together. Each process alone cannot see that from the turns that it deals.
 func (l *Dealer) small(wide limited, own []Lane, others []map[Lane]bool) map[Key]bool {
 	type part struct {
 		lane  Lane
@@ -320,14 +322,16 @@ func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *
 	}
 	turns, refused := l.agree(ctx, second, turns, func(Turn) bool { return true })
 	main.give(slotsOf(refused))
-	// The limits of applications are asked last: a slot of theirs is never lost to another limit. A slot that one of them refuses, because
-	// another process was faster, goes to a lane with another limit, and if that refuses too, to a lane without one.
+	// The limits of applications are asked last: a slot of theirs is never lost to another limit. A slot that one of
+	// them refuses, because another process was faster, goes to a lane with another limit, and if that refuses too, to
+	// a lane without one.
 	turns, refused = l.agreeEach(ctx, narrow, turns)
 	for _, ask := range []bool{true, false} {
 		var dealt []Turn
 		for _, p := range refused {
 			latest := p.Slot.At.Add(p.Slot.yields())
-			k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || ask && !narrow[k].next.After(latest) }, ahead)
+			k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || ask && !narrow[k].next.After(latest) },
+				ahead)
 			if !ok {
 				main.give([]Slot{p.Slot})
 				continue
@@ -365,14 +369,16 @@ func slotsOf(ts []Turn) []Slot {
 	return out
 }
 
-// agree reserves slots of a narrower limit at the instants of the turns that it concerns. The turns that the limit refuses are
-// returned apart, and their lanes are not charged; the others get the combined slot. Without a limit, all are kept.
+// agree reserves slots of a narrower limit at the instants of the turns that it concerns. The turns that the limit
+// refuses are returned apart, and their lanes are not charged; the others get the combined slot. Without a limit, all
+// are kept.
 func (l *Dealer) agree(ctx context.Context, g *gate, turns []Turn, concerns func(Turn) bool) (kept, refused []Turn) {
 	if g == nil {
 		return turns, nil
 	}
 	now := time.Now()
-	r := Reservation{Key: g.key, Interval: g.interval(), Burst: g.Burst, Tolerance: maxLate, Lead: l.Pace.reserveAhead()}
+	r := Reservation{Key: g.key, Interval: g.interval(), Burst: g.Burst, Tolerance: maxLate,
+		Lead: l.Pace.reserveAhead()}
 	var asked []int
 	for i, p := range turns {
 		if concerns(p) {

@@ -36,9 +36,12 @@ func TestASpareAccountKeepsTheSlotOfTheMode(t *testing.T) {
 		at     time.Duration
 	}{
 		{"both limits agree", map[string]Limit{mode: {10, 1}, spare: {10, 1}}, 0, true, 100 * time.Millisecond},
-		{"the account has a slot a little later", map[string]Limit{mode: {10, 1}, spare: {10, 1}}, 120 * time.Millisecond, true, 120 * time.Millisecond},
-		{"the account has no slot in time", map[string]Limit{mode: {10, 1}, spare: {10, 1}}, 200 * time.Millisecond, false, 0},
-		{"only the account is limited", map[string]Limit{spare: {10, 1}}, 120 * time.Millisecond, true, 120 * time.Millisecond},
+		{"the account has a slot a little later", map[string]Limit{mode: {10, 1}, spare: {10, 1}},
+			120 * time.Millisecond, true, 120 * time.Millisecond},
+		{"the account has no slot in time", map[string]Limit{mode: {10, 1}, spare: {10, 1}}, 200 * time.Millisecond,
+			false, 0},
+		{"only the account is limited", map[string]Limit{spare: {10, 1}}, 120 * time.Millisecond, true,
+			120 * time.Millisecond},
 		{"only the mode is limited", map[string]Limit{mode: {10, 1}}, 0, true, 100 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -46,9 +49,11 @@ func TestASpareAccountKeepsTheSlotOfTheMode(t *testing.T) {
 				now := time.Now()
 				rows := limitRows{spare: {free: now.Add(c.busy)}}
 				d := NewDealer(NewShared(rows, c.limits, nil), users.Email)
-				_, err := d.shared.reserve(t.Context(), &d.Pace, Reservation{Key: "clock"}) // learns the database's clock
+				_, err := d.shared.reserve(t.Context(), &d.Pace,
+					Reservation{Key: "clock"}) // learns the database's clock
 				require.NoError(t, err)
-				turn := Turn{Slot: Slot{now.Add(100 * time.Millisecond), now.Add(100*time.Millisecond + maxLate)}, Limited: c.limits[mode].PerSecond > 0}
+				turn := Turn{Slot: Slot{now.Add(100 * time.Millisecond), now.Add(100*time.Millisecond + maxLate)},
+					Limited: c.limits[mode].PerSecond > 0}
 				turn, ok := d.Own(t.Context(), Account{Key: spare}, turn)
 				require.Equal(t, c.ok, ok)
 				if ok {

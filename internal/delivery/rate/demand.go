@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Demand is the known waiting work of this process: for each lane the buckets with messages that may be taken now. It is safe for
-// concurrent use.
+// Demand is the known waiting work of this process: for each lane the buckets with messages that may be taken now. It
+// is safe for concurrent use.
 type Demand struct {
 	mu    sync.Mutex
 	modes map[users.Mode]map[Key]*laneWork
@@ -47,7 +47,8 @@ func (d *Demand) Add(ws []Waiting) map[users.Mode]bool {
 	return d.merge(fresh)
 }
 
-// Update replaces what is known of the buckets that were searched since Begin, and returns the modes that have work in them.
+// Update replaces what is known of the buckets that were searched since Begin, and returns the modes that have work in
+// them.
 func (d *Demand) Update(searched buckets.Set, ws []Waiting) map[users.Mode]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -139,8 +140,8 @@ func (d *Demand) name(application int64) string {
 	return d.names[application]
 }
 
-// depth estimates how many messages wait in the given lanes: one in each of their buckets. The estimate doubles with each take
-// that was full.
+// depth estimates how many messages wait in the given lanes: one in each of their buckets. The estimate doubles with
+// each take that was full.
 func (d *Demand) depth(m users.Mode, keys []Key) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,8 +154,8 @@ func (d *Demand) depth(m users.Mode, keys []Key) int {
 	return n
 }
 
-// Buckets returns the buckets in which to search for n messages of a lane: n of them, but at least four if so many have work. Each
-// call continues after the last bucket of the previous one.
+// Buckets returns the buckets in which to search for n messages of a lane: n of them, but at least four if so many have
+// work. Each call continues after the last bucket of the previous one.
 func (d *Demand) Buckets(l Lane, n int) []int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -180,8 +181,9 @@ func (d *Demand) Buckets(l Lane, n int) []int {
 	return out
 }
 
-// Took notes the result of a take of at most that many messages of a lane from the searched buckets; got is the bucket of each
-// message. A bucket that gave fewer messages than asked for is empty, unless the take was full and may not have searched it.
+// Took notes the result of a take of at most that many messages of a lane from the searched buckets; got is the bucket
+// of each message. A bucket that gave fewer messages than asked for is empty, unless the take was full and may not have
+// searched it.
 func (d *Demand) Took(l Lane, most int, searched, got []int) {
 	per := make(map[int]int, len(searched))
 	for _, b := range got {
@@ -210,6 +212,6 @@ func (d *Demand) Took(l Lane, most int, searched, got []int) {
 	}
 }
 
-// PerBucket is how many of at most most messages a take may get from each of n buckets. It is about twice an even part, so that no
-// bucket alone fills the take, and not every bucket must be searched.
+// PerBucket is how many of at most most messages a take may get from each of n buckets. It is about twice an even part,
+// so that no bucket alone fills the take, and not every bucket must be searched.
 func PerBucket(most, n int) int { return min(most, 1+2*most/max(1, n)) }

@@ -15,7 +15,8 @@ func TestDemandKeepsBucketsFoundDuringATake(t *testing.T) {
 	t.Parallel()
 	d := NewDemand()
 	lane := Lane{users.Email, messages.ClassUrgent, 1}
-	d.Update(buckets.All(), []Waiting{{Lane: lane, Bucket: 3}, {Lane: lane, Bucket: 4}, {Lane: lane, Bucket: 5, DueIn: time.Second}})
+	d.Update(buckets.All(), []Waiting{{Lane: lane, Bucket: 3}, {Lane: lane, Bucket: 4},
+		{Lane: lane, Bucket: 5, DueIn: time.Second}})
 	searched := d.Buckets(lane, 10)
 	require.ElementsMatch(t, []int{3, 4}, searched)
 	d.Update(buckets.Of(4), []Waiting{{Lane: lane, Bucket: 4}}) // while the take is running
@@ -49,9 +50,11 @@ func TestDemandKeepsLanesAddedDuringASearch(t *testing.T) {
 	old, lane := Lane{users.Email, messages.ClassUrgent, 1}, Lane{users.Email, messages.ClassUrgent, 2}
 	d.Add([]Waiting{{Lane: old, Bucket: 3}})
 	d.Begin()
-	require.Equal(t, map[users.Mode]bool{users.Email: true}, d.Add([]Waiting{{Lane: lane, Bucket: 4, ApplicationName: "web"}}))
+	require.Equal(t, map[users.Mode]bool{users.Email: true},
+		d.Add([]Waiting{{Lane: lane, Bucket: 4, ApplicationName: "web"}}))
 	d.Update(buckets.All(), nil) // the search did not see the new message yet
-	require.Equal(t, []Key{{messages.ClassUrgent, 2}}, d.Lanes(users.Email, buckets.All()), "only what was added before is gone")
+	require.Equal(t, []Key{{messages.ClassUrgent, 2}}, d.Lanes(users.Email, buckets.All()),
+		"only what was added before is gone")
 	require.Equal(t, []int{4}, d.Buckets(lane, 10))
 	require.Equal(t, "web", d.name(2))
 	d.Begin()

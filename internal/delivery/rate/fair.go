@@ -21,9 +21,9 @@ type Key struct {
 	Application int64
 }
 
-// fairQueue decides which lane of a mode is next. Classes are served in their order, except that each waiting class gets its floor.
-// Within a class applications take turns by start-time fair queueing: the one served least is next, and an idle time gives no
-// advantage. It holds lanes, not messages. It is not safe for concurrent use.
+// fairQueue decides which lane of a mode is next. Classes are served in their order, except that each waiting class
+// gets its floor. Within a class applications take turns by start-time fair queueing: the one served least is next, and
+// an idle time gives no advantage. It holds lanes, not messages. It is not safe for concurrent use.
 type fairQueue struct {
 	classes [ClassCount]fairClass
 }
@@ -77,7 +77,8 @@ func (f *fairClass) set(class messages.Class, lanes map[Key]float64) {
 }
 
 func (f *fairClass) find(app int64) (int, bool) {
-	return slices.BinarySearchFunc(f.lanes, app, func(l *fairLane, a int64) int { return cmp.Compare(l.application, a) })
+	return slices.BinarySearchFunc(f.lanes, app,
+		func(l *fairLane, a int64) int { return cmp.Compare(l.application, a) })
 }
 
 func (f *fairClass) has(app int64) bool { _, ok := f.find(app); return ok }
@@ -93,8 +94,9 @@ func (f *fairClass) add(app int64, weight float64) {
 	f.lanes = slices.Insert(f.lanes, at, l)
 }
 
-// next returns the next eligible lane, and charges it for one start. ahead reports whether a lane goes ahead of those that take turns,
-// because its own limit gives it less than its share, and when that limit has its next free slot; nil = none does.
+// next returns the next eligible lane, and charges it for one start. ahead reports whether a lane goes ahead of those
+// that take turns, because its own limit gives it less than its share, and when that limit has its next free slot; nil
+// = none does.
 func (q *fairQueue) next(eligible func(Key) bool, ahead func(Key) (free time.Time, ok bool)) (Key, bool) {
 	var best [ClassCount]*fairLane
 	chosen := -1
@@ -134,9 +136,9 @@ func (q *fairQueue) refund(k Key) {
 	}
 }
 
-// first returns the eligible lane that was served least; among equals the one with the lowest application. Lanes that go ahead do not take
-// turns: the first of them is the one whose limit has been free for longest. A limit never gives back the time in which it was free, so
-// another order would use the limits less.
+// first returns the eligible lane that was served least; among equals the one with the lowest application. Lanes that
+// go ahead do not take turns: the first of them is the one whose limit has been free for longest. A limit never gives
+// back the time in which it was free, so another order would use the limits less.
 func (f *fairClass) first(class messages.Class, eligible func(Key) bool, ahead func(Key) (free time.Time, ok bool)) *fairLane {
 	least := math.Inf(1) // of the lanes that take turns
 	for _, l := range f.lanes {

@@ -176,8 +176,8 @@ func TestRefundedTurnsDelayNoLane(t *testing.T) {
 	require.InDelta(t, 5, got[Key{0, 2}], 1)
 }
 
-// Lanes that go ahead are served before the others, the one whose limit is free for longest first. Then they take turns as if they had always
-// done so.
+// Lanes that go ahead are served before the others, the one whose limit is free for longest first. Then they take turns
+// as if they had always done so.
 func TestLanesThatGoAhead(t *testing.T) {
 	t.Parallel()
 	q := &fairQueue{}

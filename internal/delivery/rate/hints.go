@@ -56,8 +56,8 @@ func decodeDemand(b []byte) (lanes []Lane, err error) {
 	return lanes, nil
 }
 
-// Peers holds the lanes that have work in the other processes, by their latest hints. The zero value is ready. It is safe for
-// concurrent use.
+// Peers holds the lanes that have work in the other processes, by their latest hints. The zero value is ready. It is
+// safe for concurrent use.
 type Peers struct {
 	mu     sync.Mutex
 	others map[string]peer
@@ -68,8 +68,8 @@ type peer struct {
 	lanes map[Lane]bool
 }
 
-// Update replaces the lanes of a process by those of its hint; nil removes the process. A hint that cannot be read, such as one of
-// another version, is ignored.
+// Update replaces the lanes of a process by those of its hint; nil removes the process. A hint that cannot be read,
+// such as one of another version, is ignored.
 func (p *Peers) Update(now time.Time, processID string, hint []byte) {
 	lanes, err := decodeDemand(hint)
 	if err != nil && hint != nil {
@@ -106,9 +106,9 @@ func (p *Peers) fresh(now time.Time) []map[Lane]bool {
 	return out
 }
 
-// shares returns the share of a limit that belongs to this process's lanes of one mode, and the weight of each of these lanes here.
-// sharing selects the lanes that draw from the limit. A lane that waits in n processes has weight 1/n in each, so that
-// applications take turns in the cluster, not in each process.
+// shares returns the share of a limit that belongs to this process's lanes of one mode, and the weight of each of these
+// lanes here. sharing selects the lanes that draw from the limit. A lane that waits in n processes has weight 1/n in
+// each, so that applications take turns in the cluster, not in each process.
 func shares(own []Lane, others []map[Lane]bool, mode users.Mode, sharing func(Lane) bool) (share float64, weights map[Key]float64) {
 	weights = map[Key]float64{}
 	holders := map[Lane]int{}

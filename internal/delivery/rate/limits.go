@@ -54,19 +54,21 @@ type Waiting struct {
 	DueIn           time.Duration // until its first message may be taken; 0 or less = now
 }
 
-// Reservation asks for the next free slots of a limit, one for each offset. The slot of Offsets[i] begins at that offset after the
-// database's now, or at most Tolerance later. Offsets without such a slot are left out of the answer.
+// Reservation asks for the next free slots of a limit, one for each offset. The slot of Offsets[i] begins at that
+// offset after the database's now, or at most Tolerance later. Offsets without such a slot are left out of the answer.
 type Reservation struct {
 	Key      string
 	Interval time.Duration // between slots: 1 / rate
 	Burst    int           // slots that may lie at the same instant after a pause, at least 1
 	Offsets  []time.Duration
-	// Instants, when not empty, are instants of the database's clock that replace "now plus the offset", one for each offset.
+	// Instants, when not empty, are instants of the database's clock that replace "now plus the offset", one for each
+	// offset.
 	Instants  []time.Time
 	Tolerance time.Duration
 	// OnlyIfWithin, when not 0: nothing is granted if the limit's next free slot is further away.
 	OnlyIfWithin time.Duration
-	// Lead is how long before a slot this process must have it. The limit remembers the longest of all processes for 10 s.
+	// Lead is how long before a slot this process must have it. The limit remembers the longest of all processes for 10
+	// s.
 	Lead time.Duration
 }
 
@@ -93,8 +95,8 @@ type Observer interface {
 	ReserveFailed(key string, err error)
 }
 
-// Shared is the state that all Dealers of one process share: the limits, the database's clock, and the waiting work here and in other
-// processes. It is safe for concurrent use.
+// Shared is the state that all Dealers of one process share: the limits, the database's clock, and the waiting work
+// here and in other processes. It is safe for concurrent use.
 type Shared struct {
 	Demand *Demand
 	Peers  Peers

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Pace measures how long the steps of delivery take in one mode, so that slots are reserved and messages taken just early enough. It
-// is safe for concurrent use.
+// Pace measures how long the steps of delivery take in one mode, so that slots are reserved and messages taken just
+// early enough. It is safe for concurrent use.
 type Pace struct {
 	mu      sync.Mutex
 	way     worst   // from take to call, without waiting for the slot
@@ -24,12 +24,13 @@ const (
 	leastLead = 20 * time.Millisecond
 	// mostLead bounds how long before its slot a message is taken. It must be less than a claim lasts.
 	mostLead = 4 * time.Second
-	// tripsOfWay and tripsOfStep are the round trips to the database from take to call, and of one step: a first guess before
-	// anything was measured.
+	// tripsOfWay and tripsOfStep are the round trips to the database from take to call, and of one step: a first guess
+	// before anything was measured.
 	tripsOfWay, tripsOfStep = 6, 2
 	// spare is added to the recent duration of a step.
 	spare = 5 * time.Millisecond
-	// mostMarking bounds the time for which calls are marked ahead. It must be shorter than a marked message's wait for a connection.
+	// mostMarking bounds the time for which calls are marked ahead. It must be shorter than a marked message's wait for
+	// a connection.
 	mostMarking = 500 * time.Millisecond
 	// mostMarked bounds how many messages are marked ahead.
 	mostMarked = 256
@@ -37,8 +38,9 @@ const (
 	worstFor = 2 * time.Second
 )
 
-// worst is the longest recent duration. A duration above mostSingle counts only if two windows of time have one. A process that was
-// stopped once, or disconnected from the database, must not reserve slots seconds ahead: other processes could not use them.
+// worst is the longest recent duration. A duration above mostSingle counts only if two windows of time have one. A
+// process that was stopped once, or disconnected from the database, must not reserve slots seconds ahead: other
+// processes could not use them.
 type worst struct {
 	now, before time.Duration
 	since       time.Time
@@ -118,8 +120,8 @@ func (p *Pace) CallAhead() time.Duration {
 	return min(mostLead, p.connect.value()+p.mark.or(step)+p.reread.or(step)+2*spare)
 }
 
-// ReadAhead is how long before its slot the incident of a message is read again: long enough for the answer, and short enough
-// that the answer is used within two thirds of fresh when the slot begins.
+// ReadAhead is how long before its slot the incident of a message is read again: long enough for the answer, and short
+// enough that the answer is used within two thirds of fresh when the slot begins.
 func (p *Pace) ReadAhead(fresh time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,8 +142,8 @@ func (p *Pace) Called(now time.Time) {
 	}
 }
 
-// Marking is how many messages may be marked beyond those that may be called at once: twice as many as are called while a mark
-// is made, so that the rate can grow until calls or the database bound it.
+// Marking is how many messages may be marked beyond those that may be called at once: twice as many as are called while
+// a mark is made, so that the rate can grow until calls or the database bound it.
 func (p *Pace) Marking(now time.Time) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,8 +156,8 @@ func (p *Pace) Marking(now time.Time) int {
 // markTime is twice the time that a mark takes. The caller holds the lock.
 func (p *Pace) markTime() time.Duration { return min(2*p.mark.value(), mostMarking) }
 
-// Ahead is how many messages may be taken beyond those being called: as many as are called in the time from take to call, and a
-// little more.
+// Ahead is how many messages may be taken beyond those being called: as many as are called in the time from take to
+// call, and a little more.
 func (p *Pace) Ahead(now time.Time) int {
 	way := max(100*time.Millisecond, p.lead()*3/2)
 	p.mu.Lock()

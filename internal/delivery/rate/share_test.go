@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// An application with a limit of its own gets all of it while work waits, and the others share the rest of the account's rate evenly,
-// however many processes take part.
+// An application with a limit of its own gets all of it while work waits, and the others share the rest of the
+// account's rate evenly, however many processes take part.
 func TestTheRestOfANarrowLimitIsShared(t *testing.T) {
 	account := AccountKey("smtp", "main")
 	for _, c := range []struct {
@@ -24,15 +24,25 @@ func TestTheRestOfANarrowLimitIsShared(t *testing.T) {
 		limits    map[string]Limit
 		want      map[string]float64
 	}{
-		{1, map[string]Limit{account: {40, 1}, ApplicationKey("gamma", users.Email): {5, 1}}, map[string]float64{"alpha": 17.5, "beta": 17.5, "gamma": 5}},
-		{3, map[string]Limit{account: {40, 1}, ApplicationKey("gamma", users.Email): {5, 1}}, map[string]float64{"alpha": 17.5, "beta": 17.5, "gamma": 5}},
+		{1, map[string]Limit{account: {40, 1}, ApplicationKey("gamma", users.Email): {5, 1}},
+			map[string]float64{"alpha": 17.5, "beta": 17.5, "gamma": 5}},
+		{3, map[string]Limit{account: {40, 1}, ApplicationKey("gamma", users.Email): {5, 1}},
+			map[string]float64{"alpha": 17.5, "beta": 17.5, "gamma": 5}},
 		{3, map[string]Limit{account: {40, 1}}, map[string]float64{"alpha": 13.33, "beta": 13.33, "gamma": 13.33}},
-		{3, map[string]Limit{account: {40, 1}, ApplicationKey("gamma", users.Email): {30, 1}}, map[string]float64{"alpha": 13.33, "beta": 13.33, "gamma": 13.33}},
-		{2, map[string]Limit{account: {40, 1}, ApplicationKey("gamma", users.Email): {5, 1}, ApplicationKey("beta", users.Email): {7, 1}}, map[string]float64{"alpha": 28, "beta": 7, "gamma": 5}},
-		{2, map[string]Limit{account: {40, 1}, ModeKey(users.Email): {20, 1}, ApplicationKey("gamma", users.Email): {5, 1}}, map[string]float64{"alpha": 7.5, "beta": 7.5, "gamma": 5}},
-		{3, map[string]Limit{account: {40, 1}, ModeKey(users.Email): {20, 1}, ApplicationKey("gamma", users.Email): {5, 1}}, map[string]float64{"alpha": 7.5, "beta": 7.5, "gamma": 5}},
-		{3, map[string]Limit{account: {40, 1}, ModeKey(users.Email): {20, 1}, ApplicationKey("gamma", users.Email): {5, 1}, ApplicationKey("beta", users.Email): {7, 1}}, map[string]float64{"alpha": 8, "beta": 7, "gamma": 5}},
-		{5, map[string]Limit{account: {40, 1}, ModeKey(users.Email): {20, 1}, ApplicationKey("gamma", users.Email): {5, 1}, ApplicationKey("beta", users.Email): {7, 1}}, map[string]float64{"alpha": 8, "beta": 7, "gamma": 5}},
+		{3, map[string]Limit{account: {40, 1}, ApplicationKey("gamma", users.Email): {30, 1}},
+			map[string]float64{"alpha": 13.33, "beta": 13.33, "gamma": 13.33}},
+		{2, map[string]Limit{account: {40, 1}, ApplicationKey("gamma", users.Email): {5, 1},
+			ApplicationKey("beta", users.Email): {7, 1}}, map[string]float64{"alpha": 28, "beta": 7, "gamma": 5}},
+		{2, map[string]Limit{account: {40, 1}, ModeKey(users.Email): {20, 1},
+			ApplicationKey("gamma", users.Email): {5, 1}}, map[string]float64{"alpha": 7.5, "beta": 7.5, "gamma": 5}},
+		{3, map[string]Limit{account: {40, 1}, ModeKey(users.Email): {20, 1},
+			ApplicationKey("gamma", users.Email): {5, 1}}, map[string]float64{"alpha": 7.5, "beta": 7.5, "gamma": 5}},
+		{3, map[string]Limit{account: {40, 1}, ModeKey(users.Email): {20, 1},
+			ApplicationKey("gamma", users.Email): {5, 1}, ApplicationKey("beta", users.Email): {7, 1}},
+			map[string]float64{"alpha": 8, "beta": 7, "gamma": 5}},
+		{5, map[string]Limit{account: {40, 1}, ModeKey(users.Email): {20, 1},
+			ApplicationKey("gamma", users.Email): {5, 1}, ApplicationKey("beta", users.Email): {7, 1}},
+			map[string]float64{"alpha": 8, "beta": 7, "gamma": 5}},
 	} {
 		t.Run(fmt.Sprint(c.processes, c.limits), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -65,7 +75,8 @@ func TestTheRestOfANarrowLimitIsShared(t *testing.T) {
 									s.Peers.Update(now, fmt.Sprint(o), EncodeDemand(s.Demand.All()))
 								}
 							}
-							turns, again := d.Choose(t.Context(), now, keys, Account{Key: account, Modes: []users.Mode{users.Email}}, 50)
+							turns, again := d.Choose(t.Context(), now, keys,
+								Account{Key: account, Modes: []users.Mode{users.Email}}, 50)
 							mu.Lock()
 							for _, turn := range turns {
 								require.True(t, turn.Limited)
@@ -97,7 +108,8 @@ func TestTheRestOfANarrowLimitIsShared(t *testing.T) {
 // A lane whose own limit is less than its share of the wider limit is small, whatever this process has dealt to it.
 func TestSmallLanes(t *testing.T) {
 	t.Parallel()
-	s := NewShared(nil, map[string]Limit{ApplicationKey("beta", users.Email): {7, 1}, ApplicationKey("gamma", users.Email): {5, 1}}, silentObserver{})
+	s := NewShared(nil, map[string]Limit{ApplicationKey("beta", users.Email): {7, 1},
+		ApplicationKey("gamma", users.Email): {5, 1}}, silentObserver{})
 	lane := func(c messages.Class, app int64) Lane { return Lane{users.Email, c, app} }
 	for i, n := range []string{"alpha", "beta", "gamma"} {
 		s.Demand.Add([]Waiting{{Lane: lane(0, int64(i+1)), ApplicationName: n}})
@@ -113,12 +125,17 @@ func TestSmallLanes(t *testing.T) {
 		want   map[Key]bool
 	}{
 		{20, all, nil, map[Key]bool{{0, 2}: true, {0, 3}: true}},
-		{18, all, nil, map[Key]bool{{0, 3}: true}},                                                                            // 5, then 6.5 each
-		{20, all, []map[Lane]bool{other}, map[Key]bool{}},                                                                     // five lanes
-		{30, all, []map[Lane]bool{other}, map[Key]bool{{0, 3}: true}},                                                         // 5, then 6.25 each
-		{12, all[1:], nil, map[Key]bool{{0, 2}: true, {0, 3}: true}},                                                          // no other lane
-		{20, append(all, lane(1, 2), lane(1, 3)), nil, map[Key]bool{{0, 3}: true}},                                            // 18 and 2
-		{200, append(all, lane(1, 2), lane(1, 3)), nil, map[Key]bool{{0, 2}: true, {0, 3}: true, {1, 2}: true, {1, 3}: true}}, // 180 and 20
+		{18, all, nil, map[Key]bool{{0, 3}: true}}, // 5, then 6.5 each
+		{20, all, []map[Lane]bool{other},
+			map[Key]bool{}}, // five lanes
+		{30, all, []map[Lane]bool{other},
+			map[Key]bool{{0, 3}: true}}, // 5, then 6.25 each
+		{12, all[1:], nil, map[Key]bool{{0, 2}: true, {0,
+			3}: true}}, // no other lane
+		{20, append(all, lane(1, 2), lane(1, 3)), nil,
+			map[Key]bool{{0, 3}: true}}, // 18 and 2
+		{200, append(all, lane(1, 2), lane(1, 3)), nil, map[Key]bool{{0, 2}: true, {0, 3}: true, {1, 2}: true,
+			{1, 3}: true}}, // 180 and 20
 	} {
 		require.Equal(t, c.want, d.small(limited{limit: Limit{c.rate, 1}, sharing: sharing}, c.own, c.others), "%v", c)
 	}

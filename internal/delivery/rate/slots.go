@@ -10,15 +10,17 @@ import (
 )
 
 const (
-	// maxAhead is how much of a rate may be reserved ahead of time, beyond the longest lead of the processes that share it.
+	// maxAhead is how much of a rate may be reserved ahead of time, beyond the longest lead of the processes that share
+	// it.
 	maxAhead = 250 * time.Millisecond
 	// mostFar bounds the lead that other processes can ask of this one.
 	mostFar = mostLead + time.Second
-	// nearEmpty: when the reserved slots of a limit end within this time, a process reserves more, whatever its share. A process
-	// that has used up its share waits longer than others, down to leastNear.
+	// nearEmpty: when the reserved slots of a limit end within this time, a process reserves more, whatever its share.
+	// A process that has used up its share waits longer than others, down to leastNear.
 	nearEmpty = 50 * time.Millisecond
 	leastNear = 10 * time.Millisecond
-	// surplus is how much faster than its share a process may draw. Without it the reservations would never reach their bound.
+	// surplus is how much faster than its share a process may draw. Without it the reservations would never reach their
+	// bound.
 	surplus = 1.005
 	// maxLate is how late a slot may be used. After that it is given up.
 	maxLate = 50 * time.Millisecond
@@ -46,14 +48,14 @@ func (s Slot) both(o Slot) Slot {
 // leastUse is the least time in which a call must be able to begin in the slots of two limits.
 const leastUse = 5 * time.Millisecond
 
-// yields is how much later than At the slot of another limit may begin, so that a call can still begin in both. A slot that is granted
-// later could not be used and would be lost.
+// yields is how much later than At the slot of another limit may begin, so that a call can still begin in both. A slot
+// that is granted later could not be used and would be lost.
 func (s Slot) yields() time.Duration { return max(0, s.Until.Sub(s.At)-leastUse) }
 
-// dbClock maps instants of the database's clock to this process's clock and back. Each answer of the database bounds the
-// difference: it was measured after the request was sent and before the answer was received. The narrowest recent bounds
-// are kept. Of the possible times of an instant, the latest is used, so that no call starts early. A start is late by at most
-// the round trip to the database, and always by about the same time. It is safe for concurrent use.
+// dbClock maps instants of the database's clock to this process's clock and back. Each answer of the database bounds
+// the difference: it was measured after the request was sent and before the answer was received. The narrowest recent
+// bounds are kept. Of the possible times of an instant, the latest is used, so that no call starts early. A start is
+// late by at most the round trip to the database, and always by about the same time. It is safe for concurrent use.
 type dbClock struct {
 	mu          sync.Mutex
 	base        time.Time // ours; all instants are measured from it, by the monotonic clock
@@ -142,16 +144,18 @@ func (g *gate) room(now, horizon time.Time) int {
 	return int(horizon.Sub(first)/g.interval()) + max(1, g.Burst)
 }
 
-// expect notes that a slot is about to be reserved near s. It holds if no other process reserves first. nil = there is no limit.
+// expect notes that a slot is about to be reserved near s. It holds if no other process reserves first. nil = there is
+// no limit.
 func (g *gate) expect(s Slot) {
 	if g != nil {
 		g.next = clock.Later(g.next, s.At).Add(g.interval())
 	}
 }
 
-// pool holds the slots that this process has reserved of one limit, and decides when to reserve more. It draws slots at its share
-// of the rate while other processes want the limit too. If the limit would soon be idle, it draws at once, whatever its share:
-// wrong shares cost fairness, never throughput. It reads no clock, and is not safe for concurrent use.
+// pool holds the slots that this process has reserved of one limit, and decides when to reserve more. It draws slots at
+// its share of the rate while other processes want the limit too. If the limit would soon be idle, it draws at once,
+// whatever its share: wrong shares cost fairness, never throughput. It reads no clock, and is not safe for concurrent
+// use.
 type pool struct {
 	gate
 	share  float64       // of the limit, in (0, 1]
@@ -188,8 +192,8 @@ func bound(far time.Duration) time.Duration { return far + maxAhead }
 // batch is how many slots lie in maxAhead, at least one.
 func (p *pool) batch() float64 { return max(1, math.Floor(p.PerSecond*maxAhead.Seconds())) }
 
-// plan decides whether to reserve slots now. wanted is the number of starts wanted in all; a slot must be reserved lead before it
-// begins. If d.n is 0, again is when to plan again; zero = when something changes.
+// plan decides whether to reserve slots now. wanted is the number of starts wanted in all; a slot must be reserved lead
+// before it begins. If d.n is 0, again is when to plan again; zero = when something changes.
 func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, again time.Time) {
 	far := max(lead, min(p.far, mostFar))
 	batch, most := p.batch(), bound(far)
@@ -206,7 +210,8 @@ func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, agai
 	n := min(float64(missing), max(1, math.Floor(batch*p.share/2)))
 	room := p.interval() * time.Duration(n-1)
 	if ahead+room <= most && p.tokens >= n {
-		return draw{n: min(missing, int(min(p.tokens, max(n, batch)))), offset: lead, tolerance: most - lead, lead: lead}, time.Time{}
+		return draw{n: min(missing, int(min(p.tokens, max(n, batch)))), offset: lead, tolerance: most - lead,
+			lead: lead}, time.Time{}
 	}
 	near := far + leastNear + time.Duration(float64(nearEmpty-leastNear)*min(1, max(0, p.tokens/n)))
 	if ahead <= near {

@@ -156,7 +156,8 @@ func (w *world) requireExact(t require.TestingT, jitter time.Duration) {
 	var empty time.Duration // when the bucket is empty
 	for i, at := range w.calls {
 		empty = max(empty, at) + interval
-		require.LessOrEqual(t, empty-at, time.Duration(w.r.Burst)*interval+jitter, "call %d of %d comes too soon", i, len(w.calls))
+		require.LessOrEqual(t, empty-at, time.Duration(w.r.Burst)*interval+jitter, "call %d of %d comes too soon", i,
+			len(w.calls))
 	}
 }
 
@@ -174,7 +175,8 @@ func TestLimitIsNeverExceeded(t *testing.T) {
 		w.row.free = epoch
 		jitter := maxLate
 		for range rapid.IntRange(1, 4).Draw(t, "processes") {
-			n := &node{pool: newPool(w.r), skew: time.Duration(rapid.IntRange(-1e6, 1e6).Draw(t, "skew")) * time.Millisecond}
+			n := &node{pool: newPool(w.r),
+				skew: time.Duration(rapid.IntRange(-1e6, 1e6).Draw(t, "skew")) * time.Millisecond}
 			n.pool.share = rapid.Float64Range(0.01, 1).Draw(t, "share, right or wrong")
 			slowest := time.Duration(rapid.IntRange(0, 60).Draw(t, "slowest answer in ms")) * time.Millisecond
 			n.latency, jitter = latencies(t, slowest), max(jitter, 2*slowest+maxLate/2)
@@ -290,7 +292,8 @@ func TestSharesAreFairWithUnequalLeads(t *testing.T) {
 		for i, n := range w.nodes {
 			want := n.pool.share * float64(total)
 			// Of a small share, a few turns are more than a tenth.
-			require.InDelta(t, want, float64(n.called-before[i]), max(0.1*want, 10), "process %d of shares %v", i, weights)
+			require.InDelta(t, want, float64(n.called-before[i]), max(0.1*want, 10), "process %d of shares %v", i,
+				weights)
 			require.LessOrEqual(t, n.ahead, bound(longest)+w.r.interval()+2*time.Millisecond, "reserved ahead")
 		}
 	})
@@ -335,9 +338,11 @@ func TestASlotIsNeverMappedTooEarly(t *testing.T) {
 	require.Equal(t, clock.Add(100*time.Millisecond), c.remote(s.At))
 
 	// A slow answer does not make the mapping less exact. A fast one makes it more exact.
-	c.learn(Granted{Before: clock.Add(time.Second), Clock: clock.Add(time.Second)}, sent.Add(700*time.Millisecond), received.Add(1500*time.Millisecond))
+	c.learn(Granted{Before: clock.Add(time.Second), Clock: clock.Add(time.Second)}, sent.Add(700*time.Millisecond),
+		received.Add(1500*time.Millisecond))
 	require.Equal(t, s, c.slot(clock.Add(100*time.Millisecond)))
-	c.learn(Granted{Before: clock.Add(2 * time.Second), Clock: clock.Add(2 * time.Second)}, received.Add(1980*time.Millisecond), received.Add(1981*time.Millisecond))
+	c.learn(Granted{Before: clock.Add(2 * time.Second), Clock: clock.Add(2 * time.Second)},
+		received.Add(1980*time.Millisecond), received.Add(1981*time.Millisecond))
 	require.Equal(t, received.Add(81*time.Millisecond), c.slot(clock.Add(100*time.Millisecond)).At)
 
 	// After a clock was set, only later answers count.

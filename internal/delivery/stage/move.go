@@ -9,8 +9,9 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Move moves taken messages that do not go to a vendor now: to another mode or state (Turn), or back into the queue (Release).
-// A message that cannot be stored keeps its state until its claim ends. Turn and Release are safe for concurrent use.
+// Move moves taken messages that do not go to a vendor now: to another mode or state (Turn), or back into the queue
+// (Release). A message that cannot be stored keeps its state until its claim ends. Turn and Release are safe for
+// concurrent use.
 type Move struct {
 	queue    Mover
 	process  Process
@@ -31,7 +32,8 @@ type releasing struct {
 
 // NewMove returns a Move that works while RunTurns and RunReleases run.
 func NewMove(q Mover, p Process, r Reporter) *Move {
-	return &Move{queue: q, process: p, report: r, turns: batch.NewQueue[turning](recordGap), releases: batch.NewQueue[releasing](recordGap)}
+	return &Move{queue: q, process: p, report: r, turns: batch.NewQueue[turning](recordGap),
+		releases: batch.NewQueue[releasing](recordGap)}
 }
 
 // Turn moves a message on without a call. done is called once, by another goroutine, and must not block.

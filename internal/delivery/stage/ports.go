@@ -54,8 +54,8 @@ type Outcome struct {
 	Turn
 	Attempt int
 	Result  messages.Result
-	// ProcessID, when not empty, is the process that must have made the attempt: an attempt of another process with the same
-	// number is not changed.
+	// ProcessID, when not empty, is the process that must have made the attempt: an attempt of another process with the
+	// same number is not changed.
 	ProcessID string
 }
 
@@ -65,18 +65,20 @@ type Ledger interface {
 	// acknowledged or resolved, it writes the attempt and its text and returns the attempt's number. A message that is
 	// missing from the answer must not be sent.
 	MarkSending(ctx context.Context, processID string, starts []Start) (map[messages.ID]int, error)
-	// StillOpen reads marked messages again and returns those that may be sent: they are still marked by this process, and
-	// their incidents are not acknowledged or resolved. at is an instant just before the read was sent to the database.
-	StillOpen(ctx context.Context, processID string, ids []messages.ID) (open map[messages.ID]bool, at time.Time, err error)
-	// Record completes attempts and moves their messages on, even if this process has lost the bucket. If another process has
-	// moved a message meanwhile, only the attempt is completed, and the message's ID is returned.
+	// StillOpen reads marked messages again and returns those that may be sent: they are still marked by this process,
+	// and their incidents are not acknowledged or resolved. at is an instant just before the read was sent to the
+	// database.
+	StillOpen(ctx context.Context, processID string, ids []messages.ID) (open map[messages.ID]bool, at time.Time,
+		err error)
+	// Record completes attempts and moves their messages on, even if this process has lost the bucket. If another
+	// process has moved a message meanwhile, only the attempt is completed, and the message's ID is returned.
 	Record(ctx context.Context, outcomes []Outcome) (late []messages.ID, err error)
 }
 
 // Mover moves taken messages. Its methods are safe for concurrent use.
 type Mover interface {
-	// Release puts taken messages back as if they had not been taken. One whose incident, or every incident of its digest, was
-	// stopped meanwhile is cancelled.
+	// Release puts taken messages back as if they had not been taken. One whose incident, or every incident of its
+	// digest, was stopped meanwhile is cancelled.
 	Release(ctx context.Context, processID string, ids []messages.ID) error
 	// Turn moves taken messages on without a vendor call.
 	Turn(ctx context.Context, processID string, turns []Turn) error

@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	// recordFirst and recordMost are the shortest and longest pause between two tries while the database is not available.
+	// recordFirst and recordMost are the shortest and longest pause between two tries while the database is not
+	// available.
 	recordFirst = 20 * time.Millisecond
 	recordMost  = time.Second
 	// unstorablePause is the least pause before the next attempt of a message whose verdict cannot be stored.
 	unstorablePause = 30 * time.Second
 )
 
-// Record completes attempts and moves their messages on. It retries each outcome until it is stored, or until the ctx of Run ends
-// while the database is not available. It is safe for concurrent use.
+// Record completes attempts and moves their messages on. It retries each outcome until it is stored, or until the ctx
+// of Run ends while the database is not available. It is safe for concurrent use.
 type Record struct {
 	ledger  Ledger
 	report  Reporter
@@ -44,15 +45,15 @@ func NewRecord(l Ledger, r Reporter) *Record {
 	return &Record{ledger: l, report: r, waiting: batch.NewQueue[recording](recordGap)}
 }
 
-// Add queues an outcome. done is called once, by another goroutine, and must not block. It is not called if Run ends before the
-// database is available again.
+// Add queues an outcome. done is called once, by another goroutine, and must not block. It is not called if Run ends
+// before the database is available again.
 func (r *Record) Add(o Outcome, done func(Recorded)) { r.waiting.Add(recording{o, done}) }
 
 // Len is how many outcomes wait to be stored.
 func (r *Record) Len() int { return r.waiting.Len() }
 
-// Run works until ctx ends and nothing waits. It may be called by several goroutines: a statement may wait for the lock of an
-// incident.
+// Run works until ctx ends and nothing waits. It may be called by several goroutines: a statement may wait for the lock
+// of an incident.
 func (r *Record) Run(ctx context.Context) {
 	for {
 		waiting := r.waiting.Next(ctx, batchSize)
@@ -99,8 +100,9 @@ func (r *Record) stored(waiting []recording, late []messages.ID) {
 	}
 }
 
-// storeWithoutDetails stores an outcome without the details that the database does not accept. If that fails, it stores only the
-// state of the message. If that fails too, the attempt is later found to be in doubt, and the message is sent again.
+// storeWithoutDetails stores an outcome without the details that the database does not accept. If that fails, it stores
+// only the state of the message. If that fails too, the attempt is later found to be in doubt, and the message is sent
+// again.
 func (r *Record) storeWithoutDetails(ctx context.Context, one recording) {
 	one.outcome.Result.Detail = "the vendor's answer could not be stored"
 	one.outcome.Result.VendorMessageID = ""
@@ -108,7 +110,8 @@ func (r *Record) storeWithoutDetails(ctx context.Context, one recording) {
 	err := r.store(ctx, []recording{one})
 	if InData(err) {
 		v := one.outcome.Verdict
-		one.outcome.Verdict = Verdict{State: v.State, RetryIn: max(v.RetryIn, unstorablePause), SameKey: v.SameKey, AskFallback: v.AskFallback, Unstarted: v.Unstarted}
+		one.outcome.Verdict = Verdict{State: v.State, RetryIn: max(v.RetryIn, unstorablePause), SameKey: v.SameKey,
+			AskFallback: v.AskFallback, Unstarted: v.Unstarted}
 		err = r.store(ctx, []recording{one})
 	}
 	if err != nil {

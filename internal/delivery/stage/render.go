@@ -60,9 +60,9 @@ const (
 	Impossible         // its data cannot be rendered
 )
 
-// Render gives the messages of a mode their text. The goroutines of Run serve the templates that are known to be quick, in
-// batches. A new template, or one that was slow lately, gets a goroutine of its own, so that it delays only itself. Safe for
-// concurrent use.
+// Render gives the messages of a mode their text. The goroutines of Run serve the templates that are known to be quick,
+// in batches. A new template, or one that was slow lately, gets a goroutine of its own, so that it delays only itself.
+// Safe for concurrent use.
 type Render struct {
 	renderer Renderer
 	report   Reporter
@@ -86,8 +86,8 @@ type unrendered struct {
 	answer   chan Text // buffered
 }
 
-// NewRender returns a Render that works while Run runs. The goroutines of single templates are added to serving: a renderer that
-// hangs may keep them longer than Run.
+// NewRender returns a Render that works while Run runs. The goroutines of single templates are added to serving: a
+// renderer that hangs may keep them longer than Run.
 func NewRender(r Renderer, m users.Mode, report Reporter, serving *sync.WaitGroup) *Render {
 	return &Render{
 		renderer: r, report: report, mode: m, serving: serving, arrived: batch.NewQueue[*unrendered](renderGap), quick: map[Template]bool{},
@@ -126,7 +126,8 @@ func (r *Render) Run(ctx context.Context) {
 	}
 }
 
-// separated queues a message for the goroutine of its template, unless the template is known to be quick. It reports whether it did.
+// separated queues a message for the goroutine of its template, unless the template is known to be quick. It reports
+// whether it did.
 func (r *Render) separated(ctx context.Context, m *unrendered) bool {
 	k := m.template
 	r.mu.Lock()

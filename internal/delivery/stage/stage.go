@@ -15,7 +15,8 @@ import (
 // batchSize bounds how many messages go into one statement.
 const batchSize = 256
 
-// The least time between the starts of two statements of a stage in a flood. The mark's is shorter because a page waits for it.
+// The least time between the starts of two statements of a stage in a flood. The mark's is shorter because a page waits
+// for it.
 const (
 	markGap   = 10 * time.Millisecond
 	recordGap = 30 * time.Millisecond
@@ -39,11 +40,12 @@ type Process interface {
 
 // InData reports whether an error is caused by the stored data, not by the state of the database.
 func InData(err error) bool {
-	return err != nil && !fault.Is(err, fault.Unavailable) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+	return err != nil && !fault.Is(err, fault.Unavailable) && !errors.Is(err, context.Canceled) &&
+		!errors.Is(err, context.DeadlineExceeded)
 }
 
-// overlap runs the statements of a stage one after another while they are quick, so that batches are large, and several at
-// once while they are slow, so that a message does not wait for the statement of others.
+// overlap runs the statements of a stage one after another while they are quick, so that batches are large, and several
+// at once while they are slow, so that a message does not wait for the statement of others.
 type overlap struct {
 	took       atomic.Int64 // nanoseconds of the latest statement
 	running    chan struct{}

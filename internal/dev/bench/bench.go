@@ -1,7 +1,7 @@
-// Package bench measures Iris from outside. It posts incidents or notifications over HTTP, receives the e-mails with its
-// own mail server (the sink) in a separate process, and compares the two. It measures a running server, or starts its own:
-// PostgreSQL unless one is configured, one iris-api, and message-processors. It uses the database only
-// of its own servers, to prepare and to count. `iris bench` calls it.
+// Package bench measures Iris from outside. It posts incidents or notifications over HTTP, receives the e-mails with
+// its own mail server (the sink) in a separate process, and compares the two. It measures a running server, or starts
+// its own: PostgreSQL unless one is configured, one iris-api, and message-processors. It uses the database only of its
+// own servers, to prepare and to count. `iris bench` calls it.
 package bench
 
 import (
@@ -78,7 +78,8 @@ func (o Options) validate() error {
 	switch {
 	case kinds != 1:
 		return errors.New("give exactly one of --burst, --rate, --notifications and --storm")
-	case o.Burst < 0 || o.Rate < 0 || o.Notifications < 0 || o.Storm < 0 || o.For < 0 || o.Processors < 1 || o.Connections < 1 || o.planned() < 1:
+	case o.Burst < 0 || o.Rate < 0 || o.Notifications < 0 || o.Storm < 0 || o.For < 0 || o.Processors < 1 ||
+		o.Connections < 1 || o.planned() < 1:
 		return errors.New("numbers must be more than 0")
 	case o.URL == "" && (o.App != "" || o.Key != "" || o.Plan != ""):
 		return errors.New("--app, --key and --plan are for a running server: give its --url")
@@ -216,8 +217,8 @@ type kill struct {
 // arrive: a message in doubt is sent again when its claim ends.
 const settle = 2 * time.Second
 
-// watch prints the progress, kills processors if requested, and returns when everything has arrived or nothing arrives any
-// more.
+// watch prints the progress, kills processors if requested, and returns when everything has arrived or nothing arrives
+// any more.
 func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error) {
 	var done *kill
 	var killing chan kill
@@ -233,7 +234,8 @@ func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error)
 			return done, fmt.Errorf("the sink ended: %w", r.sink.err)
 		case k := <-killing:
 			done, killing = &k, nil
-			fmt.Fprintf(r.Out, "killed %d processors; every bucket has a live owner again after %.2f s\n", k.n, k.reowned)
+			fmt.Fprintf(r.Out, "killed %d processors; every bucket has a live owner again after %.2f s\n", k.n,
+				k.reowned)
 		case <-tick.C:
 		}
 		if r.stand != nil {

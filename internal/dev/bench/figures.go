@@ -12,7 +12,8 @@ import (
 // Print writes the figures for people.
 func (r Result) Print(w io.Writer) {
 	fmt.Fprintf(w, "posted      %8d\n", r.Posted)
-	fmt.Fprintf(w, "accepted    %8d  in %.3f s (p50 %.1f ms, p99 %.1f ms)\n", r.Accepted, r.AcceptSeconds, r.Accept.P50, r.Accept.P99)
+	fmt.Fprintf(w, "accepted    %8d  in %.3f s (p50 %.1f ms, p99 %.1f ms)\n", r.Accepted, r.AcceptSeconds,
+		r.Accept.P50, r.Accept.P99)
 	fmt.Fprintf(w, "delivered   %8d  in %.3f s, %.0f/s\n", r.Delivered, r.LastDeliverySeconds, r.DeliveriesPerSecond)
 	fmt.Fprintf(w, "lost        %8d\n", r.Lost)
 	fmt.Fprintf(w, "duplicates  %8d\n", r.Duplicates)
@@ -32,7 +33,8 @@ func (r Result) Print(w io.Writer) {
 			s.Deliveries, s.Seconds, s.PerSecond, s.New, s.Delay.P50, s.Delay.P99, s.Delay.Max)
 	}
 	if r.Killed != nil {
-		fmt.Fprintf(w, "killed      %8d  every bucket owned again after %.2f s, %d attempts in doubt\n", *r.Killed, *r.ReownedSeconds, *r.InDoubt)
+		fmt.Fprintf(w, "killed      %8d  every bucket owned again after %.2f s, %d attempts in doubt\n", *r.Killed,
+			*r.ReownedSeconds, *r.InDoubt)
 	}
 	if r.Usage != nil {
 		fmt.Fprint(w, r.Usage)

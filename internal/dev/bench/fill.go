@@ -18,8 +18,8 @@ import (
 var fillScript string
 
 // Fill migrates the database and adds the rows that docs/performance.md measures with. A share of 1 is the full size:
-// 3,000,000 past incidents with 6,000,000 messages, 500,000 incidents that wait, 1,000 applications, plans and teams, and
-// 5,000 people. It adds all rows or none.
+// 3,000,000 past incidents with 6,000,000 messages, 500,000 incidents that wait, 1,000 applications, plans and teams,
+// and 5,000 people. It adds all rows or none.
 func Fill(ctx context.Context, databaseURL string, share float64, out io.Writer) error {
 	if databaseURL == "" {
 		return errors.New("--fill without a load needs a database: set IRIS_DATABASE_URL to one that only benches use")
@@ -43,15 +43,16 @@ func fill(ctx context.Context, d *postgres.DB, share float64, out io.Writer) err
 	if err := ripen(ctx, d); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "the database was filled with a share of %g of the full size in %s\n", share, time.Since(started).Round(time.Second))
+	fmt.Fprintf(out, "the database was filled with a share of %g of the full size in %s\n", share,
+		time.Since(started).Round(time.Second))
 	return nil
 }
 
 // longestRipening bounds how long ripen takes.
 const longestRipening = 15 * time.Minute
 
-// ripen brings the filled database into the state of an installation that is months old: it vacuums the tables, and waits
-// for PostgreSQL's own vacuum first; then it counts the statistics.
+// ripen brings the filled database into the state of an installation that is months old: it vacuums the tables, and
+// waits for PostgreSQL's own vacuum first; then it counts the statistics.
 func ripen(ctx context.Context, d *postgres.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, longestRipening)
 	defer cancel()

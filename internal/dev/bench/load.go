@@ -81,8 +81,8 @@ func steady(ctx context.Context, t *tally, post poster, perSecond float64, n, co
 // maxSheds is how often a unit is posted to a server that answers "try again later".
 const maxSheds = 20
 
-// one posts a unit. It waits as long as the server asks. It does not repeat a request without an answer, because the server
-// may have handled it.
+// one posts a unit. It waits as long as the server asks. It does not repeat a request without an answer, because the
+// server may have handled it.
 func one(ctx context.Context, t *tally, post poster, n int) {
 	sent := time.Now()
 	t.sending(sent)

@@ -83,17 +83,19 @@ func TestSteadyKeepsItsRateWhenTheServerIsSlow(t *testing.T) {
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]Options{
-		"nothing":             {},
-		"two kinds":           {Burst: 1, Notifications: 1},
-		"negative":            {Burst: -1},
-		"less than one":       {Rate: 0.001, For: time.Second},
-		"app without url":     {Burst: 1, App: "a"},
-		"url without key":     {Burst: 1, URL: "http://x", App: "a"},
-		"url without plan":    {Burst: 1, URL: "http://x", App: "a", Key: "k", Sink: "127.0.0.1:2525"},
-		"url without sink":    {Burst: 1, URL: "http://x", App: "a", Key: "k", Plan: "p"},
-		"kill others":         {Burst: 1, URL: "http://x", App: "a", Key: "k", Plan: "p", Sink: "127.0.0.1:2525", KillHalf: true},
-		"kill the only one":   {Burst: 1, KillHalf: true},
-		"profile of a remote": {Burst: 1, URL: "http://x", App: "a", Key: "k", Plan: "p", Sink: "127.0.0.1:2525", ProfileDir: "d"},
+		"nothing":          {},
+		"two kinds":        {Burst: 1, Notifications: 1},
+		"negative":         {Burst: -1},
+		"less than one":    {Rate: 0.001, For: time.Second},
+		"app without url":  {Burst: 1, App: "a"},
+		"url without key":  {Burst: 1, URL: "http://x", App: "a"},
+		"url without plan": {Burst: 1, URL: "http://x", App: "a", Key: "k", Sink: "127.0.0.1:2525"},
+		"url without sink": {Burst: 1, URL: "http://x", App: "a", Key: "k", Plan: "p"},
+		"kill others": {Burst: 1, URL: "http://x", App: "a", Key: "k", Plan: "p", Sink: "127.0.0.1:2525",
+			KillHalf: true},
+		"kill the only one": {Burst: 1, KillHalf: true},
+		"profile of a remote": {Burst: 1, URL: "http://x", App: "a", Key: "k", Plan: "p", Sink: "127.0.0.1:2525",
+			ProfileDir: "d"},
 	} {
 		_, err := Run(t.Context(), o)
 		require.Error(t, err, name)

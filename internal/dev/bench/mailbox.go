@@ -14,8 +14,8 @@ import (
 )
 
 // mailbox is a minimal SMTP server: it accepts every e-mail, reports it to deliver and stores nothing. It shares the
-// machine with the measured servers, so it does as little as possible: it supports pipelining, reads the headers and skips
-// the bodies.
+// machine with the measured servers, so it does as little as possible: it supports pipelining, reads the headers and
+// skips the bodies.
 type mailbox struct {
 	deliver func(delivery)
 }
@@ -95,8 +95,8 @@ func (m *mailbox) talk(c net.Conn) {
 	}
 }
 
-// mail reads an e-mail, reports it and then answers. If the sender dies before it reads the answer, the e-mail still counts
-// as arrived: that is a message in doubt.
+// mail reads an e-mail, reports it and then answers. If the sender dies before it reads the answer, the e-mail still
+// counts as arrived: that is a message in doubt.
 func (m *mailbox) mail(r *bufio.Reader, say func(string) bool) bool {
 	d, ok, err := readMail(r)
 	switch {

@@ -21,13 +21,15 @@ type Page struct {
 	Status   int
 	P50, P95 time.Duration // of the answer of the server
 	HTML     int           // bytes of the answer, before compression
-	// Bytes is the size of the page with its scripts and styles, before compression. Scripts that other scripts import count too.
+	// Bytes is the size of the page with its scripts and styles, before compression. Scripts that other scripts import
+	// count too.
 	Bytes int
 }
 
-// visited lists the pages that Pages requests. A * stands for the first object that is linked in the list before it. Names that begin with
-// bench-fill are those of fill.sql.
-var visited = []string{"/", "/incidents", "/incidents?show=mine", "/incidents?show=teams", "/incidents?show=escalating", "/incidents?show=acknowledged", "/incidents?show=resolved",
+// visited lists the pages that Pages requests. A * stands for the first object that is linked in the list before it.
+// Names that begin with bench-fill are those of fill.sql.
+var visited = []string{"/", "/incidents", "/incidents?show=mine", "/incidents?show=teams",
+	"/incidents?show=escalating", "/incidents?show=acknowledged", "/incidents?show=resolved",
 	"/incidents?show=all&application=bench-fill-app-2", "/incidents?show=all&plan=bench-fill-plan-2", "/incidents?show=all&owner=bench-fill-user-2", "/incidents?show=all&severity=critical",
 	"/incidents?show=all&text=DiskFull", "/incidents?show=all&text=host-4711", "/incidents?show=all&text=nothing+has+this", "/incidents?show=all", "/incidents/*", "/incidents/new",
 	"/plans", "/plans?name=plan-2", "/plans/bench-fill-plan-2", "/plans/bench-fill-plan-2/edit", "/plans/bench-fill-plan-2/versions", "/plans/bench-fill-plan-2/test", "/plans/new",
@@ -45,8 +47,8 @@ var visited = []string{"/", "/incidents", "/incidents?show=mine", "/incidents?sh
 // wanted is the expected status of every page.
 const wanted = http.StatusOK
 
-// Pages starts servers over a filled database and requests each page of the console as an administrator, one request at a time. It returns
-// the figures of all pages, and an error that names those whose status is not 200.
+// Pages starts servers over a filled database and requests each page of the console as an administrator, one request at
+// a time. It returns the figures of all pages, and an error that names those whose status is not 200.
 func Pages(ctx context.Context, o Options, rounds int) ([]Page, error) {
 	o = o.withDefaults()
 	sink, err := startSink(ctx, o, func(delivery) {})
@@ -180,7 +182,8 @@ func PrintPages(out io.Writer, pages []Page) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "status\tp50 ms\tp95 ms\tkB\ttotal kB\t  page")
 	for _, p := range pages {
-		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%d\t%d\t  %s\n", p.Status, float64(p.P50.Microseconds())/1000, float64(p.P95.Microseconds())/1000, p.HTML/1000, p.Bytes/1000, p.Path)
+		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%d\t%d\t  %s\n", p.Status, float64(p.P50.Microseconds())/1000,
+			float64(p.P95.Microseconds())/1000, p.HTML/1000, p.Bytes/1000, p.Path)
 	}
 	return w.Flush()
 }

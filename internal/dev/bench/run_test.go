@@ -114,7 +114,8 @@ func TestRunAgainstARunningServer(t *testing.T) {
 
 func TestRunReportsWhatItCouldNotStart(t *testing.T) {
 	t.Parallel()
-	o := Options{Burst: 1, URL: "http://127.0.0.1:1", App: "a", Key: "k", Plan: "p", Sink: "203.0.113.1:25", Environ: os.Environ()}
+	o := Options{Burst: 1, URL: "http://127.0.0.1:1", App: "a", Key: "k", Plan: "p", Sink: "203.0.113.1:25",
+		Environ: os.Environ()}
 	_, err := Run(t.Context(), o)
 	require.ErrorContains(t, err, "the sink did not start")
 	o.Program = "/does/not/exist"

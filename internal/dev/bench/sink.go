@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// RunSink is the main function of the sink's process: an SMTP server on addr that accepts every e-mail and writes one line
-// for each to out. The first line is its address. It ends when ctx or in ends, so that no sink outlives its bench.
+// RunSink is the main function of the sink's process: an SMTP server on addr that accepts every e-mail and writes one
+// line for each to out. The first line is its address. It ends when ctx or in ends, so that no sink outlives its bench.
 func RunSink(ctx context.Context, addr string, in io.Reader, out io.Writer) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

@@ -30,7 +30,8 @@ func TestSinkReportsEveryMail(t *testing.T) {
 	}()
 	addr := <-started
 	send := func(text string) error {
-		return smtp.SendMail(addr, nil, "iris@bench.invalid", []string{"bench@bench.invalid"}, []byte(strings.ReplaceAll(text, "\n", "\r\n")))
+		return smtp.SendMail(addr, nil, "iris@bench.invalid", []string{"bench@bench.invalid"},
+			[]byte(strings.ReplaceAll(text, "\n", "\r\n")))
 	}
 	before := time.Now()
 	require.NoError(t, send("Subject: CRITICAL\nX-IRIS-MESSAGE-ID: 71\nX-IRIS-INCIDENT-ID: 1234567890123\n\nbody\n.dot\n"))
@@ -63,7 +64,8 @@ func TestMailboxTakesPipelinedMailsOfAnyShape(t *testing.T) {
 	}()
 	go func() {
 		_, _ = io.WriteString(ours, "EHLO x\r\nDATA\r\nRUBBISH\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\n"+
-			"X-Long: "+strings.Repeat("x", 2*maxMailLine)+".\r\nX-IRIS-Message-ID: 7\r\n\r\nX-Iris-Message-Id: 8\r\n..\r\n.\r\n"+
+			"X-Long: "+strings.Repeat("x", 2*maxMailLine)+
+			".\r\nX-IRIS-Message-ID: 7\r\n\r\nX-Iris-Message-Id: 8\r\n..\r\n.\r\n"+
 			"RSET\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\nno header\r\n.\r\nQUIT\r\n")
 	}()
 	answers, err := io.ReadAll(ours)

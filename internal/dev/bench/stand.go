@@ -147,7 +147,8 @@ func startStand(ctx context.Context, o Options, sink string) (_ *stand, err erro
 	}()
 	databaseURL := o.DatabaseURL
 	if databaseURL == "" {
-		pg, err := pgserver.StartTemporary(ctx, pgserver.Config{Progress: func(line string) { fmt.Fprintln(o.Out, line) }})
+		pg, err := pgserver.StartTemporary(ctx,
+			pgserver.Config{Progress: func(line string) { fmt.Fprintln(o.Out, line) }})
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +186,8 @@ func startStand(ctx context.Context, o Options, sink string) (_ *stand, err erro
 }
 
 // overridden are prefixes of names. The servers do not inherit the environment variables that begin with one of them.
-var overridden = []string{"IRIS_DATABASE_URL", "IRIS_HTTP_ADDR", "IRIS_PUBLIC_URL", "IRIS_ADMIN_ADDR", "IRIS_GOSSIP_ADDR",
+var overridden = []string{"IRIS_DATABASE_URL", "IRIS_HTTP_ADDR", "IRIS_PUBLIC_URL", "IRIS_ADMIN_ADDR",
+	"IRIS_GOSSIP_ADDR",
 	"IRIS_GOSSIP_ADVERTISE", "IRIS_SMTP_", "IRIS_SLACK_", "IRIS_TWILIO_", "IRIS_PUSH_", "IRIS_WEBHOOK_", "IRIS_MAILBOX_URL", "IRIS_MIGRATE"}
 
 func (s *stand) startServers(o Options, databaseURL, sink string) error {
@@ -279,7 +281,8 @@ func (s *stand) ended() error {
 	for _, p := range s.servers() {
 		if !p.killed.Load() && closed(p.Done()) {
 			text, _ := os.ReadFile(p.log.Name())
-			return fmt.Errorf("%s ended: %w; last lines of its log (%s):\n%s", p.name, p.end(), p.log.Name(), tail(text, 2000))
+			return fmt.Errorf("%s ended: %w; last lines of its log (%s):\n%s", p.name, p.end(), p.log.Name(),
+				tail(text, 2000))
 		}
 	}
 	return nil
@@ -345,7 +348,8 @@ func (s *stand) profile(ctx context.Context, dir string) error {
 	var wg errgroup.Group
 	for _, p := range s.servers() {
 		wg.Go(func() error {
-			// The length of a profile is fixed at its start, and the length of the load is not known: record short profiles in a row.
+			// The length of a profile is fixed at its start, and the length of the load is not known: record short
+			// profiles in a row.
 			for i := 1; ctx.Err() == nil; i++ {
 				name := fmt.Sprintf("%s-cpu-%02d.pprof", p.name, i)
 				if err := fetch("http://"+p.admin+"/debug/pprof/profile?seconds=5", filepath.Join(dir, name)); err != nil {

@@ -30,7 +30,8 @@ type Storm struct {
 	Delay Percentiles `json:"delay_ms"`
 }
 
-// storm posts groups of alerts again and again, and new groups meanwhile. All deliveries of one group belong to one incident.
+// storm posts groups of alerts again and again, and new groups meanwhile. All deliveries of one group belong to one
+// incident.
 type storm struct {
 	tally *tally
 	post  poster // posts a group by its number and returns its incident
@@ -47,19 +48,23 @@ func groups(c *apiclient.Client, app, key, plan string) poster {
 	path := "/v0/webhooks/alertmanager?" + url.Values{"application": {app}, "key": {key}, "plan": {plan}}.Encode()
 	begun := time.Now().UTC()
 	return func(ctx context.Context, n int) (id int64, err error) {
-		labels := map[string]string{"alertname": "DiskFull", "instance": "db-" + strconv.Itoa(n), "severity": "critical"}
+		labels := map[string]string{"alertname": "DiskFull", "instance": "db-" + strconv.Itoa(n),
+			"severity": "critical"}
 		annotations := map[string]string{"summary": "/var on db-" + strconv.Itoa(n) + " is 96 % full"}
 		err = c.Call(ctx, http.MethodPost, path, map[string]any{
 			"version": "4", "receiver": "iris", "status": "firing", "truncatedAlerts": 0, "externalURL": "http://alertmanager.invalid:9093",
-			"groupKey": fmt.Sprintf(`{}:{alertname="DiskFull", instance="db-%d"}`, n), "groupLabels": labels, "commonLabels": labels, "commonAnnotations": annotations,
-			"alerts": []any{map[string]any{"status": "firing", "labels": labels, "annotations": annotations, "startsAt": begun,
-				"endsAt": "0001-01-01T00:00:00Z", "generatorURL": "http://prometheus.invalid:9090/graph", "fingerprint": fmt.Sprintf("%016x", n)}},
+			"groupKey": fmt.Sprintf(`{}:{alertname="DiskFull", instance="db-%d"}`,
+				n), "groupLabels": labels, "commonLabels": labels, "commonAnnotations": annotations,
+			"alerts": []any{map[string]any{"status": "firing", "labels": labels, "annotations": annotations,
+				"startsAt": begun,
+				"endsAt":   "0001-01-01T00:00:00Z", "generatorURL": "http://prometheus.invalid:9090/graph", "fingerprint": fmt.Sprintf("%016x", n)}},
 		}, &id)
 		return id, err
 	}
 }
 
-// run posts the first n groups in rounds from all senders, each with its share of the connections. It returns when the last sender is done.
+// run posts the first n groups in rounds from all senders, each with its share of the connections. It returns when the
+// last sender is done.
 func (s *storm) run(ctx context.Context, n, connections int) {
 	begun, done := time.Now(), make(chan struct{})
 	s.known.Add(stormSenders)
@@ -122,7 +127,8 @@ func (s *storm) counted(ctx context.Context, group int) (int64, error) {
 
 // result is valid after run, when the e-mails have arrived.
 func (s *storm) result() *Storm {
-	out := &Storm{Deliveries: int(s.deliveries.Load()), Seconds: thousandths(s.seconds), New: len(s.fresh), Delay: percentiles(s.tally.delays(s.fresh))}
+	out := &Storm{Deliveries: int(s.deliveries.Load()), Seconds: thousandths(s.seconds), New: len(s.fresh),
+		Delay: percentiles(s.tally.delays(s.fresh))}
 	if s.seconds > 0 {
 		out.PerSecond = thousandths(float64(out.Deliveries) / s.seconds)
 	}

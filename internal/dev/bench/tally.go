@@ -153,13 +153,13 @@ type Result struct {
 	Latency             Percentiles `json:"latency_ms"` // from the answer to the POST until the whole e-mail arrived
 	Accept              Percentiles `json:"accept_ms"`  // from the POST to its answer
 	DeliveriesPerSecond float64     `json:"deliveries_per_second"`
-	// Refused counts answers that are not 2xx, by text. Unanswered counts requests without an answer. Strays counts e-mails of units that
-	// are not known to be accepted.
+	// Refused counts answers that are not 2xx, by text. Unanswered counts requests without an answer. Strays counts
+	// e-mails of units that are not known to be accepted.
 	Refused    map[string]int `json:"refused,omitempty"`
 	Unanswered int            `json:"unanswered,omitempty"`
 	Strays     int            `json:"strays,omitempty"`
-	// Killed, ReownedSeconds and InDoubt are set with KillHalf. ReownedSeconds is the time from the kill until every bucket had a live
-	// owner, -1 = never. InDoubt counts attempts whose outcome is unknown.
+	// Killed, ReownedSeconds and InDoubt are set with KillHalf. ReownedSeconds is the time from the kill until every
+	// bucket had a live owner, -1 = never. InDoubt counts attempts whose outcome is unknown.
 	Killed         *int     `json:"killed,omitempty"`
 	ReownedSeconds *float64 `json:"reowned_seconds,omitempty"`
 	InDoubt        *int     `json:"in_doubt,omitempty"`
@@ -218,7 +218,8 @@ func (t *tally) result() Result {
 	return r
 }
 
-// delays returns the milliseconds from the first POST of each unit to its first e-mail. A unit without an e-mail is left out.
+// delays returns the milliseconds from the first POST of each unit to its first e-mail. A unit without an e-mail is
+// left out.
 func (t *tally) delays(units []int64) (out []float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -36,7 +36,8 @@ func TestTallyComparesAcceptedWithDelivered(t *testing.T) {
 	require.Equal(t, Result{
 		Posted: 6, Accepted: 4, Delivered: 3, Lost: 1, LostIDs: []int64{104}, Duplicates: 1, AcceptSeconds: 0.025,
 		LastDeliverySeconds: 1.02, DeliveriesPerSecond: 2.941, Refused: map[string]int{"404 Not Found": 1}, Unanswered: 1, Strays: 1,
-		Latency: Percentiles{P50: 20, P95: 1000, P99: 1000, Max: 1000}, Accept: Percentiles{P50: 11, P95: 22, P99: 22, Max: 22},
+		Latency: Percentiles{P50: 20, P95: 1000, P99: 1000, Max: 1000}, Accept: Percentiles{P50: 11, P95: 22, P99: 22,
+			Max: 22},
 	}, y.result())
 }
 

@@ -16,8 +16,8 @@ import (
 // sampleEvery is the time between two samples of a long run.
 const sampleEvery = time.Minute
 
-// Sample is the state of the bench's own servers at one moment of a long run. In a run that can last, no figure but Finished grows
-// from sample to sample, and Finished stops when the first messages are old enough for history.
+// Sample is the state of the bench's own servers at one moment of a long run. In a run that can last, no figure but
+// Finished grows from sample to sample, and Finished stops when the first messages are old enough for history.
 type Sample struct {
 	Seconds float64 `json:"seconds"` // since the first POST
 	// Delivered is the number of units that have arrived.
@@ -25,7 +25,8 @@ type Sample struct {
 	// Waiting is the number of messages that are not settled, OldestSeconds the age of the oldest of them.
 	Waiting       int     `json:"waiting"`
 	OldestSeconds float64 `json:"oldest_seconds"`
-	// Finished is the number of settled messages that are not in history yet, SettledSeconds how long ago the first of them settled.
+	// Finished is the number of settled messages that are not in history yet, SettledSeconds how long ago the first of
+	// them settled.
 	Finished       int     `json:"finished"`
 	SettledSeconds float64 `json:"settled_seconds"`
 	// Memory is the resident memory of each process, in MiB.

@@ -144,8 +144,9 @@ func (r *reading) addMetrics(ctx context.Context, admin string) error {
 
 // since returns the increase from before to r.
 func (r reading) since(before reading) *Usage {
-	u := &Usage{Seconds: thousandths(r.at.Sub(before.at).Seconds()), Cores: runtime.NumCPU(), BusySeconds: thousandths(r.busy - before.busy),
-		CPU: map[string]float64{}}
+	u := &Usage{Seconds: thousandths(r.at.Sub(before.at).Seconds()), Cores: runtime.NumCPU(),
+		BusySeconds: thousandths(r.busy - before.busy),
+		CPU:         map[string]float64{}}
 	for name, seconds := range r.cpu {
 		u.CPU[name] = thousandths(seconds - before.cpu[name])
 	}
@@ -154,13 +155,18 @@ func (r reading) since(before reading) *Usage {
 		for label, after := range r.sums[histogram] {
 			was := before.sums[histogram][label]
 			if after.Count > was.Count {
-				out = append(out, Sum{cmp.Or(name, label), after.Count - was.Count, thousandths(after.Total - was.Total)})
+				out = append(out, Sum{cmp.Or(name, label), after.Count - was.Count,
+					thousandths(after.Total - was.Total)})
 			}
 		}
-		slices.SortFunc(out, func(a, b Sum) int { return cmp.Or(cmp.Compare(b.Total, a.Total), strings.Compare(a.Name, b.Name)) })
+		slices.SortFunc(out, func(a, b Sum) int {
+			return cmp.Or(cmp.Compare(b.Total, a.Total),
+				strings.Compare(a.Name, b.Name))
+		})
 		return out
 	}
-	u.Batches = slices.Concat(increase(openBatches, "open"), increase(escalated, "escalate"), increase(deliveryBatch, ""))
+	u.Batches = slices.Concat(increase(openBatches, "open"), increase(escalated, "escalate"),
+		increase(deliveryBatch, ""))
 	u.Statements = increase(statements, "")
 	return u
 }

@@ -23,7 +23,8 @@ func TestUsageIsTheIncrease(t *testing.T) {
 				query, seconds*float64(calls), query, 10*calls)
 		}
 		fmt.Fprintf(w, "# TYPE iris_escalation_batch_incidents histogram\niris_escalation_batch_incidents_bucket{le=\"+Inf\"} %d\n", calls)
-		fmt.Fprintf(w, "iris_escalation_batch_incidents_sum %d\niris_escalation_batch_incidents_count %d\n", 100*calls, calls)
+		fmt.Fprintf(w, "iris_escalation_batch_incidents_sum %d\niris_escalation_batch_incidents_count %d\n", 100*calls,
+			calls)
 	}))
 	defer s.Close()
 	addr := strings.TrimPrefix(s.URL, "http://")

@@ -10,7 +10,8 @@ import (
 
 // alertLine returns a command that posts what Alertmanager posts. Each run has a new group, so it opens a new incident.
 func alertLine(public string) string {
-	return `curl -sS -w '\n' -X POST '` + public + `/v0/webhooks/alertmanager?application=` + demo.Application + `&key=` + demo.Key + `&plan=` + demo.Plan + `'` +
+	return `curl -sS -w '\n' -X POST '` + public + `/v0/webhooks/alertmanager?application=` + demo.Application +
+		`&key=` + demo.Key + `&plan=` + demo.Plan + `'` +
 		` -H 'Content-Type: application/json' -d '{"version":"4","groupKey":"demo-'$(date +%s)'","status":"firing","receiver":"iris",` +
 		`"groupLabels":{"alertname":"DiskFull"},"commonLabels":{"alertname":"DiskFull","instance":"web-1"},` +
 		`"commonAnnotations":{"summary":"disk of web-1 is 97% full"},"externalURL":"http://alertmanager.example.com",` +
@@ -18,8 +19,8 @@ func alertLine(public string) string {
 		`"startsAt":"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'","endsAt":"0001-01-01T00:00:00Z","generatorURL":"","fingerprint":"demo'$(date +%s)'"}]}'`
 }
 
-// integrationLines returns a command for each of four demo integrations. Run again, the first three update their incidents. The last one
-// pings a heartbeat: its incident opens when no further ping comes.
+// integrationLines returns a command for each of four demo integrations. Run again, the first three update their
+// incidents. The last one pings a heartbeat: its incident opens when no further ping comes.
 func integrationLines(public string) []string {
 	const post = `curl -sS -w '\n' -H 'Content-Type: application/json' `
 	return []string{
@@ -35,7 +36,8 @@ const mailDomain = "localhost"
 
 // mailLine returns a command that sends an alert mail to the SMTP server at an address.
 func mailLine(addr string) string {
-	return `printf 'From: you@example.com\nSubject: Disk of web-1 is full\n\n/var is 97%% full\n' | curl -sS smtp://` + addr +
+	return `printf 'From: you@example.com\nSubject: Disk of web-1 is full\n\n/var is 97%% full\n' | curl -sS smtp://` +
+		addr +
 		` --mail-from you@example.com --mail-rcpt demo-email@` + mailDomain + ` --crlf -T -`
 }
 
@@ -44,7 +46,8 @@ func mailLine(addr string) string {
 func incidentLine(public string) string {
 	const body = `{"plan":"` + demo.Plan + `","context":{"title":"checkout is slow","service":"shop","value":"2.4 s"}}`
 	return `curl -sS -w '\n' -X POST '` + public + `/v0/incidents' -H 'Content-Type: application/json'` +
-		` -H "Authorization: hmac ` + demo.Application + `:$(printf '%s' "$(($(date +%s)/5)) POST ` + pathOf(public) + `/v0/incidents "'` + body + `'` +
+		` -H "Authorization: hmac ` + demo.Application + `:$(printf '%s' "$(($(date +%s)/5)) POST ` + pathOf(public) +
+		`/v0/incidents "'` + body + `'` +
 		` | openssl dgst -sha512 -hmac ` + demo.Key + ` -binary | openssl base64 -A | tr '+/' '-_')" -d '` + body + `'`
 }
 
@@ -62,7 +65,8 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("")
-	line("Iris is running: one iris-api, %d message-processor%s. Ctrl-C stops everything and keeps the data.", s.opt.Processors, plural(s.opt.Processors))
+	line("Iris is running: one iris-api, %d message-processor%s. Ctrl-C stops everything and keeps the data.",
+		s.opt.Processors, plural(s.opt.Processors))
 	line("")
 	line("  Web pages    %s/", s.public)
 	own := cfg.DatabaseURL() == ""
@@ -77,7 +81,8 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	line("  API          %s/v0/", s.public)
 	if !s.opt.NoDemo {
 		line("               application %s, key %s", demo.Application, demo.Key)
-		line("  Plan         %s: user %s at once by e-mail, text and Slack; the rest of the team a minute later", demo.Plan, demo.User)
+		line("  Plan         %s: user %s at once by e-mail, text and Slack; the rest of the team a minute later",
+			demo.Plan, demo.User)
 	}
 	line("  Database     %s", hidePassword(databaseURL, cfg.DatabaseURL() != ""))
 	line("  Logs         %s", s.logDir)
@@ -151,8 +156,8 @@ func realVendors(cfg *config.Config) string {
 	return strings.Join(out, ", ")
 }
 
-// hidePassword removes the password from the URL of a configured database. The password of dev mode's own server is shown:
-// it is useless elsewhere.
+// hidePassword removes the password from the URL of a configured database. The password of dev mode's own server is
+// shown: it is useless elsewhere.
 func hidePassword(url string, configured bool) string {
 	if !configured {
 		return url

@@ -19,7 +19,8 @@ import (
 const (
 	// stopGrace is how long a server may take to stop.
 	stopGrace = 8 * time.Second
-	// earlyEnd is the age below which the end of a server counts as a failed start. After maxEarly of them in a row, keep gives up.
+	// earlyEnd is the age below which the end of a server counts as a failed start. After maxEarly of them in a row,
+	// keep gives up.
 	earlyEnd   = 5 * time.Second
 	maxEarly   = 3
 	restartGap = time.Second
@@ -27,8 +28,8 @@ const (
 	maxLog = 16 << 20
 )
 
-// keep runs a server until ctx ends. It restarts a server that ended or was killed, so that people can try failures. It returns
-// an error if the server fails to start maxEarly times in a row.
+// keep runs a server until ctx ends. It restarts a server that ended or was killed, so that people can try failures. It
+// returns an error if the server fails to start maxEarly times in a row.
 func (s *Supervisor) keep(ctx context.Context, name string, args, env []string) error {
 	for early := 0; ; {
 		started := time.Now()
@@ -92,8 +93,8 @@ func (s *Supervisor) runChild(ctx context.Context, name string, args, env []stri
 	return fmt.Errorf("exit code 0")
 }
 
-// childLog writes the log of a server to its file, and prints the lines that people must see. It is used by one goroutine
-// at a time.
+// childLog writes the log of a server to its file, and prints the lines that people must see. It is used by one
+// goroutine at a time.
 type childLog struct {
 	s    *Supervisor
 	name string

@@ -44,7 +44,8 @@ func (d *devDatabase) start(ctx context.Context, fresh bool) error {
 	}
 	if !server.Owner() {
 		server.Stop()
-		return fmt.Errorf("another iris dev uses the data in %s: stop it, or use another directory with --state-dir", d.s.opt.StateDir)
+		return fmt.Errorf("another iris dev uses the data in %s: stop it, or use another directory with --state-dir",
+			d.s.opt.StateDir)
 	}
 	d.server = server
 	d.s.say("PostgreSQL %s is running, data in %s", server.Version(), d.s.opt.StateDir)
@@ -69,7 +70,8 @@ func (d *devDatabase) keep(ctx context.Context) error {
 			early = 0
 		}
 		if early == maxEarly {
-			return fmt.Errorf("PostgreSQL does not stay up: read its log %s", filepath.Join(d.s.opt.StateDir, "postgres", "postgres.log"))
+			return fmt.Errorf("PostgreSQL does not stay up: read its log %s",
+				filepath.Join(d.s.opt.StateDir, "postgres", "postgres.log"))
 		}
 		d.s.say("PostgreSQL ended, restarting it")
 		d.server.Stop() // unlocks its directory

@@ -14,9 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pretend"
 )
 
-// mailbox shows the messages that the pretend vendors received, and sends responses as their recipients would. It serves a
-// page at /dev/mailbox and the messages as JSON at /dev/mailbox.json. It works behind a proxy. It is safe for concurrent
-// use.
+// mailbox shows the messages that the pretend vendors received, and sends responses as their recipients would. It
+// serves a page at /dev/mailbox and the messages as JSON at /dev/mailbox.json. It works behind a proxy. It is safe for
+// concurrent use.
 type mailbox struct {
 	vendors *pretend.Vendors
 	public  string
@@ -26,7 +26,8 @@ type mailbox struct {
 	said map[int64][]string // responses to a message, with their results
 }
 
-// newMailbox returns the mailbox of started vendors. It posts pressed buttons, replies and keys to iris-api at publicURL.
+// newMailbox returns the mailbox of started vendors. It posts pressed buttons, replies and keys to iris-api at
+// publicURL.
 func newMailbox(vendors *pretend.Vendors, publicURL string) *mailbox {
 	b := &mailbox{vendors: vendors, public: strings.TrimRight(publicURL, "/"), said: map[int64][]string{}}
 	b.mux = b.routes()
@@ -94,8 +95,8 @@ func (b *mailbox) letter(e pretend.Entry) letter {
 }
 
 // Answer responds to a message as its recipient would: do is press (a Slack button; what = its action id), key (on the
-// phone; what = the digit), pick-up (the phone) or reply (to a text; what = the text). It returns the answer of Iris, or an
-// error if there is no such message or Iris refuses the response.
+// phone; what = the digit), pick-up (the phone) or reply (to a text; what = the text). It returns the answer of Iris,
+// or an error if there is no such message or Iris refuses the response.
 func (b *mailbox) Answer(ctx context.Context, id int64, do, what string) (string, error) {
 	e, ok := b.vendors.Log().Entry(id)
 	if !ok || !e.Accepted {
@@ -142,7 +143,8 @@ func (b *mailbox) answer(ctx context.Context, e pretend.Entry, do, what string) 
 	switch {
 	case do == "press" && e.Mode == "slack":
 		userID, name := b.person(e.To)
-		status, text, err := b.vendors.Slack.Press(ctx, b.public+pretend.SlackInteractionsPath, e.ID, what, userID, name)
+		status, text, err := b.vendors.Slack.Press(ctx, b.public+pretend.SlackInteractionsPath, e.ID, what, userID,
+			name)
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("status %d: %.300s", status, text)
 		}

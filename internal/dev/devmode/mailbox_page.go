@@ -37,8 +37,8 @@ func (b *mailbox) routes() *http.ServeMux {
 	return mux
 }
 
-// pagePolicy permits only the page's own script. E-mails contain inline styles; their scripts, forms and remote images are
-// blocked, and their frame is sandboxed.
+// pagePolicy permits only the page's own script. E-mails contain inline styles; their scripts, forms and remote images
+// are blocked, and their frame is sandboxed.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -154,8 +154,8 @@ func links(body, htmlText string) []string {
 	return found
 }
 
-// trimLink removes punctuation that ends the sentence and not the URL. It keeps "-" and "_", because signed links may end in
-// them.
+// trimLink removes punctuation that ends the sentence and not the URL. It keeps "-" and "_", because signed links may
+// end in them.
 func trimLink(link string) string { return strings.TrimRight(link, ".,;:!?)]*") }
 
 // linked escapes text and makes its addresses clickable.
@@ -168,15 +168,16 @@ func linked(text string) template.HTML {
 		}
 		link := trimLink(text[at[0]:at[1]])
 		out.WriteString(html.EscapeString(text[:at[0]]))
-		fmt.Fprintf(&out, `<a href="%[1]s" target="_blank" rel="noopener noreferrer">%[1]s</a>`, html.EscapeString(link))
+		fmt.Fprintf(&out, `<a href="%[1]s" target="_blank" rel="noopener noreferrer">%[1]s</a>`,
+			html.EscapeString(link))
 		text = text[at[0]+len(link):]
 	}
 	out.WriteString(html.EscapeString(text))
 	return template.HTML(out.String()) // escaped piece by piece above
 }
 
-// framed returns the frame's attribute with the e-mail. The frame is a sandbox without scripts and with its own origin, so
-// the e-mail is harmless. Its links open a new page.
+// framed returns the frame's attribute with the e-mail. The frame is a sandbox without scripts and with its own origin,
+// so the e-mail is harmless. Its links open a new page.
 func framed(mail string) template.HTMLAttr {
 	doc := `<!doctype html><meta charset="utf-8"><base target="_blank">` +
 		`<style>body{font:15px/1.5 system-ui,sans-serif;margin:12px;color:#1b2430;background:#fff;overflow-wrap:anywhere}</style>` + mail

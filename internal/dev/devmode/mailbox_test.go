@@ -60,7 +60,8 @@ func newMailboxBench(t *testing.T) *mailboxBench {
 			case twilio.StatusPath:
 				return
 			case twilio.GatherPath:
-				_, _ = io.WriteString(w, `<Response><Gather action="/keys" numDigits="1"><Say>Disk full</Say><Say>Press 2 to claim.</Say></Gather><Say>Goodbye.</Say></Response>`)
+				_, _ = io.WriteString(w,
+					`<Response><Gather action="/keys" numDigits="1"><Say>Disk full</Say><Say>Press 2 to claim.</Say></Gather><Say>Goodbye.</Say></Response>`)
 				return
 			case "/keys":
 				_, _ = io.WriteString(w, `<Response><Say>Iris incident(17) claimed.</Say><Hangup/></Response>`)
@@ -85,7 +86,8 @@ func newMailboxBench(t *testing.T) *mailboxBench {
 	require.NoError(t, err)
 	chat, err := slack.New(slack.Config{Token: "xoxb-1", APIURL: v.Slack.URL()})
 	require.NoError(t, err)
-	phone, err := twilio.New(twilio.Config{AccountSID: "AC1", AuthToken: "token", From: "+12025550199", APIURL: v.Twilio.URL(), PublicURL: b.api.URL})
+	phone, err := twilio.New(twilio.Config{AccountSID: "AC1", AuthToken: "token", From: "+12025550199",
+		APIURL: v.Twilio.URL(), PublicURL: b.api.URL})
 	require.NoError(t, err)
 	hook, err := webhook.New(webhook.Config{Secrets: []string{testWebhookSecret}, AllowPrivate: true, AllowHTTP: true})
 	require.NoError(t, err)
@@ -214,7 +216,8 @@ func TestMailboxPageShowsTheNewest(t *testing.T) {
 
 func (b *mailboxBench) post(t *testing.T, form url.Values, header http.Header) *http.Response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.page.URL+"/dev/mailbox/answer", strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.page.URL+"/dev/mailbox/answer",
+		strings.NewReader(form.Encode()))
 	require.NoError(t, err)
 	for name, values := range header {
 		req.Header[name] = values
@@ -266,7 +269,8 @@ func TestMailboxSendsRepliesAndButtonPressesOfTheRecipient(t *testing.T) {
 	require.Equal(t, []string{"Replying \"4711 claim\": Iris incident(17) claimed."}, l.Answers)
 
 	l = b.send(t, users.Call, "+12025550123")
-	require.Eventually(t, func() bool { return strings.Contains(b.letters(t)[0].Body, "Disk full") }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(b.letters(t)[0].Body, "Disk full") }, 5*time.Second,
+		10*time.Millisecond)
 	l = answer(l, "key", "2")
 	form = asked()
 	require.Equal(t, "2", form.Get("Digits"))
@@ -284,7 +288,8 @@ func TestMailboxRefusesRequestsFromOtherSites(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, b.post(t, form, http.Header{"Sec-Fetch-Site": {"cross-site"}}).StatusCode)
 	require.Equal(t, http.StatusForbidden, b.post(t, form, http.Header{"Origin": {"https://evil.example"}}).StatusCode)
 	// Behind iris-api the page's host differs from the host that the mailbox sees.
-	require.Equal(t, http.StatusSeeOther, b.post(t, form, http.Header{"Origin": {"http://iris.local"}, "X-Forwarded-Host": {"iris.local"}}).StatusCode)
+	require.Equal(t, http.StatusSeeOther, b.post(t, form, http.Header{"Origin": {"http://iris.local"},
+		"X-Forwarded-Host": {"iris.local"}}).StatusCode)
 	require.Equal(t, http.StatusBadRequest, b.post(t, url.Values{"id": {"one"}}, nil).StatusCode)
 }
 

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// endWithGoRun returns a context that ends when the parent process ends, if the parent is `go run`. A signal that kills `go
-// run` does not reach its child. Other parents, such as nohup or a shell, may leave this process running on purpose.
+// endWithGoRun returns a context that ends when the parent process ends, if the parent is `go run`. A signal that kills
+// `go run` does not reach its child. Other parents, such as nohup or a shell, may leave this process running on
+// purpose.
 func endWithGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()

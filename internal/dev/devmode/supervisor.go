@@ -109,8 +109,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Run starts everything, prints the addresses, and runs until ctx ends (nil) or something fails permanently. When it returns,
-// everything that it started has ended.
+// Run starts everything, prints the addresses, and runs until ctx ends (nil) or something fails permanently. When it
+// returns, everything that it started has ended.
 func (s *Supervisor) Run(ctx context.Context) error {
 	ctx, stop := endWithGoRun(ctx)
 	defer stop()
@@ -214,7 +214,8 @@ func (s *Supervisor) checkServers(cfg *config.Config) error {
 	return check(env.api, func(c *config.Config) error { _, err := c.API(); return err })
 }
 
-// prepare migrates the database and writes the demo data, or only the first user if demo data is off. own: dev mode runs the database.
+// prepare migrates the database and writes the demo data, or only the first user if demo data is off. own: dev mode
+// runs the database.
 func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) error {
 	if !own {
 		if err := refuseInUse(ctx, func() (database.Use, error) { return database.FindUse(ctx, c) }); err != nil {
@@ -226,7 +227,8 @@ func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) err
 		if !own {
 			return err
 		}
-		return fmt.Errorf("%w (data in %s; --fresh deletes it, --state-dir uses another directory)", err, s.opt.StateDir)
+		return fmt.Errorf("%w (data in %s; --fresh deletes it, --state-dir uses another directory)", err,
+			s.opt.StateDir)
 	}
 	if s.opt.NoDemo && !own {
 		return nil // never add a user with a known password to a database that others may use
@@ -245,9 +247,9 @@ func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) err
 	return nil
 }
 
-// refuseInUse refuses a configured database that other processors use: the processors of dev mode would take some of its
-// incidents, and the mailbox would get their pages. Processors of an iris dev that was killed a moment ago count as alive
-// for some seconds.
+// refuseInUse refuses a configured database that other processors use: the processors of dev mode would take some of
+// its incidents, and the mailbox would get their pages. Processors of an iris dev that was killed a moment ago count as
+// alive for some seconds.
 func refuseInUse(ctx context.Context, find func() (database.Use, error)) error {
 	for started := time.Now(); ; {
 		use, err := find()
@@ -266,8 +268,8 @@ func refuseInUse(ctx context.Context, find func() (database.Use, error)) error {
 	}
 }
 
-// waitReady returns true when an incident posted now would be paged, and false when ctx has ended. If that takes long, it
-// prints the reason.
+// waitReady returns true when an incident posted now would be paged, and false when ctx has ended. If that takes long,
+// it prints the reason.
 func (s *Supervisor) waitReady(ctx context.Context) bool {
 	started, printed := time.Now(), time.Time{}
 	client := &http.Client{Timeout: 3 * time.Second}

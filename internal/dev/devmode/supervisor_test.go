@@ -34,8 +34,8 @@ import (
 
 const patience = 60 * time.Second
 
-// TestMain lets the test binary run as the servers, like `iris api` and `iris processor`, and as a supervisor that can be
-// killed.
+// TestMain lets the test binary run as the servers, like `iris api` and `iris processor`, and as a supervisor that can
+// be killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 {
 		var err error
@@ -162,9 +162,11 @@ func (d *dev) letters() []letter {
 func (d *dev) post() int64 {
 	d.t.Helper()
 	body := []byte(`{"plan":"demo-plan","context":{"title":"checkout is slow","service":"shop","value":"2.4 s"}}`)
-	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.base+"/v0/incidents", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.base+"/v0/incidents",
+		bytes.NewReader(body))
 	require.NoError(d.t, err)
-	req.Header.Set("Authorization", auth.Sign(demo.Application, demo.Key, auth.SignedRequest{Method: http.MethodPost, Path: "/v0/incidents", Body: body}, time.Now()))
+	req.Header.Set("Authorization", auth.Sign(demo.Application, demo.Key,
+		auth.SignedRequest{Method: http.MethodPost, Path: "/v0/incidents", Body: body}, time.Now()))
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(d.t, err)
 	defer func() { _ = resp.Body.Close() }()
@@ -265,7 +267,8 @@ func TestChildrenEndWithAKilledSupervisor(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Iris is running") }, patience, 20*time.Millisecond, out)
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Iris is running") }, patience,
+		20*time.Millisecond, out)
 	require.Contains(t, out.String(), "There is no demo data")
 	left := children(t, cmd.Process.Pid)
 	require.Len(t, left, 3)
@@ -292,13 +295,16 @@ func TestDevReportsWhyItCannotStart(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"taken port":         {Options{}, []string{"IRIS_HTTP_ADDR=" + taken.Addr().String()}, "another program (perhaps another iris dev) uses"},
-		"address":            {Options{}, []string{"IRIS_HTTP_ADDR=here"}, "must be host:port"},
-		"processors":         {Options{Processors: -1}, nil, "--processors must be between"},
-		"fresh, not ours":    {Options{Fresh: true}, []string{"IRIS_HTTP_ADDR=" + freeAddr(t), "IRIS_DATABASE_URL=postgres://h/d"}, "delete its data yourself"},
+		"taken port": {Options{}, []string{"IRIS_HTTP_ADDR=" + taken.Addr().String()},
+			"another program (perhaps another iris dev) uses"},
+		"address":    {Options{}, []string{"IRIS_HTTP_ADDR=here"}, "must be host:port"},
+		"processors": {Options{Processors: -1}, nil, "--processors must be between"},
+		"fresh, not ours": {Options{Fresh: true}, []string{"IRIS_HTTP_ADDR=" + freeAddr(t),
+			"IRIS_DATABASE_URL=postgres://h/d"}, "delete its data yourself"},
 		"configuration file": {Options{ConfigFile: "/nowhere.yaml"}, nil, "/nowhere.yaml"},
-		"vendor":             {Options{}, []string{"IRIS_SMTP_ADDR=mail.example.com:25"}, "smtp[0].from (IRIS_SMTP_FROM): is missing"},
-		"log level":          {Options{}, []string{"IRIS_LOG_LEVEL=loud"}, "IRIS_LOG_LEVEL"},
+		"vendor": {Options{}, []string{"IRIS_SMTP_ADDR=mail.example.com:25"},
+			"smtp[0].from (IRIS_SMTP_FROM): is missing"},
+		"log level": {Options{}, []string{"IRIS_LOG_LEVEL=loud"}, "IRIS_LOG_LEVEL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -325,7 +331,8 @@ func TestNoBannerWhenTheServersExit(t *testing.T) {
 	t.Parallel()
 	var out lockedBuffer
 	s, err := New(Options{
-		StateDir: stateDir(t), NoDemo: true, Environ: plainEnviron("IRIS_HTTP_ADDR=" + freeAddr(t)), Program: "/bin/false", Out: &out,
+		StateDir: stateDir(t), NoDemo: true, Environ: plainEnviron("IRIS_HTTP_ADDR=" +
+			freeAddr(t)), Program: "/bin/false", Out: &out,
 	})
 	require.NoError(t, err)
 	require.ErrorContains(t, s.Run(t.Context()), "does not stay up")
@@ -359,7 +366,8 @@ func TestDevRefusesAnAddressThatOthersCanReach(t *testing.T) {
 		":16649": true, "0.0.0.0:16649": true, "[::]:16649": true, "10.1.2.3:16649": true, "db.example.com:16649": true,
 	} {
 		for _, allow := range []bool{false, true} {
-			_, err := New(Options{StateDir: t.TempDir(), Environ: []string{"IRIS_HTTP_ADDR=" + addr}, AllowRemote: allow})
+			_, err := New(Options{StateDir: t.TempDir(), Environ: []string{"IRIS_HTTP_ADDR=" + addr},
+				AllowRemote: allow})
 			if refused && !allow {
 				require.ErrorContains(t, err, "--allow-remote", addr)
 			} else {
@@ -405,7 +413,8 @@ func TestConfiguredVendorsReplaceTheMailbox(t *testing.T) {
 		smtp: map[string]string{"IRIS_SMTP_ADDR": "box"}, slack: map[string]string{"IRIS_SLACK_TOKEN": "box"},
 		twilio: map[string]string{"IRIS_TWILIO_FROM": "box"}, pages: "http://box",
 	}
-	s.opt.Environ = []string{"IRIS_SMTP_ADDR=mail.example.com:25", "IRIS_SMTP_FROM=a@example.com", "IRIS_DATABASE_URL_FILE=/x", "PATH=/bin"}
+	s.opt.Environ = []string{"IRIS_SMTP_ADDR=mail.example.com:25", "IRIS_SMTP_FROM=a@example.com",
+		"IRIS_DATABASE_URL_FILE=/x", "PATH=/bin"}
 	cfg, err := config.Load("", []string{"IRIS_SMTP_ADDR=mail.example.com:25"})
 	require.NoError(t, err)
 	env := s.childEnvironment(cfg, "postgres://ours", box)

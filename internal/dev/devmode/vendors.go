@@ -33,9 +33,10 @@ func (s *Supervisor) startMailbox() (vendorSettings, func(), error) {
 	twilioSID := "AC" + random(16)
 	webhookSecret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(random(16)))
 	vendors := pretend.New(pretend.Config{
-		SMTP:    pretend.SMTPConfig{From: []string{mailboxSender}},
-		Slack:   pretend.SlackConfig{Token: slackToken, SigningSecret: slackSecret},
-		Twilio:  pretend.TwilioConfig{AccountSID: twilioSID, AuthToken: twilioToken, From: []string{mailboxNumber}, AutoAnswer: true, AutoStatus: true},
+		SMTP:  pretend.SMTPConfig{From: []string{mailboxSender}},
+		Slack: pretend.SlackConfig{Token: slackToken, SigningSecret: slackSecret},
+		Twilio: pretend.TwilioConfig{AccountSID: twilioSID, AuthToken: twilioToken, From: []string{mailboxNumber},
+			AutoAnswer: true, AutoStatus: true},
 		Webhook: pretend.WebhookConfig{Secret: webhookSecret},
 		Keep:    keepMessages,
 	})
@@ -59,7 +60,8 @@ func (s *Supervisor) startMailbox() (vendorSettings, func(), error) {
 		vendors.Close()
 	}
 	return vendorSettings{
-		smtp: map[string]string{"IRIS_SMTP_ADDR": vendors.SMTP.Addr(), "IRIS_SMTP_FROM": mailboxFrom, "IRIS_SMTP_TLS": "none"},
+		smtp: map[string]string{"IRIS_SMTP_ADDR": vendors.SMTP.Addr(), "IRIS_SMTP_FROM": mailboxFrom,
+			"IRIS_SMTP_TLS": "none"},
 		slack: map[string]string{
 			"IRIS_SLACK_TOKEN": slackToken, "IRIS_SLACK_SIGNING_SECRET": slackSecret, "IRIS_SLACK_API_URL": vendors.Slack.URL(),
 		},
@@ -70,7 +72,8 @@ func (s *Supervisor) startMailbox() (vendorSettings, func(), error) {
 		webhook: map[string]string{
 			"IRIS_WEBHOOK_SECRET": webhookSecret, "IRIS_WEBHOOK_ALLOW_PRIVATE": "true", "IRIS_WEBHOOK_ALLOW_HTTP": "true",
 		},
-		push:  map[string]string{"IRIS_PUSH_CREDENTIALS": vendors.Push.Credentials(), "IRIS_PUSH_API_URL": vendors.Push.URL()},
+		push: map[string]string{"IRIS_PUSH_CREDENTIALS": vendors.Push.Credentials(),
+			"IRIS_PUSH_API_URL": vendors.Push.URL()},
 		pages: "http://" + listener.Addr().String(),
 	}, stop, nil
 }

@@ -1,5 +1,6 @@
-// Package golden compares results of tests with files in testdata. It defines the flag -update for all test packages that import it:
-// `go test ./internal/intake/... -update` writes the files again. A test package without golden files imports it only for the flag.
+// Package golden compares results of tests with files in testdata. It defines the flag -update for all test packages
+// that import it: `go test ./internal/intake/... -update` writes the files again. A test package without golden files
+// imports it only for the flag.
 package golden
 
 import (

@@ -21,12 +21,12 @@ const (
 	passwordFile = "iris-password" // in the data directory, so that a copy contains it
 )
 
-// childEnv is the whole environment of PostgreSQL's programs. Variables of the caller, such as PGDATA or LC_ALL, must not
-// change them.
+// childEnv is the whole environment of PostgreSQL's programs. Variables of the caller, such as PGDATA or LC_ALL, must
+// not change them.
 var childEnv = []string{"LC_ALL=C", "TZ=UTC", "PATH=/usr/bin:/bin"}
 
-// ctypes are candidates for the LC_CTYPE of a new database; the first that the system has is used. With the first two, names
-// compare without case also beyond ASCII ("Ü" and "ü"). All of them order text by bytes.
+// ctypes are candidates for the LC_CTYPE of a new database; the first that the system has is used. With the first two,
+// names compare without case also beyond ASCII ("Ü" and "ü"). All of them order text by bytes.
 var ctypes = []string{"C.UTF-8", "en_US.UTF-8", "C"}
 
 // setup is the state that Start and StartTemporary share.
@@ -46,7 +46,8 @@ func newSetup(cfg Config) (*setup, error) {
 	if err := makeOpen(s.root); err != nil {
 		return nil, fmt.Errorf("state directory: %w (choose another with --state-dir or IRIS_STATE_DIR)", err)
 	}
-	// mktemp -d creates directories that only their owner may enter. Only the state directory is opened, not its parents.
+	// mktemp -d creates directories that only their owner may enter. Only the state directory is opened, not its
+	// parents.
 	if info, err := os.Stat(cfg.StateDir); err == nil && s.user.credential != nil && info.Mode()&0o001 == 0 {
 		if err := os.Chmod(cfg.StateDir, info.Mode().Perm()|0o011); err != nil {
 			return nil, fmt.Errorf("open the state directory to user %s: %w", s.user.name, err)
@@ -107,7 +108,8 @@ func (s *setup) majors(prefix string) []int {
 	return out
 }
 
-// ensureData returns the data directory prefix-MAJOR and creates it if it does not exist. The caller holds the setup lock.
+// ensureData returns the data directory prefix-MAJOR and creates it if it does not exist. The caller holds the setup
+// lock.
 func (s *setup) ensureData(ctx context.Context, prefix string) (string, error) {
 	dir := filepath.Join(s.root, prefix+"-"+strconv.Itoa(s.bin.major))
 	if _, err := os.Stat(dir); err == nil {
@@ -185,7 +187,10 @@ func (s *setup) copyData(from, to string) error {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
 	}
-	return filepath.WalkDir(to, func(path string, _ fs.DirEntry, err error) error { return errors.Join(err, s.user.own(path)) })
+	return filepath.WalkDir(to, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err,
+			s.user.own(path))
+	})
 }
 
 func readPassword(data string) (string, error) {

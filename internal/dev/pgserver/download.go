@@ -62,9 +62,10 @@ func (s *setup) downloaded(ctx context.Context) (binaries, error) {
 
 // fetch downloads, checks and unpacks the binaries into work/unpacked.
 //
-// The library can only do it as a part of starting a server in its own way, which does not work for root or for a process that
-// may be killed (docs/adr/0006). A data directory with only a version number makes it stop after unpacking: it skips initdb, and
-// its start of the server fails. It has no context and reports no progress, so it downloads through a local proxy that has both.
+// The library can only do it as a part of starting a server in its own way, which does not work for root or for a
+// process that may be killed (docs/adr/0006). A data directory with only a version number makes it stop after
+// unpacking: it skips initdb, and its start of the server fails. It has no context and reports no progress, so it
+// downloads through a local proxy that has both.
 func (s *setup) fetch(ctx context.Context, work string) error {
 	data := filepath.Join(work, "no-data")
 	if err := os.MkdirAll(data, 0o755); err != nil {

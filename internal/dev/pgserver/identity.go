@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// identity is the user that runs the server. PostgreSQL refuses to run as root. initdb looks its user up in the password
-// database: see attributes.
+// identity is the user that runs the server. PostgreSQL refuses to run as root. initdb looks its user up in the
+// password database: see attributes.
 type identity struct {
 	name       string
 	uid, gid   int
@@ -42,7 +42,8 @@ func unprivileged() (identity, error) {
 		"create one, run as another user, or set IRIS_DATABASE_URL")
 }
 
-// unnamed returns the error for a user whom the password database does not have, as with docker run --user 12345; nil = it has the user.
+// unnamed returns the error for a user whom the password database does not have, as with docker run --user 12345; nil =
+// it has the user.
 func (id identity) unnamed() error {
 	if _, err := user.LookupId(strconv.Itoa(id.uid)); err == nil {
 		return nil
@@ -59,7 +60,8 @@ func (id identity) attributes() *syscall.SysProcAttr {
 	return id.asNobody()
 }
 
-// asNobody returns a user namespace in which the user has the number of nobody, who has a name. Files belong to the real user.
+// asNobody returns a user namespace in which the user has the number of nobody, who has a name. Files belong to the
+// real user.
 func (id identity) asNobody() *syscall.SysProcAttr {
 	u, err := user.Lookup("nobody")
 	if err != nil {

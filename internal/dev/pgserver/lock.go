@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes an exclusive lock on a file until the returned file is closed. It returns nil if another process has the
-// lock. The kernel releases the lock when this process ends.
+// tryLock takes an exclusive lock on a file until the returned file is closed. It returns nil if another process has
+// the lock. The kernel releases the lock when this process ends.
 func tryLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

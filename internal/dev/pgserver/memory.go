@@ -41,8 +41,8 @@ func hasMemory() bool {
 	return err == nil && fs.Bavail*uint64(fs.Bsize) >= memoryNeeded
 }
 
-// removeAfterDeath starts a process that deletes dir from memory after this process ends, in any way: it waits for the lock
-// of dir, which the kernel releases then. The next sweep deletes directories on disk.
+// removeAfterDeath starts a process that deletes dir from memory after this process ends, in any way: it waits for the
+// lock of dir, which the kernel releases then. The next sweep deletes directories on disk.
 func (s *setup) removeAfterDeath(dir string) error {
 	if filepath.Dir(dir) != s.memory() {
 		return nil

@@ -1,9 +1,10 @@
 // Package pgserver runs a PostgreSQL server for `iris dev`, the bench and tests. It finds an installed PostgreSQL or
-// downloads one, creates a data directory, runs the server as an unprivileged user if this process is root, and stops it
-// when this process ends, in any way. Production does not use it.
+// downloads one, creates a data directory, runs the server as an unprivileged user if this process is root, and stops
+// it when this process ends, in any way. Production does not use it.
 //
 // Start shares one server per state directory: the first process owns it, others use it while it runs. StartTemporary
-// starts a server with an empty database for this process only; each test binary uses one. Files below the state directory:
+// starts a server with an empty database for this process only; each test binary uses one. Files below the state
+// directory:
 //
 //	postgres/setup.lock        held while binaries or data directories are created
 //	postgres/owner.lock        held by the owner of the shared server
@@ -30,15 +31,17 @@ import (
 
 // Config says where the files are and which PostgreSQL is used. The zero value is usable.
 type Config struct {
-	// StateDir is the directory of all files; "" = DefaultStateDir. As root, the user of the server must be able to enter
-	// all its parents.
+	// StateDir is the directory of all files; "" = DefaultStateDir. As root, the user of the server must be able to
+	// enter all its parents.
 	StateDir string
-	// Postgres selects the binaries: "system", "embedded" (downloaded), or the path of a bin directory. "" = IRIS_POSTGRES,
-	// or else: the version of existing data, else an installed PostgreSQL 15 or newer, else the download.
+	// Postgres selects the binaries: "system", "embedded" (downloaded), or the path of a bin directory. "" =
+	// IRIS_POSTGRES, or else: the version of existing data, else an installed PostgreSQL 15 or newer, else the
+	// download.
 	Postgres string
 	// Repository is the base URL of the download; "" = IRIS_POSTGRES_REPOSITORY, else Maven Central.
 	Repository string
-	// Progress is called with a short text before slow operations; nil = not called. It may be called from any goroutine.
+	// Progress is called with a short text before slow operations; nil = not called. It may be called from any
+	// goroutine.
 	Progress func(string)
 	// Fast is for tests: no fsync, and the files of a temporary server are in memory if there is space.
 	Fast bool
@@ -68,8 +71,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// DefaultStateDir is IRIS_STATE_DIR, or else /var/lib/iris for root (whose home is closed to the user of the server), or
-// else a directory in the user's cache.
+// DefaultStateDir is IRIS_STATE_DIR, or else /var/lib/iris for root (whose home is closed to the user of the server),
+// or else a directory in the user's cache.
 func DefaultStateDir() string {
 	if dir := os.Getenv("IRIS_STATE_DIR"); dir != "" {
 		return dir
@@ -163,8 +166,8 @@ func (s *Server) Version() string { return s.set.bin.version }
 // Done is closed when the server has ended, by Stop or by itself. For a server of another process, Stop closes it.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Stop stops the server (within about 10 s) and unlocks its directory. A server of another process is not stopped. Further
-// calls do nothing.
+// Stop stops the server (within about 10 s) and unlocks its directory. A server of another process is not stopped.
+// Further calls do nothing.
 func (s *Server) Stop() {
 	s.once.Do(func() {
 		s.mu.Lock()

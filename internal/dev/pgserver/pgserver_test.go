@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 		if os.Getenv("PGSERVER_TEST_TEMPORARY") != "" {
 			start = StartTemporary
 		}
-		s, err := start(context.Background(), Config{StateDir: dir, Fast: os.Getenv("PGSERVER_TEST_TEMPORARY") != "false"})
+		s, err := start(context.Background(), Config{StateDir: dir,
+			Fast: os.Getenv("PGSERVER_TEST_TEMPORARY") != "false"})
 		if err != nil {
 			fmt.Fprintln(os.Stdout, "error", err)
 			os.Exit(1)
@@ -136,7 +137,8 @@ func TestDataSurvivesARestartAndFreshDeletesIt(t *testing.T) {
 	s := start(t, Config{StateDir: dir})
 	require.Equal(t, "UTF8", query(t, s.URL(), "show server_encoding"))
 	require.Equal(t, "UTC", query(t, s.URL(), "show timezone"))
-	require.Equal(t, "ünï", query(t, s.URL(), "select lower('ÜNÏ')"), "names compare whatever their case, beyond ASCII, too")
+	require.Equal(t, "ünï", query(t, s.URL(), "select lower('ÜNÏ')"),
+		"names compare whatever their case, beyond ASCII, too")
 	exec1(t, s.URL(), "create table kept (n int)")
 	first := s.URL()
 	s.Stop()
@@ -352,7 +354,8 @@ func TestDownloadFailuresReportTheReason(t *testing.T) {
 		want    string
 	}{
 		"not there": {http.NotFound, "404 Not Found"},
-		"wrong sum": {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "no archive") }, "checksums do not match"},
+		"wrong sum": {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "no archive") },
+			"checksums do not match"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

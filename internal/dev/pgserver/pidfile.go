@@ -40,8 +40,8 @@ func readPidFile(data string) (postmaster, error) {
 	return pm, nil
 }
 
-// runs reports whether the process is a running PostgreSQL. After a restart of a container another process may have its id,
-// and an ended server may be a zombie.
+// runs reports whether the process is a running PostgreSQL. After a restart of a container another process may have its
+// id, and an ended server may be a zombie.
 func (pm postmaster) runs() bool {
 	if pm.pid <= 0 || errors.Is(syscall.Kill(pm.pid, 0), syscall.ESRCH) {
 		return false
@@ -65,8 +65,8 @@ func (pm postmaster) runs() bool {
 	return true
 }
 
-// clearStalePid prepares a data directory for a start; the caller holds its lock. It stops a server that lost its owner,
-// and deletes the pid file of a dead one.
+// clearStalePid prepares a data directory for a start; the caller holds its lock. It stops a server that lost its
+// owner, and deletes the pid file of a dead one.
 func clearStalePid(ctx context.Context, data string) error {
 	const patience = 20 * time.Second
 	start := time.Now()

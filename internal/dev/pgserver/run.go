@@ -219,7 +219,8 @@ func ending(err error) string {
 	return err.Error()
 }
 
-// settings are the server's options. They are on the command line, so that an edited postgresql.conf has no effect on them.
+// settings are the server's options. They are on the command line, so that an edited postgresql.conf has no effect on
+// them.
 func (s *setup) settings(port int) []string {
 	options := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port), "unix_socket_directories=",
@@ -227,7 +228,8 @@ func (s *setup) settings(port int) []string {
 		"log_line_prefix=%m [%p] ", "logging_collector=off", "log_destination=stderr",
 	}
 	if s.cfg.Fast {
-		options = append(options, "fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_wal_size=256MB", "max_connections=1000")
+		options = append(options, "fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_wal_size=256MB",
+			"max_connections=1000")
 	}
 	args := make([]string, 0, 2*len(options))
 	for _, o := range options {
@@ -258,8 +260,8 @@ func (s *setup) join() (*Server, error) {
 	return nil, errors.New("the other process's PostgreSQL is not ready")
 }
 
-// lastPort returns the port of the last run, so that connection URLs stay valid after a restart of `iris dev`; 0 = unknown.
-// The port may be in use: serve then chooses another one.
+// lastPort returns the port of the last run, so that connection URLs stay valid after a restart of `iris dev`; 0 =
+// unknown. The port may be in use: serve then chooses another one.
 func lastPort(data string) int {
 	raw, err := os.ReadFile(data + ".port")
 	if err != nil {

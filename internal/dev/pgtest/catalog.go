@@ -40,9 +40,11 @@ func NewCatalog(t *testing.T) Catalog {
 // Draft returns a plan of two steps, which is not stored.
 func (c Catalog) Draft(name string) escalation.PlanContent {
 	zero := 0
-	return escalation.PlanContent{Name: name, CreatorID: c.Ann, Description: "d", ThresholdWindow: 10 * time.Second, ThresholdCount: 1,
+	return escalation.PlanContent{Name: name, CreatorID: c.Ann, Description: "d", ThresholdWindow: 10 * time.Second,
+		ThresholdCount:    1,
 		AggregationWindow: 20 * time.Second, AggregationReset: 30 * time.Second,
-		Tracking: &escalation.Tracking{Mode: users.Email, Key: "a@b", Template: []byte(`{"demo":{"email_subject":"s"}}`)},
+		Tracking: &escalation.Tracking{Mode: users.Email, Key: "a@b",
+			Template: []byte(`{"demo":{"email_subject":"s"}}`)},
 		Steps: []escalation.Step{
 			{Notifications: []escalation.Notification{
 				{Priority: users.High, Target: &escalation.Target{Role: "user", Name: "ann", TargetID: c.AnnTarget},
@@ -50,7 +52,8 @@ func (c Catalog) Draft(name string) escalation.PlanContent {
 				{Priority: users.Low, DynamicIndex: &zero, Template: "words", Optional: true},
 			}},
 			{Notifications: []escalation.Notification{
-				{Priority: users.Urgent, Target: &escalation.Target{Role: "team", Name: "ops", TargetID: c.ops}, Template: "gone"},
+				{Priority: users.Urgent, Target: &escalation.Target{Role: "team", Name: "ops", TargetID: c.ops},
+					Template: "gone"},
 			}},
 		}}
 }

@@ -21,7 +21,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Escalating is the setup of one test: a database, a clock that only the test moves, and a runner that holds every bucket.
+// Escalating is the setup of one test: a database, a clock that only the test moves, and a runner that holds every
+// bucket.
 type Escalating struct {
 	PerDay int // calls and texts of people without a limit of their own; 0 = no limit
 	T      testing.TB
@@ -64,7 +65,8 @@ func NewEscalating(t testing.TB) *Escalating {
 	t.Helper()
 	e := &Escalating{T: t, DB: New(t), Now: time.Now().UTC().Truncate(time.Second), People: map[string]int64{}}
 	e.App = e.ID(`insert into applications (name) values ('shop') returning id`)
-	e.Exec(`insert into application_modes (application_id, mode) select $1, name from modes where name <> 'drop'`, e.App)
+	e.Exec(`insert into application_modes (application_id, mode) select $1, name from modes where name <> 'drop'`,
+		e.App)
 	for _, name := range []string{"ana", "bo", "cy", "boss", "owner"} {
 		e.Person(name, "email", "sms", "call", "slack")
 	}
@@ -206,7 +208,8 @@ func (e *Escalating) Settle(incident int64, state string) {
 // Pages lists an incident's messages as "step.position.repeat purpose target mode state[/reopen]".
 func (e *Escalating) Pages(incident int64) []string {
 	e.T.Helper()
-	rows, err := e.DB.Pool().Query(e.Ctx(), `select format('%s.%s.%s %s %s %s %s', step, position, repeat, purpose, target, mode, state)
+	rows, err := e.DB.Pool().Query(e.Ctx(),
+		`select format('%s.%s.%s %s %s %s %s', step, position, repeat, purpose, target, mode, state)
 		|| case when reopen_count > 0 then '/' || reopen_count else '' end
 		from messages where incident_id = $1 order by step, position, repeat, reopen_count, recipient`, incident)
 	require.NoError(e.T, err)
@@ -218,7 +221,8 @@ func (e *Escalating) Pages(incident int64) []string {
 // Timeline lists the lines of an incident as "kind: text".
 func (e *Escalating) Timeline(incident int64) []string {
 	e.T.Helper()
-	rows, err := e.DB.Pool().Query(e.Ctx(), `select kind || ': ' || text from timeline_entries where incident_id = $1 order by id`, incident)
+	rows, err := e.DB.Pool().Query(e.Ctx(),
+		`select kind || ': ' || text from timeline_entries where incident_id = $1 order by id`, incident)
 	require.NoError(e.T, err)
 	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(e.T, err)
@@ -238,7 +242,8 @@ func (e *Escalating) Progress(incident int64) Progress {
 	e.T.Helper()
 	var s Progress
 	var due *time.Time
-	require.NoError(e.T, e.DB.Pool().QueryRow(e.Ctx(), `select current_step, active, due_at from incidents where id = $1`, incident).
+	require.NoError(e.T, e.DB.Pool().QueryRow(e.Ctx(),
+		`select current_step, active, due_at from incidents where id = $1`, incident).
 		Scan(&s.Step, &s.Active, &due))
 	if due != nil {
 		s.HasDue, s.Due = true, due.Sub(e.Now)
@@ -290,10 +295,12 @@ func TakeMessages(e *Escalating, q *pg.Queue) []delivery.Claimed {
 	var takes []delivery.Take
 	for _, c := range []messages.Class{0, 1, 2} {
 		for _, mode := range []string{"sms", "email", "drop", "call"} {
-			takes = append(takes, delivery.Take{Lane: delivery.Lane{Mode: users.Mode(mode), Class: c, Application: e.App}, Max: 100, Buckets: buckets.All().List()})
+			takes = append(takes, delivery.Take{Lane: delivery.Lane{Mode: users.Mode(mode), Class: c,
+				Application: e.App}, Max: 100, Buckets: buckets.All().List()})
 		}
 	}
-	claimed, err := q.Take(e.Ctx(), delivery.TakeRequest{ProcessID: e.Holder.id, Leases: e.Holder.Held, Takes: takes, ClaimFor: time.Minute})
+	claimed, err := q.Take(e.Ctx(), delivery.TakeRequest{ProcessID: e.Holder.id, Leases: e.Holder.Held, Takes: takes,
+		ClaimFor: time.Minute})
 	require.NoError(e.T, err)
 	return claimed
 }
@@ -302,7 +309,8 @@ func TakeMessages(e *Escalating, q *pg.Queue) []delivery.Claimed {
 func Starts(claimed []delivery.Claimed) []delivery.Start {
 	var out []delivery.Start
 	for _, c := range claimed {
-		out = append(out, delivery.Start{ID: c.ID, IncidentID: c.IncidentID, Vendor: "v", Account: "main", Destination: c.Destination, CallFor: time.Minute})
+		out = append(out, delivery.Start{ID: c.ID, IncidentID: c.IncidentID, Vendor: "v", Account: "main",
+			Destination: c.Destination, CallFor: time.Minute})
 	}
 	return out
 }

@@ -39,7 +39,8 @@ func Scanned(t *testing.T, d *postgres.DB, file, name string, args map[string]an
 func ScannedBy(t *testing.T, d *postgres.DB, sql string, values []any) int {
 	t.Helper()
 	var body []byte
-	require.NoError(t, d.Pool().QueryRow(t.Context(), "explain (analyze, timing off, format json) "+sql, values...).Scan(&body))
+	require.NoError(t, d.Pool().QueryRow(t.Context(), "explain (analyze, timing off, format json) "+sql,
+		values...).Scan(&body))
 	type node struct {
 		Type    string  `json:"Node Type"`
 		Rows    float64 `json:"Actual Rows"`

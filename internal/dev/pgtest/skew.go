@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
-// Skewed returns a database like New whose statements read a clock that is ahead of the clock of this process. Defaults of columns do not.
+// Skewed returns a database like New whose statements read a clock that is ahead of the clock of this process. Defaults
+// of columns do not.
 func Skewed(t testing.TB, ahead time.Duration) *postgres.DB {
 	t.Helper()
 	url := URL(t)

@@ -19,7 +19,8 @@ const (
 	Hang Kind = "hang"
 	// HangAfter accepts the message and never answers.
 	HangAfter Kind = "hang-after"
-	// BreakBefore closes the connection and does not accept the message. An HTTP server reads nothing first, unless To is set.
+	// BreakBefore closes the connection and does not accept the message. An HTTP server reads nothing first, unless To
+	// is set.
 	BreakBefore Kind = "break-before"
 	// BreakAfter accepts the message and closes the connection without an answer.
 	BreakAfter Kind = "break-after"

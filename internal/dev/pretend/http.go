@@ -122,7 +122,8 @@ func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.Vendor, e.At = s.name, at
 	if refused == nil && !question {
 		if wait, ok := s.room(time.Now()); !ok {
-			refused = &refusal{status: http.StatusTooManyRequests, text: "too many requests", retryAfter: retryAfter(wait)}
+			refused = &refusal{status: http.StatusTooManyRequests, text: "too many requests",
+				retryAfter: retryAfter(wait)}
 		}
 	}
 	if refused != nil {
@@ -164,12 +165,15 @@ func (s *web) behaves(w http.ResponseWriter, r *http.Request, e Entry, b Behavio
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, "\x00\xff<html>{]")
 	case Fail:
-		s.refused(w, e, refusal{status: cmp.Or(b.Status, http.StatusServiceUnavailable), text: cmp.Or(b.Text, "out of order"), retryAfter: b.RetryAfter})
+		s.refused(w, e, refusal{status: cmp.Or(b.Status, http.StatusServiceUnavailable),
+			text: cmp.Or(b.Text, "out of order"), retryAfter: b.RetryAfter})
 	case Throttle:
-		s.refused(w, e, refusal{status: http.StatusTooManyRequests, text: cmp.Or(b.Text, "too many requests"), retryAfter: b.RetryAfter})
+		s.refused(w, e, refusal{status: http.StatusTooManyRequests, text: cmp.Or(b.Text, "too many requests"),
+			retryAfter: b.RetryAfter})
 	case Reject:
 		d := s.rejection
-		s.refused(w, e, refusal{status: cmp.Or(b.Status, d.status), code: cmp.Or(b.Code, d.code), text: cmp.Or(b.Text, d.text)})
+		s.refused(w, e, refusal{status: cmp.Or(b.Status, d.status), code: cmp.Or(b.Code, d.code),
+			text: cmp.Or(b.Text, d.text)})
 	case Redirect:
 		e.Status, e.Answered, e.AnsweredAt = http.StatusTemporaryRedirect, true, time.Now()
 		s.log.add(e)

@@ -39,8 +39,8 @@ func (s *Twilio) ring(e Entry) {
 	})
 }
 
-// Answer answers a call: it fetches the text from the call's URL and returns it. For an answered call it returns the text so
-// far.
+// Answer answers a call: it fetches the text from the call's URL and returns it. For an answered call it returns the
+// text so far.
 func (s *Twilio) Answer(ctx context.Context, sid string) (string, error) {
 	c, err := s.call(sid)
 	if err != nil {

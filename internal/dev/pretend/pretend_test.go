@@ -53,7 +53,8 @@ func post(t *testing.T, target string, form url.Values, header http.Header) (int
 
 func TestTwilioIsStrict(t *testing.T) {
 	t.Parallel()
-	v := start(t, pretend.Config{Twilio: pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "t", From: []string{"+12025550199"}}})
+	v := start(t, pretend.Config{Twilio: pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "t",
+		From: []string{"+12025550199"}}})
 	base := v.Twilio.URL() + "/2010-04-01/Accounts/AC1"
 	login := func(user, password string) http.Header {
 		req, _ := http.NewRequest(http.MethodGet, "/", nil)
@@ -78,20 +79,24 @@ func TestTwilioIsStrict(t *testing.T) {
 		status int
 		code   string
 	}{
-		"no log-in":         {"/Messages.json", good, nil, 401, "20003"},
-		"wrong log-in":      {"/Messages.json", good, login("AC1", "x"), 401, "20003"},
-		"other path":        {"/Faxes.json", good, login("AC1", "t"), 404, "20404"},
-		"not our number":    {"/Messages.json", with("From", "+12025550100"), login("AC1", "t"), 400, "21659"},
-		"no sender":         {"/Messages.json", with("From"), login("AC1", "t"), 400, "21603"},
-		"empty sender":      {"/Messages.json", with("From", ""), login("AC1", "t"), 400, "21603"},
-		"no number":         {"/Messages.json", with("To", "202-555-0123"), login("AC1", "t"), 400, "21211"},
-		"empty body":        {"/Messages.json", with("Body", " "), login("AC1", "t"), 400, "21602"},
-		"long body":         {"/Messages.json", with("Body", strings.Repeat("ä", 1601)), login("AC1", "t"), 400, "21617"},
+		"no log-in":      {"/Messages.json", good, nil, 401, "20003"},
+		"wrong log-in":   {"/Messages.json", good, login("AC1", "x"), 401, "20003"},
+		"other path":     {"/Faxes.json", good, login("AC1", "t"), 404, "20404"},
+		"not our number": {"/Messages.json", with("From", "+12025550100"), login("AC1", "t"), 400, "21659"},
+		"no sender":      {"/Messages.json", with("From"), login("AC1", "t"), 400, "21603"},
+		"empty sender":   {"/Messages.json", with("From", ""), login("AC1", "t"), 400, "21603"},
+		"no number":      {"/Messages.json", with("To", "202-555-0123"), login("AC1", "t"), 400, "21211"},
+		"empty body":     {"/Messages.json", with("Body", " "), login("AC1", "t"), 400, "21602"},
+		"long body": {"/Messages.json", with("Body", strings.Repeat("ä", 1601)), login("AC1", "t"), 400,
+			"21617"},
 		"relative callback": {"/Messages.json", with("StatusCallback", "/status"), login("AC1", "t"), 400, "21609"},
 		"unknown field":     {"/Messages.json", with("Bcc", "x"), login("AC1", "t"), 400, "20001"},
-		"twice":             {"/Messages.json", with("To", "+12025550123", "+12025550124"), login("AC1", "t"), 400, "20001"},
-		"call without url":  {"/Calls.json", url.Values{"To": good["To"], "From": good["From"]}, login("AC1", "t"), 400, "21205"},
-		"not a form":        {"/Messages.json", good, http.Header{"Content-Type": {"text/plain"}, "Authorization": login("AC1", "t")["Authorization"]}, 400, "20001"},
+		"twice": {"/Messages.json", with("To", "+12025550123", "+12025550124"), login("AC1", "t"), 400,
+			"20001"},
+		"call without url": {"/Calls.json", url.Values{"To": good["To"], "From": good["From"]}, login("AC1", "t"),
+			400, "21205"},
+		"not a form": {"/Messages.json", good, http.Header{"Content-Type": {"text/plain"},
+			"Authorization": login("AC1", "t")["Authorization"]}, 400, "20001"},
 	} {
 		status, body, _ := post(t, base+c.path, c.form, c.header)
 		require.Equal(t, c.status, status, "%s: %s", name, body)
@@ -105,14 +110,16 @@ func TestSlackIsStrict(t *testing.T) {
 	t.Parallel()
 	v := start(t, pretend.Config{Slack: pretend.SlackConfig{Token: "xoxb", Channels: []string{"#ops"}}})
 	section := func(text string) string {
-		b, err := json.Marshal([]any{map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn", "text": text}}})
+		b, err := json.Marshal([]any{map[string]any{"type": "section",
+			"text": map[string]any{"type": "mrkdwn", "text": text}}})
 		require.NoError(t, err)
 		return string(b)
 	}
 	button := func(n int, label, value string) string {
 		var elements []any
 		for range n {
-			elements = append(elements, map[string]any{"type": "button", "action_id": "a", "value": value, "text": map[string]any{"type": "plain_text", "text": label}})
+			elements = append(elements, map[string]any{"type": "button", "action_id": "a", "value": value,
+				"text": map[string]any{"type": "plain_text", "text": label}})
 		}
 		b, err := json.Marshal([]any{map[string]any{"type": "actions", "elements": elements}})
 		require.NoError(t, err)
@@ -122,24 +129,29 @@ func TestSlackIsStrict(t *testing.T) {
 		form url.Values
 		want string
 	}{
-		"good":            {url.Values{"channel": {"#ops"}, "text": {"x"}}, ""},
-		"good blocks":     {url.Values{"channel": {"#ops"}, "blocks": {section("x")}}, ""},
-		"no token":        {url.Values{"channel": {"#ops"}, "text": {"x"}, "token": {""}}, "not_authed"},
-		"other token":     {url.Values{"channel": {"#ops"}, "text": {"x"}, "token": {"y"}}, "invalid_auth"},
-		"no channel":      {url.Values{"text": {"x"}}, "channel_not_found"},
-		"other channel":   {url.Values{"channel": {"#dev"}, "text": {"x"}}, "channel_not_found"},
-		"nothing to say":  {url.Values{"channel": {"#ops"}}, "no_text"},
-		"too long":        {url.Values{"channel": {"#ops"}, "text": {strings.Repeat("x", 40001)}}, "msg_too_long"},
-		"long section":    {url.Values{"channel": {"#ops"}, "blocks": {section(strings.Repeat("x", 3001))}}, "invalid_blocks"},
-		"empty section":   {url.Values{"channel": {"#ops"}, "blocks": {section("")}}, "invalid_blocks"},
-		"no blocks":       {url.Values{"channel": {"#ops"}, "blocks": {"{"}}, "invalid_blocks_format"},
-		"unknown block":   {url.Values{"channel": {"#ops"}, "blocks": {`[{"type":"x"}]`}}, "invalid_blocks"},
-		"long label":      {url.Values{"channel": {"#ops"}, "blocks": {button(1, strings.Repeat("x", 76), "v")}}, "invalid_blocks"},
-		"long value":      {url.Values{"channel": {"#ops"}, "blocks": {button(1, "x", strings.Repeat("x", 2001))}}, "invalid_blocks"},
-		"same action":     {url.Values{"channel": {"#ops"}, "blocks": {button(2, "x", "v")}}, "invalid_blocks"},
-		"no buttons":      {url.Values{"channel": {"#ops"}, "blocks": {button(0, "x", "v")}}, "invalid_blocks"},
-		"many blocks":     {url.Values{"channel": {"#ops"}, "blocks": {"[" + strings.Repeat(`{"type":"divider"},`, 50) + `{"type":"divider"}]`}}, "invalid_blocks"},
-		"broken metadata": {url.Values{"channel": {"#ops"}, "text": {"x"}, "metadata": {"{"}}, "invalid_metadata_format"},
+		"good":           {url.Values{"channel": {"#ops"}, "text": {"x"}}, ""},
+		"good blocks":    {url.Values{"channel": {"#ops"}, "blocks": {section("x")}}, ""},
+		"no token":       {url.Values{"channel": {"#ops"}, "text": {"x"}, "token": {""}}, "not_authed"},
+		"other token":    {url.Values{"channel": {"#ops"}, "text": {"x"}, "token": {"y"}}, "invalid_auth"},
+		"no channel":     {url.Values{"text": {"x"}}, "channel_not_found"},
+		"other channel":  {url.Values{"channel": {"#dev"}, "text": {"x"}}, "channel_not_found"},
+		"nothing to say": {url.Values{"channel": {"#ops"}}, "no_text"},
+		"too long":       {url.Values{"channel": {"#ops"}, "text": {strings.Repeat("x", 40001)}}, "msg_too_long"},
+		"long section": {url.Values{"channel": {"#ops"}, "blocks": {section(strings.Repeat("x", 3001))}},
+			"invalid_blocks"},
+		"empty section": {url.Values{"channel": {"#ops"}, "blocks": {section("")}}, "invalid_blocks"},
+		"no blocks":     {url.Values{"channel": {"#ops"}, "blocks": {"{"}}, "invalid_blocks_format"},
+		"unknown block": {url.Values{"channel": {"#ops"}, "blocks": {`[{"type":"x"}]`}}, "invalid_blocks"},
+		"long label": {url.Values{"channel": {"#ops"}, "blocks": {button(1, strings.Repeat("x", 76), "v")}},
+			"invalid_blocks"},
+		"long value": {url.Values{"channel": {"#ops"}, "blocks": {button(1, "x", strings.Repeat("x", 2001))}},
+			"invalid_blocks"},
+		"same action": {url.Values{"channel": {"#ops"}, "blocks": {button(2, "x", "v")}}, "invalid_blocks"},
+		"no buttons":  {url.Values{"channel": {"#ops"}, "blocks": {button(0, "x", "v")}}, "invalid_blocks"},
+		"many blocks": {url.Values{"channel": {"#ops"}, "blocks": {"[" +
+			strings.Repeat(`{"type":"divider"},`, 50) + `{"type":"divider"}]`}}, "invalid_blocks"},
+		"broken metadata": {url.Values{"channel": {"#ops"}, "text": {"x"}, "metadata": {"{"}},
+			"invalid_metadata_format"},
 	} {
 		if _, ok := c.form["token"]; !ok {
 			c.form.Set("token", "xoxb")
@@ -195,7 +207,8 @@ func TestSMTPIsStrict(t *testing.T) {
 	const header = "From: iris@example.com\r\nTo: ann@example.com\r\nSubject: s\r\nDate: Fri, 20 Nov 2026 12:00:00 +0000\r\nMessage-ID: <a@b>\r\n" +
 		"MIME-Version: 1.0\r\nContent-Type: text/plain\r\n"
 	send := func(from, to, text string) int {
-		return talk(t, v.SMTP.Addr(), "EHLO x\r\n", "MAIL FROM:<"+from+">\r\n", "RCPT TO:<"+to+">\r\n", "DATA\r\n", text+"\r\n.\r\n")
+		return talk(t, v.SMTP.Addr(), "EHLO x\r\n", "MAIL FROM:<"+from+">\r\n", "RCPT TO:<"+to+">\r\n", "DATA\r\n",
+			text+"\r\n.\r\n")
 	}
 	without := func(name string) string {
 		var kept []string
@@ -207,14 +220,19 @@ func TestSMTPIsStrict(t *testing.T) {
 		return strings.Join(kept, "\r\n") + "\r\n"
 	}
 	require.Equal(t, 250, send("iris@example.com", "ann@example.com", header+"\r\nhello"))
-	require.Equal(t, 250, send("iris@example.com", "eve@example.com", strings.Replace(header, "To: ann@example.com", "To: ann@example.com, bob@example.com", 1)+"\r\nhello"),
+	require.Equal(t, 250, send("iris@example.com", "eve@example.com",
+		strings.Replace(header, "To: ann@example.com", "To: ann@example.com, bob@example.com", 1)+"\r\nhello"),
 		"a mail to several, of whom one is told in secret")
 	for name, text := range map[string]string{
 		"no From": without("From"), "no Date": without("Date"), "no Message-ID": without("Message-ID"), "no To": without("To"),
-		"no Subject": without("Subject"), "two Subjects": header + "Subject: t\r\n", "other From": strings.Replace(header, "iris@", "x@", 1),
-		"other To": strings.Replace(header, "ann@", "bob@", 1) + "X-Iris-Incident-Id: 5\r\n", "bad Date": strings.Replace(header, "Fri, 20", "soon", 1),
-		"bad Message-ID": strings.Replace(header, "<a@b>", "a", 1), "bare LF": strings.Replace(header, "\r\nTo", "\nTo", 1),
-		"bare CR": header + "X: a\rb\r\n", "NUL": header + "X: a\x00b\r\n", "long line": header + "X: " + strings.Repeat("x", 1100) + "\r\n",
+		"no Subject": without("Subject"), "two Subjects": header +
+			"Subject: t\r\n", "other From": strings.Replace(header, "iris@", "x@", 1),
+		"other To": strings.Replace(header, "ann@", "bob@", 1) +
+			"X-Iris-Incident-Id: 5\r\n", "bad Date": strings.Replace(header, "Fri, 20", "soon", 1),
+		"bad Message-ID": strings.Replace(header, "<a@b>", "a", 1), "bare LF": strings.Replace(header, "\r\nTo",
+			"\nTo", 1),
+		"bare CR": header + "X: a\rb\r\n", "NUL": header + "X: a\x00b\r\n", "long line": header + "X: " +
+			strings.Repeat("x", 1100) + "\r\n",
 		"no colon": header + "what\r\n", "bad encoding": header + "Content-Transfer-Encoding: base64\r\n",
 	} {
 		require.Equal(t, 554, send("iris@example.com", "ann@example.com", text+"\r\nhello, *"), name)
@@ -245,11 +263,13 @@ func TestBehaviourWithTimesAndDestination(t *testing.T) {
 	t.Parallel()
 	v := start(t, pretend.Config{})
 	v.Slack.Behave(
-		pretend.Behaviour{Do: pretend.Fail, Status: 500, To: "#dev"}, pretend.Behaviour{Do: pretend.Throttle, RetryAfter: 4, Times: 2},
+		pretend.Behaviour{Do: pretend.Fail, Status: 500, To: "#dev"}, pretend.Behaviour{Do: pretend.Throttle,
+			RetryAfter: 4, Times: 2},
 		pretend.Behaviour{Do: pretend.Reject, Code: "is_archived", Times: 1},
 	)
 	ask := func(channel string) (int, string) {
-		status, body, _ := post(t, v.Slack.URL()+"chat.postMessage", url.Values{"token": {"x"}, "channel": {channel}, "text": {"x"}}, nil)
+		status, body, _ := post(t, v.Slack.URL()+"chat.postMessage",
+			url.Values{"token": {"x"}, "channel": {channel}, "text": {"x"}}, nil)
 		return status, body
 	}
 	for range 3 {
@@ -332,7 +352,8 @@ func newPhone(t *testing.T, cfg pretend.TwilioConfig) *phone {
 			return
 		}
 		p.mu.Lock()
-		p.calls = append(p.calls, r.URL.Path+" "+r.PostForm.Get("Digits")+r.PostForm.Get("Body")+r.PostForm.Get("MessageStatus"))
+		p.calls = append(p.calls, r.URL.Path+" "+r.PostForm.Get("Digits")+r.PostForm.Get("Body")+
+			r.PostForm.Get("MessageStatus"))
 		p.mu.Unlock()
 		switch r.URL.Path {
 		case twilio.GatherPath:
@@ -344,7 +365,8 @@ func newPhone(t *testing.T, cfg pretend.TwilioConfig) *phone {
 		case twilio.SayPath:
 			_, _ = io.WriteString(w, `<Response><Redirect>`+twilio.SayPath+`</Redirect></Response>`)
 		case pretend.TwilioInboundPath:
-			_, _ = io.WriteString(w, `<Response><Message>Got `+r.PostForm.Get("Body")+`</Message><Message><Body>and more</Body></Message></Response>`)
+			_, _ = io.WriteString(w, `<Response><Message>Got `+r.PostForm.Get("Body")+
+				`</Message><Message><Body>and more</Body></Message></Response>`)
 		case "/bad":
 			_, _ = io.WriteString(w, `not xml`)
 		}
@@ -352,7 +374,8 @@ func newPhone(t *testing.T, cfg pretend.TwilioConfig) *phone {
 	cfg.AccountSID, cfg.AuthToken = "AC1", "t"
 	p.Twilio = pretend.NewTwilio(cfg, nil)
 	require.NoError(t, p.Start())
-	v, err := twilio.New(twilio.Config{AccountSID: "AC1", AuthToken: "t", From: "+12025550199", APIURL: p.URL(), PublicURL: p.api.URL})
+	v, err := twilio.New(twilio.Config{AccountSID: "AC1", AuthToken: "t", From: "+12025550199", APIURL: p.URL(),
+		PublicURL: p.api.URL})
 	require.NoError(t, err)
 	p.vendor = v
 	t.Cleanup(func() { v.Close(); p.Close(); p.api.Close() })
@@ -397,9 +420,13 @@ func TestAutoAnswerAndAutoStatus(t *testing.T) {
 	p := newPhone(t, pretend.TwilioConfig{AutoAnswer: true, AutoStatus: true})
 	sid := p.ring(t, 17)
 	require.Eventually(t, func() bool { return p.Spoken(sid) == "Disk & CPU\nBye" }, 5*time.Second, time.Millisecond)
-	r := p.vendor.Send(t.Context(), messages.Outbound{MessageID: 2, Mode: users.SMS, Destination: "+12025550123", Body: "x"})
+	r := p.vendor.Send(t.Context(), messages.Outbound{MessageID: 2, Mode: users.SMS, Destination: "+12025550123",
+		Body: "x"})
 	require.Equal(t, messages.OutcomeSent, r.Outcome)
-	require.Eventually(t, func() bool { return strings.Contains(strings.Join(p.heard(), "\n"), twilio.StatusPath+" delivered") }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return strings.Contains(strings.Join(p.heard(), "\n"), twilio.StatusPath+
+			" delivered")
+	}, 5*time.Second, time.Millisecond)
 	_, err := p.PressKey(t.Context(), sid, "2")
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {

@@ -62,7 +62,8 @@ func NewPush(cfg PushConfig, log *Log) *Push {
 	})}
 	s.web = web{
 		conduct: newConduct(cfg.Rate, log), name: PushVendor, addr: cfg.Addr, dialect: s, lookups: "/token",
-		rejection: refusal{status: http.StatusNotFound, code: "UNREGISTERED", text: "Requested entity was not found."}, // a dead device
+		rejection: refusal{status: http.StatusNotFound, code: "UNREGISTERED",
+			text: "Requested entity was not found."}, // a dead device
 	}
 	return s
 }
@@ -82,7 +83,8 @@ func (s *Push) Credentials() string {
 	}
 	out, _ := json.Marshal(map[string]string{
 		"type": "service_account", "project_id": s.cfg.Project, "private_key_id": "1", "client_email": pushAccount, "client_id": "1",
-		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": s.URL() + "/token",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": s.URL() +
+			"/token",
 	})
 	return string(out)
 }
@@ -100,7 +102,8 @@ func (s *Push) read(r *http.Request, body []byte) (Entry, *refusal) {
 		s.access[e.VendorID] = time.Now().Add(time.Hour)
 		return e, nil
 	case r.URL.Path != "/v1/projects/"+s.cfg.Project+"/messages:send":
-		return Entry{}, &refusal{status: http.StatusNotFound, code: "NOT_FOUND", text: "there is no such project or method"}
+		return Entry{}, &refusal{status: http.StatusNotFound, code: "NOT_FOUND",
+			text: "there is no such project or method"}
 	case r.Method != http.MethodPost:
 		return Entry{}, &refusal{status: http.StatusMethodNotAllowed, code: "INVALID_ARGUMENT", text: "POST only"}
 	}
@@ -192,7 +195,8 @@ func (s *Push) readMessage(r *http.Request, body []byte) (Entry, *refusal) {
 	ends, known := s.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 	s.mu.Unlock()
 	if !known || time.Now().After(ends) {
-		return e, &refusal{status: http.StatusUnauthorized, code: "UNAUTHENTICATED", text: "the access token is not valid"}
+		return e, &refusal{status: http.StatusUnauthorized, code: "UNAUTHENTICATED",
+			text: "the access token is not valid"}
 	}
 	if got := r.Header.Get("Content-Type"); got != "application/json" {
 		return e, invalidPush("content type is " + got)
@@ -204,7 +208,8 @@ func (s *Push) readMessage(r *http.Request, body []byte) (Entry, *refusal) {
 		return e, invalidPush("Invalid JSON payload received: " + err.Error())
 	}
 	m := p.Message
-	e.To, e.Subject, e.Body, e.VendorID = m.Token, m.Notification.Title, m.Data["body"], "projects/"+s.cfg.Project+"/messages/0:"+newSID("")
+	e.To, e.Subject, e.Body, e.VendorID = m.Token, m.Notification.Title, m.Data["body"], "projects/"+s.cfg.Project+
+		"/messages/0:"+newSID("")
 	e.Application, e.Plan, e.Priority, e.IdempotencyKey = m.Data["application"], m.Data["plan"], m.Data["priority"], m.Android.CollapseKey
 	e.MessageID, _ = strconv.ParseInt(m.Data["message_id"], 10, 64)
 	e.IncidentID, _ = strconv.ParseInt(m.Data["incident_id"], 10, 64)
@@ -240,7 +245,8 @@ func (s *Push) readMessage(r *http.Request, body []byte) (Entry, *refusal) {
 
 func (s *Push) answer(w http.ResponseWriter, e Entry) {
 	if e.Mode == "lookup" {
-		writeJSON(w, http.StatusOK, map[string]any{"access_token": e.VendorID, "token_type": "Bearer", "expires_in": 3600})
+		writeJSON(w, http.StatusOK, map[string]any{"access_token": e.VendorID, "token_type": "Bearer",
+			"expires_in": 3600})
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"name": e.VendorID})
@@ -262,7 +268,9 @@ func (s *Push) refuse(w http.ResponseWriter, r refusal) {
 		code = "INTERNAL"
 	}
 	writeJSON(w, r.status, map[string]any{"error": map[string]any{
-		"code": r.status, "message": r.text, "status": map[bool]string{true: "NOT_FOUND", false: code}[r.status == http.StatusNotFound],
-		"details": []map[string]string{{"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": code}},
+		"code": r.status, "message": r.text, "status": map[bool]string{true: "NOT_FOUND",
+			false: code}[r.status == http.StatusNotFound],
+		"details": []map[string]string{{"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError",
+			"errorCode": code}},
 	}})
 }

@@ -248,7 +248,8 @@ func checkBlocks(blocks []slackBlock, e *Entry) string {
 					return "an action_id is repeated"
 				default:
 					actions[el.ActionID] = true
-					e.Buttons = append(e.Buttons, Button{ActionID: el.ActionID, Text: label.Text, Value: el.Value, URL: el.URL})
+					e.Buttons = append(e.Buttons, Button{ActionID: el.ActionID, Text: label.Text, Value: el.Value,
+						URL: el.URL})
 				}
 			}
 		case "divider", "context", "header", "image", "rich_text", "markdown":
@@ -265,7 +266,8 @@ func (s *Slack) answer(w http.ResponseWriter, e Entry) {
 		return
 	}
 	if e.To == slackAuth {
-		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "user": "iris", "user_id": "UPRETEND1", "team": "pretend"})
+		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "user": "iris", "user_id": "UPRETEND1",
+			"team": "pretend"})
 		return
 	}
 	if e.Mode == "lookup" {
@@ -276,7 +278,8 @@ func (s *Slack) answer(w http.ResponseWriter, e Entry) {
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"ok": true, "channel": "CPRETEND01", "ts": e.VendorID, "message": map[string]any{"text": e.Body, "ts": e.VendorID},
+		"ok": true, "channel": "CPRETEND01", "ts": e.VendorID, "message": map[string]any{"text": e.Body,
+			"ts": e.VendorID},
 	})
 }
 
@@ -302,7 +305,8 @@ func (s *Slack) list(w http.ResponseWriter, cursor string) {
 			"profile": map[string]any{"email": m.Email, "phone": m.Phone, "image_192": m.Image},
 		})
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"ok": true, "members": members, "response_metadata": map[string]any{"next_cursor": next}})
+	writeJSON(w, http.StatusOK, map[string]any{"ok": true, "members": members,
+		"response_metadata": map[string]any{"next_cursor": next}})
 }
 
 func (s *Slack) refuse(w http.ResponseWriter, r refusal) {
@@ -331,13 +335,15 @@ func (s *Slack) Press(ctx context.Context, target string, entryID int64, actionI
 			continue
 		}
 		payload, err := json.Marshal(map[string]any{
-			"type": "block_actions", "token": "pretend", "trigger_id": "1.2.3", "response_url": s.web.URL() + "/response",
+			"type": "block_actions", "token": "pretend", "trigger_id": "1.2.3", "response_url": s.web.URL() +
+				"/response",
 			"user":      map[string]any{"id": userID, "username": userName, "name": userName, "team_id": "TPRETEND1"},
 			"channel":   map[string]any{"id": "CPRETEND01", "name": "directmessage"},
 			"container": map[string]any{"type": "message", "message_ts": e.VendorID},
 			"message":   map[string]any{"ts": e.VendorID, "text": e.Body},
 			"actions": []any{map[string]any{
-				"type": "button", "action_id": b.ActionID, "block_id": "iris:" + b.Value, "value": b.Value, "action_ts": e.VendorID,
+				"type": "button", "action_id": b.ActionID, "block_id": "iris:" +
+					b.Value, "value": b.Value, "action_ts": e.VendorID,
 			}},
 		})
 		if err != nil {

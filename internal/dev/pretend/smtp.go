@@ -73,7 +73,8 @@ func (s *SMTP) Start() error {
 		return err
 	}
 	s.ln = ln
-	picky := net.Listener(&pickyListener{Listener: ln, conduct: s.conduct, greet: "421 4.3.2 out of order, try later\r\n"})
+	picky := net.Listener(&pickyListener{Listener: ln, conduct: s.conduct,
+		greet: "421 4.3.2 out of order, try later\r\n"})
 	if s.cfg.Implicit {
 		picky = tls.NewListener(picky, s.cfg.TLS)
 	}
@@ -233,7 +234,8 @@ func (m *mailSession) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 	case Throttle:
 		return m.refused(tooFast(b.RetryAfter))
 	case Reject:
-		return m.refused(smtpError(cmp.Or(b.Status, 550), enhanced(cmp.Or(b.Code, "5.1.1")), cmp.Or(b.Text, "User unknown")))
+		return m.refused(smtpError(cmp.Or(b.Status, 550), enhanced(cmp.Or(b.Code, "5.1.1")),
+			cmp.Or(b.Text, "User unknown")))
 	}
 	return nil
 }

@@ -68,7 +68,8 @@ var (
 // known are the form fields that Iris uses. Others are refused.
 var known = map[string][]string{
 	"sms": {"To", "From", "MessagingServiceSid", "Body", "StatusCallback"},
-	"call": {"To", "From", "Url", "Method", "StatusCallback", "StatusCallbackMethod", "StatusCallbackEvent", "MachineDetection",
+	"call": {"To", "From", "Url", "Method", "StatusCallback", "StatusCallbackMethod", "StatusCallbackEvent",
+		"MachineDetection",
 		"Timeout"},
 }
 
@@ -192,6 +193,7 @@ func (s *Twilio) refuse(w http.ResponseWriter, r refusal) {
 		return
 	}
 	writeJSON(w, r.status, map[string]any{
-		"code": code, "message": r.text, "status": r.status, "more_info": "https://www.twilio.com/docs/errors/" + strconv.Itoa(code),
+		"code": code, "message": r.text, "status": r.status, "more_info": "https://www.twilio.com/docs/errors/" +
+			strconv.Itoa(code),
 	})
 }

@@ -1,5 +1,5 @@
-// Package testlog is the logger of tests whose servers may log after the test has ended. The testing package panics then, so the
-// lines are dropped.
+// Package testlog is the logger of tests whose servers may log after the test has ended. The testing package panics
+// then, so the lines are dropped.
 package testlog
 
 import (

@@ -49,7 +49,10 @@ func lateInQueue(t *testing.T, s Suite) {
 	}
 	wait, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	require.NoError(t, r.Backend.Log().Wait(wait, func(all []pretend.Entry) bool { return len(pages(all)) >= before+n }))
+	require.NoError(t, r.Backend.Log().Wait(wait, func(all []pretend.Entry) bool {
+		return len(pages(all)) >= before+
+			n
+	}))
 	r.Backend.Behave()
 	done := make(chan messages.Result, 1)
 	m := s.message(r)

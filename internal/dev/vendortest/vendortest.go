@@ -264,7 +264,8 @@ func brokenOff(t *testing.T, s Suite) {
 		if s.DefiniteBeforeData {
 			require.Equal(t, messages.OutcomeUnavailable, res.Outcome, res.Detail)
 		} else {
-			require.Contains(t, []messages.Outcome{messages.OutcomeUnavailable, messages.OutcomeUnknown}, res.Outcome, res.Detail)
+			require.Contains(t, []messages.Outcome{messages.OutcomeUnavailable, messages.OutcomeUnknown}, res.Outcome,
+				res.Detail)
 		}
 		require.Len(t, r.Backend.Log().Accepted(), before+1)
 	}

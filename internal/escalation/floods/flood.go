@@ -9,14 +9,15 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Of returns the flood in which a page counts; false for a message that is never held. A follow-up is not counted: it is
-// about a page that is.
+// Of returns the flood in which a page counts; false for a message that is never held. A follow-up is not counted: it
+// is about a page that is.
 func Of(m messages.New) (escalation.AggregationKey, bool) {
 	user, ok := m.Recipient.User()
 	if !ok || m.Purpose == messages.TrackingMsg || m.Purpose.Kind() == messages.FollowUp {
 		return escalation.AggregationKey{}, false
 	}
-	return escalation.AggregationKey{PlanID: escalation.PlanID(m.PlanID), ApplicationID: m.ApplicationID, Priority: m.Priority, UserID: user}, true
+	return escalation.AggregationKey{PlanID: escalation.PlanID(m.PlanID), ApplicationID: m.ApplicationID,
+		Priority: m.Priority, UserID: user}, true
 }
 
 // State is the state of one key's pages. It is stored as JSON.

@@ -22,7 +22,8 @@ func TestFloodHoldsPagesAboveTheThreshold(t *testing.T) {
 		{0, false}, {time.Second, false}, {time.Second, true}, {30 * time.Second, true}, {29 * time.Second, true},
 		{31 * time.Second, false}, // a longer gap: pages are sent at once again, and the count restarts
 		{0, false}, {0, true},
-		{10 * time.Minute, false}, {61 * time.Second, false}, {61 * time.Second, false}, {0, false}, {time.Second, true},
+		{10 * time.Minute, false}, {61 * time.Second, false}, {61 * time.Second, false}, {0, false}, {time.Second,
+			true},
 	} {
 		at = at.Add(step.after)
 		require.Equal(t, step.held, f.Hold(a, at), "page %d", i)
@@ -42,7 +43,8 @@ func TestPlansThatDoNotAggregate(t *testing.T) {
 	require.Equal(t, 1, a.Threshold, "never the first one")
 }
 
-// The first pages of a flood are always sent at once. Once a page is held, later ones are held too while pages keep coming.
+// The first pages of a flood are always sent at once. Once a page is held, later ones are held too while pages keep
+// coming.
 func TestTheFirstPagesOfAFloodAreNeverHeld(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -36,18 +36,23 @@ func modes(news []floods.Message) []users.Mode {
 
 func TestHoldMessagesAboveTheThreshold(t *testing.T) {
 	t.Parallel()
-	aggregation := &escalation.Aggregation{Threshold: 2, Window: time.Minute, Every: 5 * time.Minute, Reset: time.Minute}
+	aggregation := &escalation.Aggregation{Threshold: 2, Window: time.Minute, Every: 5 * time.Minute,
+		Reset: time.Minute}
 	for name, c := range map[string]struct {
 		change func(m *floods.Message, i int)
 		flood  floods.Flood
 		held   []bool
 	}{
-		"those above the threshold are held":      {held: []bool{false, false, true, true}},
-		"a plan that does not aggregate":          {change: func(m *floods.Message, _ int) { m.Aggregation = nil }, held: make([]bool, 4)},
-		"tracking messages are not held":          {change: func(m *floods.Message, _ int) { m.Purpose = messages.TrackingMsg }, held: make([]bool, 4)},
-		"people are counted apart":                {change: func(m *floods.Message, i int) { m.Recipient = messages.ToUser(users.ID(1 + i%2)) }, held: make([]bool, 4)},
-		"a flood that is held goes on":            {flood: floods.Flood{State: floods.State{Holding: true, LastAt: now.Add(-time.Second)}}, held: []bool{true, true, true, true}},
-		"after a long enough gap it begins again": {flood: floods.Flood{State: floods.State{Holding: true, LastAt: now.Add(-time.Hour)}}, held: []bool{false, false, true, true}},
+		"those above the threshold are held": {held: []bool{false, false, true, true}},
+		"a plan that does not aggregate": {change: func(m *floods.Message, _ int) { m.Aggregation = nil },
+			held: make([]bool, 4)},
+		"tracking messages are not held": {change: func(m *floods.Message, _ int) { m.Purpose = messages.TrackingMsg },
+			held: make([]bool, 4)},
+		"people are counted apart": {change: func(m *floods.Message, i int) { m.Recipient = messages.ToUser(users.ID(1 + i%2)) }, held: make([]bool, 4)},
+		"a flood that is held goes on": {flood: floods.Flood{State: floods.State{Holding: true,
+			LastAt: now.Add(-time.Second)}}, held: []bool{true, true, true, true}},
+		"after a long enough gap it begins again": {flood: floods.Flood{State: floods.State{Holding: true,
+			LastAt: now.Add(-time.Hour)}}, held: []bool{false, false, true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +115,8 @@ func TestDueSooner(t *testing.T) {
 	held.Held, held.Wait = now, time.Minute
 	later := page(2, 1)
 	later.Held, later.Wait = now, time.Hour
-	changes := []escalation.Change{{ID: 1, DueAt: now.Add(10 * time.Minute)}, {ID: 2, DueAt: now.Add(10 * time.Minute)}, {ID: 3, DueAt: now}, {ID: 1}}
+	changes := []escalation.Change{{ID: 1, DueAt: now.Add(10 * time.Minute)},
+		{ID: 2, DueAt: now.Add(10 * time.Minute)}, {ID: 3, DueAt: now}, {ID: 1}}
 	got := floods.DueSooner(changes, []floods.Message{held, later, page(3, 1)})
 	require.Len(t, got, 1, "only the incident whose held message ends its wait earlier")
 	require.Equal(t, incidents.ID(1), got[0].ID)
@@ -126,12 +132,18 @@ func TestReprioritisationChangesModes(t *testing.T) {
 		rules []messages.Reprioritisation
 		want  []users.Mode
 	}{
-		"above the count":         {[]messages.Reprioritisation{rule(users.SMS, users.Email, 1, true)}, []users.Mode{users.SMS, users.Email, users.Email}},
-		"one after the other":     {[]messages.Reprioritisation{rule(users.SMS, users.Slack, 1, true), rule(users.Slack, users.Email, 1, true)}, []users.Mode{users.SMS, users.Slack, users.Email}},
-		"a circle ends":           {[]messages.Reprioritisation{rule(users.SMS, users.Slack, 0, true), rule(users.Slack, users.SMS, 0, true)}, []users.Mode{users.Slack, users.Slack, users.Slack}},
-		"not where nobody is":     {[]messages.Reprioritisation{rule(users.SMS, users.Email, 0, false)}, []users.Mode{users.SMS, users.SMS, users.SMS}},
-		"not from another mode":   {[]messages.Reprioritisation{rule(users.Call, users.Email, 0, true)}, []users.Mode{users.SMS, users.SMS, users.SMS}},
-		"a person may drop pages": {[]messages.Reprioritisation{rule(users.SMS, users.Drop, 2, true)}, []users.Mode{users.SMS, users.SMS, users.Drop}},
+		"above the count": {[]messages.Reprioritisation{rule(users.SMS, users.Email, 1, true)},
+			[]users.Mode{users.SMS, users.Email, users.Email}},
+		"one after the other": {[]messages.Reprioritisation{rule(users.SMS, users.Slack, 1, true),
+			rule(users.Slack, users.Email, 1, true)}, []users.Mode{users.SMS, users.Slack, users.Email}},
+		"a circle ends": {[]messages.Reprioritisation{rule(users.SMS, users.Slack, 0, true),
+			rule(users.Slack, users.SMS, 0, true)}, []users.Mode{users.Slack, users.Slack, users.Slack}},
+		"not where nobody is": {[]messages.Reprioritisation{rule(users.SMS, users.Email, 0, false)},
+			[]users.Mode{users.SMS, users.SMS, users.SMS}},
+		"not from another mode": {[]messages.Reprioritisation{rule(users.Call, users.Email, 0, true)},
+			[]users.Mode{users.SMS, users.SMS, users.SMS}},
+		"a person may drop pages": {[]messages.Reprioritisation{rule(users.SMS, users.Drop, 2, true)},
+			[]users.Mode{users.SMS, users.SMS, users.Drop}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,13 +177,18 @@ func TestQuotas(t *testing.T) {
 		dropped []incidents.ID
 		mails   int
 	}{
-		"no quota":                            {policy: floods.Policy{Quotas: map[int64]messages.Quota{99: hard}}, app: shop},
-		"the least urgent are dropped first":  {policy: floods.Policy{Quotas: map[int64]messages.Quota{shop: hard}}, app: shop, dropped: []incidents.ID{2, 3}},
-		"the standard quota":                  {policy: floods.Policy{Standard: &hard}, app: shop, dropped: []incidents.ID{2, 3}},
-		"a quota of its own wins":             {policy: floods.Policy{Standard: &hard, Quotas: map[int64]messages.Quota{shop: soft}}, app: shop, mails: 1},
-		"the standard quota exempts one":      {policy: floods.Policy{Standard: &hard, Exempt: iris}, app: iris},
-		"a soft quota drops nothing":          {policy: floods.Policy{Standard: &soft}, app: shop, mails: 1},
-		"nobody to mail about the soft quota": {policy: floods.Policy{Standard: &messages.Quota{SoftLimit: 1, SoftWithin: time.Minute}}, app: shop},
+		"no quota": {policy: floods.Policy{Quotas: map[int64]messages.Quota{99: hard}},
+			app: shop},
+		"the least urgent are dropped first": {policy: floods.Policy{Quotas: map[int64]messages.Quota{shop: hard}},
+			app: shop, dropped: []incidents.ID{2, 3}},
+		"the standard quota": {policy: floods.Policy{Standard: &hard}, app: shop,
+			dropped: []incidents.ID{2, 3}},
+		"a quota of its own wins": {policy: floods.Policy{Standard: &hard,
+			Quotas: map[int64]messages.Quota{shop: soft}}, app: shop, mails: 1},
+		"the standard quota exempts one": {policy: floods.Policy{Standard: &hard, Exempt: iris}, app: iris},
+		"a soft quota drops nothing":     {policy: floods.Policy{Standard: &soft}, app: shop, mails: 1},
+		"nobody to mail about the soft quota": {policy: floods.Policy{Standard: &messages.Quota{SoftLimit: 1,
+			SoftWithin: time.Minute}}, app: shop},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,7 +225,8 @@ func TestQuotas(t *testing.T) {
 
 func TestBreachesOpenOneIncidentAtATime(t *testing.T) {
 	t.Parallel()
-	p := floods.Policy{Standard: &messages.Quota{HardLimit: 1, HardWithin: time.Second, Plan: "owners", Wait: time.Hour}}
+	p := floods.Policy{Standard: &messages.Quota{HardLimit: 1, HardWithin: time.Second, Plan: "owners",
+		Wait: time.Hour}}
 	news := []floods.Message{page(1, 1)}
 	counts := p.Counts(floods.Leaving(news), nil)
 	tally := floods.Tally{}
@@ -296,7 +314,8 @@ func TestReleaseHeldMessages(t *testing.T) {
 	require.Len(t, several.Entries(limited, tally), 4, "and one for each change of the digest")
 
 	d.Mode = ""
-	require.Equal(t, users.SMS, floods.Release(d, []floods.Page{open(1, 11), open(2, 12)}).Message.Mode, "nobody can be reached: the mode of the newest")
+	require.Equal(t, users.SMS, floods.Release(d, []floods.Page{open(1, 11), open(2, 12)}).Message.Mode,
+		"nobody can be reached: the mode of the newest")
 }
 
 // People who open incidents of the application iris have a quota each: nobody uses up that of somebody else.
@@ -308,7 +327,8 @@ func TestEachOpenerHasItsQuota(t *testing.T) {
 		policy  floods.Policy
 		dropped []incidents.ID
 	}{
-		"its own quota":      {floods.Policy{Quotas: map[int64]messages.Quota{iris: hard}, People: iris}, []incidents.ID{2, 5}},
+		"its own quota": {floods.Policy{Quotas: map[int64]messages.Quota{iris: hard}, People: iris},
+			[]incidents.ID{2, 5}},
 		"the standard quota": {floods.Policy{Standard: &hard, Exempt: iris, People: iris}, []incidents.ID{2}},
 	} {
 		news := []floods.Message{page(1, 1), page(2, 1), page(3, 1), page(4, 1), page(5, 1)}

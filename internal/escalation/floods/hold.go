@@ -58,13 +58,17 @@ func Hold(news []Message, floods map[escalation.AggregationKey]*Flood, tally Tal
 		}
 		m.Held = m.At
 		m.change(messages.Change{
-			Type: "sent-change", New: string(messages.Aggregated), Description: AggregatedText(k, m.Application, m.Target),
+			Type: "sent-change", New: string(messages.Aggregated), Description: AggregatedText(k, m.Application,
+				m.Target),
 		})
 		entries = append(entries, Entry{m.IncidentID, escalation.HeldEntry(m.Target, *m.Aggregation, m.At)})
 		tally[Held]++
 		held[escalation.PageOf(m.New)] = true
 	}
-	return slices.DeleteFunc(news, func(m Message) bool { return m.Purpose.Kind() == messages.FollowUp && held[escalation.PageOf(m.New)] }), entries
+	return slices.DeleteFunc(news, func(m Message) bool {
+		return m.Purpose.Kind() == messages.FollowUp &&
+			held[escalation.PageOf(m.New)]
+	}), entries
 }
 
 // DueSooner returns the changes whose incident becomes due earlier because a message is held. A held message counts as

@@ -150,7 +150,8 @@ func (p Policy) ration(news []*Message, c Counts, tally Tally) []*Breach {
 		}
 		list, usage := bySpender[s], c.Usage[s]
 		slices.SortStableFunc(list, func(x, y *Message) int { return cmp.Compare(x.Class, y.Class) })
-		b := &Breach{Application: s.Application, quota: quota, usage: usage, at: list[0].At, mailedBefore: usage.TextedAt}
+		b := &Breach{Application: s.Application, quota: quota, usage: usage, at: list[0].At,
+			mailedBefore: usage.TextedAt}
 		for _, m := range list[usage.Allowed(quota, len(list), b.at):] {
 			b.dropped = append(b.dropped, drop{m, m.setMode(users.Drop, messages.QuotaDropText)})
 			tally[QuotaHard]++

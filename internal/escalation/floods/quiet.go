@@ -24,9 +24,9 @@ func (p QuietPeople) Days(news []Message) map[users.ID]*DayCount {
 	return out
 }
 
-// Quiet decides which messages are held for the digest of a quiet-time limit, changes them, and counts the others in days.
-// It returns the messages to be made, when the first held page of each person is sent, and lines for the timelines. A
-// follow-up is not held: it is left out with its page, or if it is beyond the limit itself.
+// Quiet decides which messages are held for the digest of a quiet-time limit, changes them, and counts the others in
+// days. It returns the messages to be made, when the first held page of each person is sent, and lines for the
+// timelines. A follow-up is not held: it is left out with its page, or if it is beyond the limit itself.
 func Quiet(news []Message, people QuietPeople, days map[users.ID]*DayCount, tally Tally) ([]Message, map[users.ID]time.Time, []Entry) {
 	kept, release, entries := make([]Message, 0, len(news)), map[users.ID]time.Time{}, []Entry(nil)
 	held := map[escalation.PageKey]bool{}

@@ -63,14 +63,16 @@ func (q QuietLimits) Hold(m messages.New, count *DayCount, now time.Time) (until
 		*count = DayCount{Day: day}
 	}
 	if count.Count >= q.PerDay {
-		return q.morningOf(today.AddDate(0, 0, 1)), fmt.Sprintf("they have had their %s of the day", humanize.Count(q.PerDay, "call or text", "calls and texts"))
+		return q.morningOf(today.AddDate(0, 0, 1)), fmt.Sprintf("they have had their %s of the day",
+			humanize.Count(q.PerDay, "call or text", "calls and texts"))
 	}
 	count.Count++
 	return time.Time{}, ""
 }
 
 func (q QuietLimits) working(day time.Time) bool {
-	return day.Weekday() != time.Saturday && day.Weekday() != time.Sunday && !slices.Contains(q.Holidays, day.Format(time.DateOnly))
+	return day.Weekday() != time.Saturday && day.Weekday() != time.Sunday &&
+		!slices.Contains(q.Holidays, day.Format(time.DateOnly))
 }
 
 // morningOf returns the instant of the morning of a day.
@@ -78,8 +80,8 @@ func (q QuietLimits) morningOf(day time.Time) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day(), morning, 0, 0, 0, q.Zone)
 }
 
-// QuietKey is the key of the pages to a person that a quiet-time limit holds. They are sent as one digest, whatever plan or
-// application they are of.
+// QuietKey is the key of the pages to a person that a quiet-time limit holds. They are sent as one digest, whatever
+// plan or application they are of.
 func QuietKey(user users.ID) escalation.AggregationKey {
 	return escalation.AggregationKey{Priority: "quiet", UserID: user}
 }
@@ -89,5 +91,6 @@ func QuietEntry(m messages.New, why string, until, at time.Time) incidents.Entry
 	if m.Purpose.Kind() == messages.FollowUp {
 		return escalation.Entryf(at, incidents.EntryHeld, "the later %s to %s is left out: %s", m.Mode, m.Target, why)
 	}
-	return escalation.Entryf(at, incidents.EntryHeld, "page to %s by %s held: %s; it is sent %s", m.Target, m.Mode, why, until.Format("Mon 2006-01-02 15:04 MST"))
+	return escalation.Entryf(at, incidents.EntryHeld, "page to %s by %s held: %s; it is sent %s", m.Target, m.Mode,
+		why, until.Format("Mon 2006-01-02 15:04 MST"))
 }

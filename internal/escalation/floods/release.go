@@ -76,7 +76,8 @@ func (b Batch) Entries(sent Message, tally Tally) []Entry {
 			continue
 		}
 		seen[p.IncidentID] = true
-		entries = append(entries, Entry{p.IncidentID, escalation.DigestEntry(p.Target, len(b.Pages), sent.Mode, sent.Batch, sent.At)})
+		entries = append(entries, Entry{p.IncidentID, escalation.DigestEntry(p.Target, len(b.Pages), sent.Mode,
+			sent.Batch, sent.At)})
 		for _, c := range sent.Changes { // a digest has no timeline of its own
 			entries = append(entries, limited(p.IncidentID, sent.At, "the digest %s to %s goes by %s instead of %s: %s",
 				sent.Batch, p.Target, c.New, c.Old, c.Description))

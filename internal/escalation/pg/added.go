@@ -33,7 +33,8 @@ func (r *Runner) Added(ctx context.Context, leases []buckets.Lease, ask runner.A
 			ID: row.ID, Number: row.Number, IncidentID: row.IncidentID, Lease: lease[row.Bucket],
 			PlanID: escalation.PlanID(row.PlanID), ApplicationID: row.ApplicationID, Actor: row.Actor, Stopped: row.Stopped,
 			ReadAt: row.ReadAt, Step: row.CurrentStep, Reopen: row.ReopenCount, Open: row.Open, Over: row.Over,
-			Addition: escalation.Addition{Kind: escalation.AddedKind(row.Kind), Priority: row.Priority, Template: row.Template},
+			Addition: escalation.Addition{Kind: escalation.AddedKind(row.Kind), Priority: row.Priority,
+				Template: row.Template},
 		}
 		if err := json.Unmarshal(row.Targets, &out[k].Targets); err != nil {
 			return nil, fmt.Errorf("read the targets of added page %d: %w", row.ID, err)

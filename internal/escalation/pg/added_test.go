@@ -39,7 +39,8 @@ func newTeam(t *testing.T) *team {
 	in := pgincidents.New(e.DB)
 	x := &team{Escalating: e, incidents: in,
 		responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(e.DB), People: pg.NewUsers(e.DB)}}
-	x.id = e.Open(e.Plan("pager", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+	x.id = e.Open(e.Plan("pager", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high",
+		Wait: time.Hour}))
 	e.Pass()
 	return x
 }
@@ -49,7 +50,8 @@ func (x *team) change() incidents.Change {
 }
 
 func (x *team) also(target string) error {
-	return x.responders.PageAlso(x.Ctx(), x.change(), incidents.AddedPage{Targets: []incidents.Target{{Role: "user", Name: target}}, Priority: "urgent"})
+	return x.responders.PageAlso(x.Ctx(), x.change(),
+		incidents.AddedPage{Targets: []incidents.Target{{Role: "user", Name: target}}, Priority: "urgent"})
 }
 
 func (x *team) acknowledge() {
@@ -94,13 +96,18 @@ func TestRespondersAreAddedToAnEscalatingIncident(t *testing.T) {
 	require.NoError(t, x.also("cy"))
 	x.Pass()
 	x.Pass()
-	require.Equal(t, []string{"1.-40.0 primary cy call pending", "1.-20.0 primary bo call pending", "1.0.0 primary ana sms pending"}, x.Pages(x.id))
-	require.Equal(t, []string{"added: ana paged also bo: bo by call (urgent, named by ana)", "added: ana paged also cy: cy by call (urgent, named by ana)"}, x.Timeline(x.id)[1:])
-	require.Equal(t, "ana added you to the incident", x.Text(`select description from message_changes where change_type = 'target-change' order by id limit 1`))
-	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: x.Progress(x.id).Due}, x.Progress(x.id), "the plan goes on")
+	require.Equal(t, []string{"1.-40.0 primary cy call pending", "1.-20.0 primary bo call pending",
+		"1.0.0 primary ana sms pending"}, x.Pages(x.id))
+	require.Equal(t, []string{"added: ana paged also bo: bo by call (urgent, named by ana)",
+		"added: ana paged also cy: cy by call (urgent, named by ana)"}, x.Timeline(x.id)[1:])
+	require.Equal(t, "ana added you to the incident",
+		x.Text(`select description from message_changes where change_type = 'target-change' order by id limit 1`))
+	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: x.Progress(x.id).Due}, x.Progress(x.id),
+		"the plan goes on")
 
 	x.acknowledge()
-	require.Equal(t, []string{"1.-40.0 primary cy call cancelled", "1.-20.0 primary bo call cancelled", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id),
+	require.Equal(t, []string{"1.-40.0 primary cy call cancelled", "1.-20.0 primary bo call cancelled",
+		"1.0.0 primary ana sms cancelled"}, x.Pages(x.id),
 		"an acknowledgement stops them like the other pages")
 }
 
@@ -111,7 +118,8 @@ func TestAPageAddedBeforeThePlanBeginsDoesNotStopThePlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newTeam(t)
-			x.id = x.Open(x.Plan("later", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+			x.id = x.Open(x.Plan("later", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high",
+				Wait: time.Hour}))
 			x.Exec(`update incidents set due_at = $2 where id = $1`, x.id, x.Now.Add(8*time.Second))
 			require.NoError(t, x.also("bo"))
 			x.Pass()
@@ -126,8 +134,9 @@ func TestAPageAddedBeforeThePlanBeginsDoesNotStopThePlan(t *testing.T) {
 	}
 }
 
-// Whatever happened to incidents and their messages before, a read and the commit that follows it agree on the state of the messages: after a
-// pass without other changes no active incident is still due. Each seed is a history of its own; a failure names it.
+// Whatever happened to incidents and their messages before, a read and the commit that follows it agree on the state of
+// the messages: after a pass without other changes no active incident is still due. Each seed is a history of its own;
+// a failure names it.
 func TestReadAndCommitAgreeAfterRandomHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
@@ -158,7 +167,8 @@ type history struct {
 func newHistory(t *testing.T, seed uint64) *history {
 	t.Helper()
 	x := newTeam(t)
-	h := &history{team: x, other: x.id, silences: pgsilences.New(x.DB), queue: pgdelivery.New(x.DB), random: rand.New(rand.NewPCG(27, seed))}
+	h := &history{team: x, other: x.id, silences: pgsilences.New(x.DB), queue: pgdelivery.New(x.DB),
+		random: rand.New(rand.NewPCG(27, seed))}
 	h.plan = x.Plan("random",
 		pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute, Repeat: 1},
 		pgtest.Intent{Step: 2, Role: "team", Target: "db", Priority: "urgent", Wait: time.Minute})
@@ -172,10 +182,12 @@ func newHistory(t *testing.T, seed uint64) *history {
 func (h *history) open() {
 	h.T.Helper()
 	h.other, h.id, h.events = h.id, h.Open(h.plan), []string{"open"}
-	h.Exec(`update incidents set due_at = $2 where id = $1`, h.id, h.Now.Add(time.Duration(h.random.IntN(3))*8*time.Second))
+	h.Exec(`update incidents set due_at = $2 where id = $1`, h.id,
+		h.Now.Add(time.Duration(h.random.IntN(3))*8*time.Second))
 }
 
-// event makes a random change, then lets the runner pass. Changes that the state of the incident does not allow are refused and change nothing.
+// event makes a random change, then lets the runner pass. Changes that the state of the incident does not allow are
+// refused and change nothing.
 func (h *history) event() {
 	h.T.Helper()
 	changes := map[string]func() error{
@@ -189,7 +201,8 @@ func (h *history) event() {
 		"add bo":     func() error { return h.also("bo") },
 		"reassign":   func() error { return h.responders.Reassign(h.Ctx(), h.change(), "bo") },
 		"acknowledge": func() error {
-			_, err := h.incidents.Acknowledge(h.Ctx(), h.change(), users.User{ID: users.ID(h.People["ana"]), Name: "ana"})
+			_, err := h.incidents.Acknowledge(h.Ctx(), h.change(),
+				users.User{ID: users.ID(h.People["ana"]), Name: "ana"})
 			return err
 		},
 		"reopen":   h.simple(h.incidents.Reopen),
@@ -214,14 +227,18 @@ func (h *history) event() {
 			return err
 		},
 		"silence": func() error {
-			_, err := h.silences.Hide(h.Ctx(), map[incidents.ID]silences.Hide{incidents.ID(h.id): {Silence: 1, Until: time.Now().Add(time.Hour), Reason: "silenced"}})
+			_, err := h.silences.Hide(h.Ctx(),
+				map[incidents.ID]silences.Hide{incidents.ID(h.id): {Silence: 1, Until: time.Now().Add(time.Hour),
+					Reason: "silenced"}})
 			return err
 		},
 		"end of the silence": func() error {
 			if h.ID(`select count(*) from incidents where id = $1 and silenced_until is not null`, h.id) == 0 {
 				return nil
 			}
-			return h.silences.Release(h.Ctx(), []silences.Released{{Subject: silences.Subject{ID: incidents.ID(h.id), ApplicationID: h.App, PlanID: h.plan}}})
+			return h.silences.Release(h.Ctx(),
+				[]silences.Released{{Subject: silences.Subject{ID: incidents.ID(h.id), ApplicationID: h.App,
+					PlanID: h.plan}}})
 		},
 	}
 	names := slices.Sorted(maps.Keys(changes))
@@ -258,7 +275,8 @@ func TestAnAcknowledgementStopsPagesAddedAfterTheUndoOfAResolve(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, x.also("bo"))
 			x.Pass()
-			require.Equal(t, []string{"1.-20.0 primary bo call pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+			require.Equal(t, []string{"1.-20.0 primary bo call pending", "1.0.0 primary ana sms cancelled"},
+				x.Pages(x.id))
 			if started {
 				require.Equal(t, []string{"bo"}, x.started())
 				return
@@ -277,7 +295,8 @@ func TestAnAcknowledgementStopsAddedPagesThatDoNotExistYet(t *testing.T) {
 	require.NoError(t, x.also("bo"))
 	x.acknowledge()
 	require.Equal(t, []string{"1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
-	require.Contains(t, x.Timeline(x.id), "cancelled: ana paged also bo: nobody is paged, because somebody stopped the escalation meanwhile")
+	require.Contains(t, x.Timeline(x.id),
+		"cancelled: ana paged also bo: nobody is paged, because somebody stopped the escalation meanwhile")
 }
 
 func TestRespondersAreAddedToAnAcknowledgedIncident(t *testing.T) {
@@ -294,8 +313,10 @@ func TestRespondersAreAddedToAnAcknowledgedIncident(t *testing.T) {
 	// P8: the recipient cannot be reached.
 	x.Exec(`update messages set state = 'failed', failed_for_good = true, settled_at = clock_timestamp(), needs_fallback = true where target = 'bo'`)
 	x.Pass()
-	require.Equal(t, []string{"1.-20.0 direct bo call failed", "1.-20.0 direct owner call pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
-	require.Contains(t, x.Timeline(x.id), "fallback: step 1: bo could not be reached in any mode; paging owner by call instead (creator of plan pager)")
+	require.Equal(t, []string{"1.-20.0 direct bo call failed", "1.-20.0 direct owner call pending",
+		"1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+	require.Contains(t, x.Timeline(x.id),
+		"fallback: step 1: bo could not be reached in any mode; paging owner by call instead (creator of plan pager)")
 
 	x.resolve()
 	require.Empty(t, x.started())
@@ -346,7 +367,8 @@ func TestAddedPagesThatAreRefused(t *testing.T) {
 	}
 	c := x.change()
 	c.IDs[0] = 99
-	err := x.responders.PageAlso(t.Context(), c, incidents.AddedPage{Targets: []incidents.Target{{Role: "user", Name: "bo"}}})
+	err := x.responders.PageAlso(t.Context(), c,
+		incidents.AddedPage{Targets: []incidents.Target{{Role: "user", Name: "bo"}}})
 	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
 	require.Zero(t, x.ID(`select count(*) from added_pages`))
 }

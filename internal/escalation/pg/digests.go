@@ -29,7 +29,8 @@ const mostHeld = 2000
 func (r *Runner) Releases(ctx context.Context, leases []buckets.Lease, now time.Time) ([]runner.Release, error) {
 	var out []runner.Release
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.DueAggregations(ctx, db.DueAggregationsParams{Now: postgres.NullTime(now), Buckets: pgbuckets.BucketNumbers(leases)})
+		rows, err := q.DueAggregations(ctx, db.DueAggregationsParams{Now: postgres.NullTime(now),
+			Buckets: pgbuckets.BucketNumbers(leases)})
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,8 @@ func lockHeld(ctx context.Context, q *db.Queries, d runner.Digest, now time.Time
 		return held, next, err
 	}
 	plan := int64(k.PlanID)
-	rows, err := q.LockHeld(ctx, db.LockHeldParams{PlanID: &plan, ApplicationID: k.ApplicationID, Priority: &k.Priority, UserID: &user, Most: mostHeld})
+	rows, err := q.LockHeld(ctx, db.LockHeldParams{PlanID: &plan, ApplicationID: k.ApplicationID,
+		Priority: &k.Priority, UserID: &user, Most: mostHeld})
 	if len(rows) == mostHeld {
 		next = &d.At
 	}

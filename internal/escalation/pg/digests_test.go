@@ -19,8 +19,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// aggregatePlan makes a plan aggregate the pages beyond threshold in a minute. A digest is sent every minute until a minute
-// has no page.
+// aggregatePlan makes a plan aggregate the pages beyond threshold in a minute. A digest is sent every minute until a
+// minute has no page.
 func aggregatePlan(e *pgtest.Escalating, plan int64, threshold int) {
 	e.T.Helper()
 	e.Exec(`update plans set threshold_window = 60, threshold_count = $2, aggregation_window = 60, aggregation_reset = 60 where id = $1`, plan, threshold)
@@ -50,8 +50,10 @@ func TestAFloodBecomesADigest(t *testing.T) {
 		}
 	}
 	held := ids[2]
-	require.Contains(t, e.Timeline(held), "held: page to ana held: more than 2 pages of this plan and priority within 1 min; it is sent in a digest within 1 min")
-	require.Equal(t, "sent-change|aggregated|Aggregated with key ("+fmt.Sprint(plan)+", shop, high, ana)", e.Text(`select c.change_type || '|' || c.new || '|' || c.description
+	require.Contains(t, e.Timeline(held),
+		"held: page to ana held: more than 2 pages of this plan and priority within 1 min; it is sent in a digest within 1 min")
+	require.Equal(t, "sent-change|aggregated|Aggregated with key ("+fmt.Sprint(plan)+", shop, high, ana)",
+		e.Text(`select c.change_type || '|' || c.new || '|' || c.description
 		from message_changes c join messages m on m.id = c.message_id where m.incident_id = $1 and m.target = 'ana'`, held))
 	e.Pass()
 	require.Equal(t, 2, e.Progress(held).Step, "a held page counts as sent for its step")
@@ -72,9 +74,11 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	require.False(t, e.Woken.Empty(), "delivery hears of it")
 	batch := e.Text(`select batch from messages where purpose = 'digest'`)
 	require.Regexp(t, `^[0-9a-f]{32}$`, batch)
-	require.Equal(t, "ana sms high pending 3", e.Text(`select format('%s %s %s %s %s', target, mode, priority, state, batch_size) from messages where purpose = 'digest'`))
+	require.Equal(t, "ana sms high pending 3",
+		e.Text(`select format('%s %s %s %s %s', target, mode, priority, state, batch_size) from messages where purpose = 'digest'`))
 	for _, id := range []int64{ids[2], ids[4], ids[5]} {
-		require.Equal(t, "[shop] 3 messages from plan storm|Batch ID: "+batch+"|ana@sms", e.Text(`select c.subject || '|' || c.body || '|' || c.destination
+		require.Equal(t, "[shop] 3 messages from plan storm|Batch ID: "+batch+"|ana@sms",
+			e.Text(`select c.subject || '|' || c.body || '|' || c.destination
 			from messages m join message_contents c on c.message_id = m.id where m.incident_id = $1 and m.batch = $2 and m.template is null`, id, batch))
 		require.Contains(t, e.Timeline(id), "held: notifying ana by sms of 3 pages in one digest (batch "+batch+")")
 	}
@@ -90,7 +94,8 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, e.ID(`select id from messages where purpose = 'digest'`), int64(asked.MessageID))
 	require.Equal(t, batch, asked.Batch)
-	part, err := pgincidents.NewResponses(e.DB).Asked(e.Ctx(), messages.ID(e.ID(`select id from messages where incident_id = $1 and target = 'ana'`, ids[2])))
+	part, err := pgincidents.NewResponses(e.DB).Asked(e.Ctx(),
+		messages.ID(e.ID(`select id from messages where incident_id = $1 and target = 'ana'`, ids[2])))
 	require.NoError(t, err)
 	require.Empty(t, part.Batch, "an answer to a page is about its incident")
 	_, err = pgincidents.NewResponses(e.DB).ByContact(e.Ctx(), users.Slack, "a\x00\xff")
@@ -100,10 +105,12 @@ func TestAFloodBecomesADigest(t *testing.T) {
 
 	e.Later(time.Minute)
 	e.Pass()
-	require.Equal(t, int64(1), e.ID(`select count(*) from messages where purpose = 'digest' and target = 'ana'`), "once")
+	require.Equal(t, int64(1), e.ID(`select count(*) from messages where purpose = 'digest' and target = 'ana'`),
+		"once")
 	quiet := e.Open(plan)
 	e.Pass()
-	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(quiet), "after a longer gap it is back to immediate")
+	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(quiet),
+		"after a longer gap it is back to immediate")
 }
 
 func TestASingleHeldPageIsSentUnchanged(t *testing.T) {
@@ -121,7 +128,8 @@ func TestASingleHeldPageIsSentUnchanged(t *testing.T) {
 	e.Later(time.Minute)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(held))
-	require.Equal(t, "held: the held page to ana is sent by sms alone: no others came", e.Timeline(held)[len(e.Timeline(held))-1])
+	require.Equal(t, "held: the held page to ana is sent by sms alone: no others came",
+		e.Timeline(held)[len(e.Timeline(held))-1])
 	// The digest is sent although the plan is exhausted, but not after an acknowledgement.
 	queue := pg.New(e.DB)
 	claimed := pgtest.TakeMessages(e, queue)
@@ -178,15 +186,18 @@ func TestADigestThatCannotBeDeliveredGoesToTheFallbacks(t *testing.T) {
 	e.FallbackTo("applications", e.App, "user", "bo")
 	first, second, batch := makeDigest(e)
 	for range 4 {
-		e.Exec(`update messages set state = 'failed', settled_at = $1, needs_fallback = true where state = 'pending'`, e.Now)
+		e.Exec(`update messages set state = 'failed', settled_at = $1, needs_fallback = true where state = 'pending'`,
+			e.Now)
 		e.Pass()
 	}
-	require.Equal(t, "ana digest, bo fallback, owner fallback", e.Text(`select string_agg(target || ' ' || purpose, ', ' order by id) from messages where batch = $1 and incident_id is null`, batch))
+	require.Equal(t, "ana digest, bo fallback, owner fallback",
+		e.Text(`select string_agg(target || ' ' || purpose, ', ' order by id) from messages where batch = $1 and incident_id is null`, batch))
 	require.Zero(t, e.ID(`select count(*) from messages where needs_fallback`))
 	for _, id := range []int64{first, second} {
 		lines := e.Timeline(id)
 		require.Contains(t, lines, "fallback: ana could not be reached in any mode; paging bo by sms instead (fallback of application shop, bo)")
-		require.Contains(t, lines[len(lines)-1], "owner could not be reached in any mode and there is no further fallback")
+		require.Contains(t, lines[len(lines)-1],
+			"owner could not be reached in any mode and there is no further fallback")
 	}
 }
 

@@ -139,7 +139,8 @@ func (d *Directory) Responders(ctx context.Context, keys []users.ResponderKey) (
 
 // RespondersOf reads how people can be reached for applications.
 func RespondersOf(ctx context.Context, q *postgresdb.Queries, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
-	params := postgresdb.DirectoryRespondersParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
+	params := postgresdb.DirectoryRespondersParams{UserIds: make([]int64, len(keys)),
+		ApplicationIds: make([]int64, len(keys))}
 	for i, k := range keys {
 		params.UserIds[i], params.ApplicationIds[i] = int64(k.User), k.Application
 	}
@@ -156,7 +157,8 @@ func RespondersOf(ctx context.Context, q *postgresdb.Queries, keys []users.Respo
 			}),
 			Contacts: postgres.Zip[users.Mode, string](row.ContactModes, row.Destinations),
 			Modes:    postgres.Zip[users.Priority, users.Mode](row.OwnPriorities, row.OwnModes),
-			AppModes: postgres.Zip[users.Priority, users.Mode](row.AppPriorities, row.AppModes), FollowUps: followUpsOf(row),
+			AppModes: postgres.Zip[users.Priority, users.Mode](row.AppPriorities,
+				row.AppModes), FollowUps: followUpsOf(row),
 		}
 	}
 	return out, nil
@@ -277,7 +279,8 @@ func planOf(row postgresdb.DirectoryPlansRow) escalation.Plan {
 		Fallback:          targetOf(row.FallbackRole, row.FallbackTargetID, row.FallbackName),
 	}
 	if row.TrackingType != nil && row.TrackingKey != nil {
-		p.Tracking = &escalation.Tracking{Mode: users.Mode(*row.TrackingType), Key: *row.TrackingKey, Template: row.TrackingTemplate}
+		p.Tracking = &escalation.Tracking{Mode: users.Mode(*row.TrackingType), Key: *row.TrackingKey,
+			Template: row.TrackingTemplate}
 	}
 	return p
 }

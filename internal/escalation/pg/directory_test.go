@@ -28,7 +28,8 @@ func TestDirectoryReadsPeopleAndTeams(t *testing.T) {
 	require.True(t, team.Active)
 	require.Equal(t, users.ID(e.People["boss"]), team.ManagerID)
 	require.Zero(t, team.DirectorID)
-	require.Equal(t, []users.ID{users.ID(e.People["ana"]), users.ID(e.People["bo"]), users.ID(e.People["cy"])}, team.Members)
+	require.Equal(t, []users.ID{users.ID(e.People["ana"]), users.ID(e.People["bo"]), users.ID(e.People["cy"])},
+		team.Members)
 
 	byID, err := dir.UsersByID(t.Context(), append(team.Members, 999_999))
 	require.NoError(t, err)
@@ -97,13 +98,15 @@ func TestDirectoryReadsPlans(t *testing.T) {
 	e := pgtest.NewEscalating(t)
 	one := 1
 	id := e.Plan("full",
-		pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute, Repeat: 2, Optional: true},
+		pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute, Repeat: 2,
+			Optional: true},
 		pgtest.Intent{Step: 1, Priority: "low", Wait: time.Second, Dynamic: &one},
 		pgtest.Intent{Step: 3, Role: "manager", Target: "db", Priority: "urgent"})
 	e.Exec(`update plans set tracking_type = 'email', tracking_key = 'log@example.com', tracking_template = '{"shop": {}}',
 		fallback_role = 'user', fallback_target_id = (select target_id from users where name = 'boss') where id = $1`, id)
 	empty := e.Plan("empty")
-	plans, err := pgescalation.NewDirectory(e.DB).Plans(t.Context(), []escalation.PlanID{escalation.PlanID(id), escalation.PlanID(empty), 999_999})
+	plans, err := pgescalation.NewDirectory(e.DB).Plans(t.Context(),
+		[]escalation.PlanID{escalation.PlanID(id), escalation.PlanID(empty), 999_999})
 	require.NoError(t, err)
 	require.Len(t, plans, 2)
 	require.Empty(t, plans[escalation.PlanID(empty)].Steps)

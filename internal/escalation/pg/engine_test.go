@@ -26,7 +26,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// pipeline is every part between an accepted incident and a vendor, in one process. Another process shares the database.
+// pipeline is every part between an accepted incident and a vendor, in one process. Another process shares the
+// database.
 type pipeline struct {
 	runner *runner.Runner
 	worker *delivery.Worker
@@ -37,7 +38,8 @@ func newEngine(e *pgtest.Escalating, h *pgtest.Holding, log *zap.Logger, vendors
 	x := &pipeline{}
 	dir := pg.NewDirectory(e.DB)
 	var err error
-	quick := delivery.Budget{PerMode: 300 * time.Millisecond, Total: time.Second, GiveUp: 4 * time.Second, FirstGap: 30 * time.Millisecond, MostGap: 200 * time.Millisecond}
+	quick := delivery.Budget{PerMode: 300 * time.Millisecond, Total: time.Second, GiveUp: 4 * time.Second,
+		FirstGap: 30 * time.Millisecond, MostGap: 200 * time.Millisecond}
 	queue := pgqueue.New(e.DB)
 	x.worker, err = delivery.New(delivery.Deps{
 		Queue: queue, Ledger: queue, Rescuer: queue, Limits: pgqueue.NewLimits(e.DB), Leases: h, Renderer: anyWords{},
@@ -105,7 +107,8 @@ func (m *moody) Send(ctx context.Context, out messages.Outbound) messages.Result
 	case 3:
 		return messages.Result{Outcome: messages.OutcomeRejected, Detail: "no such number"}
 	case 4:
-		return messages.Result{Outcome: messages.OutcomeThrottled, Detail: "slow down", RetryAfter: 20 * time.Millisecond}
+		return messages.Result{Outcome: messages.OutcomeThrottled, Detail: "slow down",
+			RetryAfter: 20 * time.Millisecond}
 	}
 	m.calls.mu.Lock()
 	defer m.calls.mu.Unlock()
@@ -114,16 +117,18 @@ func (m *moody) Send(ctx context.Context, out messages.Outbound) messages.Result
 	case 0:
 		return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "no answer"}
 	case 1:
-		m.calls.later = append(m.calls.later, messages.Receipt{Vendor: m.name, VendorMessageID: number, Status: "undelivered", Outcome: messages.OutcomeRejected})
+		m.calls.later = append(m.calls.later, messages.Receipt{Vendor: m.name, VendorMessageID: number,
+			Status: "undelivered", Outcome: messages.OutcomeRejected})
 	case 2:
-		m.calls.later = append(m.calls.later, messages.Receipt{Vendor: m.name, VendorMessageID: number, Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true})
+		m.calls.later = append(m.calls.later, messages.Receipt{Vendor: m.name, VendorMessageID: number,
+			Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true})
 	}
 	return messages.Result{Outcome: messages.OutcomeSent, VendorMessageID: number}
 }
 
-// Two engines run over one database, one of them with a stale lease. A vendor gives every kind of answer and late receipts.
-// People acknowledge, resolve and reopen at the same time. At the end every incident and message has its correct final
-// state, and no send began later than a second after an acknowledgement.
+// Two engines run over one database, one of them with a stale lease. A vendor gives every kind of answer and late
+// receipts. People acknowledge, resolve and reopen at the same time. At the end every incident and message has its
+// correct final state, and no send began later than a second after an acknowledgement.
 func TestTheEngineWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
@@ -175,8 +180,8 @@ func TestTheEngineWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 		return nil
 	})
 
-	// At the same time people are deactivated and activated, lose their phone numbers, and the application loses the mode
-	// sms.
+	// At the same time people are deactivated and activated, lose their phone numbers, and the application loses the
+	// mode sms.
 	group.Go(func() error {
 		for gctx.Err() == nil {
 			for _, change := range []string{
@@ -260,20 +265,22 @@ func TestTheEngineWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 	require.Zero(t, e.ID(`select count(*) from (select from messages
 		group by incident_id, reopen_count, step, repeat, position, recipient, purpose having count(*) > 1) twice`), "P3")
 	for id, began := range calls.snapshot() {
-		require.LessOrEqual(t, int64(len(began)), e.ID(`select count(*) from attempts where message_id = $1`, int64(id)), "P3: every call is on record")
+		require.LessOrEqual(t, int64(len(began)), e.ID(`select count(*) from attempts where message_id = $1`,
+			int64(id)), "P3: every call is on record")
 		incident := incidents.ID(e.ID(`select incident_id from messages where id = $1`, int64(id)))
 		notice := e.ID(`select count(*) from messages where id = $1 and purpose like '%-notice'`, int64(id)) > 0
 		if at, ok := silent[incident]; ok && !notice {
 			for _, b := range began {
-				require.False(t, b.After(at.Add(time.Second)), "P4: message %d began %s after the acknowledgement", id, b.Sub(at))
+				require.False(t, b.After(at.Add(time.Second)), "P4: message %d began %s after the acknowledgement", id,
+					b.Sub(at))
 			}
 		}
 	}
 	for _, id := range ids[count/2:] {
 		require.Equal(t, int64(4), e.ID(`select count(distinct step) from messages where incident_id = $1 and state <> 'cancelled'`, int64(id)), "P1: every step fired, and then the fallback")
 		require.Zero(t, e.ID(`select count(*) from messages where incident_id = $1 and state = 'cancelled'`, int64(id)))
-		// If a person could not be reached in any mode, another person was paged instead, or the timeline says that nobody
-		// is left.
+		// If a person could not be reached in any mode, another person was paged instead, or the timeline says that
+		// nobody is left.
 		require.Zero(t, e.ID(`select count(*) from messages m where m.incident_id = $1 and m.state = 'failed' and not exists (
 			select from timeline_entries t where t.incident_id = m.incident_id and t.kind in ('fallback', 'delivery') and t.text like '%' || m.target || '%')`, int64(id)), "P8")
 	}
@@ -299,7 +306,8 @@ func (c *callLog) take() []messages.Receipt {
 
 // logIncidents logs the incidents that have not ended.
 func logIncidents(e *pgtest.Escalating) {
-	rows, err := e.DB.Pool().Query(context.Background(), `select format('%s active %s owner %s resolved %s due %s step %s reopened %s: %s', i.id, i.active, i.owner_id,
+	rows, err := e.DB.Pool().Query(context.Background(),
+		`select format('%s active %s owner %s resolved %s due %s step %s reopened %s: %s', i.id, i.active, i.owner_id,
 		i.resolved, i.due_at - clock_timestamp(), i.current_step, i.reopen_count, (select string_agg(format('%s/%s.%s.%s %s %s %s %s%s %s %s', m.id, m.step, m.position, m.repeat, m.purpose, m.target, m.mode,
 		m.state, case when m.needs_fallback then '!' end, m.claim_by, m.available_at - clock_timestamp()), ', ' order by m.id) from messages m where m.incident_id = i.id
 		and (m.needs_fallback or m.state in ('pending', 'taken', 'sending'))))

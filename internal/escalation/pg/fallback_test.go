@@ -67,8 +67,10 @@ func TestAStepWhoseMessagesAllFailedIsNotWaitedFor(t *testing.T) {
 		e.Pass()
 	}
 	e.Pass() // due because of the last failure
-	require.Equal(t, []string{"1.0.0 primary ana sms failed", "1.0.0 fallback owner sms failed", "2.0.0 primary bo sms pending"}, e.Pages(lost))
-	require.Contains(t, e.Timeline(lost), "skipped: step 1: every page of notification 1 failed for good; it is neither waited for nor repeated")
+	require.Equal(t, []string{"1.0.0 primary ana sms failed", "1.0.0 fallback owner sms failed",
+		"2.0.0 primary bo sms pending"}, e.Pages(lost))
+	require.Contains(t, e.Timeline(lost),
+		"skipped: step 1: every page of notification 1 failed for good; it is neither waited for nor repeated")
 	require.Equal(t, 1, e.Progress(away).Step, "an outage is waited for")
 	e.Later(time.Hour)
 	e.Pass()
@@ -95,7 +97,8 @@ func TestAFallbackRecipientWhoWasPagedIsNotPagedAgain(t *testing.T) {
 func TestAFallbackCancelledByAnAcknowledgementIsSentAfterReopening(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	id := e.Open(e.Plan("stopped", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+	id := e.Open(e.Plan("stopped", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high",
+		Wait: time.Hour}))
 	e.Pass()
 	failMessages(e, id)
 	e.Acknowledge(id)
@@ -103,16 +106,19 @@ func TestAFallbackCancelledByAnAcknowledgementIsSentAfterReopening(t *testing.T)
 	require.Equal(t, []string{"1.0.0 primary ana sms failed"}, e.Pages(id), "nobody is paged after an acknowledgement")
 	e.Reopen(id)
 	e.Pass()
-	require.Equal(t, []string{"1.0.0 primary ana sms failed", "1.0.0 primary ana sms pending/1"}, e.Pages(id), "nobody heard of it yet")
+	require.Equal(t, []string{"1.0.0 primary ana sms failed", "1.0.0 primary ana sms pending/1"}, e.Pages(id),
+		"nobody heard of it yet")
 
 	// The incident is reopened before the runner saw the acknowledgement: only the fallback is still missing.
-	quick := e.Open(e.Plan("quick", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+	quick := e.Open(e.Plan("quick", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high",
+		Wait: time.Hour}))
 	e.Pass()
 	failMessages(e, quick)
 	e.Acknowledge(quick)
 	e.Reopen(quick)
 	e.Pass()
-	require.Equal(t, []string{"1.0.0 fallback owner sms pending/1", "1.0.0 primary ana sms failed"}, sorted(e.Pages(quick)))
+	require.Equal(t, []string{"1.0.0 fallback owner sms pending/1", "1.0.0 primary ana sms failed"},
+		sorted(e.Pages(quick)))
 }
 
 func TestAnExhaustedIncidentGetsItsFallback(t *testing.T) {
@@ -129,25 +135,30 @@ func TestAnExhaustedIncidentGetsItsFallback(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 fallback owner sms pending", "1.0.0 primary ana sms failed"}, sorted(e.Pages(id)))
 
 	ana := users.User{ID: users.ID(e.People["ana"]), Name: "ana"}
-	_, err := pgincidents.New(e.DB).Acknowledge(t.Context(), incidents.Change{IDs: []incidents.ID{incidents.ID(id)}, Actor: "ana"}, ana)
+	_, err := pgincidents.New(e.DB).Acknowledge(t.Context(),
+		incidents.Change{IDs: []incidents.ID{incidents.ID(id)}, Actor: "ana"}, ana)
 	require.NoError(t, err)
 	e.Later(time.Minute)
 	e.Pass()
-	require.Contains(t, e.Pages(id), "1.0.0 fallback owner sms cancelled", "an acknowledgement silences it all the same")
+	require.Contains(t, e.Pages(id), "1.0.0 fallback owner sms cancelled",
+		"an acknowledgement silences it all the same")
 }
 
 func TestADelayedIncidentIsDueAfterAnAcknowledgement(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	id := e.Open(e.Plan("raced", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+	id := e.Open(e.Plan("raced", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high",
+		Wait: time.Hour}))
 	store := pg.NewRunner(e.DB)
 	due, err := store.Due(t.Context(), e.Holder.Held, runner.Ask{Limit: 10, PerBucket: 10, Now: e.Now})
 	require.NoError(t, err)
 	require.Len(t, due, 1)
 	e.Acknowledge(id)
-	require.NoError(t, store.Delay(t.Context(), "me", due[0], time.Hour, incidents.Entry{Kind: incidents.EntryFailure, Text: "no"}, e.Now))
+	require.NoError(t, store.Delay(t.Context(), "me", due[0], time.Hour,
+		incidents.Entry{Kind: incidents.EntryFailure, Text: "no"}, e.Now))
 	require.Zero(t, e.Progress(id).Due, "it is looked at now")
-	due, err = store.Due(t.Context(), e.Holder.Held, runner.Ask{Limit: 10, PerBucket: 10, Now: e.Now, Excluded: []int64{id}})
+	due, err = store.Due(t.Context(), e.Holder.Held, runner.Ask{Limit: 10, PerBucket: 10, Now: e.Now,
+		Excluded: []int64{id}})
 	require.NoError(t, err)
 	require.Len(t, due, 1, "also while it is left alone for its failures")
 	require.Empty(t, e.Timeline(id))
@@ -166,8 +177,8 @@ func TestABucketFullOfFailuresIsProcessedInOnePass(t *testing.T) {
 	require.Equal(t, int64(300), e.ID(`select count(*) from messages where purpose = 'fallback' and target = 'boss'`))
 }
 
-// During a vendor's outage several people of the chain are retried, and the next person of the chain was already requested
-// for them. They must not count as notified.
+// During a vendor's outage several people of the chain are retried, and the next person of the chain was already
+// requested for them. They must not count as notified.
 func TestTheFallbackChainContinuesWhileEarlierPeopleAreRetried(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
@@ -181,7 +192,8 @@ func TestTheFallbackChainContinuesWhileEarlierPeopleAreRetried(t *testing.T) {
 		e.Exec(`update messages set needs_fallback = true, cycles = 1 where incident_id = $1 and cycles = 0`, id)
 		e.Pass()
 	}
-	require.Equal(t, []string{"1.0.0 fallback bo sms pending", "1.0.0 fallback cy sms pending", "1.0.0 fallback owner sms pending",
+	require.Equal(t, []string{"1.0.0 fallback bo sms pending", "1.0.0 fallback cy sms pending",
+		"1.0.0 fallback owner sms pending",
 		"1.0.0 primary ana sms pending"}, sorted(e.Pages(id)))
 }
 

@@ -18,9 +18,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A flood of incidents goes through two engines, one of them with a stale lease. Vendors are unreliable, people acknowledge
-// and reopen, and there are a reprioritisation rule and a quota that is never reached. At the end no page is held. For every
-// incident that nobody changed, the page or its digest was sent, or a fallback was paged.
+// A flood of incidents goes through two engines, one of them with a stale lease. Vendors are unreliable, people
+// acknowledge and reopen, and there are a reprioritisation rule and a quota that is never reached. At the end no page
+// is held. For every incident that nobody changed, the page or its digest was sent, or a fallback was paged.
 func TestAFloodWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
@@ -35,7 +35,8 @@ func TestAFloodWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 	const count = 60
 	core, logs := observer.New(zap.ErrorLevel)
 	calls := &callLog{began: map[messages.ID][]time.Time{}, accepted: map[messages.ID]int{}}
-	vendors := []messages.Vendor{&moody{"twilio", []users.Mode{users.SMS, users.Call}, calls}, &moody{"smtp", []users.Mode{users.Email}, calls},
+	vendors := []messages.Vendor{&moody{"twilio", []users.Mode{users.SMS, users.Call}, calls},
+		&moody{"smtp", []users.Mode{users.Email}, calls},
 		&moody{"slack", []users.Mode{users.Slack}, calls}}
 	e.Exec(`insert into members (process_id, host, version, data_shape, heartbeat_at) select p, 'h', 'v', 1, clock_timestamp() + interval '1 hour'
 		from unnest(array['stale', 'owner']) p`)
@@ -51,7 +52,8 @@ func TestAFloodWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 		}
 	}
 	open(count / 2)
-	require.Eventually(t, func() bool { return e.ID(`select count(*) from messages where held_at is not null`) > 0 }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return e.ID(`select count(*) from messages where held_at is not null`) > 0 },
+		10*time.Second, 5*time.Millisecond)
 	owner := newEngine(e, e.Own("owner"), zap.New(core), vendors...)
 	group.Go(func() error { return owner.run(gctx) })
 	open(count / 2)
@@ -97,7 +99,8 @@ func TestAFloodWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 		if i%2 == 0 {
 			continue
 		}
-		require.Equal(t, int64(3), e.ID(`select count(distinct step) from messages where incident_id = $1`, int64(id)), "P1: every step fired, and then the fallback")
+		require.Equal(t, int64(3), e.ID(`select count(distinct step) from messages where incident_id = $1`, int64(id)),
+			"P1: every step fired, and then the fallback")
 		require.Zero(t, e.ID(`select count(*) from messages where incident_id = $1 and state = 'cancelled'`, int64(id)))
 		require.Zero(t, e.ID(`select count(*) from messages m where m.incident_id = $1 and m.state = 'aggregated' and not exists (
 			select from messages d where d.batch = m.batch and d.purpose = 'digest' and d.state in ('sent', 'delivered', 'failed'))`, int64(id)),
@@ -106,7 +109,8 @@ func TestAFloodWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 	require.Zero(t, e.ID(`select count(*) from messages d where d.purpose = 'digest' and d.state = 'failed' and not exists (
 		select from messages f where f.fallback_of = d.id) and not exists (
 		select from batch_incidents b join timeline_entries t on t.incident_id = b.incident_id where b.batch = d.batch and t.kind = 'fallback')`), "P8")
-	require.Positive(t, e.ID(`select count(*) from message_changes where description = $1`, messages.ReprioritisationText))
+	require.Positive(t, e.ID(`select count(*) from message_changes where description = $1`,
+		messages.ReprioritisationText))
 	require.Equal(t, e.ID(`select count(*) from messages where held_at is null and mode <> 'drop' and request_id is null and fallback_of is null`),
 		e.ID(`select sum((x->>'n')::int) from sliding_counts c, jsonb_array_elements(c.state->'w'->'e') x where c.key = 'quota:' || $1::bigint`, e.App)-
 			e.ID(`select count(*) from timeline_entries where kind = 'held' and text like '%no others came'`), "each message was counted once")

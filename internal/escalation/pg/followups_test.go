@@ -16,7 +16,8 @@ import (
 // followUps stores the follow-ups of a person for a priority, as pairs of mode and seconds.
 func followUps(e *pgtest.Escalating, person, priority string, pairs ...any) {
 	for i := 0; i < len(pairs); i += 2 {
-		e.Exec(`insert into user_follow_ups values ($1, $2, $3, $4, $5)`, e.People[person], priority, i/2+1, pairs[i], pairs[i+1])
+		e.Exec(`insert into user_follow_ups values ($1, $2, $3, $4, $5)`, e.People[person], priority, i/2+1, pairs[i],
+			pairs[i+1])
 	}
 }
 
@@ -35,7 +36,8 @@ func TestFollowUpsWaitInTheQueueAndDelayNoStep(t *testing.T) {
 		pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute, Repeat: 1},
 		pgtest.Intent{Step: 2, Role: "user", Target: "bo", Priority: "high", Wait: time.Minute}))
 	e.Pass()
-	pages := []string{"1.0.0 primary ana sms pending", "1.0.0 follow-up-1 ana slack pending", "1.0.0 follow-up-2 ana call pending"}
+	pages := []string{"1.0.0 primary ana sms pending", "1.0.0 follow-up-1 ana slack pending",
+		"1.0.0 follow-up-2 ana call pending"}
 	require.ElementsMatch(t, pages, e.Pages(id))
 	require.Equal(t, []string{"step: step 1: paging ana by sms (then slack after 2 min and call after 5 min) (high, named in the plan)"}, e.Timeline(id))
 	require.Equal(t, "0 120 300", e.Text(`select string_agg(round(extract(epoch from available_at - created_at))::text, ' ' order by available_at) from messages`))
@@ -53,7 +55,8 @@ func TestFollowUpsWaitInTheQueueAndDelayNoStep(t *testing.T) {
 	e.Later(time.Minute)
 	e.Pass()
 	require.False(t, e.Progress(id).Active, "follow-ups do not keep the plan from ending")
-	require.Equal(t, int64(2), e.ID(`select count(*) from messages where state = 'pending'`), "they are still sent: nobody has acknowledged")
+	require.Equal(t, int64(2), e.ID(`select count(*) from messages where state = 'pending'`),
+		"they are still sent: nobody has acknowledged")
 
 	require.Zero(t, e.ID(`select count(*) from messages m where m.settled_at is null and (m.held_at is null or m.mode_since <= statement_timestamp())`))
 }
@@ -62,7 +65,8 @@ func TestAnAcknowledgementCancelsFollowUpsAndReopeningMakesThemAgain(t *testing.
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	followUps(e, "ana", "high", "slack", 120, "call", 300)
-	id := e.Open(e.Plan("night", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+	id := e.Open(e.Plan("night", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high",
+		Wait: time.Hour}))
 	e.Pass()
 	e.Exec(`update messages set state = 'sent', settled_at = $1 where purpose in ('primary', 'follow-up-1')`, e.Now)
 	e.Acknowledge(id)
@@ -70,7 +74,8 @@ func TestAnAcknowledgementCancelsFollowUpsAndReopeningMakesThemAgain(t *testing.
 	require.Contains(t, e.Pages(id), "1.0.0 follow-up-2 ana call cancelled")
 	e.Reopen(id)
 	e.Pass()
-	require.ElementsMatch(t, []string{"1.0.0 primary ana sms sent", "1.0.0 follow-up-1 ana slack sent", "1.0.0 follow-up-2 ana call cancelled",
+	require.ElementsMatch(t, []string{"1.0.0 primary ana sms sent", "1.0.0 follow-up-1 ana slack sent",
+		"1.0.0 follow-up-2 ana call cancelled",
 		"1.0.0 follow-up-2 ana call pending/1"}, e.Pages(id))
 	require.Contains(t, e.Timeline(id), "step: step 1: ana is notified by call after 5 min, because the acknowledgement was taken back")
 	require.Equal(t, time.Hour, e.Progress(id).Due, "the wait of the step is as before")

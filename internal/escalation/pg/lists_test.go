@@ -35,7 +35,8 @@ func TestAPlanPagesAMailingList(t *testing.T) {
 	e := pgtest.NewEscalating(t)
 	e.MailingList("all@example.com", "ana", "bo", "cy")
 	e.Exec(`update users set active = false where name = 'bo'`)
-	id := e.Open(e.Plan("everybody", pgtest.Intent{Step: 1, Role: "mailing-list", Target: "all@example.com", Priority: "low", Wait: time.Minute}))
+	id := e.Open(e.Plan("everybody", pgtest.Intent{Step: 1, Role: "mailing-list", Target: "all@example.com",
+		Priority: "low", Wait: time.Minute}))
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana email pending", "1.0.0 primary cy email pending"}, e.Pages(id))
 	require.Contains(t, e.Timeline(id)[0], "mailing list all@example.com")
@@ -57,12 +58,14 @@ func TestAnEmptyOrTooLargeMailingListPagesTheFallback(t *testing.T) {
 		"none": "mailing list none has no active member",
 		"huge": "mailing list huge is too large: it has 2 members, and lists of 2 or more are not unrolled",
 	} {
-		plan := e.Plan(list, pgtest.Intent{Step: 1, Role: "mailing-list", Target: list, Priority: "high", Wait: time.Minute})
+		plan := e.Plan(list, pgtest.Intent{Step: 1, Role: "mailing-list", Target: list, Priority: "high",
+			Wait: time.Minute})
 		e.FallbackTo("plans", plan, "user", "bo")
 		id := e.Open(plan)
 		require.NoError(t, r.Pass(t.Context()))
 		require.Equal(t, []string{"1.0.0 fallback bo sms pending"}, e.Pages(id))
-		require.Equal(t, "fallback: step 1: mailing list "+list+" cannot be paged: "+why+"; paging bo by sms instead (fallback of plan "+list+", bo)",
+		require.Equal(t, "fallback: step 1: mailing list "+list+" cannot be paged: "+why+
+			"; paging bo by sms instead (fallback of plan "+list+", bo)",
 			e.Timeline(id)[0])
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
-// periodic are the statements that processes run again and again, on tables that grow: by file, statement and arguments, with the most rows that
-// they may read while nothing is due. A new one belongs here.
+// periodic are the statements that processes run again and again, on tables that grow: by file, statement and
+// arguments, with the most rows that they may read while nothing is due. A new one belongs here.
 func periodic() map[string]map[string]map[string]any {
 	all := make([]int, 256)
 	for b := range all {
@@ -33,12 +33,14 @@ func periodic() map[string]map[string]map[string]any {
 			"OverdueSending": {"process_id": "me", "buckets": all},
 			"ExpiredBuckets": {"buckets": all},
 		},
-		"queues.sql":      {"QueueDepths": nil, "PendingByApplication": nil},
-		"watch.sql":       {"OldestUnsent": nil, "NoteUnsent": {"low": ago, "after_us": int64(30_000_000), "buckets": all}},
+		"queues.sql": {"QueueDepths": nil, "PendingByApplication": nil},
+		"watch.sql": {"OldestUnsent": nil, "NoteUnsent": {"low": ago, "after_us": int64(30_000_000),
+			"buckets": all}},
 		"floods.sql":      {"DueAggregations": {"now": now, "buckets": all}},
 		"added_pages.sql": {"WaitingPages": {"now": now, "buckets": all, "excluded": none, "most": 100}},
-		"deliveries.sql":  {"DueTimers": {"now": now, "buckets": all}, "ForgetResolvedGroups": nil, "ForgetRestarts": nil},
-		"receipts.sql":    {"EarlyReceipts": nil},
+		"deliveries.sql": {"DueTimers": {"now": now, "buckets": all}, "ForgetResolvedGroups": nil,
+			"ForgetRestarts": nil},
+		"receipts.sql": {"EarlyReceipts": nil},
 		"silences.sql": {
 			"EndedSilences": {"buckets": all, "most": 500},
 			"AboutToPage":   {"application_id": 0, "any_plan": true, "plan_ids": none},
@@ -55,7 +57,8 @@ func TestPeriodicStatementsReadOnlyWhatIsDue(t *testing.T) {
 	url := pgtest.URL(t)
 	plain, keyed := pgtest.Open(t, url, postgres.Config{}), pgtest.Open(t, url, postgres.Config{KeyedPlans: true})
 	fillSized(t, plain, 20_000)
-	_, err := plain.Pool().Exec(t.Context(), `insert into incidents (plan_id, application_id, active, silenced_until) select 1, 2, false, clock_timestamp() + interval '1 day' from generate_series(1, 20000);
+	_, err := plain.Pool().Exec(t.Context(),
+		`insert into incidents (plan_id, application_id, active, silenced_until) select 1, 2, false, clock_timestamp() + interval '1 day' from generate_series(1, 20000);
 		insert into messages (bucket, incident_id, reopen_count, step, position, repeat, application_id, recipient, user_id, target, class, mode, state, settled_at)
 			select n & 255, n, 0, 1, 0, 0, 2, 'user:1', 1, 'ann', 0, 'email', 'sent', clock_timestamp() from generate_series(1, 20000) n;
 		insert into timeline_entries (incident_id, kind, actor, text) select n, 'step', '', 'x' from generate_series(1, 20000) n;
@@ -70,15 +73,18 @@ func TestPeriodicStatementsReadOnlyWhatIsDue(t *testing.T) {
 	for role, d := range map[string]*postgres.DB{"iris-api": plain, "message-processor": keyed} {
 		for file, statements := range periodic() {
 			for name, args := range statements {
-				require.LessOrEqual(t, pgtest.Scanned(t, d, file, name, args), 600, "%s %s, as planned in %s", file, name, role)
+				require.LessOrEqual(t, pgtest.Scanned(t, d, file, name, args), 600, "%s %s, as planned in %s", file,
+					name, role)
 			}
 		}
-		read := pgtest.Scanned(t, d, "silences.sql", "Silences", map[string]any{"counted": false, "id": 0, "kept": true, "before": int64(1) << 60, "most": 10_000})
+		read := pgtest.Scanned(t, d, "silences.sql", "Silences",
+			map[string]any{"counted": false, "id": 0, "kept": true, "before": int64(1) << 60, "most": 10_000})
 		require.LessOrEqual(t, read, 5_000, "%s: the list of 1,000 silences, not what they hide", role)
 	}
 }
 
-// Of the escalating incidents that a silence may hide at once, only the newest are read, also if an application or a plan has few.
+// Of the escalating incidents that a silence may hide at once, only the newest are read, also if an application or a
+// plan has few.
 func TestASilenceReadsABoundedNumberOfIncidents(t *testing.T) {
 	t.Parallel()
 	d := newSized(t, 40_000)

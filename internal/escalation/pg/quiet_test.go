@@ -23,13 +23,16 @@ func TestPagesBeyondTheLimitOfTheDayAreSentAsOneDigest(t *testing.T) {
 	two := e.Plan("two", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour})
 	first := e.Open(one)
 	e.Pass()
-	require.ElementsMatch(t, []string{"1.0.0 primary ana sms pending", "1.0.0 follow-up-1 ana slack pending"}, e.Pages(first))
+	require.ElementsMatch(t, []string{"1.0.0 primary ana sms pending", "1.0.0 follow-up-1 ana slack pending"},
+		e.Pages(first))
 	second, third, fourth := e.Open(one), e.Open(two), e.Open(two)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms aggregated"}, e.Pages(second), "without its follow-up")
-	require.Contains(t, e.Timeline(second), "held: page to ana by sms held: they have had their 1 call or text of the day; it is sent Sat 2026-11-21 08:00 UTC")
+	require.Contains(t, e.Timeline(second),
+		"held: page to ana by sms held: they have had their 1 call or text of the day; it is sent Sat 2026-11-21 08:00 UTC")
 	require.Equal(t, time.Minute, e.Progress(second).Due, "a held page counts as sent")
-	urgent := e.Open(e.Plan("three", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "urgent", Wait: time.Hour}))
+	urgent := e.Open(e.Plan("three", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "urgent",
+		Wait: time.Hour}))
 	low := e.Open(e.Plan("four", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "low", Wait: time.Hour}))
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana call pending"}, e.Pages(urgent), "never held")
@@ -39,14 +42,18 @@ func TestPagesBeyondTheLimitOfTheDayAreSentAsOneDigest(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 primary ana sms cancelled"}, e.Pages(fourth))
 
 	e.Later(14 * time.Hour) // Saturday, 2 a.m.
-	weekend := e.Open(e.Plan("five", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "low", Wait: time.Hour}))
+	weekend := e.Open(e.Plan("five", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "low",
+		Wait: time.Hour}))
 	e.Pass()
-	require.Contains(t, e.Timeline(weekend), "held: page to ana by email held: they get low pages on working days only; it is sent Mon 2026-11-23 08:00 UTC")
+	require.Contains(t, e.Timeline(weekend),
+		"held: page to ana by email held: they get low pages on working days only; it is sent Mon 2026-11-23 08:00 UTC")
 	require.Equal(t, int64(0), e.ID(`select count(*) from messages where purpose = 'digest'`))
 	e.Later(6 * time.Hour)
 	e.Pass()
-	require.Equal(t, "ana sms high 2 pending", e.Text(`select target || ' ' || mode || ' ' || priority || ' ' || batch_size || ' ' || state from messages where purpose = 'digest'`))
-	require.Equal(t, "2 pages that were held for you", e.Text(`select c.subject from message_contents c join messages m on m.id = c.message_id where m.incident_id = $1`, third))
+	require.Equal(t, "ana sms high 2 pending",
+		e.Text(`select target || ' ' || mode || ' ' || priority || ' ' || batch_size || ' ' || state from messages where purpose = 'digest'`))
+	require.Equal(t, "2 pages that were held for you",
+		e.Text(`select c.subject from message_contents c join messages m on m.id = c.message_id where m.incident_id = $1`, third))
 	require.Equal(t, []string{"1.0.0 primary ana email aggregated"}, e.Pages(weekend))
 	e.Later(48 * time.Hour)
 	e.Pass()

@@ -31,7 +31,8 @@ func TestAPlanIsRepeatedAndThenPagesTheFallback(t *testing.T) {
 	e.FallbackTo("applications", e.App, "user", "boss")
 	id := e.Open(plan)
 	finish(e, id)
-	require.Equal(t, []string{"1.0.0 primary ana email sent", "2.0.0 primary bo sms sent", "3.0.0 primary ana email sent",
+	require.Equal(t, []string{"1.0.0 primary ana email sent", "2.0.0 primary bo sms sent",
+		"3.0.0 primary ana email sent",
 		"4.0.0 primary bo sms sent", "5.0.0 fallback boss sms sent"}, e.Pages(id))
 	lines := e.Timeline(id)
 	require.Equal(t, "step: step 4 (step 2 of repeat 1): paging bo by sms (high, named in the plan)", lines[3])
@@ -43,7 +44,8 @@ func TestAPlanIsRepeatedAndThenPagesTheFallback(t *testing.T) {
 func TestAnAcknowledgementInARepeatContinuesThere(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	plan := e.Plan("twice", pgtest.Intent{Step: 1, Role: "round-robin", Target: "db", Priority: "high", Wait: time.Hour})
+	plan := e.Plan("twice", pgtest.Intent{Step: 1, Role: "round-robin", Target: "db", Priority: "high",
+		Wait: time.Hour})
 	e.Exec(`update plans set settings = '{"repeat": 2}' where id = $1`, plan)
 	id := e.Open(plan)
 	e.Pass()
@@ -56,7 +58,8 @@ func TestAnAcknowledgementInARepeatContinuesThere(t *testing.T) {
 	e.Reopen(id)
 	e.Pass()
 	require.Len(t, e.Pages(id), 3)
-	require.EqualValues(t, 2, e.ID(`select count(distinct target) from messages where incident_id = $1`, id), "each round pages the next member")
+	require.EqualValues(t, 2, e.ID(`select count(distinct target) from messages where incident_id = $1`, id),
+		"each round pages the next member")
 	e.Settle(id, "sent")
 	e.Later(time.Hour)
 	e.Pass()
@@ -123,11 +126,13 @@ func TestAStepIsLeftOutWhenItsConditionDoesNotHold(t *testing.T) {
 	id := e.Open(plan)
 	finish(e, id)
 	require.Equal(t, []string{"2.0.0 primary bo sms sent"}, e.Pages(id))
-	require.Equal(t, "skipped: step 1 is left out: it applies mon, tue, wed, thu, fri 09:00 to 23:00 Europe/Berlin", e.Timeline(id)[0])
+	require.Equal(t, "skipped: step 1 is left out: it applies mon, tue, wed, thu, fri 09:00 to 23:00 Europe/Berlin",
+		e.Timeline(id)[0])
 
 	when(`[{"step": 1, "windows": [{"days": ["sun"]}]}, {"step": 2, "windows": [{"days": ["sun"]}]}]`)
 	id = e.Open(plan)
 	finish(e, id)
-	require.Equal(t, []string{"3.0.0 fallback owner sms sent"}, e.Pages(id), "somebody is paged, the creator of the plan at last")
+	require.Equal(t, []string{"3.0.0 fallback owner sms sent"}, e.Pages(id),
+		"somebody is paged, the creator of the plan at last")
 	require.Equal(t, pgtest.Progress{Step: 3}, e.Progress(id))
 }

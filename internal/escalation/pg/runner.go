@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Runner implements Work, Ledger, Digests, Timers and Additions of escalation: it reads due incidents and the outcomes of their messages, and
-// advances incidents in fenced transactions. It is safe for concurrent use.
+// Runner implements Work, Ledger, Digests, Timers and Additions of escalation: it reads due incidents and the outcomes
+// of their messages, and advances incidents in fenced transactions. It is safe for concurrent use.
 type Runner struct {
 	db     *postgres.DB
 	quotas *pg.Quotas
@@ -39,8 +39,8 @@ func NewRunner(d *postgres.DB) *Runner {
 	return &Runner{db: d, quotas: pg.NewQuotas(d, nil), floods: pg.NewKnownKeys[escalation.AggregationKey]()}
 }
 
-// WithQuota sets the quota of applications that have none of their own (nil = none), and how many calls and texts a person without
-// a limit of their own gets on one day (0 = no limit). It must be called before the store is used.
+// WithQuota sets the quota of applications that have none of their own (nil = none), and how many calls and texts a
+// person without a limit of their own gets on one day (0 = no limit). It must be called before the store is used.
 func (r *Runner) WithQuota(q *pg.StandardQuota, perDay int) *Runner {
 	r.quotas = pg.NewQuotas(r.db, q).WithDailyLimit(perDay)
 	return r
@@ -67,7 +67,8 @@ func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask
 	return out, err
 }
 
-// Ahead returns an incident as Due would, whether or not it is due. It returns a NotFound fault if there is no such incident.
+// Ahead returns an incident as Due would, whether or not it is due. It returns a NotFound fault if there is no such
+// incident.
 func (r *Runner) Ahead(ctx context.Context, id incidents.ID) (escalation.Due, error) {
 	due := make([]escalation.Due, 1)
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -96,8 +97,8 @@ func dueOf(row postgresdb.DueIncidentsRow, lease buckets.Lease) escalation.Due {
 	return d
 }
 
-// observe reads the outcomes of the messages and the dynamic targets of the active incidents. It reads the messages of every one, as
-// lockUnchanged does: an incident whose plan has not begun has messages too, if somebody was added to it.
+// observe reads the outcomes of the messages and the dynamic targets of the active incidents. It reads the messages of
+// every one, as lockUnchanged does: an incident whose plan has not begun has messages too, if somebody was added to it.
 func observe(ctx context.Context, q *postgresdb.Queries, due []escalation.Due) error {
 	var reopened, all []int64
 	for _, d := range due {
@@ -191,12 +192,14 @@ func readDynamic(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[i
 		if out[int64(row.IncidentID)] == nil {
 			out[int64(row.IncidentID)] = map[int]escalation.Target{}
 		}
-		out[int64(row.IncidentID)][row.DynamicIndex] = escalation.Target{Role: row.Role, Name: row.Name, TargetID: row.TargetID}
+		out[int64(row.IncidentID)][row.DynamicIndex] = escalation.Target{Role: row.Role, Name: row.Name,
+			TargetID: row.TargetID}
 	}
 	return out, nil
 }
 
-// resumeBatch is how many incidents of one plan and application one statement makes due; the next statement makes more due.
+// resumeBatch is how many incidents of one plan and application one statement makes due; the next statement makes more
+// due.
 const resumeBatch = 5000
 
 // Resume makes paused incidents due again. See escalation.Work.
@@ -213,7 +216,8 @@ func (r *Runner) Resume(ctx context.Context, now time.Time) (int, error) {
 func (r *Runner) NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error) {
 	var seconds float64
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
-		seconds, err = q.NextDueIncident(ctx, postgresdb.NextDueIncidentParams{Now: postgres.NullTime(now), Buckets: pgbuckets.BucketNumbers(leases)})
+		seconds, err = q.NextDueIncident(ctx, postgresdb.NextDueIncidentParams{Now: postgres.NullTime(now),
+			Buckets: pgbuckets.BucketNumbers(leases)})
 		return err
 	})
 	return time.Duration(math.Min(seconds, 3600) * float64(time.Second)), err

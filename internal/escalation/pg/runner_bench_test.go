@@ -25,8 +25,8 @@ func benchRunner(b *testing.B, e *pgtest.Escalating) *runner.Runner {
 	return r
 }
 
-// A burst of 6,000 incidents, each with three pages in its first step: the pass that makes them, in an empty database and
-// among 1,000,000 incidents that are due later.
+// A burst of 6,000 incidents, each with three pages in its first step: the pass that makes them, in an empty database
+// and among 1,000,000 incidents that are due later.
 //
 //	IRIS_DATABASE_URL=... go test ./internal/escalation/pg -run '^$' -bench RunnerBurst -benchtime 5x
 func BenchmarkRunnerBurst(b *testing.B) {

@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Commit implements escalation.Ledger. It locks leases, then incidents, each in ascending order. Incidents that changed since
-// they were read are left out: they are still due and are read again.
+// Commit implements escalation.Ledger. It locks leases, then incidents, each in ascending order. Incidents that changed
+// since they were read are left out: they are still due and are read again.
 func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
 	var written []incidents.ID
 	policy, err := r.quotas.Current(ctx)
@@ -82,7 +82,8 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 func toWrite(changes []escalation.Change) (news []floods.Message, entries []floods.Entry) {
 	for _, c := range changes {
 		for _, m := range c.Messages {
-			news = append(news, floods.Message{Bucket: c.Lease.Bucket, New: m, At: c.At, Application: c.Application, Aggregation: c.Aggregation})
+			news = append(news, floods.Message{Bucket: c.Lease.Bucket, New: m, At: c.At, Application: c.Application,
+				Aggregation: c.Aggregation})
 		}
 		for _, e := range c.Entries {
 			entries = append(entries, floods.Entry{Incident: c.ID, Entry: e})
@@ -151,7 +152,8 @@ func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, 
 		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
 			return err
 		}
-		n, err := q.DelayIncident(ctx, db.DelayIncidentParams{Now: postgres.NullTime(now), Seconds: by.Seconds(), ID: d.ID, Version: d.Version})
+		n, err := q.DelayIncident(ctx, db.DelayIncidentParams{Now: postgres.NullTime(now), Seconds: by.Seconds(),
+			ID: d.ID, Version: d.Version})
 		if err != nil {
 			return fmt.Errorf("delay incident: %w", err)
 		}
@@ -215,7 +217,8 @@ func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.
 		var entries []floods.Entry
 		for _, id := range silent {
 			if n := counts[id]; n > 0 {
-				entries = append(entries, floods.Entry{Incident: incidents.ID(id), Entry: escalation.CancelledEntry(n, at)})
+				entries = append(entries, floods.Entry{Incident: incidents.ID(id),
+					Entry: escalation.CancelledEntry(n, at)})
 			}
 		}
 		return pg.AddEntries(ctx, q, entries)

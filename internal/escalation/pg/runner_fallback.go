@@ -43,7 +43,8 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.
 				},
 			}
 			for k, to := range row.OtherRecipients {
-				out[i].Others = append(out[i].Others, escalation.OtherMessage{Recipient: messages.Recipient(to), Fate: fate(row.OtherStates[k])})
+				out[i].Others = append(out[i].Others, escalation.OtherMessage{Recipient: messages.Recipient(to),
+					Fate: fate(row.OtherStates[k])})
 			}
 		}
 		return nil
@@ -51,7 +52,8 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.
 	return out, err
 }
 
-// digestOf returns the batch if the failed message is a digest. A page inside a digest has its own fallback and returns "".
+// digestOf returns the batch if the failed message is a digest. A page inside a digest has its own fallback and returns
+// "".
 func digestOf(row db.MessagesNeedingFallbackRow) string {
 	if row.IncidentID != nil {
 		return ""
@@ -59,8 +61,8 @@ func digestOf(row db.MessagesNeedingFallbackRow) string {
 	return postgres.Deref(row.Batch)
 }
 
-// CommitFallbacks implements escalation.Ledger. It locks leases, incidents, then messages, each in ascending order. Rows that
-// another transaction locked or changed are left for the next pass.
+// CommitFallbacks implements escalation.Ledger. It locks leases, incidents, then messages, each in ascending order.
+// Rows that another transaction locked or changed are left for the next pass.
 func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.FallbackChange, now time.Time) error {
 	return r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := pgbuckets.Fence(ctx, q, processID, leases); err != nil {

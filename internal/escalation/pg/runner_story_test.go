@@ -22,9 +22,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Two runners own all buckets, one of them with a stale lease. People acknowledge and reopen, and a delivery records sent
-// messages, all at the same time and on the database's clock. At the end every incident must have its correct state, and
-// every message must exist once.
+// Two runners own all buckets, one of them with a stale lease. People acknowledge and reopen, and a delivery records
+// sent messages, all at the same time and on the database's clock. At the end every incident must have its correct
+// state, and every message must exist once.
 func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
@@ -60,7 +60,8 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 	ana := users.User{ID: users.ID(e.People["ana"]), Name: "ana"}
 	for range 150 {
 		id := ids[rand.IntN(count/2)] // the other half is not changed
-		_, err := answers.Acknowledge(ctx, incidents.Change{IDs: []incidents.ID{id}, Actor: "ana", Via: incidents.ViaAPI}, ana)
+		_, err := answers.Acknowledge(ctx, incidents.Change{IDs: []incidents.ID{id}, Actor: "ana",
+			Via: incidents.ViaAPI}, ana)
 		require.NoError(t, err)
 		if rand.IntN(2) == 0 {
 			_, err = answers.Reopen(ctx, incidents.Change{IDs: []incidents.ID{id}, Actor: "ana", Via: incidents.ViaAPI})

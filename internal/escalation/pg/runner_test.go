@@ -29,9 +29,11 @@ func TestRunnerPagesWaitsAndPagesTheNextStep(t *testing.T) {
 	id := e.Open(plan)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana email pending", "1.1.0 primary ana sms pending"}, e.Pages(id))
-	require.Equal(t, []string{"step: step 1: paging ana by email and sms (high and medium, named in the plan)"}, e.Timeline(id))
+	require.Equal(t, []string{"step: step 1: paging ana by email and sms (high and medium, named in the plan)"},
+		e.Timeline(id))
 	require.True(t, e.Woken.Has(int(id&255)))
-	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: 2 * time.Minute}, e.Progress(id), "high waits 2 min for what does not leave")
+	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: 2 * time.Minute}, e.Progress(id),
+		"high waits 2 min for what does not leave")
 
 	e.Later(5 * time.Second)
 	e.Settle(id, "sent")
@@ -57,7 +59,8 @@ func TestRunnerPagesWaitsAndPagesTheNextStep(t *testing.T) {
 func TestRunnerLogsRepeatsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	id := e.Open(e.Plan("again", pgtest.Intent{Step: 1, Role: "oncall-secondary", Target: "db", Priority: "high", Wait: time.Minute, Repeat: 1}))
+	id := e.Open(e.Plan("again", pgtest.Intent{Step: 1, Role: "oncall-secondary", Target: "db", Priority: "high",
+		Wait: time.Minute, Repeat: 1}))
 	e.Pass()
 	e.Settle(id, "sent")
 	e.Later(time.Minute)
@@ -79,7 +82,8 @@ func TestRunnerEscalatesWhenAMessageIsNotSent(t *testing.T) {
 	e.Later(time.Minute)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana call pending"}, e.Pages(id))
-	require.Equal(t, "late: step 1 not delivered yet, escalating: 1 page is not settled, the wait begins anyway", e.Timeline(id)[1])
+	require.Equal(t, "late: step 1 not delivered yet, escalating: 1 page is not settled, the wait begins anyway",
+		e.Timeline(id)[1])
 	e.Later(30 * time.Second)
 	e.Pass()
 	require.Len(t, e.Pages(id), 2)
@@ -142,13 +146,15 @@ func TestRunnerRecreatesMessagesThatWereMovedToHistory(t *testing.T) {
 func TestRunnerKeepsMessagesWhenReopenedBeforeTheCancel(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	id := e.Open(e.Plan("quick", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+	id := e.Open(e.Plan("quick", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high",
+		Wait: time.Hour}))
 	e.Pass()
 	e.Acknowledge(id)
 	e.Reopen(id)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(id))
-	require.Equal(t, "reopened: escalation continues at step 1; messages that were sent before count", e.Timeline(id)[1])
+	require.Equal(t, "reopened: escalation continues at step 1; messages that were sent before count",
+		e.Timeline(id)[1])
 }
 
 func TestRunnerPagesTheFallback(t *testing.T) {
@@ -182,7 +188,8 @@ func TestRunnerPagesTheFallback(t *testing.T) {
 	require.Equal(t, "1.0.0 fallback boss sms pending", e.Pages(second)[0])
 	require.Contains(t, e.Timeline(second)[0], "paging boss by sms instead (fallback of plan holes, boss)")
 	var audit string
-	require.NoError(t, e.DB.Pool().QueryRow(t.Context(), `select format('%s %s %s', c.change_type, c.old, c.new) from message_changes c
+	require.NoError(t, e.DB.Pool().QueryRow(t.Context(),
+		`select format('%s %s %s', c.change_type, c.old, c.new) from message_changes c
 		join messages m on m.id = c.message_id where m.incident_id = $1 order by c.id limit 1`, second).Scan(&audit))
 	require.Equal(t, "target-change manager|empty boss", audit)
 }
@@ -196,7 +203,8 @@ func TestRunnerWhenNobodyCanBePaged(t *testing.T) {
 		pgtest.Intent{Step: 1, Role: "manager", Target: "empty", Priority: "high", Wait: time.Hour, Repeat: 5},
 		pgtest.Intent{Step: 2, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
 	e.Pass()
-	require.Equal(t, []string{"2.0.0 primary ana sms pending"}, e.Pages(id), "a step that reached nobody holds nothing up")
+	require.Equal(t, []string{"2.0.0 primary ana sms pending"}, e.Pages(id),
+		"a step that reached nobody holds nothing up")
 	require.Equal(t, "fallback: step 1: manager of empty cannot be paged: team empty has no manager, and no fallback can be paged either "+
 		"(creator of plan void: not active): this notification reaches NOBODY", e.Timeline(id)[0])
 }
@@ -234,7 +242,8 @@ func TestRunnerReplacesMessagesThatFailedInEveryMode(t *testing.T) {
 func TestRunnerReplacesOutOfBandMessages(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	request := e.ID(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.App)
+	request := e.ID(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`,
+		e.App)
 	failed := e.ID(`insert into messages (bucket, request_id, application_id, recipient, user_id, target, class, mode, state, needs_fallback, settled_at)
 		values ($1 & 255, $1, $2, 'user:' || $3::bigint, $3::bigint, 'ana', 2, 'slack', 'failed', true, $4) returning id`, request, e.App, e.People["ana"], e.Now)
 	e.Pass()
@@ -251,7 +260,8 @@ func TestRunnerReplacesOutOfBandMessages(t *testing.T) {
 func TestRunnerStaleEpochWritesNothing(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	id := e.Open(e.Plan("fenced", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+	id := e.Open(e.Plan("fenced", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high",
+		Wait: time.Hour}))
 	other := e.Own("other")
 	e.Pass()
 	require.Empty(t, e.Pages(id))
@@ -287,7 +297,8 @@ func TestRunnerTwoProcessesMakeOneSetOfMessages(t *testing.T) {
 func TestRunnerSeesMessagesThatSettleWhileItDecides(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	id := e.Open(e.Plan("between", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "low", Wait: time.Minute},
+	id := e.Open(e.Plan("between", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "low",
+		Wait: time.Minute},
 		pgtest.Intent{Step: 2, Role: "user", Target: "bo", Priority: "low", Wait: time.Minute}))
 	e.Pass()
 	e.Exec(`update incidents set due_at = $2 where id = $1`, id, e.Now) // due for another reason
@@ -346,8 +357,10 @@ func TestRunnerHandlesUnreadableProgressAndMissingSteps(t *testing.T) {
 	require.Equal(t, []string{"exhausted: the incident is at step 7, but plan broken has only 1 step: escalation ends here"}, e.Timeline(beyond))
 	require.False(t, e.Progress(beyond).Active)
 	require.Equal(t, []string{"1.0.0 fallback owner sms pending"}, e.Pages(none))
-	require.Contains(t, strings.Join(e.Timeline(none), "\n"), "fallback: step 1: plan nothing has no steps; paging owner by sms instead (creator of plan nothing)")
-	require.Contains(t, strings.Join(e.Timeline(none), "\n"), "exhausted: plan nothing has no steps: escalation ends here")
+	require.Contains(t, strings.Join(e.Timeline(none), "\n"),
+		"fallback: step 1: plan nothing has no steps; paging owner by sms instead (creator of plan nothing)")
+	require.Contains(t, strings.Join(e.Timeline(none), "\n"),
+		"exhausted: plan nothing has no steps: escalation ends here")
 	require.False(t, e.Progress(none).Active)
 }
 
@@ -359,8 +372,10 @@ func TestRunnerTracking(t *testing.T) {
 		json.RawMessage(`{"Shop": {"email_subject": "s"}}`))
 	id := e.Open(plan)
 	e.Pass()
-	require.Equal(t, []string{"0.0.0 tracking log@example.com email pending", "1.0.0 primary ana sms pending"}, e.Pages(id))
-	require.Equal(t, []string{"step: notifying the plan's tracking address by email", "step: step 1: paging ana by sms (high, named in the plan)"}, e.Timeline(id))
+	require.Equal(t, []string{"0.0.0 tracking log@example.com email pending", "1.0.0 primary ana sms pending"},
+		e.Pages(id))
+	require.Equal(t, []string{"step: notifying the plan's tracking address by email",
+		"step: step 1: paging ana by sms (high, named in the plan)"}, e.Timeline(id))
 	e.Settle(id, "sent")
 	e.Later(time.Minute)
 	e.Pass()
@@ -409,7 +424,8 @@ func TestRunnerModeChange(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	e.Person("mail-only", "email")
-	id := e.Open(e.Plan("modes", pgtest.Intent{Step: 1, Role: "user", Target: "mail-only", Priority: "urgent", Wait: time.Minute}))
+	id := e.Open(e.Plan("modes", pgtest.Intent{Step: 1, Role: "user", Target: "mail-only", Priority: "urgent",
+		Wait: time.Minute}))
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary mail-only email pending"}, e.Pages(id))
 	require.Equal(t, []string{"step: step 1: paging mail-only by email because there is no call contact (urgent, named in the plan)"}, e.Timeline(id))
@@ -424,7 +440,8 @@ func TestRunnerFindsNothingWhenNothingIsDue(t *testing.T) {
 	next, err := store.NextDue(t.Context(), e.Holder.Held, e.Now)
 	require.NoError(t, err)
 	require.Equal(t, time.Hour, next)
-	id := e.Open(e.Plan("soon", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute}))
+	id := e.Open(e.Plan("soon", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high",
+		Wait: time.Minute}))
 	e.Exec(`update incidents set due_at = $2 where id = $1`, id, e.Now.Add(1500*time.Millisecond))
 	next, err = store.NextDue(t.Context(), e.Holder.Held, e.Now)
 	require.NoError(t, err)

@@ -18,7 +18,8 @@ import (
 func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (woken buckets.Set, err error) {
 	var due []db.DueTimersRow
 	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		due, err = q.DueTimers(ctx, db.DueTimersParams{Buckets: pgbuckets.BucketNumbers(leases), Now: postgres.NullTime(now)})
+		due, err = q.DueTimers(ctx, db.DueTimersParams{Buckets: pgbuckets.BucketNumbers(leases),
+			Now: postgres.NullTime(now)})
 		return err
 	})
 	if err != nil || len(due) == 0 {
@@ -76,14 +77,16 @@ var rings = map[string]struct {
 	event incidents.Event
 	line  string
 }{
-	pgincidents.TimerLate:            {incidents.LateDelivery, "no resolve followed the late firing delivery"},
-	pgincidents.TimerNews:            {incidents.News, "there is a new alert"},
-	pgincidents.TimerSnooze:          {incidents.SnoozeEnded, "the snooze is over"},
-	pgincidents.TimerAcknowledgement: {incidents.AcknowledgementTimedOut, "it was acknowledged, but not resolved in time"},
+	pgincidents.TimerLate:   {incidents.LateDelivery, "no resolve followed the late firing delivery"},
+	pgincidents.TimerNews:   {incidents.News, "there is a new alert"},
+	pgincidents.TimerSnooze: {incidents.SnoozeEnded, "the snooze is over"},
+	pgincidents.TimerAcknowledgement: {incidents.AcknowledgementTimedOut,
+		"it was acknowledged, but not resolved in time"},
 }
 
-// ring makes the plan of an incident whose timer expired begin again, if its state still allows it. A timer that expires too soon after
-// another restart is set again. After a late firing it restarts nothing if another incident of the group is open.
+// ring makes the plan of an incident whose timer expired begin again, if its state still allows it. A timer that
+// expires too soon after another restart is set again. After a late firing it restarts nothing if another incident of
+// the group is open.
 func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Time) (started bool, err error) {
 	id, r := t.IncidentID, rings[t.Reason]
 	next, err := pgincidents.StatusOf(t.Incident).After(r.event)
@@ -92,7 +95,8 @@ func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Tim
 		return false, nil // another event came first
 	case t.Reason == pgincidents.TimerLate && t.Other != 0:
 		return false, pgincidents.AddEntry(ctx, q, id, incidents.EntryHeld, "",
-			fmt.Sprintf("the late firing delivery is not escalated here: incident %d of the same group is open", t.Other))
+			fmt.Sprintf("the late firing delivery is not escalated here: incident %d of the same group is open",
+				t.Other))
 	}
 	if t.Reason == pgincidents.TimerSnooze || t.Reason == pgincidents.TimerAcknowledgement {
 		if later, err := delayRing(ctx, q, t, now); err != nil || later {
@@ -127,6 +131,7 @@ func delayRing(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now tim
 	if wait <= 0 {
 		return false, nil
 	}
-	_, err = q.SetTimer(ctx, db.SetTimerParams{IncidentID: t.IncidentID, Seconds: wait.Seconds(), Reason: t.Reason, Fingerprints: t.Fingerprints})
+	_, err = q.SetTimer(ctx, db.SetTimerParams{IncidentID: t.IncidentID, Seconds: wait.Seconds(), Reason: t.Reason,
+		Fingerprints: t.Fingerprints})
 	return true, err
 }

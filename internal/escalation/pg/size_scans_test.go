@@ -23,7 +23,8 @@ func newSized(t testing.TB, rows int) *postgres.DB {
 
 func fillSized(t testing.TB, d *postgres.DB, rows int) *postgres.DB {
 	t.Helper()
-	_, err := d.Pool().Exec(t.Context(), strings.ReplaceAll(`set statement_timeout = 0; insert into users (name) values ('ann'); insert into applications (name) values ('demo');
+	_, err := d.Pool().Exec(t.Context(),
+		strings.ReplaceAll(`set statement_timeout = 0; insert into users (name) values ('ann'); insert into applications (name) values ('demo');
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
 		insert into incidents (plan_id, application_id, due_at) select 1, 2, clock_timestamp() + interval '1 day' from generate_series(1, ROWS);
 		insert into message_history (id, created_at, bucket, incident_id, batch, application_id, reopen_count, step, position, repeat, recipient, purpose, user_id, target, class,
@@ -41,7 +42,8 @@ func TestTheIncidentPageDoesNotScanHistory(t *testing.T) {
 	t.Parallel()
 	d := newSized(t, 20_000)
 	for _, query := range []string{"TimelineEntries", "TimelineAttempts", "TimelineHistory", "TimelineReceipts"} {
-		require.LessOrEqual(t, pgtest.Scanned(t, d, "incidents.sql", query, map[string]any{"incident_id": 11}), 20, query)
+		require.LessOrEqual(t, pgtest.Scanned(t, d, "incidents.sql", query, map[string]any{"incident_id": 11}), 20,
+			query)
 	}
 }
 
@@ -55,7 +57,8 @@ func TestTheLoadCountDoesNotReadSleepingIncidents(t *testing.T) {
 func TestRetentionDoesNotReadRecentRows(t *testing.T) {
 	t.Parallel()
 	d := newSized(t, 20_000)
-	_, err := d.Pool().Exec(t.Context(), `insert into notification_requests (application_id, created_at) select 2, clock_timestamp() from generate_series(1, 20000);
+	_, err := d.Pool().Exec(t.Context(),
+		`insert into notification_requests (application_id, created_at) select 2, clock_timestamp() from generate_series(1, 20000);
 		insert into idempotency_keys (application_id, route, key, body_hash, status, created_at) select 2, 'r', n::text, '', 200, clock_timestamp() from generate_series(1, 20000) n;
 		insert into message_changes (message_id, change_type) select n, 'mode-change' from generate_series(1, 20000) n;
 		insert into receipts (vendor, vendor_message_id, status, outcome, message_id) select 'twilio', n::text, 'delivered', 'delivered', n from generate_series(1, 20000) n;
@@ -80,21 +83,24 @@ func TestRetentionDoesNotReadRecentRows(t *testing.T) {
 		require.LessOrEqual(t, pgtest.Scanned(t, d, "history.sql", query, args), 3_100, "a batch of %s", query)
 	}
 	var left int
-	require.NoError(t, d.Pool().QueryRow(t.Context(), `select (select count(*) from message_changes) + (select count(*) from receipts) + (select count(*) from vendor_messages)`).Scan(&left))
+	require.NoError(t, d.Pool().QueryRow(t.Context(),
+		`select (select count(*) from message_changes) + (select count(*) from receipts) + (select count(*) from vendor_messages)`).Scan(&left))
 	require.Equal(t, 3*19_950, left)
 }
 
 func TestAFailingRetentionStepDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	_, err := d.Pool().Exec(t.Context(), `create table message_history_200001 (like message_history including defaults including constraints);
+	_, err := d.Pool().Exec(t.Context(),
+		`create table message_history_200001 (like message_history including defaults including constraints);
 		alter table message_history attach partition message_history_200001 for values from ('2000-01-01 00:00+00') to ('2000-02-01 00:00+00');
 		alter table receipts rename to receipts_away`) // the first step fails
 	require.NoError(t, err)
 	_, err = pgdelivery.NewHistory(d).Forget(t.Context(), 24*time.Hour)
 	require.Error(t, err)
 	var left bool
-	require.NoError(t, d.Pool().QueryRow(t.Context(), "select to_regclass('message_history_200001') is not null").Scan(&left))
+	require.NoError(t, d.Pool().QueryRow(t.Context(),
+		"select to_regclass('message_history_200001') is not null").Scan(&left))
 	require.False(t, left, "the failed step does not stop the next ones")
 }
 
@@ -115,7 +121,8 @@ func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {
 		e.Pass()
 	}
 	require.Equal(t, before, versions())
-	require.LessOrEqual(t, pgtest.Scanned(t, e.DB, "runner.sql", "WakeResumed", map[string]any{"now": e.Now, "most": 5000}), 10)
+	require.LessOrEqual(t, pgtest.Scanned(t, e.DB, "runner.sql", "WakeResumed",
+		map[string]any{"now": e.Now, "most": 5000}), 10)
 
 	e.Exec(`update plans set paused = false where id = $1`, plan)
 	n, err := pgescalation.NewRunner(e.DB).Resume(t.Context(), e.Now)
@@ -127,8 +134,8 @@ func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {
 	require.Equal(t, int64(5001), e.ID(`select count(*) from incidents where due_at <= $1`, e.Now))
 }
 
-// BenchmarkAtSize measures what pages and POSTs read while the database holds 500,000 sleeping incidents and 500,000 past
-// messages.
+// BenchmarkAtSize measures what pages and POSTs read while the database holds 500,000 sleeping incidents and 500,000
+// past messages.
 func BenchmarkAtSize(b *testing.B) {
 	d := newSized(b, 500_000)
 	incidents, queues, runner := pg.New(d), pgdelivery.NewQueues(d), pgescalation.NewRunner(d)

@@ -23,9 +23,11 @@ func TestEachPageOfARoundRobinTargetGoesToTheNextMember(t *testing.T) {
 			e.Settle(id, "sent")
 			e.Later(time.Minute)
 		}
-		require.Equal(t, int64(3), e.ID(`select count(distinct target) from messages where incident_id = $1`, id), "three pages, three members")
+		require.Equal(t, int64(3), e.ID(`select count(distinct target) from messages where incident_id = $1`, id),
+			"three pages, three members")
 		first[e.Text(`select target from messages where incident_id = $1 order by step, repeat limit 1`, id)]++
 	}
 	require.Len(t, first, 3)
-	require.Regexp(t, `step 1: paging (ana|bo|cy) by sms \(high, round-robin in team db: \d of 3\)`, e.Text(`select text from timeline_entries order by id limit 1`))
+	require.Regexp(t, `step 1: paging (ana|bo|cy) by sms \(high, round-robin in team db: \d of 3\)`,
+		e.Text(`select text from timeline_entries order by id limit 1`))
 }

@@ -26,13 +26,14 @@ const (
 	unsentWatch = "unsent"
 	// watchFresh is how old a result may be before a process makes the check again.
 	watchFresh = 4 * time.Second
-	// watchStale is how old a result may be while another process makes the check. After that a process makes the check itself.
+	// watchStale is how old a result may be while another process makes the check. After that a process makes the check
+	// itself.
 	watchStale = 15 * time.Second
 )
 
-// OldestUnsent returns, of every application and class, the unsent message that became due first, of all buckets: oldest first, at
-// most a hundred. Paused messages are left out. One process makes this check at a time, because it reads much; the others get its
-// result, which is up to a few seconds old.
+// OldestUnsent returns, of every application and class, the unsent message that became due first, of all buckets:
+// oldest first, at most a hundred. Paused messages are left out. One process makes this check at a time, because it
+// reads much; the others get its result, which is up to a few seconds old.
 func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	found, age, err := r.sharedUnsent(ctx)
 	if err != nil || age <= watchFresh {

@@ -18,7 +18,8 @@ func TestTheOldestUnsentMessage(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	store := pgescalation.NewRunner(e.DB)
-	request := e.ID(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.App)
+	request := e.ID(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`,
+		e.App)
 	unsent := func(bucket, class int, mode, state string, since time.Duration) int64 {
 		return e.ID(`insert into messages (bucket, request_id, application_id, recipient, target, class, mode, state, created_at, available_at, settled_at)
 			values ($1, $2, $3, 'literal:' || gen_random_uuid(), 'x', $4, $5, $6::text, clock_timestamp() - make_interval(secs => $7),
@@ -56,7 +57,8 @@ func TestTheAgeOfUnsentMessagesIsSharedBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	first, second := pgescalation.NewRunner(e.DB), pgescalation.NewRunner(e.DB)
-	request := e.ID(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.App)
+	request := e.ID(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`,
+		e.App)
 	insert := func(age string) {
 		e.Exec(`insert into messages (bucket, request_id, application_id, recipient, target, class, mode, state, created_at)
 			values (1, $1, $2, 'literal:x' || $3, 'x', 1, 'sms', 'pending', clock_timestamp() - $3::interval)`, request, e.App, age)

@@ -1,7 +1,8 @@
-// Package reach hides from an application what does not belong to it. Its stores stand between the edges and storage: for a caller whom
-// auth.Actor.Confined confines, the incidents, messages and notifications of other applications do not exist. A read or change of one is
-// auth.ErrNotReached, and lists leave them out. Everybody else gets what storage has. app puts the stores together; the handlers of the
-// edges need no check of their own. It decides no permission: package auth does.
+// Package reach hides from an application what does not belong to it. Its stores stand between the edges and storage:
+// for a caller whom auth.Actor.Confined confines, the incidents, messages and notifications of other applications do
+// not exist. A read or change of one is auth.ErrNotReached, and lists leave them out. Everybody else gets what storage
+// has. app puts the stores together; the handlers of the edges need no check of their own. It decides no permission:
+// package auth does.
 package reach
 
 import (
@@ -25,8 +26,8 @@ func (r Rule) confined(ctx context.Context) (auth.Actor, bool) {
 	return actor, actor.Confined(r.Openings) && (!r.Answers || !actor.Relay)
 }
 
-// Own returns the number and the name of the application that a confined caller is confined to; 0 and "" for everybody else. Reads that
-// narrow themselves ask it.
+// Own returns the number and the name of the application that a confined caller is confined to; 0 and "" for everybody
+// else. Reads that narrow themselves ask it.
 func (r Rule) Own(ctx context.Context) (int64, string) {
 	if actor, confined := r.confined(ctx); confined {
 		return actor.ApplicationID, actor.Application

@@ -38,8 +38,8 @@ type Incidents struct {
 	Store IncidentStore
 }
 
-// Check returns auth.ErrNotReached unless the caller reaches all the incidents. For a confined caller that includes incidents that do not
-// exist. The application of an incident never changes, so a change after the check needs no lock.
+// Check returns auth.ErrNotReached unless the caller reaches all the incidents. For a confined caller that includes
+// incidents that do not exist. The application of an incident never changes, so a change after the check needs no lock.
 func (i Incidents) Check(ctx context.Context, ids ...incidents.ID) error {
 	if _, confined := i.confined(ctx); !confined {
 		return nil
@@ -52,7 +52,8 @@ func (i Incidents) Check(ctx context.Context, ids ...incidents.ID) error {
 			values = append(values, int64(id))
 		}
 	}
-	found, err := i.List(ctx, filters.Query{Fields: []string{"id"}, Conditions: []filters.Condition{{Field: "id", Op: filters.In, Values: values}}})
+	found, err := i.List(ctx, filters.Query{Fields: []string{"id"},
+		Conditions: []filters.Condition{{Field: "id", Op: filters.In, Values: values}}})
 	if err == nil && len(found) < len(different) {
 		err = auth.ErrNotReached
 	}
@@ -169,7 +170,8 @@ func (i Incidents) Unmerge(ctx context.Context, c incidents.Change) ([]incidents
 	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Unmerge(ctx, c) })
 }
 
-// SetState is that of the store: its callers are the internal applications of the configuration, which control every incident.
+// SetState is that of the store: its callers are the internal applications of the configuration, which control every
+// incident.
 func (i Incidents) SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error) {
 	return i.Store.SetState(ctx, c, step, active)
 }

@@ -22,8 +22,8 @@ type MessageStore interface {
 	ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (string, error)
 }
 
-// Messages is a MessageStore as the caller of a request reaches it, with the destinations that the caller sees (auth.Sight). It is safe for
-// concurrent use if Store is.
+// Messages is a MessageStore as the caller of a request reaches it, with the destinations that the caller sees
+// (auth.Sight). It is safe for concurrent use if Store is.
 type Messages struct {
 	Rule
 	Store MessageStore
@@ -59,7 +59,8 @@ func searchable(s auth.Sight, q filters.Query) (filters.Query, error) {
 	q.Conditions = slices.Clone(q.Conditions)
 	for _, mode := range users.Modes {
 		if !s.SeesEverybody(mode) {
-			q.Conditions = append(q.Conditions, filters.Condition{Field: "mode", Op: filters.Ne, Values: []any{string(mode)}})
+			q.Conditions = append(q.Conditions, filters.Condition{Field: "mode", Op: filters.Ne,
+				Values: []any{string(mode)}})
 		}
 	}
 	return q, nil

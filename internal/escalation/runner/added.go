@@ -17,8 +17,9 @@ import (
 type Additions interface {
 	// Added returns the added pages of the leased buckets whose messages do not exist yet.
 	Added(ctx context.Context, leases []buckets.Lease, ask Ask) ([]escalation.Added, error)
-	// CommitAdded makes the messages of an added page, unless its incident has changed since it was read. It is one transaction that
-	// first checks the lease; if the lease was lost, it writes nothing and returns a *buckets.LostError.
+	// CommitAdded makes the messages of an added page, unless its incident has changed since it was read. It is one
+	// transaction that first checks the lease; if the lease was lost, it writes nothing and returns a
+	// *buckets.LostError.
 	CommitAdded(ctx context.Context, processID string, c escalation.AddedChange) error
 }
 
@@ -28,7 +29,8 @@ func (r *Runner) added(ctx context.Context, leases []buckets.Lease) error {
 		return nil
 	}
 	r.addedAt = time.Now()
-	waiting, err := r.deps.Additions.Added(ctx, leases, Ask{Limit: r.cfg.Batch, Excluded: r.failedAdded.waiting(time.Now()), Now: r.now()})
+	waiting, err := r.deps.Additions.Added(ctx, leases, Ask{Limit: r.cfg.Batch,
+		Excluded: r.failedAdded.waiting(time.Now()), Now: r.now()})
 	if err != nil {
 		return fmt.Errorf("read added pages: %w", err)
 	}

@@ -19,7 +19,8 @@ import (
 
 // added returns an added page for users by number, on an incident at step 1.
 func added(m *memory, ids ...int64) escalation.Added {
-	a := escalation.Added{ID: 1, Number: 2, IncidentID: 3, Lease: m.leases[3], PlanID: 1, ApplicationID: 5, Actor: "eve", ReadAt: noon, Step: 1, Open: true,
+	a := escalation.Added{ID: 1, Number: 2, IncidentID: 3, Lease: m.leases[3], PlanID: 1, ApplicationID: 5,
+		Actor: "eve", ReadAt: noon, Step: 1, Open: true,
 		Addition: escalation.Addition{Kind: escalation.ForResponders, Priority: users.Urgent}}
 	for _, id := range ids {
 		a.Targets = append(a.Targets, escalation.Target{Role: "user", Name: m.people[users.ID(id)].Name, TargetID: id})
@@ -54,13 +55,17 @@ func TestAddedPages(t *testing.T) {
 				p := m.people[1]
 				p.FollowUps = map[users.Priority][]users.FollowUp{users.Urgent: {{Mode: users.SMS, After: time.Minute}}}
 				m.people[1] = p
-				a.Open, a.Stopped, a.Targets = false, true, []escalation.Target{{Role: "user", Name: "demo", TargetID: 1}}
+				a.Open, a.Stopped, a.Targets = false, true, []escalation.Target{{Role: "user", Name: "demo",
+					TargetID: 1}}
 			},
 			messages: []string{"demo by email, direct, 1.-40.0 urgent with page"},
 			timeline: []string{"added: eve paged also demo: demo by email because the application may not use call (urgent, named by eve)"},
 		},
 		"to a new owner": {
-			change:   func(a *escalation.Added, _ *memory) { a.Open, a.Stopped, a.Kind = false, true, escalation.ForNewOwner },
+			change: func(a *escalation.Added, _ *memory) {
+				a.Open, a.Stopped, a.Kind = false, true,
+					escalation.ForNewOwner
+			},
 			messages: []string{"creator by email, direct, 1.-40.0 urgent with page"},
 			timeline: []string{"added: paging the new owner creator: creator by email because the application may not use call (urgent, named by eve)"},
 		},
@@ -108,7 +113,8 @@ func TestAddedPages(t *testing.T) {
 			for _, m := range c.Messages {
 				require.Equal(t, incidents.ID(3), m.IncidentID)
 				require.Equal(t, messages.ClassUrgent, m.Class)
-				made = append(made, fmt.Sprintf("%s by %s, %s, %d.%d.%d %s with %s", m.Target, m.Mode, m.Purpose, m.Step, m.Position, m.Repeat, m.Priority, m.Template))
+				made = append(made, fmt.Sprintf("%s by %s, %s, %d.%d.%d %s with %s", m.Target, m.Mode, m.Purpose,
+					m.Step, m.Position, m.Repeat, m.Priority, m.Template))
 			}
 			for _, e := range c.Entries {
 				lines = append(lines, string(e.Kind)+": "+e.Text)
@@ -128,7 +134,8 @@ func TestAddedPagesSayWhy(t *testing.T) {
 	g := newRig(t, Config{})
 	g.added = []escalation.Added{added(g.memory, 9)}
 	require.NoError(t, g.runner.Pass(t.Context()))
-	require.Contains(t, g.addedPages[0].Messages[0].Changes, messages.Change{Type: "target-change", New: "creator", Description: "eve added you to the incident"})
+	require.Contains(t, g.addedPages[0].Messages[0].Changes,
+		messages.Change{Type: "target-change", New: "creator", Description: "eve added you to the incident"})
 }
 
 // A failing page delays nothing else.

@@ -55,11 +55,13 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error
 	return nil
 }
 
-// maxLeftOut is how often in a row the change of an incident may be left out of its commit before that is a failure of the incident.
+// maxLeftOut is how often in a row the change of an incident may be left out of its commit before that is a failure of
+// the incident.
 const maxLeftOut = 5
 
-// recordLeftOut counts the changes that storage did not write because the incident or its messages had changed. Such an incident is
-// still due and is read again at once. After maxLeftOut times in a row it is postponed: logged, counted, and written on its timeline.
+// recordLeftOut counts the changes that storage did not write because the incident or its messages had changed. Such an
+// incident is still due and is read again at once. After maxLeftOut times in a row it is postponed: logged, counted,
+// and written on its timeline.
 func (r *Runner) recordLeftOut(ctx context.Context, batch []escalation.Due, changes []escalation.Change, written []incidents.ID) error {
 	if len(written) == len(changes) {
 		return nil
@@ -76,7 +78,8 @@ func (r *Runner) recordLeftOut(ctx context.Context, batch []escalation.Due, chan
 		}
 		r.leftOut.succeeded(int64(c.ID))
 		at := slices.IndexFunc(batch, func(d escalation.Due) bool { return d.ID == c.ID })
-		cause := fmt.Errorf("the incident or its messages changed %d times in a row while its next step was decided", maxLeftOut)
+		cause := fmt.Errorf("the incident or its messages changed %d times in a row while its next step was decided",
+			maxLeftOut)
 		if err := r.postpone(ctx, batch[at], cause); err != nil {
 			return err
 		}
@@ -97,7 +100,8 @@ func (r *Runner) audible(ctx context.Context, batch []escalation.Due) ([]escalat
 	if err != nil || len(hidden) == 0 {
 		return batch, err
 	}
-	return slices.DeleteFunc(slices.Clone(batch), func(d escalation.Due) bool { return slices.Contains(hidden, d.ID) }), nil
+	return slices.DeleteFunc(slices.Clone(batch),
+		func(d escalation.Due) bool { return slices.Contains(hidden, d.ID) }), nil
 }
 
 // maxMade is how many messages one transaction makes at most, unless a single incident makes more. Plans may page large

@@ -71,7 +71,8 @@ func TestAPausedIncidentWaitsWithOneTimelineEntry(t *testing.T) {
 		require.Equal(t, c.DueAt, again.DueAt)
 
 		on := g.decide(t, func(d *escalation.Due) { d.Progress = c.Progress })
-		require.Equal(t, []string{"operator: escalation continues", "step: step 1: paging demo by sms (high, named in the plan)"}, texts(on.Entries))
+		require.Equal(t, []string{"operator: escalation continues",
+			"step: step 1: paging demo by sms (high, named in the plan)"}, texts(on.Entries))
 		require.False(t, on.Progress.Paused)
 	}
 }
@@ -84,7 +85,8 @@ func TestAPausedPlanDoesNotResolveOnCallTargets(t *testing.T) {
 		d := g.open(1)
 		pause(&d)
 		require.NotPanics(t, func() {
-			g.runner.decider.Prefetch(t.Context(), []escalation.Due{d}, escalation.Facts{Plans: g.plans, Applications: g.apps})
+			g.runner.decider.Prefetch(t.Context(), []escalation.Due{d},
+				escalation.Facts{Plans: g.plans, Applications: g.apps})
 		})
 	}
 }
@@ -104,10 +106,13 @@ func TestThePlansTrackingAddressIsNotifiedOnce(t *testing.T) {
 		tracking escalation.Tracking
 		told     bool
 	}{
-		"paged":                          {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: content}, true},
-		"no mode call":                   {escalation.Tracking{Mode: users.Call, Key: "team@x.test", Template: content}, false},
-		"no address":                     {escalation.Tracking{Mode: users.Email, Template: content}, false},
-		"no content for the application": {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"other": {"body": "x"}}`)}, false},
+		"paged": {escalation.Tracking{Mode: users.Email, Key: "team@x.test",
+			Template: content}, true},
+		"no mode call": {escalation.Tracking{Mode: users.Call, Key: "team@x.test",
+			Template: content}, false},
+		"no address": {escalation.Tracking{Mode: users.Email, Template: content}, false},
+		"no content for the application": {escalation.Tracking{Mode: users.Email, Key: "team@x.test",
+			Template: []byte(`{"other": {"body": "x"}}`)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +132,8 @@ func TestThePlansTrackingAddressIsNotifiedOnce(t *testing.T) {
 			require.Equal(t, messages.Primary, pages[0].Purpose)
 			require.Equal(t, len(got.Messages), got.Progress.Unsettled, "what is waited for")
 			require.True(t, got.Progress.Tracked)
-			require.Empty(t, g.decide(t, func(d *escalation.Due) { d.Progress = got.Progress }).Messages, "neither is paged twice")
+			require.Empty(t, g.decide(t, func(d *escalation.Due) { d.Progress = got.Progress }).Messages,
+				"neither is paged twice")
 		})
 	}
 }
@@ -136,7 +142,8 @@ func TestACancelledTrackingMessageIsMadeAgainAfterReopening(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.plan(func(p *escalation.Plan) {
-		p.Tracking = &escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"shop": {"body": "x"}}`)}
+		p.Tracking = &escalation.Tracking{Mode: users.Email, Key: "team@x.test",
+			Template: []byte(`{"shop": {"body": "x"}}`)}
 	}, step(note(users.High, time.Minute, 0)))
 	c := g.decide(t, func(d *escalation.Due) {
 		d.Progress = escalation.Progress{Step: 1, Tracked: true, Reopened: 2, Notifications: []escalation.Rounds{{Made: 1, At: noon, SettledAt: noon}}, Past: []escalation.Past{
@@ -154,7 +161,8 @@ func TestAStepWaitsForEveryMemberOfATeam(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "second", users.SMS)
-	g.plan(nil, step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
+	g.plan(nil, step(escalation.Notification{Priority: users.High,
+		Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(pair{g.memory}, nil, 0))
 	c := g.decide(t, nil)
 	require.Len(t, c.Messages, 2)
@@ -174,7 +182,8 @@ func TestAnOptionalPageThatReachesNobodyDelaysNoStep(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "mute")
-	g.plan(nil, step(escalation.Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Hour, Optional: true}), step(note(users.High, time.Minute, 0)))
+	g.plan(nil, step(escalation.Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Hour,
+		Optional: true}), step(note(users.High, time.Minute, 0)))
 	c := g.decide(t, nil)
 	require.Equal(t, []string{
 		"skipped: step 1: mute cannot be paged in any mode: " + missing(t, g) + "; it is optional and left out",
@@ -202,12 +211,17 @@ func TestFallbacksAreTriedInOrder(t *testing.T) {
 		want      string
 		to        messages.Recipient // "" = nobody
 	}{
-		"the plan's":          {plan: user("demo", 1), app: user("creator", 9), creator: 9, want: "paging demo by sms instead (fallback of plan demo-plan, demo)", to: "user:1"},
-		"the application's":   {app: user("demo", 1), creator: 9, want: "paging demo by sms instead (fallback of application shop, demo)", to: "user:1"},
-		"the creator":         {creator: 1, want: "paging demo by sms instead (creator of plan demo-plan)", to: "user:1"},
-		"after one is mute":   {plan: user("mute", 2), creator: 1, want: "paging demo by sms instead (creator of plan demo-plan); tried before: fallback of plan demo-plan, mute: no contact that the application may use", to: "user:1"},
-		"after one is absent": {plan: user("gone", 3), creator: 1, want: "paging demo by sms instead (creator of plan demo-plan); tried before: fallback of plan demo-plan, gone: user gone is not active", to: "user:1"},
-		"nobody":              {want: "and no fallback can be paged either (): this notification reaches NOBODY"},
+		"the plan's": {plan: user("demo", 1), app: user("creator", 9), creator: 9,
+			want: "paging demo by sms instead (fallback of plan demo-plan, demo)", to: "user:1"},
+		"the application's": {app: user("demo", 1), creator: 9,
+			want: "paging demo by sms instead (fallback of application shop, demo)", to: "user:1"},
+		"the creator": {creator: 1, want: "paging demo by sms instead (creator of plan demo-plan)",
+			to: "user:1"},
+		"after one is mute": {plan: user("mute", 2), creator: 1,
+			want: "paging demo by sms instead (creator of plan demo-plan); tried before: fallback of plan demo-plan, mute: no contact that the application may use", to: "user:1"},
+		"after one is absent": {plan: user("gone", 3), creator: 1,
+			want: "paging demo by sms instead (creator of plan demo-plan); tried before: fallback of plan demo-plan, gone: user gone is not active", to: "user:1"},
+		"nobody": {want: "and no fallback can be paged either (): this notification reaches NOBODY"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +259,8 @@ func TestAFallbackThatIsAlreadyPagedIsNotPagedTwice(t *testing.T) {
 	g := newRig(t, Config{})
 	g.person(2, "second")
 	g.plan(func(p *escalation.Plan) { p.CreatorID = 1 },
-		step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
+		step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "team", Name: "db",
+			TargetID: 100}, Wait: time.Minute}))
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(pair{g.memory}, nil, 0))
 	c := g.decide(t, nil)
 	require.Contains(t, texts(c.Entries)[0], "; demo is paged already (creator of plan demo-plan)")
@@ -268,7 +283,8 @@ func TestAPersonPagedBeforeTheReopeningIsNotPagedAgain(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "second", users.SMS)
-	g.plan(nil, step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
+	g.plan(nil, step(escalation.Notification{Priority: users.High,
+		Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(pair{g.memory}, nil, 0))
 	c := g.decide(t, func(d *escalation.Due) {
 		d.Progress = escalation.Progress{Step: 1, Reopened: 1, Notifications: []escalation.Rounds{{Made: 1, At: noon, SettledAt: noon}}, Past: []escalation.Past{
@@ -286,7 +302,8 @@ func TestADynamicTargetComesFromTheIncident(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	one := 1
-	g.plan(func(p *escalation.Plan) { p.CreatorID = 1 }, step(escalation.Notification{Priority: users.High, DynamicIndex: &one, Wait: time.Minute}))
+	g.plan(func(p *escalation.Plan) { p.CreatorID = 1 },
+		step(escalation.Notification{Priority: users.High, DynamicIndex: &one, Wait: time.Minute}))
 	c := g.decide(t, func(d *escalation.Due) { d.Dynamic = map[int]escalation.Target{1: *user("creator", 9)} })
 	require.Equal(t, messages.Recipient("user:9"), c.Messages[0].Recipient)
 
@@ -340,9 +357,11 @@ func TestAWaitThatStartsWithUnsentPagesIsOnTheTimeline(t *testing.T) {
 	g := newRig(t, Config{})
 	g.plan(nil, step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0)))
 	c := g.decide(t, func(d *escalation.Due) {
-		d.Progress = escalation.Progress{Step: 1, StepAt: noon.Add(-time.Hour), Unsettled: 2, Notifications: []escalation.Rounds{{Made: 1, At: noon.Add(-time.Hour), Unsettled: 2}}}
+		d.Progress = escalation.Progress{Step: 1, StepAt: noon.Add(-time.Hour), Unsettled: 2,
+			Notifications: []escalation.Rounds{{Made: 1, At: noon.Add(-time.Hour), Unsettled: 2}}}
 	})
-	require.Equal(t, "late: step 1 not delivered yet, escalating: 2 pages are not settled, the wait begins anyway", texts(c.Entries)[0])
+	require.Equal(t, "late: step 1 not delivered yet, escalating: 2 pages are not settled, the wait begins anyway",
+		texts(c.Entries)[0])
 }
 
 func TestDynamicTargetsCountsTheTargetsOfAPlan(t *testing.T) {
@@ -350,5 +369,6 @@ func TestDynamicTargetsCountsTheTargetsOfAPlan(t *testing.T) {
 	dynamic := func(index int) escalation.Notification { return escalation.Notification{DynamicIndex: &index} }
 	require.Zero(t, escalation.Plan{Steps: []escalation.Step{step(note(users.High, 0, 0))}}.DynamicTargets())
 	require.Equal(t, 1, escalation.Plan{Steps: []escalation.Step{step(dynamic(0))}}.DynamicTargets())
-	require.Equal(t, 3, escalation.Plan{Steps: []escalation.Step{step(dynamic(2), note(users.High, 0, 0)), step(dynamic(1))}}.DynamicTargets())
+	require.Equal(t, 3, escalation.Plan{Steps: []escalation.Step{step(dynamic(2), note(users.High, 0, 0)),
+		step(dynamic(1))}}.DynamicTargets())
 }

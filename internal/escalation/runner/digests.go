@@ -64,7 +64,8 @@ func newBatch() string {
 	return hex.EncodeToString(raw)
 }
 
-// digests sends held pages whose wait is over, at most once per Poll. A flood that cannot be released is postponed alone.
+// digests sends held pages whose wait is over, at most once per Poll. A flood that cannot be released is postponed
+// alone.
 func (r *Runner) digests(ctx context.Context, leases []buckets.Lease) error {
 	if r.cfg.Now == nil && time.Since(r.digestsAt) < r.cfg.Poll {
 		return nil
@@ -106,7 +107,8 @@ func (r *Runner) releaseOne(ctx context.Context, rel Release) error {
 	n, pause := r.failedDigests.failed(backoffID(rel.Key), time.Now())
 	r.metrics.errors.WithLabelValues("flood").Inc()
 	r.log.Error("digest could not be made, retrying later", zap.Int64("plan", int64(rel.Key.PlanID)),
-		zap.Int64("user_id", int64(rel.Key.UserID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(err))
+		zap.Int64("user_id", int64(rel.Key.UserID)), zap.Int("failures", n), zap.Duration("pause",
+			pause), zap.Error(err))
 	return nil
 }
 

@@ -17,13 +17,15 @@ func TestDigestsUseTheModeChosenByThePerson(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	flood := func(user users.ID) Release {
-		return Release{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: user}, Lease: g.memory.leases[1], At: noon}
+		return Release{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: user},
+			Lease: g.memory.leases[1], At: noon}
 	}
 	g.memory.floods = []Release{flood(1), flood(77)}
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.memory.digests, 2)
 	first, second := g.memory.digests[0], g.memory.digests[1]
-	require.Equal(t, []string{"shop", "demo-plan", "sms", "demo@sms"}, []string{first.Application, first.Plan, string(first.Mode), first.Destination})
+	require.Equal(t, []string{"shop", "demo-plan", "sms", "demo@sms"},
+		[]string{first.Application, first.Plan, string(first.Mode), first.Destination})
 	require.Regexp(t, `^[0-9a-f]{32}$`, first.Batch)
 	require.NotEqual(t, first.Batch, second.Batch)
 	require.Equal(t, buckets.Of(1), g.woken, "delivery does not wait for its next look")
@@ -33,7 +35,8 @@ func TestDigestsUseTheModeChosenByThePerson(t *testing.T) {
 func TestAFailedReleaseOfAFloodDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{RetryMin: time.Hour, RetryMax: time.Hour, Now: func() time.Time { return noon }})
-	bad := Release{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}
+	bad := Release{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1},
+		Lease: g.memory.leases[1]}
 	good := bad
 	good.Key.UserID = 9
 	g.memory.floods = []Release{bad, good}
@@ -55,7 +58,8 @@ func TestAFailedReleaseOfAFloodDelaysNoOther(t *testing.T) {
 func TestAFloodWhoseLeaseWasLostIsLeftToTheNewHolder(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
-	g.memory.floods = []Release{{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}}
+	g.memory.floods = []Release{{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High,
+		UserID: 1}, Lease: g.memory.leases[1]}}
 	g.memory.releaseErr = func(Digest) error { return &buckets.LostError{Buckets: buckets.Of(1)} }
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Equal(t, buckets.Of(1), g.memory.lost)

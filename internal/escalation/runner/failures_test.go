@@ -24,10 +24,12 @@ func TestAPanicDuringPrefetchDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	poisoned := g.plans[1]
-	poisoned.ID, poisoned.Steps = 2, []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "user", TargetID: 7}})}
+	poisoned.ID, poisoned.Steps = 2, []escalation.Step{step(escalation.Notification{Priority: users.High,
+		Target: &escalation.Target{Role: "user", TargetID: 7}})}
 	g.plans[2] = poisoned
 	plan := g.plans[1]
-	plan.Steps = []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "user", TargetID: 1}})}
+	plan.Steps = []escalation.Step{step(escalation.Notification{Priority: users.High,
+		Target: &escalation.Target{Role: "user", TargetID: 1}})}
 	g.plans[1] = plan
 	g.person(7, "poison", users.SMS)
 	g.panicFor = 7
@@ -50,7 +52,8 @@ func TestAFallbackIsPagedForAMemberDeactivatedBetweenTwoReads(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	plan := g.plans[1]
-	plan.Steps = []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}})}
+	plan.Steps = []escalation.Step{step(escalation.Notification{Priority: users.High,
+		Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}})}
 	g.plans[1] = plan
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(nothingToSay), 0))
 	gone := g.people[1]

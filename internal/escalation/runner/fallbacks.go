@@ -16,8 +16,8 @@ import (
 // maxFallbackBatches bounds how long failed messages prolong a pass: due incidents come first.
 const maxFallbackBatches = 20
 
-// fallbackGap is the least time between two searches for failed messages in passes that a wake-up started. Wake-ups are for due
-// incidents. A full pass always searches, so a failed message waits for Config.Poll at most.
+// fallbackGap is the least time between two searches for failed messages in passes that a wake-up started. Wake-ups are
+// for due incidents. A full pass always searches, so a failed message waits for Config.Poll at most.
 const fallbackGap = 200 * time.Millisecond
 
 // fallbacks reads messages of the leased buckets that failed for good in every mode, and pages somebody else instead
@@ -74,7 +74,8 @@ func (r *Runner) postponeMessage(f escalation.Failed, cause error) {
 	n, pause := r.failedMessages.failed(int64(f.ID), time.Now())
 	r.metrics.errors.WithLabelValues("message").Inc()
 	r.log.Error("fallback of a failed message could not be made, retrying later", zap.Int64("message_id", int64(f.ID)),
-		zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(cause))
+		zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.Int("failures", n), zap.Duration("pause",
+			pause), zap.Error(cause))
 }
 
 func (r *Runner) replaceBatch(ctx context.Context, failed []escalation.Failed) error {
@@ -138,7 +139,8 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []escalation.Failed) e
 // sent, it may arrive: that is a warning only.
 func (r *Runner) unreached(f escalation.Failed, plan escalation.Plan) {
 	about := []zap.Field{
-		zap.Int64("message_id", int64(f.ID)), zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.String("plan", plan.Name),
+		zap.Int64("message_id", int64(f.ID)), zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.String("plan",
+			plan.Name),
 		zap.String("target", f.Made.Target), zap.Int("step", f.Made.Step),
 	}
 	if f.Trying {

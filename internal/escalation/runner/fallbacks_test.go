@@ -44,12 +44,14 @@ func TestFallbackOfAFailedPage(t *testing.T) {
 		entry   string // "" = none
 		changed string // the description in the failed message's audit log; "" = none
 	}{
-		"the creator is notified": {to: "user:9", mode: users.Email, changed: "Every mode failed; notifying creator of plan demo-plan",
-			entry: "fallback: step 1: demo could not be reached in any mode; paging creator by email because there is no sms contact instead (creator of plan demo-plan)"},
+		"the creator is notified": {to: "user:9", mode: users.Email,
+			changed: "Every mode failed; notifying creator of plan demo-plan",
+			entry:   "fallback: step 1: demo could not be reached in any mode; paging creator by email because there is no sms contact instead (creator of plan demo-plan)"},
 		"nothing after an acknowledgement": {failed: func(f *escalation.Failed) { f.Open = false }},
 		"a tracking address has none": {failed: func(f *escalation.Failed) { f.Made.Purpose = messages.TrackingMsg },
 			entry: "delivery: the plan's tracking address could not be reached"},
-		"the fallback is the same person": {plan: func(p *escalation.Plan) { p.CreatorID = 1 }, changed: nobody + "creator of plan demo-plan: the same person",
+		"the fallback is the same person": {plan: func(p *escalation.Plan) { p.CreatorID = 1 }, changed: nobody +
+			"creator of plan demo-plan: the same person",
 			entry: "fallback: step 1: demo could not be reached in any mode and there is no further fallback (creator of plan demo-plan: the same person)"},
 		"the fallback failed, too": {failed: func(f *escalation.Failed) {
 			f.Others = []escalation.OtherMessage{{Recipient: "user:9", Fate: escalation.PastFailed}}
@@ -65,16 +67,22 @@ func TestFallbackOfAFailedPage(t *testing.T) {
 			entry: "fallback: step 1: demo could not be reached in any mode; creator is paged already (creator of plan demo-plan)"},
 		"there is none": {plan: func(p *escalation.Plan) { p.CreatorID = 0 }, changed: nobody + "none is configured",
 			entry: "fallback: step 1: demo could not be reached in any mode and there is no further fallback (none is configured)"},
-		"the plan's comes first": {plan: func(p *escalation.Plan) { p.Fallback = user("second", 2) }, to: "user:2", mode: users.SMS,
+		"the plan's comes first": {plan: func(p *escalation.Plan) { p.Fallback = user("second", 2) }, to: "user:2",
+			mode:    users.SMS,
 			changed: "Every mode failed; notifying fallback of plan demo-plan, second",
 			entry:   "fallback: step 1: demo could not be reached in any mode; paging second by sms instead (fallback of plan demo-plan, second)"},
-		"the next one after one who cannot be notified": {plan: func(p *escalation.Plan) { p.Fallback = user("mute", 3) }, to: "user:9", mode: users.Email,
+		"the next one after one who cannot be notified": {plan: func(p *escalation.Plan) {
+			p.Fallback = user("mute",
+				3)
+		}, to: "user:9", mode: users.Email,
 			changed: "Every mode failed; notifying creator of plan demo-plan",
 			entry: "fallback: step 1: demo could not be reached in any mode; paging creator by email because there is no sms contact instead (creator of plan demo-plan); " +
 				"tried before: fallback of plan demo-plan, mute: no contact that the application may use"},
-		"out of band there is no timeline": {failed: outOfBand, plan: func(p *escalation.Plan) { p.CreatorID = 0 }, app: user("second", 2),
-			to: "user:2", mode: users.SMS, changed: "Every mode failed; notifying fallback of application shop, second"},
-		"a digest tells its incidents": {failed: func(f *escalation.Failed) { outOfBand(f); f.Made.Batch = "b" }, plan: func(p *escalation.Plan) { p.CreatorID = 0 }, app: user("second", 2),
+		"out of band there is no timeline": {failed: outOfBand, plan: func(p *escalation.Plan) { p.CreatorID = 0 },
+			app: user("second", 2),
+			to:  "user:2", mode: users.SMS, changed: "Every mode failed; notifying fallback of application shop, second"},
+		"a digest tells its incidents": {failed: func(f *escalation.Failed) { outOfBand(f); f.Made.Batch = "b" },
+			plan: func(p *escalation.Plan) { p.CreatorID = 0 }, app: user("second", 2),
 			to: "user:2", mode: users.SMS, changed: "Every mode failed; notifying fallback of application shop, second",
 			entry: "fallback: demo could not be reached in any mode; paging second by sms instead (fallback of application shop, second)"},
 		"without a priority the mode is kept": {failed: func(f *escalation.Failed) { outOfBand(f); f.Made.Priority = "" }, app: user("second", 2),
@@ -122,7 +130,8 @@ func TestFallbackOfAFailedPage(t *testing.T) {
 			require.Equal(t, name, m.Target)
 			require.Equal(t, messages.Fallback, m.Purpose)
 			require.Equal(t, messages.ID(70), m.FallbackOf)
-			require.Equal(t, messages.Change{Type: "target-change", Old: "demo", New: name, Description: "Every mode failed for demo"}, m.Changes[0])
+			require.Equal(t, messages.Change{Type: "target-change", Old: "demo", New: name,
+				Description: "Every mode failed for demo"}, m.Changes[0])
 			require.Equal(t, name, got.Changes[0].New)
 		})
 	}
@@ -158,7 +167,8 @@ func TestAFailedFallbackLookupIsRetriedAFewTimes(t *testing.T) {
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.replaced, 1)
 	require.Equal(t, messages.Recipient("user:9"), g.replaced[0].Messages[0].Recipient)
-	require.Contains(t, g.replaced[0].Entries[0].Text, "tried before: fallback of plan demo-plan, oncall-primary of db: look up oncall-primary of db: read the calendar of team db: calendar out of order")
+	require.Contains(t, g.replaced[0].Entries[0].Text,
+		"tried before: fallback of plan demo-plan, oncall-primary of db: look up oncall-primary of db: read the calendar of team db: calendar out of order")
 	require.Zero(t, g.runner.failedMessages.len(), "forgotten when it succeeds")
 }
 
@@ -187,7 +197,10 @@ func TestAFailedMessageThatCannotBeStoredDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	for id := range messages.ID(4) {
-		g.failed = append(g.failed, failedPage(func(f *escalation.Failed) { f.ID, f.Made.IncidentID = id+1, incidents.ID(id+1) }))
+		g.failed = append(g.failed, failedPage(func(f *escalation.Failed) {
+			f.ID, f.Made.IncidentID = id+1,
+				incidents.ID(id+1)
+		}))
 	}
 	g.fallbackErr = func(cs []escalation.FallbackChange) error {
 		for _, c := range cs {

@@ -36,10 +36,12 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		decisions: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_decisions_total",
 			Help: "Decisions: kinds of timeline entries (step, repeat, fallback, late, exhausted ...), wait and cancel.",
-		}, []string{"decision"}), []string{"step", "repeat", "reopened", "late", "exhausted", "wait", "cancel", "operator", "fallback", "skipped"}),
+		}, []string{"decision"}), []string{"step", "repeat", "reopened", "late", "exhausted", "wait", "cancel",
+			"operator", "fallback", "skipped"}),
 		made: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_messages_total", Help: "Messages made, by purpose.",
-		}, []string{"purpose"}), []string{string(messages.Primary), string(messages.Copy), string(messages.Fallback), string(messages.TrackingMsg), string(messages.Digest), string(messages.FollowUp)}),
+		}, []string{"purpose"}), []string{string(messages.Primary), string(messages.Copy), string(messages.Fallback),
+			string(messages.TrackingMsg), string(messages.Digest), string(messages.FollowUp)}),
 		batch: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "iris_escalation_batch_incidents", Help: "Incidents written per transaction.",
 			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 400},

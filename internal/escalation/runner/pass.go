@@ -95,7 +95,8 @@ func (r *Runner) work(ctx context.Context, due []escalation.Due) (int, error) {
 		group.Go(func() error { return r.split(gctx, batch, r.advanceBatch, &done) })
 	}
 	err := group.Wait()
-	r.metrics.backedOff.Set(float64(r.failedIncidents.len() + r.failedMessages.len() + r.failedDigests.len() + r.failedAdded.len()))
+	r.metrics.backedOff.Set(float64(r.failedIncidents.len() + r.failedMessages.len() + r.failedDigests.len() +
+		r.failedAdded.len()))
 	return int(done.Load()), err
 }
 
@@ -146,8 +147,8 @@ func (r *Runner) split(ctx context.Context, batch []escalation.Due, do func(cont
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// An outage of the database has no incident as its cause. But the database has just answered a read. If it refuses writes in
-	// several passes, one incident may be the cause.
+	// An outage of the database has no incident as its cause. But the database has just answered a read. If it refuses
+	// writes in several passes, one incident may be the cause.
 	if fault.Is(err, fault.Unavailable) && r.outages < 3 {
 		return err
 	}
@@ -161,8 +162,8 @@ func (r *Runner) split(ctx context.Context, batch []escalation.Due, do func(cont
 	return r.split(ctx, batch[half:], do, done)
 }
 
-// try calls do and returns its panic as an error: an object that causes a panic must not end the process, nor each process
-// that takes the object over.
+// try calls do and returns its panic as an error: an object that causes a panic must not end the process, nor each
+// process that takes the object over.
 func try[T any](ctx context.Context, batch []T, do func(context.Context, []T) error) (err error) {
 	defer fault.Recover(&err)
 	return do(ctx, batch)
@@ -186,7 +187,8 @@ func (r *Runner) postpone(ctx context.Context, d escalation.Due, cause error) er
 	case fault.Is(err, fault.Unavailable):
 		return err
 	}
-	r.log.Error("incident cannot be postponed, this process skips it for now", zap.Int64("incident_id", int64(d.ID)), zap.Error(err))
+	r.log.Error("incident cannot be postponed, this process skips it for now", zap.Int64("incident_id", int64(d.ID)),
+		zap.Error(err))
 	return nil
 }
 

@@ -124,7 +124,8 @@ func TestRunContinuesAfterADatabaseOutage(t *testing.T) {
 		leases := g.hold(nil) // the holder also gives up its buckets if it cannot reach the database
 		<-time.After(10 * time.Second)
 		synctest.Wait()
-		require.Empty(t, g.logs.FilterMessage("escalation works again").All(), "an empty pass does not count as working")
+		require.Empty(t, g.logs.FilterMessage("escalation works again").All(),
+			"an empty pass does not count as working")
 		g.mu.Lock()
 		g.readErr = nil
 		g.mu.Unlock()

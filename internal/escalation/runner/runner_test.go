@@ -59,7 +59,8 @@ func newMemory() *memory {
 		next: time.Hour, changed: -1,
 		apps: map[int64]escalation.Application{5: {ID: 5, Name: "shop", Modes: users.AppModes{Supported: supported}}},
 		due:  map[incidents.ID]escalation.Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
-		plans: map[escalation.PlanID]escalation.Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9, Steps: []escalation.Step{step(note(users.High, time.Minute, 0))}}},
+		plans: map[escalation.PlanID]escalation.Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9,
+			Steps: []escalation.Step{step(note(users.High, time.Minute, 0))}}},
 	}
 	for b := range 8 {
 		m.leases = append(m.leases, buckets.Lease{Bucket: b, Epoch: 1})
@@ -70,7 +71,8 @@ func newMemory() *memory {
 }
 
 func (m *memory) person(id users.ID, name string, modes ...users.Mode) {
-	p := users.Responder{User: users.User{ID: id, TargetID: int64(id), Name: name, Active: true}, Contacts: map[users.Mode]string{}}
+	p := users.Responder{User: users.User{ID: id, TargetID: int64(id), Name: name, Active: true},
+		Contacts: map[users.Mode]string{}}
 	for _, mode := range modes {
 		p.Contacts[mode] = name + "@" + string(mode)
 	}
@@ -78,7 +80,8 @@ func (m *memory) person(id users.ID, name string, modes ...users.Mode) {
 }
 
 func (m *memory) open(id incidents.ID) escalation.Due {
-	d := escalation.Due{ID: id, Lease: m.leases[int(id)%len(m.leases)], PlanID: 1, ApplicationID: 5, Active: true, CreatedAt: noon, DueAt: noon, ReadAt: noon}
+	d := escalation.Due{ID: id, Lease: m.leases[int(id)%len(m.leases)], PlanID: 1, ApplicationID: 5, Active: true,
+		CreatedAt: noon, DueAt: noon, ReadAt: noon}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.due[id] = d
@@ -190,7 +193,8 @@ func (m *memory) Delay(_ context.Context, _ string, d escalation.Due, _ time.Dur
 func (m *memory) Failed(_ context.Context, _ []buckets.Lease, ask Ask) ([]escalation.Failed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(m.failed), func(f escalation.Failed) bool { return slices.Contains(ask.Excluded, int64(f.ID)) }), nil
+	return slices.DeleteFunc(slices.Clone(m.failed),
+		func(f escalation.Failed) bool { return slices.Contains(ask.Excluded, int64(f.ID)) }), nil
 }
 
 func (m *memory) CommitFallbacks(_ context.Context, _ string, _ []buckets.Lease, changes []escalation.FallbackChange, _ time.Time) error {
@@ -335,7 +339,8 @@ func TestNewRejectsInvalidDependenciesAndConfig(t *testing.T) {
 	_, err := New(Deps{}, Config{})
 	require.Error(t, err)
 	m := newMemory()
-	deps := Deps{Work: m, Ledger: m, Digests: m, Timers: m, Additions: m, Reader: m, Resolver: oncall.NewResolver(m, nil, 0), Holder: m, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()}
+	deps := Deps{Work: m, Ledger: m, Digests: m, Timers: m, Additions: m, Reader: m,
+		Resolver: oncall.NewResolver(m, nil, 0), Holder: m, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()}
 	_, err = New(deps, Config{Batch: -1})
 	require.Error(t, err)
 	_, err = New(deps, Config{})
@@ -381,7 +386,8 @@ func TestAPageThatReachesNobodyIsLoggedAsAnError(t *testing.T) {
 	// A page that failed in every mode and has no fallback.
 	g.failed = []escalation.Failed{{
 		ID: 8, Lease: buckets.Lease{Bucket: 3, Epoch: 1}, Open: true,
-		Made: messages.New{IncidentID: 3, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo", Priority: users.High},
+		Made: messages.New{IncidentID: 3, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo",
+			Priority: users.High},
 	}}
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.InDelta(t, 2, testutil.ToFloat64(g.runner.metrics.nobody), 0)
@@ -412,7 +418,8 @@ func TestOneIncidentThatPanicsDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	poisoned := g.plans[1]
-	poisoned.ID, poisoned.Steps = 2, []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "user", TargetID: 7}})}
+	poisoned.ID, poisoned.Steps = 2, []escalation.Step{step(escalation.Notification{Priority: users.High,
+		Target: &escalation.Target{Role: "user", TargetID: 7}})}
 	g.plans[2] = poisoned
 	g.person(7, "poison", users.SMS)
 	g.panicFor = 7
@@ -493,7 +500,8 @@ func TestAChangeThatIsAlwaysLeftOutBecomesAFailureOfItsIncident(t *testing.T) {
 		require.Equal(t, 1, g.runner.leftOut.failures(3), "old counts are forgotten")
 		g.runner.leftOut.cases[3].until = time.Now().Add(-24 * time.Hour)
 	}
-	require.Equal(t, 1, g.logs.FilterMessage("incident cannot be escalated, retrying later").Len(), "and cause no failure")
+	require.Equal(t, 1, g.logs.FilterMessage("incident cannot be escalated, retrying later").Len(),
+		"and cause no failure")
 }
 
 func TestAnOutageOfTheDatabasePostponesNoIncident(t *testing.T) {
@@ -562,7 +570,8 @@ func TestAnUnavailableCalendarDelaysAPageForABoundedTime(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	plan := g.plans[1]
-	plan.Steps = []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 100}})}
+	plan.Steps = []escalation.Step{step(escalation.Notification{Priority: users.High,
+		Target: &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 100}})}
 	g.plans[1] = plan
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
 		return oncall.Answer{}, false, errors.New("calendar out of order")

@@ -29,14 +29,17 @@ type Work interface {
 // lost, the method writes nothing and returns a *buckets.LostError.
 type Ledger interface {
 	// Commit writes the changes of incidents that have not changed since they were read. It returns their ids.
-	Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error)
+	Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.Change) ([]incidents.ID,
+		error)
 	// Cancel cancels the unsent messages of those of the incidents that are no longer active.
 	Cancel(ctx context.Context, processID string, leases []buckets.Lease, ids []incidents.ID, now time.Time) error
 	// Delay postpones an incident that cannot be decided, unless it has changed since it was read. It adds entry to the
 	// timeline if entry has a text.
-	Delay(ctx context.Context, processID string, d escalation.Due, by time.Duration, entry incidents.Entry, now time.Time) error
+	Delay(ctx context.Context, processID string, d escalation.Due, by time.Duration, entry incidents.Entry,
+		now time.Time) error
 	// CommitFallbacks writes the changes of failed messages that have not changed since they were read.
-	CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.FallbackChange, now time.Time) error
+	CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.FallbackChange,
+		now time.Time) error
 }
 
 // Ask limits a read of due work.

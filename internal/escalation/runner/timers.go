@@ -14,9 +14,9 @@ import (
 // Timers starts the escalation of incidents again at a later time.
 type Timers interface {
 	// Fire starts the escalation of incidents with a late firing delivery that no resolve followed, of exhausted
-	// incidents with a delayed new alert, of incidents whose snooze is over, and of acknowledged incidents that were not
-	// resolved in time. It returns their buckets. It is one transaction that first checks the leases;
-	// if a lease was lost, it writes nothing and returns a *buckets.LostError.
+	// incidents with a delayed new alert, of incidents whose snooze is over, and of acknowledged incidents that were
+	// not resolved in time. It returns their buckets. It is one transaction that first checks the leases; if a lease
+	// was lost, it writes nothing and returns a *buckets.LostError.
 	Fire(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (buckets.Set, error)
 }
 
@@ -54,6 +54,7 @@ func (r *Runner) resume(ctx context.Context) error {
 		r.resumedAt = time.Now()
 		return nil
 	}
-	r.log.Info("paused incidents are resumed", zap.Int("incidents", n)) // the next pass resumes others, if there are any
+	r.log.Info("paused incidents are resumed", zap.Int("incidents",
+		n)) // the next pass resumes others, if there are any
 	return nil
 }

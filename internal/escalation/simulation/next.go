@@ -21,11 +21,12 @@ type Next struct {
 	Paused bool
 }
 
-// maxAhead bounds how many decisions Next takes. Few of them make no page: a step without anybody who can be paged ends immediately.
+// maxAhead bounds how many decisions Next takes. Few of them make no page: a step without anybody who can be paged ends
+// immediately.
 const maxAhead = 100
 
-// Next returns what happens next to an incident if nobody does anything. Messages that are being sent count as sent. It returns a NotFound
-// fault if there is no such incident.
+// Next returns what happens next to an incident if nobody does anything. Messages that are being sent count as sent. It
+// returns a NotFound fault if there is no such incident.
 func (s *Simulator) Next(ctx context.Context, id incidents.ID) (Next, error) {
 	due, err := s.deps.Waiting.Ahead(ctx, id)
 	if err != nil || !due.Active {
@@ -34,7 +35,8 @@ func (s *Simulator) Next(ctx context.Context, id incidents.ID) (Next, error) {
 	if due.PlanPaused || due.ApplicationPaused {
 		return Next{Paused: true}, nil
 	}
-	run, err := s.prepare(ctx, Question{Plan: due.PlanID, Application: due.ApplicationID, Dynamic: due.Dynamic, At: due.ReadAt})
+	run, err := s.prepare(ctx, Question{Plan: due.PlanID, Application: due.ApplicationID, Dynamic: due.Dynamic,
+		At: due.ReadAt})
 	if err != nil {
 		return Next{}, err
 	}

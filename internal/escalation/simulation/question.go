@@ -73,12 +73,14 @@ func (s *Simulator) read(ctx context.Context, a TypedQuestion, now time.Time) (Q
 		}
 	}
 	if len(a.Targets) > maxTargets {
-		return q, fault.Invalidf("target", "there are %d targets; an incident brings at most %d", len(a.Targets), maxTargets)
+		return q, fault.Invalidf("target", "there are %d targets; an incident brings at most %d", len(a.Targets),
+			maxTargets)
 	}
 	for i, text := range a.Targets {
 		role, name, ok := strings.Cut(strings.TrimSpace(text), ":")
 		if !ok || role == "" || name == "" {
-			return q, fault.Invalidf("target", "%.100q is no target: say its role and its name, such as user:ann or oncall-primary:db", text)
+			return q, fault.Invalidf("target",
+				"%.100q is no target: say its role and its name, such as user:ann or oncall-primary:db", text)
 		}
 		t := escalation.Target{Role: strings.ToLower(role), Name: name}
 		if t.TargetID, err = s.deps.Names.TargetNumber(ctx, role, name); err != nil {
@@ -101,5 +103,6 @@ func assumption(text string) (time.Duration, error) {
 			return d, nil
 		}
 	}
-	return 0, fault.Invalidf("assume", "%.60q cannot be assumed: say no-ack, or ack-after= and a duration such as 5m", text)
+	return 0, fault.Invalidf("assume", "%.60q cannot be assumed: say no-ack, or ack-after= and a duration such as 5m",
+		text)
 }

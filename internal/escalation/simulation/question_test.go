@@ -38,7 +38,8 @@ func TestReadTypedQuestion(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, int64(5), q.Application)
-	require.Equal(t, map[int]escalation.Target{0: {Role: "user", Name: "demo", TargetID: 4}, 1: {Role: "oncall-primary", Name: "db", TargetID: 2}}, q.Dynamic)
+	require.Equal(t, map[int]escalation.Target{0: {Role: "user", Name: "demo", TargetID: 4},
+		1: {Role: "oncall-primary", Name: "db", TargetID: 2}}, q.Dynamic)
 	_, err = ask(func(a *TypedQuestion) { a.Targets = many(maxTargets) })
 	require.NoError(t, err)
 
@@ -77,8 +78,10 @@ func TestReportOfASimulation(t *testing.T) {
 		Plan:     escalation.Plan{ID: 1, Name: "p"},
 		Question: Question{At: noon, AcknowledgedAfter: 5 * time.Minute, Application: 5},
 		Pages: []SimulatedPage{
-			{At: noon.Add(90 * time.Second), New: messages.New{Step: 1, Position: 1, Target: "demo", Purpose: messages.Primary, Mode: users.SMS}},
-			{At: noon, New: messages.New{Step: 1, Target: "creator", Mode: users.Email}, Wanted: users.SMS, HeldUntil: noon.Add(time.Minute)},
+			{At: noon.Add(90 * time.Second), New: messages.New{Step: 1, Position: 1, Target: "demo",
+				Purpose: messages.Primary, Mode: users.SMS}},
+			{At: noon, New: messages.New{Step: 1, Target: "creator", Mode: users.Email}, Wanted: users.SMS,
+				HeldUntil: noon.Add(time.Minute)},
 		},
 		Timeline: []incidents.Entry{{At: noon, Kind: incidents.EntryStep, Text: "paging"}},
 	}

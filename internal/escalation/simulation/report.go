@@ -49,7 +49,8 @@ type ReportLine struct {
 func (s Simulation) Report() Report {
 	r := Report{
 		Plan: s.Plan.Name, PlanID: s.Plan.ID, At: s.Question.At.Unix(), Assume: "no-ack", End: s.End, EndedAt: s.EndedAt.Unix(),
-		Pages: make([]ReportPage, len(s.Pages)), Timeline: make([]ReportLine, len(s.Timeline)), Notes: append([]string{}, s.Notes...),
+		Pages: make([]ReportPage, len(s.Pages)), Timeline: make([]ReportLine,
+			len(s.Timeline)), Notes: append([]string{}, s.Notes...),
 	}
 	if s.Question.Application != 0 {
 		r.Application = &s.Application.Name

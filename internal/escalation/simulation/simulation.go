@@ -83,7 +83,8 @@ func (s *simulation) run(ctx context.Context) error {
 
 // facts returns the plan and application for decisions.
 func (s *simulation) facts() escalation.Facts {
-	return escalation.Facts{Plans: map[escalation.PlanID]escalation.Plan{s.Plan.ID: s.Plan}, Applications: map[int64]escalation.Application{s.Application.ID: s.Application}}
+	return escalation.Facts{Plans: map[escalation.PlanID]escalation.Plan{s.Plan.ID: s.Plan},
+		Applications: map[int64]escalation.Application{s.Application.ID: s.Application}}
 }
 
 // onCallRole is the prefix of target roles that calendars resolve.
@@ -99,7 +100,8 @@ func (s *simulation) noteUnpopulated(ctx context.Context, before escalation.Prog
 	plan := s.Plan.AllRounds(s.Application)
 	for step := max(before.Step, 1); step <= min(w.Progress.Step, len(plan.Steps)); step++ {
 		for i, n := range plan.Steps[step-1].Notifications {
-			again := step == before.Step && step == w.Progress.Step && i < len(w.Progress.Notifications) && w.Progress.Notifications[i].At.Equal(w.At)
+			again := step == before.Step && step == w.Progress.Step && i < len(w.Progress.Notifications) &&
+				w.Progress.Notifications[i].At.Equal(w.At)
 			if t, ok := n.TargetIn(s.Question.Dynamic); ok && (step > before.Step || again) {
 				asked = append(asked, &t)
 			}
@@ -181,10 +183,12 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 	}
 	for i, m := range w.Messages {
 		if s.Application.Modes.Unserved[m.Mode] { // the tracking message; a person has another mode, or somebody else is paged
-			w.Entries = append(w.Entries, escalation.Entryf(w.At, incidents.EntryDelivery, "%s cannot be notified: no processor has a vendor for %s", m.Target, m.Mode))
+			w.Entries = append(w.Entries, escalation.Entryf(w.At, incidents.EntryDelivery,
+				"%s cannot be notified: no processor has a vendor for %s", m.Target, m.Mode))
 			continue
 		}
-		p := SimulatedPage{New: m, At: w.At, Wanted: w.Reasons[i].Wanted, Rule: w.Reasons[i].Rule, ModeRule: w.Reasons[i].ModeRule}
+		p := SimulatedPage{New: m, At: w.At, Wanted: w.Reasons[i].Wanted, Rule: w.Reasons[i].Rule,
+			ModeRule: w.Reasons[i].ModeRule}
 		followUp := m.Purpose.Kind() == messages.FollowUp
 		if followUp && heldPages[escalation.PageOf(m)] {
 			continue // the page is in a digest
@@ -216,7 +220,8 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 			continue // it does not delay its step
 		}
 		if m.Step == w.Progress.Step && m.Step > 0 {
-			s.latest[m.Position] = escalation.RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: w.At}
+			s.latest[m.Position] = escalation.RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat,
+				SettledAt: w.At}
 		}
 		if end := w.At.Add(m.Wait); end.Before(next) {
 			next = end

@@ -117,7 +117,8 @@ func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, change
 		if followUp {
 			continue
 		}
-		th.facts = append(th.facts, escalation.RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: c.At})
+		th.facts = append(th.facts, escalation.RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat,
+			SettledAt: c.At})
 		if end := c.At.Add(m.Wait); th.due.Active && end.Before(th.due.DueAt) {
 			th.due.DueAt = end
 		}
@@ -137,7 +138,8 @@ func entryWords(e incidents.Entry) string {
 }
 
 func pageWords(m messages.New, at time.Time) string {
-	return fmt.Sprintf("%s %d.%d.%d %s %s %s %s wait %s held %t template %s %v", at.Format(time.RFC3339), m.Step, m.Position, m.Repeat,
+	return fmt.Sprintf("%s %d.%d.%d %s %s %s %s wait %s held %t template %s %v", at.Format(time.RFC3339), m.Step,
+		m.Position, m.Repeat,
 		m.Recipient, m.Purpose, m.Mode, m.Priority, m.Wait, !m.Held.IsZero(), m.Template, m.Changes)
 }
 
@@ -248,7 +250,8 @@ func genTheatre(t *rapid.T) *theatre {
 	for id := users.ID(1); id <= 6; id++ {
 		th.people[id] = genPerson(t, id, modes)
 		if rapid.Bool().Draw(t, "quiet") {
-			th.quiet[id] = floods.QuietLimits{Limited: rapid.Bool().Draw(t, "limited"), PerDay: rapid.IntRange(0, 3).Draw(t, "per day"), Zone: time.UTC,
+			th.quiet[id] = floods.QuietLimits{Limited: rapid.Bool().Draw(t, "limited"),
+				PerDay: rapid.IntRange(0, 3).Draw(t, "per day"), Zone: time.UTC,
 				WorkingDays: []users.Priority{rapid.SampledFrom(users.Priorities).Draw(t, "on working days")}}
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "rules") {
@@ -256,20 +259,24 @@ func genTheatre(t *rapid.T) *theatre {
 			if slices.ContainsFunc(th.rules[id], func(r messages.Reprioritisation) bool { return r.From == from }) {
 				continue
 			}
-			th.rules[id] = append(th.rules[id], messages.Reprioritisation{From: from, To: rapid.SampledFrom(modes).Draw(t, "to"),
-				Count: rapid.IntRange(0, 3).Draw(t, "many"), Within: time.Duration(rapid.IntRange(1, 20).Draw(t, "within")) * time.Minute,
+			th.rules[id] = append(th.rules[id], messages.Reprioritisation{From: from,
+				To:    rapid.SampledFrom(modes).Draw(t, "to"),
+				Count: rapid.IntRange(0, 3).Draw(t, "many"), Within: time.Duration(rapid.IntRange(1, 20).Draw(t,
+					"within")) * time.Minute,
 				Usable: rapid.Bool().Draw(t, "usable")})
 		}
 	}
 	for team := int64(1); team <= 3; team++ {
 		genTeam(t, th, team)
 	}
-	th.app = escalation.Application{ID: 5, Name: "shop", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Defaults: map[users.Priority]users.Mode{}}}
+	th.app = escalation.Application{ID: 5, Name: "shop", Modes: users.AppModes{Supported: map[users.Mode]bool{},
+		Defaults: map[users.Priority]users.Mode{}}}
 	for _, m := range modes[:4] {
 		th.app.Modes.Supported[m] = rapid.IntRange(0, 3).Draw(t, "supported") > 0
 	}
 	if rapid.Bool().Draw(t, "default") {
-		th.app.Modes.Defaults[rapid.SampledFrom(users.Priorities).Draw(t, "priority")] = rapid.SampledFrom(modes).Draw(t, "mode")
+		th.app.Modes.Defaults[rapid.SampledFrom(users.Priorities).Draw(t,
+			"priority")] = rapid.SampledFrom(modes).Draw(t, "mode")
 	}
 	if rapid.Bool().Draw(t, "application's fallback") {
 		target := genTarget(t)
@@ -277,13 +284,15 @@ func genTheatre(t *rapid.T) *theatre {
 	}
 	genPlan(t, th)
 	// A simulation knows no number of an incident, so the incident has the number 0: it decides whose turn it is.
-	th.due = escalation.Due{Lease: buckets.Lease{Epoch: 1}, PlanID: th.plan.ID, ApplicationID: 5, CreatedAt: noon, DueAt: noon, Active: true, Dynamic: th.dynamic}
+	th.due = escalation.Due{Lease: buckets.Lease{Epoch: 1}, PlanID: th.plan.ID, ApplicationID: 5, CreatedAt: noon,
+		DueAt: noon, Active: true, Dynamic: th.dynamic}
 	return th
 }
 
 func genPerson(t *rapid.T, id users.ID, modes []users.Mode) users.Responder {
 	p := users.Responder{
-		User:     users.User{ID: id, TargetID: int64(id), Name: "p" + strconv.Itoa(int(id)), Active: rapid.IntRange(0, 4).Draw(t, "active") > 0},
+		User: users.User{ID: id, TargetID: int64(id), Name: "p" + strconv.Itoa(int(id)),
+			Active: rapid.IntRange(0, 4).Draw(t, "active") > 0},
 		Contacts: map[users.Mode]string{}, Modes: map[users.Priority]users.Mode{}, AppModes: map[users.Priority]users.Mode{},
 	}
 	for _, m := range modes[:4] {
@@ -294,8 +303,9 @@ func genPerson(t *rapid.T, id users.ID, modes []users.Mode) users.Responder {
 	p.FollowUps = map[users.Priority][]users.FollowUp{}
 	for range rapid.IntRange(0, 3).Draw(t, "follow-ups") {
 		priority := rapid.SampledFrom(users.Priorities).Draw(t, "priority")
-		p.FollowUps[priority] = append(p.FollowUps[priority], users.FollowUp{Mode: rapid.SampledFrom(modes[:4]).Draw(t, "later mode"),
-			After: time.Duration(rapid.IntRange(1, 900).Draw(t, "delay")) * time.Second})
+		p.FollowUps[priority] = append(p.FollowUps[priority],
+			users.FollowUp{Mode: rapid.SampledFrom(modes[:4]).Draw(t, "later mode"),
+				After: time.Duration(rapid.IntRange(1, 900).Draw(t, "delay")) * time.Second})
 	}
 	for _, choices := range []map[users.Priority]users.Mode{p.Modes, p.AppModes} {
 		if rapid.Bool().Draw(t, "choice") {
@@ -307,8 +317,10 @@ func genPerson(t *rapid.T, id users.ID, modes []users.Mode) users.Responder {
 
 // genTeam draws a team and its calendar. Shifts begin and end at any second of the hours in which plans run.
 func genTeam(t *rapid.T, th *theatre, number int64) {
-	team := oncall.Team{ID: number, TargetID: 100 + number, Name: "t" + strconv.Itoa(int(number)), TimeZone: "Europe/Zurich",
-		Active: rapid.IntRange(0, 5).Draw(t, "team active") > 0, ManagerID: users.ID(rapid.IntRange(0, 6).Draw(t, "manager"))}
+	team := oncall.Team{ID: number, TargetID: 100 + number, Name: "t" + strconv.Itoa(int(number)),
+		TimeZone: "Europe/Zurich",
+		Active:   rapid.IntRange(0, 5).Draw(t, "team active") > 0, ManagerID: users.ID(rapid.IntRange(0, 6).Draw(t,
+			"manager"))}
 	for range rapid.IntRange(0, 3).Draw(t, "members") {
 		team.Members = append(team.Members, users.ID(rapid.IntRange(1, 7).Draw(t, "member")))
 	}
@@ -319,8 +331,11 @@ func genTeam(t *rapid.T, th *theatre, number int64) {
 	var shifts []oncall.Shift
 	for range rapid.IntRange(0, 8).Draw(t, "shifts") {
 		start := noon.Add(time.Duration(rapid.IntRange(-3600, 7200).Draw(t, "start")) * time.Second)
-		shifts = append(shifts, oncall.Shift{TeamID: number, Role: rapid.SampledFrom([]string{"primary", "secondary", "manager"}).Draw(t, "duty"),
-			User: users.ID(rapid.IntRange(1, 7).Draw(t, "holder")), Start: start, End: start.Add(time.Duration(rapid.IntRange(1, 7200).Draw(t, "length")) * time.Second)})
+		shifts = append(shifts, oncall.Shift{TeamID: number,
+			Role: rapid.SampledFrom([]string{"primary", "secondary", "manager"}).Draw(t, "duty"),
+			User: users.ID(rapid.IntRange(1, 7).Draw(t,
+				"holder")), Start: start,
+			End: start.Add(time.Duration(rapid.IntRange(1, 7200).Draw(t, "length")) * time.Second)})
 	}
 	th.calendar[number] = oncall.NewTeamCalendar(number, noon.Add(-24*time.Hour), noon.Add(48*time.Hour), shifts)
 }
@@ -331,18 +346,22 @@ func genTarget(t *rapid.T) escalation.Target {
 		return escalation.Target{Role: "user", Name: "p" + strconv.Itoa(int(id)), TargetID: id}
 	}
 	id := rapid.Int64Range(101, 104).Draw(t, "team") // 104 does not exist
-	return escalation.Target{Role: rapid.SampledFrom([]string{"team", "manager", "oncall", "oncall-primary", "oncall-secondary", "round-robin", "next-on-call", "witch"}).Draw(t, "role"),
+	return escalation.Target{Role: rapid.SampledFrom([]string{"team", "manager", "oncall", "oncall-primary",
+		"oncall-secondary", "round-robin", "next-on-call", "witch"}).Draw(t, "role"),
 		Name: "t" + strconv.Itoa(int(id-100)), TargetID: id}
 }
 
 func genPlan(t *rapid.T, th *theatre) {
-	p := escalation.Plan{ID: 3, Name: "night", Active: true, CreatorID: users.ID(rapid.IntRange(0, 6).Draw(t, "creator"))}
+	p := escalation.Plan{ID: 3, Name: "night", Active: true,
+		CreatorID: users.ID(rapid.IntRange(0, 6).Draw(t, "creator"))}
 	if rapid.IntRange(0, 2).Draw(t, "aggregates") == 0 {
 		p.ThresholdCount, p.ThresholdWindow = rapid.IntRange(0, 4).Draw(t, "threshold"), 10*time.Minute
-		p.AggregationWindow, p.AggregationReset = 5*time.Minute, time.Duration(rapid.IntRange(0, 20).Draw(t, "reset"))*time.Minute
+		p.AggregationWindow, p.AggregationReset = 5*time.Minute, time.Duration(rapid.IntRange(0, 20).Draw(t,
+			"reset"))*time.Minute
 	}
 	if rapid.IntRange(0, 3).Draw(t, "tracks") == 0 {
-		p.Tracking = &escalation.Tracking{Mode: users.Email, Key: "log@example.com", Template: []byte(`{"shop": {"body": "x"}}`)}
+		p.Tracking = &escalation.Tracking{Mode: users.Email, Key: "log@example.com",
+			Template: []byte(`{"shop": {"body": "x"}}`)}
 	}
 	if rapid.Bool().Draw(t, "plan's fallback") {
 		target := genTarget(t)
@@ -354,7 +373,8 @@ func genPlan(t *rapid.T, th *theatre) {
 		for range rapid.IntRange(0, 3).Draw(t, "notifications") {
 			n := escalation.Notification{
 				Priority: rapid.SampledFrom(users.Priorities).Draw(t, "priority"), Template: "alert",
-				Wait:     time.Duration(rapid.SampledFrom([]int{0, 0, 1, 60, 61, 300, 900}).Draw(t, "wait")) * time.Second,
+				Wait: time.Duration(rapid.SampledFrom([]int{0, 0, 1, 60, 61, 300, 900}).Draw(t,
+					"wait")) * time.Second,
 				Repeat:   rapid.IntRange(0, 3).Draw(t, "repeat"),
 				Optional: rapid.IntRange(0, 3).Draw(t, "optional") == 0,
 			}
@@ -377,7 +397,8 @@ func genPlan(t *rapid.T, th *theatre) {
 
 // perform lets the real runner escalate the incident until its plan ends.
 func (th *theatre) perform(t require.TestingT, ctx context.Context) {
-	r, err := runner.New(runner.Deps{Work: th, Ledger: th, Digests: th, Timers: th, Additions: th, Reader: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
+	r, err := runner.New(runner.Deps{Work: th, Ledger: th, Digests: th, Timers: th, Additions: th, Reader: th,
+		Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
 		runner.Config{Keep: -1, Now: func() time.Time { return th.now }})
 	require.NoError(t, err)
 	for looks := 0; th.due.Active; looks++ {

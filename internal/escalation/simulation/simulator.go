@@ -137,7 +137,8 @@ type SimulatedPage struct {
 
 // anyApplication is used if the question names no application.
 func anyApplication(priorities map[users.Priority]users.Mode) escalation.Application {
-	app := escalation.Application{Name: "any application", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Priorities: priorities}}
+	app := escalation.Application{Name: "any application", Modes: users.AppModes{Supported: map[users.Mode]bool{},
+		Priorities: priorities}}
 	for _, m := range users.Modes {
 		app.Modes.Supported[m] = true
 	}
@@ -166,7 +167,8 @@ func (s *Simulator) prepare(ctx context.Context, q Question) (*simulation, error
 	}
 	run := &simulation{
 		limits: s.deps.Rules, days: map[users.ID]*floods.DayCount{},
-		Simulation: Simulation{Question: q, Application: anyApplication(priorities)}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
+		Simulation: Simulation{Question: q,
+			Application: anyApplication(priorities)}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
 		floods: map[escalation.AggregationKey]*floods.Flood{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
 		latest: map[int]escalation.RoundFact{}, beyond: map[string]bool{},
 	}
@@ -248,7 +250,8 @@ func (s *simulation) addNotes() {
 		say("Version %d of plan %s is not the active one; new incidents use another, or none.", s.Plan.ID, s.Plan.Name)
 	}
 	if s.Plan.Paused {
-		say("Plan %s is paused now: nobody is paged until it goes on. The simulation takes it as going on.", s.Plan.Name)
+		say("Plan %s is paused now: nobody is paged until it goes on. The simulation takes it as going on.",
+			s.Plan.Name)
 	}
 	if _, ok := s.Plan.Aggregation(); ok {
 		say("Pages of other incidents may be held together with these; the simulation knows of this incident only.")
@@ -268,7 +271,8 @@ func (s *simulation) addNotes() {
 		say("A resolve after all these pages notifies %s.", escalation.Names(ns))
 	}
 	if s.End == EndCut {
-		say("The plan goes on for longer than is foreseen: cut after %s.", humanize.Count(len(s.Pages), "page", "pages"))
+		say("The plan goes on for longer than is foreseen: cut after %s.",
+			humanize.Count(len(s.Pages), "page", "pages"))
 	}
 }
 
@@ -277,7 +281,8 @@ func (s *simulation) resolved() []escalation.Notice {
 	var past []escalation.PastMessage
 	for _, p := range s.Pages {
 		if p.HeldUntil.IsZero() {
-			past = append(past, escalation.PastMessage{Recipient: p.Recipient, Target: p.Target, Mode: p.Mode, Purpose: p.Purpose, State: messages.Sent, At: p.At})
+			past = append(past, escalation.PastMessage{Recipient: p.Recipient, Target: p.Target, Mode: p.Mode,
+				Purpose: p.Purpose, State: messages.Sent, At: p.At})
 		}
 	}
 	return escalation.Resolved(past, s.Plan.Settings, "")

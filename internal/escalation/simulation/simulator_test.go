@@ -26,7 +26,8 @@ func small(steps ...escalation.Step) *theatre {
 	return &theatre{
 		people: map[users.ID]users.Responder{1: person(1, "demo"), 2: person(2, "creator")},
 		teams:  map[int64]oncall.Team{}, calendar: oncall.Fixed{},
-		app:  escalation.Application{ID: 5, Name: "shop", Modes: users.AppModes{Supported: map[users.Mode]bool{users.Email: true, users.SMS: true}}},
+		app: escalation.Application{ID: 5, Name: "shop",
+			Modes: users.AppModes{Supported: map[users.Mode]bool{users.Email: true, users.SMS: true}}},
 		plan: escalation.Plan{ID: 3, Name: "night", Active: true, CreatorID: 2, Steps: steps},
 	}
 }
@@ -43,7 +44,8 @@ func (th *theatre) ask(t *testing.T, q Question) Simulation {
 
 func TestSimulateReportsPagesTimesModesAndReasons(t *testing.T) {
 	t.Parallel()
-	sim := small(step(note(users.High, time.Minute, 1)), step(note(users.Low, time.Minute, 0))).ask(t, Question{Application: 5})
+	sim := small(step(note(users.High, time.Minute, 1)), step(note(users.Low, time.Minute, 0))).ask(t,
+		Question{Application: 5})
 	type row struct {
 		after          time.Duration
 		step, repeat   int
@@ -73,7 +75,8 @@ func TestSimulateEndsWithAnAcknowledgement(t *testing.T) {
 	require.Equal(t, EndAcknowledged, sim.End)
 	require.Equal(t, noon.Add(150*time.Second), sim.EndedAt)
 	require.Equal(t, incidents.EntryAcknowledged, sim.Timeline[len(sim.Timeline)-1].Kind)
-	require.Equal(t, EndExhausted, th.ask(t, Question{Application: 5, AcknowledgedAfter: time.Hour}).End, "the plan is over by then")
+	require.Equal(t, EndExhausted, th.ask(t, Question{Application: 5, AcknowledgedAfter: time.Hour}).End,
+		"the plan is over by then")
 }
 
 func TestSimulateStopsAtTheMaximumNumberOfPages(t *testing.T) {
@@ -87,7 +90,8 @@ func TestSimulateStopsAtTheMaximumNumberOfPages(t *testing.T) {
 // TestSimulateStopsAtTheMaximumDuration: imported plans may wait for up to 2^31-1 seconds.
 func TestSimulateStopsAtTheMaximumDuration(t *testing.T) {
 	t.Parallel()
-	sim := small(step(note(users.High, math.MaxInt32*time.Second, escalation.MaxRepeat))).ask(t, Question{Application: 5})
+	sim := small(step(note(users.High, math.MaxInt32*time.Second, escalation.MaxRepeat))).ask(t,
+		Question{Application: 5})
 	require.Equal(t, EndCut, sim.End)
 	require.Len(t, sim.Notes, 1)
 	require.Regexp(t, `^The plan goes on for longer than is foreseen: cut after \d\d\d pages.$`, sim.Notes[0])
@@ -134,7 +138,8 @@ func TestSimulateUsesTheDefaultModesOfTheInstallation(t *testing.T) {
 		return out
 	}
 	require.NotContains(t, modes(), "webhook")
-	th.priorities = map[users.Priority]users.Mode{users.Urgent: users.Webhook, users.High: users.Webhook, users.Medium: users.Webhook, users.Low: users.Webhook}
+	th.priorities = map[users.Priority]users.Mode{users.Urgent: users.Webhook, users.High: users.Webhook,
+		users.Medium: users.Webhook, users.Low: users.Webhook}
 	for _, m := range modes() {
 		require.Equal(t, "webhook", m)
 	}
@@ -185,14 +190,16 @@ func TestAskReadsATypedQuestion(t *testing.T) {
 	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	zone := time.FixedZone("", 3600)
-	sim, err := s.Ask(t.Context(), TypedQuestion{Plan: "night", Application: " shop ", At: "2026-11-22 02:00", Assume: "ack-after=90s",
+	sim, err := s.Ask(t.Context(), TypedQuestion{Plan: "night", Application: " shop ", At: "2026-11-22 02:00",
+		Assume:  "ack-after=90s",
 		Targets: []string{"User:demo"}, Zone: zone})
 	require.NoError(t, err)
 	r := sim.Report()
 	require.Equal(t, int64(1795309200), r.At)
 	require.Equal(t, "ack-after=1m30s", r.Assume)
 	require.Equal(t, "shop", *r.Application)
-	require.Equal(t, ReportPage{At: 1795309260, After: 60, Step: 1, Notification: 1, Repeat: 1, Target: "demo", Purpose: "primary",
+	require.Equal(t, ReportPage{At: 1795309260, After: 60, Step: 1, Notification: 1, Repeat: 1, Target: "demo",
+		Purpose:  "primary",
 		Priority: "high", Mode: "sms", WantedMode: "sms", Rule: "named in the plan", ModeRule: "the priority's default"}, r.Pages[1])
 	require.Equal(t, EndAcknowledged, r.End)
 	require.Equal(t, int64(1795309290), r.EndedAt)
@@ -223,7 +230,8 @@ func TestAskReadsATypedQuestion(t *testing.T) {
 func TestSimulateFailsIfACalendarDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		th := small(step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 100}}))
+		th := small(step(escalation.Notification{Priority: users.High,
+			Target: &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 100}}))
 		th.teams[100] = oncall.Team{ID: 1001, TargetID: 100, Name: "db", Active: true}
 		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: func() *oncall.Resolver {
 			return oncall.NewResolver(th, hanging{}, time.Hour)
@@ -249,7 +257,8 @@ func TestNextIsTheFirstPageOrTheEnd(t *testing.T) {
 	t.Parallel()
 	th := small(step(note(users.High, time.Minute, 0)), step(note(users.Low, time.Minute, 0)))
 	next := func(w waiting) Next {
-		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver, Waiting: w})
+		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver,
+			Waiting: w})
 		require.NoError(t, err)
 		n, err := s.Next(t.Context(), 1)
 		require.NoError(t, err)
@@ -261,14 +270,16 @@ func TestNextIsTheFirstPageOrTheEnd(t *testing.T) {
 	require.Equal(t, 1, n.Step)
 	require.Len(t, n.Pages, 1)
 
-	w.ReadAt, w.Progress = noon.Add(10*time.Second), escalation.Progress{Step: 1, StepAt: noon, Unsettled: 1, Notifications: []escalation.Rounds{{Made: 1, At: noon, Unsettled: 1}}}
+	w.ReadAt, w.Progress = noon.Add(10*time.Second), escalation.Progress{Step: 1, StepAt: noon, Unsettled: 1,
+		Notifications: []escalation.Rounds{{Made: 1, At: noon, Unsettled: 1}}}
 	n = next(w)
 	require.Equal(t, noon.Add(70*time.Second), n.At, "a message that is being sent counts as sent now")
 	require.Equal(t, 2, n.Step)
 	require.Equal(t, users.Email, n.Pages[0].Mode)
 	require.Equal(t, 1, w.Progress.Notifications[0].Unsettled, "the incident is unchanged")
 
-	w.Progress = escalation.Progress{Step: 2, StepAt: noon, Notifications: []escalation.Rounds{{Made: 1, At: noon, SettledAt: noon}}}
+	w.Progress = escalation.Progress{Step: 2, StepAt: noon,
+		Notifications: []escalation.Rounds{{Made: 1, At: noon, SettledAt: noon}}}
 	n = next(w)
 	require.True(t, n.Ends)
 	require.Equal(t, noon.Add(time.Minute), n.At)

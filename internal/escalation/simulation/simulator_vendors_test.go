@@ -34,7 +34,8 @@ func TestSimulateUsesOnlyModesWithAVendor(t *testing.T) {
 		th := small(step(note(users.High, time.Minute, 0)), step(note(users.Low, time.Minute, 0)))
 		th.plan.Tracking = &escalation.Tracking{Mode: tracking, Key: "log@example.com"}
 		th.plan.Tracking.Template = []byte(`{"shop": {"body": "x"}}`)
-		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver, Vendors: v})
+		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver,
+			Vendors: v})
 		require.NoError(t, err)
 		sim, err := s.Simulate(t.Context(), Question{Plan: 3, Application: 5, At: noon})
 		require.NoError(t, err)

@@ -26,8 +26,8 @@ const (
 	retryAfter = 5 * time.Second
 )
 
-// Load knows which applications have more waiting messages than their cap. Run counts in the background. Requests use the
-// last count and never wait for one. Load is safe for concurrent use.
+// Load knows which applications have more waiting messages than their cap. Run counts in the background. Requests use
+// the last count and never wait for one. Load is safe for concurrent use.
 type Load struct {
 	pending Pending
 	log     *zap.Logger
@@ -60,8 +60,8 @@ func (l *Load) Run(ctx context.Context) error {
 	}
 }
 
-// Overloaded returns how long the application should wait before it opens another incident; 0 = it may open one now. The
-// error is always nil.
+// Overloaded returns how long the application should wait before it opens another incident; 0 = it may open one now.
+// The error is always nil.
 func (l *Load) Overloaded(_ context.Context, app auth.Application) (time.Duration, error) {
 	return l.over(app, incidentFactor), nil
 }

@@ -88,7 +88,8 @@ func TestNoRequestWaitsForACount(t *testing.T) {
 		defer cancel()
 		go func() { _ = l.Run(ctx) }()
 		for range 3 {
-			wait, err := l.Overloaded(t.Context(), auth.Application{ID: 1, PendingCap: 10}) // a deadlock of the bubble if it waits
+			wait, err := l.Overloaded(t.Context(), auth.Application{ID: 1,
+				PendingCap: 10}) // a deadlock of the bubble if it waits
 			require.NoError(t, err)
 			require.Zero(t, wait)
 			<-time.After(time.Second)

@@ -40,7 +40,8 @@ func TestRates(t *testing.T) {
 		wait           time.Duration
 	}{
 		{9, 19, "", 0},
-		{10, 0, "Incident creation rate limit exceeded. Surpassed maximum of 10 active incidents for a given plan", time.Minute},
+		{10, 0, "Incident creation rate limit exceeded. Surpassed maximum of 10 active incidents for a given plan",
+			time.Minute},
 		{0, 20, "Incident creation rate limit exceeded. Surpassed maximum of 20 incidents created in the last 30 seconds", 30 * time.Second},
 	} {
 		active, opened = c.active, c.opened
@@ -58,7 +59,10 @@ func TestRates(t *testing.T) {
 	require.Zero(t, asked)
 
 	away := errors.New("away")
-	failing := load.NewRates(recent(func(int64, int64, time.Duration, int) (int64, int64, error) { return 0, 0, away }), 1, 1, time.Second, nil)
+	failing := load.NewRates(recent(func(int64, int64, time.Duration, int) (int64, int64, error) {
+		return 0, 0,
+			away
+	}), 1, 1, time.Second, nil)
 	require.ErrorIs(t, failing.Check(t.Context(), app, 7), away)
 }
 

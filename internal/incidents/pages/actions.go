@@ -107,7 +107,8 @@ func apiSnoozeEnd(b jsonbody.Object) (incidents.SnoozeEnd, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 || d > incidents.MaxSnooze {
-		return nil, fault.Invalidf("for", "for must be a duration such as 90m or 24h, at most %d days", incidents.MaxSnooze/(24*time.Hour))
+		return nil, fault.Invalidf("for", "for must be a duration such as 90m or 24h, at most %d days",
+			incidents.MaxSnooze/(24*time.Hour))
 	}
 	return incidents.SnoozeFor(d), nil
 }

@@ -58,7 +58,8 @@ func (h Handlers) changeTicked(r *http.Request) (string, error) {
 			return "", err
 		}
 	}
-	ticked, err := h.Incidents.List(r.Context(), filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In, Values: ids}}})
+	ticked, err := h.Incidents.List(r.Context(),
+		filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In, Values: ids}}})
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +84,8 @@ func (h Handlers) applyTo(r *http.Request, result *outcome, end incidents.Snooze
 	if len(result.changed) == 0 {
 		return nil
 	}
-	change := incidents.Change{IDs: slices.Clone(result.changed), Actor: page.Reader(r).Name, Via: incidents.ViaWeb, AskFirst: true}
+	change := incidents.Change{IDs: slices.Clone(result.changed), Actor: page.Reader(r).Name, Via: incidents.ViaWeb,
+		AskFirst: true}
 	changed, err := do(r.Context(), change)
 	if fault.Is(err, fault.Conflict) { // the state of one of them has just changed
 		changed, err = nil, nil
@@ -136,7 +138,8 @@ func (o *outcome) leave(id incidents.ID, one, several string) {
 	o.left = append(o.left, left{one, several, []incidents.ID{id}})
 }
 
-// sorted says which incidents a change fits, and why it does not fit the others. An incident of somebody else is not taken over.
+// sorted says which incidents a change fits, and why it does not fit the others. An incident of somebody else is not
+// taken over.
 func sorted(ticked []incidents.Incident, verb, reader string) outcome {
 	o := outcome{verb: verb}
 	for _, i := range ticked {

@@ -15,11 +15,12 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// work makes a change of one incident. If another person has acknowledged the incident and the reader must confirm the change first, it returns
-// that acknowledgement and changes nothing; nil = the change was made.
+// work makes a change of one incident. If another person has acknowledged the incident and the reader must confirm the
+// change first, it returns that acknowledgement and changes nothing; nil = the change was made.
 type work func(ctx context.Context, c incidents.Change) (*incidents.Acknowledged, error)
 
-// change changes one incident and redirects to the page that the reader came from. A change that fails is offered again with its values.
+// change changes one incident and redirects to the page that the reader came from. A change that fails is offered again
+// with its values.
 func (h Handlers) change(rw http.ResponseWriter, r *http.Request, do work) {
 	id, err := incidentID(r)
 	if err != nil {
@@ -27,7 +28,8 @@ func (h Handlers) change(rw http.ResponseWriter, r *http.Request, do work) {
 		return
 	}
 	replace, _ := strconv.ParseInt(r.PostFormValue("replace"), 10, 64) // 0 replaces nobody
-	owned, err := do(r.Context(), incidents.Change{IDs: []incidents.ID{id}, Actor: page.Reader(r).Name, Via: incidents.ViaWeb,
+	owned, err := do(r.Context(), incidents.Change{IDs: []incidents.ID{id}, Actor: page.Reader(r).Name,
+		Via:      incidents.ViaWeb,
 		AskFirst: true, Replace: users.ID(replace)})
 	switch {
 	case err != nil:
@@ -113,7 +115,8 @@ func (h Handlers) mayUndo(r *http.Request, id incidents.ID) bool {
 	return err == nil && number == strconv.FormatInt(int64(id), 10) && time.Since(time.Unix(unix, 0)) < undoTime
 }
 
-// unresolve undoes a resolve. An incident that nobody owned escalates again, because a resolve by mistake must not end its pages.
+// unresolve undoes a resolve. An incident that nobody owned escalates again, because a resolve by mistake must not end
+// its pages.
 func (h Handlers) unresolve(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 		done, err := h.Incidents.Resolve(ctx, c, false)

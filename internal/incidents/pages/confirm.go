@@ -12,8 +12,9 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// RefuseChange answers an acknowledgement that came without a session. After the log-in it is offered again; it is not carried out by
-// itself. RefuseChange returns false for any other request: page.Pages.KeepForm keeps the values of other forms.
+// RefuseChange answers an acknowledgement that came without a session. After the log-in it is offered again; it is not
+// carried out by itself. RefuseChange returns false for any other request: page.Pages.KeepForm keeps the values of
+// other forms.
 func (h Handlers) RefuseChange(rw http.ResponseWriter, r *http.Request) bool {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if r.Method != http.MethodPost || len(parts) != 3 || parts[0] != "incidents" || parts[2] != "acknowledge" {
@@ -27,8 +28,8 @@ func (h Handlers) RefuseChange(rw http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// LostChange returns the text for the log-in page about an acknowledgement that was not made. next is the page that follows the log-in; if
-// it does not offer the acknowledgement, LostChange returns "".
+// LostChange returns the text for the log-in page about an acknowledgement that was not made. next is the page that
+// follows the log-in; if it does not offer the acknowledgement, LostChange returns "".
 func LostChange(next string) string {
 	u, err := url.Parse(next)
 	if err != nil {
@@ -41,8 +42,8 @@ func LostChange(next string) string {
 	return fmt.Sprintf("Your session has ended, and incident %s was not changed. After the log-in you can press “Acknowledge” again.", id)
 }
 
-// failChange answers a change that failed. If a value is wrong or the state of the incident does not permit the change, the page of the
-// incident shows the reason and what was typed.
+// failChange answers a change that failed. If a value is wrong or the state of the incident does not permit the change,
+// the page of the incident shows the reason and what was typed.
 func (h Handlers) failChange(rw http.ResponseWriter, r *http.Request, id incidents.ID, err error) {
 	if !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Conflict) {
 		h.Pages.Fail(rw, r, err)

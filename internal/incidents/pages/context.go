@@ -111,7 +111,8 @@ func firstObject(all ...object) object {
 }
 
 // known lists the members that the page shows elsewhere.
-var known = []string{"title", "summary", "severity", "integration", "description", "message", "links", "images", "labels"}
+var known = []string{"title", "summary", "severity", "integration", "description", "message", "links", "images",
+	"labels"}
 
 func (f *facts) label(o object) {
 	for _, name := range o.names() {
@@ -257,11 +258,14 @@ func viewAlerts(all []incidents.Alert) alertsView {
 	for i, a := range all {
 		var notes object
 		_ = json.Unmarshal(a.Annotations, &notes)
-		row := alertView{Firing: a.Firing, Text: humanize.Shorten(cmp.Or(notes.text("summary"), notes.text("title"), notes.text("description"), labels[i].text("alertname")), maxValue)}
+		row := alertView{Firing: a.Firing,
+			Text: humanize.Shorten(cmp.Or(notes.text("summary"), notes.text("title"), notes.text("description"),
+				labels[i].text("alertname")), maxValue)}
 		for _, name := range labels[i].names() {
 			value := labels[i].text(name)
 			if shared[label{name, value}] < len(all) && len(row.Labels) < maxAlertLabels {
-				row.Labels = append(row.Labels, label{humanize.Shorten(name, maxName), humanize.Shorten(value, maxAlertLabel)})
+				row.Labels = append(row.Labels, label{humanize.Shorten(name, maxName),
+					humanize.Shorten(value, maxAlertLabel)})
 			}
 		}
 		if !a.Firing {

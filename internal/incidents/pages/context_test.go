@@ -10,7 +10,8 @@ import (
 
 func TestDeepContextsAreNotIndented(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"{", `  "a": [`, "    1", "  ]", "}"}, strings.Split(indented(json.RawMessage(`{"a": [1]}`)), "\n"))
+	require.Equal(t, []string{"{", `  "a": [`, "    1", "  ]", "}"},
+		strings.Split(indented(json.RawMessage(`{"a": [1]}`)), "\n"))
 	brackets := json.RawMessage(`{"a": "` + strings.Repeat(`[{\"\\`, 1000) + `"}`)
 	require.Equal(t, 1, depth(brackets), "those in texts nest nothing")
 	require.Contains(t, indented(brackets), "\n  \"a\"")

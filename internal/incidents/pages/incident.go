@@ -60,7 +60,8 @@ type incidentPage struct {
 }
 
 // roleLabels are texts for roles of targets. Other roles are shown by name.
-var roleLabels = map[string]string{"user": "a person", "oncall-primary": "on call, primary", "oncall-secondary": "on call, secondary", "manager": "manager",
+var roleLabels = map[string]string{"user": "a person", "oncall-primary": "on call, primary",
+	"oncall-secondary": "on call, secondary", "manager": "manager",
 	"team": "everybody in the team", "mailing-list": "a mailing list"}
 
 // roles reads whom a reader can page besides the plan.
@@ -155,7 +156,8 @@ func (h Handlers) body(r *http.Request, id incidents.ID) (bodyView, error) {
 	if err != nil {
 		return bodyView{}, err
 	}
-	body := bodyView{I: viewIncident(i), Facts: readFacts(i.Context, i.Title()), Alerts: viewAlerts(alerts), Steps: h.Steps(ctx, i.PlanID),
+	body := bodyView{I: viewIncident(i), Facts: readFacts(i.Context, i.Title()), Alerts: viewAlerts(alerts),
+		Steps:  h.Steps(ctx, i.PlanID),
 		People: byPerson(sent), Context: indented(i.Context), ReadOnly: page.Reader(r).ReadOnly}
 	body.Next, body.OlderMessages = h.next(r, body.I), older
 	for _, child := range children {
@@ -184,8 +186,8 @@ func viewTimeline(entries []incidents.Entry) (earlier, recent []entryView) {
 	return nil, all
 }
 
-// maxIndented is how deep a context may be nested and still be shown indented. The spaces grow with the square of the depth:
-// 64 KB of brackets would become a page of more than 100 MB.
+// maxIndented is how deep a context may be nested and still be shown indented. The spaces grow with the square of the
+// depth: 64 KB of brackets would become a page of more than 100 MB.
 const maxIndented = 32
 
 // indented formats a context. A context that is nested too deep is shown as it was sent.

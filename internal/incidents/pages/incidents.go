@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// Store reads and changes incidents. A method that changes one returns when its change is durable. A change that the state of the incident does
-// not allow, or a step that does not exist, is a Conflict fault.
+// Store reads and changes incidents. A method that changes one returns when its change is durable. A change that the
+// state of the incident does not allow, or a step that does not exist, is a Conflict fault.
 type Store interface {
 	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
 	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)

@@ -35,7 +35,8 @@ type (
 
 // Routes returns the routes on the parts.
 func Routes(d APIDeps) []routing.Route {
-	return slices.Concat(reads{d}.routes(), actions{d}.routes(), teamwork{d}.routes(), comments{d}.routes(), timelines{d}.routes())
+	return slices.Concat(reads{d}.routes(), actions{d}.routes(), teamwork{d}.routes(), comments{d}.routes(),
+		timelines{d}.routes())
 }
 
 // find reads the incident of the path. It returns a NotFound fault if there is none.
@@ -47,8 +48,8 @@ func (d APIDeps) find(r *http.Request) (incidents.Incident, error) {
 	return d.Incidents.Get(r.Context(), incidents.ID(id))
 }
 
-// person returns the person who acts: the one that the body names, else the caller. It refuses a person for whom the caller may
-// not act.
+// person returns the person who acts: the one that the body names, else the caller. It refuses a person for whom the
+// caller may not act.
 func (d APIDeps) person(ctx context.Context, field, name string) (users.User, error) {
 	actor := wire.Actor(ctx)
 	if name == "" {

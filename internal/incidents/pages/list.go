@@ -63,9 +63,11 @@ func selections(reader users.User) []selection {
 	}
 	return []selection{
 		{"open", "Open", "No open incidents.", incidents.StateOpen, nil},
-		{"mine", "Mine", "You own no open incident: acknowledge one to own it.", incidents.StateOpen, whose("owner", reader.Name)},
+		{"mine", "Mine", "You own no open incident: acknowledge one to own it.", incidents.StateOpen,
+			whose("owner", reader.Name)},
 		{"teams", "My teams", "Your teams have no open incident: none on plans that page them or that they own, and none of their applications.", incidents.StateOpen, whose("teams_of", int64(reader.ID))},
-		{"escalating", "Escalating", "No incident is escalating: nobody is being paged.", string(incidents.StateEscalating), nil},
+		{"escalating", "Escalating", "No incident is escalating: nobody is being paged.",
+			string(incidents.StateEscalating), nil},
 		{"resolved", "Resolved", "No resolved incidents.", string(incidents.StateResolved), nil},
 		{"all", "All", "No incidents.", "", nil},
 	}
@@ -83,7 +85,8 @@ type field struct {
 }
 
 func (f *filter) fields() []field {
-	return []field{{"state", "State", &f.State}, {"severity", "Severity", &f.Severity}, {"application", "Application", &f.Application}, {"plan", "Plan", &f.Plan},
+	return []field{{"state", "State", &f.State}, {"severity", "Severity", &f.Severity},
+		{"application", "Application", &f.Application}, {"plan", "Plan", &f.Plan},
 		{"integration", "Integration", &f.Integration}, {"owner", "Owner", &f.Owner}, {"text", "Text", &f.Text}}
 }
 
@@ -126,7 +129,8 @@ func (f filter) conditions(s selection) []filters.Condition {
 	return out
 }
 
-// textCondition finds an incident by its number, "#12", or incidents by a text in their context, which has the title too.
+// textCondition finds an incident by its number, "#12", or incidents by a text in their context, which has the title
+// too.
 func textCondition(text string) filters.Condition {
 	if number, is := strings.CutPrefix(text, "#"); is {
 		if id, err := strconv.ParseInt(number, 10, 64); err == nil {
@@ -173,7 +177,8 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	v.Del("after")
 	view.Chips = view.Filter.chips(v)
 	for _, s := range tabs {
-		view.Tabs = append(view.Tabs, page.Tab{Label: s.label, Href: listPath(v, "show", s.name), Current: s.name == chosen.name})
+		view.Tabs = append(view.Tabs, page.Tab{Label: s.label, Href: listPath(v, "show", s.name),
+			Current: s.name == chosen.name})
 	}
 	view.Frame = h.Pages.Frame(r, "Incidents", "incidents")
 	view.Modules = []string{"incidents.js"}
@@ -199,7 +204,8 @@ func (h Handlers) rows(r *http.Request, s selection, f filter) (rowsView, error)
 	if err != nil {
 		return rowsView{}, err
 	}
-	rows := rowsView{Empty: s.empty, ReadOnly: page.Reader(r).ReadOnly, Self: listPath(v, "show", s.name), Filtered: f != filter{}}
+	rows := rowsView{Empty: s.empty, ReadOnly: page.Reader(r).ReadOnly, Self: listPath(v, "show", s.name),
+		Filtered: f != filter{}}
 	if rows.Filtered {
 		rows.Empty = "No incident matches the filter."
 	}
@@ -216,7 +222,8 @@ func (h Handlers) rows(r *http.Request, s selection, f filter) (rowsView, error)
 // shortly is how long the first page of a search in texts searches. Further pages search for a second each.
 const shortly = 40 * time.Millisecond
 
-// find reads a page of the list. No index helps a search in texts, so it reads period after period: see filters.Reader.Search.
+// find reads a page of the list. No index helps a search in texts, so it reads period after period: see
+// filters.Reader.Search.
 func (h Handlers) find(ctx context.Context, q filters.Query, texts bool) ([]incidents.Incident, *filters.Place, error) {
 	read := filters.Reader[incidents.Incident](h.Incidents.List)
 	place := func(i incidents.Incident) filters.Place { return filters.Place{At: i.CreatedAt, ID: int64(i.ID)} }

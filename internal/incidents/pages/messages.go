@@ -30,7 +30,8 @@ type personView struct {
 }
 
 // progress orders the states of messages, so that a person is shown with the best state of their messages.
-var progress = map[messages.State]int{messages.Delivered: 6, messages.Sent: 5, messages.Sending: 4, messages.Taken: 4, messages.Pending: 3,
+var progress = map[messages.State]int{messages.Delivered: 6, messages.Sent: 5, messages.Sending: 4, messages.Taken: 4,
+	messages.Pending:    3,
 	messages.Aggregated: 2, messages.Failed: 1}
 
 // byPerson groups messages by their recipient, in the order of the first message.
@@ -67,7 +68,8 @@ func stateText(s messages.State) string {
 const maxDetail = 120
 
 func viewMessage(m messages.Message) messageView {
-	v := messageView{ID: m.ID, Mode: string(m.Mode), State: string(m.State), StateText: stateText(m.State), Step: m.Step, Repeat: m.Repeat,
+	v := messageView{ID: m.ID, Mode: string(m.Mode), State: string(m.State), StateText: stateText(m.State),
+		Step: m.Step, Repeat: m.Repeat,
 		Subject: humanize.Shorten(m.Subject, maxDetail), Body: humanize.Shorten(m.Body, maxBody), At: m.CreatedAt}
 	if !m.SentAt.IsZero() {
 		v.At = m.SentAt

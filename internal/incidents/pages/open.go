@@ -63,7 +63,8 @@ const maxForeseen = 10
 // blank shows the form. The query may name the plan and the application.
 func (h Handlers) blank(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := newView{Plan: strings.TrimSpace(q.Get("plan")), Application: strings.TrimSpace(q.Get("application")), Severity: incidents.Error}
+	v := newView{Plan: strings.TrimSpace(q.Get("plan")), Application: strings.TrimSpace(q.Get("application")),
+		Severity: incidents.Error}
 	if err := h.choices(r, &v); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -77,7 +78,8 @@ func (h Handlers) blank(rw http.ResponseWriter, r *http.Request) {
 // open opens the incident, or shows first who would be paged.
 func (h Handlers) open(rw http.ResponseWriter, r *http.Request) {
 	form := page.Typed(r)
-	v := newView{Plan: form.Get("plan"), Application: form.Get("application"), Heading: form.Get("title"), Text: form.Get("summary"), Severity: form.Get("severity")}
+	v := newView{Plan: form.Get("plan"), Application: form.Get("application"), Heading: form.Get("title"),
+		Text: form.Get("summary"), Severity: form.Get("severity")}
 	roles, names := form["role"], form["target"]
 	for k := range min(len(roles), len(names)) {
 		v.Targets = append(v.Targets, targetView{roles[k], names[k]})
@@ -92,7 +94,8 @@ func (h Handlers) open(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if v.Heading == "" {
-		v.Refusal = page.Refusal{Status: http.StatusUnprocessableEntity, Field: "title", Text: "Enter a title: it is the first thing that people read."}
+		v.Refusal = page.Refusal{Status: http.StatusUnprocessableEntity, Field: "title",
+			Text: "Enter a title: it is the first thing that people read."}
 		h.showForm(rw, r, v.Status, v)
 		return
 	}
@@ -123,13 +126,15 @@ func (h Handlers) open(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, fmt.Sprintf("/incidents/%d", opened.ID), http.StatusSeeOther)
 }
 
-// look finds out which targets the plan leaves to the incident, and who would be paged now. It returns why that is not known.
+// look finds out which targets the plan leaves to the incident, and who would be paged now. It returns why that is not
+// known.
 func (h Handlers) look(r *http.Request, v *newView) page.Refusal {
 	api := h.Pages.API(r)
 	var plan planSteps
 	if err := api.Get(page.Path("/v1/plans/%s", v.Plan), &plan); err != nil {
 		if fault.Is(err, fault.NotFound) {
-			return page.Refusal{Field: "plan", Text: fmt.Sprintf("There is no plan %.100q: choose one of the list.", v.Plan)}
+			return page.Refusal{Field: "plan", Text: fmt.Sprintf("There is no plan %.100q: choose one of the list.",
+				v.Plan)}
 		}
 		return page.Refusal{Field: "plan", Text: fault.Public(err)}
 	}

@@ -48,7 +48,8 @@ type whole struct {
 }
 
 func show(i incidents.Incident) apiObject {
-	out := apiObject{ID: i.ID, State: i.State(), Title: title(i), Heading: i.Title(), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
+	out := apiObject{ID: i.ID, State: i.State(), Title: title(i), Heading: i.Title(), Application: i.Application,
+		Plan: i.Plan, PlanID: i.PlanID,
 		Owner: listing.OrNull(i.Owner), Step: i.CurrentStep, Integration: listing.OrNull(i.Integration), Severity: listing.OrNull(i.Severity), CreatedAt: listing.Time(i.CreatedAt), UpdatedAt: listing.Time(i.UpdatedAt),
 		SnoozedUntil: listing.Time(i.SnoozedUntil)}
 	if i.MergedInto != 0 {
@@ -69,7 +70,8 @@ func title(i incidents.Incident) *string {
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return listing.List[incidents.Incident]{
-		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner", "integration", "target"}, More: []string{"state", "merged_into", "severity"}, Further: further,
+		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner", "integration",
+			"target"}, More: []string{"state", "merged_into", "severity"}, Further: further,
 		Endless: true, Indexed: true, Show: func(i incidents.Incident) any { return show(i) },
 		Place: func(i incidents.Incident) filters.Place { return filters.Place{At: i.CreatedAt, ID: int64(i.ID)} },
 	}.Answer(w, r)
@@ -150,7 +152,8 @@ func (a reads) alerts(w http.ResponseWriter, r *http.Request) error {
 }
 
 func showAlert(a incidents.Alert) any {
-	out := alert{Fingerprint: a.Fingerprint, Status: "resolved", StartsAt: listing.Time(a.StartsAt), EndsAt: listing.Time(a.EndsAt),
+	out := alert{Fingerprint: a.Fingerprint, Status: "resolved", StartsAt: listing.Time(a.StartsAt),
+		EndsAt: listing.Time(a.EndsAt),
 		Labels: orObject(a.Labels), Annotations: orObject(a.Annotations)}
 	if a.Firing {
 		out.Status = "firing"

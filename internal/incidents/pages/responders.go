@@ -17,7 +17,8 @@ func (h Handlers) page(rw http.ResponseWriter, r *http.Request) {
 	h.change(rw, r, plain(func(ctx context.Context, c incidents.Change) error {
 		form := page.Typed(r)
 		target := incidents.Target{Role: form.Get("role"), Name: form.Get("name")}
-		return h.Responders.PageAlso(ctx, c, incidents.AddedPage{Targets: []incidents.Target{target}, Priority: form.Get("priority")})
+		return h.Responders.PageAlso(ctx, c, incidents.AddedPage{Targets: []incidents.Target{target},
+			Priority: form.Get("priority")})
 	}))
 }
 

@@ -42,7 +42,8 @@ func (a teamwork) page(w http.ResponseWriter, r *http.Request) error {
 	return a.changed(w, r, found.ID)
 }
 
-// ReadTargets reads a list of targets, each a role and a name. More than most, null and a missing list are an Invalid fault.
+// ReadTargets reads a list of targets, each a role and a name. More than most, null and a missing list are an Invalid
+// fault.
 func ReadTargets(b jsonbody.Object, name string, most int) ([]incidents.Target, error) {
 	given, err := b.Objects(name, most, "role", "name")
 	if err != nil {
@@ -50,7 +51,8 @@ func ReadTargets(b jsonbody.Object, name string, most int) ([]incidents.Target, 
 	}
 	out := make([]incidents.Target, len(given))
 	for i, g := range given {
-		out[i] = incidents.Target{Role: jsonbody.Next(&err, g.Required, "role"), Name: jsonbody.Next(&err, g.Required, "name")}
+		out[i] = incidents.Target{Role: jsonbody.Next(&err, g.Required, "role"),
+			Name: jsonbody.Next(&err, g.Required, "name")}
 	}
 	return out, err
 }

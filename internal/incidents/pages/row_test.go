@@ -19,12 +19,16 @@ func TestTheNextPageInWords(t *testing.T) {
 		i incidents.Incident
 		o incidents.Outlook
 	}{
-		"omar by call":                          {active, incidents.Outlook{DueAt: at, Step: 2, Next: to(omar), Mode: "call"}},
-		"omar again by call":                    {active, incidents.Outlook{DueAt: at, Step: 1, Again: true, Next: to(omar), Mode: "call"}},
-		"omar and 1 more":                       {active, incidents.Outlook{DueAt: at, Step: 2, Next: to(omar, db), Mode: "call"}},
-		"on call for db":                        {active, incidents.Outlook{DueAt: at, Step: 2, Next: to(db)}},
-		"step 2":                                {active, incidents.Outlook{DueAt: at, Step: 2}},
-		"ann by sms":                            {active, incidents.Outlook{DueAt: time.Now(), Step: 2, Next: to(omar), Waiting: incidents.WaitingMessage{Recipient: "ann", Mode: "sms", At: at}}},
+		"omar by call": {active, incidents.Outlook{DueAt: at, Step: 2, Next: to(omar),
+			Mode: "call"}},
+		"omar again by call": {active, incidents.Outlook{DueAt: at, Step: 1, Again: true,
+			Next: to(omar), Mode: "call"}},
+		"omar and 1 more": {active, incidents.Outlook{DueAt: at, Step: 2, Next: to(omar, db),
+			Mode: "call"}},
+		"on call for db": {active, incidents.Outlook{DueAt: at, Step: 2, Next: to(db)}},
+		"step 2":         {active, incidents.Outlook{DueAt: at, Step: 2}},
+		"ann by sms": {active, incidents.Outlook{DueAt: time.Now(), Step: 2, Next: to(omar),
+			Waiting: incidents.WaitingMessage{Recipient: "ann", Mode: "sms", At: at}}},
 		"pages again":                           {incidents.Incident{SnoozedUntil: at}, incidents.Outlook{}},
 		"the silence ends":                      {incidents.Incident{SilencedUntil: at}, incidents.Outlook{}},
 		"nobody is left to page: the plan ends": {active, incidents.Outlook{DueAt: at}},

@@ -70,7 +70,8 @@ func parsePosition(s string) (position, bool) {
 	return position{micros, n}, ok && err == nil && err2 == nil && n >= 0
 }
 
-// page returns the entries after the position and the cursor of the next page; "" on the last page. entries are in order.
+// page returns the entries after the position and the cursor of the next page; "" on the last page. entries are in
+// order.
 func (p position) page(entries []incidents.Entry, limit int) (page []incidents.Entry, next string) {
 	same := 0
 	for _, e := range entries {

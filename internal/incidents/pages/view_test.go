@@ -25,11 +25,13 @@ func TestFactsOfContexts(t *testing.T) {
 			"links": [{"url": "https://a.example/d", "text": "Dashboard"}, {"url": "https://a.example/r", "text": "Runbook"}, {"url": "javascript:alert(1)", "text": "evil"}],
 			"images": [{"url": "https://a.example/p.png", "alt": "use"}, {"url": "data:image/png;base64,"}]}`,
 			facts{Summary: "3 GB are left", Labels: []label{{"cpu", "4"}, {"host", "db-3"}},
-				Links: []link{{"Runbook", "https://a.example/r"}, {"Dashboard", "https://a.example/d"}, {"Picture: use", "https://a.example/p.png"}}}},
+				Links: []link{{"Runbook", "https://a.example/r"}, {"Dashboard", "https://a.example/d"},
+					{"Picture: use", "https://a.example/p.png"}}}},
 		"an Alertmanager group": {`{"commonLabels": {"alertname": "Disk"}, "commonAnnotations": {"description": "It fills", "runbook_url": "https://a.example/r"}, "externalURL": "https://am.example/",
 			"alerts": [{"labels": {"alertname": "Disk", "host": "a"}, "generatorURL": "https://prom.example/g"}, {"labels": {"host": "b"}}]}`,
 			facts{Summary: "It fills", Labels: []label{{"alertname", "Disk"}},
-				Links: []link{{"Runbook", "https://a.example/r"}, {"Source", "https://prom.example/g"}, {"Alertmanager", "https://am.example/"}}}},
+				Links: []link{{"Runbook", "https://a.example/r"}, {"Source", "https://prom.example/g"},
+					{"Alertmanager", "https://am.example/"}}}},
 		"values of an application": {`{"title": "disk full", "host": "db-3", "graph": "http://g.example/1", "list": [1], "nothing": null}`,
 			facts{Labels: []label{{"host", "db-3"}}, Links: []link{{"Graph", "http://g.example/1"}}}},
 	} {
@@ -43,7 +45,8 @@ func TestFactsAreBounded(t *testing.T) {
 	labels, links := map[string]string{}, []map[string]string{}
 	for i := range 100 {
 		labels[fmt.Sprintf("l%03d%s", i, strings.Repeat("n", 500))] = strings.Repeat("v", 5000)
-		links = append(links, map[string]string{"url": fmt.Sprintf("https://a.example/%d", i), "text": strings.Repeat("t", 5000)})
+		links = append(links, map[string]string{"url": fmt.Sprintf("https://a.example/%d", i),
+			"text": strings.Repeat("t", 5000)})
 	}
 	links = append(links, map[string]string{"url": "https://a.example/" + strings.Repeat("x", maxAddress)})
 	raw, err := json.Marshal(map[string]any{"labels": labels, "links": links, "summary": strings.Repeat("s", 5000)})
@@ -64,7 +67,8 @@ func TestAlertsOfAGroup(t *testing.T) {
 	require.Zero(t, viewAlerts([]incidents.Alert{one}).Count, "the facts show the only alert")
 	many := []incidents.Alert{{Labels: json.RawMessage(`{"alertname":"Disk","host":"gone"}`)}}
 	for i := range 6 {
-		many = append(many, incidents.Alert{Firing: true, StartsAt: time.Unix(int64(i), 0), Labels: json.RawMessage(fmt.Sprintf(`{"alertname":"Disk","host":"h%d"}`, i)),
+		many = append(many, incidents.Alert{Firing: true, StartsAt: time.Unix(int64(i), 0),
+			Labels:      json.RawMessage(fmt.Sprintf(`{"alertname":"Disk","host":"h%d"}`, i)),
 			Annotations: json.RawMessage(fmt.Sprintf(`{"summary":"disk of h%d"}`, i))})
 	}
 	v := viewAlerts(many)
@@ -72,7 +76,8 @@ func TestAlertsOfAGroup(t *testing.T) {
 	require.Equal(t, 1, v.Resolved)
 	require.Len(t, v.First, shownAlerts)
 	require.Len(t, v.Rest, 2)
-	require.Equal(t, alertView{Firing: true, Text: "disk of h5", Labels: []label{{"host", "h5"}}}, v.First[0], "the newest firing alert, with the labels that others do not have")
+	require.Equal(t, alertView{Firing: true, Text: "disk of h5", Labels: []label{{"host", "h5"}}}, v.First[0],
+		"the newest firing alert, with the labels that others do not have")
 	require.False(t, v.Rest[1].Firing)
 	require.False(t, v.Cut)
 	require.True(t, viewAlerts(make([]incidents.Alert, maxAlerts+1)).Cut)
@@ -81,8 +86,10 @@ func TestAlertsOfAGroup(t *testing.T) {
 func TestMessagesByPerson(t *testing.T) {
 	t.Parallel()
 	people := byPerson([]messages.Message{
-		{ID: 1, Target: "ann", Mode: users.Call, State: messages.Failed}, {ID: 2, Target: "bob", Mode: users.SMS, State: messages.Pending},
-		{ID: 3, Target: "ann", Mode: users.SMS, State: messages.Delivered, Body: strings.Repeat("b", 9000)}, {ID: 4, Target: "ann", Mode: users.Email, State: messages.Cancelled},
+		{ID: 1, Target: "ann", Mode: users.Call, State: messages.Failed}, {ID: 2, Target: "bob", Mode: users.SMS,
+			State: messages.Pending},
+		{ID: 3, Target: "ann", Mode: users.SMS, State: messages.Delivered, Body: strings.Repeat("b", 9000)}, {ID: 4,
+			Target: "ann", Mode: users.Email, State: messages.Cancelled},
 	})
 	require.Len(t, people, 2)
 	require.Equal(t, "ann", people[0].Target)

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Escalate starts the next step of incidents now. An acknowledged incident loses its owner. If the state of one does not allow it, or
-// one is on the last step of its plan, Escalate returns a Conflict and changes nothing.
+// Escalate starts the next step of incidents now. An acknowledged incident loses its owner. If the state of one does
+// not allow it, or one is on the last step of its plan, Escalate returns a Conflict and changes nothing.
 func (i *Incidents) Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		texts := make([]string, len(before))
@@ -38,20 +38,21 @@ func (i *Incidents) Escalate(ctx context.Context, c incidents.Change) ([]inciden
 	})
 }
 
-// Restart starts the plan of incidents again at step 1. An acknowledged incident loses its owner. If the state of one does not allow
-// it, Restart returns a Conflict and changes nothing.
+// Restart starts the plan of incidents again at step 1. An acknowledged incident loses its owner. If the state of one
+// does not allow it, Restart returns a Conflict and changes nothing.
 func (i *Incidents) Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.startAgain(ctx, c, incidents.Restart, "the plan begins again"+byWay(c, ""))
 }
 
-// Alerts returns at most so many alerts of an incident, by fingerprint, beginning after one. There are none for an incident that
-// does not exist or has no alerts.
+// Alerts returns at most so many alerts of an incident, by fingerprint, beginning after one. There are none for an
+// incident that does not exist or has no alerts.
 func (i *Incidents) Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error) {
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).AlertsOf, db.AlertsOfParams{
 		IncidentID: id, After: after, Most: most,
 	})
 	return postgres.Convert(rows, func(r db.AlertsOfRow) incidents.Alert {
-		return incidents.Alert{Fingerprint: r.Fingerprint, Firing: r.Status == alertFiring, Labels: r.Labels, Annotations: r.Annotations,
-			StartsAt: postgres.Deref(r.StartsAt), EndsAt: postgres.Deref(r.EndsAt)}
+		return incidents.Alert{Fingerprint: r.Fingerprint, Firing: r.Status == alertFiring, Labels: r.Labels,
+			Annotations: r.Annotations,
+			StartsAt:    postgres.Deref(r.StartsAt), EndsAt: postgres.Deref(r.EndsAt)}
 	}), err
 }

@@ -24,8 +24,8 @@ type foundKey struct {
 	ago      time.Duration    // since that resolve
 }
 
-// findAll looks up the keys of many deliveries in one statement, and notes at most once a minute that an open incident had a delivery. It
-// uses no incident numbers.
+// findAll looks up the keys of many deliveries in one statement, and notes at most once a minute that an open incident
+// had a delivery. It uses no incident numbers.
 func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]foundKey, error) {
 	var p db.FindByKeysParams
 	for k, n := range batch {
@@ -40,13 +40,16 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).FindByKeys, p)
 	var delivered db.NoteDeliveriesParams
 	for _, r := range rows {
-		f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
+		f := foundKey{resolved: incidents.ID(r.ResolvedID),
+			ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
 		if r.OpenID != 0 {
-			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts,
+			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: BucketOf(r.OpenID), Known: true,
+				Facts:    r.DedupFacts,
 				Severity: r.Severity, Repage: r.Repage}
 		}
 		if r.Untouched {
-			delivered.Ids, delivered.Facts = append(delivered.Ids, r.OpenID), append(delivered.Facts, string(batch[r.Ord].DedupFacts))
+			delivered.Ids, delivered.Facts = append(delivered.Ids, r.OpenID), append(delivered.Facts,
+				string(batch[r.Ord].DedupFacts))
 		}
 		out[r.Ord] = f
 	}
@@ -56,9 +59,9 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 	return out, postgres.Exec(ctx, i.db, (*db.Queries).NoteDeliveries, delivered)
 }
 
-// ByKey finds the incident for a firing delivery, so that none is opened: the open incident with its key (Known), or for a
-// late delivery the resolved incident that holds it (Held). It returns false when there is none. Calls that come at the same
-// time share a look-up.
+// ByKey finds the incident for a firing delivery, so that none is opened: the open incident with its key (Known), or
+// for a late delivery the resolved incident that holds it (Held). It returns false when there is none. Calls that come
+// at the same time share a look-up.
 func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error) {
 	f, err := i.finding.Do(ctx, n)
 	if err != nil {
@@ -100,11 +103,11 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 	})
 }
 
-// Update stores the alerts of a delivery for an open incident and adds them to the timeline. If the plan of the incident is
-// exhausted, a new alert restarts the escalation, and so does a repeat after the plan's repage_after; the result is true when
-// that happened now. A new alert or a higher severity notifies the owner of an acknowledged incident, if the plan says so. A delivery without
-// news changes nothing else. For a resolved or closed incident Update returns a Conflict: the
-// caller opens another one.
+// Update stores the alerts of a delivery for an open incident and adds them to the timeline. If the plan of the
+// incident is exhausted, a new alert restarts the escalation, and so does a repeat after the plan's repage_after; the
+// result is true when that happened now. A new alert or a higher severity notifies the owner of an acknowledged
+// incident, if the plan says so. A delivery without news changes nothing else. For a resolved or closed incident Update
+// returns a Conflict: the caller opens another one.
 func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error) {
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (restarted bool, err error) {
 		row, err := q.LockForDelivery(ctx, id)
@@ -158,8 +161,8 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 	})
 }
 
-// restart restarts the escalation of an exhausted incident, now or with a timer, if a delivery with so many new alerts does
-// that. It returns the line for the timeline; "" = no restart.
+// restart restarts the escalation of an exhausted incident, now or with a timer, if a delivery with so many new alerts
+// does that. It returns the line for the timeline; "" = no restart.
 func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockForDeliveryRow, newAlerts int) (now bool, line string, err error) {
 	before, err := q.Restarts(ctx, id)
 	if err != nil {
@@ -169,7 +172,8 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 	if err != nil {
 		return false, "", err
 	}
-	e := incidents.Exhaustion{Restarts: before, RepageAfter: postgres.FromSeconds(row.RepageAfter), At: postgres.Deref(row.Incident.ExhaustedAt)}
+	e := incidents.Exhaustion{Restarts: before, RepageAfter: postgres.FromSeconds(row.RepageAfter),
+		At: postgres.Deref(row.Incident.ExhaustedAt)}
 	why := "the alert is still firing"
 	if newAlerts > 0 {
 		why = "there is a new alert"
@@ -179,18 +183,21 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 	case at.IsZero():
 		return false, "", nil
 	case at.After(clock):
-		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: id, Seconds: at.Sub(clock).Seconds(), Reason: TimerNews, Fingerprints: []string{}})
+		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: id, Seconds: at.Sub(clock).Seconds(),
+			Reason: TimerNews, Fingerprints: []string{}})
 		if err != nil || set == 0 {
 			return false, "", err
 		}
-		return false, fmt.Sprintf("%s: escalation starts again in %s (at most every %s and %d times a day)", why, brief(at.Sub(clock)),
+		return false, fmt.Sprintf("%s: escalation starts again in %s (at most every %s and %d times a day)", why,
+			brief(at.Sub(clock)),
 			brief(incidents.RestartPause), incidents.RestartsPerDay), nil
 	}
 	_, err = StartAgain(ctx, q, incidents.News, db.SetStatesParams{}, row.Incident)
 	return true, "escalation starts again: " + why, err
 }
 
-// planKey returns what incidents have in common besides the application and the dedup key: the integration, else the plan.
+// planKey returns what incidents have in common besides the application and the dedup key: the integration, else the
+// plan.
 func planKey(n incidents.New, plan string) string {
 	if n.Integration != 0 {
 		return "\x1f" + strconv.FormatInt(n.Integration, 10)
@@ -198,8 +205,9 @@ func planKey(n incidents.New, plan string) string {
 	return postgres.Storable(plan)
 }
 
-// AcknowledgeByKey ends the escalation of the open incident with the integration and key, because its source acknowledged it. Nobody
-// becomes its owner. An acknowledged incident is unchanged. It returns false if none is open. c.IDs is ignored.
+// AcknowledgeByKey ends the escalation of the open incident with the integration and key, because its source
+// acknowledged it. Nobody becomes its owner. An acknowledged incident is unchanged. It returns false if none is open.
+// c.IDs is ignored.
 func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c incidents.Change) (incidents.ID, bool, error) {
 	open, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidentOfPlan, db.OpenIncidentOfPlanParams{
 		ApplicationID: n.ApplicationID, Plan: planKey(n, ""), DedupKey: shortKey(n.DedupKey),
@@ -224,18 +232,21 @@ func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c inc
 	})
 }
 
-// ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or not) and
-// the dedup key; with an integration, that of the integration and key. It returns false when none is open. It also ends the wait of
-// a late firing delivery for the key. An incident that is merged into another one stays open: only its alerts are resolved. c.IDs is ignored.
+// ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or
+// not) and the dedup key; with an integration, that of the integration and key. It returns false when none is open. It
+// also ends the wait of a late firing delivery for the key. An incident that is merged into another one stays open:
+// only its alerts are resolved. c.IDs is ignored.
 func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
 	key, scope := shortKey(n.DedupKey), planKey(n, plan)
 	var open, last incidents.ID
 	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope, DedupKey: key})
+		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope,
+			DedupKey: key})
 		if err = postgres.IgnoreNoRows(err); err != nil || open != 0 {
 			return err
 		}
-		last, err = q.LastResolvedOfPlan(ctx, db.LastResolvedOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope, DedupKey: key})
+		last, err = q.LastResolvedOfPlan(ctx, db.LastResolvedOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope,
+			DedupKey: key})
 		return postgres.IgnoreNoRows(err)
 	})
 	switch {
@@ -261,8 +272,8 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 	return c.IDs[0], err == nil, err
 }
 
-// endAlerts stores the alerts of a delivery that resolves an incident, and ends the alerts that it does not name: many sources resolve an
-// incident as a whole. It returns how many of those it ended.
+// endAlerts stores the alerts of a delivery that resolves an incident, and ends the alerts that it does not name: many
+// sources resolve an incident as a whole. It returns how many of those it ended.
 func endAlerts(ctx context.Context, q *db.Queries, id incidents.ID, alerts []incidents.Alert) (ended int64, err error) {
 	if err := q.PutAlerts(ctx, alertColumns(alerts).of(id)); err != nil {
 		return 0, err
@@ -290,7 +301,8 @@ func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Ch
 	})
 }
 
-// dropTimers deletes the timers of incidents that a person or program answers. It returns true for incidents that had one.
+// dropTimers deletes the timers of incidents that a person or program answers. It returns true for incidents that had
+// one.
 func dropTimers(ctx context.Context, q *db.Queries, of []changing) (map[incidents.ID]bool, error) {
 	rows, err := q.DropTimers(ctx, idsOf(of))
 	waited := map[incidents.ID]bool{}
@@ -311,7 +323,8 @@ func knownAlerts(ctx context.Context, q *db.Queries, id incidents.ID) (map[strin
 	}
 	known := make(map[string]incidents.KnownAlert, len(rows))
 	for _, r := range rows {
-		known[r.Fingerprint] = incidents.KnownAlert{Firing: r.Status == alertFiring, StartsAt: postgres.Deref(r.StartsAt),
+		known[r.Fingerprint] = incidents.KnownAlert{Firing: r.Status == alertFiring,
+			StartsAt:  postgres.Deref(r.StartsAt),
 			Unchanged: postgres.FloatSeconds(r.UnchangedSeconds)}
 	}
 	if len(known) > 0 {
@@ -325,7 +338,8 @@ func knownAlerts(ctx context.Context, q *db.Queries, id incidents.ID) (map[strin
 	_ = json.Unmarshal(raw, &facts) // unreadable facts count as none
 	for _, f := range facts {
 		at, _ := time.Parse(time.RFC3339Nano, f.T) // zero if it names none
-		known[f.F] = incidents.KnownAlert{Firing: f.S != alertResolved, StartsAt: at.Truncate(time.Microsecond), Unchanged: forgottenFor}
+		known[f.F] = incidents.KnownAlert{Firing: f.S != alertResolved, StartsAt: at.Truncate(time.Microsecond),
+			Unchanged: forgottenFor}
 	}
 	return known, nil
 }
@@ -345,14 +359,17 @@ func (c columns) of(id incidents.ID) db.PutAlertsParams {
 }
 
 func alertColumns(alerts []incidents.Alert) columns {
-	c := columns{Fingerprints: []string{}, Statuses: []string{}, StartsAts: []time.Time{}, EndsAts: []time.Time{}, Labels: []string{}, Annotations: []string{}}
+	c := columns{Fingerprints: []string{}, Statuses: []string{}, StartsAts: []time.Time{}, EndsAts: []time.Time{},
+		Labels: []string{}, Annotations: []string{}}
 	for _, a := range alerts {
 		status := alertResolved
 		if a.Firing {
 			status = alertFiring
 		}
-		c.Fingerprints, c.Statuses = append(c.Fingerprints, postgres.Storable(a.Fingerprint)), append(c.Statuses, status)
-		c.StartsAts, c.EndsAts = append(c.StartsAts, postgres.OrEpoch(a.StartsAt)), append(c.EndsAts, postgres.OrEpoch(a.EndsAt))
+		c.Fingerprints, c.Statuses = append(c.Fingerprints, postgres.Storable(a.Fingerprint)), append(c.Statuses,
+			status)
+		c.StartsAts, c.EndsAts = append(c.StartsAts, postgres.OrEpoch(a.StartsAt)), append(c.EndsAts,
+			postgres.OrEpoch(a.EndsAt))
 		c.Labels, c.Annotations = append(c.Labels, string(a.Labels)), append(c.Annotations, string(a.Annotations))
 	}
 	return c

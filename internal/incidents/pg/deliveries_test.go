@@ -32,11 +32,13 @@ func newGroup(t *testing.T) group {
 	t.Helper()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("night", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute})
-	return group{Escalating: e, in: pgincidents.New(e.DB), plan: plan, late: incidents.Late{Within: 2 * time.Minute, Hold: 6 * time.Minute}, key: "g"}
+	return group{Escalating: e, in: pgincidents.New(e.DB), plan: plan,
+		late: incidents.Late{Within: 2 * time.Minute, Hold: 6 * time.Minute}, key: "g"}
 }
 
 func (g group) request(alerts ...incidents.Alert) incidents.New {
-	return incidents.New{PlanID: g.plan, ApplicationID: g.App, Context: json.RawMessage(`{}`), Actor: "application shop", DedupKey: g.key,
+	return incidents.New{PlanID: g.plan, ApplicationID: g.App, Context: json.RawMessage(`{}`),
+		Actor: "application shop", DedupKey: g.key,
 		DedupFacts: json.RawMessage(fmt.Sprintf(`[{"f":"%d alerts"}]`, len(alerts))), Alerts: alerts, Late: g.late}
 }
 
@@ -44,7 +46,8 @@ func alerts(names ...string) []incidents.Alert {
 	var out []incidents.Alert
 	for _, n := range names {
 		name, over := strings.CutPrefix(n, "-")
-		out = append(out, incidents.Alert{Fingerprint: name, Firing: !over, StartsAt: groupStart, Labels: json.RawMessage(`{"alertname":"x"}`)})
+		out = append(out, incidents.Alert{Fingerprint: name, Firing: !over, StartsAt: groupStart,
+			Labels: json.RawMessage(`{"alertname":"x"}`)})
 	}
 	return out
 }
@@ -60,7 +63,8 @@ func (g group) fire(alerts []incidents.Alert) incidents.Opened {
 		require.NoError(g.T, err)
 	}
 	if found.Known {
-		_, err = g.in.Update(g.Ctx(), found.ID, incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: alerts, Late: g.late, Text: "news"})
+		_, err = g.in.Update(g.Ctx(), found.ID, incidents.Delivery{Context: n.Context, Facts: n.DedupFacts,
+			Alerts: alerts, Late: g.late, Text: "news"})
 		require.NoError(g.T, err)
 	}
 	return found
@@ -71,7 +75,8 @@ func (g group) resolve(names ...string) bool {
 	for i, n := range names {
 		names[i] = "-" + n
 	}
-	_, found, err := g.in.ResolveByKey(g.Ctx(), g.request(alerts(names...)...), "night", incidents.Change{Actor: "application shop", Via: incidents.ViaHook})
+	_, found, err := g.in.ResolveByKey(g.Ctx(), g.request(alerts(names...)...), "night",
+		incidents.Change{Actor: "application shop", Via: incidents.ViaHook})
 	require.NoError(g.T, err)
 	return found
 }
@@ -113,7 +118,8 @@ func TestLateFiringIsHeldOnTheResolvedIncident(t *testing.T) {
 	require.Equal(t, first.ID, late.ID)
 	require.Equal(t, "held: a late firing delivery arrived 30s after the resolve: it is held, and escalation starts in 6m unless a resolve follows", g.lastLine(first.ID))
 	require.True(t, g.fire(alerts("a")).Held, "held once, whatever comes after")
-	require.Len(t, slices.DeleteFunc(g.Timeline(int64(first.ID)), func(l string) bool { return !strings.HasPrefix(l, "held:") }), 1)
+	require.Len(t, slices.DeleteFunc(g.Timeline(int64(first.ID)),
+		func(l string) bool { return !strings.HasPrefix(l, "held:") }), 1)
 	g.Later(5 * time.Minute)
 	g.Pass()
 	require.Empty(t, g.Pages(int64(first.ID)), "nobody is paged")
@@ -141,7 +147,8 @@ func TestALateFiringEscalatesWhenNoResolveFollows(t *testing.T) {
 	g.Pass()
 	g.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms sent", "1.0.0 primary ana sms pending/1"}, g.Pages(int64(id)))
-	require.Contains(t, g.Timeline(int64(id)), "reopened: escalation starts again: no resolve followed the late firing delivery")
+	require.Contains(t, g.Timeline(int64(id)),
+		"reopened: escalation starts again: no resolve followed the late firing delivery")
 	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: 2 * time.Minute}, g.Progress(int64(id)))
 	require.Equal(t, id, g.fire(alerts("a")).ID)
 	require.True(t, g.resolve("a"), "it is open again")
@@ -156,9 +163,10 @@ func TestAnAlertThatIsNotLateOpensAtOnce(t *testing.T) {
 		ago    time.Duration
 		alerts []incidents.Alert
 	}{
-		"later than two minutes":       {ago: 2*time.Minute + time.Second, alerts: alerts("a")},
-		"an alert more":                {alerts: alerts("a", "c")},
-		"another start":                {alerts: []incidents.Alert{{Fingerprint: "a", Firing: true, StartsAt: groupStart.Add(time.Second)}}},
+		"later than two minutes": {ago: 2*time.Minute + time.Second, alerts: alerts("a")},
+		"an alert more":          {alerts: alerts("a", "c")},
+		"another start": {alerts: []incidents.Alert{{Fingerprint: "a", Firing: true,
+			StartsAt: groupStart.Add(time.Second)}}},
 		"no start":                     {alerts: []incidents.Alert{{Fingerprint: "a", Firing: true}}},
 		"another group":                {change: func(g *group) { g.key = "other" }, alerts: alerts("a")},
 		"a person resolved it":         {manual: true, alerts: alerts("a")},
@@ -170,7 +178,8 @@ func TestAnAlertThatIsNotLateOpensAtOnce(t *testing.T) {
 			g := newGroup(t)
 			first := g.fire(alerts("a"))
 			if c.manual {
-				_, err := g.in.Resolve(g.Ctx(), incidents.Change{IDs: []incidents.ID{first.ID}, Actor: "ana", Via: incidents.ViaWeb}, true)
+				_, err := g.in.Resolve(g.Ctx(), incidents.Change{IDs: []incidents.ID{first.ID}, Actor: "ana",
+					Via: incidents.ViaWeb}, true)
 				require.NoError(t, err)
 			} else {
 				g.resolve("a")
@@ -207,7 +216,8 @@ func TestAPersonsChangeEndsTheWaitOfALateFiring(t *testing.T) {
 			id := g.fire(alerts("a")).ID
 			g.resolve("a")
 			require.True(t, g.fire(alerts("a")).Held)
-			require.NoError(t, answer(g, incidents.Change{IDs: []incidents.ID{id}, Actor: "ana", Via: incidents.ViaWeb}))
+			require.NoError(t, answer(g, incidents.Change{IDs: []incidents.ID{id}, Actor: "ana",
+				Via: incidents.ViaWeb}))
 			require.True(t, strings.HasPrefix(g.lastLine(id), name+": "), g.lastLine(id))
 			g.Later(time.Hour)
 			g.Pass()
@@ -239,7 +249,8 @@ func TestANewAlertRestartsAnExhaustedPlan(t *testing.T) {
 	require.False(t, g.Progress(int64(id)).Active, "a repeat")
 
 	g.fire(alerts("a", "b"))
-	require.Equal(t, []string{"updated: news", "reopened: escalation starts again: there is a new alert"}, g.Timeline(int64(id))[3:])
+	require.Equal(t, []string{"updated: news", "reopened: escalation starts again: there is a new alert"},
+		g.Timeline(int64(id))[3:])
 	g.Later(2 * time.Second)
 	g.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms sent", "1.0.0 primary ana sms pending/1"}, g.Pages(int64(id)))
@@ -265,8 +276,9 @@ func TestARepeatedAlertRestartsAnExhaustedPlanAfterRepageAfter(t *testing.T) {
 		sql  string
 		want bool
 	}{
-		"an hour ago":          {`update incidents set exhausted_at = statement_timestamp() - interval '1 hour'`, true},
-		"less":                 {`update incidents set exhausted_at = statement_timestamp() - interval '59 minutes'`, false},
+		"an hour ago": {`update incidents set exhausted_at = statement_timestamp() - interval '1 hour'`, true},
+		"less": {`update incidents set exhausted_at = statement_timestamp() - interval '59 minutes'`,
+			false},
 		"the plan says sooner": {`with p as (update plans set repage_after = 60) update incidents set exhausted_at = statement_timestamp() - interval '1 minute'`, true},
 		"the plan says never":  {`with p as (update plans set repage_after = 0) update incidents set exhausted_at = statement_timestamp() - interval '9 hours'`, false},
 		"before the upgrade":   {`update incidents set exhausted_at = null`, false},
@@ -297,7 +309,8 @@ func TestAnIncidentFromBeforeTheUpgradeRestartsOnlyOnANewAlert(t *testing.T) {
 	g.exhaust(id)
 	g.Exec(`delete from incident_alerts`)
 	g.Exec(`update incidents set exhausted_at = null`)
-	g.Exec(`update incident_contexts set dedup_facts = $1`, fmt.Sprintf(`[{"f":"a","s":"firing","t":%q}]`, groupStart.Format(time.RFC3339Nano)))
+	g.Exec(`update incident_contexts set dedup_facts = $1`, fmt.Sprintf(`[{"f":"a","s":"firing","t":%q}]`,
+		groupStart.Format(time.RFC3339Nano)))
 	g.fire(alerts("a"))
 	require.False(t, g.Progress(int64(id)).Active)
 	g.fire(alerts("a", "b"))
@@ -309,15 +322,18 @@ func TestALargeGroupIsStoredAsRows(t *testing.T) {
 	g := newGroup(t)
 	var many []incidents.Alert
 	for i := range 20_000 {
-		many = append(many, incidents.Alert{Fingerprint: fmt.Sprint(i), Firing: i%2 == 0, StartsAt: groupStart, EndsAt: groupStart.Add(time.Hour),
-			Labels: json.RawMessage(`{"alertname":"x"}`), Annotations: json.RawMessage(`{"summary":"` + strings.Repeat("é", 300) + `","odd":"\ud800"}`)})
+		many = append(many, incidents.Alert{Fingerprint: fmt.Sprint(i), Firing: i%2 == 0, StartsAt: groupStart,
+			EndsAt: groupStart.Add(time.Hour),
+			Labels: json.RawMessage(`{"alertname":"x"}`), Annotations: json.RawMessage(`{"summary":"` +
+				strings.Repeat("é", 300) + `","odd":"\ud800"}`)})
 	}
 	id := g.fire(many).ID
 	require.EqualValues(t, 20_000, g.ID(`select count(*) from incident_alerts where incident_id = $1`, id))
 	require.EqualValues(t, 10_000, g.ID(`select count(*) from incident_alerts where status = 'firing' and starts_at = $1 and labels->>'alertname' = 'x'`, groupStart))
 	require.Equal(t, id, g.fire(many).ID)
 	g.resolve("0")
-	require.Zero(t, g.ID(`select count(*) from incident_alerts where status = 'firing'`), "the group is over, and with it the alerts that the resolve does not name")
+	require.Zero(t, g.ID(`select count(*) from incident_alerts where status = 'firing'`),
+		"the group is over, and with it the alerts that the resolve does not name")
 }
 
 func TestRepeatedAlertsUseNoIncidentNumbers(t *testing.T) {
@@ -357,14 +373,16 @@ func TestLookUpsOfDeliveriesScanFewRows(t *testing.T) {
 	for i := range n {
 		ords, keys = append(ords, i), append(keys, fmt.Sprintf("k%d", i+1))
 	}
-	require.Less(t, pgtest.Scanned(t, g.DB, "deliveries.sql", "FindByKeys", map[string]any{"ords": ords, "dedup_keys": keys,
-		"plan_ids": slices.Repeat([]int64{g.plan}, n), "application_ids": slices.Repeat([]int64{g.App}, n),
-		"integration_ids": make([]int64, n), "openers": make([]string, n)}), 10*n)
+	require.Less(t, pgtest.Scanned(t, g.DB, "deliveries.sql", "FindByKeys",
+		map[string]any{"ords": ords, "dedup_keys": keys,
+			"plan_ids": slices.Repeat([]int64{g.plan}, n), "application_ids": slices.Repeat([]int64{g.App}, n),
+			"integration_ids": make([]int64, n), "openers": make([]string, n)}), 10*n)
 	var every []int
 	for b := range 256 {
 		every = append(every, b)
 	}
-	require.Less(t, pgtest.Scanned(t, g.DB, "deliveries.sql", "DueTimers", map[string]any{"buckets": every, "now": nil}), 300)
+	require.Less(t, pgtest.Scanned(t, g.DB, "deliveries.sql", "DueTimers",
+		map[string]any{"buckets": every, "now": nil}), 300)
 }
 
 // An integration remembers the longest time between two deliveries of the same alerts, and that its source resolves.
@@ -394,7 +412,8 @@ func TestTheRepeatsOfASourceAreLearned(t *testing.T) {
 	require.EqualValues(t, 7200, learned(`[{"f":"a"}]`, 2*time.Hour))
 
 	require.EqualValues(t, 0, g.ID(`select resolves::int from integrations where id = $1`, integration))
-	_, found, err := g.in.ResolveByKey(g.Ctx(), request(`[]`), "", incidents.Change{Actor: "integration am", Via: incidents.ViaHook})
+	_, found, err := g.in.ResolveByKey(g.Ctx(), request(`[]`), "",
+		incidents.Change{Actor: "integration am", Via: incidents.ViaHook})
 	require.NoError(t, err)
 	require.True(t, found)
 	require.EqualValues(t, 1, g.ID(`select resolves::int from integrations where id = $1`, integration))

@@ -55,24 +55,29 @@ func (s *Endings) Ends(ctx context.Context) ([]End, error) {
 	}), err
 }
 
-// CloseQuiet closes a batch of open incidents that had no news for so long: those of an integration, or if it is 0, those of no
-// integration and of integrations that are not in except. A delivery, a comment, a page and every change of the state are news. more
-// reports whether there may be further incidents.
+// CloseQuiet closes a batch of open incidents that had no news for so long: those of an integration, or if it is 0,
+// those of no integration and of integrations that are not in except. A delivery, a comment, a page and every change of
+// the state are news. more reports whether there may be further incidents.
 func (s *Endings) CloseQuiet(ctx context.Context, after time.Duration, integration int64, except []int64) (closed Ended, more bool, err error) {
-	return s.end(ctx, incidents.Close, after, "there was no news for "+humanize.Duration(after)+": the incident is closed",
+	return s.end(ctx, incidents.Close, after, "there was no news for "+humanize.Duration(after)+
+		": the incident is closed",
 		func(ctx context.Context, q *postgresdb.Queries, since time.Time) ([]postgresdb.Incident, error) {
-			rows, err := q.LockWithoutNews(ctx, postgresdb.LockWithoutNewsParams{Since: since, Integration: integration, Excepted: postgres.NonNil(except), Most: endBatch})
-			return postgres.Convert(rows, func(r postgresdb.LockWithoutNewsRow) postgresdb.Incident { return r.Incident }), err
+			rows, err := q.LockWithoutNews(ctx, postgresdb.LockWithoutNewsParams{Since: since,
+				Integration: integration, Excepted: postgres.NonNil(except), Most: endBatch})
+			return postgres.Convert(rows,
+				func(r postgresdb.LockWithoutNewsRow) postgresdb.Incident { return r.Incident }), err
 		})
 }
 
-// ResolveUndelivered resolves a batch of open incidents of an integration that had no delivery for so long. The results are like those of
-// CloseQuiet.
+// ResolveUndelivered resolves a batch of open incidents of an integration that had no delivery for so long. The results
+// are like those of CloseQuiet.
 func (s *Endings) ResolveUndelivered(ctx context.Context, after time.Duration, integration int64) (resolved Ended, more bool, err error) {
 	return s.end(ctx, incidents.Resolve, after, "resolved, because there was no delivery for "+humanize.Duration(after),
 		func(ctx context.Context, q *postgresdb.Queries, since time.Time) ([]postgresdb.Incident, error) {
-			rows, err := q.LockWithoutDelivery(ctx, postgresdb.LockWithoutDeliveryParams{Since: since, Integration: integration, Most: endBatch})
-			return postgres.Convert(rows, func(r postgresdb.LockWithoutDeliveryRow) postgresdb.Incident { return r.Incident }), err
+			rows, err := q.LockWithoutDelivery(ctx, postgresdb.LockWithoutDeliveryParams{Since: since,
+				Integration: integration, Most: endBatch})
+			return postgres.Convert(rows,
+				func(r postgresdb.LockWithoutDeliveryRow) postgresdb.Incident { return r.Incident }), err
 		})
 }
 
@@ -96,7 +101,8 @@ func (s *Endings) end(ctx context.Context, e incidents.Event, after time.Duratio
 		}
 		ended = postgres.Convert(rows, func(r postgresdb.Incident) incidents.ID { return r.ID })
 		ids := postgres.Numbers(ended)
-		err = q.AddEntries(ctx, postgresdb.AddEntriesParams{IncidentIds: ids, Kind: made[0].Kind, Texts: slices.Repeat([]string{text}, len(ids))})
+		err = q.AddEntries(ctx, postgresdb.AddEntriesParams{IncidentIds: ids, Kind: made[0].Kind,
+			Texts: slices.Repeat([]string{text}, len(ids))})
 		if err == nil && e == incidents.Resolve {
 			err = Resolved(ctx, q, ids, "")
 		}

@@ -24,8 +24,8 @@ func onceKey(application int64, key string) operation.ReplayKey {
 	return operation.ReplayKey{ApplicationID: application, Route: "POST /v0/incidents", Key: key, BodyHash: []byte("1")}
 }
 
-// once sends the stored answer of a key. Without one it runs work in a unit, and commits the unit with an answer if work
-// returns true.
+// once sends the stored answer of a key. Without one it runs work in a unit, and commits the unit with an answer if
+// work returns true.
 func once(t *testing.T, s *postgres.Idempotency, k operation.ReplayKey, work func(ctx context.Context) bool) (*operation.Answer, error) {
 	t.Helper()
 	stored, unit, err := s.Begin(t.Context(), k)
@@ -103,12 +103,15 @@ func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 		seen, err := in.Get(ctx, opened.ID)
 		require.NoError(t, err, "reads see the changes of the unit")
 		require.Equal(t, opened.ID, seen.ID)
-		_, err = requests.Create(ctx, messages.Notification{ApplicationID: p.demo, Subject: "s", Body: "b", Lifetime: 60e9,
-			Recipients: []messages.NotificationRecipient{{Recipient: messages.ToUser(p.ann.ID), UserID: p.ann.ID, Target: "ann", Mode: users.Email}}})
+		_, err = requests.Create(ctx, messages.Notification{ApplicationID: p.demo, Subject: "s", Body: "b",
+			Lifetime: 60e9,
+			Recipients: []messages.NotificationRecipient{{Recipient: messages.ToUser(p.ann.ID), UserID: p.ann.ID,
+				Target: "ann", Mode: users.Email}}})
 		require.NoError(t, err)
 	}
 	rows := func() (n int) {
-		require.NoError(t, p.Pool().QueryRow(t.Context(), `select (select count(*) from incidents) + (select count(*) from comments)
+		require.NoError(t, p.Pool().QueryRow(t.Context(),
+			`select (select count(*) from incidents) + (select count(*) from comments)
 			+ (select count(*) from notification_requests) + (select count(*) from idempotency_keys)`).Scan(&n))
 		return n
 	}

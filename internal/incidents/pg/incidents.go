@@ -53,27 +53,30 @@ left join incident_contexts c on c.incident_id = i.id
 where true`
 
 var incidentColumns = map[string]postgres.Column{
-	"id":             {Expr: "i.id", Kind: filters.Int},
-	"plan_id":        {Expr: "i.plan_id", Kind: filters.Int},
-	"active":         {Expr: "i.active", Kind: filters.Flag},
-	"resolved":       {Expr: "i.resolved", Kind: filters.Flag},
-	"claimed":        {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
-	"acknowledged":   {Expr: "(i.owner_id is not null or i.source_acknowledged is not null)", Kind: filters.Bool},
-	"snoozed":        {Expr: "(i.snoozed_until is not null)", Kind: filters.Bool},
-	"silenced":       {Expr: "(i.silenced_until is not null)", Kind: filters.Bool},
-	"merged_into":    {Expr: "i.merged_into", Kind: filters.Int},
-	"merged":         {Expr: "(i.merged_into is not null)", Kind: filters.Bool},
-	"closed":         {Expr: "(i.closed_at is not null)", Kind: filters.Bool},
-	"created":        {Expr: "i.created_at", Kind: filters.Time},
-	"updated":        {Expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)", Kind: filters.Time},
+	"id":           {Expr: "i.id", Kind: filters.Int},
+	"plan_id":      {Expr: "i.plan_id", Kind: filters.Int},
+	"active":       {Expr: "i.active", Kind: filters.Flag},
+	"resolved":     {Expr: "i.resolved", Kind: filters.Flag},
+	"claimed":      {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
+	"acknowledged": {Expr: "(i.owner_id is not null or i.source_acknowledged is not null)", Kind: filters.Bool},
+	"snoozed":      {Expr: "(i.snoozed_until is not null)", Kind: filters.Bool},
+	"silenced":     {Expr: "(i.silenced_until is not null)", Kind: filters.Bool},
+	"merged_into":  {Expr: "i.merged_into", Kind: filters.Int},
+	"merged":       {Expr: "(i.merged_into is not null)", Kind: filters.Bool},
+	"closed":       {Expr: "(i.closed_at is not null)", Kind: filters.Bool},
+	"created":      {Expr: "i.created_at", Kind: filters.Time},
+	"updated": {Expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)",
+		Kind: filters.Time},
 	"application_id": {Expr: "i.application_id", Kind: filters.Int},
 	"integration_id": {Expr: "i.integration_id", Kind: filters.Int},
-	"critical":       {Expr: "(c.severity = 'critical')", Kind: filters.Bool}, // a field for each severity: the planner knows how many rows match
-	"error":          {Expr: "(c.severity = 'error')", Kind: filters.Bool},
-	"warning":        {Expr: "(c.severity = 'warning')", Kind: filters.Bool},
-	"info":           {Expr: "(c.severity = 'info')", Kind: filters.Bool},
+	"critical": {Expr: "(c.severity = 'critical')",
+		Kind: filters.Bool}, // a field for each severity: the planner knows how many rows match
+	"error":   {Expr: "(c.severity = 'error')", Kind: filters.Bool},
+	"warning": {Expr: "(c.severity = 'warning')", Kind: filters.Bool},
+	"info":    {Expr: "(c.severity = 'info')", Kind: filters.Bool},
 	// Not c.context: the planner expects few matches, and would read all contexts for each period of a search.
-	"context":      {Expr: "(select t.context::text from incident_contexts t where t.incident_id = i.id)", Kind: filters.Text},
+	"context": {Expr: "(select t.context::text from incident_contexts t where t.incident_id = i.id)",
+		Kind: filters.Text},
 	"owner_id":     {Expr: "i.owner_id", Kind: filters.Int},
 	"current_step": {Expr: "i.current_step", Kind: filters.Int},
 	targetUser: {Expr: "m.user_id", Kind: filters.Int, Within: `i.id = any(array(
@@ -84,8 +87,8 @@ var incidentColumns = map[string]postgres.Column{
     select 1 from message_history m where m.incident_id = i.id and %)`},
 }
 
-// List returns the incidents that match, in ascending order of ids, or newest first when there is a limit. The context and
-// the severity are left out when q.Fields names fields without it.
+// List returns the incidents that match, in ascending order of ids, or newest first when there is a limit. The context
+// and the severity are left out when q.Fields names fields without it.
 func (i *Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Incident, error) {
 	q, err := withIDs(ctx, i.db, q)
 	if err != nil {
@@ -111,7 +114,8 @@ func incidentList(q filters.Query) (sql string, args []any, err error) {
 	l := postgres.NewListQuery("ListIncidents", selection).Tagged("incident", "i.id")
 	q.Conditions = slices.DeleteFunc(slices.Clone(q.Conditions), func(c filters.Condition) bool {
 		if c.Field == ofTeams {
-			l.Where("i.application_id = any(" + l.Arg(c.Values[0]) + "::bigint[]) or i.plan_id = any(" + l.Arg(c.Values[1]) + "::bigint[])")
+			l.Where("i.application_id = any(" + l.Arg(c.Values[0]) + "::bigint[]) or i.plan_id = any(" +
+				l.Arg(c.Values[1]) + "::bigint[])")
 		}
 		return c.Field == ofTeams
 	})
@@ -134,8 +138,8 @@ func (i *Incidents) Get(ctx context.Context, id incidents.ID) (incidents.Inciden
 	return n, postgres.Named(err, "no such incident")
 }
 
-// untouched is the greatest difference between the two times of an incident that was not changed: both are set when it is
-// stored, one after the other. Every change comes later, because it needs the number of the incident.
+// untouched is the greatest difference between the two times of an incident that was not changed: both are set when it
+// is stored, one after the other. Every change comes later, because it needs the number of the incident.
 const untouched = time.Millisecond
 
 func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
@@ -163,8 +167,8 @@ func (b changing) id() incidents.ID { return b.row.ID }
 
 func (b changing) ownerID() users.ID { return postgres.Deref(b.row.OwnerID) }
 
-// change locks the incidents in ascending order, calls f to decide and write, and returns a result for each of c.IDs in their
-// order. before holds the incidents that exist.
+// change locks the incidents in ascending order, calls f to decide and write, and returns a result for each of c.IDs in
+// their order. before holds the incidents that exist.
 func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	f func(ctx context.Context, q *postgresdb.Queries, before []changing) error,
 ) ([]incidents.Acknowledged, error) {
@@ -205,7 +209,8 @@ func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	return out, err
 }
 
-// lockForChange locks incidents and then reads their texts: a read in the locking statement could return those of before the wait.
+// lockForChange locks incidents and then reads their texts: a read in the locking statement could return those of
+// before the wait.
 func lockForChange(ctx context.Context, q *postgresdb.Queries, ids []int64) ([]changing, error) {
 	locked, err := q.LockForChange(ctx, ids)
 	if err != nil {
@@ -221,14 +226,16 @@ func lockForChange(ctx context.Context, q *postgresdb.Queries, ids []int64) ([]c
 	}
 	out := make([]changing, len(locked))
 	for k, l := range locked {
-		out[k] = changing{row: l.Incident, owner: named[int64(l.Incident.ID)].Owner, application: named[int64(l.Incident.ID)].Application}
+		out[k] = changing{row: l.Incident, owner: named[int64(l.Incident.ID)].Owner,
+			application: named[int64(l.Incident.ID)].Application}
 	}
 	return out, nil
 }
 
 // Acknowledge makes owner the owner of the incidents and ends their escalation; the processors cancel pending messages.
-// Repeating it changes nothing; another owner takes over, unless c.AskFirst forbids it. Incidents that are merged into them follow. It returns one result per incident, in
-// the given order. Incidents that do not exist have Found unset; the others are acknowledged nevertheless.
+// Repeating it changes nothing; another owner takes over, unless c.AskFirst forbids it. Incidents that are merged into
+// them follow. It returns one result per incident, in the given order. Incidents that do not exist have Found unset;
+// the others are acknowledged nevertheless.
 func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
 	var left map[incidents.ID]users.ID
 	done, err := i.change(ctx, c, func(ctx context.Context, q *postgresdb.Queries, before []changing) error {
@@ -268,7 +275,8 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 	return done, err
 }
 
-// transit writes what an event does to locked incidents, each with its text on the timeline, and makes the notices of a resolve.
+// transit writes what an event does to locked incidents, each with its text on the timeline, and makes the notices of a
+// resolve.
 func transit(ctx context.Context, q *postgresdb.Queries, c incidents.Change, e incidents.Event, with postgresdb.SetStatesParams, of []changing, texts []string) error {
 	if len(of) == 0 {
 		return nil
@@ -277,7 +285,8 @@ func transit(ctx context.Context, q *postgresdb.Queries, c incidents.Change, e i
 	if err != nil {
 		return err
 	}
-	err = q.AddEntries(ctx, postgresdb.AddEntriesParams{IncidentIds: idsOf(of), Kind: made[0].Kind, Actor: c.Actor, Texts: texts})
+	err = q.AddEntries(ctx, postgresdb.AddEntriesParams{IncidentIds: idsOf(of), Kind: made[0].Kind, Actor: c.Actor,
+		Texts: texts})
 	if err == nil && e == incidents.Resolve {
 		err = Resolved(ctx, q, idsOf(of), c.Actor)
 	}
@@ -292,8 +301,9 @@ func transitFamily(ctx context.Context, q *postgresdb.Queries, c incidents.Chang
 	return follow(ctx, q, c, e, with, of, texts)
 }
 
-// Reopen undoes acknowledgements: the incidents lose their owner and escalate again from their current step. Resolved, silenced and
-// merged incidents lose their owner and do not escalate. Incidents that are merged into them follow. Repeating it changes nothing.
+// Reopen undoes acknowledgements: the incidents lose their owner and escalate again from their current step. Resolved,
+// silenced and merged incidents lose their owner and do not escalate. Incidents that are merged into them follow.
+// Repeating it changes nothing.
 func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *postgresdb.Queries, before []changing) error {
 		var chosen []changing
@@ -320,8 +330,8 @@ func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents
 }
 
 // Resolve marks the incidents as resolved and ends their escalation. With resolved false it undoes that, but starts no
-// escalation (Reopen does). Owners stay. Incidents that are merged into them follow; one of those cannot be undone alone, which is a
-// Conflict. Repeating it changes nothing.
+// escalation (Reopen does). Owners stay. Incidents that are merged into them follow; one of those cannot be undone
+// alone, which is a Conflict. Repeating it changes nothing.
 func (i *Incidents) Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *postgresdb.Queries, before []changing) error {
 		return resolve(ctx, q, c, before, resolved)
@@ -349,7 +359,8 @@ func resolve(ctx context.Context, q *postgresdb.Queries, c incidents.Change, bef
 			return err
 		}
 	}
-	return transitFamily(ctx, q, c, event, postgresdb.SetStatesParams{}, chosen, slices.Repeat([]string{text}, len(chosen)))
+	return transitFamily(ctx, q, c, event, postgresdb.SetStatesParams{}, chosen,
+		slices.Repeat([]string{text}, len(chosen)))
 }
 
 // maxComment is the length of a comment in characters.
@@ -361,11 +372,13 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 		return 0, fault.Invalidf("content", "Empty comment")
 	}
 	if n := utf8.RuneCountInString(content); n > maxComment {
-		return 0, fault.Invalidf("content", "Comment too long. %d characters are more than the limit of %d", n, maxComment)
+		return 0, fault.Invalidf("content", "Comment too long. %d characters are more than the limit of %d", n,
+			maxComment)
 	}
 	content = postgres.Storable(content)
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *postgresdb.Queries) (comment int64, err error) {
-		comment, err = q.AddComment(ctx, postgresdb.AddCommentParams{IncidentID: id, AuthorID: int64(author.ID), Content: content})
+		comment, err = q.AddComment(ctx, postgresdb.AddCommentParams{IncidentID: id, AuthorID: int64(author.ID),
+			Content: content})
 		if postgres.SqlState(err) == "23503" {
 			return comment, fault.Wrap(fault.NotFound, err, "no such incident or author")
 		}
@@ -390,8 +403,8 @@ var viaText = map[incidents.Via]string{
 	incidents.ViaEmail: "by e-mail", incidents.ViaHook: "through a webhook",
 }
 
-// byWay returns the end of a timeline entry: the actor, unless said is the actor, and the way of the change (link, button,
-// reply ...).
+// byWay returns the end of a timeline entry: the actor, unless said is the actor, and the way of the change (link,
+// button, reply ...).
 func byWay(c incidents.Change, said string) string {
 	s := ""
 	switch {
@@ -417,6 +430,7 @@ func (i *Incidents) Count(ctx context.Context, q filters.Query, fields []string)
 	if err != nil {
 		return filters.Tally{}, err
 	}
-	c := postgres.Counting{Name: "CountIncidents", Selection: incidentSelection, TagKind: "incident", ID: "i.id", Created: "i.created_at"}
+	c := postgres.Counting{Name: "CountIncidents", Selection: incidentSelection, TagKind: "incident", ID: "i.id",
+		Created: "i.created_at"}
 	return c.Run(ctx, i.db, q, incidentColumns, fields, incidentCounts)
 }

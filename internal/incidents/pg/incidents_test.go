@@ -77,7 +77,8 @@ func (p paging) texts(t testing.TB, id incidents.ID) []string {
 // state reads the columns that the runner uses.
 func (p paging) state(t testing.TB, id incidents.ID) (version int, due *time.Time) {
 	t.Helper()
-	require.NoError(t, p.Pool().QueryRow(t.Context(), "select version, due_at from incidents where id = $1", id).Scan(&version, &due))
+	require.NoError(t, p.Pool().QueryRow(t.Context(), "select version, due_at from incidents where id = $1",
+		id).Scan(&version, &due))
 	return version, due
 }
 
@@ -85,7 +86,8 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
 	n := p.request("")
-	n.DynamicTargets = []incidents.DynamicTarget{{Index: 0, Role: "user", TargetID: p.ann.TargetID}, {Index: 1, Role: "team", TargetID: 9}}
+	n.DynamicTargets = []incidents.DynamicTarget{{Index: 0, Role: "user", TargetID: p.ann.TargetID},
+		{Index: 1, Role: "team", TargetID: 9}}
 	o, err := p.in.Open(t.Context(), n)
 	require.NoError(t, err)
 	require.Equal(t, int(o.ID)&255, o.Bucket)
@@ -103,7 +105,8 @@ func TestOpen(t *testing.T) {
 	require.Zero(t, version)
 	require.WithinDuration(t, time.Now(), *due, time.Minute)
 	var targets string
-	require.NoError(t, p.Pool().QueryRow(t.Context(), `select string_agg(dynamic_index || role || target_id, ',' order by dynamic_index)
+	require.NoError(t, p.Pool().QueryRow(t.Context(),
+		`select string_agg(dynamic_index || role || target_id, ',' order by dynamic_index)
 		from incident_dynamic_targets where incident_id = $1`, o.ID).Scan(&targets))
 	require.Equal(t, fmt.Sprintf("0user%d,1team9", p.ann.TargetID), targets)
 
@@ -150,7 +153,8 @@ func TestOpenWithAKeyOpensOnce(t *testing.T) {
 	for id := range ids {
 		first = id
 	}
-	id, found, err := p.in.ResolveByKey(t.Context(), p.request("group"), "PLAN ", incidents.Change{Actor: "application demo", Via: incidents.ViaHook})
+	id, found, err := p.in.ResolveByKey(t.Context(), p.request("group"), "PLAN ",
+		incidents.Change{Actor: "application demo", Via: incidents.ViaHook})
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Equal(t, first, id)
@@ -283,7 +287,8 @@ func TestAcknowledge(t *testing.T) {
 	require.Equal(t, []incidents.Acknowledged{
 		{ID: second, Found: true, Application: "demo"}, {ID: 9999}, {ID: first, Found: true, Application: "demo"},
 	}, done)
-	want := []string{"opened: opened by application demo with plan Plan", "acknowledged: acknowledged by ann with the link of a message"}
+	want := []string{"opened: opened by application demo with plan Plan",
+		"acknowledged: acknowledged by ann with the link of a message"}
 	require.Equal(t, want, p.texts(t, first))
 	got, err := p.in.Get(ctx, first)
 	require.NoError(t, err)
@@ -300,7 +305,8 @@ func TestAcknowledge(t *testing.T) {
 	again, _ := p.state(t, first)
 	require.Equal(t, version, again)
 
-	_, err = p.in.Acknowledge(ctx, incidents.Change{IDs: []incidents.ID{first}, Actor: "application demo", Via: incidents.ViaAPI}, p.bob)
+	_, err = p.in.Acknowledge(ctx, incidents.Change{IDs: []incidents.ID{first}, Actor: "application demo",
+		Via: incidents.ViaAPI}, p.bob)
 	require.NoError(t, err)
 	require.Equal(t, "acknowledged: acknowledged by bob, asked for by application demo through the API, taking over from ann",
 		p.texts(t, first)[2])
@@ -314,7 +320,8 @@ func TestAcknowledgeWithAskFirstDoesNotTakeOver(t *testing.T) {
 	p := newPaging(t)
 	ctx := t.Context()
 	id, free := p.open(t), p.open(t)
-	_, err := p.in.Acknowledge(ctx, incidents.Change{IDs: []incidents.ID{id}, Actor: "ann", Via: incidents.ViaWeb, AskFirst: true}, p.ann)
+	_, err := p.in.Acknowledge(ctx, incidents.Change{IDs: []incidents.ID{id}, Actor: "ann", Via: incidents.ViaWeb,
+		AskFirst: true}, p.ann)
 	require.NoError(t, err)
 	c := incidents.Change{IDs: []incidents.ID{id, free}, Actor: "bob", Via: incidents.ViaWeb, AskFirst: true}
 	done, err := p.in.Acknowledge(ctx, c, p.bob)
@@ -347,7 +354,8 @@ func TestConcurrentAcknowledgementsAddOneTimelineEntry(t *testing.T) {
 			if i%2 == 1 {
 				order[0], order[2] = order[2], order[0]
 			}
-			done, err := p.in.Acknowledge(t.Context(), incidents.Change{IDs: order, Actor: "ann", Via: incidents.ViaWeb}, p.ann)
+			done, err := p.in.Acknowledge(t.Context(), incidents.Change{IDs: order, Actor: "ann",
+				Via: incidents.ViaWeb}, p.ann)
 			require.NoError(t, err)
 			require.Len(t, done, 3)
 		})
@@ -401,7 +409,8 @@ func TestReopenAndResolve(t *testing.T) {
 	require.NoError(t, err)
 	done, err = p.in.Reopen(ctx, c)
 	require.NoError(t, err)
-	require.Equal(t, []incidents.Acknowledged{{ID: id, Found: true, Active: true, PreviousOwner: "bob", Application: "demo"}}, done)
+	require.Equal(t, []incidents.Acknowledged{{ID: id, Found: true, Active: true, PreviousOwner: "bob",
+		Application: "demo"}}, done)
 	require.Equal(t, 1, get().ReopenCount)
 	require.Empty(t, get().Owner)
 	_, due := p.state(t, id)
@@ -455,7 +464,8 @@ func TestADeliveryUpdatesAnOpenIncident(t *testing.T) {
 	require.NoError(t, err)
 	before, _ := p.state(t, o.ID)
 	update := func(id incidents.ID, context, facts, text string) error {
-		restarted, err := p.in.Update(t.Context(), id, incidents.Delivery{Context: json.RawMessage(context), Facts: json.RawMessage(facts), Text: text})
+		restarted, err := p.in.Update(t.Context(), id, incidents.Delivery{Context: json.RawMessage(context),
+			Facts: json.RawMessage(facts), Text: text})
 		require.False(t, restarted)
 		return err
 	}
@@ -563,9 +573,11 @@ func TestListIncidents(t *testing.T) {
 		cond filters.Condition
 		want []incidents.ID
 	}{
-		{filters.Condition{Field: "id", Op: filters.In, Values: []any{int64(first), int64(third)}}, []incidents.ID{first, third}},
+		{filters.Condition{Field: "id", Op: filters.In, Values: []any{int64(first), int64(third)}},
+			[]incidents.ID{first, third}},
 		{filters.Condition{Field: "id", Op: filters.Gt, Values: []any{int64(first)}}, []incidents.ID{second, third}},
-		{filters.Condition{Field: "plan", Op: filters.Eq, Values: []any{"PLAN  "}}, []incidents.ID{first, second, third}},
+		{filters.Condition{Field: "plan", Op: filters.Eq, Values: []any{"PLAN  "}},
+			[]incidents.ID{first, second, third}},
 		{filters.Condition{Field: "plan", Op: filters.StartsWith, Values: []any{"pl_n"}}, nil},
 		{filters.Condition{Field: "plan_id", Op: filters.Eq, Values: []any{p.newer}}, nil},
 		{filters.Condition{Field: "active", Op: filters.Eq, Values: []any{true}}, []incidents.ID{first}},
@@ -574,11 +586,14 @@ func TestListIncidents(t *testing.T) {
 		{filters.Condition{Field: "claimed", Op: filters.Eq, Values: []any{true}}, []incidents.ID{second}},
 		{filters.Condition{Field: "owner", Op: filters.Contains, Values: []any{"NN"}}, []incidents.ID{second}},
 		{filters.Condition{Field: "application", Op: filters.Ne, Values: []any{"demo"}}, nil},
-		{filters.Condition{Field: "context", Op: filters.Contains, Values: []any{`"title": "DISK"`}}, []incidents.ID{first, second, third}},
+		{filters.Condition{Field: "context", Op: filters.Contains, Values: []any{`"title": "DISK"`}},
+			[]incidents.ID{first, second, third}},
 		{filters.Condition{Field: "target", Op: filters.In, Values: []any{"ann", "x"}}, []incidents.ID{first}},
 		{filters.Condition{Field: "created", Op: filters.Lt, Values: []any{created.Add(-time.Hour)}}, nil},
-		{filters.Condition{Field: "updated", Op: filters.Ge, Values: []any{created.Add(-time.Hour)}}, []incidents.ID{second, third}},
-		{filters.Condition{Field: "current_step", Op: filters.Eq, Values: []any{int64(0)}}, []incidents.ID{first, second, third}},
+		{filters.Condition{Field: "updated", Op: filters.Ge, Values: []any{created.Add(-time.Hour)}},
+			[]incidents.ID{second, third}},
+		{filters.Condition{Field: "current_step", Op: filters.Eq, Values: []any{int64(0)}},
+			[]incidents.ID{first, second, third}},
 	} {
 		got, err := p.in.List(ctx, filters.Query{Conditions: []filters.Condition{c.cond}})
 		require.NoError(t, err, c.cond)
@@ -589,8 +604,10 @@ func TestListIncidents(t *testing.T) {
 		require.Equal(t, c.want, ids, c.cond)
 	}
 	for field, kind := range incidents.FilterSchema {
-		value := map[filters.Kind]any{filters.Int: int64(1), filters.Text: "x", filters.Time: created, filters.Bool: true, filters.Flag: true}[kind]
-		_, err := p.in.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: field, Op: filters.Eq, Values: []any{value}}}})
+		value := map[filters.Kind]any{filters.Int: int64(1), filters.Text: "x", filters.Time: created,
+			filters.Bool: true, filters.Flag: true}[kind]
+		_, err := p.in.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: field, Op: filters.Eq,
+			Values: []any{value}}}})
 		require.NoError(t, err, "every field of the schema can be filtered by: %s", field)
 	}
 	got, err := p.in.List(ctx, filters.Query{Limit: 2, Fields: []string{"id"}})
@@ -608,14 +625,16 @@ func BenchmarkOpen(b *testing.B) {
 			b.SetParallelism(max(1, callers/2)) // times GOMAXPROCS
 			if callers == 1 {
 				for b.Loop() {
-					_, err := p.in.Open(b.Context(), incidents.New{PlanID: p.plan, ApplicationID: p.demo, Context: body, Actor: "bench"})
+					_, err := p.in.Open(b.Context(), incidents.New{PlanID: p.plan, ApplicationID: p.demo,
+						Context: body, Actor: "bench"})
 					require.NoError(b, err)
 				}
 				return
 			}
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					_, err := p.in.Open(b.Context(), incidents.New{PlanID: p.plan, ApplicationID: p.demo, Context: body, Actor: "bench"})
+					_, err := p.in.Open(b.Context(), incidents.New{PlanID: p.plan, ApplicationID: p.demo,
+						Context: body, Actor: "bench"})
 					require.NoError(b, err)
 				}
 			})

@@ -49,7 +49,8 @@ func TestListsOfOneApplicationReadFewIncidents(t *testing.T) {
 		require.LessOrEqual(t, pgtest.ScannedBy(t, d, sql, args), 40, c)
 	}
 	found, err := pg.New(d).List(t.Context(), filters.Query{Limit: 50, Conditions: []filters.Condition{
-		{Field: "application", Op: filters.Eq, Values: []any{"rare"}}, {Field: "plan", Op: filters.Contains, Values: []any{"R"}}}})
+		{Field: "application", Op: filters.Eq, Values: []any{"rare"}}, {Field: "plan", Op: filters.Contains,
+			Values: []any{"R"}}}})
 	require.NoError(t, err)
 	require.Len(t, found, 4)
 }
@@ -112,7 +113,8 @@ func TestListsOfOneSeverityOrIntegrationReadFewIncidents(t *testing.T) {
 		{"warning", int64(1), 50, "warning"},
 		{"info", int64(1), 0, ""},
 	} {
-		q := filters.Query{Conditions: []filters.Condition{{Field: c.field, Op: filters.Eq, Values: []any{c.value}}}, Limit: 50}
+		q := filters.Query{Conditions: []filters.Condition{{Field: c.field, Op: filters.Eq, Values: []any{c.value}}},
+			Limit: 50}
 		sql, args, err := pg.IncidentList(t.Context(), d, q)
 		require.NoError(t, err)
 		require.LessOrEqual(t, pgtest.ScannedBy(t, d, sql, args), 500, c)

@@ -11,9 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Merge merges incidents into a parent, which stands for them: they page nobody, and follow its acknowledgements and resolves. comment
-// becomes a part of the timeline entries. A parent that does not permit the merge is an Invalid fault, an incident that does not permit it
-// a Conflict; then Merge changes nothing. An incident that is merged into the parent already is unchanged.
+// Merge merges incidents into a parent, which stands for them: they page nobody, and follow its acknowledgements and
+// resolves. comment becomes a part of the timeline entries. A parent that does not permit the merge is an Invalid
+// fault, an incident that does not permit it a Conflict; then Merge changes nothing. An incident that is merged into
+// the parent already is unchanged.
 func (i *Incidents) Merge(ctx context.Context, c incidents.Change, into incidents.ID, comment string) ([]incidents.Acknowledged, error) {
 	if err := incidents.CheckMergeComment(comment); err != nil {
 		return nil, err
@@ -34,7 +35,10 @@ func (i *Incidents) Merge(ctx context.Context, c incidents.Change, into incident
 				return fault.Newf(fault.NotFound, "there is no incident %d", id)
 			}
 		}
-		rest = slices.DeleteFunc(rest, func(b changing) bool { return postgres.Deref(b.row.MergedInto) == into && !b.row.Resolved })
+		rest = slices.DeleteFunc(rest, func(b changing) bool {
+			return postgres.Deref(b.row.MergedInto) == into &&
+				!b.row.Resolved
+		})
 		return merge(ctx, q, c, into, rest, comment)
 	})
 	if err != nil {
@@ -53,7 +57,8 @@ func merge(ctx context.Context, q *db.Queries, c incidents.Change, into incident
 		end += ": " + postgres.Storable(comment)
 	}
 	text := fmt.Sprintf("merged into incident %d", into) + end
-	err := transit(ctx, q, c, incidents.Merge, db.SetStatesParams{MergedInto: (*int64)(&into)}, of, slices.Repeat([]string{text}, len(of)))
+	err := transit(ctx, q, c, incidents.Merge, db.SetStatesParams{MergedInto: (*int64)(&into)}, of,
+		slices.Repeat([]string{text}, len(of)))
 	if err != nil {
 		return err
 	}
@@ -79,8 +84,9 @@ func parentOf(into incidents.ID, before []changing) (parent incidents.Parent, ot
 	return parent, others
 }
 
-// Unmerge undoes merges: the plans of the incidents begin again. An incident with an owner is acknowledged instead, and one whose alerts
-// the source has resolved meanwhile is resolved. For an incident that is not merged it returns a Conflict and changes nothing.
+// Unmerge undoes merges: the plans of the incidents begin again. An incident with an owner is acknowledged instead, and
+// one whose alerts the source has resolved meanwhile is resolved. For an incident that is not merged it returns a
+// Conflict and changes nothing.
 func (i *Incidents) Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		for _, b := range before {
@@ -117,7 +123,8 @@ func unmerge(ctx context.Context, q *db.Queries, c incidents.Change, b changing)
 			return err
 		}
 		b.row = again[0].Incident
-		return transit(ctx, q, c, incidents.Resolve, db.SetStatesParams{}, []changing{b}, []string{"resolved: its source had resolved all its alerts"})
+		return transit(ctx, q, c, incidents.Resolve, db.SetStatesParams{}, []changing{b},
+			[]string{"resolved: its source had resolved all its alerts"})
 	case made[0].After.Owned:
 		return q.SetAcknowledgementTimers(ctx, []int64{int64(b.row.ID)})
 	}
@@ -155,12 +162,14 @@ func follow(ctx context.Context, q *db.Queries, c incidents.Change, e incidents.
 		}
 		parent := *b.row.MergedInto
 		text := texts[slices.Index(idsOf(of), int64(parent))]
-		chosen, lines = append(chosen, b), append(lines, fmt.Sprintf("with incident %d, into which it is merged: %s", parent, text))
+		chosen, lines = append(chosen, b), append(lines, fmt.Sprintf("with incident %d, into which it is merged: %s",
+			parent, text))
 	}
 	return transit(ctx, q, c, e, with, chosen, lines)
 }
 
-// checkUndo returns a Conflict if the resolve of an incident cannot be undone alone: it was resolved with the one that it is merged into.
+// checkUndo returns a Conflict if the resolve of an incident cannot be undone alone: it was resolved with the one that
+// it is merged into.
 func checkUndo(ctx context.Context, q *db.Queries, of []changing) error {
 	for _, b := range of {
 		parent := postgres.Deref(b.row.MergedInto)
@@ -172,15 +181,17 @@ func checkUndo(ctx context.Context, q *db.Queries, of []changing) error {
 			return err
 		}
 		if len(rows) > 0 && (rows[0].Incident.Resolved || rows[0].Incident.ClosedAt != nil) {
-			return fault.Newf(fault.Conflict, "the incident is merged into incident %d, which is %s: reopen that one first", parent,
+			return fault.Newf(fault.Conflict,
+				"the incident is merged into incident %d, which is %s: reopen that one first", parent,
 				StatusOf(rows[0].Incident).State())
 		}
 	}
 	return nil
 }
 
-// resolveMerged stores that the source resolved the alerts of an incident that is merged into another one. Its state is that of the other.
-// An incident without alerts gets a resolved one with its key, so that it is resolved if the merge is undone.
+// resolveMerged stores that the source resolved the alerts of an incident that is merged into another one. Its state is
+// that of the other. An incident without alerts gets a resolved one with its key, so that it is resolved if the merge
+// is undone.
 func resolveMerged(ctx context.Context, q *db.Queries, c incidents.Change, b changing, n incidents.New) error {
 	known, err := knownAlerts(ctx, q, b.id())
 	if err != nil {

@@ -28,7 +28,8 @@ func (g group) merge(child, parent incidents.ID) {
 	g.T.Helper()
 	done, err := g.in.Merge(g.Ctx(), g.change(child), parent, "same disk")
 	require.NoError(g.T, err)
-	require.Equal(g.T, []incidents.Acknowledged{{ID: child, Found: true, PreviousOwner: done[0].PreviousOwner, Application: "shop"}}, done)
+	require.Equal(g.T, []incidents.Acknowledged{{ID: child, Found: true, PreviousOwner: done[0].PreviousOwner,
+		Application: "shop"}}, done)
 	require.Equal(g.T, incidents.StateMerged, g.state(child))
 }
 
@@ -56,7 +57,8 @@ func TestAMergedIncidentPagesNobody(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 primary ana sms cancelled"}, g.Pages(int64(child)))
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, g.Pages(int64(parent)), "the parent escalates")
 	require.Contains(t, g.Timeline(int64(child)), "merged: merged into incident 1 by ana through the API: same disk")
-	require.Equal(t, "merged: incident 2 was merged into this one by ana through the API: same disk", g.lastLine(parent))
+	require.Equal(t, "merged: incident 2 was merged into this one by ana through the API: same disk",
+		g.lastLine(parent))
 	i, err := g.in.Get(t.Context(), child)
 	require.NoError(t, err)
 	require.Equal(t, parent, i.MergedInto)
@@ -80,14 +82,16 @@ func TestMergedIncidentsFollowTheirParent(t *testing.T) {
 	g.acknowledge(parent)
 	require.Equal(t, "ana", g.owner(child))
 	require.Equal(t, incidents.StateMerged, g.state(child))
-	require.Equal(t, "acknowledged: with incident 1, into which it is merged: acknowledged by ana through the API", g.lastLine(child))
+	require.Equal(t, "acknowledged: with incident 1, into which it is merged: acknowledged by ana through the API",
+		g.lastLine(child))
 	g.do(func() ([]incidents.Acknowledged, error) { return g.in.Reopen(g.Ctx(), g.change(parent)) })
 	require.Empty(t, g.owner(child))
 	require.Equal(t, incidents.StateMerged, g.state(child))
 
 	require.NoError(t, g.setResolved(parent, true))
 	require.Equal(t, incidents.StateResolved, g.state(child))
-	require.Equal(t, "resolved: with incident 1, into which it is merged: resolved by ana through the API", g.lastLine(child))
+	require.Equal(t, "resolved: with incident 1, into which it is merged: resolved by ana through the API",
+		g.lastLine(child))
 	err := g.setResolved(child, false)
 	require.EqualError(t, err, "the incident is merged into incident 1, which is resolved: reopen that one first")
 	require.True(t, fault.Is(err, fault.Conflict))
@@ -161,7 +165,8 @@ func TestAnUndoneMergeEscalates(t *testing.T) {
 	require.Equal(t, "reopened: no longer merged into incident 1 by ana through the API", g.lastLine(child))
 	require.Equal(t, "merged: incident 2 is no longer merged into this one by ana through the API", g.lastLine(parent))
 	g.after(2 * time.Second)
-	require.Equal(t, []string{"1.0.0 primary ana sms cancelled", "1.0.0 primary ana sms pending/1"}, g.Pages(int64(child)))
+	require.Equal(t, []string{"1.0.0 primary ana sms cancelled", "1.0.0 primary ana sms pending/1"},
+		g.Pages(int64(child)))
 	_, err := g.in.Unmerge(g.Ctx(), g.change(child))
 	require.EqualError(t, err, "the incident is not merged into another one")
 
@@ -183,10 +188,11 @@ func TestAMergeIsRefused(t *testing.T) {
 		into     incidents.ID
 		want     string
 	}{
-		"itself":  {[]incidents.ID{third}, third, "incident 3 cannot be merged into itself"},
-		"chain":   {[]incidents.ID{third}, child, "incident 2 is merged into incident 1: merge into that one"},
-		"cycle":   {[]incidents.ID{parent}, child, "incident 2 is merged into incident 1: merge into that one"},
-		"parent":  {[]incidents.ID{parent}, third, "other incidents are merged into incident 1: merge into incident 1 instead, or undo those merges first"},
+		"itself": {[]incidents.ID{third}, third, "incident 3 cannot be merged into itself"},
+		"chain":  {[]incidents.ID{third}, child, "incident 2 is merged into incident 1: merge into that one"},
+		"cycle":  {[]incidents.ID{parent}, child, "incident 2 is merged into incident 1: merge into that one"},
+		"parent": {[]incidents.ID{parent}, third,
+			"other incidents are merged into incident 1: merge into incident 1 instead, or undo those merges first"},
 		"unknown": {[]incidents.ID{third}, 99, "there is no incident 99"},
 		"one of":  {[]incidents.ID{third, 98}, parent, "there is no incident 98"},
 	} {

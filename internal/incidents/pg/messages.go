@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Messages reads messages from the queue and from history. Their text comes without the tokens of action links. It is safe for
-// concurrent use.
+// Messages reads messages from the queue and from history. Their text comes without the tokens of action links. It is
+// safe for concurrent use.
 type Messages struct{ db *postgres.DB }
 
 // NewMessages returns the adapter over d.
@@ -61,8 +61,8 @@ const sentAt = `case when m.state in ('sent', 'delivered') then m.settled_at
 		(select max(d.settled_at) from message_history d where d.batch = m.batch and d.incident_id is null and d.state in ('sent', 'delivered')))
 	end`
 
-// withoutLinks is SQL for a text without the tokens of its action links: a reader of messages must not be able to answer in the
-// recipient's name. Filters compare the same text, so that no filter can find a token.
+// withoutLinks is SQL for a text without the tokens of its action links: a reader of messages must not be able to
+// answer in the recipient's name. Filters compare the same text, so that no filter can find a token.
 func withoutLinks(expr string) string {
 	return "regexp_replace(" + expr + `, '/ack/[A-Za-z0-9_-]{16,}', '/ack/...', 'g')`
 }
@@ -88,19 +88,21 @@ func messageColumns(contents string) map[string]postgres.Column {
 		"state":          {Expr: "m.state", Kind: filters.Text},
 		"purpose":        {Expr: "m.purpose", Kind: filters.Text},
 		"plan_id":        {Expr: "m.plan_id", Kind: filters.Int},
-		"vendor":         {Expr: "v.vendor", Kind: filters.Text, Within: "exists (select from attempts v where v.message_id = m.id and %)"},
+		"vendor": {Expr: "v.vendor", Kind: filters.Text,
+			Within: "exists (select from attempts v where v.message_id = m.id and %)"},
 	}
 }
 
-// Conditions of read. listed leaves out messages without a mode, imported messages that Iris had not decided about, and digests with
-// their fallbacks: lists show the pages of a digest instead, with its text and batch.
+// Conditions of read. listed leaves out messages without a mode, imported messages that Iris had not decided about, and
+// digests with their fallbacks: lists show the pages of a digest instead, with its text and batch.
 const (
 	listed = "m.mode <> '' and (m.batch is null or m.incident_id is not null)"
 	every  = "true"
 )
 
-// List returns messages whose mode was decided and pages that were sent in digests, without their attempts: newest first with
-// a limit, else by id. More than 20,000 are an Invalid fault. Get also finds the message that carried a digest.
+// List returns messages whose mode was decided and pages that were sent in digests, without their attempts: newest
+// first with a limit, else by id. More than 20,000 are an Invalid fault. Get also finds the message that carried a
+// digest.
 func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Message, error) {
 	found, err := s.read(ctx, "MessageList", listed, q)
 	if err != nil {
@@ -111,7 +113,8 @@ func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Messag
 
 // Get returns one message with its attempts. Unknown: NotFound.
 func (s *Messages) Get(ctx context.Context, id messages.ID) (messages.Message, error) {
-	m, err := postgres.First(s.withAttempts(ctx, "MessageGet", filters.Condition{Field: "id", Op: filters.Eq, Values: []any{int64(id)}}, 0))
+	m, err := postgres.First(s.withAttempts(ctx, "MessageGet",
+		filters.Condition{Field: "id", Op: filters.Eq, Values: []any{int64(id)}}, 0))
 	return m, postgres.Named(err, "no such message")
 }
 
@@ -170,7 +173,8 @@ func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.
 			return out, err
 		}
 		return postgres.Convert(rows, func(r postgresdb.MessageChangesRow) messages.Change {
-			return messages.Change{ID: r.ID, At: r.At, Type: r.ChangeType, Old: r.Old, New: r.New, Description: r.Description}
+			return messages.Change{ID: r.ID, At: r.At, Type: r.ChangeType, Old: r.Old, New: r.New,
+				Description: r.Description}
 		}), nil
 	})
 }
@@ -227,7 +231,8 @@ func (s *Messages) read(ctx context.Context, name, which string, q filters.Query
 	l.Order(q.Limit, "m.created_at", "m.id")
 	l.SQL.WriteString(") union all (" + pastMessages + which)
 	past := messageColumns("m")
-	past["vendor"] = postgres.Column{Expr: "(v.value ->> 'vendor')", Kind: filters.Text, Within: "exists (select from jsonb_array_elements(m.attempts) v where %)"}
+	past["vendor"] = postgres.Column{Expr: "(v.value ->> 'vendor')", Kind: filters.Text,
+		Within: "exists (select from jsonb_array_elements(m.attempts) v where %)"}
 	past["active"] = postgres.Column{Expr: "false", Kind: filters.Flag} // only settled messages move to history
 	if err := l.Filter(q, past); err != nil {
 		return nil, err
@@ -251,8 +256,9 @@ func (s *Messages) read(ctx context.Context, name, which string, q filters.Query
 }
 
 func (r messageRow) message() messages.Message {
-	return messages.Message{ID: messages.ID(r.ID), State: messages.State(r.State), IncidentID: incidents.ID(r.IncidentID),
-		RequestID: r.RequestID, Application: r.Application, Target: r.Target,
+	return messages.Message{ID: messages.ID(r.ID), State: messages.State(r.State),
+		IncidentID: incidents.ID(r.IncidentID),
+		RequestID:  r.RequestID, Application: r.Application, Target: r.Target,
 		Mode: users.Mode(r.Mode), Priority: users.Priority(r.Priority),
 		Purpose: messages.Purpose(r.Purpose), Step: r.Step, Repeat: r.Repeat, Destination: r.Destination,
 		Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHTML, Plan: r.Plan, Template: r.Template, Batch: r.Batch, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,

@@ -11,17 +11,19 @@ import (
 )
 
 // tables are the tables of the names in filters. The column of the ids is the field with "_id".
-var tables = map[string]string{"plan": "plans", "application": "applications", "owner": "users", "integration": "integrations"}
+var tables = map[string]string{"plan": "plans", "application": "applications", "owner": "users",
+	"integration": "integrations"}
 
-// ofTeams is a condition with two lists, the numbers of applications and of plans: an incident has one of either. It replaces "teams_of", the
-// number of a person whose teams own the application or the plan, or are paged by the plan.
+// ofTeams is a condition with two lists, the numbers of applications and of plans: an incident has one of either. It
+// replaces "teams_of", the number of a person whose teams own the application or the plan, or are paged by the plan.
 const ofTeams = "of teams"
 
 // targetUser is a condition with the number of the person whose name a condition on "target" has.
 const targetUser = "target_user_id"
 
-// withIDs replaces conditions on names and on a person's teams by conditions on the ids of the rows that have these names. So the planner knows the values,
-// and whether few or many rows of a list match. A name may belong to several versions of a plan.
+// withIDs replaces conditions on names and on a person's teams by conditions on the ids of the rows that have these
+// names. So the planner knows the values, and whether few or many rows of a list match. A name may belong to several
+// versions of a plan.
 func withIDs(ctx context.Context, d *postgres.DB, q filters.Query) (filters.Query, error) {
 	given := q.Conditions
 	q.Conditions = make([]filters.Condition, 0, len(given)+1)
@@ -47,7 +49,8 @@ func withIDs(ctx context.Context, d *postgres.DB, q filters.Query) (filters.Quer
 			if err != nil {
 				return q, err
 			}
-			c = filters.Condition{Field: c.Field + "_id", Op: map[bool]filters.Op{true: filters.Eq, false: filters.In}[len(ids) == 1], Values: ids}
+			c = filters.Condition{Field: c.Field + "_id", Op: map[bool]filters.Op{true: filters.Eq,
+				false: filters.In}[len(ids) == 1], Values: ids}
 		}
 		q.Conditions = append(q.Conditions, c)
 	}

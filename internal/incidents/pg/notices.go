@@ -27,7 +27,8 @@ func Resolved(ctx context.Context, q *db.Queries, ids []int64, by string) error 
 	for _, past := range pasts {
 		made := escalation.Resolved(past.messages, past.settings, by)
 		if line := escalation.Line(made); line != "" {
-			entries.IncidentIds, entries.Texts = append(entries.IncidentIds, past.incident), append(entries.Texts, postgres.Storable(line))
+			entries.IncidentIds, entries.Texts = append(entries.IncidentIds, past.incident), append(entries.Texts,
+				postgres.Storable(line))
 		}
 		for _, n := range made {
 			add(&p, past.incident, n)
@@ -39,8 +40,8 @@ func Resolved(ctx context.Context, q *db.Queries, ids []int64, by string) error 
 	return store(ctx, q, p, entries)
 }
 
-// News makes the notice to the owner of an acknowledged incident that has news, at most one for each notices.Pause. The entry about the news
-// is the last one on the timeline.
+// News makes the notice to the owner of an acknowledged incident that has news, at most one for each notices.Pause. The
+// entry about the news is the last one on the timeline.
 func News(ctx context.Context, q *db.Queries, id int64) error {
 	pasts, err := read(ctx, q, []int64{id})
 	if err != nil || len(pasts) == 0 || pasts[0].owner == 0 {
@@ -56,7 +57,8 @@ func News(ctx context.Context, q *db.Queries, id int64) error {
 	}
 	p := db.MakeNoticesParams{Purpose: string(messages.OwnerNotice), LifeSeconds: escalation.Life.Seconds()}
 	add(&p, id, n)
-	return store(ctx, q, p, db.AddEntriesParams{IncidentIds: []int64{id}, Kind: incidents.EntryNotice, Texts: []string{escalation.OwnerLine(n)}})
+	return store(ctx, q, p, db.AddEntriesParams{IncidentIds: []int64{id}, Kind: incidents.EntryNotice,
+		Texts: []string{escalation.OwnerLine(n)}})
 }
 
 // Changed cancels the notices that are not sent yet and that the new state of incidents forbids.
@@ -89,13 +91,15 @@ func read(ctx context.Context, q *db.Queries, ids []int64) ([]past, error) {
 	var out []past
 	for _, r := range rows { // ordered by incident
 		if len(out) == 0 || out[len(out)-1].incident != int64(r.IncidentID) {
-			out = append(out, past{incident: int64(r.IncidentID), settings: escalation.DecodeSettings(r.Settings), owner: users.ID(r.OwnerID), ownerName: r.Owner})
+			out = append(out, past{incident: int64(r.IncidentID), settings: escalation.DecodeSettings(r.Settings),
+				owner: users.ID(r.OwnerID), ownerName: r.Owner})
 		}
 		if r.Recipient == "" {
 			continue // it has no messages
 		}
 		last := &out[len(out)-1]
-		last.messages = append(last.messages, escalation.PastMessage{Recipient: messages.Recipient(r.Recipient), Target: r.Target, Mode: users.Mode(r.Mode),
+		last.messages = append(last.messages, escalation.PastMessage{Recipient: messages.Recipient(r.Recipient),
+			Target: r.Target, Mode: users.Mode(r.Mode),
 			Purpose: messages.Purpose(r.Purpose), State: messages.State(r.State), At: r.At})
 	}
 	return out, nil

@@ -48,7 +48,8 @@ func TestPeopleWhoWerePagedAreNotifiedOfTheResolveOnce(t *testing.T) {
 	for name, resolve := range map[string]func(group, incidents.ID){
 		"by a person": func(g group, id incidents.ID) { g.person(id, true, "cy") },
 		"by the source": func(g group, _ incidents.ID) {
-			_, found, err := g.in.ResolveByKey(g.Ctx(), g.request(alerts("-a")...), "day", incidents.Change{Actor: "application shop"})
+			_, found, err := g.in.ResolveByKey(g.Ctx(), g.request(alerts("-a")...), "day",
+				incidents.Change{Actor: "application shop"})
 			require.NoError(g.T, err)
 			require.True(g.T, found)
 		},
@@ -72,7 +73,8 @@ func TestPeopleWhoWerePagedAreNotifiedOfTheResolveOnce(t *testing.T) {
 			require.Equal(t, int64(1), g.ID(`select count(*) from messages where purpose = 'resolved-notice' and class = 1 and priority = 'low'
 				and available_at > clock_timestamp() and expires_at > clock_timestamp() and user_id = $1`, g.People["ana"]))
 			g.after(time.Minute)
-			require.Equal(t, []string{"0.0.0 resolved-notice ana email pending"}, g.notices(id), "the engine does not cancel it with the pages")
+			require.Equal(t, []string{"0.0.0 resolved-notice ana email pending"}, g.notices(id),
+				"the engine does not cancel it with the pages")
 			g.person(id, true, "cy")
 			require.Len(t, g.notices(id), 1, "resolved already")
 		})
@@ -101,7 +103,8 @@ func TestUndoingAResolveCancelsItsNotices(t *testing.T) {
 	require.Contains(t, g.Timeline(int64(id)), "cancelled: one notice was not sent: the incident has changed")
 
 	g.person(id, true, "cy")
-	require.Equal(t, []string{"0.0.0 resolved-notice ana email cancelled", "0.0.1 resolved-notice ana email pending"}, g.notices(id))
+	require.Equal(t, []string{"0.0.0 resolved-notice ana email cancelled", "0.0.1 resolved-notice ana email pending"},
+		g.notices(id))
 	g.Exec(`update messages set state = 'sent', settled_at = clock_timestamp() where state = 'pending'`)
 	g.person(id, false, "cy")
 	g.person(id, true, "cy")
@@ -143,11 +146,14 @@ func TestTheOwnerIsNotifiedOfNews(t *testing.T) {
 	require.Equal(t, "updated: news; nobody is paged again", g.Timeline(int64(id))[len(g.Timeline(int64(id)))-2])
 	g.after(time.Minute)
 	g.fire(alerts("a", "b", "c", "d"))
-	require.Equal(t, []string{"0.0.0 owner-notice ana slack pending"}, g.notices(id), "the one that waits will have the latest news")
+	require.Equal(t, []string{"0.0.0 owner-notice ana slack pending"}, g.notices(id),
+		"the one that waits will have the latest news")
 	g.Exec(`update messages set state = 'sent', settled_at = clock_timestamp() - interval '2 minutes' where state = 'pending'`)
 	g.fire(alerts("a", "b", "c", "d", "e"))
-	require.Equal(t, []string{"0.0.0 owner-notice ana slack sent", "0.0.1 owner-notice ana slack pending"}, g.notices(id))
-	require.Regexp(t, `notifying the owner of the news: ana by slack in (3 min|2 min \d+ s) \(at most every 5 min\)$`, g.lastLine(id))
+	require.Equal(t, []string{"0.0.0 owner-notice ana slack sent", "0.0.1 owner-notice ana slack pending"},
+		g.notices(id))
+	require.Regexp(t, `notifying the owner of the news: ana by slack in (3 min|2 min \d+ s) \(at most every 5 min\)$`,
+		g.lastLine(id))
 	require.Equal(t, int64(1), g.ID(`select count(*) from messages where available_at between clock_timestamp() + interval '1 minute' and clock_timestamp() + interval '3 minutes'`))
 
 	g.resolve("a", "b", "c", "d", "e")
@@ -161,7 +167,8 @@ func TestAHigherSeverityIsNews(t *testing.T) {
 	id := g.fire(alerts("a")).ID
 	g.acknowledge(id)
 	n := g.request(alerts("a")...)
-	_, err := g.in.Update(g.Ctx(), id, incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts, Late: g.late, Severity: "critical",
+	_, err := g.in.Update(g.Ctx(), id, incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts,
+		Late: g.late, Severity: "critical",
 		Text: "the severity rose from warning to critical"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"0.0.0 owner-notice ana email pending"}, g.notices(id))

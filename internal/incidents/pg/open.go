@@ -18,8 +18,8 @@ const (
 	openBatch   = 256     // rows in one statement
 	openBytes   = 4 << 20 // of contexts in one statement
 	openFlushes = 1       // statements at the same time: one makes the batches twice as large as two
-	// maxDedupKey is the length up to which keys are stored as they are; longer ones are hashed, since an index entry has
-	// a limit.
+	// maxDedupKey is the length up to which keys are stored as they are; longer ones are hashed, since an index entry
+	// has a limit.
 	maxDedupKey = 256
 	// Numbers in place of that of an incident, which was not opened.
 	applicationChanged = -1
@@ -88,8 +88,8 @@ func fitting(news []*opening) int {
 	return len(news)
 }
 
-// openSome runs one statement for the requests that have no incident yet. Then it looks up the incidents of the requests whose
-// key has an open incident.
+// openSome runs one statement for the requests that have no incident yet. Then it looks up the incidents of the
+// requests whose key has an open incident.
 func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 	i.db.ObserveOpened(len(news))
 	for round := 0; ; round++ {
@@ -112,7 +112,8 @@ func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 			return err
 		}
 		if round == openRounds {
-			return fault.New(fault.Unavailable, "the incident with this key is opened and resolved at the same time, try again")
+			return fault.New(fault.Unavailable,
+				"the incident with this key is opened and resolved at the same time, try again")
 		}
 	}
 }

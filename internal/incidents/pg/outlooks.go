@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Outlooks returns what lists show of incidents besides their rows, in one statement. Incidents that do not exist are left out.
+// Outlooks returns what lists show of incidents besides their rows, in one statement. Incidents that do not exist are
+// left out.
 func (i *Incidents) Outlooks(ctx context.Context, ids []incidents.ID) (map[incidents.ID]incidents.Outlook, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -18,7 +19,8 @@ func (i *Incidents) Outlooks(ctx context.Context, ids []incidents.ID) (map[incid
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).Outlooks, postgres.Numbers(ids))
 	out := make(map[incidents.ID]incidents.Outlook, len(rows))
 	for _, r := range rows {
-		o := incidents.Outlook{Alerts: int(r.Known), Firing: int(r.Firing), Step: r.NextStep, Again: r.NextStep > 0 && r.NextStep == r.CurrentStep, Mode: r.Mode}
+		o := incidents.Outlook{Alerts: int(r.Known), Firing: int(r.Firing), Step: r.NextStep, Again: r.NextStep > 0 &&
+			r.NextStep == r.CurrentStep, Mode: r.Mode}
 		if r.Active {
 			o.DueAt = postgres.Deref(r.DueAt)
 		}
@@ -33,8 +35,9 @@ func (i *Incidents) Outlooks(ctx context.Context, ids []incidents.ID) (map[incid
 	return out, err
 }
 
-// Version returns a text that changes at most a moment after something changed that pages of incidents show: incidents, their timelines, and
-// messages with their receipts. A change that is not committed may already have another version. It reads three sequences and an index.
+// Version returns a text that changes at most a moment after something changed that pages of incidents show: incidents,
+// their timelines, and messages with their receipts. A change that is not committed may already have another version.
+// It reads three sequences and an index.
 func (i *Incidents) Version(ctx context.Context) (string, error) {
 	return i.version(ctx, `-- name: LiveVersion :one
 select concat_ws(' ', (select last_value + is_called::int from incidents_id_seq), (select last_value + is_called::int from timeline_entries_id_seq),
@@ -42,7 +45,8 @@ select concat_ws(' ', (select last_value + is_called::int from incidents_id_seq)
     (select max(settled_at) from messages where settled_at is not null))`)
 }
 
-// VersionOf is Version for the page of one incident. It does not cover changes of the page that come from other incidents and from plans.
+// VersionOf is Version for the page of one incident. It does not cover changes of the page that come from other
+// incidents and from plans.
 func (i *Incidents) VersionOf(ctx context.Context, id incidents.ID) (string, error) {
 	return i.version(ctx, `-- name: LiveVersionOf :one
 select concat_ws(' ', (select i.xmin from incidents i where i.id = $1), (select max(e.id) from timeline_entries e where e.incident_id = $1),

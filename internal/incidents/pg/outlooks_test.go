@@ -36,7 +36,8 @@ func TestOutlooks(t *testing.T) {
 		insert into messages (bucket, incident_id, application_id, step, recipient, target, class, mode, available_at)
 			select 3, 3, id, 1, 'user:2', 'omar', 0, 'sms', '2029-01-01' from applications where name = 'shop';`)
 	due := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	omar, ann, db := domain.Target{Role: "user", Name: "omar"}, domain.Target{Role: "user", Name: "ann"}, domain.Target{Role: "oncall-primary", Name: "db"}
+	omar, ann, db := domain.Target{Role: "user", Name: "omar"}, domain.Target{Role: "user",
+		Name: "ann"}, domain.Target{Role: "oncall-primary", Name: "db"}
 	store := pg.New(d)
 	got, err := store.Outlooks(t.Context(), []domain.ID{1, 2, 3, 4, 5, 6, 7})
 	require.NoError(t, err)
@@ -47,7 +48,9 @@ func TestOutlooks(t *testing.T) {
 	require.Equal(t, map[domain.ID]domain.Outlook{
 		1: {Alerts: 2, Firing: 1, DueAt: due, Step: 1, Next: []domain.Target{omar}, Mode: "call"},
 		2: {DueAt: due, Step: 1, Again: true, Next: []domain.Target{omar}, Mode: "call"},
-		3: {DueAt: due, Step: 2, Next: []domain.Target{ann, db}, Waiting: domain.WaitingMessage{Recipient: "omar", Mode: "sms", At: time.Date(2029, 1, 1, 0, 0, 0, 0, time.UTC)}},
+		3: {DueAt: due, Step: 2, Next: []domain.Target{ann, db},
+			Waiting: domain.WaitingMessage{Recipient: "omar", Mode: "sms",
+				At: time.Date(2029, 1, 1, 0, 0, 0, 0, time.UTC)}},
 		4: {DueAt: due, Step: 3},
 		5: {DueAt: due},
 		6: {},

@@ -11,24 +11,26 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Recent returns how many incidents of the application and opener ("" = the application) on the plan version escalate, and how many were opened within lookback.
-// Neither is counted further than most.
+// Recent returns how many incidents of the application and opener ("" = the application) on the plan version escalate,
+// and how many were opened within lookback. Neither is counted further than most.
 func (i *Incidents) Recent(ctx context.Context, applicationID int64, opener string, planID int64, lookback time.Duration, most int) (active, recent int64, err error) {
 	err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		active, err = q.ActiveIncidentsOf(ctx, db.ActiveIncidentsOfParams{ApplicationID: applicationID, Opener: opener, PlanID: planID, Most: most})
+		active, err = q.ActiveIncidentsOf(ctx, db.ActiveIncidentsOfParams{ApplicationID: applicationID, Opener: opener,
+			PlanID: planID, Most: most})
 		if err != nil {
 			return err
 		}
-		recent, err = q.RecentIncidentsOf(ctx, db.RecentIncidentsOfParams{ApplicationID: applicationID, Opener: opener, PlanID: planID,
+		recent, err = q.RecentIncidentsOf(ctx, db.RecentIncidentsOfParams{ApplicationID: applicationID, Opener: opener,
+			PlanID:     planID,
 			LookbackUs: lookback.Microseconds(), Most: most})
 		return err
 	})
 	return active, recent, err
 }
 
-// SetState sets the step of an incident and whether it escalates. An incident that begins to escalate loses its owner, as after an
-// undone acknowledgement. If its state does not allow escalation, SetState returns a Conflict; a step that the plan does not have is Invalid. The
-// processors cancel pending messages of incidents that no longer escalate.
+// SetState sets the step of an incident and whether it escalates. An incident that begins to escalate loses its owner,
+// as after an undone acknowledgement. If its state does not allow escalation, SetState returns a Conflict; a step that
+// the plan does not have is Invalid. The processors cancel pending messages of incidents that no longer escalate.
 func (i *Incidents) SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		event, how := incidents.Escalate, "escalating"

@@ -21,10 +21,10 @@ type Receipts struct{ db *postgres.DB }
 // NewReceipts returns the adapter.
 func NewReceipts(d *postgres.DB) *Receipts { return &Receipts{d} }
 
-// Apply records a receipt and changes the state of its message: delivered; or pending again, if it was not delivered and its
-// incident is still in the same step; or failed. A receipt whose attempt is not recorded yet, or that cannot be applied at once, is
-// kept and applied by Match, because vendors send it only once. Repeated receipts change nothing. A message in history gets its
-// state and is not sent again. known reports whether the receipt's message exists.
+// Apply records a receipt and changes the state of its message: delivered; or pending again, if it was not delivered
+// and its incident is still in the same step; or failed. A receipt whose attempt is not recorded yet, or that cannot be
+// applied at once, is kept and applied by Match, because vendors send it only once. Repeated receipts change nothing. A
+// message in history gets its state and is not sent again. known reports whether the receipt's message exists.
 func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) (known bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
 		known, err = applyReceipt(ctx, q, r, nil)
@@ -54,8 +54,10 @@ func (s *Receipts) Match(ctx context.Context) (int, error) {
 			if err != nil {
 				return err
 			}
-			_, err = applyReceipt(ctx, q, messages.Receipt{Vendor: e.Vendor, VendorMessageID: e.VendorMessageID, Status: e.Status,
-				Outcome: messages.Outcome(e.Outcome), Delivered: e.Outcome == outcomeDelivered, Detail: e.Detail}, &e.At)
+			_, err = applyReceipt(ctx, q, messages.Receipt{Vendor: e.Vendor, VendorMessageID: e.VendorMessageID,
+				Status:  e.Status,
+				Outcome: messages.Outcome(e.Outcome), Delivered: e.Outcome == outcomeDelivered, Detail: e.Detail},
+				&e.At)
 			return err
 		})
 		if err == nil {
@@ -75,8 +77,9 @@ const outcomeDelivered = "delivered"
 
 // keptReceipt is a receipt as it is stored; at nil means now.
 func keptReceipt(r messages.Receipt, at *time.Time) postgresdb.AddReceiptParams {
-	kept := postgresdb.AddReceiptParams{At: at, Vendor: keepable(r.Vendor), VendorMessageID: keepable(r.VendorMessageID),
-		Status: keepable(r.Status), Outcome: string(r.Outcome), Detail: keepable(r.Detail)}
+	kept := postgresdb.AddReceiptParams{At: at, Vendor: keepable(r.Vendor),
+		VendorMessageID: keepable(r.VendorMessageID),
+		Status:          keepable(r.Status), Outcome: string(r.Outcome), Detail: keepable(r.Detail)}
 	if r.Delivered {
 		kept.Outcome = outcomeDelivered
 	}
@@ -85,7 +88,8 @@ func keptReceipt(r messages.Receipt, at *time.Time) postgresdb.AddReceiptParams 
 
 func applyReceipt(ctx context.Context, q *postgresdb.Queries, r messages.Receipt, at *time.Time) (known bool, err error) {
 	kept := keptReceipt(r, at)
-	a, err := q.ReceiptAttempt(ctx, postgresdb.ReceiptAttemptParams{Vendor: kept.Vendor, VendorMessageID: kept.VendorMessageID})
+	a, err := q.ReceiptAttempt(ctx, postgresdb.ReceiptAttemptParams{Vendor: kept.Vendor,
+		VendorMessageID: kept.VendorMessageID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return historyReceipt(ctx, q, r, kept)
 	}
@@ -122,7 +126,8 @@ func applyReceipt(ctx context.Context, q *postgresdb.Queries, r messages.Receipt
 
 // historyReceipt applies a receipt to a message that may be history by now.
 func historyReceipt(ctx context.Context, q *postgresdb.Queries, r messages.Receipt, kept postgresdb.AddReceiptParams) (known bool, err error) {
-	h, err := q.ReceiptHistory(ctx, postgresdb.ReceiptHistoryParams{Vendor: kept.Vendor, VendorMessageID: kept.VendorMessageID})
+	h, err := q.ReceiptHistory(ctx, postgresdb.ReceiptHistoryParams{Vendor: kept.Vendor,
+		VendorMessageID: kept.VendorMessageID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, q.AddReceipt(ctx, kept)
 	}
@@ -140,15 +145,18 @@ func historyReceipt(ctx context.Context, q *postgresdb.Queries, r messages.Recei
 	case !r.Delivered:
 		return true, nil
 	}
-	m, err := q.ReceiptOfHistory(ctx, postgresdb.ReceiptOfHistoryParams{MessageID: int64(h.MessageID), CreatedAt: h.CreatedAt, Attempt: h.Attempt, State: string(state)})
+	m, err := q.ReceiptOfHistory(ctx, postgresdb.ReceiptOfHistoryParams{MessageID: int64(h.MessageID),
+		CreatedAt: h.CreatedAt, Attempt: h.Attempt, State: string(state)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil // repeated
 	}
 	if err != nil || state == messages.Delivered {
 		return true, err
 	}
-	return true, q.NoteReceiptOfHistory(ctx, postgresdb.NoteReceiptOfHistoryParams{MessageID: int64(h.MessageID), IncidentID: m.IncidentID, State: string(state),
-		Why: fmt.Sprintf("The %s to %s was not delivered after all (%s).", m.Mode, m.Target, keepable(strings.TrimSpace(r.Status+" "+r.Detail)))})
+	return true, q.NoteReceiptOfHistory(ctx, postgresdb.NoteReceiptOfHistoryParams{MessageID: int64(h.MessageID),
+		IncidentID: m.IncidentID, State: string(state),
+		Why: fmt.Sprintf("The %s to %s was not delivered after all (%s).", m.Mode, m.Target,
+			keepable(strings.TrimSpace(r.Status+" "+r.Detail)))})
 }
 
 // undelivered changes a message that its vendor accepted and could not deliver: to pending or to failed.

@@ -15,7 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// sendMessage records that every pending message of an incident was sent by Twilio, with the vendor's id SM<message id>.
+// sendMessage records that every pending message of an incident was sent by Twilio, with the vendor's id SM<message
+// id>.
 func sendMessage(e *pgtest.Escalating, incident int64) (message int64) {
 	e.T.Helper()
 	e.Exec(`update messages set attempt = attempt + 1, mode_attempt = mode_attempt + 1 where incident_id = $1 and state = 'pending'`, incident)
@@ -28,19 +29,22 @@ func sendMessage(e *pgtest.Escalating, incident int64) (message int64) {
 func stateOf(e *pgtest.Escalating, message int64) string {
 	e.T.Helper()
 	var s string
-	require.NoError(e.T, e.DB.Pool().QueryRow(e.Ctx(), `select format('%s %s refused %s', state, mode, refused_modes) from messages where id = $1`, message).Scan(&s))
+	require.NoError(e.T, e.DB.Pool().QueryRow(e.Ctx(),
+		`select format('%s %s refused %s', state, mode, refused_modes) from messages where id = $1`, message).Scan(&s))
 	return s
 }
 
 func undelivered(number string, outcome messages.Outcome) messages.Receipt {
-	return messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "undelivered", Outcome: outcome, Detail: "30003"}
+	return messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "undelivered", Outcome: outcome,
+		Detail: "30003"}
 }
 
 func TestReceiptsChangeTheStateOfMessages(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	s := pgincidents.NewReceipts(e.DB)
-	plan := e.Plan("text", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour, Repeat: 1},
+	plan := e.Plan("text", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour,
+		Repeat: 1},
 		pgtest.Intent{Step: 2, Role: "user", Target: "bo", Priority: "high", Wait: time.Hour})
 	begun := func() (incident, message int64, number string) {
 		incident = e.Open(plan)
@@ -57,7 +61,8 @@ func TestReceiptsChangeTheStateOfMessages(t *testing.T) {
 	t.Run("delivered, and delivered again", func(t *testing.T) {
 		_, m, number := begun()
 		for range 2 {
-			apply(messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true})
+			apply(messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "delivered",
+				Outcome: messages.OutcomeSent, Delivered: true})
 		}
 		require.Equal(t, "delivered sms refused {}", stateOf(e, m))
 	})
@@ -65,7 +70,8 @@ func TestReceiptsChangeTheStateOfMessages(t *testing.T) {
 		id, m, number := begun()
 		apply(undelivered(number, messages.OutcomeRejected))
 		require.Equal(t, "pending sms refused {sms}", stateOf(e, m))
-		require.Contains(t, e.Timeline(id)[1], "The sms to ana was not delivered (undelivered 30003). It is tried another way.")
+		require.Contains(t, e.Timeline(id)[1],
+			"The sms to ana was not delivered (undelivered 30003). It is tried another way.")
 	})
 	t.Run("nobody answered: again in a moment, but not for ever", func(t *testing.T) {
 		id, m, number := begun()
@@ -141,13 +147,15 @@ func TestEarlyReceiptsAreKeptUntilTheirMessageIsSent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, "pending sms refused {sms}", stateOf(e, m))
-	require.Equal(t, int64(1), e.ID(`select count(*) from receipts where message_id = $1 and at = $2`, m, e.Now.Add(-time.Minute)), "when it came is kept")
+	require.Equal(t, int64(1), e.ID(`select count(*) from receipts where message_id = $1 and at = $2`, m,
+		e.Now.Add(-time.Minute)), "when it came is kept")
 	n, err = s.Match(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n)
 }
 
-// A vendor sends a receipt only once. A receipt for a locked incident must not be lost, and must not delay other receipts.
+// A vendor sends a receipt only once. A receipt for a locked incident must not be lost, and must not delay other
+// receipts.
 func TestAReceiptThatCannotBeAppliedNowIsKept(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
@@ -207,7 +215,8 @@ func TestReceiptsFindMessagesInHistory(t *testing.T) {
 		return m.State
 	}
 	delivered := func(number string) messages.Receipt {
-		return messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true}
+		return messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "delivered",
+			Outcome: messages.OutcomeSent, Delivered: true}
 	}
 
 	_, m, number := past()
@@ -228,7 +237,8 @@ func TestReceiptsFindMessagesInHistory(t *testing.T) {
 	require.Equal(t, messages.Failed, state(m), "and not sent again")
 	told := e.Timeline(id)
 	require.Contains(t, told[len(told)-1], "The sms to ana was not delivered after all (undelivered 30003).")
-	require.Equal(t, int64(1), e.ID(`select count(*) from message_changes where message_id = $1 and new = 'failed'`, m), "told once")
+	require.Equal(t, int64(1), e.ID(`select count(*) from message_changes where message_id = $1 and new = 'failed'`,
+		m), "told once")
 	apply(delivered(number))
 	require.Equal(t, messages.Failed, state(m), "the worse word stays")
 
@@ -250,7 +260,8 @@ func TestAcceptedIsBeforeDeliveredOnTheTimeline(t *testing.T) {
 	e.Pass()
 	m := sendMessage(e, id)
 	known, err := pgincidents.NewReceipts(e.DB).Apply(t.Context(), messages.Receipt{
-		Vendor: "twilio", VendorMessageID: fmt.Sprintf("SM%d-1", m), Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true,
+		Vendor: "twilio", VendorMessageID: fmt.Sprintf("SM%d-1",
+			m), Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true,
 	})
 	require.NoError(t, err)
 	require.True(t, known)

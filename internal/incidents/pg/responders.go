@@ -12,7 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// PageAlso stores a request for an added page. The owner of the bucket makes its messages. It implements responders.Store.
+// PageAlso stores a request for an added page. The owner of the bucket makes its messages. It implements
+// responders.Store.
 func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalation.Addition) error {
 	return Found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		if a.Template != "" {
@@ -42,8 +43,8 @@ func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalati
 	}))
 }
 
-// Reassign gives an acknowledged incident another owner, and stores the request for a page to that person. It implements
-// responders.Store.
+// Reassign gives an acknowledged incident another owner, and stores the request for a page to that person. It
+// implements responders.Store.
 func (i *Incidents) Reassign(ctx context.Context, c incidents.Change, owner users.User, a escalation.Addition) error {
 	return Found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		for _, b := range before {
@@ -78,8 +79,10 @@ func addPage(ctx context.Context, q *db.Queries, c incidents.Change, b changing,
 	if err != nil {
 		return err
 	}
-	stopped := !b.row.Active && (b.row.ExhaustedAt == nil || b.row.OwnerID != nil) // by somebody, not by the end of the plan
-	n, err := q.AddPage(ctx, db.AddPageParams{IncidentID: int64(b.row.ID), Kind: string(a.Kind), Targets: targets, Priority: string(a.Priority),
+	stopped := !b.row.Active && (b.row.ExhaustedAt == nil ||
+		b.row.OwnerID != nil) // by somebody, not by the end of the plan
+	n, err := q.AddPage(ctx, db.AddPageParams{IncidentID: int64(b.row.ID), Kind: string(a.Kind), Targets: targets,
+		Priority: string(a.Priority),
 		Template: a.Template, Actor: postgres.Storable(c.Actor), Stopped: stopped})
 	if err == nil && n > escalation.MaxAdded {
 		err = fault.Newf(fault.Conflict, "the incident has %d added pages already", escalation.MaxAdded)

@@ -20,10 +20,12 @@ type Responses struct{ db *postgres.DB }
 // NewResponses returns the adapter.
 func NewResponses(d *postgres.DB) *Responses { return &Responses{d} }
 
-// Asked finds the message that a person answers, in the queue or in history. It returns a NotFound fault if there is none.
+// Asked finds the message that a person answers, in the queue or in history. It returns a NotFound fault if there is
+// none.
 func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
 	row, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseAsked, id)
-	return messages.AnsweredMessage{MessageID: row.ID, IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,
+	return messages.AnsweredMessage{MessageID: row.ID, IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch,
+		Application:   row.Application,
 		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body, Destination: row.Destination}, err
 }
 
@@ -57,7 +59,8 @@ func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Answere
 	if fault.Is(err, fault.NotFound) {
 		return messages.AnsweredMessage{}, false, nil
 	}
-	return messages.AnsweredMessage{MessageID: row.ID, IncidentID: row.IncidentID, Application: row.Application, ApplicationID: row.ApplicationID}, err == nil, err
+	return messages.AnsweredMessage{MessageID: row.ID, IncidentID: row.IncidentID, Application: row.Application,
+		ApplicationID: row.ApplicationID}, err == nil, err
 }
 
 // Active returns the escalating incidents that have a message to the user, oldest first.
@@ -80,8 +83,8 @@ func (r *Responses) Waiting(ctx context.Context, ids []incidents.ID) ([]incident
 	return postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseBatchWaiting, postgres.Numbers(ids))
 }
 
-// ByContact returns the active user who has the contact verified; phone numbers are compared by their digits, and a number for
-// texts also counts for calls. A NotFound fault when no user or more than one has it.
+// ByContact returns the active user who has the contact verified; phone numbers are compared by their digits, and a
+// number for texts also counts for calls. A NotFound fault when no user or more than one has it.
 func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error) {
 	nobody := fault.New(fault.NotFound, "nobody has that contact")
 	if contactEmpty(mode, source) {
@@ -120,7 +123,8 @@ func contactEmpty(mode users.Mode, source string) bool {
 
 // Mailbox returns the first of the addresses whose mails open incidents, and false when none does.
 func (r *Responses) Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error) {
-	row, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseMailbox, postgres.Convert(addresses, postgres.Storable))
+	row, err := postgres.Query(ctx, r.db, (*postgresdb.Queries).ResponseMailbox,
+		postgres.Convert(addresses, postgres.Storable))
 	if fault.Is(err, fault.NotFound) {
 		return messages.Mailbox{}, false, nil
 	}
@@ -132,8 +136,9 @@ const maxAnswer = 2000
 
 // Record stores an answer, understood or not.
 func (r *Responses) Record(ctx context.Context, a messages.Answer) error {
-	return postgres.Exec(ctx, r.db, (*postgresdb.Queries).RecordResponse, postgresdb.RecordResponseParams{Mode: a.Mode, Source: a.Source, UserID: postgres.NullID(a.UserID),
-		MessageID: postgres.NullID(a.MessageID), IncidentID: postgres.NullID(a.IncidentID), Content: keepable(a.Content), Result: keepable(a.Result)})
+	return postgres.Exec(ctx, r.db, (*postgresdb.Queries).RecordResponse,
+		postgresdb.RecordResponseParams{Mode: a.Mode, Source: a.Source, UserID: postgres.NullID(a.UserID),
+			MessageID: postgres.NullID(a.MessageID), IncidentID: postgres.NullID(a.IncidentID), Content: keepable(a.Content), Result: keepable(a.Result)})
 }
 
 // keepable returns text from outside as it can be stored: valid UTF-8 without NUL, bounded.

@@ -10,8 +10,9 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Snooze ends the escalation of incidents until an end. Then the plan begins again. Owners stay until then. An end that is not in the future
-// of the database is Invalid. If the state of an incident does not allow a snooze, Snooze returns a Conflict and changes nothing.
+// Snooze ends the escalation of incidents until an end. Then the plan begins again. Owners stay until then. An end that
+// is not in the future of the database is Invalid. If the state of an incident does not allow a snooze, Snooze returns
+// a Conflict and changes nothing.
 func (i *Incidents) Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		now, err := q.ServerClock(ctx)
@@ -26,7 +27,8 @@ func (i *Incidents) Snooze(ctx context.Context, c incidents.Change, end incident
 			return err
 		}
 		text := "snoozed until " + until.UTC().Format("2006-01-02 15:04:05 UTC") + byWay(c, "")
-		err = transit(ctx, q, c, incidents.Snooze, db.SetStatesParams{SnoozedUntil: &until}, before, slices.Repeat([]string{text}, len(before)))
+		err = transit(ctx, q, c, incidents.Snooze, db.SetStatesParams{SnoozedUntil: &until}, before,
+			slices.Repeat([]string{text}, len(before)))
 		if err != nil {
 			return err
 		}
@@ -34,12 +36,14 @@ func (i *Incidents) Snooze(ctx context.Context, c incidents.Change, end incident
 	})
 }
 
-// EndSnooze ends snoozes now: the plan begins again. For an incident that is not snoozed it returns a Conflict and changes nothing.
+// EndSnooze ends snoozes now: the plan begins again. For an incident that is not snoozed it returns a Conflict and
+// changes nothing.
 func (i *Incidents) EndSnooze(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.startAgain(ctx, c, incidents.SnoozeEnded, "snooze ended"+byWay(c, "")+": the plan begins again")
 }
 
-// SnoozeByKey snoozes the open incident with the integration and key of n. It returns false if none is open. c.IDs is ignored.
+// SnoozeByKey snoozes the open incident with the integration and key of n. It returns false if none is open. c.IDs is
+// ignored.
 func (i *Incidents) SnoozeByKey(ctx context.Context, n incidents.New, c incidents.Change, end incidents.SnoozeEnd) (incidents.ID, bool, error) {
 	open, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidentOfPlan, db.OpenIncidentOfPlanParams{
 		ApplicationID: n.ApplicationID, Plan: planKey(n, ""), DedupKey: shortKey(n.DedupKey),
@@ -73,7 +77,8 @@ func (i *Incidents) startAgain(ctx context.Context, c incidents.Change, e incide
 // setTimers sets a timer for each incident. An incident that has one keeps it.
 func setTimers(ctx context.Context, q *db.Queries, reason string, in time.Duration, ids ...int64) error {
 	for _, id := range ids {
-		_, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: incidents.ID(id), Seconds: in.Seconds(), Reason: reason, Fingerprints: []string{}})
+		_, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: incidents.ID(id), Seconds: in.Seconds(),
+			Reason: reason, Fingerprints: []string{}})
 		if err != nil {
 			return err
 		}

@@ -154,12 +154,14 @@ func TestSnoozeByKey(t *testing.T) {
 	g := newGroup(t)
 	n := g.request(alerts("a")...)
 	n.Integration = 7
-	_, found, err := g.in.SnoozeByKey(g.Ctx(), n, incidents.Change{Actor: "integration ops"}, incidents.SnoozeFor(time.Hour))
+	_, found, err := g.in.SnoozeByKey(g.Ctx(), n, incidents.Change{Actor: "integration ops"},
+		incidents.SnoozeFor(time.Hour))
 	require.NoError(t, err)
 	require.False(t, found)
 	opened, err := g.in.Open(g.Ctx(), n)
 	require.NoError(t, err)
-	id, found, err := g.in.SnoozeByKey(g.Ctx(), n, incidents.Change{Actor: "integration ops"}, incidents.SnoozeFor(time.Hour))
+	id, found, err := g.in.SnoozeByKey(g.Ctx(), n, incidents.Change{Actor: "integration ops"},
+		incidents.SnoozeFor(time.Hour))
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Equal(t, opened.ID, id)
@@ -177,7 +179,8 @@ func TestAnAcknowledgementTimesOut(t *testing.T) {
 	require.Equal(t, incidents.StateAcknowledged, g.state(id))
 	g.after(30*time.Minute + 2*time.Second)
 	require.Equal(t, incidents.StateEscalating, g.state(id))
-	require.Contains(t, g.Timeline(int64(id)), "reopened: escalation starts again: it was acknowledged, but not resolved in time")
+	require.Contains(t, g.Timeline(int64(id)),
+		"reopened: escalation starts again: it was acknowledged, but not resolved in time")
 	require.Len(t, g.Pages(int64(id)), 2)
 
 	g.acknowledge(id)
@@ -193,14 +196,17 @@ func TestASnoozeLastsByTheClockOfTheDatabase(t *testing.T) {
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		d := pgtest.Skewed(t, ahead)
 		var id int64
-		require.NoError(t, d.Pool().QueryRow(t.Context(), `with u as (insert into users (name) values ('ann') returning id), a as (insert into applications (name) values ('demo') returning id),
+		require.NoError(t, d.Pool().QueryRow(t.Context(),
+			`with u as (insert into users (name) values ('ann') returning id), a as (insert into applications (name) values ('demo') returning id),
 			p as (insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) select 'p', id, 0, 0, 0, 0 from u returning id)
 			insert into incidents (plan_id, application_id, due_at) select p.id, a.id, clock_timestamp() from p, a returning id`).Scan(&id))
-		done, err := stored.New(d).Snooze(t.Context(), incidents.Change{IDs: []incidents.ID{incidents.ID(id)}, Actor: "ann", Via: incidents.ViaAPI}, incidents.SnoozeFor(5*time.Second))
+		done, err := stored.New(d).Snooze(t.Context(), incidents.Change{IDs: []incidents.ID{incidents.ID(id)},
+			Actor: "ann", Via: incidents.ViaAPI}, incidents.SnoozeFor(5*time.Second))
 		require.NoError(t, err)
 		require.True(t, done[0].Found)
 		var left float64
-		require.NoError(t, d.Pool().QueryRow(t.Context(), `select extract(epoch from due_at - clock_timestamp())::float8 from incident_timers`).Scan(&left))
+		require.NoError(t, d.Pool().QueryRow(t.Context(),
+			`select extract(epoch from due_at - clock_timestamp())::float8 from incident_timers`).Scan(&left))
 		require.Greater(t, left, -60.0)
 		require.LessOrEqual(t, left, 5.0)
 	}

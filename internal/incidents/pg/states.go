@@ -10,13 +10,14 @@ import (
 
 // StatusOf returns the status of a stored incident.
 func StatusOf(i db.Incident) incidents.Status {
-	return incidents.Status{Active: i.Active, Owned: i.OwnerID != nil || postgres.Deref(i.SourceAcknowledged), Snoozed: i.SnoozedUntil != nil,
+	return incidents.Status{Active: i.Active, Owned: i.OwnerID != nil || postgres.Deref(i.SourceAcknowledged),
+		Snoozed:  i.SnoozedUntil != nil,
 		Silenced: i.SilencedUntil != nil, Merged: i.MergedInto != nil, Resolved: i.Resolved, Closed: i.ClosedAt != nil}
 }
 
-// Transit writes what an event does to locked incidents. with has the values that the event brings: an owner, an end, a parent; its
-// other fields are ignored. The result is in the order of rows. If one of the incidents refuses the event, nothing is written. The timers of
-// incidents whose state changes end, and so do notices that the state forbids.
+// Transit writes what an event does to locked incidents. with has the values that the event brings: an owner, an end, a
+// parent; its other fields are ignored. The result is in the order of rows. If one of the incidents refuses the event,
+// nothing is written. The timers of incidents whose state changes end, and so do notices that the state forbids.
 func Transit(ctx context.Context, q *db.Queries, e incidents.Event, with db.SetStatesParams, rows ...db.Incident) ([]incidents.Transition, error) {
 	made := make([]incidents.Transition, len(rows))
 	ids := map[incidents.Transition][]int64{}

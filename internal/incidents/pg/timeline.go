@@ -12,8 +12,8 @@ import (
 )
 
 // Timeline returns everything that happened to an incident in the order it happened: the recorded
-// decisions, every vendor call with its outcome, and the vendors' receipts. Entries made from calls and receipts have no ID.
-// It is empty for an incident that does not exist.
+// decisions, every vendor call with its outcome, and the vendors' receipts. Entries made from calls and receipts have
+// no ID. It is empty for an incident that does not exist.
 func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error) {
 	var out []incidents.Entry
 	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -49,8 +49,8 @@ func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.
 	return out, err
 }
 
-// timelineCalls returns the calls of vendors. A vendor may report on a message before its answer to the call was stored: the call is
-// then as old as that first receipt, because the vendor had accepted the message by then.
+// timelineCalls returns the calls of vendors. A vendor may report on a message before its answer to the call was
+// stored: the call is then as old as that first receipt, because the vendor had accepted the message by then.
 func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[messages.ID]time.Time) ([]incidents.Entry, error) {
 	var out []incidents.Entry
 	calls, err := q.TimelineAttempts(ctx, id)

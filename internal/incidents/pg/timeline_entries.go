@@ -21,5 +21,6 @@ func BucketOf(incident int64) int { return int(incident & 255) }
 
 // AddEntry adds a line to the timeline of an incident.
 func AddEntry[ID ~int64, Kind ~string](ctx context.Context, q *db.Queries, incident ID, kind Kind, actor, text string) error {
-	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: []int64{int64(incident)}, Kind: incidents.EntryKind(kind), Actor: actor, Texts: []string{postgres.Storable(text)}})
+	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: []int64{int64(incident)},
+		Kind: incidents.EntryKind(kind), Actor: actor, Texts: []string{postgres.Storable(text)}})
 }

@@ -1,5 +1,6 @@
-// Package heartbeats defines what a heartbeat is: a signal that a program sends regularly, and whose absence opens an incident. It decides
-// when a heartbeat is missed and what to do then. The edges, the monitor and storage use it. It knows no storage and no transport.
+// Package heartbeats defines what a heartbeat is: a signal that a program sends regularly, and whose absence opens an
+// incident. It decides when a heartbeat is missed and what to do then. The edges, the monitor and storage use it. It
+// knows no storage and no transport.
 package heartbeats
 
 import (
@@ -102,8 +103,8 @@ func (h Heartbeat) State() State {
 	return Alive
 }
 
-// Deadline returns when the heartbeat is missed without a further ping. Zero = never: it was never pinged, or is switched off. After an
-// outage of the reception the heartbeat has its whole interval again.
+// Deadline returns when the heartbeat is missed without a further ping. Zero = never: it was never pinged, or is
+// switched off. After an outage of the reception the heartbeat has its whole interval again.
 func (h Heartbeat) Deadline(r Reception) time.Time {
 	if !h.Enabled || h.LastPingAt.IsZero() {
 		return time.Time{}
@@ -112,11 +113,12 @@ func (h Heartbeat) Deadline(r Reception) time.Time {
 	return begin.Add(h.Every + h.Grace)
 }
 
-// maxWait is the longest time to the next check, so that a program of an older release may change a heartbeat without a check.
+// maxWait is the longest time to the next check, so that a program of an older release may change a heartbeat without a
+// check.
 const maxWait = time.Hour
 
-// NextCheck returns when a heartbeat that needs no decision now and is not missed is checked again. It is not after any deadline that pings
-// or changes of the heartbeat may lead to, except a shorter interval.
+// NextCheck returns when a heartbeat that needs no decision now and is not missed is checked again. It is not after any
+// deadline that pings or changes of the heartbeat may lead to, except a shorter interval.
 func (h Heartbeat) NextCheck(r Reception) time.Time {
 	next := h.Deadline(r)
 	if next.IsZero() {
@@ -139,8 +141,8 @@ const (
 	Resolve        // resolve its incident, then remove the mark
 )
 
-// Decide returns what to do about a heartbeat. It compares deadlines with the latest instant at which pings could be received, not with
-// the present, so that an outage in progress makes no heartbeat missed.
+// Decide returns what to do about a heartbeat. It compares deadlines with the latest instant at which pings could be
+// received, not with the present, so that an outage in progress makes no heartbeat missed.
 func Decide(h Heartbeat, r Reception) Action {
 	if !h.MissedAt.IsZero() {
 		switch {
@@ -165,9 +167,11 @@ func (h Heartbeat) Event(status intake.Status) intake.Event {
 		"last_ping_at": last.Format(time.RFC3339),
 	}}) // plain values can always be encoded
 	e := intake.Event{
-		Status: status, Key: fmt.Sprintf("heartbeat/%d", h.ID), Title: "Heartbeat " + h.Name + " missed", Severity: h.Severity,
-		Summary: strings.TrimSpace(fmt.Sprintf("No ping since %s; one is expected every %s. %s", last.Format("2006-01-02 15:04:05 UTC"), span(h.Every), h.Description)),
-		Labels:  map[string]string{"heartbeat": h.Name}, StartsAt: h.MissedAt, Context: context,
+		Status: status, Key: fmt.Sprintf("heartbeat/%d", h.ID), Title: "Heartbeat " + h.Name +
+			" missed", Severity: h.Severity,
+		Summary: strings.TrimSpace(fmt.Sprintf("No ping since %s; one is expected every %s. %s",
+			last.Format("2006-01-02 15:04:05 UTC"), span(h.Every), h.Description)),
+		Labels: map[string]string{"heartbeat": h.Name}, StartsAt: h.MissedAt, Context: context,
 	}
 	if status == intake.Resolved {
 		e.EndsAt = h.LastPingAt

@@ -28,26 +28,42 @@ func TestDecide(t *testing.T) {
 		r    heartbeats.Reception
 		want heartbeats.Action
 	}{
-		"never pinged":                       {heartbeats.Heartbeat{Content: content, Since: at(0)}, always(1000), heartbeats.Nothing},
-		"within the interval":                {heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, always(10), heartbeats.Nothing},
-		"within the grace":                   {heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, always(11), heartbeats.Nothing},
-		"at the deadline":                    {heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, always(12), heartbeats.Miss},
-		"switched off":                       {heartbeats.Heartbeat{Content: off, LastPingAt: at(0)}, always(1000), heartbeats.Nothing},
-		"switched on later":                  {heartbeats.Heartbeat{Content: content, LastPingAt: at(0), Since: at(5)}, always(12), heartbeats.Nothing},
-		"a whole interval since switched on": {heartbeats.Heartbeat{Content: content, LastPingAt: at(0), Since: at(5)}, always(17), heartbeats.Miss},
+		"never pinged": {heartbeats.Heartbeat{Content: content, Since: at(0)}, always(1000),
+			heartbeats.Nothing},
+		"within the interval": {heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, always(10),
+			heartbeats.Nothing},
+		"within the grace": {heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, always(11),
+			heartbeats.Nothing},
+		"at the deadline": {heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, always(12),
+			heartbeats.Miss},
+		"switched off": {heartbeats.Heartbeat{Content: off, LastPingAt: at(0)}, always(1000),
+			heartbeats.Nothing},
+		"switched on later": {heartbeats.Heartbeat{Content: content, LastPingAt: at(0), Since: at(5)},
+			always(12), heartbeats.Nothing},
+		"a whole interval since switched on": {heartbeats.Heartbeat{Content: content, LastPingAt: at(0), Since: at(5)},
+			always(17), heartbeats.Miss},
 		"an outage in progress": {
-			heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, heartbeats.Reception{LastAt: at(11), Since: at(-100)}, heartbeats.Nothing},
+			heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, heartbeats.Reception{LastAt: at(11),
+				Since: at(-100)}, heartbeats.Nothing},
 		"after an outage, a whole interval": {
-			heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, heartbeats.Reception{LastAt: at(41), Since: at(30)}, heartbeats.Nothing},
+			heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, heartbeats.Reception{LastAt: at(41),
+				Since: at(30)}, heartbeats.Nothing},
 		"after an outage and an interval": {
-			heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, heartbeats.Reception{LastAt: at(42), Since: at(30)}, heartbeats.Miss},
-		"missed, not reported": {heartbeats.Heartbeat{Content: content, LastPingAt: at(0), MissedAt: at(12)}, always(13), heartbeats.Report},
+			heartbeats.Heartbeat{Content: content, LastPingAt: at(0)}, heartbeats.Reception{LastAt: at(42),
+				Since: at(30)}, heartbeats.Miss},
+		"missed, not reported": {heartbeats.Heartbeat{Content: content, LastPingAt: at(0), MissedAt: at(12)},
+			always(13), heartbeats.Report},
 		"missed, not reported, outage since": {
-			heartbeats.Heartbeat{Content: content, LastPingAt: at(0), MissedAt: at(12)}, heartbeats.Reception{LastAt: at(20), Since: at(20)}, heartbeats.Report},
-		"missed and reported":     {heartbeats.Heartbeat{Content: content, LastPingAt: at(0), MissedAt: at(12), Reported: true}, always(99), heartbeats.Nothing},
-		"seen again":              {heartbeats.Heartbeat{Content: content, LastPingAt: at(14), MissedAt: at(12), Reported: true}, always(14), heartbeats.Resolve},
-		"seen before the report":  {heartbeats.Heartbeat{Content: content, LastPingAt: at(14), MissedAt: at(12)}, always(14), heartbeats.Resolve},
-		"switched off and missed": {heartbeats.Heartbeat{Content: off, LastPingAt: at(0), MissedAt: at(12), Reported: true}, always(14), heartbeats.Resolve},
+			heartbeats.Heartbeat{Content: content, LastPingAt: at(0),
+				MissedAt: at(12)}, heartbeats.Reception{LastAt: at(20), Since: at(20)}, heartbeats.Report},
+		"missed and reported": {heartbeats.Heartbeat{Content: content, LastPingAt: at(0), MissedAt: at(12),
+			Reported: true}, always(99), heartbeats.Nothing},
+		"seen again": {heartbeats.Heartbeat{Content: content, LastPingAt: at(14), MissedAt: at(12),
+			Reported: true}, always(14), heartbeats.Resolve},
+		"seen before the report": {heartbeats.Heartbeat{Content: content, LastPingAt: at(14), MissedAt: at(12)},
+			always(14), heartbeats.Resolve},
+		"switched off and missed": {heartbeats.Heartbeat{Content: off, LastPingAt: at(0), MissedAt: at(12),
+			Reported: true}, always(14), heartbeats.Resolve},
 	} {
 		require.Equal(t, c.want, heartbeats.Decide(c.h, c.r), name)
 	}
@@ -68,12 +84,14 @@ func TestStates(t *testing.T) {
 
 func TestEvent(t *testing.T) {
 	t.Parallel()
-	h := heartbeats.Heartbeat{ID: 7, LastPingAt: at(0), MissedAt: at(95), Content: heartbeats.Content{Name: "backup", Description: "Runbook: wiki/backup",
-		Every: 90 * time.Minute, Grace: 5 * time.Minute, Severity: intake.Critical, Plan: "database"}}
+	h := heartbeats.Heartbeat{ID: 7, LastPingAt: at(0), MissedAt: at(95),
+		Content: heartbeats.Content{Name: "backup", Description: "Runbook: wiki/backup",
+			Every: 90 * time.Minute, Grace: 5 * time.Minute, Severity: intake.Critical, Plan: "database"}}
 	e := h.Event(intake.Firing)
 	require.Equal(t, "heartbeat/7", e.Key)
 	require.Equal(t, "Heartbeat backup missed", e.Title)
-	require.Equal(t, "No ping since 2026-11-22 00:00:00 UTC; one is expected every 1h30m. Runbook: wiki/backup", e.Summary)
+	require.Equal(t, "No ping since 2026-11-22 00:00:00 UTC; one is expected every 1h30m. Runbook: wiki/backup",
+		e.Summary)
 	require.Equal(t, intake.Critical, e.Severity)
 	require.JSONEq(t, `{"heartbeat":{"name":"backup","description":"Runbook: wiki/backup","every_seconds":5400,"grace_seconds":300,"last_ping_at":"2026-11-22T00:00:00Z"}}`,
 		string(e.Context))
@@ -91,7 +109,8 @@ func TestCheck(t *testing.T) {
 	good := heartbeats.Content{Name: " backup ", Every: time.Minute}
 	require.NoError(t, good.Check())
 	require.Equal(t, "backup", good.Name)
-	wide := heartbeats.Content{Name: strings.Repeat("あ", 200), Description: strings.Repeat("あ", 10_000), Every: time.Minute}
+	wide := heartbeats.Content{Name: strings.Repeat("あ", 200), Description: strings.Repeat("あ", 10_000),
+		Every: time.Minute}
 	require.NoError(t, wide.Check(), "limits count characters")
 	for field, c := range map[string]heartbeats.Content{
 		"name":          {Name: "a/b", Every: time.Minute},
@@ -109,7 +128,8 @@ func TestNextCheck(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	r := heartbeats.Reception{LastAt: now, Since: now.Add(-time.Hour)}
 	of := func(every time.Duration, ping time.Time, enabled bool) heartbeats.Heartbeat {
-		return heartbeats.Heartbeat{Content: heartbeats.Content{Every: every, Grace: time.Second, Enabled: enabled}, LastPingAt: ping}
+		return heartbeats.Heartbeat{Content: heartbeats.Content{Every: every, Grace: time.Second, Enabled: enabled},
+			LastPingAt: ping}
 	}
 	for name, c := range map[string]struct {
 		h    heartbeats.Heartbeat

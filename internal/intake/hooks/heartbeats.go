@@ -19,13 +19,16 @@ type Heartbeats interface {
 	// Ping returns when the ping is durable.
 	Ping(ctx context.Context, p heartbeats.Ping) (heartbeats.Pinged, error)
 	// Of returns the heartbeats of an integration, and when pings could be received.
-	Of(ctx context.Context, integration intake.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
+	Of(ctx context.Context, integration intake.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception,
+		error)
 	// Save adds a heartbeat (ID 0), or replaces its content. A name in use is a Conflict fault.
-	Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error
+	Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content,
+		actor string) error
 	Delete(ctx context.Context, h heartbeats.Heartbeat, actor string) error
 }
 
-// heartbeats mounts the routes of pings. They also answer HEAD. Some senders can only open an address, so GET stores a ping.
+// heartbeats mounts the routes of pings. They also answer HEAD. Some senders can only open an address, so GET stores a
+// ping.
 func (h *Hooks) heartbeats(r chi.Router) {
 	const path = "/v1/hooks/" + intake.Heartbeat
 	for _, path := range []string{path, path + "/{token}", path + "/{token}/{name}"} {
@@ -54,8 +57,8 @@ func (h *Hooks) ping(w http.ResponseWriter, r *http.Request) {
 	}{name, "received"})
 }
 
-// storePing stores a ping if the integration of its token may send it, and records it. A name without a heartbeat is a NotFound fault, except at
-// Opsgenie's address: there the integration shows it.
+// storePing stores a ping if the integration of its token may send it, and records it. A name without a heartbeat is a
+// NotFound fault, except at Opsgenie's address: there the integration shows it.
 func (h *Hooks) storePing(ctx context.Context, p heartbeats.Ping) (err error) {
 	var pinged heartbeats.Pinged
 	if err = errToken; p.Token != "" {

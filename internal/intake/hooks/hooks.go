@@ -1,6 +1,7 @@
-// Package hooks takes the deliveries of integrations over HTTP: below /v1/hooks in the sender's own format, and at the root in place of
-// PagerDuty's Events API and Opsgenie's Alert API. It authenticates a delivery by the token of its integration, decodes it, and answers in the form
-// that the sender's clients expect. iris-api mounts the routes. The package knows no format: package sources decodes.
+// Package hooks takes the deliveries of integrations over HTTP: below /v1/hooks in the sender's own format, and at the
+// root in place of PagerDuty's Events API and Opsgenie's Alert API. It authenticates a delivery by the token of its
+// integration, decodes it, and answers in the form that the sender's clients expect. iris-api mounts the routes. The
+// package knows no format: package sources decodes.
 package hooks
 
 import (
@@ -30,7 +31,8 @@ const maxBody = 16 << 20
 // retryAfter is the time to the next attempt of a sender while a delivery cannot be stored.
 const retryAfter = 5 * time.Second
 
-// Integrations finds integrations by their tokens. An unknown token is a NotFound fault. The number is that of the token.
+// Integrations finds integrations by their tokens. An unknown token is a NotFound fault. The number is that of the
+// token.
 type Integrations interface {
 	ByToken(ctx context.Context, token string) (intake.Integration, int64, error)
 }
@@ -83,7 +85,8 @@ func (h *Hooks) Routes(r chi.Router) {
 }
 
 // errToken is the refusal of a delivery without a valid token.
-var errToken = fault.New(fault.Unauthenticated, "no integration has this token: send it as \"Authorization: Bearer TOKEN\" or in the path")
+var errToken = fault.New(fault.Unauthenticated,
+	"no integration has this token: send it as \"Authorization: Bearer TOKEN\" or in the path")
 
 // generic takes a delivery below /v1/hooks.
 func (h *Hooks) generic(w http.ResponseWriter, r *http.Request) {
@@ -224,7 +227,8 @@ func (h *Hooks) NoteMethod(r *http.Request) {
 func allowed(from intake.Integration, kind string) error {
 	switch {
 	case from.Type != kind:
-		return fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", from.Name, from.Type)
+		return fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type",
+			from.Name, from.Type)
 	case !from.Enabled:
 		return fault.Newf(fault.Forbidden, "the integration %s is switched off", from.Name)
 	}
@@ -246,8 +250,8 @@ func (d *delivery) verify(r *http.Request, body []byte) error {
 	return err
 }
 
-// take decodes a body and carries out its events. It returns an error if the sender must change the delivery or send it again. An event
-// that is refused for good does not lose the others.
+// take decodes a body and carries out its events. It returns an error if the sender must change the delivery or send it
+// again. An event that is refused for good does not lose the others.
 func (d *delivery) take(r *http.Request, body []byte, decode intake.Decoder) error {
 	err := d.decode(r, body, decode)
 	if err == nil {
@@ -277,7 +281,8 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 	if isMail { // its parts may have other charsets
 		stored = withoutToken(body, d.token)
 	}
-	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: stored, Text: text, Settings: d.from.Settings, At: d.at})
+	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: stored, Text: text,
+		Settings: d.from.Settings, At: d.at})
 	for k := range d.events {
 		e := &d.events[k]
 		if e.Context = wire.WithoutNUL(e.Context); err == nil && len(e.Context) > 0 {
@@ -290,8 +295,9 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 // signed reports whether the sender signs the body. Headers are not signed.
 func (d *delivery) signed() bool { return d.from.Type == "sns" || len(d.from.Secrets) > 0 }
 
-// keep stores the body without the token, as it can be stored. A body that begins like JSON must be JSON, except that of a generic
-// integration: control characters in its texts are read as if they were escaped, and what is not JSON then, or nests too deep, pages as text.
+// keep stores the body without the token, as it can be stored. A body that begins like JSON must be JSON, except that
+// of a generic integration: control characters in its texts are read as if they were escaped, and what is not JSON
+// then, or nests too deep, pages as text.
 func (d *delivery) keep(body []byte) (text bool, err error) {
 	d.body = storable(body, d.token)
 	start := bytes.TrimSpace(d.body)
@@ -314,7 +320,8 @@ func (d *delivery) keep(body []byte) (text bool, err error) {
 	return json.Valid(d.body), nil // the decoder finds by itself what is no JSON
 }
 
-// escapeControls escapes control characters inside the texts of JSON, such as a line break that a script did not escape.
+// escapeControls escapes control characters inside the texts of JSON, such as a line break that a script did not
+// escape.
 func escapeControls(body []byte) []byte {
 	out := make([]byte, 0, len(body)+64)
 	quoted, escaped := false, false
@@ -369,14 +376,15 @@ func (d *delivery) receive(ctx context.Context) error {
 	return nil
 }
 
-// later turns an error that a sender can end by sending the delivery again into an Unavailable fault: senders repeat after 5xx, and most
-// do not after 4xx. Only the rate of the integration stays Throttled.
+// later turns an error that a sender can end by sending the delivery again into an Unavailable fault: senders repeat
+// after 5xx, and most do not after 4xx. Only the rate of the integration stays Throttled.
 func later(err error) error {
 	if !fault.Is(err, fault.Throttled) && !fault.Is(err, fault.Unavailable) && !fault.Is(err, fault.Conflict) {
 		return err
 	}
 	var f *fault.Error
-	out := &fault.Error{Kind: fault.Unavailable, Message: "Iris cannot take this delivery now, send it again", RetryAfter: retryAfter, Err: err}
+	out := &fault.Error{Kind: fault.Unavailable, Message: "Iris cannot take this delivery now, send it again",
+		RetryAfter: retryAfter, Err: err}
 	if errors.As(err, &f) && f.RetryAfter > 0 {
 		out.RetryAfter = f.RetryAfter
 	}
@@ -408,7 +416,8 @@ func (d *delivery) note(err error) {
 			parts = append(parts, text)
 		}
 	}
-	d.h.d.Activity.Note(d.from, d.tokenID, intake.Payload{At: d.at, Outcome: strings.Join(parts, "; "), Body: string(d.body),
+	d.h.d.Activity.Note(d.from, d.tokenID, intake.Payload{At: d.at, Outcome: strings.Join(parts, "; "),
+		Body:        string(d.body),
 		ContentType: string(storable([]byte(d.format), d.token)), Failure: failure}, err)
 }
 

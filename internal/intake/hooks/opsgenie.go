@@ -21,8 +21,8 @@ import (
 
 const alertsPath = "/v2/alerts"
 
-// opsgenie mounts the routes of Opsgenie's Alert API v2. Some clients do not escape the slashes of an alias. So the last segment of a path
-// is the action, and the rest is the identifier.
+// opsgenie mounts the routes of Opsgenie's Alert API v2. Some clients do not escape the slashes of an alias. So the
+// last segment of a path is the action, and the rest is the identifier.
 func (h *Hooks) opsgenie(r chi.Router) {
 	r.Post(alertsPath, h.createAlert)
 	r.Get(alertsPath, h.readAlerts((*alertRequest).list))
@@ -66,7 +66,8 @@ func (a *alertRequest) create() error {
 		if err != nil || note == "" || result.Outcome != receiving.Opened {
 			continue
 		}
-		err = a.d.h.actions.Comment(a.r.Context(), a.d.from, intake.Alert{Incident: int64(result.ID)}, a.d.events[k].Annotations["user"], note)
+		err = a.d.h.actions.Comment(a.r.Context(), a.d.from, intake.Alert{Incident: int64(result.ID)},
+			a.d.events[k].Annotations["user"], note)
 	}
 	a.noted = true
 	return err
@@ -193,8 +194,8 @@ func (o alertOutcome) text() string {
 		alertNoTeam: "Team does not exist", alertRefused: "The state of the alert does not permit this"}[o]
 }
 
-// requestID returns a UUID with the action, the outcome, the time and the incident, so that every process can answer what became of the
-// request without storing it.
+// requestID returns a UUID with the action, the outcome, the time and the incident, so that every process can answer
+// what became of the request without storing it.
 func requestID(action byte, o alertOutcome, incident int64, at time.Time) string {
 	var b [16]byte
 	b[0], b[1] = action, byte(o)

@@ -32,26 +32,34 @@ type alertAction struct {
 // alertWork changes an alert.
 type alertWork func(ctx context.Context, do intake.Actions, from intake.Integration, on intake.Alert) error
 
-// alertActions returns the actions by method and last segment of the path. DELETE without a segment deletes the alert: it is resolved.
+// alertActions returns the actions by method and last segment of the path. DELETE without a segment deletes the alert:
+// it is resolved.
 func alertActions() map[string]alertAction {
 	return map[string]alertAction{
-		"POST close":         {letter: 'x', name: "Close", done: "Closed alert", event: intake.Resolved},
-		"DELETE ":            {letter: 'z', name: "Delete", done: "Deleted alert", event: intake.Resolved},
-		"POST acknowledge":   {letter: 'a', name: "Acknowledge", done: "Acknowledged alert", event: intake.Acknowledged},
-		"POST unacknowledge": {letter: 'u', name: "UnAcknowledge", done: "Unacknowledged alert", plan: planned(intake.Actions.Unacknowledge)},
-		"POST escalate":      {letter: 'E', name: "Escalate", done: "Escalated alert to the next step", plan: planned(intake.Actions.Escalate)},
-		"POST assign":        {letter: 'o', name: "Assign", done: "Assigned alert", plan: planAssign},
-		"POST snooze":        {letter: 's', name: "Snooze", done: "Snoozed alert", plan: planSnooze},
-		"POST responders":    {letter: 'q', name: "AddResponder", done: "Added responder", plan: planResponder},
-		"POST teams":         {letter: 'R', name: "AddTeam", done: "Added team", plan: planTeam},
-		"POST notes":         {letter: 'n', name: "AddNote", done: "Added note", closed: true, plan: planNote},
-		"POST tags":          {letter: 't', name: "AddTags", done: "Added tags", closed: true, plan: planTags},
-		"DELETE tags":        {letter: 'T', name: "RemoveTags", done: "Removed tags", closed: true, plan: planDropTags},
-		"POST details":       {letter: 'd', name: "AddDetails", done: "Added details", closed: true, plan: planDetails},
-		"DELETE details":     {letter: 'D', name: "RemoveDetails", done: "Removed details", closed: true, plan: planDropDetails},
-		"PUT message":        {letter: 'm', name: "UpdateMessage", done: "Updated message", closed: true, plan: planField("message")},
-		"PUT description":    {letter: 'M', name: "UpdateDescription", done: "Updated description", closed: true, plan: planField("description")},
-		"PUT priority":       {letter: 'p', name: "UpdatePriority", done: "Updated priority", closed: true, plan: planField("priority")},
+		"POST close": {letter: 'x', name: "Close", done: "Closed alert", event: intake.Resolved},
+		"DELETE ":    {letter: 'z', name: "Delete", done: "Deleted alert", event: intake.Resolved},
+		"POST acknowledge": {letter: 'a', name: "Acknowledge", done: "Acknowledged alert",
+			event: intake.Acknowledged},
+		"POST unacknowledge": {letter: 'u', name: "UnAcknowledge", done: "Unacknowledged alert",
+			plan: planned(intake.Actions.Unacknowledge)},
+		"POST escalate": {letter: 'E', name: "Escalate", done: "Escalated alert to the next step",
+			plan: planned(intake.Actions.Escalate)},
+		"POST assign":     {letter: 'o', name: "Assign", done: "Assigned alert", plan: planAssign},
+		"POST snooze":     {letter: 's', name: "Snooze", done: "Snoozed alert", plan: planSnooze},
+		"POST responders": {letter: 'q', name: "AddResponder", done: "Added responder", plan: planResponder},
+		"POST teams":      {letter: 'R', name: "AddTeam", done: "Added team", plan: planTeam},
+		"POST notes":      {letter: 'n', name: "AddNote", done: "Added note", closed: true, plan: planNote},
+		"POST tags":       {letter: 't', name: "AddTags", done: "Added tags", closed: true, plan: planTags},
+		"DELETE tags":     {letter: 'T', name: "RemoveTags", done: "Removed tags", closed: true, plan: planDropTags},
+		"POST details":    {letter: 'd', name: "AddDetails", done: "Added details", closed: true, plan: planDetails},
+		"DELETE details": {letter: 'D', name: "RemoveDetails", done: "Removed details", closed: true,
+			plan: planDropDetails},
+		"PUT message": {letter: 'm', name: "UpdateMessage", done: "Updated message", closed: true,
+			plan: planField("message")},
+		"PUT description": {letter: 'M', name: "UpdateDescription", done: "Updated description", closed: true,
+			plan: planField("description")},
+		"PUT priority": {letter: 'p', name: "UpdatePriority", done: "Updated priority", closed: true,
+			plan: planField("priority")},
 	}
 }
 
@@ -68,8 +76,8 @@ func statusOf(letter byte) (alertAction, bool) {
 	return alertAction{}, false
 }
 
-// changeAlert carries out an action on an alert. An alert that does not exist, or whose state does not permit the action, is no error: the
-// status of the request says so.
+// changeAlert carries out an action on an alert. An alert that does not exist, or whose state does not permit the
+// action, is no error: the status of the request says so.
 func (h *Hooks) changeAlert(w http.ResponseWriter, r *http.Request) {
 	a := h.beginAlert(w, r, wire.MaxBody)
 	act, identifier, err := actionOf(r)

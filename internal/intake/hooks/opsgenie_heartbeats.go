@@ -16,7 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// opsgenieHeartbeats mounts the routes of Opsgenie's Heartbeat API. A key reaches the heartbeats of its integration only.
+// opsgenieHeartbeats mounts the routes of Opsgenie's Heartbeat API. A key reaches the heartbeats of its integration
+// only.
 func (h *Hooks) opsgenieHeartbeats(r chi.Router) {
 	const one = "/v2/heartbeats/{name}"
 	for _, mount := range []func(string, http.HandlerFunc){r.Get, r.Post, r.Put, r.Patch} {
@@ -36,7 +37,8 @@ func (h *Hooks) opsgenieHeartbeats(r chi.Router) {
 // pingAlert stores a ping. As Opsgenie does, it accepts a ping of an unknown heartbeat; the integration shows it.
 func (h *Hooks) pingAlert(w http.ResponseWriter, r *http.Request) {
 	a := &alertRequest{w: w, r: r, begun: time.Now(), d: &delivery{h: h}}
-	a.err = h.storePing(r.Context(), heartbeats.Ping{Token: genieKey(r), Type: intake.Opsgenie, Name: wire.Param(r, "name")})
+	a.err = h.storePing(r.Context(), heartbeats.Ping{Token: genieKey(r), Type: intake.Opsgenie,
+		Name: wire.Param(r, "name")})
 	if a.err != nil {
 		a.refuse()
 		return
@@ -67,7 +69,8 @@ type opsgenieHeartbeat struct {
 	AlertPriority *string `json:"alertPriority"`
 }
 
-// onHeartbeat returns the handler of a call: it authenticates, reads the body and the heartbeats of the integration, and answers.
+// onHeartbeat returns the handler of a call: it authenticates, reads the body and the heartbeats of the integration,
+// and answers.
 func (h *Hooks) onHeartbeat(do func(*opsgenieCall) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &opsgenieCall{alertRequest: h.beginAlert(w, r, wire.MaxBody), status: http.StatusOK}
@@ -174,7 +177,8 @@ func (c *opsgenieCall) save(before heartbeats.Heartbeat) error {
 		content.Severity = sources.Severity(*c.given.AlertPriority)
 	}
 	if c.given.Interval != nil {
-		unit, known := map[string]time.Duration{"": time.Minute, "minutes": time.Minute, "hours": time.Hour, "days": 24 * time.Hour}[deref(c.given.IntervalUnit)]
+		unit, known := map[string]time.Duration{"": time.Minute, "minutes": time.Minute, "hours": time.Hour,
+			"days": 24 * time.Hour}[deref(c.given.IntervalUnit)]
 		if most := int64(heartbeats.MaxEvery / max(unit, 1)); !known || *c.given.Interval < 1 || *c.given.Interval > most {
 			return fault.Invalidf("interval", "must be 1 or more minutes, hours or days, at most a year")
 		}
@@ -205,8 +209,8 @@ func (c *opsgenieCall) brief(h heartbeats.Heartbeat) map[string]any {
 	return map[string]any{"name": h.Name, "enabled": h.Enabled, "expired": h.State() == heartbeats.Missed}
 }
 
-// shown is what Opsgenie shows of a heartbeat. The interval has the largest unit in which it is whole; a shorter one than a minute is one
-// minute.
+// shown is what Opsgenie shows of a heartbeat. The interval has the largest unit in which it is whole; a shorter one
+// than a minute is one minute.
 func (c *opsgenieCall) shown(h heartbeats.Heartbeat) map[string]any {
 	unit, of := "minutes", time.Minute
 	for _, larger := range []struct {
@@ -229,7 +233,8 @@ func (c *opsgenieCall) shown(h heartbeats.Heartbeat) map[string]any {
 
 // priority returns the priority of Opsgenie for a severity; without one, Opsgenie's default.
 func priority(s intake.Severity) string {
-	return cmp.Or(map[intake.Severity]string{intake.Critical: "P1", intake.Error: "P2", intake.Warning: "P3", intake.Info: "P5"}[s], "P3")
+	return cmp.Or(map[intake.Severity]string{intake.Critical: "P1", intake.Error: "P2", intake.Warning: "P3",
+		intake.Info: "P5"}[s], "P3")
 }
 
 func deref(s *string) string {

@@ -24,7 +24,8 @@ type AlertReads interface {
 	CountAlerts(ctx context.Context, of intake.ID, q intake.AlertQuery) (int, error)
 }
 
-// The limits of lists: alerts of a page, the largest page, and the largest offset and limit together. Counts end at maxCounted.
+// The limits of lists: alerts of a page, the largest page, and the largest offset and limit together. Counts end at
+// maxCounted.
 const (
 	pageOfAlerts = 20
 	maxAlerts    = 100
@@ -85,7 +86,8 @@ func (a *alertRequest) count() (any, error) {
 	return map[string]int{"count": n}, err
 }
 
-// request returns what became of a request. Requests are carried out before they are answered, so this is known at once.
+// request returns what became of a request. Requests are carried out before they are answered, so this is known at
+// once.
 func (a *alertRequest) request() (any, error) {
 	b, incident, ok := parseUUID(wire.Param(a.r, "request"))
 	action, known := statusOf(b[0])
@@ -93,7 +95,8 @@ func (a *alertRequest) request() (any, error) {
 		return nil, fault.New(fault.NotFound, "there is no such request")
 	}
 	o := alertOutcome(b[1])
-	out := map[string]any{"action": action.name, "processedAt": time.Unix(int64(binary.BigEndian.Uint32(b[2:])), 0).UTC(),
+	out := map[string]any{"action": action.name, "processedAt": time.Unix(int64(binary.BigEndian.Uint32(b[2:])),
+		0).UTC(),
 		"integrationId": fmt.Sprint(a.d.from.ID), "alertId": "", "alias": ""}
 	if incident != 0 {
 		found, err := a.d.h.d.Alerts.Alert(a.r.Context(), a.d.from.ID, incident)
@@ -152,7 +155,8 @@ func readSearch(search string, q *intake.AlertQuery) error {
 		case name == "alias" && value != "" && wire.Storable(value):
 			q.Key = sources.ShortKey(value)
 		default:
-			return fault.Invalidf("query", "query understands status:open, status:closed, acknowledged:true, acknowledged:false and alias:NAME, joined by AND")
+			return fault.Invalidf("query",
+				"query understands status:open, status:closed, acknowledged:true, acknowledged:false and alias:NAME, joined by AND")
 		}
 	}
 	return nil
@@ -181,7 +185,8 @@ func shownAlert(from intake.Integration, a intake.Alert) map[string]any {
 		at := a.SnoozedUntil.UTC()
 		snoozed = &at
 	}
-	return map[string]any{"id": alertID(a.Incident), "tinyId": strconv.FormatInt(a.Incident, 10), "alias": alertAlias(a), "message": f.Message,
+	return map[string]any{"id": alertID(a.Incident), "tinyId": strconv.FormatInt(a.Incident, 10),
+		"alias": alertAlias(a), "message": f.Message,
 		"status": status, "acknowledged": a.Acknowledged(), "isSeen": a.Owner != "", "tags": list(f.Tags), "snoozed": snoozed != nil, "snoozedUntil": snoozed,
 		"count": 1, "lastOccurredAt": a.UpdatedAt.UTC(), "createdAt": a.CreatedAt.UTC(), "updatedAt": a.UpdatedAt.UTC(), "source": f.Source,
 		"owner": a.Owner, "priority": f.Priority, "responders": list(f.Responders), "report": map[string]any{}, "actions": list(f.Actions),

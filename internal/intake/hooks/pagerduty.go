@@ -135,5 +135,6 @@ func (a pagerDutyAPI) refuse(w http.ResponseWriter, r *http.Request, err error) 
 		Message string   `json:"message"`
 		Errors  []string `json:"errors"`
 		Error   any      `json:"error"`
-	}{"invalid event", "event refused", reasons, map[string]any{"code": status, "message": "event refused", "errors": reasons}})
+	}{"invalid event", "event refused", reasons, map[string]any{"code": status, "message": "event refused",
+		"errors": reasons}})
 }

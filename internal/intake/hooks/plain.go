@@ -22,12 +22,13 @@ var (
 	errTooLong = errors.New("the decoded body is too large")
 )
 
-// plain returns the body of a delivery as UTF-8: gzip is unpacked (Content-Encoding), a declared charset (Content-Type) is decoded, and a
-// byte order mark is dropped. What it does not know it leaves as it is, because an alert is not refused for its encoding. The decoded body
-// has at most limit bytes; a larger one is a TooLarge fault, and broken gzip is an Invalid one.
+// plain returns the body of a delivery as UTF-8: gzip is unpacked (Content-Encoding), a declared charset (Content-Type)
+// is decoded, and a byte order mark is dropped. What it does not know it leaves as it is, because an alert is not
+// refused for its encoding. The decoded body has at most limit bytes; a larger one is a TooLarge fault, and broken gzip
+// is an Invalid one.
 //
-// A signature covers the body and not the headers. The declared charset of a signed body is ignored: with another charset the same
-// signed bytes would be another text.
+// A signature covers the body and not the headers. The declared charset of a signed body is ignored: with another
+// charset the same signed bytes would be another text.
 func plain(h http.Header, body []byte, limit int, signed bool) ([]byte, error) {
 	if e := strings.ToLower(strings.TrimSpace(h.Get("Content-Encoding"))); (e == "gzip" || e == "x-gzip") && bytes.HasPrefix(body, []byte("\x1f\x8b")) {
 		unpacked, err := unpack(body, limit)
@@ -35,7 +36,8 @@ func plain(h http.Header, body []byte, limit int, signed bool) ([]byte, error) {
 		case errors.Is(err, errTooLong):
 			return nil, fault.Newf(fault.TooLarge, "the decoded body has more than %d bytes", limit)
 		case err != nil:
-			return nil, &fault.Error{Kind: fault.Invalid, Message: "the body is not valid gzip, as Content-Encoding says", Err: err}
+			return nil, &fault.Error{Kind: fault.Invalid,
+				Message: "the body is not valid gzip, as Content-Encoding says", Err: err}
 		}
 		body = unpacked
 	}
@@ -69,7 +71,8 @@ func unpack(body []byte, limit int) ([]byte, error) {
 	return out, err
 }
 
-// charsetOf returns the encoding of a body that is not UTF-8: the declared one, or UTF-16 by its byte order mark. nil = UTF-8 or unknown.
+// charsetOf returns the encoding of a body that is not UTF-8: the declared one, or UTF-16 by its byte order mark. nil =
+// UTF-8 or unknown.
 func charsetOf(contentType string, body []byte) encoding.Encoding {
 	for _, mark := range utf16BOMs {
 		if bytes.HasPrefix(body, mark) {

@@ -1,6 +1,6 @@
-// Package monitor watches heartbeats: it reports those that are missed as firing events, and those that are seen again as resolved ones.
-// message-processor runs one Monitor. Each watches the heartbeats in the buckets of its process, so one process acts on a heartbeat. All
-// state is in the database. The package knows no storage and no transport.
+// Package monitor watches heartbeats: it reports those that are missed as firing events, and those that are seen again
+// as resolved ones. message-processor runs one Monitor. Each watches the heartbeats in the buckets of its process, so
+// one process acts on a heartbeat. All state is in the database. The package knows no storage and no transport.
 package monitor
 
 import (
@@ -22,11 +22,14 @@ import (
 type Heartbeats interface {
 	// Due returns the heartbeats in the leased buckets that may need a decision, and when pings could be received.
 	Due(ctx context.Context, leases []buckets.Lease) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
-	// Postpone stores when heartbeats that need no decision and are not missed are checked next, unless they were changed since they were read.
+	// Postpone stores when heartbeats that need no decision and are not missed are checked next, unless they were
+	// changed since they were read.
 	Postpone(ctx context.Context, checked []heartbeats.Heartbeat, r heartbeats.Reception) error
-	// Miss marks a heartbeat as missed, if no ping came since it was read, and returns when; zero = one came. It is fenced by the lease.
+	// Miss marks a heartbeat as missed, if no ping came since it was read, and returns when; zero = one came. It is
+	// fenced by the lease.
 	Miss(ctx context.Context, processID string, lease buckets.Lease, h heartbeats.Heartbeat) (time.Time, error)
-	// Reported stores that the miss was reported. If the mark was removed meanwhile, it is there again, so that the next pass resolves the incident.
+	// Reported stores that the miss was reported. If the mark was removed meanwhile, it is there again, so that the
+	// next pass resolves the incident.
 	Reported(ctx context.Context, h heartbeats.Heartbeat, incident int64) error
 	// Ended removes the mark.
 	Ended(ctx context.Context, h heartbeats.Heartbeat) error
@@ -46,7 +49,8 @@ type Leases interface {
 
 // Receiver carries out events.
 type Receiver interface {
-	Receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (receiving.Result, error)
+	Receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event,
+		now time.Time) (receiving.Result, error)
 }
 
 // Deps are the parts of a Monitor.
@@ -77,7 +81,8 @@ const (
 func New(d Deps) (*Monitor, error) {
 	m := &Monitor{
 		d: d, putOff: map[heartbeats.ID]time.Time{},
-		missed: prometheus.NewCounter(prometheus.CounterOpts{Name: "iris_heartbeat_missed_total", Help: "Heartbeats that were found to be missed."}),
+		missed: prometheus.NewCounter(prometheus.CounterOpts{Name: "iris_heartbeat_missed_total",
+			Help: "Heartbeats that were found to be missed."}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_heartbeat_failures_total", Help: "Heartbeats whose incident could not be opened or resolved. Each is tried again.",
 		}),
@@ -149,7 +154,8 @@ func (m *Monitor) pass(ctx context.Context) (err error) {
 	return m.d.Heartbeats.Postpone(ctx, checked, reception)
 }
 
-// act carries out a decision. Each step can be repeated: if the process ends between two of them, the owner of the bucket goes on.
+// act carries out a decision. Each step can be repeated: if the process ends between two of them, the owner of the
+// bucket goes on.
 func (m *Monitor) act(ctx context.Context, lease buckets.Lease, h heartbeats.Heartbeat, action heartbeats.Action) (err error) {
 	defer fault.Recover(&err) // a panic delays no other heartbeat
 	if action == heartbeats.Miss {
@@ -157,7 +163,8 @@ func (m *Monitor) act(ctx context.Context, lease buckets.Lease, h heartbeats.Hea
 			return err
 		}
 		m.missed.Inc()
-		m.d.Log.Warn("heartbeat missed", zap.String("integration", h.Integration), zap.String("heartbeat", h.Name), zap.Time("last_ping_at", h.LastPingAt))
+		m.d.Log.Warn("heartbeat missed", zap.String("integration", h.Integration), zap.String("heartbeat", h.Name),
+			zap.Time("last_ping_at", h.LastPingAt))
 	}
 	if action == heartbeats.Resolve {
 		if _, err := m.send(ctx, h, intake.Resolved); err != nil {
@@ -186,7 +193,8 @@ func (m *Monitor) send(ctx context.Context, h heartbeats.Heartbeat, status intak
 	result, err := m.d.Receiver.Receive(ctx, app, h.From(from), e, time.Now())
 	if err != nil && !fault.Is(err, fault.Unavailable) {
 		m.failed.Inc()
-		m.d.Log.Error("the incident of a heartbeat cannot be changed, retrying", zap.String("integration", h.Integration),
+		m.d.Log.Error("the incident of a heartbeat cannot be changed, retrying",
+			zap.String("integration", h.Integration),
 			zap.String("heartbeat", h.Name), zap.String("status", string(status)), zap.Error(err))
 		refused := receiving.Usage{Refused: 1, Refusal: "heartbeat " + h.Name + ": " + fault.Public(err)}
 		_ = m.d.Integrations.Record(ctx, map[intake.ID]receiving.Usage{from.ID: refused}) // the log has it too

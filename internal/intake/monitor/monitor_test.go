@@ -91,7 +91,8 @@ func (apps) ByName(context.Context, string) (auth.Application, error) { return a
 
 func newMonitor(t *testing.T, w *world) *Monitor {
 	t.Helper()
-	m, err := New(Deps{Heartbeats: w, Integrations: byName{w}, Applications: apps{}, Receiver: w, Leases: w, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
+	m, err := New(Deps{Heartbeats: w, Integrations: byName{w}, Applications: apps{}, Receiver: w, Leases: w,
+		Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	return m
 }
@@ -99,7 +100,8 @@ func newMonitor(t *testing.T, w *world) *Monitor {
 func TestAMissedHeartbeatIsReportedOnceAndResolved(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
-	w := &world{h: heartbeats.Heartbeat{ID: 7, LastPingAt: begin, Content: heartbeats.Content{Name: "a", Every: time.Minute, Enabled: true}}}
+	w := &world{h: heartbeats.Heartbeat{ID: 7, LastPingAt: begin,
+		Content: heartbeats.Content{Name: "a", Every: time.Minute, Enabled: true}}}
 	m := newMonitor(t, w)
 	pass := func(after time.Duration) []intake.Event {
 		t.Helper()
@@ -126,7 +128,8 @@ func TestAMissedHeartbeatIsReportedOnceAndResolved(t *testing.T) {
 func TestARefusedReportIsTriedAgainLater(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
-	w := &world{h: heartbeats.Heartbeat{ID: 7, LastPingAt: begin, Content: heartbeats.Content{Name: "a", Every: time.Minute, Enabled: true}},
+	w := &world{h: heartbeats.Heartbeat{ID: 7, LastPingAt: begin,
+		Content: heartbeats.Content{Name: "a", Every: time.Minute, Enabled: true}},
 		reception: heartbeats.Reception{LastAt: begin.Add(time.Hour)}, refuse: fault.New(fault.NotFound, "no plan")}
 	m := newMonitor(t, w)
 	require.NoError(t, m.pass(t.Context()))

@@ -8,20 +8,22 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// Content describes an incident. Its context is like that of the events of integrations, so the same templates, silences and built-in
-// texts apply.
+// Content describes an incident. Its context is like that of the events of integrations, so the same templates,
+// silences and built-in texts apply.
 type Content struct {
 	Title    string
 	Summary  string
 	Severity intake.Severity // "" = none
 	Labels   map[string]string
-	// Context is a JSON object without NUL characters; empty = none. Its members take precedence over those made from the other fields.
+	// Context is a JSON object without NUL characters; empty = none. Its members take precedence over those made from
+	// the other fields.
 	Context json.RawMessage
 	// DedupKey prevents a second open incident of the same application, plan and key; "" = none.
 	DedupKey string
 }
 
-// New returns the incident for Opener.Open. It returns an Invalid fault that names the field: title, severity or dedup_key.
+// New returns the incident for Opener.Open. It returns an Invalid fault that names the field: title, severity or
+// dedup_key.
 func (c Content) New() (n incidents.New, err error) {
 	switch {
 	case c.Title == "" && c.Summary == "" && len(c.Context) == 0:
@@ -33,6 +35,7 @@ func (c Content) New() (n incidents.New, err error) {
 		return n, err
 	}
 	n = incidents.New{DedupKey: c.DedupKey, Severity: string(c.Severity)}
-	n.Context, err = intake.ContextOf(intake.Event{Title: c.Title, Summary: c.Summary, Labels: c.Labels, Context: c.Context}, "", c.Severity)
+	n.Context, err = intake.ContextOf(intake.Event{Title: c.Title, Summary: c.Summary, Labels: c.Labels,
+		Context: c.Context}, "", c.Severity)
 	return n, err
 }

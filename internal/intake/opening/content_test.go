@@ -13,7 +13,8 @@ import (
 
 func TestContent(t *testing.T) {
 	t.Parallel()
-	n, err := Content{Title: "db1 is down", Summary: "no answer", Severity: "critical", Labels: map[string]string{"team": "db"},
+	n, err := Content{Title: "db1 is down", Summary: "no answer", Severity: "critical",
+		Labels:  map[string]string{"team": "db"},
 		Context: json.RawMessage(`{"host": "db1", "title": "posted"}`), DedupKey: "db1"}.New()
 	require.NoError(t, err)
 	require.JSONEq(t, `{"host":"db1","title":"posted","summary":"no answer","severity":"critical","labels":{"team":"db"}}`, string(n.Context))

@@ -1,6 +1,6 @@
-// Package opening opens incidents that an application or a person asks for. It finds the plan, the application and the dynamic
-// targets, checks who may open the incident, and applies the limits of the application. The edges of /v0 and /v1 call it. It knows no
-// transport and no storage.
+// Package opening opens incidents that an application or a person asks for. It finds the plan, the application and the
+// dynamic targets, checks who may open the incident, and applies the limits of the application. The edges of /v0 and
+// /v1 call it. It knows no transport and no storage.
 package opening
 
 import (
@@ -40,12 +40,14 @@ type Load interface {
 	Accepted(applicationID int64, n int)
 }
 
-// Rates limits how many incidents an application, or an opener of the application iris, opens on a plan version. A Throttled fault refuses one.
+// Rates limits how many incidents an application, or an opener of the application iris, opens on a plan version. A
+// Throttled fault refuses one.
 type Rates interface {
 	CheckOpener(ctx context.Context, app auth.Application, opener string, plan int64) error
 }
 
-// MaxKey is the maximum length of a dedup key, in characters. Storage hashes those that have more bytes than an index takes.
+// MaxKey is the maximum length of a dedup key, in characters. Storage hashes those that have more bytes than an index
+// takes.
 const MaxKey = 255
 
 // CheckKey returns an Invalid fault if a dedup key is too long.
@@ -95,8 +97,8 @@ type Destination struct {
 	Targets     []incidents.DynamicTarget
 }
 
-// Find checks the plan, then the application, then the dynamic targets. A plan that does not exist is a NotFound fault. The other
-// faults name the field: application or dynamic_targets.
+// Find checks the plan, then the application, then the dynamic targets. A plan that does not exist is a NotFound fault.
+// The other faults name the field: application or dynamic_targets.
 func (o Opener) Find(ctx context.Context, by Caller, r Request) (d Destination, err error) {
 	plan, err := o.Plans.Recent(ctx, r.Plan)
 	if err != nil {
@@ -138,8 +140,8 @@ func (o Opener) application(ctx context.Context, by Caller, name string) (auth.A
 		Message: "This application " + by.Application.Name + " does not allow creating incidents as other applications"}
 }
 
-// mayName reports whether the actor may open incidents of an application, which has no id if it does not exist. Owners are read only for
-// people and service tokens that may not name every application.
+// mayName reports whether the actor may open incidents of an application, which has no id if it does not exist. Owners
+// are read only for people and service tokens that may not name every application.
 func (o Opener) mayName(ctx context.Context, actor auth.Actor, app auth.Application) (bool, error) {
 	if actor.MayOpenAs(app.ID) || app.ID == 0 || !actor.Session && actor.UserID == 0 {
 		return actor.MayOpenAs(app.ID), nil
@@ -168,9 +170,9 @@ func (o Opener) dynamicTargets(ctx context.Context, plan escalation.Plan, given 
 	return found, err
 }
 
-// Open opens the incident that n describes at the destination, which overrides the plan, application, opener, targets and actor of n. If an
-// incident of the application, opener, plan and dedup key is open, Open returns it (Known) and opens none. An application that has too many
-// messages waiting, or opened too many incidents, gets a Throttled fault.
+// Open opens the incident that n describes at the destination, which overrides the plan, application, opener, targets
+// and actor of n. If an incident of the application, opener, plan and dedup key is open, Open returns it (Known) and
+// opens none. An application that has too many messages waiting, or opened too many incidents, gets a Throttled fault.
 func (o Opener) Open(ctx context.Context, by Caller, d Destination, n incidents.New) (incidents.Opened, error) {
 	app := d.Application
 	if wait, err := o.Load.Overloaded(ctx, app); err != nil {
@@ -180,7 +182,8 @@ func (o Opener) Open(ctx context.Context, by Caller, d Destination, n incidents.
 			o.Refused()
 		}
 		return incidents.Opened{}, &fault.Error{Kind: fault.Throttled, RetryAfter: wait,
-			Message: "Application " + app.Name + " has too many messages waiting", Detail: "nothing was stored; send it again later"}
+			Message: "Application " + app.Name +
+				" has too many messages waiting", Detail: "nothing was stored; send it again later"}
 	}
 	n.Opener = by.Actor.Opener(app.Name)
 	if o.Rates != nil {

@@ -192,7 +192,8 @@ func (h Handlers) sendBeat(r *http.Request, v beatView) error {
 		}
 		api = api.New()
 	}
-	err = api.Send(http.MethodPut, v.B.Path(), map[string]any{"description": v.B.Description, "every_seconds": every, "grace_seconds": grace, "plan": v.B.Plan,
+	err = api.Send(http.MethodPut, v.B.Path(), map[string]any{"description": v.B.Description, "every_seconds": every,
+		"grace_seconds": grace, "plan": v.B.Plan,
 		"severity": v.B.Severity, "enabled": v.B.Enabled}, nil)
 	if v.New {
 		err = nameInUse(err, "a heartbeat", v.B.Name)
@@ -202,5 +203,6 @@ func (h Handlers) sendBeat(r *http.Request, v beatView) error {
 
 // removeHeartbeat deletes a heartbeat.
 func (h Handlers) removeHeartbeat(rw http.ResponseWriter, r *http.Request) {
-	h.act(rw, r, http.MethodDelete, page.Path("/heartbeats/%s", wire.Param(r, "heartbeat")), nil, "The heartbeat is removed. Its incidents stay.")
+	h.act(rw, r, http.MethodDelete, page.Path("/heartbeats/%s", wire.Param(r, "heartbeat")), nil,
+		"The heartbeat is removed. Its incidents stay.")
 }

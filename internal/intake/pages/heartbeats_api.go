@@ -19,12 +19,16 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Heartbeats stores heartbeats. Methods that change one check that it is as it was read; otherwise they return a Stale fault.
+// Heartbeats stores heartbeats. Methods that change one check that it is as it was read; otherwise they return a Stale
+// fault.
 type Heartbeats interface {
-	// Of returns the heartbeats of an integration (0 = of all) of an application (0 = of all) by name, and when pings could be received.
-	Of(ctx context.Context, integration intake.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
+	// Of returns the heartbeats of an integration (0 = of all) of an application (0 = of all) by name, and when pings
+	// could be received.
+	Of(ctx context.Context, integration intake.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception,
+		error)
 	// Save adds a heartbeat (ID 0), or replaces its content. A name in use is a Conflict fault.
-	Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error
+	Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content,
+		actor string) error
 	Delete(ctx context.Context, h heartbeats.Heartbeat, actor string) error
 }
 
@@ -81,7 +85,8 @@ type heartbeat struct {
 }
 
 func heartbeatShow(h heartbeats.Heartbeat, r heartbeats.Reception) heartbeat {
-	out := heartbeat{ID: int64(h.ID), Integration: h.Integration, Name: h.Name, Description: h.Description, EverySeconds: int64(h.Every / time.Second),
+	out := heartbeat{ID: int64(h.ID), Integration: h.Integration, Name: h.Name, Description: h.Description,
+		EverySeconds: int64(h.Every / time.Second),
 		GraceSeconds: int64(h.Grace / time.Second), Plan: listing.OrNull(h.Plan), Severity: listing.OrNull(string(h.Severity)), Enabled: h.Enabled,
 		State: string(h.State()), LastPingAt: listing.Time(h.LastPingAt), Deadline: listing.Time(h.Deadline(r)), MissedAt: listing.Time(h.MissedAt),
 		CreatedBy: h.CreatedBy, CreatedAt: listing.Time(h.CreatedAt)}
@@ -148,7 +153,8 @@ func (a heartbeatRoutes) find(r *http.Request, of intake.Integration) (heartbeat
 	}
 	at := slices.IndexFunc(all, func(h heartbeats.Heartbeat) bool { return h.Name == name })
 	if at < 0 {
-		return heartbeats.Heartbeat{}, reception, fault.Newf(fault.NotFound, "the integration %s has no heartbeat %.100q", of.Name, name)
+		return heartbeats.Heartbeat{}, reception, fault.Newf(fault.NotFound,
+			"the integration %s has no heartbeat %.100q", of.Name, name)
 	}
 	return all[at], reception, nil
 }
@@ -164,7 +170,8 @@ func (a heartbeatRoutes) put(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !slices.Contains(heartbeats.Types(), of.Type) {
-		return fault.Newf(fault.Conflict, "the integration %s has the type %s, which has no heartbeats", of.Name, of.Type)
+		return fault.Newf(fault.Conflict, "the integration %s has the type %s, which has no heartbeats", of.Name,
+			of.Type)
 	}
 	before, _, err := a.find(r, of)
 	status, tag := http.StatusOK, before.Tag()
@@ -192,10 +199,14 @@ func (a heartbeatRoutes) put(w http.ResponseWriter, r *http.Request) error {
 
 func (a heartbeatRoutes) content(r *http.Request, b jsonbody.Object) (c heartbeats.Content, err error) {
 	seconds := func(name string) time.Duration {
-		n := jsonbody.Next(&err, func(name string) (int64, error) { return b.Whole(name, int64(heartbeats.MaxEvery/time.Second), 0) }, name)
+		n := jsonbody.Next(&err, func(name string) (int64, error) {
+			return b.Whole(name,
+				int64(heartbeats.MaxEvery/time.Second), 0)
+		}, name)
 		return time.Duration(n) * time.Second
 	}
-	c = heartbeats.Content{Name: wire.Param(r, "heartbeat"), Every: seconds("every_seconds"), Grace: seconds("grace_seconds"),
+	c = heartbeats.Content{Name: wire.Param(r, "heartbeat"), Every: seconds("every_seconds"),
+		Grace:       seconds("grace_seconds"),
 		Description: jsonbody.Next(&err, b.Text, "description"), Plan: jsonbody.Next(&err, b.Text, "plan"),
 		Severity: intake.Severity(jsonbody.Next(&err, b.Text, "severity"))}
 	if err != nil {

@@ -134,10 +134,12 @@ const (
 )
 
 // healthOptions are the choices of the filter.
-var healthOptions = []page.Option{{Value: "", Label: "any health"}, {Value: groupWorks, Label: "works"}, {Value: groupAttention, Label: "needs attention"},
+var healthOptions = []page.Option{{Value: "", Label: "any health"}, {Value: groupWorks, Label: "works"},
+	{Value: groupAttention, Label: "needs attention"},
 	{Value: groupSilent, Label: "silent or never used"}}
 
-// silent is the time without a delivery after which the list marks an integration. Senders without alerts send nothing, so it is long.
+// silent is the time without a delivery after which the list marks an integration. Senders without alerts send nothing,
+// so it is long.
 const silent = 30 * 24 * time.Hour
 
 // healthAt says what needs attention, the worst first.
@@ -178,13 +180,15 @@ type listView struct {
 const maxReads = 10
 
 func tabs(current string) []page.Tab {
-	return page.Tabs(current, page.Tab{Label: "Integrations", Href: "/integrations"}, page.Tab{Label: "Heartbeats", Href: "/heartbeats"})
+	return page.Tabs(current, page.Tab{Label: "Integrations", Href: "/integrations"},
+		page.Tab{Label: "Heartbeats", Href: "/heartbeats"})
 }
 
 // list shows the integrations by name.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
-	v := listView{Tabs: tabs("/integrations"), Text: page.Storable(strings.TrimSpace(asked.Get("text"))), Show: asked.Get("health"), Healths: healthOptions}
+	v := listView{Tabs: tabs("/integrations"), Text: page.Storable(strings.TrimSpace(asked.Get("text"))),
+		Show: asked.Get("health"), Healths: healthOptions}
 	next := asked.Get("after")
 	for range maxReads {
 		var found page.Listed[integration]
@@ -231,7 +235,8 @@ type payload struct {
 	Tried   tried
 }
 
-// show shows an integration. Payloads may have secrets of the sender, so only owners of the application and administrators see them.
+// show shows an integration. Payloads may have secrets of the sender, so only owners of the application and
+// administrators see them.
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	v := showView{}
 	var err error
@@ -252,7 +257,8 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v.Settings, v.Setup, v.Now, v.Lost = indented(v.I.Settings), h.setup(v.I, ""), []page.Field{{Name: "now", Value: "true"}}, v.lost()
+	v.Settings, v.Setup, v.Now, v.Lost = indented(v.I.Settings), h.setup(v.I,
+		""), []page.Field{{Name: "now", Value: "true"}}, v.lost()
 	v.Frame = h.Pages.Frame(r, v.I.Name, "integrations")
 	v.May = v.I.MayEdit && !v.ReadOnly
 	h.Pages.Render(rw, r, http.StatusOK, "integration", v)
@@ -311,7 +317,8 @@ func (h Handlers) payloads(r *http.Request, i integration) ([]payload, error) {
 func (h Handlers) editable(r *http.Request) (i integration, etag string, err error) {
 	i, etag, err = h.read(r)
 	if err == nil && !i.MayEdit {
-		err = fault.New(fault.Forbidden, "only administrators and owners of the application "+i.Application+" may change this integration")
+		err = fault.New(fault.Forbidden, "only administrators and owners of the application "+i.Application+
+			" may change this integration")
 	}
 	return i, etag, err
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Integrations stores integrations. Methods that change one check that it is as it was read; otherwise they return a Stale fault. A name
-// that does not exist is a NotFound fault, a name or token in use a Conflict fault.
+// Integrations stores integrations. Methods that change one check that it is as it was read; otherwise they return a
+// Stale fault. A name that does not exist is a NotFound fault, a name or token in use a Conflict fault.
 type Integrations interface {
 	// List returns the selected integrations by name, upper case as lower case.
 	List(ctx context.Context, q intake.Query) ([]intake.Integration, error)
@@ -81,7 +81,8 @@ func Routes(d APIDeps) []routing.Route {
 // Find finds the integration of a request, the path parameter {integration}.
 type Find func(r *http.Request) (intake.Integration, error)
 
-// Editable returns a Find that also checks that the caller may change the integration. Routes about parts of an integration use it.
+// Editable returns a Find that also checks that the caller may change the integration. Routes about parts of an
+// integration use it.
 func Editable(d APIDeps) Find { return routes{d}.editable }
 
 // apiIntegration is an integration on the wire.
@@ -135,10 +136,12 @@ func show(i intake.Integration) any { return shown(i, "") }
 
 func shown(i intake.Integration, made string) apiIntegration {
 	address, _ := intake.Address(i.Type, "")
-	out := apiIntegration{ID: int64(i.ID), Name: i.Name, Type: i.Type, Application: i.Application, Team: listing.OrNull(i.Team), Address: address,
+	out := apiIntegration{ID: int64(i.ID), Name: i.Name, Type: i.Type, Application: i.Application,
+		Team: listing.OrNull(i.Team), Address: address,
 		DefaultPlan: listing.OrNull(i.DefaultPlan), DefaultSeverity: listing.OrNull(string(i.DefaultSeverity)), Rules: routing.OrEmpty(i.Rules),
 		Settings: i.Settings, RatePerMinute: i.RatePerMinute, Enabled: i.Enabled, CreatedBy: i.CreatedBy, CreatedAt: listing.Time(i.CreatedAt),
-		Tokens: []token{}, Secrets: []secret{}, Token: made, Activity: apiActivity{i.Activity.Accepted, i.Activity.Refused, listing.Time(i.Activity.LastAcceptedAt),
+		Tokens: []token{}, Secrets: []secret{}, Token: made, Activity: apiActivity{i.Activity.Accepted,
+			i.Activity.Refused, listing.Time(i.Activity.LastAcceptedAt),
 			listing.Time(i.Activity.LastRefusedAt), listing.OrNull(i.Activity.LastRefusal), i.Activity.FailedExpressions, listing.Time(i.Activity.LastFailureAt),
 			listing.OrNull(i.Activity.LastFailure)}}
 	out.ResolveAfter = int(i.Ends.ResolveAfter / time.Second)
@@ -168,7 +171,8 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Integrations.List(r.Context(), intake.Query{After: q.AfterName(), Part: part, Team: team, Application: application, Refused: refused, Most: q.Size + 1})
+	found, err := a.Integrations.List(r.Context(), intake.Query{After: q.AfterName(), Part: part, Team: team,
+		Application: application, Refused: refused, Most: q.Size + 1})
 	if err != nil {
 		return err
 	}
@@ -209,7 +213,8 @@ func (a routes) owned(r *http.Request) (intake.Integration, error) {
 	return found, err
 }
 
-// editable finds the integration of the path and checks that the caller may change it: an owner of its application, or an administrator.
+// editable finds the integration of the path and checks that the caller may change it: an owner of its application, or
+// an administrator.
 func (a routes) editable(r *http.Request) (intake.Integration, error) {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {
@@ -222,7 +227,8 @@ func (a routes) editable(r *http.Request) (intake.Integration, error) {
 	return found, err
 }
 
-// application finds an application and checks that the caller may edit it. Others get the same refusal for an unknown application.
+// application finds an application and checks that the caller may edit it. Others get the same refusal for an unknown
+// application.
 func (a routes) application(r *http.Request, name string) (auth.Application, error) {
 	found, err := a.Applications.Describe(r.Context(), name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -306,7 +312,8 @@ func (a routes) setSecrets(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, found, "")
 }
 
-// payloads answers with the latest deliveries, newest first. They may have secrets of the sender, so only owners and administrators may.
+// payloads answers with the latest deliveries, newest first. They may have secrets of the sender, so only owners and
+// administrators may.
 func (a routes) payloads(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.owned(r)
 	if err != nil {
@@ -321,7 +328,10 @@ func (a routes) payloads(w http.ResponseWriter, r *http.Request) error {
 		Outcome string  `json:"outcome"`
 		Body    string  `json:"body"`
 	}
-	return listing.Answer(w, rows, func(p intake.Payload) any { return payload{listing.Time(p.At), p.Outcome, p.Body} }, "")
+	return listing.Answer(w, rows, func(p intake.Payload) any {
+		return payload{listing.Time(p.At), p.Outcome,
+			p.Body}
+	}, "")
 }
 
 func location(w http.ResponseWriter, name string) {

@@ -52,9 +52,10 @@ func TestHealth(t *testing.T) {
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]hours.Window{
-		"mon tue 18:00-08:00 Europe/Berlin": {Days: []string{"mon", "tue"}, From: "18:00", To: "08:00", Zone: "Europe/Berlin"},
-		"sat, sun":                          {Days: []string{"sat", "sun"}, Zone: "Asia/Tokyo"},
-		"8:00-24:00":                        {From: "08:00", To: "24:00", Zone: "Asia/Tokyo"},
+		"mon tue 18:00-08:00 Europe/Berlin": {Days: []string{"mon", "tue"}, From: "18:00", To: "08:00",
+			Zone: "Europe/Berlin"},
+		"sat, sun":   {Days: []string{"sat", "sun"}, Zone: "Asia/Tokyo"},
+		"8:00-24:00": {From: "08:00", To: "24:00", Zone: "Asia/Tokyo"},
 	} {
 		found, err := window(text, "Asia/Tokyo")
 		require.NoError(t, err, text)

@@ -43,8 +43,8 @@ func OpeningRoutes(d OpeningDeps) []routing.Route {
 	return []routing.Route{routing.Post("/v1/incidents", routing.Write, d.open)}
 }
 
-// open opens an incident, which is durable before the answer. If an incident of the application, plan and dedup_key is open, the answer
-// is 200 with that incident, and nothing is changed.
+// open opens an incident, which is durable before the answer. If an incident of the application, plan and dedup_key is
+// open, the answer is 200 with that incident, and nothing is changed.
 func (d OpeningDeps) open(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	request, content, err := read(w, r)
@@ -79,13 +79,15 @@ func (d OpeningDeps) open(w http.ResponseWriter, r *http.Request) error {
 
 // read reads the body.
 func read(w http.ResponseWriter, r *http.Request) (to opening.Request, c opening.Content, err error) {
-	b, err := jsonbody.ReadKnown(w, r, "plan", "application", "dynamic_targets", "title", "summary", "severity", "labels", "context", "dedup_key")
+	b, err := jsonbody.ReadKnown(w, r, "plan", "application", "dynamic_targets", "title", "summary", "severity",
+		"labels", "context", "dedup_key")
 	if err != nil {
 		return to, c, err
 	}
 	to.Plan, to.Application = jsonbody.Next(&err, b.Required, "plan"), jsonbody.Next(&err, b.Text, "application")
 	c.Title, c.Summary = jsonbody.Next(&err, b.Text, "title"), jsonbody.Next(&err, b.Text, "summary")
-	c.Severity, c.DedupKey = intake.Severity(jsonbody.Next(&err, b.Text, "severity")), jsonbody.Next(&err, b.Text, "dedup_key")
+	c.Severity, c.DedupKey = intake.Severity(jsonbody.Next(&err, b.Text, "severity")), jsonbody.Next(&err, b.Text,
+		"dedup_key")
 	c.Labels = jsonbody.Next(&err, b.TextMap, "labels")
 	if err != nil {
 		return to, c, err

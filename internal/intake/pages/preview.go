@@ -25,7 +25,8 @@ type apiRoute struct {
 }
 
 func showRoute(c receiving.Choice, refusal string) apiRoute {
-	out := apiRoute{Plan: c.Plan, PlanOf: string(c.Owner), Rule: c.Rule, RecordOnly: c.RecordOnly, Reason: c.Reason, Refusal: refusal}
+	out := apiRoute{Plan: c.Plan, PlanOf: string(c.Owner), Rule: c.Rule, RecordOnly: c.RecordOnly, Reason: c.Reason,
+		Refusal: refusal}
 	if len(c.Targets) > 0 {
 		out.Targets = c.Targets
 	}
@@ -56,8 +57,8 @@ type failure struct {
 	Reason string `json:"reason"`
 }
 
-// preview answers what a payload would do now: that of the body, or one of the stored ones. The body may have other settings and rules than
-// the stored ones. Nothing is stored.
+// preview answers what a payload would do now: that of the body, or one of the stored ones. The body may have other
+// settings and rules than the stored ones. Nothing is stored.
 func (a routes) preview(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.editable(r)
 	if err != nil {
@@ -115,7 +116,8 @@ func arrival(b jsonbody.Object) (time.Time, error) {
 	return at, err
 }
 
-// delivery reads the payload of the body: a text, any other JSON value, or the number of a stored one (1 = the latest, which is the default).
+// delivery reads the payload of the body: a text, any other JSON value, or the number of a stored one (1 = the latest,
+// which is the default).
 func (a routes) delivery(r *http.Request, b jsonbody.Object, of intake.ID) (d receiving.Delivery, err error) {
 	if d.At, err = arrival(b); err != nil {
 		return d, err
@@ -140,7 +142,8 @@ func (a routes) delivery(r *http.Request, b jsonbody.Object, of intake.ID) (d re
 		return d, err
 	}
 	if n < 1 || int(n) > len(rows) {
-		return d, fault.Invalidf("stored", "there are %d stored payloads: give the payload, or the number of a stored one", len(rows))
+		return d, fault.Invalidf("stored",
+			"there are %d stored payloads: give the payload, or the number of a stored one", len(rows))
 	}
 	d.Body, d.ContentType = []byte(rows[n-1].Body), rows[n-1].ContentType
 	return d, nil
@@ -148,8 +151,9 @@ func (a routes) delivery(r *http.Request, b jsonbody.Object, of intake.ID) (d re
 
 func showPreview(p receiving.Preview) previewed {
 	e := p.Event
-	out := previewed{Status: string(e.Status), Key: listing.OrNull(e.Key), Title: e.Title, Summary: e.Summary, Severity: string(e.Severity),
-		Labels: e.Labels, Annotations: e.Annotations, Links: routing.OrEmpty(e.Links), Images: routing.OrEmpty(e.Images), StartsAt: listing.Time(e.StartsAt),
+	out := previewed{Status: string(e.Status), Key: listing.OrNull(e.Key), Title: e.Title, Summary: e.Summary,
+		Severity: string(e.Severity),
+		Labels:   e.Labels, Annotations: e.Annotations, Links: routing.OrEmpty(e.Links), Images: routing.OrEmpty(e.Images), StartsAt: listing.Time(e.StartsAt),
 		EndsAt: listing.Time(e.EndsAt), Alerts: len(e.Alerts), Failures: make([]failure, len(e.Failures))}
 	for k, f := range e.Failures {
 		out.Failures[k] = failure{f.Field, f.Reason}

@@ -39,7 +39,8 @@ type PreviewDeps struct {
 	Address string
 }
 
-// rendering is how many drafts are rendered at once. A draft may use much of a processor and of memory, up to the limits of the engine.
+// rendering is how many drafts are rendered at once. A draft may use much of a processor and of memory, up to the
+// limits of the engine.
 const rendering = 2
 
 // Handler returns the handler of POST /v1/templates/preview.
@@ -69,12 +70,14 @@ func Handler(d PreviewDeps) routing.Handler {
 
 // read reads the draft of a body, and the facts of its message.
 func (d PreviewDeps) read(w http.ResponseWriter, r *http.Request) (draft messages.Draft, err error) {
-	b, err := jsonbody.ReadKnown(w, r, "name", "application", "mode", "subject", "body", "email_html", "priority", "incident", "source", "context")
+	b, err := jsonbody.ReadKnown(w, r, "name", "application", "mode", "subject", "body", "email_html", "priority",
+		"incident", "source", "context")
 	if err != nil {
 		return draft, err
 	}
 	actor := wire.Actor(r.Context())
-	draft = messages.Draft{Target: actor.Username, AckURL: d.Address + "/a/preview", IncidentURL: d.Address + "/incidents/1", Plan: "example plan"}
+	draft = messages.Draft{Target: actor.Username, AckURL: d.Address + "/a/preview", IncidentURL: d.Address +
+		"/incidents/1", Plan: "example plan"}
 	for name, into := range map[string]*string{"name": &draft.Template, "subject": &draft.Subject, "body": &draft.Body, "email_html": &draft.EmailHTML} {
 		if *into, err = b.Text(name); err != nil {
 			return draft, err
@@ -101,8 +104,8 @@ func (d PreviewDeps) read(w http.ResponseWriter, r *http.Request) (draft message
 	return draft, d.readFacts(r.Context(), b, &draft)
 }
 
-// readFacts reads the application, and the incident: a real one, one of an alert source, one with the context of the body, or one with the
-// sample context of the application.
+// readFacts reads the application, and the incident: a real one, one of an alert source, one with the context of the
+// body, or one with the sample context of the application.
 func (d PreviewDeps) readFacts(ctx context.Context, b jsonbody.Object, draft *messages.Draft) error {
 	name, err := b.Required("application")
 	if err != nil {
@@ -133,7 +136,8 @@ func (d PreviewDeps) readFacts(ctx context.Context, b jsonbody.Object, draft *me
 			return err
 		}
 		if data.Context, err = sources.Sample(source); err != nil {
-			return fault.When(err, fault.NotFound, b.Fault("source", "there is no alert source %.60q with a sample", source))
+			return fault.When(err, fault.NotFound, b.Fault("source", "there is no alert source %.60q with a sample",
+				source))
 		}
 	case b.Given("context"):
 		data.Context = b.Members["context"]
@@ -165,7 +169,8 @@ func (d PreviewDeps) incident(ctx context.Context, b jsonbody.Object, draft *mes
 		return data, b.Fault("incident", "there is no incident %d", n)
 	}
 	plans, err := d.Facts.Plans(ctx, []int64{data.PlanID})
-	draft.IncidentID, draft.Plan, draft.IncidentURL = id, plans[data.PlanID].Name, fmt.Sprintf("%s/incidents/%d", d.Address, n)
+	draft.IncidentID, draft.Plan, draft.IncidentURL = id, plans[data.PlanID].Name, fmt.Sprintf("%s/incidents/%d",
+		d.Address, n)
 	return data, err
 }
 
@@ -197,8 +202,9 @@ type partError struct {
 }
 
 func previewShow(p messages.Preview, of messages.Draft) preview {
-	out := preview{Subject: p.Subject, Body: p.Body, EmailHTML: orNull(p.EmailHTML), Characters: p.Characters, Segments: p.Segments,
-		Problem: orNull(p.Problem), Errors: make([]partError, len(p.Errors)), Context: of.Incident.Context}
+	out := preview{Subject: p.Subject, Body: p.Body, EmailHTML: orNull(p.EmailHTML), Characters: p.Characters,
+		Segments: p.Segments,
+		Problem:  orNull(p.Problem), Errors: make([]partError, len(p.Errors)), Context: of.Incident.Context}
 	if of.Mode == users.Slack {
 		out.Slack = &slack{p.Slack.Subject, p.Slack.Body, p.Slack.Custom}
 	}

@@ -95,7 +95,8 @@ func window(text, zone string) (w hours.Window, err error) {
 			continue
 		}
 		if _, err := time.LoadLocation(word); err != nil || word == "Local" {
-			return w, fault.Newf(fault.Invalid, "%.40q is no day, span or time zone: write for example mon tue 18:00-08:00 Europe/Berlin", word)
+			return w, fault.Newf(fault.Invalid,
+				"%.40q is no day, span or time zone: write for example mon tue 18:00-08:00 Europe/Berlin", word)
 		}
 		w.Zone = word
 	}
@@ -150,7 +151,8 @@ type rulesView struct {
 	Tried           *tried
 }
 
-// Parts selects the elements that a test replaces besides its result. It keeps the fields, so that nothing typed meanwhile is lost.
+// Parts selects the elements that a test replaces besides its result. It keeps the fields, so that nothing typed
+// meanwhile is lost.
 func (v rulesView) Parts() string {
 	parts := "#rules-state"
 	for _, row := range v.Rows {
@@ -184,9 +186,11 @@ func (h Handlers) fillRules(r *http.Request, v *rulesView) (err error) {
 	v.Payloads, err = h.payloads(r, v.I)
 	v.Plans = h.Pages.API(r).Names("/v1/plans")
 	for _, p := range v.Payloads {
-		v.Sources = append(v.Sources, page.Option{Value: strconv.Itoa(p.N), Label: fmt.Sprintf("delivery %d: %s, %s", p.N, p.At.In(page.Zone(r)).Format("2 Jan 15:04"), p.Outcome)})
+		v.Sources = append(v.Sources, page.Option{Value: strconv.Itoa(p.N),
+			Label: fmt.Sprintf("delivery %d: %s, %s", p.N, p.At.In(page.Zone(r)).Format("2 Jan 15:04"), p.Outcome)})
 	}
-	v.Sources = append(v.Sources, page.Option{Value: "labels", Label: "the labels below"}, page.Option{Value: "payload", Label: "the payload below"})
+	v.Sources = append(v.Sources, page.Option{Value: "labels", Label: "the labels below"},
+		page.Option{Value: "payload", Label: "the payload below"})
 	if v.Source == "" {
 		v.Source = v.Sources[0].Value
 	}
@@ -195,12 +199,14 @@ func (h Handlers) fillRules(r *http.Request, v *rulesView) (err error) {
 
 func (h Handlers) showRules(rw http.ResponseWriter, r *http.Request, v rulesView) {
 	v.Zone = page.Zone(r).String()
-	v.To = []page.Option{{Value: toPlan, Label: "open an incident on a plan"}, {Value: toRecord, Label: "only record it: no incident"}}
+	v.To = []page.Option{{Value: toPlan, Label: "open an incident on a plan"},
+		{Value: toRecord, Label: "only record it: no incident"}}
 	v.Severities = severities("none")
 	for k := range v.Rows {
 		row := &v.Rows[k]
 		row.N, row.First, row.Last = k+1, k == 0, k == len(v.Rows)-1
-		row.Matches = v.Tried != nil && slices.ContainsFunc(v.Tried.Events, func(e event) bool { return e.Route != nil && e.Route.Rule == k+1 })
+		row.Matches = v.Tried != nil && slices.ContainsFunc(v.Tried.Events,
+			func(e event) bool { return e.Route != nil && e.Route.Rule == k+1 })
 	}
 	v.Frame = h.Pages.Frame(r, "Rules of "+v.I.Name, "integrations")
 	status := max(v.Refusal.Status, http.StatusOK)
@@ -216,7 +222,8 @@ const maxRows = 250
 // typedRules returns the typed rules and test.
 func typedRules(r *http.Request) rulesView {
 	form := page.Typed(r)
-	v := rulesView{ETag: form.Get("etag"), Source: form.Get("source"), Payload: r.PostFormValue("payload"), Labels: r.PostFormValue("labels"),
+	v := rulesView{ETag: form.Get("etag"), Source: form.Get("source"), Payload: r.PostFormValue("payload"),
+		Labels:     r.PostFormValue("labels"),
 		EventTitle: form.Get("title"), EventSeverity: form.Get("severity"), Changed: form.Get("changed") != ""}
 	for n := 1; n <= maxRows; n++ {
 		row := ruleRow{N: n}
@@ -346,7 +353,8 @@ func (h Handlers) test(r *http.Request, v *rulesView) (err error) {
 	for k := range v.Tried.Events {
 		if e := &v.Tried.Events[k]; err == nil && e.Route == nil && e.Status == firing { // an open incident takes the event, so no rule ran
 			e.Route = &route{}
-			err = h.Pages.API(r).Send(http.MethodPost, v.I.Path()+"/route-test", map[string]any{"labels": e.Labels, "title": e.Title, "severity": e.Severity, "rules": rules}, e.Route)
+			err = h.Pages.API(r).Send(http.MethodPost, v.I.Path()+"/route-test",
+				map[string]any{"labels": e.Labels, "title": e.Title, "severity": e.Severity, "rules": rules}, e.Route)
 		}
 	}
 	if err != nil {

@@ -19,7 +19,8 @@ var errRules = fault.Invalidf("rules", "rules must be a list of objects with mat
 
 // put creates the integration of the path, or replaces its content. The type and the application never change.
 func (a routes) put(w http.ResponseWriter, r *http.Request) error {
-	b, err := jsonbody.ReadKnown(w, r, "name", "type", "application", "default_plan", "default_severity", "rules", "settings",
+	b, err := jsonbody.ReadKnown(w, r, "name", "type", "application", "default_plan", "default_severity", "rules",
+		"settings",
 		"rate_per_minute", "enabled", "resolve_after_seconds", "close_after_seconds")
 	if err != nil {
 		return err
@@ -42,7 +43,8 @@ func (a routes) put(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if app, err := b.Text("application"); err != nil || app != "" && app != found.Application {
-		return errors.Join(err, fault.Invalidf("application", "the application of an integration never changes: it is %s", found.Application))
+		return errors.Join(err, fault.Invalidf("application",
+			"the application of an integration never changes: it is %s", found.Application))
 	}
 	if err := a.Integrations.Replace(r.Context(), found, c, wire.Actor(r.Context()).String()); err != nil {
 		return err
@@ -129,8 +131,8 @@ func (a routes) content(ctx context.Context, b jsonbody.Object, name, kind strin
 	return c, a.Previewer.Chooser.CheckPlans(ctx, c)
 }
 
-// testRoute answers which plan a firing event would use now if no incident is open with its key, and why. The body may have other rules than
-// the stored ones.
+// testRoute answers which plan a firing event would use now if no incident is open with its key, and why. The body may
+// have other rules than the stored ones.
 func (a routes) testRoute(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {

@@ -44,7 +44,8 @@ type addView struct {
 // newForm shows the types, or with ?type= the form. ?application= and ?plan= fill it in.
 func (h Handlers) newForm(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	h.showAdd(rw, r, integration{Type: q.Get("type"), Application: q.Get("application"), Plan: q.Get("plan")}, page.Refusal{Status: http.StatusOK})
+	h.showAdd(rw, r, integration{Type: q.Get("type"), Application: q.Get("application"), Plan: q.Get("plan")},
+		page.Refusal{Status: http.StatusOK})
 }
 
 func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integration, refusal page.Refusal) {
@@ -64,7 +65,8 @@ func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integration
 // create adds an integration and shows its token, once.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 	form := page.Typed(r)
-	i := integration{Type: form.Get("type"), Name: form.Get("name"), Application: form.Get("application"), Plan: form.Get("default_plan"), Severity: form.Get("default_severity")}
+	i := integration{Type: form.Get("type"), Name: form.Get("name"), Application: form.Get("application"),
+		Plan: form.Get("default_plan"), Severity: form.Get("default_severity")}
 	made, err := h.made(r, i)
 	if err != nil {
 		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
@@ -80,7 +82,9 @@ func (h Handlers) made(r *http.Request, i integration) (made integration, err er
 	if i.Name == "" {
 		return made, fault.Invalidf("name", "the integration needs a name")
 	}
-	err = h.Pages.API(r).New().Send(http.MethodPut, i.Path(), map[string]any{"type": i.Type, "application": i.Application, "default_plan": i.Plan, "default_severity": i.Severity}, &made)
+	err = h.Pages.API(r).New().Send(http.MethodPut, i.Path(),
+		map[string]any{"type": i.Type, "application": i.Application, "default_plan": i.Plan,
+			"default_severity": i.Severity}, &made)
 	return made, nameInUse(err, "an integration", i.Name)
 }
 
@@ -161,7 +165,8 @@ func (h Handlers) remove(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Done(rw, r, "/integrations", fmt.Sprintf("The integration %s is deleted. Deliveries with its tokens are refused from now on; its incidents stay.", i.Name))
+	h.Pages.Done(rw, r, "/integrations",
+		fmt.Sprintf("The integration %s is deleted. Deliveries with its tokens are refused from now on; its incidents stay.", i.Name))
 }
 
 // settingsView has the typed values as texts, so that a refused form keeps them.
@@ -219,7 +224,8 @@ func (h Handlers) showSettings(rw http.ResponseWriter, r *http.Request, v settin
 	h.Pages.Render(rw, r, max(v.Refusal.Status, http.StatusOK), "integration-settings", v)
 }
 
-// saveSettings stores the typed settings. With the field do=try nothing is stored: the form is shown with what the payload would do.
+// saveSettings stores the typed settings. With the field do=try nothing is stored: the form is shown with what the
+// payload would do.
 func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 	i, now, err := h.read(r)
 	if err != nil {
@@ -227,12 +233,15 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := page.Typed(r)
-	v := settingsView{I: i, ETag: form.Get("etag"), Rate: form.Get("rate_per_minute"), Resolve: form.Get("resolve_after_seconds"),
-		Close: form.Get("close_after_seconds"), Labels: r.PostFormValue("settings.labels"), Topics: r.PostFormValue("topics"), Payload: r.PostFormValue("payload")}
+	v := settingsView{I: i, ETag: form.Get("etag"), Rate: form.Get("rate_per_minute"),
+		Resolve: form.Get("resolve_after_seconds"),
+		Close:   form.Get("close_after_seconds"), Labels: r.PostFormValue("settings.labels"), Topics: r.PostFormValue("topics"), Payload: r.PostFormValue("payload")}
 	v.I.Name, v.I.Plan, v.I.Severity, v.I.Enabled = form.Get("name"), form.Get("default_plan"), form.Get("default_severity"), form.Get("enabled") != ""
-	v.X = intake.Expressions{Key: form.Get("settings.key"), Title: form.Get("settings.title"), Summary: form.Get("settings.summary"),
-		Status: form.Get("settings.status"), Severity: form.Get("settings.severity"), Link: form.Get("settings.link")}
-	v.S = signatures.Settings{SignatureHeader: form.Get("signature_header"), TimestampHeader: form.Get("timestamp_header"), Unsigned: form.Get("unsigned") != ""}
+	v.X = intake.Expressions{Key: form.Get("settings.key"), Title: form.Get("settings.title"),
+		Summary: form.Get("settings.summary"),
+		Status:  form.Get("settings.status"), Severity: form.Get("settings.severity"), Link: form.Get("settings.link")}
+	v.S = signatures.Settings{SignatureHeader: form.Get("signature_header"),
+		TimestampHeader: form.Get("timestamp_header"), Unsigned: form.Get("unsigned") != ""}
 	body, err := v.content(i)
 	switch {
 	case form.Get("do") == "try":
@@ -278,7 +287,8 @@ func (v *settingsView) content(i integration) (map[string]any, error) {
 		for _, line := range lines(v.Labels) {
 			name, source, ok := strings.Cut(line, "=")
 			if name = strings.TrimSpace(name); !ok || name == "" {
-				return nil, fault.Invalidf("settings.labels", "%.60q is no label: write a name, = and an expression", line)
+				return nil, fault.Invalidf("settings.labels", "%.60q is no label: write a name, = and an expression",
+					line)
 			}
 			if v.X.Labels == nil {
 				v.X.Labels = map[string]string{}
@@ -295,7 +305,8 @@ func (v *settingsView) content(i integration) (map[string]any, error) {
 
 // body is the content of the integration as PUT expects it.
 func (i integration) body() map[string]any {
-	body := map[string]any{"name": i.Name, "default_plan": i.Plan, "default_severity": i.Severity, "rules": append([]any{}, ruleBodies(i)...), "settings": i.Settings,
+	body := map[string]any{"name": i.Name, "default_plan": i.Plan, "default_severity": i.Severity,
+		"rules": append([]any{}, ruleBodies(i)...), "settings": i.Settings,
 		"rate_per_minute": i.Rate, "enabled": i.Enabled, "resolve_after_seconds": i.ResolveAfter}
 	if i.CloseAfter != nil {
 		body["close_after_seconds"] = *i.CloseAfter

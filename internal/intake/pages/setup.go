@@ -13,11 +13,11 @@ import (
 // source is a type of integrations in words.
 type source struct {
 	Type, Label, About string
-	// Where says what to do in the sender. ADDRESS, WITHTOKEN, BASE and TOKEN stand for the address without and with the token, the address of
-	// this server, and the token. Config is what is copied.
+	// Where says what to do in the sender. ADDRESS, WITHTOKEN, BASE and TOKEN stand for the address without and with
+	// the token, the address of this server, and the token. Config is what is copied.
 	Where, Config string
-	// Payload is a delivery that opens an incident, for the command that tests the integration; "" = there is none. Scheme is that of the
-	// Authorization header: "" = Bearer, "-" = the payload has the token.
+	// Payload is a delivery that opens an incident, for the command that tests the integration; "" = there is none.
+	// Scheme is that of the Authorization header: "" = Bearer, "-" = the payload has the token.
 	Payload, Scheme string
 }
 
@@ -44,7 +44,8 @@ Header: Authorization: Bearer TOKEN
 
 URL with the token: WITHTOKEN`,
 		`{"dedup_key": "test", "title": "Test of the integration", "severity": "warning"}`, ""},
-	{intake.PagerDuty, "PagerDuty client", "Programs that were made for PagerDuty's Events API; only their address and key change.",
+	{intake.PagerDuty, "PagerDuty client",
+		"Programs that were made for PagerDuty's Events API; only their address and key change.",
 		"Set the address of the Events API and the key. For an Alertmanager:", `global: {pagerduty_url: ADDRESS}
 receivers:
   - name: iris
@@ -97,7 +98,8 @@ func offered() (out []source) {
 	}
 	for _, t := range types {
 		if !slices.ContainsFunc(out, func(s source) bool { return s.Type == t }) {
-			out = append(out, source{Type: t, Label: t, About: "Deliveries of " + t + ".", Where: "Send deliveries to this address.", Config: "ADDRESS\nAuthorization: Bearer TOKEN"})
+			out = append(out, source{Type: t, Label: t, About: "Deliveries of " + t + ".",
+				Where: "Send deliveries to this address.", Config: "ADDRESS\nAuthorization: Bearer TOKEN"})
 		}
 	}
 	return out
@@ -113,7 +115,8 @@ func sourceOf(kind string) source {
 	return source{Type: kind, Label: kind}
 }
 
-// setup is how a sender is configured. Test is a command that opens an incident; "" = there is none. Missing says what the server lacks.
+// setup is how a sender is configured. Test is a command that opens an incident; "" = there is none. Missing says what
+// the server lacks.
 type setup struct{ Where, Config, Test, Missing string }
 
 // setup returns the set-up of the sender of an integration. Without a token, TOKEN stands for it.
@@ -124,7 +127,8 @@ func (h Handlers) setup(i integration, token string) setup {
 	}
 	path, withToken := intake.Address(i.Type, token)
 	address := h.PublicURL + path
-	fill := strings.NewReplacer("ADDRESS", address, "WITHTOKEN", h.PublicURL+withToken, "BASE", h.PublicURL, "TOKEN", token, "@DOMAIN", "@"+h.MailDomain).Replace
+	fill := strings.NewReplacer("ADDRESS", address, "WITHTOKEN", h.PublicURL+withToken, "BASE", h.PublicURL, "TOKEN",
+		token, "@DOMAIN", "@"+h.MailDomain).Replace
 	out := setup{Where: s.Where, Config: fill(s.Config)}
 	if i.Type == intake.Email && h.MailDomain == "" {
 		out.Missing = "This server receives no mails: an operator must set intake.smtp.addr and intake.smtp.domain first."
@@ -135,7 +139,8 @@ func (h Handlers) setup(i integration, token string) setup {
 		if s.Scheme == "-" {
 			header = ""
 		}
-		out.Test = fmt.Sprintf(`curl -fsS%s -H "Content-Type: application/json" %s -d '%s'`, header, address, fill(s.Payload))
+		out.Test = fmt.Sprintf(`curl -fsS%s -H "Content-Type: application/json" %s -d '%s'`, header, address,
+			fill(s.Payload))
 	}
 	return out
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// AlertOfKey returns the open alert of an integration with a key, else the newest one with the key among its last thousand alerts. If
-// there is none, it returns a NotFound fault.
+// AlertOfKey returns the open alert of an integration with a key, else the newest one with the key among its last
+// thousand alerts. If there is none, it returns a NotFound fault.
 func (s *Integrations) AlertOfKey(ctx context.Context, of intake.Integration, key string) (intake.Alert, error) {
 	id, err := postgres.Query(ctx, s.db, (*db.Queries).AlertOfKey, db.AlertOfKeyParams{ApplicationID: of.ApplicationID,
 		IntegrationID: int64(of.ID), DedupKey: postgres.Storable(key)})
@@ -56,21 +56,24 @@ func (s *Integrations) alertIDs(ctx context.Context, of intake.ID, q intake.Aler
 }
 
 func (s *Integrations) alerts(ctx context.Context, of intake.ID, ids []incidents.ID) ([]intake.Alert, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Alerts, db.AlertsParams{IntegrationID: int64(of), Ids: postgres.Numbers(ids)})
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Alerts,
+		db.AlertsParams{IntegrationID: int64(of), Ids: postgres.Numbers(ids)})
 	return postgres.Convert(rows, func(r db.AlertsRow) intake.Alert {
-		return intake.Alert{Incident: int64(r.ID), Key: r.DedupKey, Context: json.RawMessage(r.Context), Severity: r.Severity, Open: r.Open,
+		return intake.Alert{Incident: int64(r.ID), Key: r.DedupKey, Context: json.RawMessage(r.Context),
+			Severity: r.Severity, Open: r.Open,
 			SnoozedUntil: postgres.Deref(r.SnoozedUntil), Owner: r.Owner, SourceAcknowledged: r.SourceAcknowledged, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 	}), err
 }
 
-// EditAlert changes the context of an alert and adds an entry to its timeline. A context that changed since it was read is a Conflict
-// fault.
+// EditAlert changes the context of an alert and adds an entry to its timeline. A context that changed since it was read
+// is a Conflict fault.
 func (s *Integrations) EditAlert(ctx context.Context, e intake.AlertEdit) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockForDelivery(ctx, incidents.ID(e.Incident)); err != nil {
 			return err
 		}
-		n, err := q.EditContext(ctx, db.EditContextParams{ID: incidents.ID(e.Incident), Before: string(e.Before), After: string(e.After), Severity: e.Severity})
+		n, err := q.EditContext(ctx, db.EditContextParams{ID: incidents.ID(e.Incident), Before: string(e.Before),
+			After: string(e.After), Severity: e.Severity})
 		if err == nil && n == 0 {
 			err = fault.New(fault.Conflict, "the alert was changed at the same time, try again")
 		}
@@ -88,7 +91,8 @@ func (s *Integrations) EditAlert(ctx context.Context, e intake.AlertEdit) error 
 func (s *Integrations) CommentOnAlert(ctx context.Context, incident int64, source, content string) error {
 	source, content = postgres.Storable(source), postgres.Storable(content)
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		err := q.AddSourceComment(ctx, db.AddSourceCommentParams{IncidentID: incidents.ID(incident), Source: source, Content: content})
+		err := q.AddSourceComment(ctx, db.AddSourceCommentParams{IncidentID: incidents.ID(incident), Source: source,
+			Content: content})
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,8 @@ func (s *Heartbeats) ping(ctx context.Context, pings []heartbeats.Ping) ([]heart
 		k := keyOf(p)
 		if _, twice := seen[k]; !twice {
 			seen[k] = heartbeats.Pinged{}
-			params.Hashes, params.Names, params.Types = append(params.Hashes, []byte(k.hash)), append(params.Names, k.name), append(params.Types, k.kind)
+			params.Hashes, params.Names, params.Types = append(params.Hashes, []byte(k.hash)), append(params.Names,
+				k.name), append(params.Types, k.kind)
 		}
 	}
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).PingHeartbeats, params)
@@ -70,16 +71,19 @@ func (s *Heartbeats) ping(ctx context.Context, pings []heartbeats.Ping) ([]heart
 		return nil, err
 	}
 	for _, r := range rows {
-		seen[key{string(r.Hash), r.Name, r.Wanted}] = heartbeats.Pinged{Token: r.TokenID, Heartbeat: heartbeats.ID(r.HeartbeatID),
+		seen[key{string(r.Hash), r.Name, r.Wanted}] = heartbeats.Pinged{Token: r.TokenID,
+			Heartbeat: heartbeats.ID(r.HeartbeatID),
 			Integration: intake.Integration{ID: intake.ID(r.IntegrationID),
 				Content: intake.Content{Name: r.Integration, Type: r.Type, Enabled: r.Enabled}}}
 	}
 	return postgres.Convert(pings, func(p heartbeats.Ping) heartbeats.Pinged { return seen[keyOf(p)] }), nil
 }
 
-// KeepReception stores that pings can be received now. After an outage it returns how long nobody could store that; else zero.
+// KeepReception stores that pings can be received now. After an outage it returns how long nobody could store that;
+// else zero.
 func (s *Heartbeats) KeepReception(ctx context.Context) (outage time.Duration, err error) {
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).KeepReception, postgresdb.KeepReceptionParams{Now: s.now, OutageSeconds: heartbeats.Outage.Seconds()})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).KeepReception,
+		postgresdb.KeepReceptionParams{Now: s.now, OutageSeconds: heartbeats.Outage.Seconds()})
 	for _, seconds := range rows {
 		if gap := time.Duration(seconds * float64(time.Second)); gap > heartbeats.Outage {
 			outage = gap
@@ -93,35 +97,40 @@ func (s *Heartbeats) reception(ctx context.Context) (heartbeats.Reception, error
 	return heartbeats.Reception(r), err
 }
 
-// Due returns heartbeats in some buckets that may need a decision. Those of an integration that is switched off are switched off.
+// Due returns heartbeats in some buckets that may need a decision. Those of an integration that is switched off are
+// switched off.
 func (s *Heartbeats) Due(ctx context.Context, leases []buckets.Lease) ([]heartbeats.Heartbeat, heartbeats.Reception, error) {
 	r, err := s.reception(ctx) // before the pings are read: pings until then are in what is read next
 	if err != nil {
 		return nil, r, err
 	}
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).DueHeartbeats, postgresdb.DueHeartbeatsParams{LastAt: r.LastAt, Buckets: pgbuckets.BucketNumbers(leases)})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).DueHeartbeats,
+		postgresdb.DueHeartbeatsParams{LastAt: r.LastAt, Buckets: pgbuckets.BucketNumbers(leases)})
 	return postgres.Convert(rows, func(r postgresdb.DueHeartbeatsRow) heartbeats.Heartbeat {
 		return heartbeat(postgresdb.HeartbeatsRow(r))
 	}), r, err
 }
 
-// Postpone stores when heartbeats are checked next. Those that were changed since they were read are checked in the next pass.
+// Postpone stores when heartbeats are checked next. Those that were changed since they were read are checked in the
+// next pass.
 func (s *Heartbeats) Postpone(ctx context.Context, checked []heartbeats.Heartbeat, r heartbeats.Reception) error {
 	var p postgresdb.PostponeHeartbeatsParams
 	for _, h := range checked {
-		p.Ids, p.Before, p.Until = append(p.Ids, int64(h.ID)), append(p.Before, h.CheckAt), append(p.Until, h.NextCheck(r))
+		p.Ids, p.Before, p.Until = append(p.Ids, int64(h.ID)), append(p.Before, h.CheckAt), append(p.Until,
+			h.NextCheck(r))
 	}
 	return postgres.Exec(ctx, s.db, (*postgresdb.Queries).PostponeHeartbeats, p)
 }
 
-// Miss marks a heartbeat as missed, if no ping came since it was read, and returns when. It returns zero if one came. It is fenced by the
-// lease of the heartbeat's bucket.
+// Miss marks a heartbeat as missed, if no ping came since it was read, and returns when. It returns zero if one came.
+// It is fenced by the lease of the heartbeat's bucket.
 func (s *Heartbeats) Miss(ctx context.Context, processID string, lease buckets.Lease, h heartbeats.Heartbeat) (at time.Time, err error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (at time.Time, err error) {
 		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
 			return at, err
 		}
-		rows, err := q.MissHeartbeat(ctx, postgresdb.MissHeartbeatParams{ID: int64(h.ID), LastPingAt: &h.LastPingAt, Since: h.Since, Now: s.now})
+		rows, err := q.MissHeartbeat(ctx, postgresdb.MissHeartbeatParams{ID: int64(h.ID), LastPingAt: &h.LastPingAt,
+			Since: h.Since, Now: s.now})
 		for _, missed := range rows {
 			at = postgres.Deref(missed)
 		}
@@ -131,12 +140,14 @@ func (s *Heartbeats) Miss(ctx context.Context, processID string, lease buckets.L
 
 // Reported stores that the miss of a heartbeat was reported; incident is the number of the incident, 0 = none.
 func (s *Heartbeats) Reported(ctx context.Context, h heartbeats.Heartbeat, incident int64) error {
-	return postgres.Exec(ctx, s.db, (*postgresdb.Queries).ReportHeartbeat, postgresdb.ReportHeartbeatParams{ID: int64(h.ID), IncidentID: incident, MissedAt: h.MissedAt})
+	return postgres.Exec(ctx, s.db, (*postgresdb.Queries).ReportHeartbeat,
+		postgresdb.ReportHeartbeatParams{ID: int64(h.ID), IncidentID: incident, MissedAt: h.MissedAt})
 }
 
 // Ended removes the mark of a missed heartbeat, if it is still the one that was read.
 func (s *Heartbeats) Ended(ctx context.Context, h heartbeats.Heartbeat) error {
-	_, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).EndMissedHeartbeat, postgresdb.EndMissedHeartbeatParams{ID: int64(h.ID), MissedAt: &h.MissedAt})
+	_, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).EndMissedHeartbeat,
+		postgresdb.EndMissedHeartbeatParams{ID: int64(h.ID), MissedAt: &h.MissedAt})
 	return err
 }
 
@@ -146,14 +157,16 @@ func (s *Heartbeats) Of(ctx context.Context, integration intake.ID, application 
 	if err != nil {
 		return nil, r, err
 	}
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Heartbeats, postgresdb.HeartbeatsParams{IntegrationID: int64(integration), ApplicationID: application})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Heartbeats,
+		postgresdb.HeartbeatsParams{IntegrationID: int64(integration), ApplicationID: application})
 	return postgres.Convert(rows, heartbeat), r, err
 }
 
 func heartbeat(r postgresdb.HeartbeatsRow) heartbeats.Heartbeat {
-	return heartbeats.Heartbeat{ID: heartbeats.ID(r.ID), IntegrationID: intake.ID(r.IntegrationID), Integration: r.Integration,
-		Content:   content(r.Name, r.Description, r.EverySeconds, r.GraceSeconds, r.Plan, r.Severity, r.Enabled),
-		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Since: r.Since, LastPingAt: postgres.Deref(r.LastPingAt),
+	return heartbeats.Heartbeat{ID: heartbeats.ID(r.ID), IntegrationID: intake.ID(r.IntegrationID),
+		Integration: r.Integration,
+		Content:     content(r.Name, r.Description, r.EverySeconds, r.GraceSeconds, r.Plan, r.Severity, r.Enabled),
+		CreatedBy:   r.CreatedBy, CreatedAt: r.CreatedAt, Since: r.Since, LastPingAt: postgres.Deref(r.LastPingAt),
 		MissedAt: postgres.Deref(r.MissedAt), Reported: r.Reported, Incident: int64(postgres.Deref(r.IncidentID)), CheckAt: r.CheckAt}
 }
 
@@ -162,8 +175,8 @@ func content(name, description string, every, grace int, plan, severity string, 
 		Grace: time.Duration(grace) * time.Second, Plan: plan, Severity: intake.Severity(severity), Enabled: enabled}
 }
 
-// Save adds a heartbeat to an integration, or replaces its content. before is the heartbeat as the editor read it; ID 0 = it is new. A
-// name in use is a Conflict fault. A heartbeat that was changed since it was read is a Stale fault.
+// Save adds a heartbeat to an integration, or replaces its content. before is the heartbeat as the editor read it; ID 0
+// = it is new. A name in use is a Conflict fault. A heartbeat that was changed since it was read is a Stale fault.
 func (s *Heartbeats) Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		plan, severity, description := postgres.Storable(c.Plan), string(c.Severity), postgres.Storable(c.Description)
@@ -180,11 +193,13 @@ func (s *Heartbeats) Save(ctx context.Context, i intake.Integration, before hear
 		}
 		if n, err := q.CountHeartbeats(ctx, int64(i.ID)); err != nil || n >= heartbeats.MaxPerIntegration {
 			if err == nil {
-				err = fault.Newf(fault.Conflict, "an integration has at most %d heartbeats", heartbeats.MaxPerIntegration)
+				err = fault.Newf(fault.Conflict, "an integration has at most %d heartbeats",
+					heartbeats.MaxPerIntegration)
 			}
 			return err
 		}
-		err := q.AddHeartbeat(ctx, postgresdb.AddHeartbeatParams{IntegrationID: int64(i.ID), Name: postgres.Storable(c.Name), Description: description,
+		err := q.AddHeartbeat(ctx, postgresdb.AddHeartbeatParams{IntegrationID: int64(i.ID),
+			Name: postgres.Storable(c.Name), Description: description,
 			EverySeconds: every, GraceSeconds: grace, Plan: plan, Severity: severity, Enabled: c.Enabled, CreatedBy: postgres.Storable(actor)})
 		if postgres.SqlState(err) == uniqueViolation {
 			return fault.Wrap(fault.Conflict, err, "the integration "+i.Name+" has a heartbeat named "+c.Name)
@@ -225,5 +240,6 @@ func (s *Heartbeats) Delete(ctx context.Context, h heartbeats.Heartbeat, actor s
 
 // note writes an entry of the audit log.
 func note(ctx context.Context, q *postgresdb.Queries, actor string, action audit.Action, integration, name string, changes []audit.Change) error {
-	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "integration " + integration, Detail: "heartbeat " + name, Changes: changes})
+	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "integration " + integration,
+		Detail: "heartbeat " + name, Changes: changes})
 }

@@ -20,7 +20,8 @@ import (
 
 const process = "11111111-1111-1111-1111-111111111111"
 
-// fixture has the integrations hb (type heartbeat) and og (opsgenie), with the tokens hb-token and og-token. Process 1 owns all buckets in epoch 1.
+// fixture has the integrations hb (type heartbeat) and og (opsgenie), with the tokens hb-token and og-token. Process 1
+// owns all buckets in epoch 1.
 type fixture struct {
 	*testing.T
 	db    *postgres.DB
@@ -38,7 +39,8 @@ func newFixture(t *testing.T) *fixture {
 		insert into integration_tokens (integration_id, hash) select id, sha256((name || '-token')::bytea) from integrations;
 		update bucket_leases set owner = '` + process + `', epoch = 1`)
 	f.of.Name = "hb"
-	require.NoError(t, f.db.Pool().QueryRow(t.Context(), `select id from integrations where name = 'hb'`).Scan(&f.of.ID))
+	require.NoError(t, f.db.Pool().QueryRow(t.Context(),
+		`select id from integrations where name = 'hb'`).Scan(&f.of.ID))
 	return f
 }
 
@@ -53,7 +55,8 @@ func (f *fixture) at(now time.Time) *pg.Heartbeats { return f.store.At(now) }
 
 func (f *fixture) add(name string, every time.Duration) {
 	f.Helper()
-	require.NoError(f, f.store.Save(f.Context(), f.of, domain.Heartbeat{}, domain.Content{Name: name, Every: every, Enabled: true}, "ann"))
+	require.NoError(f, f.store.Save(f.Context(), f.of, domain.Heartbeat{},
+		domain.Content{Name: name, Every: every, Enabled: true}, "ann"))
 }
 
 func (f *fixture) one(name string) domain.Heartbeat {
@@ -188,7 +191,8 @@ func TestAPingMeanwhilePreventsAMiss(t *testing.T) {
 	read := f.one("a")
 	_, err = f.at(begin.Add(2*time.Second)).Ping(t.Context(), ping("a"))
 	require.NoError(t, err)
-	at, err := f.store.Miss(t.Context(), process, buckets.Lease{Bucket: int(int64(read.ID) % buckets.Count), Epoch: 1}, read)
+	at, err := f.store.Miss(t.Context(), process, buckets.Lease{Bucket: int(int64(read.ID) % buckets.Count), Epoch: 1},
+		read)
 	require.NoError(t, err)
 	require.Zero(t, at)
 }
@@ -261,7 +265,8 @@ func TestManyPings(t *testing.T) {
 	}
 	written := func() (rows int) {
 		t.Helper()
-		require.NoError(t, f.db.Pool().QueryRow(t.Context(), `select count(distinct xmin::text) from heartbeats`).Scan(&rows))
+		require.NoError(t, f.db.Pool().QueryRow(t.Context(),
+			`select count(distinct xmin::text) from heartbeats`).Scan(&rows))
 		return rows
 	}
 	g, ctx := errgroup.WithContext(context.Background())
@@ -298,6 +303,7 @@ func TestSettings(t *testing.T) {
 	require.True(t, f.one("a").Since.After(before.Since), "a whole interval")
 	require.NoError(t, f.store.Delete(t.Context(), f.one("a"), "ann"))
 	var actions int
-	require.NoError(t, f.db.Pool().QueryRow(t.Context(), `select count(*) from audit_log where action like 'heartbeat %'`).Scan(&actions))
+	require.NoError(t, f.db.Pool().QueryRow(t.Context(),
+		`select count(*) from audit_log where action like 'heartbeat %'`).Scan(&actions))
 	require.Equal(t, 4, actions)
 }

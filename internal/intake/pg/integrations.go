@@ -18,7 +18,8 @@ import (
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Integrations stores integrations. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
+// Integrations stores integrations. Every change has an entry in the audit log, in the same transaction. It is safe for
+// concurrent use.
 type Integrations struct {
 	db      *postgres.DB
 	keys    *auth.Keys                          // encrypt secrets
@@ -36,12 +37,13 @@ func NewIntegrations(d *postgres.DB, keys *auth.Keys) *Integrations {
 	return &Integrations{d, keys, cache.New(cache.Config[string, authenticated]{})}
 }
 
-// ByToken returns the integration with a token and the number of the token. An unknown token is a NotFound fault. The integration has no
-// tokens and no activity. ByToken uses only reads that begin after the call; in a storm many calls share a read. Callers must not change
-// the integration.
+// ByToken returns the integration with a token and the number of the token. An unknown token is a NotFound fault. The
+// integration has no tokens and no activity. ByToken uses only reads that begin after the call; in a storm many calls
+// share a read. Callers must not change the integration.
 func (s *Integrations) ByToken(ctx context.Context, token string) (intake.Integration, int64, error) {
 	hash := intake.Hash(token)
-	a, err := s.byToken.Get(ctx, string(hash), func(ctx context.Context) (authenticated, error) { return s.authenticate(ctx, hash) })
+	a, err := s.byToken.Get(ctx, string(hash),
+		func(ctx context.Context) (authenticated, error) { return s.authenticate(ctx, hash) })
 	return a.integration, a.token, err
 }
 
@@ -51,11 +53,13 @@ func (s *Integrations) authenticate(ctx context.Context, hash []byte) (authentic
 		return authenticated{}, postgres.Named(err, "no integration has this token")
 	}
 	i := intake.Integration{ID: intake.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application,
-		Content: integrationsContent(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled)}
+		Content: integrationsContent(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute,
+			r.Enabled)}
 	for _, sealed := range r.Secrets {
 		secret, err := s.keys.Unseal(sealed, aboutSecret(i.ID))
 		if err != nil {
-			return authenticated{integration: i}, fault.Wrap(fault.Internal, err, "a secret of the integration "+i.Name+" cannot be read: set it again")
+			return authenticated{integration: i}, fault.Wrap(fault.Internal, err, "a secret of the integration "+
+				i.Name+" cannot be read: set it again")
 		}
 		i.Secrets = append(i.Secrets, intake.Secret(secret))
 	}
@@ -80,13 +84,15 @@ func (s *Integrations) SetSecrets(ctx context.Context, i intake.Integration, sec
 		if err := q.AddIntegrationSecrets(ctx, p); err != nil {
 			return err
 		}
-		return integrationsNote(ctx, q, actor, audit.IntegrationSecretsSet, i.Name, fmt.Sprintf("secrets: %d -> %d", had, len(secrets)), nil)
+		return integrationsNote(ctx, q, actor, audit.IntegrationSecretsSet, i.Name,
+			fmt.Sprintf("secrets: %d -> %d", had, len(secrets)), nil)
 	})
 }
 
 // List returns the selected integrations by name, upper case as lower case.
 func (s *Integrations) List(ctx context.Context, q intake.Query) ([]intake.Integration, error) {
-	return s.read(ctx, postgresdb.IntegrationsParams{After: postgres.Storable(q.After), Part: postgres.Storable(q.Part), Team: postgres.Storable(q.Team),
+	return s.read(ctx, postgresdb.IntegrationsParams{After: postgres.Storable(q.After),
+		Part: postgres.Storable(q.Part), Team: postgres.Storable(q.Team),
 		Application: postgres.Storable(q.Application), Refused: q.Refused, Most: q.Most})
 }
 
@@ -118,13 +124,16 @@ func (s *Integrations) read(ctx context.Context, p postgresdb.IntegrationsParams
 	}
 	of := map[int64][]intake.Token{}
 	for _, t := range tokens {
-		of[t.IntegrationID] = append(of[t.IntegrationID], intake.Token{ID: t.ID, CreatedAt: t.CreatedAt, LastUsedAt: postgres.Deref(t.LastUsedAt)})
+		of[t.IntegrationID] = append(of[t.IntegrationID], intake.Token{ID: t.ID, CreatedAt: t.CreatedAt,
+			LastUsedAt: postgres.Deref(t.LastUsedAt)})
 	}
 	out := make([]intake.Integration, len(rows))
 	for k, r := range rows {
-		out[k] = intake.Integration{ID: intake.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application, Team: r.Team,
+		out[k] = intake.Integration{ID: intake.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application,
+			Team:      r.Team,
 			CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Tokens: of[r.ID],
-			Content: integrationsContent(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled),
+			Content: integrationsContent(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute,
+				r.Enabled),
 			Activity: intake.Activity{Accepted: r.Accepted, Refused: r.Refused, LastRefusal: r.LastRefusal,
 				LastAcceptedAt: postgres.Deref(r.LastAcceptedAt), LastRefusedAt: postgres.Deref(r.LastRefusedAt),
 				FailedExpressions: r.FailedExpressions, LastFailureAt: postgres.Deref(r.LastFailureAt), LastFailure: r.LastFailure}, SecretsSetAt: r.SecretsSetAt}
@@ -137,7 +146,8 @@ func (s *Integrations) read(ctx context.Context, p postgresdb.IntegrationsParams
 }
 
 func integrationsContent(name, kind, plan, severity string, settings json.RawMessage, perMinute int, enabled bool) intake.Content {
-	return intake.Content{Name: name, Type: kind, DefaultPlan: plan, DefaultSeverity: intake.Severity(severity), Settings: settings,
+	return intake.Content{Name: name, Type: kind, DefaultPlan: plan, DefaultSeverity: intake.Severity(severity),
+		Settings:      settings,
 		RatePerMinute: perMinute, Enabled: enabled}
 }
 
@@ -172,13 +182,15 @@ func rules(raw json.RawMessage) (out []intake.Rule, err error) {
 
 // Create stores an integration with a token. A name that is in use is a Conflict fault.
 func (s *Integrations) Create(ctx context.Context, application auth.Application, c intake.Content, token, actor string) (intake.ID, error) {
-	raw, err := json.Marshal(append([]intake.Rule{}, c.Rules...)) // never null, as slices.Concat of empty lists would be
+	raw, err := json.Marshal(append([]intake.Rule{},
+		c.Rules...)) // never null, as slices.Concat of empty lists would be
 	if err != nil {
 		return 0, err
 	}
 	resolve, closing := stored(c.Ends)
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (intake.ID, error) {
-		id, err := q.AddIntegration(ctx, postgresdb.AddIntegrationParams{ApplicationID: application.ID, Name: postgres.Storable(c.Name), Type: c.Type,
+		id, err := q.AddIntegration(ctx, postgresdb.AddIntegrationParams{ApplicationID: application.ID,
+			Name: postgres.Storable(c.Name), Type: c.Type,
 			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
 			RatePerMinute: c.RatePerMinute, Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing,
 			CreatedBy: postgres.Storable(actor)})
@@ -188,7 +200,8 @@ func (s *Integrations) Create(ctx context.Context, application auth.Application,
 		if err := q.AddIntegrationToken(ctx, postgresdb.AddIntegrationTokenParams{IntegrationID: id, Hash: intake.Hash(token)}); err != nil {
 			return 0, takenToken(err)
 		}
-		return intake.ID(id), integrationsNote(ctx, q, actor, audit.IntegrationAdded, c.Name, "application "+application.Name, audit.Diff(nil, c))
+		return intake.ID(id), integrationsNote(ctx, q, actor, audit.IntegrationAdded, c.Name, "application "+
+			application.Name, audit.Diff(nil, c))
 	})
 }
 
@@ -209,15 +222,18 @@ func takenToken(err error) error {
 
 const integrationsUniqueViolation = "23505"
 
-// Replace stores the content of an integration. The type does not change. before is the integration as the editor read it.
+// Replace stores the content of an integration. The type does not change. before is the integration as the editor read
+// it.
 func (s *Integrations) Replace(ctx context.Context, before intake.Integration, c intake.Content, actor string) error {
-	raw, err := json.Marshal(append([]intake.Rule{}, c.Rules...)) // never null, as slices.Concat of empty lists would be
+	raw, err := json.Marshal(append([]intake.Rule{},
+		c.Rules...)) // never null, as slices.Concat of empty lists would be
 	if err != nil {
 		return err
 	}
 	resolve, closing := stored(c.Ends)
 	return s.edit(ctx, before, func(ctx context.Context, q *postgresdb.Queries) error {
-		_, err := q.ReplaceIntegration(ctx, postgresdb.ReplaceIntegrationParams{ID: int64(before.ID), Name: postgres.Storable(c.Name),
+		_, err := q.ReplaceIntegration(ctx, postgresdb.ReplaceIntegrationParams{ID: int64(before.ID),
+			Name:        postgres.Storable(c.Name),
 			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
 			RatePerMinute: c.RatePerMinute, Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing})
 		if err != nil {
@@ -232,7 +248,8 @@ func (s *Integrations) Replace(ctx context.Context, before intake.Integration, c
 	})
 }
 
-// AddToken stores a further token of an integration. The older of two tokens is deleted, so that an integration has at most two.
+// AddToken stores a further token of an integration. The older of two tokens is deleted, so that an integration has at
+// most two.
 func (s *Integrations) AddToken(ctx context.Context, i intake.Integration, token, actor string) error {
 	return s.edit(ctx, i, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.DeleteOldIntegrationTokens(ctx, int64(i.ID)); err != nil {
@@ -266,15 +283,16 @@ func (s *Integrations) Delete(ctx context.Context, i intake.Integration, actor s
 	})
 }
 
-// edit runs change in a transaction that locks the integration. An integration that was deleted or changed since it was read is a Stale
-// fault.
+// edit runs change in a transaction that locks the integration. An integration that was deleted or changed since it was
+// read is a Stale fault.
 func (s *Integrations) edit(ctx context.Context, i intake.Integration, change func(context.Context, *postgresdb.Queries) error) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		r, err := q.LockIntegration(ctx, int64(i.ID))
 		if err != nil {
 			return postgres.Named(err, "there is no integration "+i.Name)
 		}
-		now := integrationsContent(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled)
+		now := integrationsContent(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute,
+			r.Enabled)
 		if now.Rules, err = rules(r.Rules); err != nil {
 			return err
 		}
@@ -288,5 +306,6 @@ func (s *Integrations) edit(ctx context.Context, i intake.Integration, change fu
 
 // integrationsNote writes an entry of the audit log.
 func integrationsNote(ctx context.Context, q *postgresdb.Queries, actor string, action audit.Action, name, detail string, changes []audit.Change) error {
-	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "integration " + name, Detail: detail, Changes: changes})
+	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "integration " + name,
+		Detail: detail, Changes: changes})
 }

@@ -52,7 +52,8 @@ func TestAnAllowanceGrowsUpToItsBurst(t *testing.T) {
 	take(10, 5)
 	take(10, 0)
 	for since, want := range map[string]int{"540 seconds": 5, "1 day": 20} {
-		_, err := db.Pool().Exec(t.Context(), `update integration_rates set tokens = 0, taken_at = clock_timestamp() - $1::interval`, since)
+		_, err := db.Pool().Exec(t.Context(),
+			`update integration_rates set tokens = 0, taken_at = clock_timestamp() - $1::interval`, since)
 		require.NoError(t, err)
 		take(100, want)
 	}

@@ -13,7 +13,8 @@ import (
 	shared "github.com/iris-oncall/iris/internal/kit/metrics"
 )
 
-// Payloads: how many an integration keeps, and the largest that is kept, in bytes. Of a larger one, the beginning is kept.
+// Payloads: how many an integration keeps, and the largest that is kept, in bytes. Of a larger one, the beginning is
+// kept.
 const (
 	KeptPayloads = 20
 	maxPayload   = 64 << 10
@@ -36,13 +37,13 @@ type Usage struct {
 // ActivityStore stores usages, by integration.
 type ActivityStore interface {
 	Record(ctx context.Context, used map[intake.ID]Usage) error
-	// TakeAllowance takes a part of what the integration may send now, in the whole cluster: at most wanted deliveries. left is less than one
-	// if there are none.
+	// TakeAllowance takes a part of what the integration may send now, in the whole cluster: at most wanted deliveries.
+	// left is less than one if there are none.
 	TakeAllowance(ctx context.Context, id intake.ID, r Rate, wanted int) (granted int, left float64, err error)
 }
 
-// Activity counts deliveries, keeps the latest payloads, and limits the rate of each integration. It writes once a second, so a storm
-// costs no statements. It is safe for concurrent use.
+// Activity counts deliveries, keeps the latest payloads, and limits the rate of each integration. It writes once a
+// second, so a storm costs no statements. It is safe for concurrent use.
 type Activity struct {
 	store    ActivityStore
 	log      *zap.Logger
@@ -59,9 +60,11 @@ type cause struct {
 	kind        fault.Kind
 }
 
-// NewActivity returns an Activity for integrations of these types; the caller must call Run. A nil registerer exports no metrics.
+// NewActivity returns an Activity for integrations of these types; the caller must call Run. A nil registerer exports
+// no metrics.
 func NewActivity(store ActivityStore, log *zap.Logger, types []string, r prometheus.Registerer) (*Activity, error) {
-	a := &Activity{store: store, log: log.Named("intake"), used: map[intake.ID]Usage{}, rates: map[intake.ID]*allowance{},
+	a := &Activity{store: store, log: log.Named("intake"), used: map[intake.ID]Usage{},
+		rates:  map[intake.ID]*allowance{},
 		logged: map[cause]time.Time{}, refusals: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_intake_refused_total", Help: "Refused deliveries of integrations, by type and kind of the error.",
 		}, []string{"type", "reason"}), types, reasons())}
@@ -81,8 +84,9 @@ func reasons() []string {
 	return out
 }
 
-// Note records a delivery: err is its refusal; nil = it was accepted. token is the token that it used. It logs a refusal once a minute
-// for each integration and kind of error. A delivery of an unknown integration is only counted and logged.
+// Note records a delivery: err is its refusal; nil = it was accepted. token is the token that it used. It logs a
+// refusal once a minute for each integration and kind of error. A delivery of an unknown integration is only counted
+// and logged.
 func (a *Activity) Note(from intake.Integration, token int64, p intake.Payload, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -139,7 +143,8 @@ func (a *Activity) logOnce(from intake.Integration, err error, now time.Time) {
 		clear(a.logged)
 	}
 	a.logged[why] = now
-	a.log.Warn("delivery refused; further refusals for this reason are logged after a minute", zap.String("integration", from.Name),
+	a.log.Warn("delivery refused; further refusals for this reason are logged after a minute",
+		zap.String("integration", from.Name),
 		zap.String("type", from.Type), zap.Error(err))
 }
 

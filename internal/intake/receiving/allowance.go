@@ -27,7 +27,8 @@ func rateOf(from intake.Integration) Rate {
 	return Rate{float64(from.RatePerMinute) / 60, max(leastBurst, from.RatePerMinute/burstFraction)}
 }
 
-// allowance is the part of an integration's allowance that this process has. Deliveries that come while it takes a further part wait for it.
+// allowance is the part of an integration's allowance that this process has. Deliveries that come while it takes a
+// further part wait for it.
 type allowance struct {
 	mu      sync.Mutex
 	rate    Rate
@@ -36,8 +37,9 @@ type allowance struct {
 	until   time.Time // no further part can be taken before
 }
 
-// Allow returns a Throttled fault if the integration sent more deliveries to the cluster than its rate permits. A process takes parts of a second's
-// deliveries from the database, so most deliveries cost no statement. A database that does not answer is an Unavailable fault.
+// Allow returns a Throttled fault if the integration sent more deliveries to the cluster than its rate permits. A
+// process takes parts of a second's deliveries from the database, so most deliveries cost no statement. A database that
+// does not answer is an Unavailable fault.
 func (a *Activity) Allow(ctx context.Context, from intake.Integration, now time.Time) error {
 	own := a.allowance(from.ID)
 	own.mu.Lock()
@@ -81,7 +83,8 @@ func (a *Activity) allowance(id intake.ID) *allowance {
 }
 
 func throttled(from intake.Integration, wait time.Duration) error {
-	f := fault.Newf(fault.Throttled, "the integration %s sent more than %d deliveries per minute", from.Name, from.RatePerMinute)
+	f := fault.Newf(fault.Throttled, "the integration %s sent more than %d deliveries per minute", from.Name,
+		from.RatePerMinute)
 	f.RetryAfter = max(time.Second, wait)
 	return f
 }

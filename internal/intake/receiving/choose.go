@@ -54,9 +54,9 @@ func NewChooser(plans Plans, lookups escalation.Lookups, catchAll string, log *z
 	return Chooser{plans, lookups, catchAll, intake.NewRouter(), log}
 }
 
-// Choose returns the plan of a firing event: that of the first rule that matches, else the first that the sender names, else the default
-// plan of the integration, of the application, and of the installation. A plan that cannot be used is skipped. The error is a NotFound
-// fault if no plan is left.
+// Choose returns the plan of a firing event: that of the first rule that matches, else the first that the sender names,
+// else the default plan of the integration, of the application, and of the installation. A plan that cannot be used is
+// skipped. The error is a NotFound fault if no plan is left.
 func (c Chooser) Choose(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (Choice, error) {
 	e.Severity = severity(from, e)
 	route, err := c.router.Choose(ctx, from.Rules, e, now)
@@ -71,7 +71,8 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from intake.I
 	if route.RecordOnly {
 		return out, nil
 	}
-	refusal := error(fault.New(fault.NotFound, "no rule matches, and neither the integration, its application nor the installation has a default plan"))
+	refusal := error(fault.New(fault.NotFound,
+		"no rule matches, and neither the integration, its application nor the installation has a default plan"))
 	candidates := []candidate{{route.Plan, RulePlan, route.Targets}}
 	for _, name := range e.Plans {
 		candidates = append(candidates, candidate{name: name, owner: SenderPlan})
@@ -97,7 +98,8 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from intake.I
 			continue // a team or person of the sender
 		}
 		refusal = err
-		c.log.Warn("the plan for an event cannot be used", zap.String("integration", from.Name), zap.String("plan", next.name),
+		c.log.Warn("the plan for an event cannot be used", zap.String("integration", from.Name),
+			zap.String("plan", next.name),
 			zap.String("of", string(next.owner)), zap.String("reason", fault.Public(err)))
 	}
 	return out, fault.Newf(fault.NotFound, "no plan can take this event: %s", fault.Public(refusal))
@@ -110,21 +112,24 @@ type candidate struct {
 	targets []intake.Target
 }
 
-// usable finds an active plan and the targets of its dynamic steps. It returns a NotFound fault if there is no such plan, and an Invalid
-// fault if its dynamic steps need other targets. A plan without dynamic steps ignores the targets.
+// usable finds an active plan and the targets of its dynamic steps. It returns a NotFound fault if there is no such
+// plan, and an Invalid fault if its dynamic steps need other targets. A plan without dynamic steps ignores the targets.
 func (c Chooser) usable(ctx context.Context, name string, targets []intake.Target) (escalation.PlanSteps, []incidents.DynamicTarget, error) {
 	plan, err := c.plans.Recent(ctx, name)
 	if err != nil {
-		return plan, nil, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active plan named %s", name))
+		return plan, nil, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound,
+			"there is no active plan named %s", name))
 	}
 	want := plan.DynamicTargets()
 	switch {
 	case want == 0:
 		return plan, nil, nil
 	case len(targets) == 0:
-		return plan, nil, fault.Invalidf("plan", "plan %s needs targets for its dynamic steps: only a rule can give them", plan.Name)
+		return plan, nil, fault.Invalidf("plan",
+			"plan %s needs targets for its dynamic steps: only a rule can give them", plan.Name)
 	case len(targets) != want:
-		return plan, nil, fault.Invalidf("plan", "plan %s needs %d targets for its dynamic steps, not %d", plan.Name, want, len(targets))
+		return plan, nil, fault.Invalidf("plan", "plan %s needs %d targets for its dynamic steps, not %d", plan.Name,
+			want, len(targets))
 	}
 	given := make([]incidents.Target, want)
 	for k, t := range targets {
@@ -132,7 +137,8 @@ func (c Chooser) usable(ctx context.Context, name string, targets []intake.Targe
 	}
 	found, unknown, err := escalation.FindTargets(ctx, c.lookups, given)
 	if unknown != nil {
-		return plan, nil, fault.Invalidf("plan", "there is no target with the role %s and the name %s", unknown.Role, unknown.Name)
+		return plan, nil, fault.Invalidf("plan", "there is no target with the role %s and the name %s", unknown.Role,
+			unknown.Name)
 	}
 	return plan, found, err
 }
@@ -150,7 +156,8 @@ func (c Chooser) CheckPlans(ctx context.Context, content intake.Content) error {
 	return nil
 }
 
-// CheckPlan returns an Invalid fault that names the field if the plan in the field cannot be used. An empty name is no plan.
+// CheckPlan returns an Invalid fault that names the field if the plan in the field cannot be used. An empty name is no
+// plan.
 func (c Chooser) CheckPlan(ctx context.Context, field, name string) error {
 	return c.check(ctx, field, name, nil)
 }
@@ -176,7 +183,8 @@ func (r *Receiver) checkLimits(ctx context.Context, app auth.Application, c Choi
 		return err
 	}
 	if wait > 0 {
-		return &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting", RetryAfter: wait}
+		return &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting",
+			RetryAfter: wait}
 	}
 	if err := r.d.Rates.Check(ctx, app, int64(c.plan)); err != nil {
 		return err

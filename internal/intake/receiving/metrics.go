@@ -19,7 +19,8 @@ func newMetrics(types []string, r prometheus.Registerer) (*metrics, error) {
 		events: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_intake_events_total",
 			Help: "Events of integrations, by type and outcome: opened, updated, held, acknowledged, resolved, ignored (no incident is open), recorded (by a rule).",
-		}, []string{"type", "outcome"}), types, []string{string(Opened), string(Updated), string(Held), string(Acknowledged), string(Resolved), string(Ignored), string(Recorded)}),
+		}, []string{"type", "outcome"}), types, []string{string(Opened), string(Updated), string(Held),
+			string(Acknowledged), string(Resolved), string(Ignored), string(Recorded)}),
 		fallbacks: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_intake_fallback_plan_total",
 			Help: "Incidents of integrations without a matching rule or default plan, by the owner of the plan that was used.",

@@ -16,7 +16,8 @@ type Previewer struct {
 	Applications auth.Applications
 	Decoders     map[string]intake.Decoder // by type of integration
 	Alerts       interface {
-		// AlertOfKey returns the open alert with the key, else the newest one. If there is none, it returns a NotFound fault.
+		// AlertOfKey returns the open alert with the key, else the newest one. If there is none, it returns a NotFound
+		// fault.
 		AlertOfKey(ctx context.Context, of intake.Integration, key string) (intake.Alert, error)
 	}
 }
@@ -26,7 +27,8 @@ type Preview struct {
 	Event intake.Event
 	// Open is the open incident with the key of the event. It takes the event, and no rule runs. 0 = none.
 	Open incidents.ID
-	// Choice is the route of a firing event that no open incident takes. Refusal says why no plan can take it; "" = one can.
+	// Choice is the route of a firing event that no open incident takes. Refusal says why no plan can take it; "" = one
+	// can.
 	Choice  Choice
 	Refusal string
 }
@@ -51,7 +53,8 @@ func (p Previewer) Preview(ctx context.Context, from intake.Integration, d Deliv
 		}
 		return ""
 	}
-	events, err := decodeSafely(decode, intake.Request{Header: header, Query: func(string) string { return "" }, Body: d.Body, Settings: from.Settings, At: d.At})
+	events, err := decodeSafely(decode, intake.Request{Header: header, Query: func(string) string { return "" },
+		Body: d.Body, Settings: from.Settings, At: d.At})
 	if err != nil {
 		return nil, err
 	}

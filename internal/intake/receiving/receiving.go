@@ -1,6 +1,6 @@
-// Package receiving carries out the events of alert sources: it opens, updates, acknowledges and resolves incidents. An event first
-// searches for the open incident with its key; only a new incident needs a plan. The edges that take deliveries call it. It knows no
-// source and no transport.
+// Package receiving carries out the events of alert sources: it opens, updates, acknowledges and resolves incidents. An
+// event first searches for the open incident with its key; only a new incident needs a plan. The edges that take
+// deliveries call it. It knows no source and no transport.
 package receiving
 
 import (
@@ -23,11 +23,11 @@ import (
 type Incidents interface {
 	// Open opens an incident, unless an incident with the same dedup key is open (Known).
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
-	// ByKey finds the incident of an earlier delivery with the same dedup key: an open one (Known), or a resolved one that holds the
-	// delivery because it is late (Held). It returns false if there is none.
+	// ByKey finds the incident of an earlier delivery with the same dedup key: an open one (Known), or a resolved one
+	// that holds the delivery because it is late (Held). It returns false if there is none.
 	ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error)
-	// Update stores new alerts on an open incident and adds a timeline entry. It returns true if the escalation starts again. A
-	// resolved incident is a Conflict fault.
+	// Update stores new alerts on an open incident and adds a timeline entry. It returns true if the escalation starts
+	// again. A resolved incident is a Conflict fault.
 	Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error)
 	// AcknowledgeByKey ends the escalation of the open incident. It returns false if there is none.
 	AcknowledgeByKey(ctx context.Context, n incidents.New, c incidents.Change) (incidents.ID, bool, error)
@@ -35,7 +35,8 @@ type Incidents interface {
 	ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error)
 }
 
-// Plans finds active plans by name. The result may be a few seconds old. If there is no such plan, it returns a NotFound fault.
+// Plans finds active plans by name. The result may be a few seconds old. If there is no such plan, it returns a
+// NotFound fault.
 type Plans interface {
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
 }
@@ -102,8 +103,8 @@ func New(d Deps) (*Receiver, error) {
 // conflicts is how often an event is carried out again because its incident was resolved at the same time.
 const conflicts = 3
 
-// Receive carries out an event of an integration that belongs to app. An error that the sender can end by sending the event again is
-// Throttled, Unavailable or Conflict. An event that no plan can take is a NotFound fault.
+// Receive carries out an event of an integration that belongs to app. An error that the sender can end by sending the
+// event again is Throttled, Unavailable or Conflict. An event that no plan can take is a NotFound fault.
 func (r *Receiver) Receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (Result, error) {
 	result, err := r.receive(ctx, app, from, e, now)
 	for try := 1; try < conflicts && fault.Is(err, fault.Conflict); try++ {
@@ -181,7 +182,8 @@ func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, 
 	if known.Held {
 		return Result{known.ID, Held}, nil
 	}
-	d := incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts, Late: n.Late, Text: intake.News(known.Facts, facts(e))}
+	d := incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts, Late: n.Late,
+		Text: intake.News(known.Facts, facts(e))}
 	if intake.Worse(intake.Severity(n.Severity), intake.Severity(known.Severity)) {
 		d.Severity = n.Severity
 		if known.Severity != "" {

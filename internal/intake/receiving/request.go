@@ -11,7 +11,8 @@ import (
 // request returns the incident that an event asks for, without a plan.
 func request(app auth.Application, from intake.Integration, e intake.Event) (incidents.New, error) {
 	n := incidents.New{
-		ApplicationID: app.ID, Integration: int64(from.ID), Actor: "integration " + from.Name, Remark: e.FailureText(), DedupKey: e.Key,
+		ApplicationID: app.ID, Integration: int64(from.ID), Actor: "integration " +
+			from.Name, Remark: e.FailureText(), DedupKey: e.Key,
 		Severity: string(e.Severity), DedupFacts: intake.Stored(facts(e)), Alerts: e.Alerts,
 		Late: incidents.Late{Within: app.LateWithin, Hold: app.LateHold},
 	}

@@ -11,11 +11,12 @@ import (
 
 // Settings are the settings of an integration about signatures.
 type Settings struct {
-	// SignatureHeader is the header with Grafana's signature; "" = Grafana's default. TimestampHeader is the header with the time of the
-	// signature; "" = the time is not signed.
+	// SignatureHeader is the header with Grafana's signature; "" = Grafana's default. TimestampHeader is the header
+	// with the time of the signature; "" = the time is not signed.
 	SignatureHeader string `json:"signature_header,omitempty"`
 	TimestampHeader string `json:"timestamp_header,omitempty"`
-	// Unsigned accepts deliveries of SNS without checking their signatures. Topics are the accepted topics of SNS; none = every topic.
+	// Unsigned accepts deliveries of SNS without checking their signatures. Topics are the accepted topics of SNS; none
+	// = every topic.
 	Unsigned bool     `json:"unsigned,omitempty"`
 	Topics   []string `json:"topics,omitempty"`
 }
@@ -27,7 +28,8 @@ var headerName = regexp.MustCompile(`^[A-Za-z0-9-]{1,100}$`)
 // HasSettings reports whether integrations of a type have settings about signatures.
 func HasSettings(kind string) bool { return kind == grafana || kind == sns }
 
-// Parse reads the settings of an integration of a type. Unknown or wrong members are Invalid faults that name the member.
+// Parse reads the settings of an integration of a type. Unknown or wrong members are Invalid faults that name the
+// member.
 func Parse(kind string, raw json.RawMessage) (s Settings, err error) {
 	if len(raw) == 0 || !HasSettings(kind) {
 		return s, nil

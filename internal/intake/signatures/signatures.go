@@ -1,6 +1,6 @@
-// Package signatures checks the signatures of deliveries: those of Grafana and Sentry, with secrets of the integration, and those of Amazon
-// SNS, with Amazon's certificates. It also confirms subscriptions of SNS topics. The edge that takes deliveries calls it. A delivery with a
-// wrong signature is an Unauthenticated fault that says why.
+// Package signatures checks the signatures of deliveries: those of Grafana and Sentry, with secrets of the integration,
+// and those of Amazon SNS, with Amazon's certificates. It also confirms subscriptions of SNS topics. The edge that
+// takes deliveries calls it. A delivery with a wrong signature is an Unauthenticated fault that says why.
 package signatures
 
 import (
@@ -39,7 +39,8 @@ func New(fetch Fetch) *Checker {
 	if fetch == nil {
 		fetch = fetchHTTPS
 	}
-	return &Checker{fetch, cache.New(cache.Config[string, *certificate]{TTL: keepCertificates, Entries: maxCertificates})}
+	return &Checker{fetch, cache.New(cache.Config[string, *certificate]{TTL: keepCertificates,
+		Entries: maxCertificates})}
 }
 
 // Types returns the types of integrations whose deliveries a secret can sign.
@@ -51,7 +52,8 @@ const (
 	sns     = "sns"
 )
 
-// Check checks the signature of a delivery, if its integration requires one. The text says what else Check did; "" = nothing.
+// Check checks the signature of a delivery, if its integration requires one. The text says what else Check did; "" =
+// nothing.
 func (c *Checker) Check(ctx context.Context, d Delivery) (text string, err error) {
 	switch {
 	case d.Type == sns:
@@ -66,7 +68,8 @@ func (c *Checker) Check(ctx context.Context, d Delivery) (text string, err error
 	return "", nil
 }
 
-// checkGrafana checks an HMAC over the body, or over the time and the body if the settings name the header with the time.
+// checkGrafana checks an HMAC over the body, or over the time and the body if the settings name the header with the
+// time.
 func checkGrafana(d Delivery) error {
 	header := d.Settings.SignatureHeader
 	if header == "" {

@@ -41,11 +41,13 @@ type certificate struct {
 	from, until time.Time
 }
 
-// snsMessage has the texts of a delivery of SNS by their exact names: the decoder reads the same members, so that nothing unsigned is used.
+// snsMessage has the texts of a delivery of SNS by their exact names: the decoder reads the same members, so that
+// nothing unsigned is used.
 type snsMessage map[string]string
 
 // signable are the members that SNS signs in any type of message. They are texts.
-var signable = map[string]bool{"Message": true, "MessageId": true, "Subject": true, "SubscribeURL": true, "Timestamp": true, "Token": true, "TopicArn": true, "Type": true}
+var signable = map[string]bool{"Message": true, "MessageId": true, "Subject": true, "SubscribeURL": true,
+	"Timestamp": true, "Token": true, "TopicArn": true, "Type": true}
 
 func readSNS(body []byte) (snsMessage, bool) {
 	var members map[string]json.RawMessage
@@ -92,12 +94,14 @@ func (c *Checker) checkSNS(ctx context.Context, d Delivery) (text string, err er
 		return "", refusedf("the SubscribeURL is no address of SNS")
 	}
 	if _, err := c.fetch(ctx, m["SubscribeURL"]); err != nil {
-		return "", fault.Wrap(fault.Unavailable, err, "the subscription cannot be confirmed: open the SubscribeURL of this delivery")
+		return "", fault.Wrap(fault.Unavailable, err,
+			"the subscription cannot be confirmed: open the SubscribeURL of this delivery")
 	}
 	return "subscription of the topic " + m["TopicArn"] + " confirmed", nil
 }
 
-// check refuses messages whose signed text could also be that of another message: members are signed as lines of names and values.
+// check refuses messages whose signed text could also be that of another message: members are signed as lines of names
+// and values.
 func (m snsMessage) check() error {
 	if !slices.Contains([]string{"Notification", "SubscriptionConfirmation", "UnsubscribeConfirmation"}, m["Type"]) {
 		return refusedf("the Type %.100q is none of SNS", m["Type"])
@@ -126,7 +130,8 @@ func (c *Checker) verify(ctx context.Context, m snsMessage, now time.Time) error
 	cert, err := c.certificates.Get(ctx, m["SigningCertURL"], func(ctx context.Context) (*certificate, error) {
 		raw, err := c.fetch(ctx, m["SigningCertURL"])
 		if err != nil {
-			return nil, fault.Wrap(fault.Unavailable, err, "the certificate of SNS cannot be read: permit HTTPS to its host, or set \"unsigned\": true in the settings")
+			return nil, fault.Wrap(fault.Unavailable, err,
+				"the certificate of SNS cannot be read: permit HTTPS to its host, or set \"unsigned\": true in the settings")
 		}
 		return parse(raw)
 	})
@@ -158,12 +163,14 @@ func (c *Checker) verify(ctx context.Context, m snsMessage, now time.Time) error
 	}
 	sent, err := time.Parse(time.RFC3339Nano, m["Timestamp"])
 	if age := now.Sub(sent); err != nil || age > replayWindow || age < -tolerance {
-		return refusedf("the message of SNS is older than %s, or its time is in the future: check the clock", replayWindow)
+		return refusedf("the message of SNS is older than %s, or its time is in the future: check the clock",
+			replayWindow)
 	}
 	return nil
 }
 
-// signed returns the text that SNS signs: names and values of the members in the order of the names. Absent members are left out.
+// signed returns the text that SNS signs: names and values of the members in the order of the names. Absent members are
+// left out.
 func (m snsMessage) signed() string {
 	var out strings.Builder
 	for _, name := range m.signedNames() {
@@ -179,7 +186,8 @@ var snsHost = regexp.MustCompile(`^sns\.[a-zA-Z0-9-]{3,}\.amazonaws\.com(\.cn)?$
 // amazons reports whether an address is one of SNS, over HTTPS, whose path has an end.
 func amazons(address, end string) bool {
 	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "https" && u.User == nil && snsHost.MatchString(u.Host) && strings.HasSuffix(u.Path, end)
+	return err == nil && u.Scheme == "https" && u.User == nil && snsHost.MatchString(u.Host) &&
+		strings.HasSuffix(u.Path, end)
 }
 
 func parse(raw []byte) (*certificate, error) {

@@ -104,7 +104,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn. It counts the refusals of the library, which reports them nowhere: it alone answers 500 to 504.
+// Write implements net.Conn. It counts the refusals of the library, which reports them nowhere: it alone answers 500 to
+// 504.
 func (c *conn) Write(b []byte) (int, error) {
 	c.unanswered.Store(0)
 	if len(b) > 3 && b[0] == '5' && b[1] == '0' && b[2] >= '0' && b[2] <= '4' && (b[3] == ' ' || b[3] == '-') {

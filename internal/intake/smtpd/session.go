@@ -38,10 +38,12 @@ type recipient struct {
 
 // problem returns an answer of SMTP.
 func problem(code, class, subject, detail int, format string, args ...any) *gosmtp.SMTPError {
-	return &gosmtp.SMTPError{Code: code, EnhancedCode: gosmtp.EnhancedCode{class, subject, detail}, Message: fmt.Sprintf(format, args...)}
+	return &gosmtp.SMTPError{Code: code, EnhancedCode: gosmtp.EnhancedCode{class, subject, detail},
+		Message: fmt.Sprintf(format, args...)}
 }
 
-// refuse counts a refusal and returns its answer. The integrations that the mail is for show err. Without one, the answer is logged.
+// refuse counts a refusal and returns its answer. The integrations that the mail is for show err. Without one, the
+// answer is logged.
 func (n *session) refuse(outcome string, answer *gosmtp.SMTPError, err error, to ...recipient) error {
 	n.conn.counted.Store(true)
 	for _, r := range to {
@@ -61,7 +63,8 @@ func (n *session) Mail(_ string, o *gosmtp.MailOptions) error {
 		return n.refuse(insecure, problem(530, 5, 7, 0, "Must issue a STARTTLS command first"), nil)
 	}
 	if !n.conn.peer.mails.Allow() {
-		return n.refuse(throttled, problem(451, 4, 7, 1, "More than %d mails in a minute from your address: send it again later", n.s.cfg.PerMinute), nil)
+		return n.refuse(throttled, problem(451, 4, 7, 1,
+			"More than %d mails in a minute from your address: send it again later", n.s.cfg.PerMinute), nil)
 	}
 	if o != nil {
 		n.size = o.Size
@@ -72,7 +75,8 @@ func (n *session) Mail(_ string, o *gosmtp.MailOptions) error {
 // Rcpt adds a recipient. Only the addresses of integrations are accepted.
 func (n *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 	if len(n.to) >= maxRecipients {
-		return n.refuse(later, problem(452, 4, 5, 3, "A mail has at most %d recipients: send it again to the others", maxRecipients), nil)
+		return n.refuse(later, problem(452, 4, 5, 3, "A mail has at most %d recipients: send it again to the others",
+			maxRecipients), nil)
 	}
 	local, domain, _ := strings.Cut(strings.Trim(to, "<>"), "@")
 	if n.s.cfg.Domain != "" && !strings.EqualFold(domain, n.s.cfg.Domain) {
@@ -115,12 +119,13 @@ func (n *session) tooLarge(to ...recipient) error {
 		fault.Newf(fault.TooLarge, "the mail is larger than %d bytes (intake.smtp.max_size)", n.s.cfg.MaxSize), to...)
 }
 
-// noSuch refuses an unknown recipient, or an integration of another type, which shows it. Addresses cannot be guessed, so a connection with
-// several of them is closed.
+// noSuch refuses an unknown recipient, or an integration of another type, which shows it. Addresses cannot be guessed,
+// so a connection with several of them is closed.
 func (n *session) noSuch(answer *gosmtp.SMTPError, known ...recipient) error {
 	var err error
 	for _, r := range known {
-		err = fault.Newf(fault.Forbidden, "the integration %s has the type %s: it takes no mails", r.from.Name, r.from.Type)
+		err = fault.Newf(fault.Forbidden, "the integration %s has the type %s: it takes no mails", r.from.Name,
+			r.from.Type)
 	}
 	if n.unknown++; n.unknown >= maxUnknown {
 		time.AfterFunc(time.Second, func() { _ = n.smtp.Close() }) // after the answer
@@ -137,8 +142,8 @@ func (n *session) again(err error) error {
 	return problem(451, 4, 3, 0, "Iris cannot take this mail now: send it again later")
 }
 
-// Data receives the mail. It returns nil when the events of the mail are durable. Of several recipients, one that must be repeated repeats
-// the mail for all: those that were carried out are recognised by their keys.
+// Data receives the mail. It returns nil when the events of the mail are durable. Of several recipients, one that must
+// be repeated repeats the mail for all: those that were carried out are recognised by their keys.
 func (n *session) Data(r io.Reader) (err error) {
 	defer fault.Recover(&err) // a panic must not end the connections of others
 	n.conn.body.Store(true)
@@ -157,7 +162,8 @@ func (n *session) Data(r io.Reader) (err error) {
 	defer cancel()
 	leave, err := n.s.d.Room(ctx, len(raw))
 	if err != nil {
-		return n.refuse(later, problem(451, 4, 3, 2, "Too many large mails and requests are in work: send it again later"), err, n.to...)
+		return n.refuse(later, problem(451, 4, 3, 2,
+			"Too many large mails and requests are in work: send it again later"), err, n.to...)
 	}
 	defer leave()
 	var refusal error
@@ -197,7 +203,8 @@ func (n *session) carryOut(ctx context.Context, to recipient, raw []byte, p *int
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the application cannot be read")
 	}
-	events, err := n.s.d.Decode(intake.Request{Body: raw, Settings: to.from.Settings, At: p.At, Header: func(string) string { return "" },
+	events, err := n.s.d.Decode(intake.Request{Body: raw, Settings: to.from.Settings, At: p.At,
+		Header: func(string) string { return "" },
 		Query: func(name string) string {
 			if name == sources.KeyParameter {
 				return to.key

@@ -1,6 +1,7 @@
-// Package smtpd receives the alert mails of integrations over SMTP. The address of an integration is one of its tokens, at any domain that
-// is configured; TOKEN+KEY@DOMAIN also has the dedup key. A mail is accepted when its event is durable. iris-api runs a server if an
-// address is configured. The package knows no format of mails: package sources decodes.
+// Package smtpd receives the alert mails of integrations over SMTP. The address of an integration is one of its tokens,
+// at any domain that is configured; TOKEN+KEY@DOMAIN also has the dedup key. A mail is accepted when its event is
+// durable. iris-api runs a server if an address is configured. The package knows no format of mails: package sources
+// decodes.
 package smtpd
 
 import (
@@ -26,14 +27,16 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/metrics"
 )
 
-// Integrations finds integrations by their tokens. An unknown token is a NotFound fault. The number is that of the token.
+// Integrations finds integrations by their tokens. An unknown token is a NotFound fault. The number is that of the
+// token.
 type Integrations interface {
 	ByToken(ctx context.Context, token string) (intake.Integration, int64, error)
 }
 
 // Receiver carries out events. It returns when they are durable.
 type Receiver interface {
-	Receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (receiving.Result, error)
+	Receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event,
+		now time.Time) (receiving.Result, error)
 }
 
 // Activity limits the rate of integrations and records their deliveries.
@@ -66,7 +69,8 @@ type Deps struct {
 	Receiver     Receiver
 	Activity     Activity
 	Decode       intake.Decoder
-	// Room takes room for a mail of so many bytes, of what the bodies of all doors may take at a time. leave gives it back.
+	// Room takes room for a mail of so many bytes, of what the bodies of all doors may take at a time. leave gives it
+	// back.
 	Room       func(ctx context.Context, size int) (leave func(), err error)
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
@@ -125,7 +129,8 @@ const (
 
 // New opens the listener. The error names the setting.
 func New(cfg Config, d Deps) (*Server, error) {
-	s := &Server{cfg: cfg, d: d, bodies: make(chan struct{}, maxBodies), peers: map[string]*peer{}, logged: map[string]time.Time{},
+	s := &Server{cfg: cfg, d: d, bodies: make(chan struct{}, maxBodies), peers: map[string]*peer{},
+		logged: map[string]time.Time{},
 		mails: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_smtpd_mails_total", Help: "Mails, recipients and connections of the SMTP server, by outcome.",
 		}, []string{"outcome"}), []string{accepted, refused, later, unknown, throttled, insecure, syntax, unused})}
@@ -156,7 +161,8 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 
 // Run serves until ctx ends. Mails that are being received have some seconds to finish then.
 func (s *Server) Run(ctx context.Context) error {
-	s.d.Log.Info("listening for mails", zap.String("address", s.Addr()), zap.String("domain", s.cfg.Domain), zap.Bool("starttls", s.cfg.TLS != nil))
+	s.d.Log.Info("listening for mails", zap.String("address", s.Addr()), zap.String("domain", s.cfg.Domain),
+		zap.Bool("starttls", s.cfg.TLS != nil))
 	served := make(chan error, 1)
 	go func() { served <- s.smtp.Serve(s.listener) }()
 	select {
@@ -202,7 +208,8 @@ func (s *Server) logOnce(outcome, host, reason string) {
 		return
 	}
 	s.logged[reason] = now
-	s.d.Log.Warn("refused; further refusals for this reason are logged after a minute", zap.String("peer", host), zap.String("outcome", outcome),
+	s.d.Log.Warn("refused; further refusals for this reason are logged after a minute", zap.String("peer", host),
+		zap.String("outcome", outcome),
 		zap.String("reason", reason))
 }
 

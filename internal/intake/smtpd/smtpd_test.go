@@ -32,7 +32,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// world has the integrations with the tokens "mail", "off" (switched off), "hook" (of another type) and "busy" (above its rate).
+// world has the integrations with the tokens "mail", "off" (switched off), "hook" (of another type) and "busy" (above
+// its rate).
 type world struct {
 	auth.Applications
 	mu     sync.Mutex
@@ -83,7 +84,8 @@ func (w *world) ByToken(_ context.Context, token string) (intake.Integration, in
 		return intake.Integration{}, 0, w.lost
 	}
 	types := map[string]string{"mail": "email", "off": "email", "hook": "generic", "busy": "email"}
-	i := intake.Integration{ID: 1, Application: "demo", Content: intake.Content{Name: token, Type: types[token], Enabled: token != "off"}}
+	i := intake.Integration{ID: 1, Application: "demo", Content: intake.Content{Name: token, Type: types[token],
+		Enabled: token != "off"}}
 	if i.Type == "" {
 		return i, 0, fault.New(fault.NotFound, "no integration has this token")
 	}
@@ -130,7 +132,8 @@ func start(t *testing.T, w *world, cfg smtpd.Config) *smtpd.Server {
 		cfg.MaxSize = 10_000
 	}
 	w.metrics = prometheus.NewRegistry()
-	s, err := smtpd.New(cfg, smtpd.Deps{Integrations: w, Applications: apps{}, Receiver: w, Activity: w, Decode: sources.Email, Room: w.room, Log: zap.NewNop(),
+	s, err := smtpd.New(cfg, smtpd.Deps{Integrations: w, Applications: apps{}, Receiver: w, Activity: w,
+		Decode: sources.Email, Room: w.room, Log: zap.NewNop(),
 		Registerer: w.metrics})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
@@ -194,21 +197,25 @@ func TestMailsAndTheirAnswers(t *testing.T) {
 		code           int
 		key            string
 	}{
-		"accepted":            {"mon@example.com", "mail@iris.example.com", alert, 250, "disk full"},
-		"with a key":          {"mon@example.com", "mail+job-17@iris.example.com", alert, 250, "job-17"},
-		"in capitals":         {"mon@example.com", "MAIL@IRIS.example.com", alert, 250, "disk full"},
-		"unknown recipient":   {"mon@example.com", "nobody@iris.example.com", alert, 550, ""},
-		"of another type":     {"mon@example.com", "hook@iris.example.com", alert, 550, ""},
-		"switched off":        {"mon@example.com", "off@iris.example.com", alert, 550, ""},
-		"to another domain":   {"mon@example.com", "mail@example.com", alert, 550, ""},
-		"above its rate":      {"mon@example.com", "busy@iris.example.com", alert, 452, ""},
-		"with a null sender":  {"", "mail@iris.example.com", "Return-Path: <>\n" + alert, 250, "disk full"},
-		"a bounce":            {"", "mail@iris.example.com", "Content-Type: multipart/report; report-type=delivery-status; boundary=x\n" + alert, 554, ""},
-		"of one long line":    {"mon@example.com", "mail@iris.example.com", alert + strings.Repeat("x", 9_000), 250, "disk full"},
-		"an automatic answer": {"mon@example.com", "mail@iris.example.com", "Auto-Submitted: auto-replied\n" + alert, 554, ""},
-		"our own":             {"mon@example.com", "mail@iris.example.com", "X-Iris-Message-Id: 1\n" + alert, 554, ""},
-		"no mail":             {"mon@example.com", "mail@iris.example.com", "no header", 554, ""},
-		"too large":           {"mon@example.com", "mail@iris.example.com", alert + strings.Repeat("x\n", 10_000), 552, ""},
+		"accepted":           {"mon@example.com", "mail@iris.example.com", alert, 250, "disk full"},
+		"with a key":         {"mon@example.com", "mail+job-17@iris.example.com", alert, 250, "job-17"},
+		"in capitals":        {"mon@example.com", "MAIL@IRIS.example.com", alert, 250, "disk full"},
+		"unknown recipient":  {"mon@example.com", "nobody@iris.example.com", alert, 550, ""},
+		"of another type":    {"mon@example.com", "hook@iris.example.com", alert, 550, ""},
+		"switched off":       {"mon@example.com", "off@iris.example.com", alert, 550, ""},
+		"to another domain":  {"mon@example.com", "mail@example.com", alert, 550, ""},
+		"above its rate":     {"mon@example.com", "busy@iris.example.com", alert, 452, ""},
+		"with a null sender": {"", "mail@iris.example.com", "Return-Path: <>\n" + alert, 250, "disk full"},
+		"a bounce": {"", "mail@iris.example.com",
+			"Content-Type: multipart/report; report-type=delivery-status; boundary=x\n" + alert, 554, ""},
+		"of one long line": {"mon@example.com", "mail@iris.example.com", alert + strings.Repeat("x", 9_000), 250,
+			"disk full"},
+		"an automatic answer": {"mon@example.com", "mail@iris.example.com", "Auto-Submitted: auto-replied\n" + alert,
+			554, ""},
+		"our own": {"mon@example.com", "mail@iris.example.com", "X-Iris-Message-Id: 1\n" + alert, 554, ""},
+		"no mail": {"mon@example.com", "mail@iris.example.com", "no header", 554, ""},
+		"too large": {"mon@example.com", "mail@iris.example.com", alert + strings.Repeat("x\n", 10_000), 552,
+			""},
 	} {
 		w.mu.Lock()
 		w.events = nil
@@ -288,7 +295,8 @@ func TestAddressesCannotBeGuessed(t *testing.T) {
 		codes = append(codes, code(c.Rcpt(fmt.Sprintf("guess%d@x", k))))
 	}
 	require.Equal(t, []int{550, 550, 550, 550, 421}, codes)
-	require.Eventually(t, func() bool { return c.Noop() != nil }, 10*time.Second, 50*time.Millisecond, "the connection is closed")
+	require.Eventually(t, func() bool { return c.Noop() != nil }, 10*time.Second, 50*time.Millisecond,
+		"the connection is closed")
 }
 
 func TestThePeerHasARateAndConnections(t *testing.T) {
@@ -370,13 +378,17 @@ func TestRefusalsAreCountedAndShown(t *testing.T) {
 		from, to, body string
 		outcome, note  string
 	}{
-		"too large":      {"a@b.example", "mail@x", alert + large, "refused", "mail 7 the mail is larger than 10000 bytes (intake.smtp.max_size)"},
-		"declared size":  {"SIZE", "mail@x", alert, "refused", "mail 7 the mail is larger than 10000 bytes (intake.smtp.max_size)"},
-		"switched off":   {"a@b.example", "off@x", alert, "refused", "off 7 the integration off is switched off"},
-		"another type":   {"a@b.example", "hook@x", alert, "unknown", "hook 7 the integration hook has the type generic: it takes no mails"},
+		"too large": {"a@b.example", "mail@x", alert + large, "refused",
+			"mail 7 the mail is larger than 10000 bytes (intake.smtp.max_size)"},
+		"declared size": {"SIZE", "mail@x", alert, "refused",
+			"mail 7 the mail is larger than 10000 bytes (intake.smtp.max_size)"},
+		"switched off": {"a@b.example", "off@x", alert, "refused", "off 7 the integration off is switched off"},
+		"another type": {"a@b.example", "hook@x", alert, "unknown",
+			"hook 7 the integration hook has the type generic: it takes no mails"},
 		"nobody":         {"a@b.example", "nobody@x", alert, "unknown", ""},
 		"above its rate": {"a@b.example", "busy@x", alert, "later", "busy 7 too many"},
-		"no mail":        {"a@b.example", "mail@x", "no header", "refused", "mail 7 the body must be a mail: a header with From or Subject, an empty line and a text"},
+		"no mail": {"a@b.example", "mail@x", "no header", "refused",
+			"mail 7 the body must be a mail: a header with From or Subject, an empty line and a text"},
 		"recipients":     {"a@b.example", strings.TrimSuffix(strings.Repeat("mail@x,", 21), ","), alert, "later", ""},
 		"protocol error": {"a@b.example", "nonsense with spaces", alert, "syntax", ""},
 	} {
@@ -397,7 +409,8 @@ func TestRefusalsAreCountedAndShown(t *testing.T) {
 			require.NotEqual(t, 250, got, name)
 		}
 		_ = client.Quit()
-		require.Eventually(t, func() bool { return w.outcome(t, c.outcome) == 1 }, 10*time.Second, 10*time.Millisecond, name)
+		require.Eventually(t, func() bool { return w.outcome(t, c.outcome) == 1 }, 10*time.Second, 10*time.Millisecond,
+			name)
 		w.mu.Lock()
 		if c.note == "" {
 			require.Empty(t, w.notes, name)
@@ -412,13 +425,16 @@ func TestSTARTTLSIsRequired(t *testing.T) {
 	t.Parallel()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	require.NoError(t, err)
 	cert, err := x509.ParseCertificate(raw)
 	require.NoError(t, err)
 	w := &world{}
-	s := start(t, w, smtpd.Config{RequireTLS: true, TLS: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}})
+	s := start(t, w, smtpd.Config{RequireTLS: true,
+		TLS: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}},
+			MinVersion: tls.VersionTLS12}})
 	c := dial(t, s)
 	got, _ := send(c, "a@b.example", "mail@x", alert)
 	require.Equal(t, 530, got)

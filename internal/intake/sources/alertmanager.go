@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
-// Alertmanager decodes version 4 of Alertmanager's webhook. A group is one event. A group whose alerts were cut is resolved only if no
-// listed alert fires and none was cut.
+// Alertmanager decodes version 4 of Alertmanager's webhook. A group is one event. A group whose alerts were cut is
+// resolved only if no listed alert fires and none was cut.
 func Alertmanager(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil {
@@ -46,8 +46,10 @@ func group(m members, body []byte) intake.Event {
 	if len(alerts) > 1 {
 		own = members{} // says nothing about the others
 	}
-	e.Title = humanize.Shorten(firstOf(annotations["summary"], annotations["title"], annotations["message"], own.text("summary", "title", "message"),
-		strings.TrimSpace(firstOf(labels["alertname"], common["alertname"], ownLabels.text("alertname"))+" "+others(labels))), maxSummary)
+	e.Title = humanize.Shorten(firstOf(annotations["summary"], annotations["title"], annotations["message"],
+		own.text("summary", "title", "message"),
+		strings.TrimSpace(firstOf(labels["alertname"], common["alertname"], ownLabels.text("alertname"))+" "+
+			others(labels))), maxSummary)
 	e.Summary = firstOf(annotations["description"], annotations["message"], own.text("description", "message"))
 	e.StartsAt, e.EndsAt = instant(first.text("startsAt")), instant(first.text("endsAt"))
 	e.Links, e.Images = groupLinks(m, first)

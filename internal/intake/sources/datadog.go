@@ -8,21 +8,23 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
-// Datadog decodes the payload template that docs/integrations.md gives for Datadog's webhooks. A monitor's cycle, from its trigger to its
-// recovery, is one incident.
+// Datadog decodes the payload template that docs/integrations.md gives for Datadog's webhooks. A monitor's cycle, from
+// its trigger to its recovery, is one incident.
 func Datadog(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil {
 		return nil, err
 	}
 	m = m.expanded()
-	e := intake.Event{Status: intake.Firing, Key: m.text("cycle_key"), Title: humanize.Shorten(m.text("title"), maxSummary), Summary: m.text("text"),
+	e := intake.Event{Status: intake.Firing, Key: m.text("cycle_key"),
+		Title: humanize.Shorten(m.text("title"), maxSummary), Summary: m.text("text"),
 		Labels: pick(m, "scope", "hostname"), StartsAt: epoch(m.text("date")), Context: r.Body}
 	if e.Key == "" && m.text("monitor_id") != "" {
 		e.Key = m.text("monitor_id") + "/" + m.text("scope")
 	}
 	if e.Key = ShortKey(e.Key); e.Key == "" && e.Title == "" {
-		return nil, fault.Invalidf("title", "title, cycle_key and monitor_id are missing: use the payload that Iris documents")
+		return nil, fault.Invalidf("title",
+			"title, cycle_key and monitor_id are missing: use the payload that Iris documents")
 	}
 	transition, kind := strings.ToLower(m.text("transition")), strings.ToLower(m.text("alert_type"))
 	e.Severity = severity(firstOf(m.text("priority"), kind))

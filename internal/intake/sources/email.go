@@ -36,9 +36,10 @@ const (
 // KeyParameter is the name of the query parameter with the key that the recipient's address has, after a plus sign.
 const KeyParameter = "key"
 
-// Email decodes a mail as it was sent (RFC 5322). Its subject is the title, its text the summary. The key is that of the address, else the
-// first reference of its thread, else the subject without what changes from mail to mail. Only a word at the begin of the subject, or the
-// expressions of the integration, resolve or acknowledge. Automatic answers, bounces and mails of Iris are Invalid faults.
+// Email decodes a mail as it was sent (RFC 5322). Its subject is the title, its text the summary. The key is that of
+// the address, else the first reference of its thread, else the subject without what changes from mail to mail. Only a
+// word at the begin of the subject, or the expressions of the integration, resolve or acknowledge. Automatic answers,
+// bounces and mails of Iris are Invalid faults.
 func Email(r intake.Request) ([]intake.Event, error) {
 	x, err := intake.Parse(r.Settings)
 	if err != nil {
@@ -46,7 +47,8 @@ func Email(r intake.Request) ([]intake.Event, error) {
 	}
 	m, err := mail.ReadMessage(bytes.NewReader(r.Body))
 	if err != nil || firstOf(m.Header.Get("From"), m.Header.Get("Subject"), m.Header.Get("Date"), m.Header.Get("Message-Id")) == "" {
-		return nil, fault.New(fault.Invalid, "the body must be a mail: a header with From or Subject, an empty line and a text")
+		return nil, fault.New(fault.Invalid,
+			"the body must be a mail: a header with From or Subject, an empty line and a text")
 	}
 	if why := automatic(m.Header); why != "" {
 		return nil, fault.New(fault.Invalid, why)
@@ -67,9 +69,12 @@ func Email(r intake.Request) ([]intake.Event, error) {
 		state = status(found.Status)
 	}
 	e := intake.Event{
-		Status: state, Title: humanize.Shorten(firstOf(found.Title, subject, "Mail from "+seen.Sender), maxSummary), Summary: firstOf(found.Summary, body),
-		Severity: severity(found.Severity), Labels: map[string]string{}, Context: context, Links: addLink(nil, found.Link, "Source"), Failures: found.Failures,
-		Key: ShortKey(firstOf(found.Key, storable(r.Query(KeyParameter)), storable(thread(m.Header)), strings.ToLower(bare))),
+		Status: state, Title: humanize.Shorten(firstOf(found.Title, subject, "Mail from "+seen.Sender),
+			maxSummary), Summary: firstOf(found.Summary, body),
+		Severity: severity(found.Severity), Labels: map[string]string{}, Context: context, Links: addLink(nil,
+			found.Link, "Source"), Failures: found.Failures,
+		Key: ShortKey(firstOf(found.Key, storable(r.Query(KeyParameter)), storable(thread(m.Header)),
+			strings.ToLower(bare))),
 	}
 	if seen.Sender != "" {
 		e.Labels["sender"] = seen.Sender
@@ -91,14 +96,15 @@ type mailContext struct {
 	Headers map[string]string `json:"headers"` // by lower-case name
 }
 
-// automatic returns why a mail that another program answered, returned or sent for Iris is refused; "" = it is not. A mail that is only
-// generated automatically is a usual alert.
+// automatic returns why a mail that another program answered, returned or sent for Iris is refused; "" = it is not. A
+// mail that is only generated automatically is a usual alert.
 func automatic(h mail.Header) string {
 	kind, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	switch {
 	case h.Get("X-Iris-Message-Id") != "":
 		return "the mail was sent by Iris: it would open an incident about an incident"
-	case strings.HasPrefix(strings.ToLower(h.Get("Auto-Submitted")), "auto-replied"), h.Get("X-Autoreply") != "", h.Get("X-Autorespond") != "":
+	case strings.HasPrefix(strings.ToLower(h.Get("Auto-Submitted")),
+		"auto-replied"), h.Get("X-Autoreply") != "", h.Get("X-Autorespond") != "":
 		return "the mail is an automatic answer"
 	case kind == "multipart/report" && params["report-type"] != "feedback-report", h.Get("X-Failed-Recipients") != "",
 		strings.HasPrefix(strings.ToUpper(sender(h)), "MAILER-DAEMON@"):
@@ -150,8 +156,8 @@ func thread(h mail.Header) string {
 	return first
 }
 
-// The parts of a subject that change from mail to mail of one alert: prefixes of answers, a state with an optional count, such as
-// "[FIRING:2]", "RECOVERY:" or that of Nagios, and surrounding stars.
+// The parts of a subject that change from mail to mail of one alert: prefixes of answers, a state with an optional
+// count, such as "[FIRING:2]", "RECOVERY:" or that of Nagios, and surrounding stars.
 var (
 	replyPrefix = regexp.MustCompile(`(?i)^\s*(re|fwd?|aw|wg)\s*:\s*`)
 	stateTag    = regexp.MustCompile(`(?i)^\W{0,3}(firing|resolved|recovery|recovered|ok|alerting|alert|problem|acknowledged|no ?data|down|up|triggered|closed)\s*(?::\s*\d+)?(?:\s*[\]:*]+|\s+-)\s*`)
@@ -204,7 +210,8 @@ type mailTexts struct{ plain, html string }
 
 // text returns the plain text, or else the text of the HTML.
 func (t mailTexts) text() string {
-	return strings.TrimSpace(strings.ReplaceAll(humanize.Shorten(cmp.Or(strings.TrimSpace(t.plain), withoutTags(t.html)), maxMailText), "\r\n", "\n"))
+	return strings.TrimSpace(strings.ReplaceAll(humanize.Shorten(cmp.Or(strings.TrimSpace(t.plain),
+		withoutTags(t.html)), maxMailText), "\r\n", "\n"))
 }
 
 // partBudget bounds the parts of a mail that are read.
@@ -305,5 +312,6 @@ func unread(name string) bool {
 
 // block reports whether an element begins a line.
 func block(name string) bool {
-	return slices.Contains([]string{"p", "br", "div", "tr", "li", "table", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "pre", "blockquote", "ul", "ol"}, name)
+	return slices.Contains([]string{"p", "br", "div", "tr", "li", "table", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
+		"pre", "blockquote", "ul", "ol"}, name)
 }

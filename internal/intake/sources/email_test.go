@@ -15,7 +15,8 @@ import (
 
 // letter returns a mail with headers, one per line, and a text.
 func letter(headers, text string) string {
-	return strings.ReplaceAll("From: mon@example.com\nDate: Sun, 22 Nov 2026 09:13:57 +0000\n"+headers+"\n\n"+text, "\n", "\r\n")
+	return strings.ReplaceAll("From: mon@example.com\nDate: Sun, 22 Nov 2026 09:13:57 +0000\n"+headers+"\n\n"+text,
+		"\n", "\r\n")
 }
 
 func TestSubjectsOfMails(t *testing.T) {
@@ -49,8 +50,10 @@ func TestSubjectsOfMails(t *testing.T) {
 
 func TestKeysOfMails(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "<alert-0123456789abcdef>", only(t, Email, letter("Subject: a\nReferences: <alert-0123456789abcdef-2026-11-22@alertmanager> <b@c>", "")).Key)
-	require.Equal(t, "<first@x>", only(t, Email, letter("Subject: a\nIn-Reply-To: <second@x>\nReferences: <first@x> <second@x>", "")).Key)
+	require.Equal(t, "<alert-0123456789abcdef>", only(t, Email,
+		letter("Subject: a\nReferences: <alert-0123456789abcdef-2026-11-22@alertmanager> <b@c>", "")).Key)
+	require.Equal(t, "<first@x>", only(t, Email,
+		letter("Subject: a\nIn-Reply-To: <second@x>\nReferences: <first@x> <second@x>", "")).Key)
 	require.Equal(t, "<second@x>", only(t, Email, letter("Subject: a\nIn-Reply-To: <second@x>", "")).Key)
 	r := request(letter("Subject: a\nIn-Reply-To: <second@x>", ""))
 	r.Query = func(name string) string { return map[string]string{KeyParameter: "of-the-address"}[name] }
@@ -88,7 +91,8 @@ func TestMailsThatNobodyWroteAsAnAlert(t *testing.T) {
 		require.True(t, fault.Is(err, fault.Invalid), headers)
 		require.Contains(t, fault.Public(err), why, headers)
 	}
-	require.Equal(t, "a", only(t, Email, letter("Subject: a\nAuto-Submitted: auto-generated\nX-Auto-Response-Suppress: All", "x")).Key)
+	require.Equal(t, "a", only(t, Email,
+		letter("Subject: a\nAuto-Submitted: auto-generated\nX-Auto-Response-Suppress: All", "x")).Key)
 }
 
 // What a mail says about its recipient is a secret: it is in no context.

@@ -20,9 +20,9 @@ import (
 // maxEvents bounds the incidents that one delivery opens.
 const maxEvents = 1000
 
-// Generic decodes any body: a JSON object or a list of them, a form, or text. Titles, keys, statuses and so on have one of the usual
-// names, or the expressions of the integration find them. An object without a key is identified by its title and host. A text is an event
-// of its own.
+// Generic decodes any body: a JSON object or a list of them, a form, or text. Titles, keys, statuses and so on have one
+// of the usual names, or the expressions of the integration find them. An object without a key is identified by its
+// title and host. A text is an event of its own.
 func Generic(r intake.Request) ([]intake.Event, error) {
 	x, err := intake.Parse(r.Settings)
 	if err != nil {
@@ -41,7 +41,8 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 		}
 		return ofForm(form, x)
 	// curl calls JSON and texts a form unless it is told otherwise.
-	case kind == "application/x-www-form-urlencoded" && !strings.ContainsAny(body[:1], "{[") && strings.Contains(body, "="):
+	case kind == "application/x-www-form-urlencoded" && !strings.ContainsAny(body[:1], "{[") &&
+		strings.Contains(body, "="):
 		form, err := url.ParseQuery(body)
 		if err != nil {
 			return ofText(body), nil
@@ -83,7 +84,8 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 // ofText is the event of a text: its first line is the title.
 func ofText(body string, failures ...intake.Failure) []intake.Event {
 	title, rest, _ := strings.Cut(body, "\n")
-	return []intake.Event{{Status: intake.Firing, Title: humanize.Shorten(title, maxSummary), Summary: strings.TrimSpace(rest), Failures: failures}}
+	return []intake.Event{{Status: intake.Firing, Title: humanize.Shorten(title, maxSummary),
+		Summary: strings.TrimSpace(rest), Failures: failures}}
 }
 
 // jsonLike matches the beginning of a JSON object, or of a list of objects.
@@ -137,12 +139,15 @@ func generic(m members, body []byte, x intake.Expressions) intake.Event {
 		found = x.Find(body)
 	}
 	e := intake.Event{
-		Status:   status(firstOf(found.Status, m.text("status", "state", "action", "event_action"))),
-		Title:    humanize.Shorten(firstOf(found.Title, m.text("title", "summary", "subject", "name", "text", "message")), maxSummary),
+		Status: status(firstOf(found.Status, m.text("status", "state", "action", "event_action"))),
+		Title: humanize.Shorten(firstOf(found.Title, m.text("title", "summary", "subject", "name", "text",
+			"message")), maxSummary),
 		Summary:  firstOf(found.Summary, m.text("description", "message", "details", "text", "body")),
 		Severity: severity(firstOf(found.Severity, m.text("severity", "level", "priority"))),
-		Labels:   m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time", "date")), Context: body, Failures: found.Failures,
-		Key: ShortKey(firstOf(found.Key, m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id", "key"))),
+		Labels:   m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time",
+			"date")), Context: body, Failures: found.Failures,
+		Key: ShortKey(firstOf(found.Key, m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id",
+			"key"))),
 	}
 	if host := m.text("host"); host != "" && e.Labels["host"] == "" {
 		e.Labels["host"] = host

@@ -16,8 +16,9 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// samples returns the payloads in testdata: TYPE-CASE.json, and mails: TYPE-CASE.eml. They have the form that Alertmanager 0.34, Grafana 12 and 8, Events API v2,
-// Alert API v2, Datadog and Amazon SNS (2026), Sentry 26, Zabbix 7, Uptime Kuma 2.5, Nagios 4 and Icinga 2 send.
+// samples returns the payloads in testdata: TYPE-CASE.json, and mails: TYPE-CASE.eml. They have the form that
+// Alertmanager 0.34, Grafana 12 and 8, Events API v2, Alert API v2, Datadog and Amazon SNS (2026), Sentry 26, Zabbix 7,
+// Uptime Kuma 2.5, Nagios 4 and Icinga 2 send.
 func samples(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files, err := filepath.Glob("testdata/*-*.json")
@@ -62,9 +63,12 @@ func TestDecodersRefuseWhatCanNeverBeDecoded(t *testing.T) {
 		decode      intake.Decoder
 		body, field string
 	}{
-		{Alertmanager, `{}`, "alerts"}, {Grafana, `{}`, "state"}, {Opsgenie, `{"alias":"x"}`, "message"}, {Datadog, `{"title":"$EVENT_TITLE"}`, "title"},
-		{Zabbix, `{"event_id":"{EVENT.ID}"}`, "event_id"}, {UptimeKuma, `{}`, "msg"}, {UptimeKuma, `{"heartbeat":{},"monitor":{}}`, "monitor.id"},
-		{Nagios, `{"host":"$HOSTNAME$"}`, "host"}, {Sentry, `{"action":"triggered"}`, "data"}, {SNS, `{"Type":"Notification"}`, "Message"},
+		{Alertmanager, `{}`, "alerts"}, {Grafana, `{}`, "state"}, {Opsgenie, `{"alias":"x"}`, "message"}, {Datadog,
+			`{"title":"$EVENT_TITLE"}`, "title"},
+		{Zabbix, `{"event_id":"{EVENT.ID}"}`, "event_id"}, {UptimeKuma, `{}`, "msg"}, {UptimeKuma,
+			`{"heartbeat":{},"monitor":{}}`, "monitor.id"},
+		{Nagios, `{"host":"$HOSTNAME$"}`, "host"}, {Sentry, `{"action":"triggered"}`, "data"}, {SNS,
+			`{"Type":"Notification"}`, "Message"},
 	} {
 		_, err := c.decode(request(c.body))
 		var f *fault.Error

@@ -5,8 +5,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// Grafana decodes the webhooks of both alerting systems of Grafana. The present one sends groups like Alertmanager; the one before
-// version 11 sends a single rule.
+// Grafana decodes the webhooks of both alerting systems of Grafana. The present one sends groups like Alertmanager; the
+// one before version 11 sends a single rule.
 func Grafana(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil {
@@ -24,7 +24,8 @@ func Grafana(r intake.Request) ([]intake.Event, error) {
 	case "ok":
 		e.Status = intake.Resolved
 	case "":
-		return nil, fault.Invalidf("state", "neither alerts nor state is present: send the standard payload of the webhook")
+		return nil, fault.Invalidf("state",
+			"neither alerts nor state is present: send the standard payload of the webhook")
 	default:
 		return nil, nil // paused and pending rules say nothing about an alert
 	}

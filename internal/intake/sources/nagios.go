@@ -13,8 +13,8 @@ var nagiosSeverities = map[string]intake.Severity{
 	"DOWN": intake.Critical, "CRITICAL": intake.Critical, "UNREACHABLE": intake.Error, "UNKNOWN": intake.Error, "WARNING": intake.Warning,
 }
 
-// Nagios decodes what the command deploy/nagios/iris-notify sends for Nagios and Icinga. A host or service is one incident, so reminders
-// and notifications of several contacts change nothing.
+// Nagios decodes what the command deploy/nagios/iris-notify sends for Nagios and Icinga. A host or service is one
+// incident, so reminders and notifications of several contacts change nothing.
 func Nagios(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil {
@@ -25,8 +25,10 @@ func Nagios(r intake.Request) ([]intake.Event, error) {
 	if host == "" {
 		return nil, fault.Invalidf("host", "host is missing")
 	}
-	e := intake.Event{Status: intake.Firing, Key: host, Title: host, Summary: m.text("output"), Severity: nagiosSeverities[strings.ToUpper(state)],
-		Labels: pick(m, "host", "service", "state"), Annotations: pick(m, "author", "comment"), StartsAt: epoch(m.text("time")), Context: r.Body}
+	e := intake.Event{Status: intake.Firing, Key: host, Title: host, Summary: m.text("output"),
+		Severity: nagiosSeverities[strings.ToUpper(state)],
+		Labels:   pick(m, "host", "service", "state"), Annotations: pick(m, "author",
+			"comment"), StartsAt: epoch(m.text("time")), Context: r.Body}
 	if service != "" {
 		e.Key, e.Title = host+"!"+service, service+" on "+host
 	}

@@ -28,9 +28,11 @@ func TestNagiosCommand(t *testing.T) {
 	notify := func(token string, args ...string) error {
 		file := filepath.Join(t.TempDir(), "token")
 		require.NoError(t, os.WriteFile(file, []byte(token+"\n"), 0o600))
-		return exec.CommandContext(t.Context(), "../../../deploy/nagios/iris-notify", append([]string{iris.URL, file}, args...)...).Run()
+		return exec.CommandContext(t.Context(), "../../../deploy/nagios/iris-notify",
+			append([]string{iris.URL, file}, args...)...).Run()
 	}
-	require.NoError(t, notify("secret", "PROBLEM", "db7", `C:\ "x"`, "CRITICAL", "3 % free\nof 10 GB", "1772590290", "ann", "mine"))
+	require.NoError(t, notify("secret", "PROBLEM", "db7", `C:\ "x"`, "CRITICAL", "3 % free\nof 10 GB", "1772590290",
+		"ann", "mine"))
 	e := only(t, Nagios, <-bodies)
 	require.Equal(t, `db7!C:\ "x"`, e.Key)
 	require.Equal(t, "3 % free\nof 10 GB", e.Summary)

@@ -23,7 +23,8 @@ func Opsgenie(r intake.Request) ([]intake.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := intake.Event{Status: intake.Firing, Key: ShortKey(m.text("alias")), Title: humanize.Shorten(m.text("message"), maxMessage),
+	e := intake.Event{Status: intake.Firing, Key: ShortKey(m.text("alias")),
+		Title:   humanize.Shorten(m.text("message"), maxMessage),
 		Summary: m.text("description"), Severity: opsgenieSeverity(m.text("priority")), Context: r.Body}
 	if e.Title == "" {
 		return nil, fault.Invalidf("message", "message is missing")
@@ -94,8 +95,10 @@ type OpsgenieFacts struct {
 // OpsgenieFactsOf reads the facts of a payload. Members with a wrong type count as absent.
 func OpsgenieFactsOf(payload map[string]json.RawMessage) OpsgenieFacts {
 	m := members(payload)
-	f := OpsgenieFacts{Message: m.text("message"), Description: m.text("description"), Source: m.text("source"), Entity: m.text("entity"),
-		Priority: firstOf(m.text("priority"), "P3"), Tags: m.strings("tags"), Actions: m.strings("actions"), Details: m.within("details").texts()}
+	f := OpsgenieFacts{Message: m.text("message"), Description: m.text("description"), Source: m.text("source"),
+		Entity: m.text("entity"),
+		Priority: firstOf(m.text("priority"),
+			"P3"), Tags: m.strings("tags"), Actions: m.strings("actions"), Details: m.within("details").texts()}
 	for _, r := range slices.Concat(m.list("responders"), m.list("teams")) {
 		f.Responders = append(f.Responders, pick(r, "type", "id", "name", "username"))
 	}

@@ -28,11 +28,15 @@ func TestOpsgenieEdits(t *testing.T) {
 		"same text":   {OpsgenieEdit{Field: "message", Value: "Disk"}, "", OpsgenieFacts{}},
 		"no such tag": {OpsgenieEdit{DropTags: []string{"none"}}, "", OpsgenieFacts{}},
 		"tags": {OpsgenieEdit{AddTags: []string{"b", "b"}, DropTags: []string{"7"}}, "tags removed: 7; tags added: b",
-			OpsgenieFacts{Message: "Disk", Priority: "P3", Tags: []string{"env:prod", "b"}, Details: map[string]string{"host": "db7"}}},
-		"details": {OpsgenieEdit{SetDetails: map[string]string{"host": "db8", "disk": "sda"}}, "details set: disk, host",
-			OpsgenieFacts{Message: "Disk", Priority: "P3", Tags: []string{"env:prod", "7"}, Details: map[string]string{"host": "db8", "disk": "sda"}}},
+			OpsgenieFacts{Message: "Disk", Priority: "P3", Tags: []string{"env:prod", "b"},
+				Details: map[string]string{"host": "db7"}}},
+		"details": {OpsgenieEdit{SetDetails: map[string]string{"host": "db8", "disk": "sda"}},
+			"details set: disk, host",
+			OpsgenieFacts{Message: "Disk", Priority: "P3", Tags: []string{"env:prod", "7"},
+				Details: map[string]string{"host": "db8", "disk": "sda"}}},
 		"priority": {OpsgenieEdit{Field: "priority", Value: "P1"}, "priority changed from P3 to P1",
-			OpsgenieFacts{Message: "Disk", Priority: "P1", Tags: []string{"env:prod", "7"}, Details: map[string]string{"host": "db7"}}},
+			OpsgenieFacts{Message: "Disk", Priority: "P1", Tags: []string{"env:prod", "7"},
+				Details: map[string]string{"host": "db7"}}},
 	} {
 		after, text, err := c.edit.Apply(payload)
 		require.NoError(t, err, what)
@@ -51,7 +55,8 @@ func TestOpsgenieEdits(t *testing.T) {
 	require.Equal(t, "tags", fault.FieldOf(err))
 }
 
-// FuzzOpsgenieEdit checks that an edited alert is an alert again, and that a second edit of the same kind changes nothing.
+// FuzzOpsgenieEdit checks that an edited alert is an alert again, and that a second edit of the same kind changes
+// nothing.
 func FuzzOpsgenieEdit(f *testing.F) {
 	for _, body := range samples(f) {
 		f.Add(body, "team:db", "message")

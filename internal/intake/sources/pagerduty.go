@@ -13,7 +13,8 @@ import (
 const maxSummary = 1024
 
 // statuses are the actions of PagerDuty's events.
-var statuses = map[string]intake.Status{"trigger": intake.Firing, "acknowledge": intake.Acknowledged, "resolve": intake.Resolved}
+var statuses = map[string]intake.Status{"trigger": intake.Firing, "acknowledge": intake.Acknowledged,
+	"resolve": intake.Resolved}
 
 // PagerDuty decodes an event of PagerDuty's Events API v2. A trigger without dedup_key has an empty key.
 func PagerDuty(r intake.Request) ([]intake.Event, error) {
@@ -22,7 +23,8 @@ func PagerDuty(r intake.Request) ([]intake.Event, error) {
 		return nil, err
 	}
 	payload := m.within("payload")
-	e := intake.Event{Key: m.text("dedup_key"), Title: humanize.Shorten(payload.text("summary"), maxSummary), Severity: severity(payload.text("severity")),
+	e := intake.Event{Key: m.text("dedup_key"), Title: humanize.Shorten(payload.text("summary"), maxSummary),
+		Severity: severity(payload.text("severity")),
 		StartsAt: instant(payload.text("timestamp")), Context: r.Body}
 	if err := checkEvent(&e, m, "event_action", "dedup_key"); err != nil {
 		return nil, err
@@ -51,7 +53,8 @@ func PagerDutyV1(r intake.Request) ([]intake.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := intake.Event{Key: m.text("incident_key"), Title: humanize.Shorten(m.text("description"), maxSummary), Context: r.Body}
+	e := intake.Event{Key: m.text("incident_key"), Title: humanize.Shorten(m.text("description"), maxSummary),
+		Context: r.Body}
 	if err := checkEvent(&e, m, "event_type", "incident_key"); err != nil {
 		return nil, err
 	}
@@ -75,7 +78,8 @@ func PagerDutyV1(r intake.Request) ([]intake.Event, error) {
 // maxPagerDutyKey is PagerDuty's limit of a key, in characters.
 const maxPagerDutyKey = 255
 
-// checkEvent sets the status, and hashes a key that is too long to be stored. A wrong action or key is an Invalid fault.
+// checkEvent sets the status, and hashes a key that is too long to be stored. A wrong action or key is an Invalid
+// fault.
 func checkEvent(e *intake.Event, m members, action, key string) error {
 	given := m.text(action)
 	status, known := statuses[strings.ToLower(given)]
@@ -93,7 +97,8 @@ func checkEvent(e *intake.Event, m members, action, key string) error {
 	return nil
 }
 
-// addAlerts adds what Alertmanager and Grafana put into the details: the alerts, and the labels that those that fire have in common.
+// addAlerts adds what Alertmanager and Grafana put into the details: the alerts, and the labels that those that fire
+// have in common.
 func addAlerts(e *intake.Event, details members) {
 	firing := listedAlerts(details, string(intake.Firing))
 	if e.Labels == nil {

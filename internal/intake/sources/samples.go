@@ -23,7 +23,8 @@ var typical = map[string]string{
 // Samples returns the sources that have a sample, sorted.
 func Samples() []string { return slices.Sorted(maps.Keys(typical)) }
 
-// Sample returns the context of an incident that a typical payload of a source opens. An unknown source is a NotFound fault.
+// Sample returns the context of an incident that a typical payload of a source opens. An unknown source is a NotFound
+// fault.
 func Sample(source string) (json.RawMessage, error) {
 	name, ok := typical[source]
 	if !ok {

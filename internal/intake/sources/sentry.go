@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
-// Sentry decodes the webhooks of an internal integration of Sentry. Alerts about issues and changes of issues have the key of the issue,
-// so resolving or ignoring the issue resolves the incident.
+// Sentry decodes the webhooks of an internal integration of Sentry. Alerts about issues and changes of issues have the
+// key of the issue, so resolving or ignoring the issue resolves the incident.
 func Sentry(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil {
@@ -37,8 +37,10 @@ func Sentry(r intake.Request) ([]intake.Event, error) {
 
 func sentryMetric(data members, action string) intake.Event {
 	alert := data.within("metric_alert")
-	e := intake.Event{Key: keyed("metric:", alert.text("id")), Title: firstOf(data.text("description_title"), alert.text("title")), Summary: data.text("description_text"),
-		Severity: severity(action), StartsAt: instant(alert.text("date_started")), Links: addLink(nil, data.text("web_url"), "Sentry")}
+	e := intake.Event{Key: keyed("metric:", alert.text("id")),
+		Title: firstOf(data.text("description_title"), alert.text("title")), Summary: data.text("description_text"),
+		Severity: severity(action), StartsAt: instant(alert.text("date_started")), Links: addLink(nil,
+			data.text("web_url"), "Sentry")}
 	switch action {
 	case "critical", "warning", "open":
 		e.Status = intake.Firing
@@ -50,8 +52,10 @@ func sentryMetric(data members, action string) intake.Event {
 
 func sentryEvent(data members) intake.Event {
 	event := data.within("event")
-	e := intake.Event{Status: intake.Firing, Key: keyed("issue:", event.text("issue_id")), Title: event.text("title"), Severity: severity(event.text("level")),
-		Labels: pick(event, "level", "environment", "project"), StartsAt: instant(event.text("datetime")), Links: addLink(nil, event.text("web_url"), "Sentry")}
+	e := intake.Event{Status: intake.Firing, Key: keyed("issue:", event.text("issue_id")), Title: event.text("title"),
+		Severity: severity(event.text("level")),
+		Labels: pick(event, "level", "environment",
+			"project"), StartsAt: instant(event.text("datetime")), Links: addLink(nil, event.text("web_url"), "Sentry")}
 	if rule := data.text("triggered_rule"); rule != "" {
 		e.Annotations = map[string]string{"triggered_rule": rule}
 	}
@@ -67,8 +71,9 @@ func sentryEvent(data members) intake.Event {
 }
 
 func sentryIssue(issue members, action string) intake.Event {
-	e := intake.Event{Key: keyed("issue:", issue.text("id")), Title: issue.text("title"), Severity: severity(issue.text("level")),
-		Labels: pick(issue, "shortId", "level"), Links: addLink(nil, issue.text("web_url", "permalink"), "Sentry")}
+	e := intake.Event{Key: keyed("issue:", issue.text("id")), Title: issue.text("title"),
+		Severity: severity(issue.text("level")),
+		Labels:   pick(issue, "shortId", "level"), Links: addLink(nil, issue.text("web_url", "permalink"), "Sentry")}
 	switch action {
 	case "created", "unresolved":
 		e.Status = intake.Firing

@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
-// SNS decodes notifications of Amazon SNS, with and without raw delivery. A message with an alarm of CloudWatch has the alarm's name as
-// key; any other message is decoded like Generic. Confirmations of subscriptions are no events.
+// SNS decodes notifications of Amazon SNS, with and without raw delivery. A message with an alarm of CloudWatch has the
+// alarm's name as key; any other message is decoded like Generic. Confirmations of subscriptions are no events.
 func SNS(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil || strings.EqualFold(r.Header("X-Amz-Sns-Rawdelivery"), "true") {
@@ -29,7 +29,8 @@ func SNS(r intake.Request) ([]intake.Event, error) {
 	return snsMessage(r, m.text("Subject"), m.text("MessageId"))
 }
 
-// snsMessage decodes the message of a notification. A retry has the same id, so the id identifies a message without a key.
+// snsMessage decodes the message of a notification. A retry has the same id, so the id identifies a message without a
+// key.
 func snsMessage(r intake.Request, subject, id string) ([]intake.Event, error) {
 	if m, err := object(r.Body); err == nil && m.text("AlarmName") != "" {
 		return cloudWatch(m, r.Body), nil
@@ -53,8 +54,10 @@ func snsMessage(r intake.Request, subject, id string) ([]intake.Event, error) {
 // cloudWatch decodes an alarm. Insufficient data says nothing about the alarm.
 func cloudWatch(m members, body []byte) []intake.Event {
 	trigger := m.within("Trigger")
-	e := intake.Event{Status: intake.Firing, Key: ShortKey(m.text("AlarmArn", "AlarmName")), Title: humanize.Shorten(m.text("AlarmName"), maxSummary),
-		Summary: firstOf(m.text("AlarmDescription"), m.text("NewStateReason")), StartsAt: instant(m.text("StateChangeTime")), Context: body,
+	e := intake.Event{Status: intake.Firing, Key: ShortKey(m.text("AlarmArn", "AlarmName")),
+		Title: humanize.Shorten(m.text("AlarmName"), maxSummary),
+		Summary: firstOf(m.text("AlarmDescription"),
+			m.text("NewStateReason")), StartsAt: instant(m.text("StateChangeTime")), Context: body,
 		Labels: map[string]string{}, Annotations: pick(m, "NewStateReason")}
 	for _, l := range [][2]string{{"account", m.text("AWSAccountId")}, {"region", m.text("Region")}, {"metric", trigger.text("MetricName")}, {"namespace", trigger.text("Namespace")}} {
 		if l[1] != "" {

@@ -1,5 +1,5 @@
-// Package sources decodes the deliveries of alert sources into events. It has one file for each source. The decoders are pure: they
-// store nothing and read no address. The edge that takes deliveries calls them.
+// Package sources decodes the deliveries of alert sources into events. It has one file for each source. The decoders
+// are pure: they store nothing and read no address. The edge that takes deliveries calls them.
 package sources
 
 import (
@@ -205,7 +205,8 @@ func absolute(address string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// instant reads a time of a sender, in the microseconds that PostgreSQL stores. An unreadable time or the year 1 is zero.
+// instant reads a time of a sender, in the microseconds that PostgreSQL stores. An unreadable time or the year 1 is
+// zero.
 func instant(s string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02 15:04:05.999999999Z07:00"} {
 		if t, err := time.Parse(layout, s); err == nil && t.Year() > 1 && t.Year() <= 9999 {

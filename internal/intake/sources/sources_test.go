@@ -47,12 +47,14 @@ func TestAlertmanager(t *testing.T) {
 	require.True(t, e.Alerts[1].EndsAt.IsZero(), "the year 1 means that it is not over")
 	over := strings.ReplaceAll(group1, `"status":"firing"`, `"status":"resolved"`)
 	require.Equal(t, intake.Resolved, only(t, Alertmanager, over).Status)
-	require.Equal(t, intake.Firing, only(t, Alertmanager, strings.Replace(over, `"truncatedAlerts":0`, `"truncatedAlerts":3`, 1)).Status, "cut alerts may fire")
+	require.Equal(t, intake.Firing, only(t, Alertmanager, strings.Replace(over, `"truncatedAlerts":0`,
+		`"truncatedAlerts":3`, 1)).Status, "cut alerts may fire")
 }
 
 func TestGrafana(t *testing.T) {
 	t.Parallel()
-	e := only(t, Grafana, strings.Replace(group1, `"version":"4"`, `"version":"1","orgId":7,"title":"[FIRING:1] Disk"`, 1))
+	e := only(t, Grafana, strings.Replace(group1, `"version":"4"`, `"version":"1","orgId":7,"title":"[FIRING:1] Disk"`,
+		1))
 	require.Equal(t, `7/{}:{alertname="Disk"}/db`, e.Key)
 	rule := `{"title":"[Alerting] Latency","ruleId":3,"ruleName":"Latency","ruleUrl":"https://g.example/r/3","state":"alerting","message":"slow","orgId":1,"tags":{"severity":"high"}}`
 	e = only(t, Grafana, rule)
@@ -74,19 +76,23 @@ func TestPagerDuty(t *testing.T) {
 	require.Equal(t, map[string]string{"source": "db7"}, e.Labels)
 	require.Equal(t, map[string]string{"used_pct": "95"}, e.Annotations)
 	require.Equal(t, time.Date(2026, 11, 22, 9, 13, 57, 0, time.UTC), e.StartsAt)
-	require.Equal(t, []intake.Link{{URL: "https://wiki.example.net/disk", Text: "Runbook"}, {URL: "https://probe.example", Text: "probe"}}, e.Links)
+	require.Equal(t, []intake.Link{{URL: "https://wiki.example.net/disk", Text: "Runbook"},
+		{URL: "https://probe.example", Text: "probe"}}, e.Links)
 	require.Len(t, e.Images, 1)
 	e = only(t, PagerDuty, `{"event_action":"trigger","payload":{"summary":"s","custom_details":{"firing":[
 		{"status":"firing","labels":{"team":"db","host":"a"},"fingerprint":"1"},{"status":"firing","labels":{"team":"db","host":"b"},"fingerprint":"2"}]}}}`)
 	require.Equal(t, map[string]string{"team": "db"}, e.Labels, "those that all alerts have")
 	require.Len(t, e.Alerts, 2)
-	require.Equal(t, intake.Resolved, only(t, PagerDutyV1, `{"service_key":"x","event_type":"resolve","incident_key":"k","event_action":"","payload":null}`).Status)
+	require.Equal(t, intake.Resolved, only(t, PagerDutyV1,
+		`{"service_key":"x","event_type":"resolve","incident_key":"k","event_action":"","payload":null}`).Status)
 	for _, c := range []struct {
 		decode      intake.Decoder
 		body, field string
 	}{
-		{PagerDuty, `{}`, "event_action"}, {PagerDuty, `{"event_action":"x"}`, "event_action"}, {PagerDuty, `{"event_action":"resolve"}`, "dedup_key"},
-		{PagerDuty, `{"event_action":"trigger"}`, "payload.summary"}, {PagerDutyV1, `{"event_type":"trigger"}`, "description"},
+		{PagerDuty, `{}`, "event_action"}, {PagerDuty, `{"event_action":"x"}`, "event_action"}, {PagerDuty,
+			`{"event_action":"resolve"}`, "dedup_key"},
+		{PagerDuty, `{"event_action":"trigger"}`, "payload.summary"}, {PagerDutyV1, `{"event_type":"trigger"}`,
+			"description"},
 		{PagerDuty, `{"event_action":"resolve","dedup_key":"` + strings.Repeat("k", 256) + `"}`, "dedup_key"},
 	} {
 		_, err := c.decode(request(c.body))
@@ -103,8 +109,10 @@ func TestGeneric(t *testing.T) {
 	require.Equal(t, "exit 2", e.Summary)
 	require.Equal(t, intake.Error, e.Severity)
 	require.Equal(t, intake.Resolved, only(t, Generic, `{"id":"job-17","status":"OK"}`).Status)
-	require.Equal(t, only(t, Generic, `{"title":"a","host":"h"}`).Key, only(t, Generic, `{"host":"h","title":"a","x":1}`).Key)
-	require.NotEqual(t, only(t, Generic, `{"title":"a","host":"h"}`).Key, only(t, Generic, `{"title":"a","host":"g"}`).Key)
+	require.Equal(t, only(t, Generic, `{"title":"a","host":"h"}`).Key,
+		only(t, Generic, `{"host":"h","title":"a","x":1}`).Key)
+	require.NotEqual(t, only(t, Generic, `{"title":"a","host":"h"}`).Key,
+		only(t, Generic, `{"title":"a","host":"g"}`).Key)
 	e = only(t, Generic, "Disk full\non db7")
 	require.Equal(t, "Disk full", e.Title)
 	require.Equal(t, "on db7", e.Summary)
@@ -133,7 +141,8 @@ func TestGeneric(t *testing.T) {
 	}
 }
 
-// swollen returns an object with n members of a few bytes in front of its own, at the top, in its labels and in its first alert.
+// swollen returns an object with n members of a few bytes in front of its own, at the top, in its labels and in its
+// first alert.
 func swollen(body []byte, n int) []byte {
 	var many strings.Builder
 	for i := range n {
@@ -148,10 +157,12 @@ func swollen(body []byte, n int) []byte {
 	return body
 }
 
-// decodeDeadline is far above what any body of the largest size needs. A decoder whose time is not linear in the size exceeds it.
+// decodeDeadline is far above what any body of the largest size needs. A decoder whose time is not linear in the size
+// exceeds it.
 const decodeDeadline = 20 * time.Second
 
-// FuzzDecoders checks what the packages behind the decoders rely on, for every body, and that no body keeps a decoder busy.
+// FuzzDecoders checks what the packages behind the decoders rely on, for every body, and that no body keeps a decoder
+// busy.
 func FuzzDecoders(f *testing.F) {
 	for _, s := range []string{group1, `{"state":"ok"}`, `{"alerts":[null],"labels":7}`, `[{"title":"a"}]`, `{"Message":"{\"AlarmName\":\"a\\u0000\"}"}`} {
 		f.Add([]byte(s), 0)
@@ -165,7 +176,8 @@ func FuzzDecoders(f *testing.F) {
 		all := All()
 		all["v1"] = PagerDutyV1
 		for name, decode := range all {
-			deadline := time.AfterFunc(decodeDeadline, func() { panic(name + " is still decoding " + humanize.Shorten(string(body), 2000)) })
+			deadline := time.AfterFunc(decodeDeadline,
+				func() { panic(name + " is still decoding " + humanize.Shorten(string(body), 2000)) })
 			events, err := decode(request(string(body)))
 			for _, e := range events[:min(len(events), 20)] {
 				if context, err := intake.ContextOf(e, "i", e.Severity); err == nil {
@@ -178,7 +190,8 @@ func FuzzDecoders(f *testing.F) {
 			}
 			for _, e := range events {
 				require.LessOrEqual(t, len(e.Key), intake.MaxKey, name)
-				require.Contains(t, []intake.Status{intake.Firing, intake.Acknowledged, intake.Resolved}, e.Status, name)
+				require.Contains(t, []intake.Status{intake.Firing, intake.Acknowledged, intake.Resolved}, e.Status,
+					name)
 				require.True(t, len(e.Context) == 0 || json.Valid(e.Context), name)
 				for _, l := range e.Links {
 					require.True(t, absolute(l.URL), "%s: %s", name, l.URL)
@@ -198,7 +211,8 @@ func FuzzDecoders(f *testing.F) {
 func TestKeysOfPagerDutyAreLimitedInCharacters(t *testing.T) {
 	t.Parallel()
 	decode := func(action, key string) (string, error) {
-		body := `{"event_action":"` + action + `","dedup_key":"` + key + `","payload":{"summary":"s","source":"h","severity":"error"}}`
+		body := `{"event_action":"` + action + `","dedup_key":"` + key +
+			`","payload":{"summary":"s","source":"h","severity":"error"}}`
 		events, err := PagerDuty(intake.Request{Body: []byte(body)})
 		if err != nil {
 			return "", err

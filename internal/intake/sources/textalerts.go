@@ -15,8 +15,8 @@ const maxTextAlerts = 10_000
 // sectionEnds are the lines that follow the annotations of an alert in the texts of Alertmanager and Grafana.
 var sectionEnds = []string{"Source: ", "Silence: ", "Dashboard: ", "Panel: ", "Value: "}
 
-// textAlerts returns the alerts of a text that the default templates of Alertmanager (up to 0.29) and Grafana make, in the form of a list
-// of alerts. Any other text has none. An alert is:
+// textAlerts returns the alerts of a text that the default templates of Alertmanager (up to 0.29) and Grafana make, in
+// the form of a list of alerts. Any other text has none. An alert is:
 //
 //	Labels:
 //	 - alertname = Disk
@@ -75,7 +75,8 @@ func textAlerts(text, status string) []members {
 	return out
 }
 
-// prometheusFingerprint returns the fingerprint that Prometheus and Alertmanager give labels, so that an alert is the same as a text and in a list.
+// prometheusFingerprint returns the fingerprint that Prometheus and Alertmanager give labels, so that an alert is the
+// same as a text and in a list.
 func prometheusFingerprint(labels map[string]string) string {
 	h := fnv.New64a()
 	for _, name := range slices.Sorted(maps.Keys(labels)) {

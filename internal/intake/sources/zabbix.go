@@ -15,7 +15,8 @@ var zabbixSeverities = map[string]intake.Severity{
 	"0": intake.Info, "1": intake.Info, "2": intake.Warning, "3": intake.Warning, "4": intake.Error, "5": intake.Critical,
 }
 
-// Zabbix decodes what the media type deploy/zabbix/iris.yaml sends. A problem, its updates and its recovery have the problem's event id.
+// Zabbix decodes what the media type deploy/zabbix/iris.yaml sends. A problem, its updates and its recovery have the
+// problem's event id.
 func Zabbix(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil {
@@ -26,7 +27,8 @@ func Zabbix(r intake.Request) ([]intake.Event, error) {
 	if id == "" {
 		return nil, fault.Invalidf("event_id", "event_id is missing: send {EVENT.ID}")
 	}
-	e := intake.Event{Status: intake.Firing, Key: ShortKey(id), Title: humanize.Shorten(m.text("name"), maxSummary), Summary: m.text("message", "opdata"),
+	e := intake.Event{Status: intake.Firing, Key: ShortKey(id), Title: humanize.Shorten(m.text("name"), maxSummary),
+		Summary:  m.text("message", "opdata"),
 		Severity: zabbixSeverities[m.text("nseverity")], Labels: pick(m, "host"), Context: r.Body}
 	switch {
 	case m.text("value") == "0":

@@ -1,6 +1,6 @@
-// Package audit has the entries of the audit log: who changed which setting or right, from where, and what it was before and after. The
-// storage writes an entry in the transaction of its change. Incidents and messages have logs of their own and are not in this one.
-// docs/audit.md describes the log for operators.
+// Package audit has the entries of the audit log: who changed which setting or right, from where, and what it was
+// before and after. The storage writes an entry in the transaction of its change. Incidents and messages have logs of
+// their own and are not in this one. docs/audit.md describes the log for operators.
 package audit
 
 import (
@@ -28,8 +28,8 @@ func Kinds() []Kind {
 	return []Kind{Person, Application, Service, Operator, Directory, Provider, Program, Nobody}
 }
 
-// Origin says who makes a change and from where. A request, command or job puts it into its context; the storage reads it there. The zero
-// value is a program of Iris.
+// Origin says who makes a change and from where. A request, command or job puts it into its context; the storage reads
+// it there. The zero value is a program of Iris.
 type Origin struct {
 	Kind    Kind
 	Actor   string // the name, for example "ann"
@@ -38,7 +38,8 @@ type Origin struct {
 	TokenID int64  // the personal token or service token of the request; 0 = none
 	Address string // of the client; "" = no request
 	Request string // the id of the request, as in the header X-Iris-Request-Id; "" = no request
-	// OldLogin means that the request has a session whose log-in is not recent: dangerous changes are refused. It is not stored.
+	// OldLogin means that the request has a session whose log-in is not recent: dangerous changes are refused. It is
+	// not stored.
 	OldLogin bool
 }
 

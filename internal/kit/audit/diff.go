@@ -15,8 +15,9 @@ import (
 // maxValue is how many bytes of a value are kept.
 const maxValue = 2000
 
-// Diff lists the fields in which two values differ, sorted by name. The values are structs, maps or nil for "there is none". Fields have
-// names in snake_case with a dot for each level, and an index in lists: "steps[0].wait". A field with the tag `audit:"-"` is left out.
+// Diff lists the fields in which two values differ, sorted by name. The values are structs, maps or nil for "there is
+// none". Fields have names in snake_case with a dot for each level, and an index in lists: "steps[0].wait". A field
+// with the tag `audit:"-"` is left out.
 func Diff(before, after any) []Change {
 	was, is := map[string]string{}, map[string]string{}
 	flatten(was, "", reflect.ValueOf(before))

@@ -1,5 +1,5 @@
-// Package auditlog writes the audit log: the entry of a change, in the transaction of the change. The other packages of the storage call it.
-// Package access reads the log.
+// Package auditlog writes the audit log: the entry of a change, in the transaction of the change. The other packages of
+// the storage call it. Package access reads the log.
 package auditlog
 
 import (
@@ -18,8 +18,8 @@ import (
 // maxChanges is how many changed fields an entry keeps.
 const maxChanges = 200
 
-// Write stores an entry with the origin of the context. It belongs into the transaction of the change. It returns audit.ErrLogInAgain if the change
-// needs a recent log-in.
+// Write stores an entry with the origin of the context. It belongs into the transaction of the change. It returns
+// audit.ErrLogInAgain if the change needs a recent log-in.
 func Write(ctx context.Context, q *db.Queries, e audit.Entry) error {
 	if !e.Action.Known() {
 		return fmt.Errorf("the audit log has no action %q", e.Action)
@@ -28,11 +28,13 @@ func Write(ctx context.Context, q *db.Queries, e audit.Entry) error {
 	if err := audit.Confirmed(from, e); err != nil {
 		return err
 	}
-	p := db.AppendAuditParams{Actor: postgres.Storable(cmp.Or(e.Actor, from.Actor, "iris")), Action: string(e.Action), Object: postgres.Storable(e.Object), Detail: postgres.Storable(e.Detail),
+	p := db.AppendAuditParams{Actor: postgres.Storable(cmp.Or(e.Actor, from.Actor, "iris")), Action: string(e.Action),
+		Object: postgres.Storable(e.Object), Detail: postgres.Storable(e.Detail),
 		ActorKind: string(from.Kind), ActorID: number(from.ActorID), Through: postgres.Storable(from.Through), TokenID: number(from.TokenID),
 		Address: postgres.Storable(from.Address), RequestID: from.Request}
 	if more := len(e.Changes) - maxChanges; more > 0 {
-		e.Changes = append(e.Changes[:maxChanges:maxChanges], audit.Change{Field: "…", After: fmt.Sprintf("%d more fields", more)})
+		e.Changes = append(e.Changes[:maxChanges:maxChanges],
+			audit.Change{Field: "…", After: fmt.Sprintf("%d more fields", more)})
 	}
 	if len(e.Changes) > 0 {
 		raw, err := json.Marshal(e.Changes)
@@ -51,8 +53,8 @@ func number(n int64) *int64 {
 	return &n
 }
 
-// WriteOncall stores an entry of a calendar: in the log of the on-call API, in which the context has the predecessor's form, and in the
-// audit log. changes replace what the audit log would show of the context.
+// WriteOncall stores an entry of a calendar: in the log of the on-call API, in which the context has the predecessor's
+// form, and in the audit log. changes replace what the audit log would show of the context.
 func WriteOncall(ctx context.Context, q *db.Queries, owner, team, action string, context map[string]any, changes ...audit.Change) error {
 	if context == nil {
 		context = map[string]any{}
@@ -67,7 +69,8 @@ func WriteOncall(ctx context.Context, q *db.Queries, owner, team, action string,
 	if changes == nil {
 		changes = ofContext(context)
 	}
-	return Write(ctx, q, audit.Entry{Actor: owner, Action: audit.Calendar(action), Object: "team " + team, Changes: changes})
+	return Write(ctx, q, audit.Entry{Actor: owner, Action: audit.Calendar(action), Object: "team " + team,
+		Changes: changes})
 }
 
 // ofContext returns the changed fields that the context of an entry of a calendar has.

@@ -35,7 +35,10 @@ func Application(id int64) State {
 
 // Plan is the state of the active version of a plan.
 func Plan(name string) State {
-	return State{"plan", func(ctx context.Context, q *db.Queries) (json.RawMessage, error) { return q.AuditedPlan(ctx, name) }}
+	return State{"plan", func(ctx context.Context, q *db.Queries) (json.RawMessage, error) {
+		return q.AuditedPlan(ctx,
+			name)
+	}}
 }
 
 // Template is the state of the active version of a template.
@@ -43,8 +46,8 @@ func Template(name string) State {
 	return State{"template", func(ctx context.Context, q *db.Queries) (json.RawMessage, error) { return q.AuditedTemplate(ctx, name) }}
 }
 
-// Change makes a change of an object in a transaction and writes its entry with the fields before and after. An object that does not exist
-// before the change is a NotFound fault.
+// Change makes a change of an object in a transaction and writes its entry with the fields before and after. An object
+// that does not exist before the change is a NotFound fault.
 func Change(ctx context.Context, d *postgres.DB, of State, e audit.Entry, change func(context.Context, *db.Queries) error) error {
 	return d.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		before, err := of.load(ctx, q)
@@ -58,8 +61,8 @@ func Change(ctx context.Context, d *postgres.DB, of State, e audit.Entry, change
 	})
 }
 
-// Changing makes a change and writes its entry with the fields before and after, in the transaction of q. The object may be created or
-// deleted by the change. Without Object, the entry names the object as the state does.
+// Changing makes a change and writes its entry with the fields before and after, in the transaction of q. The object
+// may be created or deleted by the change. Without Object, the entry names the object as the state does.
 func Changing(ctx context.Context, q *db.Queries, of State, e audit.Entry, change func() error) error {
 	before, err := of.load(ctx, q)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package batch turns many small pieces of work that come at the same time into few large ones. It is a library: it
 // imports nothing of Iris but faults. Storage and delivery use it.
 //
-// A large batch costs little more than a small one. So a single item is processed immediately. In a flood, batches begin
-// at least a gap apart.
+// A large batch costs little more than a small one. So a single item is processed immediately. In a flood, batches
+// begin at least a gap apart.
 package batch
 
 import "time"
@@ -17,8 +17,9 @@ type line[T any] struct {
 	last    time.Time // begin of the latest batch; zero if it was smaller than flood
 }
 
-// wait returns how long to wait for more items before the next batch begins. most is the maximum size of that batch. done
-// is the end of the previous batch: the pause after it is as long as it took, at most the gap. A zero done means no pause.
+// wait returns how long to wait for more items before the next batch begins. most is the maximum size of that batch.
+// done is the end of the previous batch: the pause after it is as long as it took, at most the gap. A zero done means
+// no pause.
 func (l *line[T]) wait(most int, done time.Time) time.Duration {
 	if l.gap == 0 || l.last.IsZero() || len(l.waiting) >= most {
 		return 0
@@ -44,9 +45,9 @@ func (l *line[T]) take(most int) []T {
 	return out
 }
 
-// Split calls work with all items. If that fails because of an item, Split works on each half in the same way, so that only
-// the bad item fails. bad reports whether an item caused an error; Split returns any other error at once. alone gets each
-// bad item with its error.
+// Split calls work with all items. If that fails because of an item, Split works on each half in the same way, so that
+// only the bad item fails. bad reports whether an item caused an error; Split returns any other error at once. alone
+// gets each bad item with its error.
 func Split[T any](items []T, work func([]T) error, bad func(error) bool, alone func(T, error)) error {
 	err := work(items)
 	switch {

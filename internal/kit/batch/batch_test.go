@@ -245,7 +245,8 @@ func TestSplitFindsTheBadItems(t *testing.T) {
 	})
 	away := errors.New("away")
 	runs := 0
-	err := kitbatch.Split([]int{1, 2, 3, 4}, func([]int) error { runs++; return away }, bad, func(int, error) { t.Error("no item is bad") })
+	err := kitbatch.Split([]int{1, 2, 3, 4}, func([]int) error { runs++; return away }, bad,
+		func(int, error) { t.Error("no item is bad") })
 	require.ErrorIs(t, err, away)
 	require.Equal(t, 1, runs)
 }

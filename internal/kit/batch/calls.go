@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// Calls runs simultaneous calls as few batches. While the maximum number of batches runs, new calls wait and go into the
-// next batch. Calls is safe for concurrent use. It has no goroutine while no call waits.
+// Calls runs simultaneous calls as few batches. While the maximum number of batches runs, new calls wait and go into
+// the next batch. Calls is safe for concurrent use. It has no goroutine while no call waits.
 type Calls[T, R any] struct {
 	cfg Config[T, R]
 
@@ -21,13 +21,14 @@ type Calls[T, R any] struct {
 
 // Config of Calls.
 type Config[T, R any] struct {
-	// Run does the work of a batch and returns a result for each item, in the same order. Its context has no deadline and
-	// carries the values of one of the callers. A panic of Run becomes an error.
+	// Run does the work of a batch and returns a result for each item, in the same order. Its context has no deadline
+	// and carries the values of one of the callers. A panic of Run becomes an error.
 	Run func(ctx context.Context, items []T) ([]R, error)
 	// Bad reports whether one of the items caused an error of Run. Then the batch is split until that item fails alone.
 	// nil = always.
 	Bad func(error) bool
-	// Size is the maximum number of items in a batch. Runs is the maximum number of simultaneous batches. Both are at least 1.
+	// Size is the maximum number of items in a batch. Runs is the maximum number of simultaneous batches. Both are at
+	// least 1.
 	Size, Runs int
 	// Gap is the time from the begin of one batch to the begin of the next in a flood. 0 = none.
 	Gap time.Duration
@@ -48,8 +49,8 @@ func NewCalls[T, R any](cfg Config[T, R]) *Calls[T, R] {
 	return &Calls[T, R]{cfg: cfg, line: line[*call[T, R]]{gap: cfg.Gap}}
 }
 
-// Do works on an item as part of a batch. It returns the result, or the error of the batch or the item. If ctx ends first,
-// Do returns ctx.Err(), and the work may still be done.
+// Do works on an item as part of a batch. It returns the result, or the error of the batch or the item. If ctx ends
+// first, Do returns ctx.Err(), and the work may still be done.
 func (c *Calls[T, R]) Do(ctx context.Context, item T) (R, error) {
 	mine := &call[T, R]{item: item, done: make(chan struct{})}
 	c.mu.Lock()
@@ -113,8 +114,8 @@ func (c *Calls[T, R]) run(ctx context.Context, calls []*call[T, R]) (err error) 
 	return nil
 }
 
-// end sets the error and wakes the caller of Do. Only the first end of a call counts. It needs no lock: only one goroutine
-// works on a call.
+// end sets the error and wakes the caller of Do. Only the first end of a call counts. It needs no lock: only one
+// goroutine works on a call.
 func (c *call[T, R]) end(err error) {
 	select {
 	case <-c.done:

@@ -43,9 +43,9 @@ func (q *Queue[T]) Len() int {
 	return len(q.line.waiting)
 }
 
-// Next waits for items, removes at most that many and returns them in the order in which they were added. It returns nil
-// if ctx has ended and no item waits. A worker calls Next as soon as its batch is done: the time of the call is the end of
-// that batch.
+// Next waits for items, removes at most that many and returns them in the order in which they were added. It returns
+// nil if ctx has ended and no item waits. A worker calls Next as soon as its batch is done: the time of the call is the
+// end of that batch.
 func (q *Queue[T]) Next(ctx context.Context, most int) []T {
 	done := time.Now()
 	for {

@@ -1,8 +1,8 @@
 // Package cache keeps values that were read a short time ago, so that many callers cost one read. It is a library: it
 // imports nothing of Iris but faults. Storage, the resolver, the edges and the vendors use it.
 //
-// A value is never older than the TTL of the cache at the time of the call. With a TTL of 0 no value is kept, but concurrent
-// calls still share reads: a call joins only a read that begins after the call.
+// A value is never older than the TTL of the cache at the time of the call. With a TTL of 0 no value is kept, but
+// concurrent calls still share reads: a call joins only a read that begins after the call.
 package cache
 
 import (
@@ -61,12 +61,14 @@ func New[K comparable, V any](cfg Config[K, V]) *Cache[K, V] {
 		cfg.Entries = defaultEntries
 	}
 	c := &Cache[K, V]{cfg: cfg}
-	c.entries, _ = simplelru.NewLRU(cfg.Entries, func(_ K, e *entry[V]) { c.weight -= e.weight }) // fails for a size below 1 only
+	c.entries, _ = simplelru.NewLRU(cfg.Entries,
+		func(_ K, e *entry[V]) { c.weight -= e.weight }) // fails for a size below 1 only
 	return c
 }
 
-// Get returns the value of a key, from the cache or from read. Concurrent calls for a key share one read. The read does not
-// end with the context of its caller, and has none of its values. An error goes to all callers of that read and is not kept.
+// Get returns the value of a key, from the cache or from read. Concurrent calls for a key share one read. The read does
+// not end with the context of its caller, and has none of its values. An error goes to all callers of that read and is
+// not kept.
 func (c *Cache[K, V]) Get(ctx context.Context, k K, read func(context.Context) (V, error)) (V, error) {
 	c.mu.Lock()
 	e, known := c.entries.Get(k)
@@ -115,7 +117,8 @@ func (c *Cache[K, V]) fill(ctx context.Context, k K, e *entry[V], read func(cont
 	return v, err
 }
 
-// shared is the context of a read for all callers: it has no values of the caller that begins the read, such as its transaction.
+// shared is the context of a read for all callers: it has no values of the caller that begins the read, such as its
+// transaction.
 type shared struct{ context.Context }
 
 // Value implements context.Context.
@@ -137,8 +140,8 @@ func (c *Cache[K, V]) finish(k K, e *entry[V]) {
 	}
 }
 
-// GetAll returns the values of the keys that exist: from the cache, and from one read of all missing keys. read leaves out
-// keys that do not exist; the cache remembers them too. Concurrent calls of GetAll do not share reads.
+// GetAll returns the values of the keys that exist: from the cache, and from one read of all missing keys. read leaves
+// out keys that do not exist; the cache remembers them too. Concurrent calls of GetAll do not share reads.
 func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(ctx context.Context, missing []K) (map[K]V, error)) (map[K]V, error) {
 	out := make(map[K]V, len(keys))
 	began := time.Now()
@@ -228,8 +231,8 @@ func (c *Cache[K, V]) Clear() {
 	c.entries.Purge()
 }
 
-// fresh reports whether a call at now may use the value or the running read of e. With a TTL of 0 no entry is fresh: a call
-// needs a read that begins after it.
+// fresh reports whether a call at now may use the value or the running read of e. With a TTL of 0 no entry is fresh: a
+// call needs a read that begins after it.
 func (c *Cache[K, V]) fresh(e *entry[V], now time.Time) bool {
 	return c.cfg.TTL > 0 && now.Sub(e.began) < c.cfg.TTL
 }

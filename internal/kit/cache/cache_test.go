@@ -178,7 +178,8 @@ func TestManyKeysAreReadAtOnce(t *testing.T) {
 		require.Len(t, asked, 3)
 
 		failing := errors.New("away")
-		_, err := c.GetAll(t.Context(), []string{"c"}, func(context.Context, []string) (map[string]int, error) { return nil, failing })
+		_, err := c.GetAll(t.Context(), []string{"c"},
+			func(context.Context, []string) (map[string]int, error) { return nil, failing })
 		require.ErrorIs(t, err, failing)
 	})
 }
@@ -199,7 +200,8 @@ func TestACacheIsBounded(t *testing.T) {
 	c.Put(3, 3)
 	require.Equal(t, []int{0, 2, 3}, held(0, 1, 2, 3), "the least recently used one went")
 
-	w := cache.New(cache.Config[int, string]{TTL: cache.Forever, Weigh: func(_ int, v string) int { return len(v) }, MaxWeight: 10})
+	w := cache.New(cache.Config[int, string]{TTL: cache.Forever, Weigh: func(_ int, v string) int { return len(v) },
+		MaxWeight: 10})
 	w.Put(1, "12345")
 	w.Put(1, "1234")
 	w.Put(2, "123456")

@@ -1,4 +1,5 @@
-// Package clock estimates the clock of the database, by which all processes decide what begins, ends and is due. It imports nothing of Iris.
+// Package clock estimates the clock of the database, by which all processes decide what begins, ends and is due. It
+// imports nothing of Iris.
 package clock
 
 import (
@@ -13,7 +14,8 @@ const Tolerated = 2 * time.Second
 // slow is the round trip from which a measurement is not used: half of it is the error.
 const slow = time.Second
 
-// Database estimates the clock of the database. The zero value and nil have the clock of this process. It is safe for concurrent use.
+// Database estimates the clock of the database. The zero value and nil have the clock of this process. It is safe for
+// concurrent use.
 type Database struct {
 	ahead    atomic.Int64 // of the clock of this process, in nanoseconds
 	measured atomic.Bool
@@ -27,7 +29,8 @@ func (d *Database) Now() time.Time {
 	return time.Now().Add(time.Duration(d.ahead.Load()))
 }
 
-// Skew returns how far the clock of this process is ahead of the clock of the database; false before the first measurement.
+// Skew returns how far the clock of this process is ahead of the clock of the database; false before the first
+// measurement.
 func (d *Database) Skew() (time.Duration, bool) {
 	return -time.Duration(d.ahead.Load()), d.measured.Load()
 }
@@ -41,8 +44,8 @@ func Describe(skew time.Duration) string {
 	return skew.Abs().Round(100*time.Millisecond).String() + side
 }
 
-// Measure compares the clocks. read returns the time of the database; it is taken for the time in the middle of the call. After a slow call,
-// the earlier measurement stays.
+// Measure compares the clocks. read returns the time of the database; it is taken for the time in the middle of the
+// call. After a slow call, the earlier measurement stays.
 func (d *Database) Measure(ctx context.Context, read func(context.Context) (time.Time, error)) error {
 	begun := time.Now()
 	at, err := read(ctx)

@@ -31,7 +31,10 @@ func TestHalfTheRoundTripIsSubtracted(t *testing.T) {
 		require.Equal(t, time.Now().Add(8*time.Second).UnixNano(), d.Now().UnixNano())
 		require.NoError(t, d.Measure(t.Context(), read(0, 3*time.Second)))
 		require.Equal(t, -8*time.Second, skew(), "a slow answer says little")
-		require.Error(t, d.Measure(t.Context(), func(context.Context) (time.Time, error) { return time.Time{}, errors.New("down") }))
+		require.Error(t, d.Measure(t.Context(), func(context.Context) (time.Time, error) {
+			return time.Time{},
+				errors.New("down")
+		}))
 		require.Equal(t, -8*time.Second, skew())
 		require.NoError(t, d.Measure(t.Context(), read(-8*time.Second, time.Millisecond)))
 		require.Equal(t, 8*time.Second, skew())

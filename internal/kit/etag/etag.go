@@ -1,5 +1,6 @@
-// Package etag computes tags of object states (ETag and If-Match of RFC 9110). With them, an edit is refused if somebody changed
-// the object after the editor read it. The edges and the domain call it. It knows no HTTP and no objects.
+// Package etag computes tags of object states (ETag and If-Match of RFC 9110). With them, an edit is refused if
+// somebody changed the object after the editor read it. The edges and the domain call it. It knows no HTTP and no
+// objects.
 package etag
 
 import (
@@ -22,7 +23,8 @@ func Of(state any) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Parse returns the tags of the values of If-Match; nil = there are none, so every state is right. It skips malformed tags.
+// Parse returns the tags of the values of If-Match; nil = there are none, so every state is right. It skips malformed
+// tags.
 func Parse(values ...string) []string {
 	if len(values) == 0 {
 		return nil

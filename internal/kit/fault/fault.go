@@ -1,6 +1,6 @@
-// Package fault defines the kinds of errors of Iris. A kind says what the caller can do about an error. Every package returns faults;
-// internal/web/wire translates kinds to status codes. An error without a kind is Internal: it is logged in full and shown to callers as
-// "internal error". The package imports nothing of Iris.
+// Package fault defines the kinds of errors of Iris. A kind says what the caller can do about an error. Every package
+// returns faults; internal/web/wire translates kinds to status codes. An error without a kind is Internal: it is logged
+// in full and shown to callers as "internal error". The package imports nothing of Iris.
 package fault
 
 import (
@@ -29,8 +29,8 @@ const (
 	Internal        Kind = "internal"        // a defect of Iris, or an unexpected failure
 )
 
-// Error is an error with a kind. Message is shown to the caller: it names the field and says what to do. Detail is the "description" that
-// legacy clients expect. Neither may have secrets, message bodies or phone numbers.
+// Error is an error with a kind. Message is shown to the caller: it names the field and says what to do. Detail is the
+// "description" that legacy clients expect. Neither may have secrets, message bodies or phone numbers.
 type Error struct {
 	Kind    Kind
 	Field   string  // the wrong input, in the caller's spelling; "" = none
@@ -132,8 +132,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Public returns the text of err for the caller: message and detail of a fault, without its cause. For any other error it returns
-// "internal error".
+// Public returns the text of err for the caller: message and detail of a fault, without its cause. For any other error
+// it returns "internal error".
 func Public(err error) string {
 	var e *Error
 	switch {
@@ -175,8 +175,8 @@ func (p *Panic) Format(f fmt.State, verb rune) {
 	}
 }
 
-// Recover turns a panic of the calling function into a *Panic in *err. Use it as `defer fault.Recover(&err)` if a failure must not end
-// the process.
+// Recover turns a panic of the calling function into a *Panic in *err. Use it as `defer fault.Recover(&err)` if a
+// failure must not end the process.
 func Recover(err *error) {
 	if v := recover(); v != nil {
 		*err = &Panic{Value: v, Stack: debug.Stack()}

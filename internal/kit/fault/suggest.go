@@ -2,8 +2,8 @@ package fault
 
 import "strings"
 
-// DidYouMean returns "; did you mean X?" with the known name that is most similar to name. It returns "" if every known name differs
-// in more than 3 bytes, or in more than half of its bytes. It ignores case.
+// DidYouMean returns "; did you mean X?" with the known name that is most similar to name. It returns "" if every known
+// name differs in more than 3 bytes, or in more than half of its bytes. It ignores case.
 func DidYouMean(name string, known []string) string {
 	best, distance := "", 4
 	for _, k := range known {

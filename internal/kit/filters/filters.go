@@ -1,5 +1,6 @@
-// Package filters holds a parsed query of a list: conditions on named fields. The edges parse it, and postgres turns it into SQL. Each
-// domain package declares a Schema with the fields of its lists. Package filters knows neither HTTP nor SQL.
+// Package filters holds a parsed query of a list: conditions on named fields. The edges parse it, and postgres turns it
+// into SQL. Each domain package declares a Schema with the fields of its lists. Package filters knows neither HTTP nor
+// SQL.
 package filters
 
 import "time"
@@ -37,7 +38,8 @@ const (
 type Schema map[string]Kind
 
 // Condition is one comparison. Values has one element except for In. Elements are int64, string, time.Time or bool
-// according to the field's Kind (int64 and bool for flags); for Contains, StartsWith and EndsWith they are always strings.
+// according to the field's Kind (int64 and bool for flags); for Contains, StartsWith and EndsWith they are always
+// strings.
 type Condition struct {
 	Field  string
 	Op     Op

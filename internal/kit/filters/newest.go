@@ -28,8 +28,8 @@ func ParsePlace(cursor string) (Place, error) {
 // Reader reads the rows that match a query.
 type Reader[T any] func(ctx context.Context, q Query) ([]T, error)
 
-// Page reads the newest rows that match q, at most q.Limit. next is the place after which the next page begins; nil = there are no
-// more rows.
+// Page reads the newest rows that match q, at most q.Limit. next is the place after which the next page begins; nil =
+// there are no more rows.
 func (read Reader[T]) Page(ctx context.Context, q Query, place func(T) Place) (rows []T, next *Place, err error) {
 	size := q.Limit
 	q.Limit++ // one more row shows that there is a next page
@@ -43,8 +43,8 @@ func (read Reader[T]) Page(ctx context.Context, q Query, place func(T) Place) (r
 }
 
 const (
-	// firstPeriod is the length of the first period that Search reads. Each further one is periodGrowth times as long; one that
-	// would be longer than lastPeriod has no beginning.
+	// firstPeriod is the length of the first period that Search reads. Each further one is periodGrowth times as long;
+	// one that would be longer than lastPeriod has no beginning.
 	firstPeriod  = time.Hour
 	periodGrowth = 4
 	lastPeriod   = 4 * 365 * 24 * time.Hour
@@ -67,14 +67,15 @@ func (read Reader[T]) Find(ctx context.Context, q Query, place func(T) Place) (r
 	return read.Search(ctx, q, place)
 }
 
-// Search is Page for a list with very many rows, whose field "created" is the time of their Place. Conditions that few rows meet can
-// make storage read all rows. So Search reads period after period, back in time, for about a second. A page may then have fewer rows
-// than q.Limit, or none, and a next page all the same.
+// Search is Page for a list with very many rows, whose field "created" is the time of their Place. Conditions that few
+// rows meet can make storage read all rows. So Search reads period after period, back in time, for about a second. A
+// page may then have fewer rows than q.Limit, or none, and a next page all the same.
 func (read Reader[T]) Search(ctx context.Context, q Query, place func(T) Place) (rows []T, next *Place, err error) {
 	return read.SearchFor(ctx, searchFor, q, place)
 }
 
-// SearchFor is Search with a shorter time: it begins a period only if it expects to finish within usual. It always reads one period.
+// SearchFor is Search with a shorter time: it begins a period only if it expects to finish within usual. It always
+// reads one period.
 func (read Reader[T]) SearchFor(ctx context.Context, usual time.Duration, q Query, place func(T) Place) (rows []T, next *Place, err error) {
 	if len(q.Conditions) == 0 {
 		return read.Page(ctx, q, place)
@@ -92,7 +93,8 @@ func (read Reader[T]) SearchFor(ctx context.Context, usual time.Duration, q Quer
 		part := q
 		part.Limit = size - len(rows)
 		if period <= lastPeriod {
-			part.Conditions = append(slices.Clone(q.Conditions), Condition{Field: "created", Op: Ge, Values: []any{since}})
+			part.Conditions = append(slices.Clone(q.Conditions),
+				Condition{Field: "created", Op: Ge, Values: []any{since}})
 		}
 		found, more, err := read.Page(within, part, place)
 		if err != nil {

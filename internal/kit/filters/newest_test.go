@@ -106,7 +106,8 @@ func TestSearchBoundsTheTimeOfAPage(t *testing.T) {
 				if part.After != nil {
 					upper = part.After.At
 				}
-				return reader([]row{{oldest, 1}}, func(since time.Time) time.Duration { return perDay(since) - perDay(upper) })(ctx, part)
+				return reader([]row{{oldest, 1}},
+					func(since time.Time) time.Duration { return perDay(since) - perDay(upper) })(ctx, part)
 			}).Search(t.Context(), q, placeOf)
 			require.NoError(t, err)
 			slowest = max(slowest, time.Since(begin))

@@ -1,4 +1,5 @@
-// Package hours tests whether an instant is in some hours of the week. Routing rules and steps of plans use it. The functions are pure.
+// Package hours tests whether an instant is in some hours of the week. Routing rules and steps of plans use it. The
+// functions are pure.
 package hours
 
 import (
@@ -55,8 +56,8 @@ func (w Window) Check() error {
 	return nil
 }
 
-// holds reports whether an instant is in the window. The hours after midnight of a window that lasts until the next day belong to the
-// day on which it begins.
+// holds reports whether an instant is in the window. The hours after midnight of a window that lasts until the next day
+// belong to the day on which it begins.
 func (w Window) holds(at time.Time) bool {
 	zone, err := time.LoadLocation(w.Zone)
 	if err != nil {

@@ -35,8 +35,8 @@ func Shorten(text string, most int) string {
 	return string([]rune(text)[:most-1]) + "…"
 }
 
-// Duration formats a duration in whole seconds: "1 h 30 min", "1 min 30 s". A duration below a second is in milliseconds,
-// at least "1 ms". Zero and negative durations are "0 s".
+// Duration formats a duration in whole seconds: "1 h 30 min", "1 min 30 s". A duration below a second is in
+// milliseconds, at least "1 ms". Zero and negative durations are "0 s".
 func Duration(d time.Duration) string {
 	if d > 0 && d < time.Second {
 		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
@@ -58,8 +58,8 @@ func Duration(d time.Duration) string {
 	return strings.Join(parts, " ")
 }
 
-// Age formats how long ago something happened in one or two units: "40 s", "12 min", "3 h 5 min", "2 d". The scripts of the pages
-// format it in the same way. A negative age is "0 s".
+// Age formats how long ago something happened in one or two units: "40 s", "12 min", "3 h 5 min", "2 d". The scripts of
+// the pages format it in the same way. A negative age is "0 s".
 func Age(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:

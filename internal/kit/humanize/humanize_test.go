@@ -26,7 +26,8 @@ func TestSentence(t *testing.T) {
 func TestAge(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		-time.Second: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 3*time.Hour + 5*time.Minute: "3 h 5 min", 50 * time.Hour: "2 d",
+		-time.Second: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 3*time.Hour +
+			5*time.Minute: "3 h 5 min", 50 * time.Hour: "2 d",
 	} {
 		require.Equal(t, want, Age(d))
 	}

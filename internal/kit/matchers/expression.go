@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxSize is the size of all expressions of matchers that can be stored, in instructions of their programs. Expressions without counted
-	// repetitions have less instructions than bytes, and may be as large as the text.
+	// maxSize is the size of all expressions of matchers that can be stored, in instructions of their programs.
+	// Expressions without counted repetitions have less instructions than bytes, and may be as large as the text.
 	maxSize = 1000
 	// maxCompiled is the size up to which a stored expression is compiled. Larger ones are undecided.
 	maxCompiled = 20_000
@@ -44,7 +44,8 @@ func compile(text string, parsed *syntax.Regexp) (*expression, error) {
 	return e, err
 }
 
-// match reports whether a value matches. It returns decided = false if the expression cannot be run, or would exceed the budget.
+// match reports whether a value matches. It returns decided = false if the expression cannot be run, or would exceed
+// the budget.
 func (e *expression) match(v string, b *Budget) (holds, decided bool) {
 	switch {
 	case e.values != nil:
@@ -136,8 +137,8 @@ func prefix(re *syntax.Regexp) string {
 	return ""
 }
 
-// few returns the values that an expression matches, if they are at most so many. It is exact. Only literals, classes, groups, alternatives and
-// options have few values.
+// few returns the values that an expression matches, if they are at most so many. It is exact. Only literals, classes,
+// groups, alternatives and options have few values.
 func few(re *syntax.Regexp, most int) ([]string, bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
@@ -158,7 +159,8 @@ func few(re *syntax.Regexp, most int) ([]string, bool) {
 	return nil, false
 }
 
-// exact reports whether an expression of this text matches nothing else. The replacement character matches invalid UTF-8 too.
+// exact reports whether an expression of this text matches nothing else. The replacement character matches invalid
+// UTF-8 too.
 func exact(s string) bool { return !strings.ContainsRune(s, utf8.RuneError) }
 
 func class(re *syntax.Regexp, most int) (out []string, ok bool) {

@@ -1,7 +1,8 @@
-// Package matchers is the syntax of Alertmanager for conditions on labels. The routing rules of integrations and silences use it. It is pure.
+// Package matchers is the syntax of Alertmanager for conditions on labels. The routing rules of integrations and
+// silences use it. It is pure.
 //
-// The work of a condition is bounded. Parse refuses large expressions, and a Budget bounds what all conditions of one decision cost. A condition
-// that would cost more is Undecided: the caller must decide so that somebody is paged.
+// The work of a condition is bounded. Parse refuses large expressions, and a Budget bounds what all conditions of one
+// decision cost. A condition that would cost more is Undecided: the caller must decide so that somebody is paged.
 package matchers
 
 import (
@@ -53,9 +54,9 @@ const (
 // first matches the label and the operator at the start of a matcher.
 var first = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_.:-]*)\s*(=~|!~|!=|=)\s*`)
 
-// Parse reads matchers that are about to be stored, in the syntax of Alertmanager: label="value", with =, !=, =~ or !~, separated by commas, with or
-// without braces. Values without special characters need no quotes. Expressions must match the whole value. Expressions that are too large are
-// an Invalid fault.
+// Parse reads matchers that are about to be stored, in the syntax of Alertmanager: label="value", with =, !=, =~ or !~,
+// separated by commas, with or without braces. Values without special characters need no quotes. Expressions must match
+// the whole value. Expressions that are too large are an Invalid fault.
 func Parse(s string) (Matchers, error) {
 	if len(s) > maxLength {
 		return nil, fault.Invalidf("match", "match has more than %d bytes", maxLength)
@@ -65,13 +66,15 @@ func Parse(s string) (Matchers, error) {
 		return nil, err
 	}
 	if size := out.Cost(); size > max(maxSize, len(s)) {
-		return nil, fault.Invalidf("match", "the regular expressions are too large: %d instructions, at most %d; use smaller repetitions such as {0,5}",
+		return nil, fault.Invalidf("match",
+			"the regular expressions are too large: %d instructions, at most %d; use smaller repetitions such as {0,5}",
 			size, max(maxSize, len(s)))
 	}
 	return out, nil
 }
 
-// Outgrown says what to do about matchers that are stored and work, but would be refused if they were stored again; "" = nothing.
+// Outgrown says what to do about matchers that are stored and work, but would be refused if they were stored again; ""
+// = nothing.
 func Outgrown(s string) string {
 	if _, err := Stored(s); err != nil {
 		return "" // they do not work: those who use them say so
@@ -82,7 +85,8 @@ func Outgrown(s string) string {
 	return ""
 }
 
-// Stored reads matchers that are stored already. It accepts large expressions, so that a limit that was added later disables none of them.
+// Stored reads matchers that are stored already. It accepts large expressions, so that a limit that was added later
+// disables none of them.
 func Stored(s string) (Matchers, error) {
 	rest := strings.TrimSpace(s)
 	if strings.HasPrefix(rest, "{") && strings.HasSuffix(rest, "}") {
@@ -144,8 +148,8 @@ func (m Matchers) Match(label func(name string) string) bool {
 	return m.Decide(label, NewBudget()) == Yes
 }
 
-// Decide says whether all matchers hold, and takes the work of their expressions from the budget. label returns the value of a label; an absent one
-// is empty. One matcher that certainly does not hold decides, whatever the others are.
+// Decide says whether all matchers hold, and takes the work of their expressions from the budget. label returns the
+// value of a label; an absent one is empty. One matcher that certainly does not hold decides, whatever the others are.
 func (m Matchers) Decide(label func(name string) string, b *Budget) Answer {
 	out := Yes
 	for _, cheap := range []bool{true, false} {
@@ -179,7 +183,8 @@ func (m matcher) decide(v string, b *Budget) Answer {
 	return Yes
 }
 
-// Cost is the size of all expressions. Callers decide cheap matchers first, so that large expressions of others do not use up their budget.
+// Cost is the size of all expressions. Callers decide cheap matchers first, so that large expressions of others do not
+// use up their budget.
 func (m Matchers) Cost() (total int) {
 	for _, one := range m {
 		if one.like != nil {

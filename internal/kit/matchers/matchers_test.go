@@ -47,7 +47,8 @@ func TestExpressionsThatListValuesAreExact(t *testing.T) {
 		m, err := matchers.Parse("l=~" + strconv.Quote(expression))
 		require.NoError(t, err)
 		for _, v := range values {
-			require.Equal(t, certain(t, expression, v), m.Match(func(string) string { return v }), "%q %q", expression, v)
+			require.Equal(t, certain(t, expression, v), m.Match(func(string) string { return v }), "%q %q", expression,
+				v)
 		}
 	}
 	m, err := matchers.Parse(`a!="x",team=~"(db|web)-(eu|us)?",b=~".*"`)
@@ -87,7 +88,8 @@ func TestWorkIsBoundedAndDoubtIsSaid(t *testing.T) {
 	decide := func(match, value string) matchers.Answer {
 		m, err := matchers.Stored(match)
 		require.NoError(t, err)
-		return m.Decide(func(name string) string { return map[string]string{"a": value, "b": "y"}[name] }, matchers.NewBudget())
+		return m.Decide(func(name string) string { return map[string]string{"a": value, "b": "y"}[name] },
+			matchers.NewBudget())
 	}
 	long, endless := strings.Repeat("x", 60_000), strings.Repeat("(?:a+b){1000}", 1000)
 	for _, c := range []struct {

@@ -3,8 +3,8 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Start creates the series of every combination of label values with the value 0, and returns the counter. Without that, rate() misses
-// the first event of a series. values has one list for each label, in the order of the labels.
+// Start creates the series of every combination of label values with the value 0, and returns the counter. Without
+// that, rate() misses the first event of a series. values has one list for each label, in the order of the labels.
 func Start(c *prometheus.CounterVec, values ...[]string) *prometheus.CounterVec {
 	start(c, nil, values)
 	return c

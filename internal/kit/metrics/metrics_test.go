@@ -13,7 +13,8 @@ import (
 
 func TestStartMakesEveryCombinationZero(t *testing.T) {
 	t.Parallel()
-	c := metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{Name: "x_total", Help: "X."}, []string{"mode", "outcome"}),
+	c := metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{Name: "x_total", Help: "X."},
+		[]string{"mode", "outcome"}),
 		[]string{"sms", "email"}, []string{"sent", "failed"})
 	require.NoError(t, testutil.CollectAndCompare(c, strings.NewReader(`# HELP x_total X.
 # TYPE x_total counter

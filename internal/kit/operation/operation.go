@@ -14,7 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// Role is what a caller may do in general. The function of an operation decides about single objects. Each role includes those before it.
+// Role is what a caller may do in general. The function of an operation decides about single objects. Each role
+// includes those before it.
 type Role int
 
 // The roles.
@@ -38,19 +39,22 @@ type Actor struct {
 	ForAnybody bool
 	// AnyVersion: the caller may change any plan and template, as in Iris (compatibility.change_any_plan).
 	AnyVersion bool
-	// Application and ApplicationName are the application to whose objects the caller is confined; 0 = it is not confined.
+	// Application and ApplicationName are the application to whose objects the caller is confined; 0 = it is not
+	// confined.
 	Application     int64
 	ApplicationName string
 }
 
 // The refusals of callers whose role is too low, and of those who are confined.
 var (
-	ErrUnknown  = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header"}
+	ErrUnknown = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure",
+		Detail: "Malformed/missing HMAC authorization header"}
 	ErrReadOnly = fault.New(fault.Forbidden, "This user may only read")
 	// ErrNotThisUser refuses a caller who acts in the name of somebody else.
-	ErrNotThisUser = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
-	ErrAdminOnly   = fault.New(fault.Forbidden, "Only administrators may do this")
-	ErrOwnerOnly   = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
+	ErrNotThisUser = &fault.Error{Kind: fault.Unauthenticated,
+		Message: "This user is not allowed to access this resource", EmptyDetail: true}
+	ErrAdminOnly = fault.New(fault.Forbidden, "Only administrators may do this")
+	ErrOwnerOnly = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 	// ErrNotReached hides from a confined caller what belongs to another application, or does not exist.
 	ErrNotReached = fault.New(fault.NotFound, "This application has nothing with this number")
 )
@@ -68,8 +72,8 @@ func (a Actor) Require(needed Role) error {
 	return ErrReadOnly
 }
 
-// Rule says for whom an operation is, of those who have the role that it needs. It is a sentence for the documentation. Tests send every
-// operation as every kind of caller and compare the answers with its role and rule.
+// Rule says for whom an operation is, of those who have the role that it needs. It is a sentence for the documentation.
+// Tests send every operation as every kind of caller and compare the answers with its role and rule.
 type Rule string
 
 // The rules.
@@ -109,7 +113,8 @@ type Def[In, Out any] struct{ Doc }
 // Define returns a definition.
 func Define[In, Out any](d Doc) Def[In, Out] {
 	if d.Status == 0 {
-		d.Status = map[string]int{http.MethodPost: http.StatusCreated, http.MethodDelete: http.StatusNoContent}[d.Method]
+		d.Status = map[string]int{http.MethodPost: http.StatusCreated,
+			http.MethodDelete: http.StatusNoContent}[d.Method]
 	}
 	if d.Status == 0 {
 		d.Status = http.StatusOK
@@ -117,7 +122,8 @@ func Define[In, Out any](d Doc) Def[In, Out] {
 	return Def[In, Out]{d}
 }
 
-// Checker is implemented by inputs with rules that tags cannot express. Check returns an Invalid fault with all broken rules.
+// Checker is implemented by inputs with rules that tags cannot express. Check returns an Invalid fault with all broken
+// rules.
 type Checker interface{ Check() error }
 
 // Op is an operation that can be carried out. It is safe for concurrent use if its function is.
@@ -128,14 +134,18 @@ type Op[In, Out any] struct {
 	schemas huma.Registry // resolves the references of schema
 }
 
-// By binds a definition to the function of a wing. The function writes the entry of the audit log in the transaction of the change.
+// By binds a definition to the function of a wing. The function writes the entry of the audit log in the transaction of
+// the change.
 func (d Def[In, Out]) By(do func(context.Context, Actor, In) (Out, error)) Op[In, Out] {
-	schemas := huma.NewMapRegistry("#/", func(t reflect.Type, hint string) string { return t.PkgPath() + huma.DefaultSchemaNamer(t, hint) })
+	schemas := huma.NewMapRegistry("#/", func(t reflect.Type, hint string) string {
+		return t.PkgPath() +
+			huma.DefaultSchemaNamer(t, hint)
+	})
 	return Op[In, Out]{d, do, huma.SchemaFromType(schemas, reflect.TypeFor[In]()), schemas}
 }
 
-// Do carries the operation out for a caller. It refuses a caller whose role is too low, and an input that breaks the tags of its type or its
-// Check, before it calls the function.
+// Do carries the operation out for a caller. It refuses a caller whose role is too low, and an input that breaks the
+// tags of its type or its Check, before it calls the function.
 func (o Op[In, Out]) Do(ctx context.Context, by Actor, in In) (out Out, err error) {
 	if err := by.Require(o.Needs); err != nil {
 		return out, err

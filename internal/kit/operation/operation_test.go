@@ -28,7 +28,8 @@ func (v visit) Check() error {
 	return wrong.Err()
 }
 
-var come = operation.Define[visit, string](operation.Doc{Name: "visit.create", Method: http.MethodPost, Path: "/v1/visits", Needs: operation.Member})
+var come = operation.Define[visit, string](operation.Doc{Name: "visit.create", Method: http.MethodPost,
+	Path: "/v1/visits", Needs: operation.Member})
 
 func TestDoRefusesBeforeTheFunctionRuns(t *testing.T) {
 	t.Parallel()
@@ -44,11 +45,13 @@ func TestDoRefusesBeforeTheFunctionRuns(t *testing.T) {
 		kind   fault.Kind
 		fields []string
 	}{
-		"nobody known":       {operation.Nobody, good, fault.Unauthenticated, nil},
-		"a reader":           {operation.Reader, good, fault.Forbidden, nil},
-		"two broken tags":    {operation.Member, visit{Name: "ann", Mode: "fly", Days: 9}, fault.Invalid, []string{"days", "mode"}},
-		"a broken rule":      {operation.Admin, visit{Days: 1}, fault.Invalid, []string{"name"}},
-		"several rules":      {operation.Admin, visit{Name: "nobody", Days: 2}, fault.Invalid, []string{"name", "days"}},
+		"nobody known": {operation.Nobody, good, fault.Unauthenticated, nil},
+		"a reader":     {operation.Reader, good, fault.Forbidden, nil},
+		"two broken tags": {operation.Member, visit{Name: "ann", Mode: "fly", Days: 9}, fault.Invalid,
+			[]string{"days", "mode"}},
+		"a broken rule": {operation.Admin, visit{Days: 1}, fault.Invalid, []string{"name"}},
+		"several rules": {operation.Admin, visit{Name: "nobody", Days: 2}, fault.Invalid,
+			[]string{"name", "days"}},
 		"a reader with junk": {operation.Reader, visit{}, fault.Forbidden, nil},
 	} {
 		_, err := op.Do(t.Context(), operation.Actor{Role: c.role}, c.in)

@@ -1,7 +1,7 @@
 package operation
 
-// Answer is the stored answer to a request with an Idempotency-Key. The same request, sent again, gets this answer and changes
-// nothing.
+// Answer is the stored answer to a request with an Idempotency-Key. The same request, sent again, gets this answer and
+// changes nothing.
 type Answer struct {
 	Status   int
 	Location string

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// IsBody reports whether inputs of the type are the body of a request of /v1 as they are: no member has the tag path, query or header, or the name Body.
+// IsBody reports whether inputs of the type are the body of a request of /v1 as they are: no member has the tag path,
+// query or header, or the name Body.
 func IsBody(method string, in reflect.Type) bool {
 	for _, f := range reflect.VisibleFields(in) {
 		if f.Tag.Get("path") != "" || f.Tag.Get("query") != "" || f.Tag.Get("header") != "" || f.Name == "Body" {

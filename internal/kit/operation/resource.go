@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
-// Resource is a kind of configuration objects. All kinds can be listed, read, replaced and deleted in one shape, so that what works on any kind is
-// written once: get, list and delete of the command line, files, tools for machines. Package client carries it out.
+// Resource is a kind of configuration objects. All kinds can be listed, read, replaced and deleted in one shape, so
+// that what works on any kind is written once: get, list and delete of the command line, files, tools for machines.
+// Package client carries it out.
 type Resource struct {
 	Kind   string // such as "silence", the singular of the last word of the path of its list
 	Plural string
-	// List answers a Page of rows. Get and Put answer an object with the tag of its state; Put and Delete accept the tag as If-Match.
+	// List answers a Page of rows. Get and Put answer an object with the tag of its state; Put and Delete accept the
+	// tag as If-Match.
 	List, Get, Put, Delete Doc
 	// Create makes an object that Put would not find. Its zero value means that Put makes it.
 	Create  Doc
@@ -31,12 +33,14 @@ func (r Resource) Name() string {
 	return r.Get.Path[open+1 : end]
 }
 
-// Kind returns a resource of these operations. The path of a single object must be that of the list and a parameter, and the columns must be
-// members of a row: otherwise it panics, because definitions are constants of the program. Columns are written as "TITLE=member".
+// Kind returns a resource of these operations. The path of a single object must be that of the list and a parameter,
+// and the columns must be members of a row: otherwise it panics, because definitions are constants of the program.
+// Columns are written as "TITLE=member".
 func Kind[Filter, Row, One, Object, Edit, Gone any](list Def[Filter, Page[Row]], get Def[One, Object], put Def[Edit, Object], remove Def[Gone, None],
 	columns ...string,
 ) Resource {
-	r := Resource{List: list.Doc, Get: get.Doc, Put: put.Doc, Delete: remove.Doc, Plural: list.Path[strings.LastIndexByte(list.Path, '/')+1:]}
+	r := Resource{List: list.Doc, Get: get.Doc, Put: put.Doc, Delete: remove.Doc,
+		Plural: list.Path[strings.LastIndexByte(list.Path, '/')+1:]}
 	r.Kind = strings.TrimSuffix(r.Plural, "s")
 	rest, below := strings.CutPrefix(get.Path, list.Path+"/{")
 	if !below || strings.Contains(rest, "/") || put.Path != get.Path || remove.Path != get.Path {

@@ -100,7 +100,8 @@ type Page[T any] struct {
 	Next  *string `json:"next" doc:"Cursor of the next page; null = there is none."`
 }
 
-// PageOf returns a page of a list in the order of numbers. found has one row more than the page if there is a next page.
+// PageOf returns a page of a list in the order of numbers. found has one row more than the page if there is a next
+// page.
 func PageOf[T any, ID ~int64](p Paging, found []T, number func(T) ID) Page[T] {
 	out := Page[T]{Items: found}
 	if len(found) > p.Size() {
@@ -120,7 +121,8 @@ func PageByName[T any](p Paging, all []T, name func(T) string) (Page[T], error) 
 	if err != nil {
 		return Page[T]{}, err
 	}
-	start, there := slices.BinarySearchFunc(all, place, func(item T, after string) int { return strings.Compare(name(item), after) })
+	start, there := slices.BinarySearchFunc(all, place,
+		func(item T, after string) int { return strings.Compare(name(item), after) })
 	if there {
 		start++
 	}
@@ -156,8 +158,8 @@ func (s State) Tags() []string {
 	return etag.Parse(s.IfMatch)
 }
 
-// Check returns etag.ErrStale if the tag of the present state is not one of those that may be changed. conditional is true if the caller named
-// states: storage must then check the state again.
+// Check returns etag.ErrStale if the tag of the present state is not one of those that may be changed. conditional is
+// true if the caller named states: storage must then check the state again.
 func (s State) Check(tag string) (conditional bool, err error) {
 	wanted := s.Tags()
 	return wanted != nil && !slices.Contains(wanted, "*"), etag.Match(wanted, tag)

@@ -18,8 +18,8 @@ type Batches[T, R any] struct {
 	run   func(ctx context.Context, items []T) ([]R, error)
 }
 
-// NewBatches returns batches on d of at most size items. As many as runs run at the same time. run returns a result for each
-// item. When run fails because of an item, the batch is split until that item fails alone.
+// NewBatches returns batches on d of at most size items. As many as runs run at the same time. run returns a result for
+// each item. When run fails because of an item, the batch is split until that item fails alone.
 func NewBatches[T, R any](d *DB, size, runs int, run func(ctx context.Context, items []T) ([]R, error)) *Batches[T, R] {
 	return &Batches[T, R]{db: d, run: run, calls: batch.NewCalls(batch.Config[T, R]{
 		Run: run, Bad: IsItemFault, Size: size, Runs: runs, Gap: batchGap,
@@ -30,8 +30,8 @@ func NewBatches[T, R any](d *DB, size, runs int, run func(ctx context.Context, i
 // splitting the batch would only take longer.
 func IsItemFault(err error) bool { return !fault.Is(MapError(err), fault.Unavailable) }
 
-// Do runs an item in some batch. When ctx ends first, the item may still be run. With the context of a Unit the item runs alone: calls of
-// other requests must not depend on how the unit ends.
+// Do runs an item in some batch. When ctx ends first, the item may still be run. With the context of a Unit the item
+// runs alone: calls of other requests must not depend on how the unit ends.
 func (b *Batches[T, R]) Do(ctx context.Context, item T) (R, error) {
 	if b.db.unitOf(ctx) == nil {
 		return b.calls.Do(ctx, item)

@@ -11,8 +11,9 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/filters"
 )
 
-// Counting describes a list whose rows are counted by the values of fields. Selection is the SELECT of the list; TagKind and ID are the
-// arguments of Tagged; Created is the SQL of the time by which the newest rows are found. Name goes to the metrics.
+// Counting describes a list whose rows are counted by the values of fields. Selection is the SELECT of the list;
+// TagKind and ID are the arguments of Tagged; Created is the SQL of the time by which the newest rows are found. Name
+// goes to the metrics.
 type Counting struct{ Name, Selection, TagKind, ID, Created string }
 
 type counted struct {
@@ -21,7 +22,8 @@ type counted struct {
 	n     int64
 }
 
-// Run counts the rows that match q, and for each of the fields how many rows have which value. exprs is the SQL of the values.
+// Run counts the rows that match q, and for each of the fields how many rows have which value. exprs is the SQL of the
+// values.
 func (c Counting) Run(ctx context.Context, d *DB, q filters.Query, columns map[string]Column, fields []string,
 	exprs map[string]string,
 ) (filters.Tally, error) {

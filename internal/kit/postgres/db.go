@@ -34,8 +34,9 @@ type Config struct {
 	Log        *zap.Logger           // nil = no logging
 	Registerer prometheus.Registerer // nil = metrics are not published
 	AppName    string                // shown in pg_stat_activity; "" = iris
-	// KeyedPlans makes the planner use indexes for every statement (docs/adr/0013). Queues are empty when their statements
-	// are planned, and may hold a million rows an hour later: a plan that reads whole tables would then be far too slow.
+	// KeyedPlans makes the planner use indexes for every statement (docs/adr/0013). Queues are empty when their
+	// statements are planned, and may hold a million rows an hour later: a plan that reads whole tables would then be
+	// far too slow.
 	KeyedPlans bool
 }
 
@@ -79,7 +80,8 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	pc.AfterConnect = d.checkDurability
 	var planner map[string]string
 	if c.KeyedPlans {
-		planner = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "plan_cache_mode": "force_generic_plan"}
+		planner = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+			"plan_cache_mode": "force_generic_plan"}
 	}
 	configureSession(pc.ConnConfig, c.URL, c.AppName, planner)
 	if d.pool, err = pgxpool.NewWithConfig(ctx, pc); err != nil {
@@ -92,13 +94,16 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return d, nil
 }
 
-// malformedURL repeats neither the URL nor pgx's text: both may contain the password. The name of a missing file is shown.
+// malformedURL repeats neither the URL nor pgx's text: both may contain the password. The name of a missing file is
+// shown.
 func malformedURL(err error) error {
 	var file *fs.PathError
 	if errors.As(err, &file) {
-		return fault.Invalidf("database_url", "the database URL names a file that cannot be read: %s: %v", file.Path, file.Err)
+		return fault.Invalidf("database_url", "the database URL names a file that cannot be read: %s: %v", file.Path,
+			file.Err)
 	}
-	return fault.Invalidf("database_url", "the database URL cannot be read; expected postgres://user:password@host:port/name")
+	return fault.Invalidf("database_url",
+		"the database URL cannot be read; expected postgres://user:password@host:port/name")
 }
 
 // Close waits until all acquired connections are released, and closes them.
@@ -122,9 +127,10 @@ func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 	return Read(ctx, d, (*db.Queries).ServerClock)
 }
 
-// Do runs statements that each commit by themselves. f must use the context that it gets: it always has a deadline. When a
-// statement fails with a deadlock or a serialisation failure, or certainly did not reach the server, f is run again, up to five
-// times: f must allow that it is repeated as a whole. Errors come back as faults. With the context of a Unit the statements are part of its transaction.
+// Do runs statements that each commit by themselves. f must use the context that it gets: it always has a deadline.
+// When a statement fails with a deadlock or a serialisation failure, or certainly did not reach the server, f is run
+// again, up to five times: f must allow that it is repeated as a whole. Errors come back as faults. With the context of
+// a Unit the statements are part of its transaction.
 func (d *DB) Do(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	return d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error { return f(ctx, db.New(conn)) })
 }
@@ -153,10 +159,10 @@ func (d *DB) DoOnConnection(ctx context.Context, f func(context.Context, *db.Que
 	})
 }
 
-// InTx runs f in a transaction (read committed) and commits when f returns nil. f must use the context that it gets: it always
-// has a deadline. After a deadlock or a serialisation failure everything is rolled back and f is run again, up to five times: f
-// must keep no state from a failed run. Errors come back as faults; a fault returned by f is returned as it is. With the context
-// of a Unit the transaction is a savepoint: the changes of f are committed with the unit.
+// InTx runs f in a transaction (read committed) and commits when f returns nil. f must use the context that it gets: it
+// always has a deadline. After a deadlock or a serialisation failure everything is rolled back and f is run again, up
+// to five times: f must keep no state from a failed run. Errors come back as faults; a fault returned by f is returned
+// as it is. With the context of a Unit the transaction is a savepoint: the changes of f are committed with the unit.
 func (d *DB) InTx(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	return d.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error { return f(ctx, db.New(tx)) })
 }
@@ -196,8 +202,8 @@ type notBegun struct{ error }
 
 func (e *notBegun) Unwrap() error { return e.error }
 
-// rollback rolls an uncommitted transaction back. It must reach the server even when ctx has ended, else the pool loses the
-// connection. If it cannot, pgx closes the connection, which rolls back as well. After a commit it does nothing.
+// rollback rolls an uncommitted transaction back. It must reach the server even when ctx has ended, else the pool loses
+// the connection. If it cannot, pgx closes the connection, which rolls back as well. After a commit it does nothing.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -258,8 +264,8 @@ func repeatable(err error) bool {
 	return false
 }
 
-// checkDurability checks, on a fresh connection, whether commits survive the loss of this server and whether lower() folds
-// names of all languages.
+// checkDurability checks, on a fresh connection, whether commits survive the loss of this server and whether lower()
+// folds names of all languages.
 func (d *DB) checkDurability(ctx context.Context, conn *pgx.Conn) error {
 	if !d.metrics.durabilityDue() {
 		return nil

@@ -78,7 +78,8 @@ func TestReadOnlyServerIsRefused(t *testing.T) {
 func TestDeadlocksAreRetried(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	_, err := d.Pool().Exec(t.Context(), "create table pair (id int primary key, n int not null); insert into pair values (1, 0), (2, 0)")
+	_, err := d.Pool().Exec(t.Context(),
+		"create table pair (id int primary key, n int not null); insert into pair values (1, 0), (2, 0)")
 	require.NoError(t, err)
 	_, err = d.Pool().Exec(t.Context(), "do $$ begin execute format('alter database %I set deadlock_timeout = ''20ms''', current_database()); end $$")
 	require.NoError(t, err)
@@ -142,7 +143,8 @@ func TestErrorsBecomeFaultsWithoutSQL(t *testing.T) {
 	}
 	own := fault.Invalidf("x", "own words")
 	require.Same(t, own, d.InTx(t.Context(), func(context.Context, *db.Queries) error { return own }))
-	require.Equal(t, fault.NotFound, fault.KindOf(d.InTx(t.Context(), func(context.Context, *db.Queries) error { return pgx.ErrNoRows })))
+	require.Equal(t, fault.NotFound, fault.KindOf(d.InTx(t.Context(),
+		func(context.Context, *db.Queries) error { return pgx.ErrNoRows })))
 	plain := errors.New("boom")
 	err := d.InTx(t.Context(), func(context.Context, *db.Queries) error { return plain })
 	require.ErrorIs(t, err, plain)
@@ -228,7 +230,8 @@ func TestTransactionsEndWhenTheCallerCancelsOrPanics(t *testing.T) {
 		_ = d.InTxRaw(t.Context(), func(ctx context.Context, tx pgx.Tx) error { panic("boom") })
 	})
 	var n int
-	require.NoError(t, d.Pool().QueryRow(t.Context(), "select count(*) from users").Scan(&n), "the connection came back")
+	require.NoError(t, d.Pool().QueryRow(t.Context(), "select count(*) from users").Scan(&n),
+		"the connection came back")
 	require.Zero(t, n)
 }
 
@@ -239,7 +242,8 @@ func TestADatabaseWithAnASCIIOnlyLocaleIsLogged(t *testing.T) {
 	var name string
 	require.NoError(t, admin.Pool().QueryRow(t.Context(), "select current_database()").Scan(&name))
 	other := name + "_ascii"
-	_, err := admin.Pool().Exec(t.Context(), "create database "+other+" template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'")
+	_, err := admin.Pool().Exec(t.Context(), "create database "+other+
+		" template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'")
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_, err := admin.Pool().Exec(context.WithoutCancel(t.Context()), "drop database "+other+" with (force)")
@@ -261,7 +265,8 @@ func TestADatabaseWithAnASCIIOnlyLocaleIsLogged(t *testing.T) {
 func TestAListThatTakesTooLongSaysHowToNarrowIt(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	_, err := postgres.List(t.Context(), d, "select pg_cancel_backend(pg_backend_pid()), pg_sleep(60)", nil, pgx.RowTo[bool])
+	_, err := postgres.List(t.Context(), d, "select pg_cancel_backend(pg_backend_pid()), pg_sleep(60)", nil,
+		pgx.RowTo[bool])
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
 	require.Contains(t, fault.Public(err), "add a filter, a shorter time range or a limit")
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// ErrApplicationChanged refuses a request whose application does not have the version that the request names. Nothing was stored.
+// ErrApplicationChanged refuses a request whose application does not have the version that the request names. Nothing
+// was stored.
 var ErrApplicationChanged = fault.New(fault.Stale, "the application was changed meanwhile, send the request again")
 
 // SqlState returns the five-character code the server gave, "" for errors that did not come from the server.
@@ -62,7 +63,8 @@ func MapError(err error) error {
 
 const takesNoWrites = "it takes no writes: a standby, or default_transaction_read_only is on"
 
-// oneLine formats an error of the driver on one line. The driver's text has a line for every address that it tried, often repeated.
+// oneLine formats an error of the driver on one line. The driver's text has a line for every address that it tried,
+// often repeated.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string {
@@ -120,7 +122,8 @@ func brokenConnection(err error) bool {
 	}
 	s := err.Error()
 	return strings.Contains(s, "conn closed") || strings.Contains(s, "unexpected EOF") ||
-		strings.Contains(s, "closed pool") || strings.Contains(s, "broken pipe") || strings.Contains(s, "connection reset")
+		strings.Contains(s, "closed pool") || strings.Contains(s, "broken pipe") ||
+		strings.Contains(s, "connection reset")
 }
 
 // LockTries is how many times a change waits for a lock, each time until the lock timeout.

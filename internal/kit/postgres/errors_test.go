@@ -21,7 +21,8 @@ func TestServerErrorsAreUnavailable(t *testing.T) {
 		"53100": "disk full", "53200": "out of memory", "53300": "too many connections", "58030": "a disk that fails", "58P01": "a file is gone",
 		"57P01": "shut down", "57P03": "starting", "25006": "a standby", "08006": "connection lost",
 	} {
-		require.True(t, fault.Is(MapError(&pgconn.PgError{Code: code, Message: what}), fault.Unavailable), "%s %s", code, what)
+		require.True(t, fault.Is(MapError(&pgconn.PgError{Code: code, Message: what}), fault.Unavailable), "%s %s",
+			code, what)
 	}
 	require.True(t, fault.Is(MapError(&pgconn.PgError{Code: "XX000"}), fault.Internal))
 }
@@ -33,7 +34,8 @@ func TestAFullDiskIsRemembered(t *testing.T) {
 		d := &DB{short: &shortage{}}
 		d.short.note(&pgconn.PgError{Code: "23505", Message: "twice"})
 		require.NoError(t, d.Shortage())
-		d.short.note(fmt.Errorf("write: %w", &pgconn.PgError{Code: "53100", Message: "could not extend file: No space left on device"}))
+		d.short.note(fmt.Errorf("write: %w", &pgconn.PgError{Code: "53100",
+			Message: "could not extend file: No space left on device"}))
 		err := d.Shortage()
 		require.True(t, fault.Is(err, fault.Unavailable))
 		require.Equal(t, "the database could not store something lately: its disk is full, or fails: could not extend file: No space left on device", Explain(err))
@@ -46,7 +48,8 @@ func TestErrorsOfTheDriverAreOneLine(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("failed to connect to `user=iris`:\n\t10.0.0.1:5432 (db): refused\n\t10.0.0.1:5432 (db): refused\n\t10.0.0.2:5432 (db): read only")
 	err := oneLine{cause}
-	require.Equal(t, "failed to connect to `user=iris`: 10.0.0.1:5432 (db): refused 10.0.0.2:5432 (db): read only", err.Error())
+	require.Equal(t, "failed to connect to `user=iris`: 10.0.0.1:5432 (db): refused 10.0.0.2:5432 (db): read only",
+		err.Error())
 	require.ErrorIs(t, err, cause)
 
 	standby := "failed to connect to `user=iris`:\n\t10.0.0.1:5432 (db): tls error: server refused TLS connection\n\t10.0.0.1:5432 (db): ValidateConnect failed: read only connection"

@@ -19,8 +19,8 @@ func CheckURL(databaseURL string) error {
 	return nil
 }
 
-// Explain formats an error for the operator, on one line: what failed and, if the database or the network is the reason, the
-// server's own text. Other people see fault.Public only.
+// Explain formats an error for the operator, on one line: what failed and, if the database or the network is the
+// reason, the server's own text. Other people see fault.Public only.
 func Explain(err error) string {
 	if err == nil {
 		return ""

@@ -29,9 +29,11 @@ func TestExplain(t *testing.T) {
 	u, err := url.Parse(pgtest.EmptyURL(t))
 	require.NoError(t, err)
 	u.Path = "/no_such_database"
-	require.Equal(t, `the database cannot be used: database "no_such_database" does not exist`, postgres.Explain(ping(u.String())))
+	require.Equal(t, `the database cannot be used: database "no_such_database" does not exist`,
+		postgres.Explain(ping(u.String())))
 
-	poor := fault.Wrap(fault.Internal, &pgconn.PgError{Code: "42501", Message: "permission denied for schema public"}, "internal error")
+	poor := fault.Wrap(fault.Internal, &pgconn.PgError{Code: "42501", Message: "permission denied for schema public"},
+		"internal error")
 	require.Equal(t, "the database refused: permission denied for schema public (let the user of Iris own its database: "+
 		"alter database NAME owner to USER)", postgres.Explain(poor))
 

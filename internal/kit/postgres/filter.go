@@ -9,16 +9,16 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/filters"
 )
 
-// MaxListRows is how many rows a list route reads at most. A query with more rows is refused: a silently truncated answer
-// would be worse.
+// MaxListRows is how many rows a list route reads at most. A query with more rows is refused: a silently truncated
+// answer would be worse.
 const MaxListRows = 20000
 
 // Column is the SQL of a field of a list. Its texts are constants, never input.
 type Column struct {
 	Expr string
 	Kind filters.Kind
-	// Within, if not empty, wraps the comparison: each "%" in it is replaced by the comparison, as in "exists (select 1 from
-	// messages m where m.incident_id = i.id and %)".
+	// Within, if not empty, wraps the comparison: each "%" in it is replaced by the comparison, as in "exists (select 1
+	// from messages m where m.incident_id = i.id and %)".
 	Within string
 }
 
@@ -31,7 +31,8 @@ type ListQuery struct {
 	tagKind, tagID string
 }
 
-// Tagged lets the rows be filtered by their tags (fields named tag_NAME). kind is that of the table tags, id a SQL expression.
+// Tagged lets the rows be filtered by their tags (fields named tag_NAME). kind is that of the table tags, id a SQL
+// expression.
 func (l *ListQuery) Tagged(kind, id string) *ListQuery {
 	l.tagKind, l.tagID = kind, id
 	return l
@@ -43,7 +44,8 @@ func (l *ListQuery) tag(field string) (Column, bool) {
 	if !is || l.tagKind == "" {
 		return Column{}, false
 	}
-	return Column{Expr: "g.value", Kind: filters.Text, Within: "exists (select from tags g where g.kind = '" + l.tagKind +
+	return Column{Expr: "g.value", Kind: filters.Text, Within: "exists (select from tags g where g.kind = '" +
+		l.tagKind +
 		"' and g.object_id = " + l.tagID + " and g.name = " + l.Arg(name) + "::text and %)"}, true
 }
 
@@ -63,8 +65,9 @@ func (l *ListQuery) Arg(v any) string {
 // Where adds " and (condition)". The condition is constant SQL with placeholders from Arg.
 func (l *ListQuery) Where(condition string) { l.SQL.WriteString("\nand (" + condition + ")") }
 
-// Filter adds the conditions of q, and the position after which its page begins. A field without a column and a value of the
-// wrong kind are defects of the caller: Internal faults. An operator that does not exist for a kind is an Invalid fault.
+// Filter adds the conditions of q, and the position after which its page begins. A field without a column and a value
+// of the wrong kind are defects of the caller: Internal faults. An operator that does not exist for a kind is an
+// Invalid fault.
 func (l *ListQuery) Filter(q filters.Query, columns map[string]Column) error {
 	for _, c := range q.Conditions {
 		col, ok := columns[c.Field]
@@ -84,19 +87,21 @@ func (l *ListQuery) Filter(q filters.Query, columns map[string]Column) error {
 		l.Where(sql)
 	}
 	if q.After != nil {
-		l.Where("(" + columns["created"].Expr + ", " + columns["id"].Expr + ") < (" + l.Arg(q.After.At) + "::timestamptz, " +
+		l.Where("(" + columns["created"].Expr + ", " + columns["id"].Expr + ") < (" + l.Arg(q.After.At) +
+			"::timestamptz, " +
 			l.Arg(q.After.ID) + "::bigint)")
 	}
 	return nil
 }
 
-// Order adds the ordering and the limit, and returns the finished query. created and id are SQL expressions; newest first
-// means by created, then id.
+// Order adds the ordering and the limit, and returns the finished query. created and id are SQL expressions; newest
+// first means by created, then id.
 func (l *ListQuery) Order(limit int, created, id string) (sql string, args []any) {
 	if limit <= 0 {
 		l.SQL.WriteString("\norder by " + id + "\nlimit " + strconv.Itoa(MaxListRows+1))
 	} else {
-		l.SQL.WriteString("\norder by " + created + " desc, " + id + " desc\nlimit " + strconv.Itoa(min(limit, MaxListRows+1)))
+		l.SQL.WriteString("\norder by " + created + " desc, " + id + " desc\nlimit " +
+			strconv.Itoa(min(limit, MaxListRows+1)))
 	}
 	return l.SQL.String(), l.Args
 }
@@ -146,7 +151,8 @@ func (l *ListQuery) in(c filters.Condition, col Column) (string, error) {
 			}
 			values[i] = s
 		}
-		return "lower(" + col.Expr + ") = any(array(select lower(v) from unnest(" + l.Arg(values) + "::text[]) as v))", nil
+		return "lower(" + col.Expr + ") = any(array(select lower(v) from unnest(" + l.Arg(values) +
+			"::text[]) as v))", nil
 	}
 	if col.Kind == filters.Int {
 		values := make([]int64, len(c.Values))
@@ -231,7 +237,8 @@ func (l *ListQuery) instant(c filters.Condition, expr string) (string, error) {
 var LikeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // patterns are the wildcards before and after the value of a search operator.
-var patterns = map[filters.Op][2]string{filters.Contains: {"%", "%"}, filters.StartsWith: {"", "%"}, filters.EndsWith: {"%", ""}}
+var patterns = map[filters.Op][2]string{filters.Contains: {"%", "%"}, filters.StartsWith: {"", "%"},
+	filters.EndsWith: {"%", ""}}
 
 // text compares without case. Comparisons of whole texts ignore trailing spaces of the value.
 func (l *ListQuery) text(c filters.Condition, expr string) (string, error) {

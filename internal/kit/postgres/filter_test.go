@@ -34,23 +34,28 @@ func TestListQuery(t *testing.T) {
 		{"name", filters.Contains, []any{`50%_\`}, "lower(i.name) like lower($1::text)", []any{`%50\%\_\\%`}},
 		{"name", filters.StartsWith, []any{"a"}, "lower(i.name) like lower($1::text)", []any{"a%"}},
 		{"name", filters.EndsWith, []any{"a"}, "lower(i.name) like lower($1::text)", []any{"%a"}},
-		{"name", filters.In, []any{"a", "B"}, "lower(i.name) = any(array(select lower(v) from unnest($1::text[]) as v))", []any{[]string{"a", "B"}}},
+		{"name", filters.In, []any{"a", "B"},
+			"lower(i.name) = any(array(select lower(v) from unnest($1::text[]) as v))", []any{[]string{"a", "B"}}},
 		{"id", filters.Contains, []any{"1"}, "(i.id)::text like $1::text", []any{"%1%"}},
 		{"active", filters.StartsWith, []any{"1"}, "(i.active)::int::text like $1::text", []any{"1%"}},
 		{"active", filters.Ge, []any{true}, "(i.active)::int >= $1::bigint", []any{int64(1)}},
 		{"active", filters.Eq, []any{int64(2)}, "(i.active)::int = $1::bigint", []any{int64(2)}},
-		{"created", filters.EndsWith, []any{"7"}, "floor(extract(epoch from i.created_at))::bigint::text like $1::text", []any{"%7"}},
-		{"created", filters.Eq, []any{at}, "i.created_at >= $1::timestamptz and i.created_at < $2::timestamptz", []any{sec, sec.Add(time.Second)}},
+		{"created", filters.EndsWith, []any{"7"},
+			"floor(extract(epoch from i.created_at))::bigint::text like $1::text", []any{"%7"}},
+		{"created", filters.Eq, []any{at}, "i.created_at >= $1::timestamptz and i.created_at < $2::timestamptz",
+			[]any{sec, sec.Add(time.Second)}},
 		{"created", filters.Gt, []any{at}, "i.created_at >= $1::timestamptz", []any{sec.Add(time.Second)}},
 		{"created", filters.Le, []any{at}, "i.created_at < $1::timestamptz", []any{sec.Add(time.Second)}},
 		{"active", filters.Eq, []any{true}, "i.active", nil},
 		{"active", filters.Ne, []any{int64(1)}, "not i.active", nil},
 		{"active", filters.In, []any{true, false}, "i.active or not i.active", nil},
 		{"claimed", filters.Eq, []any{false}, "not (i.owner_id is not null)", nil},
-		{"target", filters.Eq, []any{"ann"}, "exists (select 1 from m where (lower(m.target) = lower($1::text)))", []any{"ann"}},
+		{"target", filters.Eq, []any{"ann"}, "exists (select 1 from m where (lower(m.target) = lower($1::text)))",
+			[]any{"ann"}},
 	} {
 		l := NewListQuery("Test", "select 1 where true")
-		err := l.Filter(filters.Query{Conditions: []filters.Condition{{Field: c.field, Op: c.op, Values: c.values}}}, columns)
+		err := l.Filter(filters.Query{Conditions: []filters.Condition{{Field: c.field, Op: c.op, Values: c.values}}},
+			columns)
 		require.NoError(t, err, c)
 		sql, args := l.Order(0, "i.created_at", "i.id")
 		require.Equal(t, "-- name: Test :many\nselect 1 where true\nand ("+c.sql+")\norder by i.id\nlimit 20001", sql)

@@ -16,8 +16,8 @@ import (
 // replayFor is how long an answer is kept.
 const replayFor = 24 * time.Hour
 
-// Idempotency makes a request with an Idempotency-Key act once: the changes of the request and its answer are one transaction.
-// It is safe for concurrent use.
+// Idempotency makes a request with an Idempotency-Key act once: the changes of the request and its answer are one
+// transaction. It is safe for concurrent use.
 type Idempotency struct {
 	db *DB
 	// slots bounds the connections of units. The others stay free for reads outside of a unit, such as those of caches.
@@ -29,8 +29,8 @@ func NewIdempotency(d *DB) *Idempotency {
 	return &Idempotency{db: d, slots: make(chan struct{}, max(1, d.pool.Config().MaxConns/2))}
 }
 
-// Unit is the transaction of one request with an Idempotency-Key: all calls with its Context work in it. One goroutine may use it
-// at a time. If the process dies before Commit, nothing of the request is stored.
+// Unit is the transaction of one request with an Idempotency-Key: all calls with its Context work in it. One goroutine
+// may use it at a time. If the process dies before Commit, nothing of the request is stored.
 type Unit struct {
 	db    *DB
 	tx    pgx.Tx
@@ -55,8 +55,8 @@ func (d *DB) unitOf(ctx context.Context) *Unit {
 	return u
 }
 
-// AfterCommit calls f when the work of ctx is committed: at once, or after the commit of its Unit. f is a hint, such as a wake-up: it also runs if
-// the part of the unit that asked for it was rolled back.
+// AfterCommit calls f when the work of ctx is committed: at once, or after the commit of its Unit. f is a hint, such as
+// a wake-up: it also runs if the part of the unit that asked for it was rolled back.
 func AfterCommit(ctx context.Context, f func()) {
 	if u, _ := ctx.Value(unitKey{}).(*Unit); u != nil {
 		u.after = append(u.after, f)
@@ -65,9 +65,9 @@ func AfterCommit(ctx context.Context, f func()) {
 	f()
 }
 
-// Begin returns the answer that is stored for the key, or else a unit; the caller must Close the unit. While another request with
-// the key runs, Begin waits for its end; after some seconds it returns a Conflict fault. A key that was used for another body is a
-// Mismatch fault.
+// Begin returns the answer that is stored for the key, or else a unit; the caller must Close the unit. While another
+// request with the key runs, Begin waits for its end; after some seconds it returns a Conflict fault. A key that was
+// used for another body is a Mismatch fault.
 func (i *Idempotency) Begin(ctx context.Context, k operation.ReplayKey) (*operation.Answer, *Unit, error) {
 	ctx, cancel := i.db.bounded(ctx)
 	defer cancel()
@@ -121,8 +121,9 @@ func (u *Unit) Commit(ctx context.Context, a operation.Answer) error {
 	ctx, cancel := u.db.bounded(ctx)
 	defer cancel()
 	k := u.key
-	err := postgresdb.New(u.tx).KeepIdempotentAnswer(ctx, postgresdb.KeepIdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route,
-		Key: k.Key, BodyHash: k.BodyHash, Status: a.Status, Location: &a.Location, Body: a.Body})
+	err := postgresdb.New(u.tx).KeepIdempotentAnswer(ctx,
+		postgresdb.KeepIdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route,
+			Key: k.Key, BodyHash: k.BodyHash, Status: a.Status, Location: &a.Location, Body: a.Body})
 	if err == nil {
 		err = u.tx.Commit(ctx)
 	}
@@ -149,11 +150,13 @@ const queryCanceled = "57014"
 
 // answered locks the key until the transaction ends, and returns the answer that is stored for it; nil = none.
 func answered(ctx context.Context, q *postgresdb.Queries, k operation.ReplayKey) (*operation.Answer, error) {
-	err := q.LockIdempotencyKey(ctx, postgresdb.LockIdempotencyKeyParams{ApplicationID: k.ApplicationID, Route: k.Route, Key: k.Key})
+	err := q.LockIdempotencyKey(ctx, postgresdb.LockIdempotencyKeyParams{ApplicationID: k.ApplicationID,
+		Route: k.Route, Key: k.Key})
 	if err != nil {
 		return nil, err
 	}
-	row, err := q.IdempotentAnswer(ctx, postgresdb.IdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route, Key: k.Key,
+	row, err := q.IdempotentAnswer(ctx, postgresdb.IdempotentAnswerParams{ApplicationID: k.ApplicationID,
+		Route: k.Route, Key: k.Key,
 		KeepSeconds: replayFor.Seconds()})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

@@ -12,12 +12,13 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// listWithin is how long the query of a list may take: twice as long as other statements, because filters without an index
-// read all rows. If the context ends earlier, the server ends the query filters.Margin before that, so that the connection stays usable.
+// listWithin is how long the query of a list may take: twice as long as other statements, because filters without an
+// index read all rows. If the context ends earlier, the server ends the query filters.Margin before that, so that the
+// connection stays usable.
 const listWithin = 10 * time.Second
 
-// List runs a query built with ListQuery and collects what scan makes of each row. A list that is too long is an Invalid
-// fault. A query that takes longer than listWithin is an Unavailable fault that says how to narrow it.
+// List runs a query built with ListQuery and collects what scan makes of each row. A list that is too long is an
+// Invalid fault. A query that takes longer than listWithin is an Unavailable fault that says how to narrow it.
 func List[T any](ctx context.Context, d *DB, sql string, args []any, scan pgx.RowToFunc[T]) (out []T, err error) {
 	err = d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error {
 		// One implicit transaction and one round trip.
@@ -37,7 +38,8 @@ func List[T any](ctx context.Context, d *DB, sql string, args []any, scan pgx.Ro
 	})
 	if err != nil {
 		if SqlState(err) == queryCanceled {
-			err = fault.Wrap(fault.Unavailable, err, "the query took too long (10 s at most): add a filter, a shorter time range or a limit")
+			err = fault.Wrap(fault.Unavailable, err,
+				"the query took too long (10 s at most): add a filter, a shorter time range or a limit")
 		}
 		return nil, err
 	}

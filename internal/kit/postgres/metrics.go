@@ -68,7 +68,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m.floods = kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "iris_floods_total",
 		Help: "What became of messages in floods: held, held_quiet, digest, released, reprioritised, quota_soft, quota_hard, quota_incident, quota_waiting.",
-	}, []string{"decision"}), []string{"held", "held_quiet", "digest", "released", "reprioritised", "quota_soft", "quota_hard", "quota_incident", "quota_waiting"})
+	}, []string{"decision"}), []string{"held", "held_quiet", "digest", "released", "reprioritised", "quota_soft",
+		"quota_hard", "quota_incident", "quota_waiting"})
 	var err error
 	for _, c := range []prometheus.Collector{
 		m.queries, m.failures, m.retries, m.durable, m.standby, m.batchRows, m.reconnects, m.wakeups, m.listening, m.floods,
@@ -170,8 +171,10 @@ type poolCollector struct{ pool *pgxpool.Pool }
 
 var (
 	descConns = prometheus.NewDesc("iris_postgres_connections", "Connections by state.", []string{"state"}, nil)
-	descWaits = prometheus.NewDesc("iris_postgres_acquire_waits_total", "Times a caller waited for a free connection.", nil, nil)
-	descWait  = prometheus.NewDesc("iris_postgres_acquire_wait_seconds_total", "Time callers waited for a connection.", nil, nil)
+	descWaits = prometheus.NewDesc("iris_postgres_acquire_waits_total", "Times a caller waited for a free connection.",
+		nil, nil)
+	descWait = prometheus.NewDesc("iris_postgres_acquire_wait_seconds_total", "Time callers waited for a connection.",
+		nil, nil)
 )
 
 func (c poolCollector) Describe(out chan<- *prometheus.Desc) {

@@ -22,9 +22,9 @@ import (
 	"github.com/iris-oncall/iris/migrations"
 )
 
-// Migrate applies the migrations of this binary and makes sure that the installation has its secret. Any number of processes
-// may call it at once: one migrates, the others wait. It does not change a newer schema, and returns an error if this binary
-// cannot run on that.
+// Migrate applies the migrations of this binary and makes sure that the installation has its secret. Any number of
+// processes may call it at once: one migrates, the others wait. It does not change a newer schema, and returns an error
+// if this binary cannot run on that.
 func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	return migrate(ctx, url, log, migrations.Files)
 }
@@ -38,7 +38,8 @@ func migrate(ctx context.Context, url string, log *zap.Logger, files fs.FS) erro
 	if err != nil {
 		return malformedURL(err)
 	}
-	configureSession(cc, url, "iris migrate", map[string]string{"statement_timeout": "0", "lock_timeout": "10000", "idle_in_transaction_session_timeout": "0"})
+	configureSession(cc, url, "iris migrate", map[string]string{"statement_timeout": "0", "lock_timeout": "10000",
+		"idle_in_transaction_session_timeout": "0"})
 	if err := checkPooler(ctx, cc); err != nil {
 		return err
 	}
@@ -83,9 +84,9 @@ const (
 	migrationLockPatient = 10 * time.Minute
 )
 
-// migrationLock lets one process migrate at a time. It polls instead of waiting in the database, because a waiting statement
-// is an open transaction that `create index concurrently` would wait for. goose's own lock polls only once a second, which
-// would delay processes that start together.
+// migrationLock lets one process migrate at a time. It polls instead of waiting in the database, because a waiting
+// statement is an open transaction that `create index concurrently` would wait for. goose's own lock polls only once a
+// second, which would delay processes that start together.
 type migrationLock struct{}
 
 // SessionLock implements lock.SessionLocker.
@@ -100,7 +101,8 @@ func (migrationLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fault.Wrap(fault.Unavailable, ctx.Err(), "another process has been migrating the database for too long")
+			return fault.Wrap(fault.Unavailable, ctx.Err(),
+				"another process has been migrating the database for too long")
 		case <-time.After(migrationLockEvery):
 		}
 	}
@@ -117,7 +119,8 @@ func migrationFault(err error) error {
 	var partial *goose.PartialError
 	if errors.As(err, &partial) && partial.Failed != nil {
 		kind := fault.KindOf(MapError(partial.Err))
-		return fault.Wrap(kind, err, fmt.Sprintf("migration %d did not succeed; what went before it is kept", partial.Failed.Source.Version))
+		return fault.Wrap(kind, err, fmt.Sprintf("migration %d did not succeed; what went before it is kept",
+			partial.Failed.Source.Version))
 	}
 	return MapError(err)
 }
@@ -156,15 +159,15 @@ func newestOf(files fs.FS) int64 {
 type Schema struct {
 	Have int64 // the newest migration in the database, 0 = empty database
 	Want int64 // the newest migration of this binary
-	// Fits reports whether this binary can run on the database: the schemas are the same, or the database's is newer and every newer
-	// migration recorded that this release still works (table schema_compatibility).
+	// Fits reports whether this binary can run on the database: the schemas are the same, or the database's is newer
+	// and every newer migration recorded that this release still works (table schema_compatibility).
 	Fits bool
 }
 
 const undefinedTable = "42P01"
 
-// newerSchemaFits reports whether every migration after $1 recorded that programs of schema $1 can run. sqlc does not know the
-// table of goose, so this statement is not generated.
+// newerSchemaFits reports whether every migration after $1 recorded that programs of schema $1 can run. sqlc does not
+// know the table of goose, so this statement is not generated.
 const newerSchemaFits = `-- name: NewerSchemaFits :one
 select bool_and(coalesce(c.oldest <= $1, false))
 from goose_db_version g left join schema_compatibility c on c.version = g.version_id
@@ -197,14 +200,16 @@ func (s Schema) tooNew(kind fault.Kind) error {
 	return fault.Newf(kind, "the database has schema %d, and this program (schema %d) cannot run on it: use the newer release", s.Have, s.Want)
 }
 
-// CheckSchema returns nil when this binary can run on the database's schema, and otherwise a fault that says what to do.
+// CheckSchema returns nil when this binary can run on the database's schema, and otherwise a fault that says what to
+// do.
 func (d *DB) CheckSchema(ctx context.Context) error {
 	s, err := d.SchemaState(ctx)
 	switch {
 	case err != nil:
 		return err
 	case s.Have < s.Want:
-		return fault.Newf(fault.Unavailable, "the database has schema %d, this program needs %d: run: iris migrate", s.Have, s.Want)
+		return fault.Newf(fault.Unavailable, "the database has schema %d, this program needs %d: run: iris migrate",
+			s.Have, s.Want)
 	case !s.Fits:
 		return s.tooNew(fault.Unavailable)
 	}

@@ -55,10 +55,12 @@ func TestServersRunOnANewerSchemaThatAllowsThem(t *testing.T) {
 	url := pgtest.URL(t)
 	d := pgtest.Open(t, url, postgres.Config{})
 	apply := func(version, oldest int64) {
-		_, err := d.Pool().Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true)", version)
+		_, err := d.Pool().Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true)",
+			version)
 		require.NoError(t, err)
 		if oldest > 0 {
-			_, err = d.Pool().Exec(t.Context(), "insert into schema_compatibility (version, oldest) values ($1, $2)", version, oldest)
+			_, err = d.Pool().Exec(t.Context(), "insert into schema_compatibility (version, oldest) values ($1, $2)",
+				version, oldest)
 			require.NoError(t, err)
 		}
 	}
@@ -93,7 +95,8 @@ func TestOlderServersRefuseAMigrationThatDoesNotAllowThem(t *testing.T) {
 func TestEveryMigrationRecordsTheOldestReleaseThatCanRun(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{})
-	rows, err := d.Pool().Query(t.Context(), `select g.version_id, coalesce(c.oldest, 0), coalesce(lag(g.version_id) over (order by g.version_id), 0)
+	rows, err := d.Pool().Query(t.Context(),
+		`select g.version_id, coalesce(c.oldest, 0), coalesce(lag(g.version_id) over (order by g.version_id), 0)
 		from goose_db_version g left join schema_compatibility c on c.version = g.version_id order by 1`)
 	require.NoError(t, err)
 	defer rows.Close()
@@ -103,7 +106,8 @@ func TestEveryMigrationRecordsTheOldestReleaseThatCanRun(t *testing.T) {
 		if version == 0 {
 			continue // goose's own row
 		}
-		require.Positive(t, oldest, "migration %d records nothing: insert into schema_compatibility (version, oldest)", version)
+		require.Positive(t, oldest, "migration %d records nothing: insert into schema_compatibility (version, oldest)",
+			version)
 		if before > 0 { // the first file makes a new database, which no release runs on
 			require.LessOrEqual(t, oldest, before, "migration %d does not keep the release before it working", version)
 		}
@@ -136,7 +140,8 @@ func TestMigrationsGoDownAndUpAgain(t *testing.T) {
 	_, err = p.DownTo(t.Context(), 0)
 	require.NoError(t, err)
 	var left []string
-	rows, err := conn.QueryContext(t.Context(), `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+	rows, err := conn.QueryContext(t.Context(),
+		`select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
 		where n.nspname = 'public' and c.relname not like 'goose%'`)
 	require.NoError(t, err)
 	for rows.Next() {

@@ -1,6 +1,7 @@
 package postgres
 
-// NoticeFact is a shift as the column notices.facts has it: enough for the text of a message after the shift is deleted.
+// NoticeFact is a shift as the column notices.facts has it: enough for the text of a message after the shift is
+// deleted.
 type NoticeFact struct {
 	TeamID int64  `json:"team_id"`
 	Role   string `json:"role"`

@@ -23,7 +23,8 @@ const (
 
 var errNoPing = errors.New("a notification to ourselves did not arrive")
 
-// Notify sends a notification in a statement of its own, within two seconds. It does not wait for the disk: a hint need not survive a crash.
+// Notify sends a notification in a statement of its own, within two seconds. It does not wait for the disk: a hint need
+// not survive a crash.
 func (d *DB) Notify(ctx context.Context, channel, payload string) error {
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
@@ -42,8 +43,8 @@ func notify(ctx context.Context, conn interface {
 select set_config('synchronous_commit', 'off', true) || pg_notify($1, $2)::text`, channel, payload).Scan(&ignored)
 }
 
-// Listener receives notifications on its own connection. It sends itself one every few seconds, and connects again when that does not arrive. It is
-// made for one Run.
+// Listener receives notifications on its own connection. It sends itself one every few seconds, and connects again when
+// that does not arrive. It is made for one Run.
 type Listener struct {
 	db        *DB
 	channels  []string
@@ -55,10 +56,11 @@ type Listener struct {
 	lost      bool // the loss of the connection was logged; used by Run's goroutine
 }
 
-// NewListener returns a listener to channels. It calls up after every connect, since notifications may have been missed, and receive for each
-// notification, both on Run's goroutine. They must not block.
+// NewListener returns a listener to channels. It calls up after every connect, since notifications may have been
+// missed, and receive for each notification, both on Run's goroutine. They must not block.
 func NewListener(d *DB, up func(), receive func(channel, payload string), channels ...string) *Listener {
-	return &Listener{db: d, channels: append(channels, pingChannel), up: up, receive: receive, log: d.log.Named("listener"), every: 10 * time.Second}
+	return &Listener{db: d, channels: append(channels, pingChannel), up: up, receive: receive,
+		log: d.log.Named("listener"), every: 10 * time.Second}
 }
 
 // Connected reports whether notifications are received now.
@@ -82,7 +84,8 @@ func (l *Listener) Run(ctx context.Context) error {
 		if worked || time.Since(warned) > listenerWarn {
 			warned = time.Now()
 			l.lost = true
-			l.log.Warn("wake-up listener lost its connection, work is found by polling until it is back", zap.Error(oneLine{err}))
+			l.log.Warn("wake-up listener lost its connection, work is found by polling until it is back",
+				zap.Error(oneLine{err}))
 		}
 		select {
 		case <-ctx.Done():

@@ -54,7 +54,8 @@ func TestListenerConnectsAgainAndWakesEverything(t *testing.T) {
 	run(t, l.Run)
 	eventually(t, "connected", l.Connected)
 	eventually(t, "woken", func() bool { return e.ups.Load() == 1 })
-	_, err := d.Pool().Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'iris listener' and datname = current_database()")
+	_, err := d.Pool().Exec(t.Context(),
+		"select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'iris listener' and datname = current_database()")
 	require.NoError(t, err)
 	eventually(t, "woken after reconnecting", func() bool { return e.ups.Load() == 2 })
 	eventually(t, "connected again", l.Connected)
@@ -128,7 +129,8 @@ func TestSelfTestsAreNotReceived(t *testing.T) {
 	postgres.SelfTestEvery(l, 10*time.Millisecond)
 	run(t, l.Run)
 	eventually(t, "connected", func() bool { return e.ups.Load() == 1 })
-	require.Never(t, func() bool { return e.ups.Load() > 1 || e.heard.Load() > 0 }, 300*time.Millisecond, 20*time.Millisecond)
+	require.Never(t, func() bool { return e.ups.Load() > 1 || e.heard.Load() > 0 }, 300*time.Millisecond,
+		20*time.Millisecond)
 	require.NoError(t, d.Notify(t.Context(), "words", "hello"))
 	eventually(t, "received", func() bool { return e.heard.Load() == 1 })
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Query runs one generated statement with parameters, as Do does, and returns what it reads: a row, rows, or a number of rows.
+// Query runs one generated statement with parameters, as Do does, and returns what it reads: a row, rows, or a number
+// of rows.
 func Query[P, R any](ctx context.Context, d *DB, statement func(*db.Queries, context.Context, P) (R, error), p P) (R, error) {
 	return Get(ctx, d, func(ctx context.Context, q *db.Queries) (R, error) { return statement(q, ctx, p) })
 }

@@ -17,14 +17,16 @@ import (
 )
 
 // errPoolMode refuses a connection pooler that gives a client another session for each transaction.
-var errPoolMode = fault.Invalidf("database_url", "the database is behind a connection pooler in transaction or statement mode, which loses notifications, "+
-	"advisory locks and session settings: use session mode (pool_mode = session in PgBouncer) for the database of Iris, or connect Iris to PostgreSQL itself")
+var errPoolMode = fault.Invalidf("database_url",
+	"the database is behind a connection pooler in transaction or statement mode, which loses notifications, "+
+		"advisory locks and session settings: use session mode (pool_mode = session in PgBouncer) for the database of Iris, or connect Iris to PostgreSQL itself")
 
-// startup are the parameters that stay in the first message of a connection. A pooler such as PgBouncer accepts them and refuses most others.
+// startup are the parameters that stay in the first message of a connection. A pooler such as PgBouncer accepts them
+// and refuses most others.
 var startup = []string{"application_name", "client_encoding", "options"}
 
-// configureSession sets the parameters that all statements rely on, unless the URL sets them, and overrides, which the URL cannot
-// set. They are set by a statement after connecting.
+// configureSession sets the parameters that all statements rely on, unless the URL sets them, and overrides, which the
+// URL cannot set. They are set by a statement after connecting.
 func configureSession(cc *pgx.ConnConfig, url, appName string, overrides map[string]string) {
 	if appName == "" {
 		appName = "iris"
@@ -96,12 +98,13 @@ func row(ctx context.Context, conn *pgconn.PgConn, sql string, args [][]byte) ([
 	return out, nil
 }
 
-// poolerTries is how often CheckPooler compares. One comparison finds transaction mode unless other clients take the session in between.
+// poolerTries is how often CheckPooler compares. One comparison finds transaction mode unless other clients take the
+// session in between.
 const poolerTries = 5
 
-// checkPooler returns errPoolMode if the server is a connection pooler that gives a client another session for each transaction. A
-// pooler invents the process number of the session that it announces. With one, a second client opens a transaction: it must not get the
-// session of the first client, and the first client must still have its own.
+// checkPooler returns errPoolMode if the server is a connection pooler that gives a client another session for each
+// transaction. A pooler invents the process number of the session that it announces. With one, a second client opens a
+// transaction: it must not get the session of the first client, and the first client must still have its own.
 func checkPooler(ctx context.Context, cc *pgx.ConnConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -120,7 +123,8 @@ func checkPooler(ctx context.Context, cc *pgx.ConnConfig) error {
 	}
 	defer closeSoon(ctx, second)
 	for range poolerTries {
-		// A pooler that takes sessions in turns shows another one at once; a pooler that takes the last one gives it to the second client.
+		// A pooler that takes sessions in turns shows another one at once; a pooler that takes the last one gives it to
+		// the second client.
 		if err := keeps(ctx, first, own[0]); err != nil {
 			return err
 		}

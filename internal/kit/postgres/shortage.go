@@ -7,12 +7,12 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// shortageLasts is how long Shortage reports a failure to store. Work that waits is retried all the time, so a server that is
-// still full reports it again.
+// shortageLasts is how long Shortage reports a failure to store. Work that waits is retried all the time, so a server
+// that is still full reports it again.
 const shortageLasts = 10 * time.Second
 
-// shortage remembers when the server last refused a write because its disk was full or failed. Reads still work meanwhile, so this
-// error is the only sign.
+// shortage remembers when the server last refused a write because its disk was full or failed. Reads still work
+// meanwhile, so this error is the only sign.
 type shortage struct {
 	mu  sync.Mutex
 	at  time.Time
@@ -36,5 +36,6 @@ func (d *DB) Shortage() error {
 	if d.short.err == nil || time.Since(d.short.at) > shortageLasts {
 		return nil
 	}
-	return fault.Wrap(fault.Unavailable, d.short.err, "the database could not store something lately: its disk is full, or fails")
+	return fault.Wrap(fault.Unavailable, d.short.err,
+		"the database could not store something lately: its disk is full, or fails")
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// The migrations before the first release were squashed into the files from firstSquashed to lastSquashed. Their schema is that of
-// migration 285 before the squash, which was the last one. No migration before the squash has a number between the two.
+// The migrations before the first release were squashed into the files from firstSquashed to lastSquashed. Their schema
+// is that of migration 285 before the squash, which was the last one. No migration before the squash has a number
+// between the two.
 const (
 	firstSquashed = 276
 	lastSquashed  = 285
@@ -19,10 +20,11 @@ const (
 	lastBuildBefore = "f6a4e25c"
 )
 
-// continueSquashed lets a database from before the squash continue with the migrations after it: it records the squashed files as
-// applied, in one transaction. The schema does not change, and the rows of the earlier migrations stay, so `iris migrate` of a build
-// before the squash still works. It returns a Conflict fault if the database does not have all earlier migrations. It changes nothing in
-// other databases. It holds the migration lock meanwhile, and comes before goose, which refuses gaps in the numbers.
+// continueSquashed lets a database from before the squash continue with the migrations after it: it records the
+// squashed files as applied, in one transaction. The schema does not change, and the rows of the earlier migrations
+// stay, so `iris migrate` of a build before the squash still works. It returns a Conflict fault if the database does
+// not have all earlier migrations. It changes nothing in other databases. It holds the migration lock meanwhile, and
+// comes before goose, which refuses gaps in the numbers.
 func continueSquashed(ctx context.Context, db *sql.DB, log *zap.Logger) (err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -51,8 +53,9 @@ func continueSquashed(ctx context.Context, db *sql.DB, log *zap.Logger) (err err
 	case !earlier, complete && recorded:
 		return nil
 	case !complete:
-		return fault.Newf(fault.Conflict, "nothing was migrated: the database has schema %d, and this release continues from schema %d only: "+
-			"run `iris migrate` of a build of commit %s first", newest, lastSquashed, lastBuildBefore)
+		return fault.Newf(fault.Conflict,
+			"nothing was migrated: the database has schema %d, and this release continues from schema %d only: "+
+				"run `iris migrate` of a build of commit %s first", newest, lastSquashed, lastBuildBefore)
 	}
 	if _, err := tx.ExecContext(ctx, `with squashed as (
 			insert into goose_db_version (version_id, is_applied) select v, true from generate_series($1::bigint, $2 - 1) v returning version_id

@@ -26,8 +26,8 @@ import (
 	"github.com/iris-oncall/iris/migrations"
 )
 
-// catalog has one line for each fact of a schema. Names of tables and functions come with each fact, so that a difference can be read.
-// Bodies of functions are compared without white space. The order of columns does not count.
+// catalog has one line for each fact of a schema. Names of tables and functions come with each fact, so that a
+// difference can be read. Bodies of functions are compared without white space. The order of columns does not count.
 const catalog = `
 with mine as (select c.* from pg_class c where c.relnamespace = 'public'::regnamespace and c.relname not like 'goose\_db\_version%')
 select format('%s %s persistence=%s options=%s partition=%s key=%s', c.relkind, c.relname, c.relpersistence, array(select unnest(c.reloptions) order by 1),
@@ -102,7 +102,8 @@ func TestDatabasesFromBeforeTheSquashContinue(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, postgres.Schema{Have: 285, Want: 285, Fits: true}, state)
 			var unfit int
-			require.NoError(t, d.Pool().QueryRow(t.Context(), `select count(*) from goose_db_version g left join schema_compatibility c
+			require.NoError(t, d.Pool().QueryRow(t.Context(),
+				`select count(*) from goose_db_version g left join schema_compatibility c
 				on c.version = g.version_id where g.version_id > 193 and c.oldest is distinct from 193`).Scan(&unfit))
 			require.Zero(t, unfit, "programs of the oldest release that can run on the schema still run")
 
@@ -113,7 +114,8 @@ func TestDatabasesFromBeforeTheSquashContinue(t *testing.T) {
 			require.Equal(t, postgres.Schema{Have: 286, Want: 285, Fits: true}, state)
 			require.NoError(t, postgres.Migrate(t.Context(), url, nil), "the release before that migration")
 			var rows int
-			require.NoError(t, d.Pool().QueryRow(t.Context(), "select count(*) from goose_db_version where version_id >= 276").Scan(&rows))
+			require.NoError(t, d.Pool().QueryRow(t.Context(),
+				"select count(*) from goose_db_version where version_id >= 276").Scan(&rows))
 			require.Equal(t, 11, rows)
 		})
 	}
@@ -129,10 +131,12 @@ func TestDatabasesOfAnOlderSchemaAreRefused(t *testing.T) {
 			schema := schemaLines(t, url)
 			err := postgres.Migrate(t.Context(), url, nil)
 			require.Equal(t, fault.Conflict, fault.KindOf(err))
-			require.ErrorContains(t, err, fmt.Sprintf("nothing was migrated: the database has schema %d, and this release continues from schema 285 only: "+
-				"run `iris migrate` of a build of commit f6a4e25c first", version))
+			require.ErrorContains(t, err,
+				fmt.Sprintf("nothing was migrated: the database has schema %d, and this release continues from schema 285 only: "+
+					"run `iris migrate` of a build of commit f6a4e25c first", version))
 			require.Equal(t, schema, schemaLines(t, url))
-			require.ErrorContains(t, pgtest.Open(t, url, postgres.Config{}).CheckSchema(t.Context()), "run: iris migrate")
+			require.ErrorContains(t, pgtest.Open(t, url, postgres.Config{}).CheckSchema(t.Context()),
+				"run: iris migrate")
 
 			// The build before the squash continues, and then this one.
 			migrateBeforeSquash(t, url, 0)
@@ -223,11 +227,13 @@ func schemaLines(t *testing.T, url string) []string {
 	return lines
 }
 
-// seedRows returns the rows of all tables, except the records of the migrations and what differs between any two installations.
+// seedRows returns the rows of all tables, except the records of the migrations and what differs between any two
+// installations.
 func seedRows(t *testing.T, url string) []string {
 	t.Helper()
 	pool := pgtest.Open(t, url, postgres.Config{}).Pool()
-	rows, err := pool.Query(t.Context(), `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+	rows, err := pool.Query(t.Context(),
+		`select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
 		and relname not in ('goose_db_version', 'schema_compatibility', 'installation')`)
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -235,7 +241,8 @@ func seedRows(t *testing.T, url string) []string {
 	require.NotEmpty(t, tables)
 	var out []string
 	for _, table := range tables {
-		rows, err := pool.Query(t.Context(), "select $1::text || ' ' || (to_jsonb(r) - $2::text[]) from "+pgx.Identifier{table}.Sanitize()+" r", table, volatile)
+		rows, err := pool.Query(t.Context(), "select $1::text || ' ' || (to_jsonb(r) - $2::text[]) from "+
+			pgx.Identifier{table}.Sanitize()+" r", table, volatile)
 		require.NoError(t, err)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)

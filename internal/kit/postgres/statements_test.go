@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
-// PostgreSQL accepts every statement of the generated package. sqlc does not find every error: it accepts two parts of a statement
-// with the same name.
+// PostgreSQL accepts every statement of the generated package. sqlc does not find every error: it accepts two parts of
+// a statement with the same name.
 func TestEveryStatementIsAccepted(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{})

@@ -25,15 +25,16 @@ func CleanName(name string) (string, error) {
 		return "", fault.Invalidf("name", "the name is empty")
 	case len(name) > maxName:
 		return "", fault.Invalidf("name", "the name is longer than %d bytes", maxName)
-	case Storable(name) != name || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsRune(name, utf8.RuneError):
+	case Storable(name) != name || strings.ContainsFunc(name, unicode.IsControl) ||
+		strings.ContainsRune(name, utf8.RuneError):
 		// Invalid UTF-8 arrives as U+FFFD; nobody could type such a name.
 		return "", fault.Invalidf("name", "the name holds characters that cannot be used")
 	}
 	return name, nil
 }
 
-// Storable replaces NUL and invalid UTF-8, which PostgreSQL refuses, in text that is compared with stored text. A name that
-// cannot exist is then not found.
+// Storable replaces NUL and invalid UTF-8, which PostgreSQL refuses, in text that is compared with stored text. A name
+// that cannot exist is then not found.
 func Storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -138,8 +139,8 @@ func FloatSeconds(s float64) time.Duration { return time.Duration(s * float64(ti
 // Micros turns microseconds into a duration.
 func Micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
-// Location loads a team's time zone. A zone that this machine does not know becomes UTC: a calendar that is hours off is
-// better than none. The name was checked when it was set.
+// Location loads a team's time zone. A zone that this machine does not know becomes UTC: a calendar that is hours off
+// is better than none. The name was checked when it was set.
 func Location(name string) *time.Location {
 	if loc, err := time.LoadLocation(name); err == nil && name != "Local" {
 		return loc

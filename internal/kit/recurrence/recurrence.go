@@ -14,13 +14,15 @@ const (
 	period = 400
 	// lastYear is the year after which the library ends a search.
 	lastYear = 9999
-	// margin is how many years of a rule are searched at least: a 29th of February on a certain weekday comes after at most 40 years.
+	// margin is how many years of a rule are searched at least: a 29th of February on a certain weekday comes after at
+	// most 40 years.
 	margin = 61
 )
 
-// Possible reports whether a rule has an occurrence at all if it begins at the date of its Dtstart. Without one, the library searches the years up
-// to 9999, each time: a second of work. It does not see the end of the rule before it has found an occurrence. Possible searches the same
-// dates at most 400 years before that year. Of rules that recur more than once a day, and of those with a count or an end, it checks the days alone.
+// Possible reports whether a rule has an occurrence at all if it begins at the date of its Dtstart. Without one, the
+// library searches the years up to 9999, each time: a second of work. It does not see the end of the rule before it has
+// found an occurrence. Possible searches the same dates at most 400 years before that year. Of rules that recur more
+// than once a day, and of those with a count or an end, it checks the days alone.
 func Possible(o rrule.ROption) (possible bool) {
 	var err error
 	defer func() { possible = possible && err == nil }()

@@ -1,6 +1,6 @@
-// Package subprocess starts child processes that do not outlive this process. Each child has its own process group, so that
-// Ctrl-C on a terminal signals only the parent, which stops its children in order. On Linux the kernel signals the children
-// when the parent dies. pgserver, devmode, bench and the end-to-end tests use it.
+// Package subprocess starts child processes that do not outlive this process. Each child has its own process group, so
+// that Ctrl-C on a terminal signals only the parent, which stops its children in order. On Linux the kernel signals the
+// children when the parent dies. pgserver, devmode, bench and the end-to-end tests use it.
 package subprocess
 
 import (
@@ -21,11 +21,11 @@ type Process struct {
 	err  error // set before done is closed
 }
 
-// Start starts cmd. The caller may set credentials in cmd.SysProcAttr. orphan is the signal that the kernel sends to the child when this
-// process dies (Linux only; on other systems use a pid file).
+// Start starts cmd. The caller may set credentials in cmd.SysProcAttr. orphan is the signal that the kernel sends to
+// the child when this process dies (Linux only; on other systems use a pid file).
 //
-// The kernel ties that signal to the thread that forked, not to the process. So the goroutine of the Process stays locked
-// to its thread until the child has ended.
+// The kernel ties that signal to the thread that forked, not to the process. So the goroutine of the Process stays
+// locked to its thread until the child has ended.
 func Start(cmd *exec.Cmd, orphan syscall.Signal) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -71,8 +71,8 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Stop sends sig and waits up to grace for the end. Then it kills the child's group. It returns when the child has ended,
-// and reports whether the child ended within grace.
+// Stop sends sig and waits up to grace for the end. Then it kills the child's group. It returns when the child has
+// ended, and reports whether the child ended within grace.
 func (p *Process) Stop(sig syscall.Signal, grace time.Duration) bool {
 	_ = p.Signal(sig) // a child that cannot be signalled is killed below
 	timer := time.NewTimer(grace)
@@ -87,8 +87,8 @@ func (p *Process) Stop(sig syscall.Signal, grace time.Duration) bool {
 	return false
 }
 
-// Getenv returns the value of a variable in an environment that has the form of os.Environ: the last one if it is set more
-// than once, "" if it is not set.
+// Getenv returns the value of a variable in an environment that has the form of os.Environ: the last one if it is set
+// more than once, "" if it is not set.
 func Getenv(environ []string, name string) string {
 	value := ""
 	for _, e := range environ {

@@ -55,7 +55,8 @@ type PlanNotification struct {
 	Optional int    `json:"optional"`
 }
 
-// Plan is the body of POST /v0/plans, which stores a new version of a plan. Windows and AggregationReset are in seconds.
+// Plan is the body of POST /v0/plans, which stores a new version of a plan. Windows and AggregationReset are in
+// seconds.
 type Plan struct {
 	Name              string               `json:"name"`
 	Creator           string               `json:"creator"`
@@ -80,7 +81,8 @@ type Text struct {
 	Body    string `json:"body"`
 }
 
-// Template is the body of POST /v0/templates, which stores a new version of a template. Content is by application and mode.
+// Template is the body of POST /v0/templates, which stores a new version of a template. Content is by application and
+// mode.
 type Template struct {
 	Name    string                     `json:"name"`
 	Creator string                     `json:"creator"`

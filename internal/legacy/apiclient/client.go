@@ -1,6 +1,6 @@
 // Package apiclient is a client of the JSON API of iris-api. It signs requests as an application and turns answers into
-// values and errors. The bench and the end-to-end tests use it. It shares no code with the server, so that its callers fail
-// when the wire changes.
+// values and errors. The bench and the end-to-end tests use it. It shares no code with the server, so that its callers
+// fail when the wire changes.
 package apiclient
 
 import (
@@ -75,16 +75,16 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Refused returns the *Error in err; false = there is none, and the outcome of the request is unknown. With a 4xx status the
-// server did nothing. With a 5xx status it may have stored the change.
+// Refused returns the *Error in err; false = there is none, and the outcome of the request is unknown. With a 4xx
+// status the server did nothing. With a 5xx status it may have stored the change.
 func Refused(err error) (*Error, bool) {
 	var e *Error
 	ok := errors.As(err, &e)
 	return e, ok
 }
 
-// Call sends a request. path begins with a slash and may have a query. in, if not nil, is sent as JSON. The answer, at most
-// 16 MiB, is decoded into out unless out is nil. A status that is not 2xx is an *Error.
+// Call sends a request. path begins with a slash and may have a query. in, if not nil, is sent as JSON. The answer, at
+// most 16 MiB, is decoded into out unless out is nil. A status that is not 2xx is an *Error.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {

@@ -26,7 +26,8 @@ func (o oneApplication) ByName(context.Context, string) (auth.Application, error
 // server checks signatures as iris-api does and answers what the test says.
 func server(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	t.Helper()
-	app := oneApplication{auth.Application{ID: 1, Name: "demo", AllowAuthenticatingUsers: true, Keys: []string{"demo-key"}}}
+	app := oneApplication{auth.Application{ID: 1, Name: "demo", AllowAuthenticatingUsers: true,
+		Keys: []string{"demo-key"}}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -81,7 +82,8 @@ func TestRequestsAreSignedAsTheServerChecks(t *testing.T) {
 		require.Equal(t, user, got.User)
 		require.JSONEq(t, `{"plan":"p","context":{"x":"ü \n"}}`, got.Body)
 
-		_, err = c.OpenIncident(ctx, apiclient.Incident{Plan: "p", DynamicTargets: []apiclient.Target{{Role: "user", Target: "u"}}})
+		_, err = c.OpenIncident(ctx, apiclient.Incident{Plan: "p",
+			DynamicTargets: []apiclient.Target{{Role: "user", Target: "u"}}})
 		require.NoError(t, err)
 		require.JSONEq(t, `{"plan":"p","context":{},"dynamic_targets":[{"role":"user","target":"u"}]}`, got.Body)
 
@@ -97,7 +99,8 @@ func TestRequestsAreSignedAsTheServerChecks(t *testing.T) {
 		require.NoError(t, c.Call(ctx, http.MethodGet, "/v0/incidents/4", nil, &in))
 		require.Equal(t, int64(5), in.Steps[0].ID)
 		var ms []map[string]any
-		require.NoError(t, c.Call(ctx, http.MethodGet, "/v0/messages?"+url.Values{"incident_id": {"4"}, "target": {"a b"}}.Encode(), nil, &ms))
+		require.NoError(t, c.Call(ctx, http.MethodGet, "/v0/messages?"+
+			url.Values{"incident_id": {"4"}, "target": {"a b"}}.Encode(), nil, &ms))
 		require.InDelta(t, 4, ms[0]["incident_id"], 0)
 
 		_, err = c.CreatePlan(ctx, apiclient.Plan{Name: "p", Creator: "u", Steps: [][]apiclient.PlanNotification{{{
@@ -113,7 +116,8 @@ func TestRequestsAreSignedAsTheServerChecks(t *testing.T) {
 	}
 	wrong, err := apiclient.New(apiclient.Config{URL: s.URL, App: "demo", Key: "other"})
 	require.NoError(t, err)
-	refused, ok := apiclient.Refused(wrong.Call(ctx, http.MethodPost, "/v0/incidents/1/resolve", map[string]any{"resolved": true}, nil))
+	refused, ok := apiclient.Refused(wrong.Call(ctx, http.MethodPost, "/v0/incidents/1/resolve",
+		map[string]any{"resolved": true}, nil))
 	require.True(t, ok)
 	require.Equal(t, http.StatusUnauthorized, refused.Status)
 }

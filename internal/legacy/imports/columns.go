@@ -51,9 +51,11 @@ func AdminColumn(from string) Column {
 	return Column{Name: "admin", Type: "boolean", From: from, Same: "t.admin or not s.admin", Empty: "not t.admin"}
 }
 
-// ZoneColumn returns the column for the time zone of a person. An unknown zone becomes UTC, which does not replace another zone here.
+// ZoneColumn returns the column for the time zone of a person. An unknown zone becomes UTC, which does not replace
+// another zone here.
 func ZoneColumn() Column {
-	return Column{Name: "time_zone", Value: Zone, Same: "s.time_zone in ('UTC', t.time_zone)", Empty: "t.time_zone = 'UTC'"}
+	return Column{Name: "time_zone", Value: Zone, Same: "s.time_zone in ('UTC', t.time_zone)",
+		Empty: "t.time_zone = 'UTC'"}
 }
 
 // PositionColumn returns the column that numbers the rows with the same value in the column group, from 1.
@@ -66,7 +68,8 @@ func PositionColumn(group string) Column {
 	}}
 }
 
-// Unverified returns the column that stores contacts as not verified. Finish verifies those that belong to one person only.
+// Unverified returns the column that stores contacts as not verified. Finish verifies those that belong to one person
+// only.
 func Unverified() Column {
 	return Column{Name: "verified_destination", State: true, Value: func(*Row, string) any { return "" }}
 }

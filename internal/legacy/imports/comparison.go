@@ -16,7 +16,8 @@ type Comparison struct {
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is a period in which different people have a role. An empty list means nobody. Times are in the team's zone.
+// Difference is a period in which different people have a role. An empty list means nobody. Times are in the team's
+// zone.
 type Difference struct {
 	Team  string    `json:"team"`
 	Role  string    `json:"role"`
@@ -35,7 +36,8 @@ func (c *Comparison) write(b *strings.Builder) {
 		return
 	}
 	layout := "2006-01-02 15:04:05"
-	fmt.Fprintf(b, "\nWho is on call, from %s to %s UTC: %d teams and %d stretches compared, ", c.From.UTC().Format(layout),
+	fmt.Fprintf(b, "\nWho is on call, from %s to %s UTC: %d teams and %d stretches compared, ",
+		c.From.UTC().Format(layout),
 		c.Until.UTC().Format(layout), c.Teams, c.Stretches)
 	if !c.Differs() {
 		b.WriteString("no difference\n")
@@ -43,7 +45,8 @@ func (c *Comparison) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "%d differences:\n", len(c.Differences))
 	for _, d := range c.Differences {
-		fmt.Fprintf(b, "- %s of %s, %s to %s (%s): %s in the source, %s here\n", d.Role, d.Team, d.From.Format(clock), d.Until.Format(clock),
+		fmt.Fprintf(b, "- %s of %s, %s to %s (%s): %s in the source, %s here\n", d.Role, d.Team, d.From.Format(clock),
+			d.Until.Format(clock),
 			d.Zone, people(d.There), people(d.Here))
 	}
 }

@@ -20,23 +20,31 @@ func epochRow(value string) (*Row, *Class) {
 func TestEpoch(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string][2]string{
-		"0":                        {"1970-01-01T00:00:00Z", ""},
-		"1700000000":               {"2023-11-14T22:13:20Z", ""},
-		"-1":                       {"1969-12-31T23:59:59Z", ""},
-		"1700000000.0":             {"2023-11-14T22:13:20Z", ""},
-		"1700000000.25":            {"2023-11-14T22:13:21Z", "note: at has a fraction of a second; the next whole second was taken"},
-		"-0.5":                     {"1970-01-01T00:00:00Z", "note: at has a fraction of a second; the next whole second was taken"},
-		"1.7e9":                    {"2023-11-14T22:13:20Z", ""},
-		"1700000000000":            {"9999-12-31T23:59:59Z", "not taken: at is out of range; the nearest possible value was taken"},
-		"1e300":                    {"9999-12-31T23:59:59Z", "not taken: at is out of range; the nearest possible value was taken"},
-		"-9223372036854775808":     {"0001-01-01T00:00:00Z", "not taken: at is out of range; the nearest possible value was taken"},
-		"99999999999999999999":     {"9999-12-31T23:59:59Z", "not taken: at is out of range; the nearest possible value was taken"},
-		"null":                     {"", ""},
-		"":                         {"", "not taken: at is not a number"},
-		"yesterday":                {"", "not taken: at is not a number"},
-		"NaN":                      {"", "not taken: at is not a number"},
-		"inf":                      {"9999-12-31T23:59:59Z", "not taken: at is out of range; the nearest possible value was taken"},
-		"18446744073709551615":     {"9999-12-31T23:59:59Z", "not taken: at is out of range; the nearest possible value was taken"},
+		"0":            {"1970-01-01T00:00:00Z", ""},
+		"1700000000":   {"2023-11-14T22:13:20Z", ""},
+		"-1":           {"1969-12-31T23:59:59Z", ""},
+		"1700000000.0": {"2023-11-14T22:13:20Z", ""},
+		"1700000000.25": {"2023-11-14T22:13:21Z",
+			"note: at has a fraction of a second; the next whole second was taken"},
+		"-0.5": {"1970-01-01T00:00:00Z",
+			"note: at has a fraction of a second; the next whole second was taken"},
+		"1.7e9": {"2023-11-14T22:13:20Z", ""},
+		"1700000000000": {"9999-12-31T23:59:59Z",
+			"not taken: at is out of range; the nearest possible value was taken"},
+		"1e300": {"9999-12-31T23:59:59Z",
+			"not taken: at is out of range; the nearest possible value was taken"},
+		"-9223372036854775808": {"0001-01-01T00:00:00Z",
+			"not taken: at is out of range; the nearest possible value was taken"},
+		"99999999999999999999": {"9999-12-31T23:59:59Z",
+			"not taken: at is out of range; the nearest possible value was taken"},
+		"null":      {"", ""},
+		"":          {"", "not taken: at is not a number"},
+		"yesterday": {"", "not taken: at is not a number"},
+		"NaN":       {"", "not taken: at is not a number"},
+		"inf": {"9999-12-31T23:59:59Z",
+			"not taken: at is out of range; the nearest possible value was taken"},
+		"18446744073709551615": {"9999-12-31T23:59:59Z",
+			"not taken: at is out of range; the nearest possible value was taken"},
 		strings.Repeat("9", 10000): {"", "not taken: at is not a number"},
 	} {
 		r, c := epochRow(value)
@@ -83,12 +91,14 @@ func TestTheReportShowsTheComparison(t *testing.T) {
 	require.Contains(t, b.String(), "Who is on call, from 2026-11-21 22:00:00 to 2026-11-21 23:00:00 UTC: 2 teams and 5 stretches compared, no difference\n")
 	nepal := time.FixedZone("x", 5*3600+45*60)
 	for range maxExamples + 3 {
-		r.OnCall.Differences = append(r.OnCall.Differences, Difference{Team: "db", Role: "primary", Zone: "x", From: at.In(nepal), Until: at.Add(time.Minute).In(nepal), There: []string{"ann", "bob"}})
+		r.OnCall.Differences = append(r.OnCall.Differences, Difference{Team: "db", Role: "primary", Zone: "x",
+			From: at.In(nepal), Until: at.Add(time.Minute).In(nepal), There: []string{"ann", "bob"}})
 	}
 	b.Reset()
 	require.NoError(t, r.WriteText(&b))
 	require.True(t, r.OnCall.Differs())
-	require.Equal(t, maxExamples+3, strings.Count(b.String(), "- primary of db, Sun 2026-11-22 03:45:00 +05:45 to Sun 2026-11-22 03:46:00 +05:45 (x): ann, bob in the source, nobody here\n"), "every one")
+	require.Equal(t, maxExamples+3, strings.Count(b.String(),
+		"- primary of db, Sun 2026-11-22 03:45:00 +05:45 to Sun 2026-11-22 03:46:00 +05:45 (x): ann, bob in the source, nobody here\n"), "every one")
 }
 
 func TestModes(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package imports imports the data of a predecessor. It reads a consistent snapshot of the MySQL database (Source),
 // converts rows (Row) into records, and passes them to a Store, which stores all of them in one transaction or none. A
-// Report counts and explains the result of every row. The packages iris and oncall know the tables of one predecessor each.
-// internal/program/operator calls them; internal/legacy/pg implements the Store.
+// Report counts and explains the result of every row. The packages iris and oncall know the tables of one predecessor
+// each. internal/program/operator calls them; internal/legacy/pg implements the Store.
 package imports
 
 import (
@@ -19,7 +19,8 @@ type Table struct {
 	Class string
 	From  string // table of the source
 	Order string // columns of the source, in SQL
-	// Reads are further columns of the source that are read, separated by spaces. The columns' own sources are always read.
+	// Reads are further columns of the source that are read, separated by spaces. The columns' own sources are always
+	// read.
 	Reads string
 	// Label names a row in the report: $column stands for a value of the row (see Loader.label).
 	Label string
@@ -31,8 +32,8 @@ type Table struct {
 	Key []string
 	// Unique are further expressions that must be unique; @ precedes columns, as in lower(@name).
 	Unique []string
-	// Yields, if set, is the reason in the report for a row that is not imported because another row here has its unique
-	// value. If empty, that is a conflict.
+	// Yields, if set, is the reason in the report for a row that is not imported because another row here has its
+	// unique value. If empty, that is a conflict.
 	Yields string
 }
 
@@ -41,22 +42,23 @@ type Column struct {
 	Name string
 	Type string // PostgreSQL's name of the type; "" = text, or bigint with a Ref
 	From string // column of the source; "" = Name
-	// Value converts the source's column of a row. If the row cannot be imported, it reports that (Row.Lose). nil = the usual
-	// conversion to the type.
+	// Value converts the source's column of a row. If the row cannot be imported, it reports that (Row.Lose). nil = the
+	// usual conversion to the type.
 	Value func(row *Row, column string) any
 	// Ref says how the id in the record is replaced; nil = the value is stored unchanged.
 	Ref *Ref
 	// State is set for values that change here after the import. They are not compared with an existing row.
 	State bool
-	// Same, if set, is an SQL condition on s (the record) and t (the existing row) under which the two do not contradict
-	// each other. Otherwise the values must be equal.
+	// Same, if set, is an SQL condition on s (the record) and t (the existing row) under which the two do not
+	// contradict each other. Otherwise the values must be equal.
 	Same string
-	// Empty, if set, is an SQL condition on t under which the existing row has no value yet. The first import then stores
-	// the record's value.
+	// Empty, if set, is an SQL condition on t under which the existing row has no value yet. The first import then
+	// stores the record's value.
 	Empty string
 	// Aside is set for values that are not stored in the table (see Store).
 	Aside bool
-	// Keep: if the existing row has another value, that value is kept and reported. Otherwise a difference is a conflict.
+	// Keep: if the existing row has another value, that value is kept and reported. Otherwise a difference is a
+	// conflict.
 	Keep bool
 	// Hidden values are not shown in the report.
 	Hidden bool
@@ -108,9 +110,9 @@ type Loading interface {
 // IrisStore is the store of an import of Iris.
 type IrisStore interface {
 	Loading
-	// Adopt gives existing users, teams and mailing lists, found by name, the ids that they have in Iris. It moves other
-	// rows away from those ids; a row that is referred to cannot be moved, which is a conflict. Only the first import does
-	// it.
+	// Adopt gives existing users, teams and mailing lists, found by name, the ids that they have in Iris. It moves
+	// other rows away from those ids; a row that is referred to cannot be moved, which is a conflict. Only the first
+	// import does it.
 	Adopt(ctx context.Context, targets []Target) (Outcome, error)
 	// SealKeys stores the keys of applications.
 	SealKeys(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
@@ -121,8 +123,8 @@ type IrisStore interface {
 // OnCallStore is the store of an import of Oncall.
 type OnCallStore interface {
 	Loading
-	// AdoptOnCall gives existing users, teams and roles, found by name, the ids that they have in Oncall. The first import
-	// moves other rows away from those ids; a role that is in use cannot be moved, which is a conflict.
+	// AdoptOnCall gives existing users, teams and roles, found by name, the ids that they have in Oncall. The first
+	// import moves other rows away from those ids; a role that is in use cannot be moved, which is a conflict.
 	AdoptOnCall(ctx context.Context, targets []Target) (Outcome, error)
 	// AllowOnCall permits applications to use the on-call API with these keys. It creates missing applications.
 	AllowOnCall(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
@@ -136,8 +138,8 @@ type OnCall struct {
 	People map[users.ID]int64             // Oncall's ids of users
 }
 
-// Target is a user, team or mailing list with its name and id. Kind is user, team or mailing-list; for Oncall it is user,
-// team or role.
+// Target is a user, team or mailing list with its name and id. Kind is user, team or mailing-list; for Oncall it is
+// user, team or role.
 type Target struct {
 	Kind   string
 	Name   string
@@ -152,8 +154,8 @@ type ApplicationKeys struct {
 	Secondary string
 }
 
-// HighestNumber is the highest id of an imported row, 2^62: new rows need higher ids. The lowest is 1, because 0 means none.
-// WrongNumber is the reason in the report for other ids.
+// HighestNumber is the highest id of an imported row, 2^62: new rows need higher ids. The lowest is 1, because 0 means
+// none. WrongNumber is the reason in the report for other ids.
 const (
 	HighestNumber = 1 << 62
 	WrongNumber   = "its number is below 1, or too high to leave numbers for new rows: change it in the source"

@@ -118,7 +118,8 @@ func (l Loader) ReadNames(ctx context.Context, column, table string) error {
 	names := map[int64]string{}
 	l.Names[column] = names
 	l.Report = NewReport("", nil) // invalid names are reported when their rows are imported
-	return l.Each(ctx, From{Table: table, Order: "id", Columns: "id name"}, func(row *Row) { names[row.Int("id")] = row.Name("name") })
+	return l.Each(ctx, From{Table: table, Order: "id", Columns: "id name"},
+		func(row *Row) { names[row.Int("id")] = row.Name("name") })
 }
 
 // NameOf returns the name of the object that a column refers to; "" = there is no such object.
@@ -164,8 +165,8 @@ func (l Loader) Mode(row *Row, column string) any {
 	return mode
 }
 
-// Leftovers reports tables and columns that have data and were not read. known lists, by table, the columns that are left out
-// without a loss ("*" = the whole table). Call it last.
+// Leftovers reports tables and columns that have data and were not read. known lists, by table, the columns that are
+// left out without a loss ("*" = the whole table). Call it last.
 func (l Loader) Leftovers(ctx context.Context, whose string, known map[string]string) error {
 	for _, table := range slices.Sorted(maps.Keys(l.Source.tables)) {
 		read, asked := l.Source.asked[table]

@@ -30,8 +30,8 @@ func (m Modes) Ours(name string) (string, bool) {
 
 func ours(mode string) bool { return slices.Contains(users.Modes, users.Mode(mode)) }
 
-// Destination returns a column with the address of a contact. A row without an address is left out. An address that no vendor
-// can use is imported and reported.
+// Destination returns a column with the address of a contact. A row without an address is left out. An address that no
+// vendor can use is imported and reported.
 func (l Loader) Destination() Column {
 	return Column{Name: "destination", Value: func(row *Row, column string) any {
 		destination := Filled(row, column)

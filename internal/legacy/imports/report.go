@@ -198,7 +198,8 @@ func (r *Report) Sentence() string {
 	case r.DryRun && r.Taken() == 0 && lost == 0:
 		return "Dry run: nothing was written, and there would be nothing to write."
 	case r.DryRun && lost > 0:
-		return fmt.Sprintf("Dry run: nothing was written. %d rows would be new here; %d rows or values would be lost.", r.Taken(), lost)
+		return fmt.Sprintf("Dry run: nothing was written. %d rows would be new here; %d rows or values would be lost.",
+			r.Taken(), lost)
 	case r.DryRun:
 		return fmt.Sprintf("Dry run: nothing was written. %d rows would be new here; nothing would be lost.", r.Taken())
 	case r.Taken() == 0 && lost == 0:
@@ -213,9 +214,13 @@ func (r *Report) Sentence() string {
 
 // Tidy sorts the reasons of each class by severity and deletes classes without rows and reasons.
 func (r *Report) Tidy() {
-	r.Classes = slices.DeleteFunc(r.Classes, func(c *Class) bool { return c.Read == 0 && c.Taken == 0 && len(c.Reasons) == 0 })
+	r.Classes = slices.DeleteFunc(r.Classes, func(c *Class) bool {
+		return c.Read == 0 && c.Taken == 0 &&
+			len(c.Reasons) == 0
+	})
 	rank := []Kind{Conflict, NotTaken, Note}
 	for _, c := range r.Classes {
-		slices.SortStableFunc(c.Reasons, func(a, b Reason) int { return slices.Index(rank, a.Kind) - slices.Index(rank, b.Kind) })
+		slices.SortStableFunc(c.Reasons,
+			func(a, b Reason) int { return slices.Index(rank, a.Kind) - slices.Index(rank, b.Kind) })
 	}
 }

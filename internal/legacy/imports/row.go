@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Row is a row of the predecessor's database that is being converted. Its methods report values that are not valid here,
-// under the row's label. A Row is valid until the next one is read.
+// Row is a row of the predecessor's database that is being converted. Its methods report values that are not valid
+// here, under the row's label. A Row is valid until the next one is read.
 type Row struct {
 	// Label names the row in the report; set it before reading values.
 	Label string
@@ -172,8 +172,8 @@ func orNil[T any](r *Row, column string, read func(string) T) any {
 	return read(column)
 }
 
-// Time returns a time in UTC. ok is false for null and for zero dates. Any other value that is not a time is reported as
-// lost.
+// Time returns a time in UTC. ok is false for null and for zero dates. Any other value that is not a time is reported
+// as lost.
 func (r *Row) Time(column string) (t time.Time, ok bool) {
 	raw := string(r.raw(column))
 	if raw == "" {
@@ -206,8 +206,8 @@ const (
 	lastSecond  = 253402300799
 )
 
-// Epoch returns a time that is stored as Unix seconds. A fraction is rounded up and reported. ok is false for null and for a value
-// that is not a number, which is reported as lost.
+// Epoch returns a time that is stored as Unix seconds. A fraction is rounded up and reported. ok is false for null and
+// for a value that is not a number, which is reported as lost.
 func (r *Row) Epoch(column string) (t time.Time, ok bool) {
 	raw := r.raw(column)
 	if raw == nil {

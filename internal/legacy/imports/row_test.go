@@ -29,7 +29,8 @@ func said(c *Class) (out []string) {
 
 func TestRowNumbers(t *testing.T) {
 	t.Parallel()
-	r, c := rowOf(map[string]string{"n": "-5", "big": "99999999999", "none": "null", "word": "seven", "huge": "18446744073709551615", "yes": "2", "no": "0"})
+	r, c := rowOf(map[string]string{"n": "-5", "big": "99999999999", "none": "null", "word": "seven",
+		"huge": "18446744073709551615", "yes": "2", "no": "0"})
 	require.Equal(t, int64(-5), r.Int("n"))
 	require.Equal(t, int64(0), r.Int("none"))
 	require.Equal(t, int64(0), r.Int("no such column"))
@@ -42,27 +43,32 @@ func TestRowNumbers(t *testing.T) {
 	require.Equal(t, int64(0), r.Int32("n", 0))
 	require.Equal(t, int64(0), r.Int("word"))
 	require.Equal(t, int64(math.MaxInt64), r.Int("huge"), "never the number of another row")
-	require.Equal(t, []string{"not taken: big is out of range; the nearest possible value was taken", "not taken: n is out of range; the nearest possible value was taken",
-		"not taken: word is not a number", "not taken: huge is out of range; the nearest possible value was taken"}, said(c))
+	require.Equal(t, []string{"not taken: big is out of range; the nearest possible value was taken",
+		"not taken: n is out of range; the nearest possible value was taken",
+		"not taken: word is not a number", "not taken: huge is out of range; the nearest possible value was taken"},
+		said(c))
 	require.Zero(t, c.NotTaken, "values are lost, not rows")
 }
 
 func TestRowTimes(t *testing.T) {
 	t.Parallel()
-	r, c := rowOf(map[string]string{"good": "2024-01-02 03:04:05", "zero": "0000-00-00 00:00:00", "none": "null", "bad": "2023-02-31 00:00:00"})
+	r, c := rowOf(map[string]string{"good": "2024-01-02 03:04:05", "zero": "0000-00-00 00:00:00", "none": "null",
+		"bad": "2023-02-31 00:00:00"})
 	good := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
 	require.Equal(t, good, r.TimeOr("good"))
 	require.Empty(t, said(c))
 	require.Equal(t, good, r.TimeOr("zero", "good"))
 	require.Equal(t, good, r.TimeOr("none", "zero", "good"))
 	require.Equal(t, time.Unix(0, 0).UTC(), r.TimeOr("bad", "none"))
-	require.Equal(t, []string{"note: zero is missing or a zero date; good is used instead", "note: none is missing or a zero date; good is used instead",
+	require.Equal(t, []string{"note: zero is missing or a zero date; good is used instead",
+		"note: none is missing or a zero date; good is used instead",
 		"not taken: bad is not a time", "note: bad is missing or a zero date; 1970-01-01 is used instead"}, said(c))
 }
 
 func TestRowTexts(t *testing.T) {
 	t.Parallel()
-	r, c := rowOf(map[string]string{"name": "ann  ", "none": "null", "empty": "", "pasted": "\t a@example.com ", "json": `{"a": 1.50}`, "cut": `{"a": "b`, "nan": `{"a": NaN}`})
+	r, c := rowOf(map[string]string{"name": "ann  ", "none": "null", "empty": "", "pasted": "\t a@example.com ",
+		"json": `{"a": 1.50}`, "cut": `{"a": "b`, "nan": `{"a": NaN}`})
 	require.Equal(t, "ann", r.Name("name"))
 	require.Empty(t, r.Text("none"))
 	require.Nil(t, r.TextOrNil("none"))
@@ -82,7 +88,8 @@ func TestRowTexts(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "null", string(value))
 	require.Equal(t, "a@example.com", r.Trimmed("pasted"))
-	require.Equal(t, []string{"note: name: trailing spaces were removed", "note: nan: NaN and Infinity, which are not JSON, became texts", "note: pasted: surrounding spaces were removed"}, said(c))
+	require.Equal(t, []string{"note: name: trailing spaces were removed",
+		"note: nan: NaN and Infinity, which are not JSON, became texts", "note: pasted: surrounding spaces were removed"}, said(c))
 }
 
 func TestReportCountsByReason(t *testing.T) {
@@ -90,14 +97,16 @@ func TestReportCountsByReason(t *testing.T) {
 	r := NewReport("root@db/iris", nil)
 	c := r.Class("users")
 	for i := range 7 {
-		c.AddReason(Reason{Kind: NotTaken, Whole: true, Rows: 1, Examples: []string{"user " + string(rune('a'+i))}, Text: "it has no name"})
+		c.AddReason(Reason{Kind: NotTaken, Whole: true, Rows: 1, Examples: []string{"user " + string(rune('a'+i))},
+			Text: "it has no name"})
 	}
 	c.AddReason(Reason{Kind: NotTaken, Rows: 1, Examples: []string{"user x"}, Text: "its time zone is unknown"})
 	c.AddOutcome(Outcome{Taken: 3, Same: 2, Reasons: []Reason{{Kind: Note, Text: "odd", Rows: 4}}})
 	require.Equal(t, int64(7), c.NotTaken)
 	require.Equal(t, int64(8), r.Lost())
 	require.Len(t, c.Reasons[0].Examples, 5)
-	require.Equal(t, "Nothing was new here. 8 rows or values were not taken.", func() string { e := *r; e.Classes = []*Class{{Name: "x", Reasons: c.Reasons}}; return e.Sentence() }())
+	require.Equal(t, "Nothing was new here. 8 rows or values were not taken.",
+		func() string { e := *r; e.Classes = []*Class{{Name: "x", Reasons: c.Reasons}}; return e.Sentence() }())
 	r.Written = true
 	require.Equal(t, "3 rows are new here. 8 rows or values were not taken.", r.Sentence())
 	c.AddReason(Reason{Kind: Conflict, Whole: true, Rows: 1, Examples: []string{"user y"}, Text: "differs"})

@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// Source is a MySQL or MariaDB database, read in one read-only transaction: all reads see the same instant. It is used by
-// one goroutine, with one stream of rows open at a time.
+// Source is a MySQL or MariaDB database, read in one read-only transaction: all reads see the same instant. It is used
+// by one goroutine, with one stream of rows open at a time.
 type Source struct {
 	db     *sql.DB
 	conn   *sql.Conn
@@ -30,8 +30,8 @@ type Source struct {
 
 const urlForm = "expected mysql://user:password@host:port/database"
 
-// parseURL parses mysql://user:password@host:port/database[?tls=true|skip-verify][&socket=/path]. password, if not empty,
-// replaces that of the URL. Its errors never contain the password.
+// parseURL parses mysql://user:password@host:port/database[?tls=true|skip-verify][&socket=/path]. password, if not
+// empty, replaces that of the URL. Its errors never contain the password.
 func parseURL(raw, password string) (*mysql.Config, string, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" {
@@ -53,14 +53,17 @@ func parseURL(raw, password string) (*mysql.Config, string, error) {
 		case name == "socket":
 			c.Net, c.Addr = "unix", value
 		case name == "tls" && (value == "true" || value == "skip-verify"):
-			c.TLS = &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: value == "skip-verify"} //nolint:gosec // asked for
+			c.TLS = &tls.Config{ServerName: u.Hostname(),
+				InsecureSkipVerify: value == "skip-verify"} //nolint:gosec // asked for
 		case name == "tls" && value == "false":
 		default:
-			return nil, "", fault.Invalidf("from", "the address of the database has an unknown parameter %q; use socket, or tls (true, false, skip-verify)", name)
+			return nil, "", fault.Invalidf("from",
+				"the address of the database has an unknown parameter %q; use socket, or tls (true, false, skip-verify)", name)
 		}
 	}
 	if c.DBName == "" || c.User == "" || c.Net == "tcp" && u.Hostname() == "" {
-		return nil, "", fault.Invalidf("from", "the address of the database lacks the user, the host or the name; %s", urlForm)
+		return nil, "", fault.Invalidf("from", "the address of the database lacks the user, the host or the name; %s",
+			urlForm)
 	}
 	c.Timeout = 10 * time.Second
 	c.Logger = &mysql.NopLogger{}
@@ -99,7 +102,8 @@ func (s *Source) begin(ctx context.Context, name string) (err error) {
 			return unreachable(err)
 		}
 	}
-	rows, err := s.conn.QueryContext(ctx, "select table_name, column_name from information_schema.columns where table_schema = database() order by table_name, ordinal_position")
+	rows, err := s.conn.QueryContext(ctx,
+		"select table_name, column_name from information_schema.columns where table_schema = database() order by table_name, ordinal_position")
 	if err != nil {
 		return unreachable(err)
 	}
@@ -152,8 +156,8 @@ func (s *Source) Count(ctx context.Context, table, condition string) (n int64, e
 	return n, nil
 }
 
-// Rows streams the rows of a table in the order of some columns. Columns that the table does not have read as null; a table
-// that does not exist has no rows. The rows are counted in the class of the report. An error ends the stream.
+// Rows streams the rows of a table in the order of some columns. Columns that the table does not have read as null; a
+// table that does not exist has no rows. The rows are counted in the class of the report. An error ends the stream.
 func (s *Source) Rows(ctx context.Context, report *Report, from From) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		if !s.Has(from.Table) {
@@ -162,7 +166,8 @@ func (s *Source) Rows(ctx context.Context, report *Report, from From) iter.Seq2[
 		row := &Row{class: report.Class(from.Class), index: map[string]int{}}
 		query, n := s.query(from, row.index)
 		if n == 0 {
-			yield(nil, fault.Invalidf("from", "the table %s has none of the expected columns: is this the right database?", from.Table))
+			yield(nil, fault.Invalidf("from",
+				"the table %s has none of the expected columns: is this the right database?", from.Table))
 			return
 		}
 		rows, err := s.conn.QueryContext(ctx, query)
@@ -194,8 +199,8 @@ func (s *Source) Rows(ctx context.Context, report *Report, from From) iter.Seq2[
 	}
 }
 
-// query returns the statement that reads the columns that exist, and their number. It sets the positions of columns in its
-// result.
+// query returns the statement that reads the columns that exist, and their number. It sets the positions of columns in
+// its result.
 func (s *Source) query(from From, index map[string]int) (query string, n int) {
 	var take []string
 	for _, name := range strings.Fields(from.Columns) {

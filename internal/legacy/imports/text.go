@@ -57,8 +57,8 @@ func encodedTwice(text string) bool {
 	return wide && utf8.Valid(raw)
 }
 
-// latin1 encodes a character in MySQL's latin1. That is Windows-1252, where each byte that Windows-1252 does not define stands for the
-// code point of the same number.
+// latin1 encodes a character in MySQL's latin1. That is Windows-1252, where each byte that Windows-1252 does not define
+// stands for the code point of the same number.
 func latin1(r rune) (byte, bool) {
 	if r < 0xa0 && charmap.Windows1252.DecodeByte(byte(r)) == utf8.RuneError {
 		return byte(r), true

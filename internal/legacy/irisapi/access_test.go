@@ -24,7 +24,8 @@ var (
 	reads = []request{
 		{get, "/v0/incidents?limit=1", ""}, {get, "/v0/incidents/1", ""}, {get, "/v0/incidents/1/comments", ""},
 		{get, "/v0/plans", ""}, {get, "/v0/plans/1", ""}, {get, "/v0/templates", ""}, {get, "/v0/templates/1", ""},
-		{get, "/v0/messages?limit=1", ""}, {get, "/v0/messages/1", ""}, {get, "/v0/messages/1/auditlog", ""}, {get, "/v0/queues", ""},
+		{get, "/v0/messages?limit=1", ""}, {get, "/v0/messages/1", ""}, {get, "/v0/messages/1/auditlog", ""}, {get,
+			"/v0/queues", ""},
 	}
 	// writes that every known caller may do
 	writes = []request{
@@ -35,7 +36,8 @@ var (
 	}
 	// writes in the name of ann, or on objects of ann
 	anns = []request{
-		{post, "/v0/incidents/1", `{"owner":"ann"}`}, {post, "/v0/incidents/claim", `{"owner":"ann","incident_ids":[1]}`},
+		{post, "/v0/incidents/1", `{"owner":"ann"}`}, {post, "/v0/incidents/claim",
+			`{"owner":"ann","incident_ids":[1]}`},
 		{post, "/v0/incidents/1/comments", `{"author":"ann","content":"c"}`},
 		{post, "/v0/plans", planJSON()}, {post, "/v0/plans/1", `{"active":1}`}, {del, "/v0/plans/unused", ""},
 		{post, "/v0/templates", templateBody}, {post, "/v0/templates/1", `{"active":1}`},
@@ -110,15 +112,19 @@ func TestPermissionsOfRoutes(t *testing.T) {
 func TestAuthenticationFailures(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.want(401, describe("Authentication failure", "Malformed/missing HMAC authorization header"), nobody, get, "/v0/plans", "")
-	f.want(401, describe("Authentication failure", "HMAC failed validation. Check API key/clock skew"), caller{app: "demo", key: "x"}, get, "/v0/plans", "")
-	f.want(401, describe("Authentication failure", "HMAC failed validation. Check API key/clock skew"), caller{app: "none", key: "x"}, get, "/v0/plans", "")
+	f.want(401, describe("Authentication failure", "Malformed/missing HMAC authorization header"), nobody, get,
+		"/v0/plans", "")
+	f.want(401, describe("Authentication failure", "HMAC failed validation. Check API key/clock skew"),
+		caller{app: "demo", key: "x"}, get, "/v0/plans", "")
+	f.want(401, describe("Authentication failure", "HMAC failed validation. Check API key/clock skew"),
+		caller{app: "none", key: "x"}, get, "/v0/plans", "")
 	f.want(401, `{"title":"This application does not have the power to authenticate usernames","description":""}`,
 		caller{app: "demo", key: "demo-key", user: "ann"}, get, "/v0/plans", "")
 	rec := f.do(nobody, get, "/v0/plans", "", "Authorization", "Basic eDp5")
 	require.Equal(t, 401, rec.Code)
 	require.Empty(t, rec.Header().Get("WWW-Authenticate"))
-	f.want(401, `{"title":"Authentication failure","description":""}`, nobody, get, "/v0/plans", "", "Authorization", "hmac nocolon")
+	f.want(401, `{"title":"Authentication failure","description":""}`, nobody, get, "/v0/plans", "", "Authorization",
+		"hmac nocolon")
 }
 
 func TestSignatureCoversTheBodyAndThePathAsSent(t *testing.T) {
@@ -230,27 +236,36 @@ func TestAuthenticationSwitchedOff(t *testing.T) {
 	f.exec(`insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'ann'`)
 	const path = "/v0/applications/demo/key"
 	f.want(200, `{"key":"demo-key"}`, nobody, get, path, "", "X-IRIS-USERNAME", "ann")
-	f.want(403, title("You don't have permissions to view this app's key."), nobody, get, path, "", "X-IRIS-USERNAME", "bob")
+	f.want(403, title("You don't have permissions to view this app's key."), nobody, get, path, "", "X-IRIS-USERNAME",
+		"bob")
 	f.want(401, title("You must be a logged in user to view this app's key"), nobody, get, path, "")
 	require.Equal(t, 200, f.do(nobody, get, "/v0/plans", "").Code)
 	require.Equal(t, 200, f.do(nobody, get, "/v0/queues", "").Code)
-	f.want(201, "1", nobody, post, "/v0/incidents", `{"plan":"pager","context":{}}`, "Authorization", "hmac demo:nonsense")
-	f.want(201, "2", nobody, post, "/v0/incidents", `{"plan":"pager","context":{},"application":"demo"}`, "X-IRIS-USERNAME", "bob")
-	f.want(200, `{"incident_id":1,"owner":"bob","active":false}`, nobody, post, "/v0/incidents/1", `{"owner":"bob"}`, "X-IRIS-USERNAME", "bob")
+	f.want(201, "1", nobody, post, "/v0/incidents", `{"plan":"pager","context":{}}`, "Authorization",
+		"hmac demo:nonsense")
+	f.want(201, "2", nobody, post, "/v0/incidents", `{"plan":"pager","context":{},"application":"demo"}`,
+		"X-IRIS-USERNAME", "bob")
+	f.want(200, `{"incident_id":1,"owner":"bob","active":false}`, nobody, post, "/v0/incidents/1", `{"owner":"bob"}`,
+		"X-IRIS-USERNAME", "bob")
 	f.want(401, title("Invalid claimer for this app/user"), nobody, post, "/v0/incidents/1", `{"owner":"ann"}`)
-	f.want(401, describe("Authentication failure", "Application not found"), nobody, get, "/v0/plans", "", "Authorization", "hmac nope:x")
-	f.want(400, title("No plan template actions exist for this app"), nobody, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
+	f.want(401, describe("Authentication failure", "Application not found"), nobody, get, "/v0/plans", "",
+		"Authorization", "hmac nope:x")
+	f.want(400, title("No plan template actions exist for this app"), nobody, post, "/v0/incidents",
+		`{"plan":"pager","context":{}}`)
 	f.want(400, title("Invalid app specified for this notification category"), nobody, post, "/v0/notifications",
 		`{"role":"user","target":"ann","subject":"s","body":"b","category":"news"}`)
-	f.want(403, title("This request was sent by a page of another site"), caller{origin: "https://evil.example"}, post, "/v0/incidents",
+	f.want(403, title("This request was sent by a page of another site"), caller{origin: "https://evil.example"}, post,
+		"/v0/incidents",
 		`{"plan":"pager","context":{}}`, "X-IRIS-USERNAME", "root")
 }
 
-// TestAnonymousReadsOpenTheRoutesOfIris: the switch opens the routes that Iris serves without credentials, and no others.
+// TestAnonymousReadsOpenTheRoutesOfIris: the switch opens the routes that Iris serves without credentials, and no
+// others.
 func TestAnonymousReadsOpenTheRoutesOfIris(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *parts) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
-	open := map[string]bool{"/v0/plans": true, "/v0/plans/{plan}": true, "/v0/incidents": true, "/v0/incidents/{id}": true,
+	open := map[string]bool{"/v0/plans": true, "/v0/plans/{plan}": true, "/v0/incidents": true,
+		"/v0/incidents/{id}":          true,
 		"/v0/incidents/{id}/comments": true, "/v0/messages": true, "/v0/messages/{id}": true, "/v0/messages/{id}/auditlog": true,
 		"/v0/target_roles": true, "/v0/templates": true, "/v0/templates/{template}": true, "/v0/timezones": true,
 		"/v0/users/{username}/slackid": true, "/v0/applications": true, "/v0/applications/{app}": true,
@@ -285,7 +300,8 @@ func TestPagesOfAllowedSites(t *testing.T) {
 	require.Equal(t, 400, rec.Code, rec.Body)
 	require.Equal(t, site, rec.Header().Get("Access-Control-Allow-Origin"))
 	require.Equal(t, "true", rec.Header().Get("Access-Control-Allow-Credentials"))
-	rec = f.want(403, title("This request was sent by a page of another site"), from("https://evil.example"), post, "/v0/notifications", `{}`)
+	rec = f.want(403, title("This request was sent by a page of another site"), from("https://evil.example"), post,
+		"/v0/notifications", `{}`)
 	require.Empty(t, rec.Header().Get("Access-Control-Allow-Origin"))
 	require.Contains(t, rec.Header().Values("Vary"), "Origin")
 	rec = f.do(caller{origin: site}, http.MethodOptions, "/v0/incidents/1", "", "Access-Control-Request-Method", "POST",
@@ -293,7 +309,8 @@ func TestPagesOfAllowedSites(t *testing.T) {
 	require.Equal(t, 204, rec.Code)
 	require.Equal(t, "GET, HEAD, POST, PUT, DELETE", rec.Header().Get("Access-Control-Allow-Methods"))
 	require.Equal(t, "content-type", rec.Header().Get("Access-Control-Allow-Headers"))
-	rec = f.do(caller{origin: "https://evil.example"}, http.MethodOptions, "/v0/incidents/1", "", "Access-Control-Request-Method", "POST")
+	rec = f.do(caller{origin: "https://evil.example"}, http.MethodOptions, "/v0/incidents/1", "",
+		"Access-Control-Request-Method", "POST")
 	require.Equal(t, 405, rec.Code)
 	require.Empty(t, rec.Header().Get("Access-Control-Allow-Origin"))
 	require.Empty(t, f.do(caller{origin: site}, get, "/healthcheck", "").Header().Get("Access-Control-Allow-Origin"))
@@ -321,7 +338,8 @@ func TestEndedSessionsCannotUseTheAPI(t *testing.T) {
 func TestApplicationsCannotActForInactivePeople(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.want(401, title("The user gone is not active"), caller{app: "power", key: "power-key", user: "GONE"}, get, "/v0/plans?limit=1", "")
+	f.want(401, title("The user gone is not active"), caller{app: "power", key: "power-key", user: "GONE"}, get,
+		"/v0/plans?limit=1", "")
 	f.want(200, `[]`, caller{app: "power", key: "power-key", user: "stranger"}, get, "/v0/plans?limit=0&name=x", "")
 	viewing := caller{app: "power", key: "power-key", user: "viewer"}
 	f.want(403, title("This user may only read"), viewing, post, "/v0/incidents", `{"plan":"pager","context":{}}`)

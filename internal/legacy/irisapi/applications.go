@@ -35,8 +35,9 @@ var categoryColumns = Columns[applications.Category]{
 	{"mode", func(c applications.Category) any { return c.Mode }},
 }
 
-var rows = Rows[applications.Application]{Query: List{Schema: applications.FilterSchema, Limited: true}, Columns: columns,
-	Kind: "application", ID: func(a applications.Application) int64 { return a.ID }}
+var rows = Rows[applications.Application]{Query: List{Schema: applications.FilterSchema, Limited: true},
+	Columns: columns,
+	Kind:    "application", ID: func(a applications.Application) int64 { return a.ID }}
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return rows.Answer(w, r, a.Tags, a.Applications.List, nil)
@@ -63,7 +64,8 @@ type refusals struct {
 	program string // 401 for a caller that is no person; "" = the text is stranger
 	// stranger: 403 for a caller who may not change the application; 401 if program is "".
 	stranger string
-	// unknown: 400 if the application does not exist; "" = the handler gets an application with the ID 0. %s is the name.
+	// unknown: 400 if the application does not exist; "" = the handler gets an application with the ID 0. %s is the
+	// name.
 	unknown string
 }
 
@@ -110,8 +112,8 @@ type Applications interface {
 	Describe(ctx context.Context, name string) (applications.Application, error)
 }
 
-// Changes stores the settings of applications. In this and the other interfaces, every change is one transaction and is in
-// the audit log under the name by.
+// Changes stores the settings of applications. In this and the other interfaces, every change is one transaction and is
+// in the audit log under the name by.
 type Changes interface {
 	Add(ctx context.Context, name, by string) (int64, error)
 	Change(ctx context.Context, id int64, c applications.Change, by string) error

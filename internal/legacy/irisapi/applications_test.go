@@ -25,9 +25,13 @@ func owned(t *testing.T) *fixture {
 }
 
 func change(replace ...string) string {
-	body := map[string]any{"sample_context": `{"host": "h"}`, "context_template": "C", "summary_template": nil, "mobile_template": "M",
-		"variables": []string{"host", "message", "more"}, "title_variable": "message", "owners": []string{"ann", "bob", "nobody"},
-		"custom_sender_addresses": map[string]any{"email": "demo@example.com"}, "supported_modes": []string{"email", "sms"},
+	body := map[string]any{"sample_context": `{"host": "h"}`, "context_template": "C", "summary_template": nil,
+		"mobile_template": "M",
+		"variables":       []string{"host", "message", "more"}, "title_variable": "message", "owners": []string{"ann",
+			"bob",
+			"nobody"},
+		"custom_sender_addresses": map[string]any{"email": "demo@example.com"}, "supported_modes": []string{"email",
+			"sms"},
 		"default_modes": map[string]string{"high": "sms", "low": "call"}}
 	for i := 0; i+1 < len(replace); i += 2 {
 		delete(body, replace[i])
@@ -50,9 +54,11 @@ func TestApplicationsAreListedAndDescribed(t *testing.T) {
 		insert into notification_categories (application_id, name, description, mode) select id, 'news', 'D', 'drop' from applications where name = 'demo'`)
 	require.JSONEq(t, `[{"name":"alpha"},{"name":"demo"},{"name":"iris"},{"name":"other"},{"name":"power"},{"name":"Zebra"}]`,
 		f.ok(demo, get, "/v0/applications?fields=name", ""))
-	require.JSONEq(t, `[{"name":"alpha"},{"name":"Zebra"}]`, f.ok(demo, get, "/v0/applications?fields=name,key&limit=2", ""), "newest first")
+	require.JSONEq(t, `[{"name":"alpha"},{"name":"Zebra"}]`,
+		f.ok(demo, get, "/v0/applications?fields=name,key&limit=2", ""), "newest first")
 	require.JSONEq(t, `[{"name":"demo"}]`, f.ok(demo, get, "/v0/applications?fields=name&owners=ANN&nonsense=1", ""))
-	require.JSONEq(t, `[{"name":"demo"}]`, f.ok(demo, get, "/v0/applications?fields=name&variables__startswith=HO&name__in=Demo,other", ""))
+	require.JSONEq(t, `[{"name":"demo"}]`, f.ok(demo, get,
+		"/v0/applications?fields=name&variables__startswith=HO&name__in=Demo,other", ""))
 	require.Equal(t, `[]`, f.ok(demo, get, "/v0/applications?required_variables=host&name__contains=%25", ""))
 	f.golden("application", f.ok(demo, get, "/v0/applications/DEMO", ""))
 	require.Equal(t, f.ok(demo, get, "/v0/applications/demo", ""), f.ok(demo, get, "/v0/applications/demo%20/", ""))
@@ -82,10 +88,12 @@ func TestApplicationsAreCreatedByAdministrators(t *testing.T) {
 	require.Equal(t, 201, rec.Code, rec.Body)
 	require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &made))
 	require.Equal(t, 1, f.count("select count(*) from applications where id = $1 and name = 'new'", made.ID))
-	key := regexp.MustCompile(`^\{"key":"([0-9a-f]{64})"\}$`).FindStringSubmatch(f.ok(asRoot, get, "/v0/applications/new/key", ""))
+	key := regexp.MustCompile(`^\{"key":"([0-9a-f]{64})"\}$`).FindStringSubmatch(f.ok(asRoot, get,
+		"/v0/applications/new/key", ""))
 	require.Len(t, key, 2)
 	f.want(200, `[]`, caller{app: "new", key: key[1]}, get, "/v0/incidents?limit=1", "")
-	require.Contains(t, f.ok(demo, get, "/v0/applications/new", ""), `"supported_modes":["email","sms","call","slack","push","webhook"]`)
+	require.Contains(t, f.ok(demo, get, "/v0/applications/new", ""),
+		`"supported_modes":["email","sms","call","slack","push","webhook"]`)
 	require.Equal(t, 1, f.count("select count(*) from audit_log where actor = 'root' and action = 'application added' and object = 'application new'"))
 }
 
@@ -99,7 +107,8 @@ func TestApplicationSettingsAreReplaced(t *testing.T) {
 	f.want(200, `[]`, asRoot, put, path, f.ok(demo, get, path, ""))
 	f.golden("application-changed", f.ok(demo, get, path, ""))
 
-	f.want(200, `[]`, asAnn, put, path, change("owners", `["bob"]`, "supported_modes", `["call"]`, "title_variable", "", "variables", `["x"]`,
+	f.want(200, `[]`, asAnn, put, path, change("owners", `["bob"]`, "supported_modes", `["call"]`, "title_variable",
+		"", "variables", `["x"]`,
 		"custom_sender_addresses", `{"email":null}`, "default_modes", ""))
 	after := f.ok(demo, get, path, "")
 	for _, part := range []string{`"owners":["ann","bob"]`, `"supported_modes":["email","sms"]`, `"title_variable":null`, `"variables":["x"]`,
@@ -108,7 +117,8 @@ func TestApplicationSettingsAreReplaced(t *testing.T) {
 	}
 	f.want(200, `[]`, asRoot, put, path, change("supported_modes", `["email"]`, "default_modes", "", "owners", ""))
 	require.Contains(t, f.ok(demo, get, path, ""), `"default_modes":{}`, "a mode that is dropped is no default")
-	f.want(200, `[]`, asRoot, put, "/v0/applications/other", f.ok(demo, get, "/v0/applications/other", ""), "X", "a new one, nulls and all")
+	f.want(200, `[]`, asRoot, put, "/v0/applications/other", f.ok(demo, get, "/v0/applications/other", ""), "X",
+		"a new one, nulls and all")
 }
 
 func TestApplicationSettingsThatAreRefused(t *testing.T) {
@@ -122,26 +132,29 @@ func TestApplicationSettingsThatAreRefused(t *testing.T) {
 	f.want(403, title("This user may only read"), viewer, put, path, change())
 	f.want(400, title("Application nope not found"), asRoot, put, "/v0/applications/nope", change())
 	for body, answer := range map[string]string{
-		`{`:                                                          title("Invalid json in post body"),
-		change("sample_context", ""):                                 title("sample_context must be valid json"),
-		change("sample_context", `"{"`):                              title("sample_context must be valid json"),
-		change("sample_context", `{}`):                               title("sample_context must be valid json"),
-		change("context_template", ""):                               title("context_template must be specified"),
-		change("summary_template", ""):                               title("summary_template must be specified"),
-		change("mobile_template", ""):                                title("mobile_template must be specified"),
-		change("mobile_template", `1`):                               title("mobile_template must be a string"),
-		change("variables", ""):                                      title("variables must be specified and be a list"),
-		change("variables", `{}`):                                    title("variables must be specified and be a list"),
-		change("variables", `[1]`):                                   title("variables must be specified and be a list"),
-		change("title_variable", `"none"`):                           title("title variable is invalid"),
-		change("owners", `"ann"`):                                    title("To change owners, you must pass a list of strings"),
-		change("supported_modes", `{"a":1}`):                         title("To change modes, you must pass a list of strings"),
-		change("supported_modes", `["bird"]`):                        describe("Invalid mode", "bird"),
-		change("default_modes", `{"x":"sms"}`):                       describe("Invalid priority", "x"),
-		change("default_modes", `[]`):                                title("default_modes must be an object of priority: mode pairings"),
-		change("custom_sender_addresses", `[]`):                      title("To change custom addresses, you must pass a dictionary of mode: address pairings"),
-		change("custom_sender_addresses", `{"sms":"a@example.com"}`): describe("%s does not support custom sender addresses", "sms"),
-		change("custom_sender_addresses", `{"email":"a b"}`):         title("The custom sender address of email must be an e-mail address"),
+		`{`:                                    title("Invalid json in post body"),
+		change("sample_context", ""):           title("sample_context must be valid json"),
+		change("sample_context", `"{"`):        title("sample_context must be valid json"),
+		change("sample_context", `{}`):         title("sample_context must be valid json"),
+		change("context_template", ""):         title("context_template must be specified"),
+		change("summary_template", ""):         title("summary_template must be specified"),
+		change("mobile_template", ""):          title("mobile_template must be specified"),
+		change("mobile_template", `1`):         title("mobile_template must be a string"),
+		change("variables", ""):                title("variables must be specified and be a list"),
+		change("variables", `{}`):              title("variables must be specified and be a list"),
+		change("variables", `[1]`):             title("variables must be specified and be a list"),
+		change("title_variable", `"none"`):     title("title variable is invalid"),
+		change("owners", `"ann"`):              title("To change owners, you must pass a list of strings"),
+		change("supported_modes", `{"a":1}`):   title("To change modes, you must pass a list of strings"),
+		change("supported_modes", `["bird"]`):  describe("Invalid mode", "bird"),
+		change("default_modes", `{"x":"sms"}`): describe("Invalid priority", "x"),
+		change("default_modes", `[]`):          title("default_modes must be an object of priority: mode pairings"),
+		change("custom_sender_addresses",
+			`[]`): title("To change custom addresses, you must pass a dictionary of mode: address pairings"),
+		change("custom_sender_addresses",
+			`{"sms":"a@example.com"}`): describe("%s does not support custom sender addresses", "sms"),
+		change("custom_sender_addresses",
+			`{"email":"a b"}`): title("The custom sender address of email must be an e-mail address"),
 	} {
 		f.want(400, answer, asRoot, put, path, body)
 	}
@@ -162,7 +175,8 @@ func TestApplicationsAreDeletedAndRenamed(t *testing.T) {
 	const path = "/v0/applications/other/rename"
 	f.want(401, title("You must be a logged in user to rename this app"), power, put, path, `{"new_name":"x"}`)
 	f.want(403, title("You don't have permissions to rename this app."), asBob, put, path, `{"new_name":"x"}`)
-	f.want(400, title("No rows changed; old app name incorrect"), asRoot, put, "/v0/applications/nope/rename", `{"new_name":"x"}`)
+	f.want(400, title("No rows changed; old app name incorrect"), asRoot, put, "/v0/applications/nope/rename",
+		`{"new_name":"x"}`)
 	f.want(400, title("Invalid json in post body"), asAnn, put, path, ``)
 	f.want(400, title("Missing new_name from post body"), asAnn, put, path, `{}`)
 	f.want(400, title("New and old app name are identical"), asAnn, put, path, `{"new_name":"other"}`)
@@ -182,10 +196,14 @@ func TestKeysOfApplications(t *testing.T) {
 	f := owned(t)
 	const key, second, rekey = "/v0/applications/demo/key", "/v0/applications/demo/secondary", "/v0/applications/demo/rekey"
 	for _, rq := range []struct{ method, path, nobody, stranger, unknown string }{
-		{get, "key", "You must be a logged in user to view this app's key", "You don't have permissions to view this app's key.", "Key for this application not found"},
-		{get, "secondary", "You must be a logged in user to view this app's key", "You don't have permissions to view this app's key.", "Key for this application not found"},
-		{post, "secondary", "You must be a logged in user to app", "You don't have permissions to re-key this app.", "Secondary key already exists, or app name incorrect"},
-		{post, "rekey", "You must be a logged in user to re-key this app", "You don't have permissions to re-key this app.", "Re-key failed; secondary key does not exist or invalid app name"},
+		{get, "key", "You must be a logged in user to view this app's key",
+			"You don't have permissions to view this app's key.", "Key for this application not found"},
+		{get, "secondary", "You must be a logged in user to view this app's key",
+			"You don't have permissions to view this app's key.", "Key for this application not found"},
+		{post, "secondary", "You must be a logged in user to app", "You don't have permissions to re-key this app.",
+			"Secondary key already exists, or app name incorrect"},
+		{post, "rekey", "You must be a logged in user to re-key this app",
+			"You don't have permissions to re-key this app.", "Re-key failed; secondary key does not exist or invalid app name"},
 	} {
 		f.want(401, title(rq.nobody), demo, rq.method, "/v0/applications/demo/"+rq.path, "")
 		f.want(401, title(rq.nobody), power, rq.method, "/v0/applications/demo/"+rq.path, "")
@@ -220,8 +238,9 @@ func TestQuotaOfAnApplication(t *testing.T) {
 	f := owned(t)
 	const path = "/v0/applications/demo/quota"
 	quota := func(replace ...string) string {
-		body := map[string]any{"hard_quota_threshold": 10, "soft_quota_threshold": "5", "hard_quota_duration": 60, "soft_quota_duration": 120,
-			"plan_name": "PAGER", "wait_time": 3600, "target_name": "ops"}
+		body := map[string]any{"hard_quota_threshold": 10, "soft_quota_threshold": "5", "hard_quota_duration": 60,
+			"soft_quota_duration": 120,
+			"plan_name":           "PAGER", "wait_time": 3600, "target_name": "ops"}
 		for i := 0; i+1 < len(replace); i += 2 {
 			delete(body, replace[i])
 			if replace[i+1] != "" {
@@ -259,7 +278,8 @@ func TestQuotaOfAnApplication(t *testing.T) {
 		`"target_name":"ops","target_role":"team","plan_name":"pager","wait_time":3600}`, demo, get, path, "")
 	f.want(201, `[]`, rootHere, post, path, quota("target_name", `"ann"`))
 	require.Contains(t, f.ok(demo, get, path, ""), `"target_name":"ann","target_role":"user"`)
-	f.want(400, title("Cannot delete this plan as the application demo is using it for quota"), asAnn, del, "/v0/plans/pager", "")
+	f.want(400, title("Cannot delete this plan as the application demo is using it for quota"), asAnn, del,
+		"/v0/plans/pager", "")
 	f.want(200, `0`, asAnn, post, "/v0/plans/1", `{"active":0}`)
 	require.Contains(t, f.ok(demo, get, path, ""), `"plan_name":null`)
 	f.want(204, ``, asAnn, del, path, "")
@@ -275,7 +295,8 @@ func TestAddressesThatOpenIncidents(t *testing.T) {
 	f.want(200, `{}`, demo, get, path, "")
 	f.want(200, `{}`, demo, get, "/v0/applications/nope/incident_emails", "")
 	require.Equal(t, 401, f.do(nobody, get, path, "").Code)
-	f.want(401, title("You must be a logged in user to change this application's email incident settings"), power, put, path, `{}`)
+	f.want(401, title("You must be a logged in user to change this application's email incident settings"), power, put,
+		path, `{}`)
 	f.want(403, title(stranger), asBob, put, path, `{}`)
 	f.want(400, title("Application nope not found"), asRoot, put, "/v0/applications/nope/incident_emails", `{}`)
 	f.exec(`insert into incident_emails select 'taken@example.com', id, 'pager' from applications where name = 'other'`)
@@ -298,7 +319,8 @@ func TestAddressesThatOpenIncidents(t *testing.T) {
 	f.want(200, `{"x@example.com":"pager","y@example.com":"pager"}`, demo, get, path, "")
 	f.exec(`update user_contacts set verified_destination = destination where mode = 'email' and destination like 'ann@%'`)
 	for _, contact := range []string{"ann@example.com", "bob@example.com"} { // verified and not
-		f.want(400, title("These email addresses are also user's email addresses which is not allowed: "+contact), asAnn, put, path, `{"`+contact+`":"pager"}`)
+		f.want(400, title("These email addresses are also user's email addresses which is not allowed: "+contact),
+			asAnn, put, path, `{"`+contact+`":"pager"}`)
 	}
 	f.want(200, `[]`, asAnn, put, path, `{"z@example.com":"pager"}`)
 	f.want(200, `{"z@example.com":"pager"}`, demo, get, path, "")
@@ -330,9 +352,10 @@ func TestCategoriesAreReplacedAsAWhole(t *testing.T) {
 	}
 	f.want(404, ``, asRoot, post, "/v0/categories/nope", `[]`)
 	for body, answer := range map[string]string{
-		`[`:                             title("Invalid json in post body"),
-		`{}`:                            describe("Invalid json in post body", "a list of objects with name, description and mode is expected"),
-		`[{"name":"a","mode":"email"}]`: title("Missing required attributes"),
+		`[`: title("Invalid json in post body"),
+		`{}`: describe("Invalid json in post body",
+			"a list of objects with name, description and mode is expected"),
+		`[{"name":"a","mode":"email"}]`:                                                           title("Missing required attributes"),
 		`[{"name":" ","description":"","mode":"email"}]`:                                          title("Missing required attributes"),
 		`[{"name":"a","description":"","mode":"pigeon"}]`:                                         describe("Invalid mode", "pigeon"),
 		`[{"name":"a","description":"","mode":"sms"},{"name":"A","description":"","mode":"sms"}]`: title("The category A is given twice"),
@@ -343,8 +366,10 @@ func TestCategoriesAreReplacedAsAWhole(t *testing.T) {
 	f.want(200, `{}`, demo, post, path, `[{"name":"a","description":"A","mode":"email"},{"name":"b","description":"","mode":"drop"}]`)
 	first := f.count("select id from notification_categories where name = 'a' and description = 'A'")
 	f.exec(`insert into category_overrides select u.id, c.id, 'sms' from users u, notification_categories c where u.name = 'bob' and c.name = 'a'`)
-	f.want(200, `{}`, asAnn, post, path, `[{"name":"A","description":"AA","mode":"sms"},{"name":"c","description":"","mode":"call"}]`)
-	f.want(200, `{}`, asRoot, post, path, `[{"name":"A","description":"AA","mode":"sms"},{"name":"c","description":"","mode":"call"}]`)
+	f.want(200, `{}`, asAnn, post, path,
+		`[{"name":"A","description":"AA","mode":"sms"},{"name":"c","description":"","mode":"call"}]`)
+	f.want(200, `{}`, asRoot, post, path,
+		`[{"name":"A","description":"AA","mode":"sms"},{"name":"c","description":"","mode":"call"}]`)
 	require.Equal(t, first, f.count("select id from notification_categories where name = 'A' and description = 'AA' and mode = 'sms'"))
 	require.Equal(t, 2, f.count("select count(*) from category_overrides"), "what people chose stays")
 	require.Equal(t, 2, f.count("select count(*) from notification_categories c join applications a on a.id = c.application_id where a.name = 'demo'"))

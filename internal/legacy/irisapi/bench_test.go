@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 )
 
-// benchmarkPost measures the acceptance of a request without HTTP parsing. With -cpu 64, requests are stored in batches.
+// benchmarkPost measures the acceptance of a request without HTTP parsing. With -cpu 64, requests are stored in
+// batches.
 func benchmarkPost(b *testing.B, path, body string, status int, keyed bool) {
 	f := newFixture(b)
 	f.exec("update applications set pending_cap = 2000000000")
@@ -19,7 +20,8 @@ func benchmarkPost(b *testing.B, path, body string, status int, keyed bool) {
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			r := httptest.NewRequest(post, path, strings.NewReader(body))
-			r.Header.Set("Authorization", auth.Sign("demo", "demo-key", auth.SignedRequest{Method: post, Path: path, Body: []byte(body)}, time.Now()))
+			r.Header.Set("Authorization", auth.Sign("demo", "demo-key",
+				auth.SignedRequest{Method: post, Path: path, Body: []byte(body)}, time.Now()))
 			if keyed {
 				r.Header.Set(idemKey, rand.Text())
 			}
@@ -34,7 +36,8 @@ func benchmarkPost(b *testing.B, path, body string, status int, keyed bool) {
 }
 
 func BenchmarkNotify(b *testing.B) {
-	benchmarkPost(b, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","priority":"high","body":"b"}`, 200, false)
+	benchmarkPost(b, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","priority":"high","body":"b"}`,
+		200, false)
 }
 
 func BenchmarkOpenIncident(b *testing.B) {

@@ -9,15 +9,16 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Body is a JSON object of a request. Its getters refuse NUL characters and fractions, with the texts that clients of /v0
-// know; those of other edges replace NUL and round. Body keeps the first fault, which Err returns. A getter of a wrong field
-// returns the zero value, so a handler reads all fields and checks Err once.
+// Body is a JSON object of a request. Its getters refuse NUL characters and fractions, with the texts that clients of
+// /v0 know; those of other edges replace NUL and round. Body keeps the first fault, which Err returns. A getter of a
+// wrong field returns the zero value, so a handler reads all fields and checks Err once.
 type Body struct {
 	jsonbody.Object
 	first *error
 }
 
-// ReadBody reads the JSON object in a request and ignores the Content-Type. title is the title of the faults of its fields.
+// ReadBody reads the JSON object in a request and ignores the Content-Type. title is the title of the faults of its
+// fields.
 func ReadBody(w http.ResponseWriter, r *http.Request, title string) Body {
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
@@ -48,7 +49,8 @@ func (b Body) Check(ok bool, otherwise error) {
 	}
 }
 
-// In returns an object inside the body. Err of the body also returns its faults. where is the end of the text of each fault.
+// In returns an object inside the body. Err of the body also returns its faults. where is the end of the text of each
+// fault.
 func (b Body) In(members map[string]json.RawMessage, title, where string) Body {
 	return Body{jsonbody.Object{Members: members, Title: title, Where: where}, b.first}
 }

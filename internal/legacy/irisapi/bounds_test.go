@@ -33,26 +33,30 @@ func TestTextsTooLongForAnIndexAreRefused(t *testing.T) {
 	f := newFixture(t)
 	long := random(9000)
 	note := func(target string) string {
-		raw, err := json.Marshal(map[string]string{"role": "literal_target", "target": target, "subject": "s", "mode": "email", "body": "b"})
+		raw, err := json.Marshal(map[string]string{"role": "literal_target", "target": target, "subject": "s",
+			"mode": "email", "body": "b"})
 		require.NoError(t, err)
 		return string(raw)
 	}
 	for _, target := range []string{long, random(1001), "a@example.com\r\nBcc: b@example.com", "a\tb"} {
-		f.want(400, describe("Request rejected by sender", "INVALID target"), demo, post, "/v0/notifications", note(target))
+		f.want(400, describe("Request rejected by sender", "INVALID target"), demo, post, "/v0/notifications",
+			note(target))
 	}
 	f.want(200, "[]", demo, post, "/v0/notifications", note(random(1000)))
 
 	tracking := func(key string) string {
 		return planJSON(`{"name"`, fmt.Sprintf(`{"tracking_type":"slack","tracking_key":%q,"tracking_template":{"demo":{"body":"b"}},"name"`, key))
 	}
-	f.want(400, describe("Invalid tracking template", "tracking_key must be one line of at most 1000 bytes"), asAnn, post, "/v0/plans", tracking(long))
+	f.want(400, describe("Invalid tracking template", "tracking_key must be one line of at most 1000 bytes"), asAnn,
+		post, "/v0/plans", tracking(long))
 	f.ok(asAnn, post, "/v0/plans", tracking("#room"))
 
 	f.want(404, "", asAnn, post, "/v0/templates/"+long, `{"active":1}`, idemKey, "k")
 	f.want(404, "", asAnn, post, "/v0/templates/%00%ff", `{"active":1}`, idemKey, "k")
 	f.want(404, "", demo, get, "/v0/plans/"+long, "")
 	f.want(404, "", demo, post, "/v0/incidents", `{"plan":"`+long+`","context":{}}`)
-	f.want(401, title("Invalid plan creator for authenticated app/user"), demo, post, "/v0/plans", planJSON(`"ann"`, `"`+long+`"`))
+	f.want(401, title("Invalid plan creator for authenticated app/user"), demo, post, "/v0/plans",
+		planJSON(`"ann"`, `"`+long+`"`))
 	f.want(200, "[]", demo, get, "/v0/incidents?owner="+long, "")
 }
 
@@ -73,7 +77,8 @@ func TestCommentsHaveALimitAndAnAuthor(t *testing.T) {
 	f := newFixture(t)
 	f.ok(demo, post, "/v0/incidents", incidentBody)
 	comment := func(author, content string) string { return fmt.Sprintf(`{"author":%q,"content":%q}`, author, content) }
-	f.want(400, title("Comment too long. 65536 characters are more than the limit of 65535"), power, post, "/v0/incidents/1/comments",
+	f.want(400, title("Comment too long. 65536 characters are more than the limit of 65535"), power, post,
+		"/v0/incidents/1/comments",
 		comment("ann", strings.Repeat("ü", 65536)))
 	f.want(400, title("Failed to post comment"), power, post, "/v0/incidents/1/comments", comment("gone", "c"))
 	f.want(201, "1", power, post, "/v0/incidents/1/comments", comment("ann", strings.Repeat("ü", 65535)))
@@ -85,12 +90,16 @@ func TestPlansWarnOfPeopleWhoAreNotPaged(t *testing.T) {
 	empty := planJSON(planJSON()[strings.Index(planJSON(), `"steps":`):], `"steps":[]}`)
 	rec := f.do(asAnn, post, "/v0/plans", empty)
 	require.Equal(t, 201, rec.Code, rec.Body)
-	require.Equal(t, []string{"the plan has no steps: incidents with it are refused"}, rec.Header().Values("X-Iris-Warning"))
-	rec = f.do(asAnn, post, "/v0/plans", planJSON(`{"name"`, `{"tracking_type":"call","tracking_key":"+1","tracking_template":{"demo":{"body":"b"}},"name"`))
-	require.Equal(t, []string{"a tracking notification is never a call, so none is sent"}, rec.Header().Values("X-Iris-Warning"))
+	require.Equal(t, []string{"the plan has no steps: incidents with it are refused"},
+		rec.Header().Values("X-Iris-Warning"))
+	rec = f.do(asAnn, post, "/v0/plans", planJSON(`{"name"`,
+		`{"tracking_type":"call","tracking_key":"+1","tracking_template":{"demo":{"body":"b"}},"name"`))
+	require.Equal(t, []string{"a tracking notification is never a call, so none is sent"},
+		rec.Header().Values("X-Iris-Warning"))
 	rec = f.do(power, post, "/v0/plans", planJSON(`"ann"`, `"gone"`))
 	require.Equal(t, 201, rec.Code, rec.Body)
-	require.Equal(t, []string{"the creator gone is not active, so nobody is the last resort"}, rec.Header().Values("X-Iris-Warning"))
+	require.Equal(t, []string{"the creator gone is not active, so nobody is the last resort"},
+		rec.Header().Values("X-Iris-Warning"))
 }
 
 func TestMessagesAreShownWithoutTokens(t *testing.T) {

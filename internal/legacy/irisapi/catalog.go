@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Versions reads versions of plans or templates. V is a version without its content, D one with its content. A version that does
-// not exist is a NotFound fault.
+// Versions reads versions of plans or templates. V is a version without its content, D one with its content. A version
+// that does not exist is a NotFound fault.
 type Versions[V, D any, ID ~int64] interface {
 	List(ctx context.Context, q filters.Query) ([]V, error)
 	// Count counts the rows of List, and the rows for each value of the fields.

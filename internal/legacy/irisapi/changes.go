@@ -19,10 +19,13 @@ import (
 
 // The refusals of callers who may not change an application.
 var (
-	noChange = refusals{stranger: "Only admins and app owners can change this app's settings.", unknown: "Application %s not found"}
-	noDelete = refusals{program: "You must be a logged in user to delete this app", stranger: "You don't have permissions to delete this app.",
-		unknown: "No rows changed; app name probably already deleted"}
-	noRename = refusals{program: "You must be a logged in user to rename this app", stranger: "You don't have permissions to rename this app."}
+	noChange = refusals{stranger: "Only admins and app owners can change this app's settings.",
+		unknown: "Application %s not found"}
+	noDelete = refusals{program: "You must be a logged in user to delete this app",
+		stranger: "You don't have permissions to delete this app.",
+		unknown:  "No rows changed; app name probably already deleted"}
+	noRename = refusals{program: "You must be a logged in user to rename this app",
+		stranger: "You don't have permissions to rename this app."}
 )
 
 func (a changes) create(w http.ResponseWriter, r *http.Request) error {
@@ -76,7 +79,8 @@ func parseChange(b Body) (c applications.Change, err error) {
 	}
 	c.Variables = parseVariables(b)
 	c.TitleVariable = b.Text("title_variable")
-	b.Check(c.TitleVariable == "" || slices.Contains(c.Variables, c.TitleVariable), fault.Invalidf("title_variable", "title variable is invalid"))
+	b.Check(c.TitleVariable == "" || slices.Contains(c.Variables, c.TitleVariable),
+		fault.Invalidf("title_variable", "title variable is invalid"))
 	if b.Given("owners") {
 		owners, ok := texts(b.Members["owners"])
 		b.Check(ok, fault.Invalidf("owners", "To change owners, you must pass a list of strings"))
@@ -87,7 +91,8 @@ func parseChange(b Body) (c applications.Change, err error) {
 	return c, b.Err()
 }
 
-// parseSample reads sample_context: a string that holds JSON, or null, which is the value of an application without one.
+// parseSample reads sample_context: a string that holds JSON, or null, which is the value of an application without
+// one.
 func parseSample(b Body) *string {
 	var text *string
 	err := json.Unmarshal(b.Members["sample_context"], &text)
@@ -104,7 +109,8 @@ const (
 func parseVariables(b Body) []string {
 	names, ok := texts(b.Members["variables"])
 	b.Check(ok, fault.Invalidf("variables", "variables must be specified and be a list"))
-	b.Check(len(names) <= maxVariables, fault.Invalidf("variables", "an application can have at most %d variables", maxVariables))
+	b.Check(len(names) <= maxVariables, fault.Invalidf("variables", "an application can have at most %d variables",
+		maxVariables))
 	wrong := slices.ContainsFunc(names, func(name string) bool { return name == "" || len(name) > maxVariable })
 	b.Check(!wrong, fault.Invalidf("variables", "variables must be names of 1 to %d bytes", maxVariable))
 	return names
@@ -116,15 +122,18 @@ func parseSenders(b Body) map[users.Mode]string {
 	}
 	var given map[string]*string
 	err := json.Unmarshal(b.Members["custom_sender_addresses"], &given)
-	b.Check(err == nil, fault.Invalidf("custom_sender_addresses", "To change custom addresses, you must pass a dictionary of mode: address pairings"))
+	b.Check(err == nil, fault.Invalidf("custom_sender_addresses",
+		"To change custom addresses, you must pass a dictionary of mode: address pairings"))
 	out := map[users.Mode]string{}
 	for _, mode := range slices.Sorted(maps.Keys(given)) {
 		parsed, _ := users.ParseMode(mode)
-		b.Check(parsed == users.Email, fault.Titled("%s does not support custom sender addresses", mode)) // clients know the title with its %s
+		b.Check(parsed == users.Email, fault.Titled("%s does not support custom sender addresses",
+			mode)) // clients know the title with its %s
 		out[users.Email] = ""
 		if address := given[mode]; address != nil {
 			valid := *address == "" || catalog.Destination(*address) && strings.Contains(*address, "@")
-			b.Check(valid, fault.Invalidf("custom_sender_addresses", "The custom sender address of email must be an e-mail address"))
+			b.Check(valid, fault.Invalidf("custom_sender_addresses",
+				"The custom sender address of email must be an e-mail address"))
 			out[users.Email] = strings.TrimSpace(*address)
 		}
 	}
@@ -159,7 +168,8 @@ func parseModes(b Body, c *applications.Change) {
 }
 
 func (a changes) remove(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
-	err := fault.When(a.Changes.Delete(r.Context(), app.ID, nil, by), fault.Conflict, fault.New(fault.Invalid, "Cannot remove app. It has likely already in use."))
+	err := fault.When(a.Changes.Delete(r.Context(), app.ID, nil, by), fault.Conflict,
+		fault.New(fault.Invalid, "Cannot remove app. It has likely already in use."))
 	return Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, noDelete.unknown)))
 }
 
@@ -167,11 +177,13 @@ func (a changes) rename(w http.ResponseWriter, r *http.Request, app applications
 	b := ReadBody(w, r, "")
 	name := strings.TrimSpace(b.Text("new_name"))
 	b.Check(name != "", fault.Invalidf("new_name", "Missing new_name from post body"))
-	b.Check(name != cmp.Or(app.Name, ApplicationName(r)), fault.Invalidf("new_name", "New and old app name are identical"))
+	b.Check(name != cmp.Or(app.Name, ApplicationName(r)), fault.Invalidf("new_name",
+		"New and old app name are identical"))
 	if err := b.Err(); err != nil {
 		return err
 	}
-	err := fault.When(a.Changes.Rename(r.Context(), app.ID, name, by), fault.Conflict, fault.Invalidf("new_name", "Destination app name likely already exists"))
+	err := fault.When(a.Changes.Rename(r.Context(), app.ID, name, by), fault.Conflict,
+		fault.Invalidf("new_name", "Destination app name likely already exists"))
 	return Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No rows changed; old app name incorrect")))
 }
 
@@ -210,11 +222,13 @@ func parseCategories(raw []byte) ([]applications.Category, error) {
 	for i, g := range given {
 		b := Of(g, "", "")
 		b.Check(b.Given("name") && b.Given("description") && b.Given("mode"), missing)
-		c := applications.Category{Name: strings.TrimSpace(b.Text("name")), Description: strings.TrimSpace(b.Text("description"))}
+		c := applications.Category{Name: strings.TrimSpace(b.Text("name")),
+			Description: strings.TrimSpace(b.Text("description"))}
 		mode := strings.TrimSpace(b.Text("mode"))
 		key := strings.ToLower(c.Name)
 		b.Check(c.Name != "", missing)
-		b.Check(len(c.Name) <= maxVariable, fault.Invalidf("name", "The name of a category must not be longer than %d bytes", maxVariable))
+		b.Check(len(c.Name) <= maxVariable, fault.Invalidf("name",
+			"The name of a category must not be longer than %d bytes", maxVariable))
 		b.Check(!seen[key], fault.Invalidf("name", "The category %s is given twice", c.Name))
 		seen[key] = true
 		c.Mode, ok = users.ParseMode(mode)

@@ -82,7 +82,8 @@ func incidentIDs(b Body, missing string) ([]incidents.ID, error) {
 	var given []json.RawMessage
 	err := json.Unmarshal(b.Members["incident_ids"], &given)
 	b.Check(err == nil && given != nil, wrong)
-	b.Check(len(given) <= maxClaims, fault.Invalidf("incident_ids", "incident_ids must not name more than %d incidents", maxClaims))
+	b.Check(len(given) <= maxClaims, fault.Invalidf("incident_ids",
+		"incident_ids must not name more than %d incidents", maxClaims))
 	ids := make([]incidents.ID, 0, len(given))
 	seen := map[int64]bool{}
 	for _, g := range given {
@@ -135,7 +136,8 @@ func (a claims) allExist(ctx context.Context, ids []incidents.ID) error {
 	for i, id := range ids {
 		values[i] = int64(id)
 	}
-	found, err := a.Incidents.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In, Values: values}}})
+	found, err := a.Incidents.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In,
+		Values: values}}})
 	if err == nil && len(found) != len(ids) {
 		err = a.noSuchIncident(ctx)
 	}

@@ -20,9 +20,12 @@ func TestTotalsInsteadOfRows(t *testing.T) {
 	f.ok(annHere, post, "/v0/incidents/2", `{"owner":"ann"}`)
 	f.want(200, `{"field_counts":{"active":{"0":1,"1":2},"owner":{"ann":1,"null":2}},"total_count":3}`, demo, get,
 		"/v0/incidents?counts=true&fields=active,owner&application=demo", "")
-	f.want(200, `{"field_counts":{"owner":{"ann":1}},"total_count":1}`, demo, get, "/v0/incidents?counts=True&fields=owner&claimed=1", "")
-	f.want(200, `{"field_counts":{"active":{"0":1,"1":1}},"total_count":2}`, demo, get, "/v0/incidents?counts=1&fields=active&limit=2", "")
-	f.want(200, `{"field_counts":{"owner":{}},"total_count":0}`, demo, get, "/v0/incidents?counts=true&fields=owner&id=77", "")
+	f.want(200, `{"field_counts":{"owner":{"ann":1}},"total_count":1}`, demo, get,
+		"/v0/incidents?counts=True&fields=owner&claimed=1", "")
+	f.want(200, `{"field_counts":{"active":{"0":1,"1":1}},"total_count":2}`, demo, get,
+		"/v0/incidents?counts=1&fields=active&limit=2", "")
+	f.want(200, `{"field_counts":{"owner":{}},"total_count":0}`, demo, get,
+		"/v0/incidents?counts=true&fields=owner&id=77", "")
 	f.golden("counts-incidents", f.ok(demo, get, "/v0/incidents?counts=true&id__gt=0", ""))
 	f.golden("counts-plans", f.ok(demo, get, "/v0/plans?counts=true", ""))
 	f.golden("counts-templates", f.ok(demo, get, "/v0/templates?counts=true&active=1", ""))
@@ -47,7 +50,8 @@ func TestClaimedIncidents(t *testing.T) {
 	f.ok(annHere, post, "/v0/incidents/2", `{"owner":"ann"}`)
 	f.want(200, `[{"id":2}]`, demo, get, "/v0/incidents?claimed=true&fields=id", "")
 	f.want(200, `[{"id":1}]`, demo, get, "/v0/incidents?claimed=no&fields=id", "")
-	f.want(400, describe("Invalid parameter", `The "claimed" parameter is invalid. The value of the parameter must be "true" or "false".`),
+	f.want(400, describe("Invalid parameter",
+		`The "claimed" parameter is invalid. The value of the parameter must be "true" or "false".`),
 		demo, get, "/v0/incidents?claimed=2", "")
 }
 
@@ -80,14 +84,17 @@ func TestTags(t *testing.T) {
 		f.want(200, ids, demo, get, "/v0/incidents?fields=id&"+query, "")
 	}
 	f.want(400, title("invalid filter operator near"), demo, get, "/v0/incidents?tag_zone__near=1", "")
-	f.want(200, `{"field_counts":{"active":{"1":1}},"total_count":1}`, demo, get, "/v0/incidents?counts=1&fields=active&tag_zone=west", "")
-	f.want(400, describe("These fields cannot be counted", "tags"), demo, get, "/v0/incidents?counts=1&fields=tags&id=1", "")
+	f.want(200, `{"field_counts":{"active":{"1":1}},"total_count":1}`, demo, get,
+		"/v0/incidents?counts=1&fields=active&tag_zone=west", "")
+	f.want(400, describe("These fields cannot be counted", "tags"), demo, get,
+		"/v0/incidents?counts=1&fields=tags&id=1", "")
 	f.want(201, `[]`, demo, put, "/v0/internal/incident_tag", `{"id":1,"name":"zone","values":[]}`)
 	f.want(200, `[{"tags":{}}]`, demo, get, "/v0/incidents?fields=tags&id=1", "")
 
 	app := f.count("select id from applications where name = 'demo'")
 	f.exec(`insert into tags values ('application', $1, 'zone', 'a'), ('plan', 1, 'zone', 'p'), ('template', 1, 'zone', 't'), ('plan', 1, 'old', 'x')`, app)
-	f.want(200, `[{"name":"demo","tags":{"zone":["a"]}}]`, demo, get, "/v0/applications?fields=name,tags&tag_zone=A", "")
+	f.want(200, `[{"name":"demo","tags":{"zone":["a"]}}]`, demo, get, "/v0/applications?fields=name,tags&tag_zone=A",
+		"")
 	require.Contains(t, f.ok(demo, get, "/v0/applications/demo", ""), `"tags":{"zone":["a"]}`)
 	f.want(200, `[{"id":1,"tags":{"zone":["p"]}}]`, demo, get, "/v0/plans?fields=id,tags&tag_zone=p", "")
 	require.Contains(t, f.ok(demo, get, "/v0/plans/1", ""), `"tags":{"zone":["p"]}`)
@@ -103,9 +110,11 @@ func TestTagsThatAreRefused(t *testing.T) {
 	f := tagging(t)
 	for _, kind := range []string{"incident", "application", "plan", "template", "target"} {
 		path := "/v0/internal/" + kind + "_tag"
-		f.want(400, title("there is no "+kind+" with the number 99"), demo, put, path, `{"id":99,"name":"zone","values":["x"]}`)
+		f.want(400, title("there is no "+kind+" with the number 99"), demo, put, path,
+			`{"id":99,"name":"zone","values":["x"]}`)
 		for _, as := range []caller{power, asRoot, annHere, {app: "other", key: "other-key"}} {
-			f.want(403, title("App not allowed to use internal routes"), as, put, path, `{"id":1,"name":"zone","values":["x"]}`)
+			f.want(403, title("App not allowed to use internal routes"), as, put, path,
+				`{"id":1,"name":"zone","values":["x"]}`)
 		}
 	}
 	for body, answer := range map[string]string{
@@ -120,7 +129,8 @@ func TestTagsThatAreRefused(t *testing.T) {
 		f.want(400, answer, demo, put, "/v0/internal/plan_tag", body)
 	}
 	target := f.count("select target_id from users where name = 'ann'")
-	require.Equal(t, 201, f.do(demo, put, "/v0/internal/target_tag", `{"id":`+itoa(target)+`,"name":"zone","values":["x"]}`).Code)
+	require.Equal(t, 201, f.do(demo, put, "/v0/internal/target_tag", `{"id":`+itoa(target)+
+		`,"name":"zone","values":["x"]}`).Code)
 	f.want(200, `["ann"]`, demo, get, "/v0/targets/user?tag_zone=X", "")
 }
 

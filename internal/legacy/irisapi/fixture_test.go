@@ -77,8 +77,8 @@ type fixture struct {
 }
 
 // seed makes: ann and bob (with contacts), root (admin), viewer (only reads), lone (no contact), gone (not active);
-// the team ops of ann and bob, the team empty; the applications demo, other (no templates), power (may act for people and
-// applications); the template words, with content for demo; the plan pager.
+// the team ops of ann and bob, the team empty; the applications demo, other (no templates), power (may act for people
+// and applications); the template words, with content for demo; the plan pager.
 const seed = `
 insert into users (name, admin, read_only, active) values
 	('ann', false, false, true), ('bob', false, false, true), ('root', true, false, true), ('viewer', false, true, true),
@@ -161,12 +161,15 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	t.Cleanup(func() { level.SetLevel(zap.FatalLevel) }) // repeated errors are counted on a timer, which may end after the test
 	log := testlog.New(t, level)
 	errs, people, dir, queues := wire.NewErrors(log), pgusers.NewUsers(f.db), pgescalation.NewDirectory(f.db), pgdelivery.NewQueues(f.db)
-	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: pg.NewNames(f.db, apps), Clock: f.db,
+	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir,
+		Names: pg.NewNames(f.db, apps), Clock: f.db,
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
 	require.NoError(t, err)
 	p := parts{
-		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), People: people, Counts: pgincidents.New(f.db),
-		Statistics: pgsystem.NewStatistics(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
+		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey,
+			errs), People: people, Counts: pgincidents.New(f.db),
+		Statistics: pgsystem.NewStatistics(f.db), Resolver: oncall.NewResolver(dir, nil,
+			time.Second), Load: load.New(queues, log),
 		Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
 		Wake: func(_ context.Context, s buckets.Set) {
 			f.mu.Lock()
@@ -194,9 +197,11 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 
 // parts returns the parts of the API.
 func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisapi.Deps {
-	dir, c, keys := pgescalation.NewDirectory(f.db), p.Config, replay.New(postgres.NewIdempotency(f.db), errs, func() {})
+	dir, c, keys := pgescalation.NewDirectory(f.db), p.Config, replay.New(postgres.NewIdempotency(f.db), errs,
+		func() {})
 	c.Openings.ReachEverything = true // the contract of Iris; test/contract has the rule without it
-	acceptor := notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: dir, Resolver: p.Resolver, Load: p.Load,
+	acceptor := notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: dir,
+		Resolver: p.Resolver, Load: p.Load,
 		DummyRoles: c.DummyRoles})
 	requests, err := wire.NewRequests(p.Registerer)
 	require.NoError(f, err)
@@ -209,20 +214,30 @@ func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisa
 	tags := irisapi.Tags{Names: c.Tags, Store: pg.NewTags(f.db)}
 	authors := catalog.Authors{People: p.People, Teams: pg.NewOwners(f.db), Teammates: pgusers.NewUsers(f.db).Teammates}
 	return irisapi.Deps{
-		Mount:        routing.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Once: keys.Once, Observe: requests.Observe},
-		Applications: irisapi.ApplicationsDeps{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
-		Catalog: irisapi.CatalogDeps{Plans: plans, PlanChanges: plans, Templates: templates, TemplateChanges: templates, Openings: c.Openings, Tags: tags, Authors: authors,
-			PlanOperations:     catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors, Syntax: texts.CheckSyntax, MaxLength: c.MaxPlanLength, ListLimit: c.ListLimit}),
-			TemplateOperations: catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Syntax: texts.CheckSyntax})},
-		Incidents: irisapi.IncidentsDeps{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
+		Mount: routing.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent,
+			Once: keys.Once, Observe: requests.Observe},
+		Applications: irisapi.ApplicationsDeps{Applications: apps, Changes: apps, Keys: apps, Limits: apps,
+			Statistics: caches.Statistics, Tags: tags},
+		Catalog: irisapi.CatalogDeps{Plans: plans, PlanChanges: plans, Templates: templates,
+			TemplateChanges: templates, Openings: c.Openings, Tags: tags, Authors: authors,
+			PlanOperations: catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors,
+				Syntax: texts.CheckSyntax, MaxLength: c.MaxPlanLength, ListLimit: c.ListLimit}),
+			TemplateOperations: catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors,
+				Syntax: texts.CheckSyntax})},
+		Incidents: irisapi.IncidentsDeps{Incidents: in, Transitions: in, Comments: in, Messages: messages,
+			People: p.People, Tags: tags,
 			Openings: c.Openings, InternalApplications: c.InternalApplications, Wake: p.Wake},
-		Messages: irisapi.MessagesDeps{Messages: messages, Queues: pgdelivery.NewQueues(f.db), Acceptor: acceptor, Wake: p.Wake},
-		Opening: irisapi.OpeningDeps{Texts: plans, Wake: p.Wake, Opener: opening.Opener{Incidents: opened, Plans: plans, Applications: apps,
-			Lookups: pgnotifications.New(f.db), Load: p.Load, Rates: p.Rates}},
-		People: irisapi.PeopleDeps{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
-			Devices: settings, Acceptor: acceptor, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
+		Messages: irisapi.MessagesDeps{Messages: messages, Queues: pgdelivery.NewQueues(f.db), Acceptor: acceptor,
+			Wake: p.Wake},
+		Opening: irisapi.OpeningDeps{Texts: plans, Wake: p.Wake,
+			Opener: opening.Opener{Incidents: opened, Plans: plans, Applications: apps,
+				Lookups: pgnotifications.New(f.db), Load: p.Load, Rates: p.Rates}},
+		People: irisapi.PeopleDeps{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings,
+			Categories: settings,
+			Devices:    settings, Acceptor: acceptor, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
 			DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},
-		Vocabulary: irisapi.VocabularyDeps{Targets: pg.NewTargets(f.db), Roles: pg.NewTargets(f.db), Categories: apps, Tags: tags,
+		Vocabulary: irisapi.VocabularyDeps{Targets: pg.NewTargets(f.db), Roles: pg.NewTargets(f.db), Categories: apps,
+			Tags:      tags,
 			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications},
 		Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Registerer: p.Registerer,
 	}

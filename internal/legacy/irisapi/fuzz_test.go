@@ -21,7 +21,8 @@ func FuzzRequests(f *testing.F) {
 		}
 	}
 	for _, body := range []string{
-		`{"plan":"pager","context":{"host":"\u0000\ud800","message":` + strings.Repeat("[", 150) + strings.Repeat("]", 150) + `}}`,
+		`{"plan":"pager","context":{"host":"\u0000\ud800","message":` + strings.Repeat("[", 150) +
+			strings.Repeat("]", 150) + `}}`,
 		`{"plan":"pager","context":{"host":"` + strings.Repeat("ü", 10000) + `"}}`,
 		`{"plan":"pager","context":{"host":1e999,"message":-0.0e-5}}`, "{\"plan\":\"\xff\"}", `{"plan":"pager","application":"\ud800","context":{}}`,
 	} {
@@ -60,11 +61,13 @@ func FuzzRequests(f *testing.F) {
 
 	f.Add(post, "/v0/applications", `{"name":"\ud800 \u0001"}`)
 	f.Add(put, "/v0/applications/demo", change("sample_context", `"\"\\ud800\""`, "variables", `["\u0000","a"]`))
-	f.Add(put, "/v0/applications/demo", change("custom_sender_addresses", `{"email":"a@\r\nb"}`, "owners", `["\ud800"]`))
+	f.Add(put, "/v0/applications/demo", change("custom_sender_addresses", `{"email":"a@\r\nb"}`, "owners",
+		`["\ud800"]`))
 	f.Add(put, "/v0/applications/other/rename", `{"new_name":"\u0007"}`)
 	f.Add(del, "/v0/applications/%00", "")
-	f.Add(post, "/v0/applications/demo/quota", `{"hard_quota_threshold":1e9,"soft_quota_threshold":1,"hard_quota_duration":1073741825,`+
-		`"soft_quota_duration":"1","plan_name":"\u0000","wait_time":1,"target_name":"\ud800"}`)
+	f.Add(post, "/v0/applications/demo/quota",
+		`{"hard_quota_threshold":1e9,"soft_quota_threshold":1,"hard_quota_duration":1073741825,`+
+			`"soft_quota_duration":"1","plan_name":"\u0000","wait_time":1,"target_name":"\ud800"}`)
 	f.Add(put, "/v0/applications/demo/incident_emails", `{"\u0000@x":"pager","@":"\ud800"}`)
 	f.Add(post, "/v0/categories/demo", `[{"name":"\ud800","description":"\u0001","mode":"drop"},{"name":"A","description":"","mode":"sms"}]`)
 	f.Add(post, "/v0/applications/demo/secondary", "")
@@ -93,15 +96,17 @@ func FuzzRequests(f *testing.F) {
 		default:
 			return
 		}
-		r := &http.Request{Method: method, URL: u, RequestURI: path, Header: http.Header{}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		r := &http.Request{Method: method, URL: u, RequestURI: path, Header: http.Header{}, Proto: "HTTP/1.1",
+			ProtoMajor: 1, ProtoMinor: 1,
 			Body: http.NoBody, Host: "x", ContentLength: int64(len(body))}
 		r = r.WithContext(t.Context())
 		if body != "" {
 			r.Body = readCloser{strings.NewReader(body)}
 		}
 		r.Header.Set("X-IRIS-USERNAME", "root")
-		r.Header.Set("Authorization", auth.Sign("power", "power-key", auth.SignedRequest{Username: "root", Method: method,
-			Path: u.Path, RawQuery: u.RawQuery, Body: []byte(body)}, time.Now()))
+		r.Header.Set("Authorization", auth.Sign("power", "power-key",
+			auth.SignedRequest{Username: "root", Method: method,
+				Path: u.Path, RawQuery: u.RawQuery, Body: []byte(body)}, time.Now()))
 		rec := httptest.NewRecorder()
 		fx.handler.ServeHTTP(rec, r)
 		require.Less(t, rec.Code, 500, "%s %s %q: %s", method, path, body, rec.Body)

@@ -28,11 +28,14 @@ func TestAKeyActsOnce(t *testing.T) {
 	require.Equal(t, "/incidents/1", rec.Header().Get("Location"))
 	require.Equal(t, "true", rec.Header().Get("Idempotent-Replayed"))
 	require.Equal(t, 1, f.count("select count(*) from incidents"))
-	f.want(422, title("Idempotency-Key was used for another request"), demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`, idemKey, "k1")
+	f.want(422, title("Idempotency-Key was used for another request"), demo, post, "/v0/incidents",
+		`{"plan":"pager","context":{}}`, idemKey, "k1")
 	f.want(201, "2", demo, post, "/v0/incidents", incidentBody, idemKey, "k2")
-	f.want(201, "3", power, post, "/v0/incidents", strings.Replace(incidentBody, `{`, `{"application":"demo",`, 1), idemKey, "k1") // another application's key
+	f.want(201, "3", power, post, "/v0/incidents", strings.Replace(incidentBody, `{`, `{"application":"demo",`,
+		1), idemKey, "k1") // another application's key
 	f.want(201, "1", power, post, "/v0/incidents/1/comments", `{"author":"ann","content":"c"}`, idemKey, "k")
-	f.want(201, "2", power, post, "/v0/incidents/2/comments", `{"author":"ann","content":"c"}`, idemKey, "k") // another path
+	f.want(201, "2", power, post, "/v0/incidents/2/comments", `{"author":"ann","content":"c"}`, idemKey,
+		"k") // another path
 	f.want(201, "1", power, post, "/v0/incidents/1/comments", `{"author":"ann","content":"c"}`, idemKey, "k")
 	note := `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`
 	for range 3 {
@@ -52,12 +55,14 @@ func TestConcurrentRequestsWithOneKeyActOnce(t *testing.T) {
 	}{
 		{"/v0/incidents", incidentBody, "2", "incidents", 201, 2},
 		{"/v0/incidents/1/comments", `{"author":"ann","content":"c"}`, "1", "comments", 201, 1},
-		{"/v0/notifications", `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`, "[]", "notification_requests", 200, 1},
+		{"/v0/notifications", `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`, "[]",
+			"notification_requests", 200, 1},
 	} {
 		var wg sync.WaitGroup
 		for range 24 { // more than there are connections
 			wg.Go(func() {
-				rec := f.do(power, post, c.path, strings.Replace(c.body, `{"plan"`, `{"application":"demo","plan"`, 1), idemKey, "k")
+				rec := f.do(power, post, c.path, strings.Replace(c.body, `{"plan"`, `{"application":"demo","plan"`,
+					1), idemKey, "k")
 				require.Equal(t, c.status, rec.Code, rec.Body)
 				require.Equal(t, c.answer, rec.Body.String())
 			})
@@ -89,7 +94,8 @@ func TestRefusedRequestsDoNotUseTheirKey(t *testing.T) {
 	f.want(404, "", demo, post, "/v0/incidents", `{"plan":"later","context":{}}`, idemKey, "k")
 	f.exec("update plans set name = 'later'; update plan_active set name_key = 'later'")
 	f.want(201, "1", demo, post, "/v0/incidents", `{"plan":"later","context":{}}`, idemKey, "k")
-	f.want(401, describe("Authentication failure", "Malformed/missing HMAC authorization header"), nobody, post, "/v0/incidents", "{}", idemKey, "k")
+	f.want(401, describe("Authentication failure", "Malformed/missing HMAC authorization header"), nobody, post,
+		"/v0/incidents", "{}", idemKey, "k")
 }
 
 // broken fails to open incidents, in one of two ways.
@@ -119,7 +125,8 @@ func TestInvalidKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for _, key := range []string{"a b", "ü", strings.Repeat("k", 256)} {
-		f.want(400, title("Idempotency-Key must be 1 to 255 visible ASCII characters without spaces"), demo, post, "/v0/incidents", incidentBody, idemKey, key)
+		f.want(400, title("Idempotency-Key must be 1 to 255 visible ASCII characters without spaces"), demo, post,
+			"/v0/incidents", incidentBody, idemKey, key)
 	}
 }
 

@@ -31,7 +31,8 @@ type Transitions interface {
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
-	// SetState sets the step of an incident and whether the incident escalates. A resolved incident is a Conflict fault.
+	// SetState sets the step of an incident and whether the incident escalates. A resolved incident is a Conflict
+	// fault.
 	SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error)
 }
 
@@ -78,14 +79,15 @@ func IncidentsRoutes(d IncidentsDeps) []routing.Route {
 		routing.Post("/v0/incidents/claim", routing.Write, claim.many),
 		routing.Post("/v0/incidents/{id}", routing.Write, WithID(invalidID, claim.one)),
 		routing.Post("/v0/incidents/{id}/resolve", routing.Write, WithID(invalidID, claim.resolve)),
-		routing.Post("/v0/internal/incident/{id}", routing.Write, Internal(state.InternalApplications, WithID(invalidID, state.set))),
+		routing.Post("/v0/internal/incident/{id}", routing.Write,
+			Internal(state.InternalApplications, WithID(invalidID, state.set))),
 		routing.Get("/v0/incidents/{id}/comments", routing.Read, WithID(invalidID, comment.list)),
 		routing.Post("/v0/incidents/{id}/comments", routing.Write, WithID(invalidID, comment.add)),
 	}
 }
 
-// noSuchIncident is the answer to a change of an incident that does not exist: 404 for callers that reach only the incidents of their
-// application, since those of others do not exist for them either.
+// noSuchIncident is the answer to a change of an incident that does not exist: 404 for callers that reach only the
+// incidents of their application, since those of others do not exist for them either.
 func (d IncidentsDeps) noSuchIncident(ctx context.Context) error {
 	if wire.Actor(ctx).Confined(d.Openings) {
 		return auth.ErrNotReached
@@ -166,8 +168,9 @@ func (a incidentsReads) list(w http.ResponseWriter, r *http.Request) error {
 func number(i incidents.Incident) int64 { return int64(i.ID) }
 
 // single are the columns of a single incident. Its steps and comments follow them.
-var single = Rows[incidents.Incident]{Kind: "incident", ID: number, Columns: incidentsColumns.Pick([]string{"id", "plan_id", "plan", "created",
-	"updated", "context", "owner", "application", "current_step", "active", "resolved"})}
+var single = Rows[incidents.Incident]{Kind: "incident", ID: number,
+	Columns: incidentsColumns.Pick([]string{"id", "plan_id", "plan", "created",
+		"updated", "context", "owner", "application", "current_step", "active", "resolved"})}
 
 var steps = Columns[messages.Message]{
 	{"id", func(m messages.Message) any { return m.ID }},
@@ -190,7 +193,8 @@ func (a incidentsReads) get(w http.ResponseWriter, r *http.Request, id incidents
 	if err != nil {
 		return err
 	}
-	// Imported messages may have no mode, and messages to the tracking address of the plan belong to no step: neither is shown.
+	// Imported messages may have no mode, and messages to the tracking address of the plan belong to no step: neither
+	// is shown.
 	sent = slices.DeleteFunc(sent, func(m messages.Message) bool { return m.Mode == "" || m.Step == 0 })
 	// In the order of sending; messages that are not sent come last.
 	slices.SortStableFunc(sent, func(x, y messages.Message) int {

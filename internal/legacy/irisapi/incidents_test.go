@@ -19,14 +19,16 @@ const post, get, del = http.MethodPost, http.MethodGet, http.MethodDelete
 func TestOpenIncident(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	rec := f.want(201, "1", demo, post, "/v0/incidents/", `{"plan":"PAGER","context":{"message":"<b> & ü","host":"web1","extra":1}}`)
+	rec := f.want(201, "1", demo, post, "/v0/incidents/",
+		`{"plan":"PAGER","context":{"message":"<b> & ü","host":"web1","extra":1}}`)
 	require.Equal(t, "/incidents/1", rec.Header().Get("Location"))
 	require.Equal(t, "application/json", rec.Header().Get("Content-Type"))
 	require.Equal(t, "SAMEORIGIN", rec.Header().Get("X-Frame-Options"))
 	require.True(t, f.woken.Has(1%buckets.Count))
 	f.golden("incident", f.ok(demo, get, "/v0/incidents/1", ""))
 	f.golden("incidents", f.ok(demo, get, "/v0/incidents?id=1", ""))
-	f.want(200, `[{"id":1,"context":{"host":"web1","message":"<b> & ü"},"title_variable_name":"host","title":"web1"}]`, demo, get, "/v0/incidents?limit=1&fields=id,title_variable_name,context,zap", "")
+	f.want(200, `[{"id":1,"context":{"host":"web1","message":"<b> & ü"},"title_variable_name":"host","title":"web1"}]`,
+		demo, get, "/v0/incidents?limit=1&fields=id,title_variable_name,context,zap", "")
 	f.want(200, `[{"id":1}]`, demo, get, "/v0/incidents?resolved=0&fields=id", "")
 }
 
@@ -71,11 +73,14 @@ func TestOpenIncidentRefuses(t *testing.T) {
 			title("This application demo does not allow creating incidents as other applications")},
 		`{"plan":"dynamic","context":{},"dynamic_targets":[{"role":"user","target":"ops"}]}`: {400,
 			describe("Invalid incident", "invalid role user for target ops")},
-		`{"plan":"dynamic","context":{},"dynamic_targets":[{"role":"user"}]}`: {400, describe("Invalid incident", "target is required")},
+		`{"plan":"dynamic","context":{},"dynamic_targets":[{"role":"user"}]}`: {400,
+			describe("Invalid incident", "target is required")},
 		`{"plan":"dynamic","context":{},"dynamic_targets":{}}`: {400,
 			title("dynamic_targets must be a list of objects with role and target")},
-		`{"plan":"pager","context":{"host":"` + big + `"}}`:     {400, title("Context too large. 65562 is larger than limit 65535")},
-		`{"plan":"pager","context":{"host":"` + slashes + `"}}`: {400, title("Context too large. 65562 is larger than limit 65535")},
+		`{"plan":"pager","context":{"host":"` + big + `"}}`: {400,
+			title("Context too large. 65562 is larger than limit 65535")},
+		`{"plan":"pager","context":{"host":"` + slashes + `"}}`: {400,
+			title("Context too large. 65562 is larger than limit 65535")},
 		`{"plan":"pager","context":{"drop":"` + strings.Repeat("x", 1<<20) + `"}}`: {413,
 			title("Request body is larger than the limit of 1048576 bytes")},
 	} {
@@ -84,7 +89,8 @@ func TestOpenIncidentRefuses(t *testing.T) {
 		require.Equal(t, want.status, rec.Code, "%.80s", body)
 	}
 	require.Zero(t, f.count("select count(*) from incidents"))
-	f.want(201, "1", demo, post, "/v0/incidents", `{"plan":"dynamic","context":{},"dynamic_targets":[{"role":"oncall-primary","target":"OPS"}]}`)
+	f.want(201, "1", demo, post, "/v0/incidents",
+		`{"plan":"dynamic","context":{},"dynamic_targets":[{"role":"oncall-primary","target":"OPS"}]}`)
 	require.Equal(t, 1, f.count("select count(*) from incident_dynamic_targets where role = 'oncall-primary'"))
 }
 
@@ -93,8 +99,10 @@ func TestOpenIncidentAsAnotherApplication(t *testing.T) {
 	f := newFixture(t)
 	f.want(201, "1", power, post, "/v0/incidents", `{"plan":"pager","application":"DEMO","context":{"host":"x"}}`)
 	f.want(200, `[{"application":"demo"}]`, power, get, "/v0/incidents?id=1&fields=application", "")
-	f.want(400, title("Invalid application"), power, post, "/v0/incidents", `{"plan":"pager","application":"none","context":{}}`)
-	f.want(400, title("No plan template actions exist for this app"), power, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
+	f.want(400, title("Invalid application"), power, post, "/v0/incidents",
+		`{"plan":"pager","application":"none","context":{}}`)
+	f.want(400, title("No plan template actions exist for this app"), power, post, "/v0/incidents",
+		`{"plan":"pager","context":{}}`)
 	byAnn := func() (int, string) {
 		rec := f.do(annHere, post, "/v0/incidents", `{"plan":"pager","application":"demo","context":{}}`)
 		return rec.Code, rec.Body.String()
@@ -116,7 +124,8 @@ func TestListIncidentsRefuses(t *testing.T) {
 	f.want(400, broad, demo, get, "/v0/incidents?unknown=1&limit=0", "")
 	f.want(400, describe("invalid argument type", "id should be <class 'int'>"), demo, get, "/v0/incidents?id=x", "")
 	f.want(400, title("invalid filter operator zap"), demo, get, "/v0/incidents?id__zap=1", "")
-	f.want(400, describe("Invalid parameter", `The "limit" parameter is invalid. The value must be an integer.`), demo, get, "/v0/incidents?limit=x", "")
+	f.want(400, describe("Invalid parameter", `The "limit" parameter is invalid. The value must be an integer.`), demo,
+		get, "/v0/incidents?limit=x", "")
 	f.want(400, title("Invalid incident id"), demo, get, "/v0/incidents/x", "")
 	rec := f.want(404, "", demo, get, "/v0/incidents/1", "")
 	require.Equal(t, "application/json", rec.Header().Get("Content-Type"))
@@ -156,13 +165,17 @@ func TestClaim(t *testing.T) {
 	for range 2 {
 		f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
 	}
-	f.want(200, `{"incident_id":1,"owner":"ann","active":false}`, power, post, "/v0/incidents/1", `{"owner":"ann","plan":"ignored"}`)
+	f.want(200, `{"incident_id":1,"owner":"ann","active":false}`, power, post, "/v0/incidents/1",
+		`{"owner":"ann","plan":"ignored"}`)
 	f.want(200, `{"incident_id":1,"owner":null,"active":true}`, demo, post, "/v0/incidents/1", `{"owner":null}`)
 	f.want(200, `{"incident_id":1,"owner":"bob","active":false}`, asRoot, post, "/v0/incidents/1", `{"owner":"bob"}`)
 	f.want(200, `{"incident_id":1,"owner":"ann","active":false}`, asAnn, post, "/v0/incidents/1", `{"owner":"ann"}`)
-	f.want(200, `{"owner":"ann","claimed":[1,2],"unclaimed":[]}`, annHere, post, "/v0/incidents/claim", `{"owner":"ann","incident_ids":[1,"2",2]}`)
-	f.want(200, `{"owner":null,"claimed":[],"unclaimed":[1,2]}`, demo, post, "/v0/incidents/claim", `{"owner":null,"incident_ids":[1,2]}`)
-	f.want(200, `{"owner":"ann","claimed":[],"unclaimed":[]}`, power, post, "/v0/incidents/claim", `{"owner":"ann","incident_ids":[]}`)
+	f.want(200, `{"owner":"ann","claimed":[1,2],"unclaimed":[]}`, annHere, post, "/v0/incidents/claim",
+		`{"owner":"ann","incident_ids":[1,"2",2]}`)
+	f.want(200, `{"owner":null,"claimed":[],"unclaimed":[1,2]}`, demo, post, "/v0/incidents/claim",
+		`{"owner":null,"incident_ids":[1,2]}`)
+	f.want(200, `{"owner":"ann","claimed":[],"unclaimed":[]}`, power, post, "/v0/incidents/claim",
+		`{"owner":"ann","incident_ids":[]}`)
 
 	claimer := title("Invalid claimer for this app/user")
 	f.want(401, claimer, demo, post, "/v0/incidents/1", `{"owner":"ann"}`)
@@ -177,9 +190,12 @@ func TestClaim(t *testing.T) {
 	f.want(400, title("Invalid claim: no matching owner"), power, post, "/v0/incidents/1", `{"owner":"none"}`)
 	f.want(400, title("Invalid claim: no matching owner"), power, post, "/v0/incidents/1", `{"owner":"gone"}`)
 	f.want(400, title("Missing owner or incident_ids fields"), power, post, "/v0/incidents/claim", `{"owner":"ann"}`)
-	f.want(400, title("Missing owner or incident_ids fields"), power, post, "/v0/incidents/claim", `{"incident_ids":[1]}`)
-	f.want(400, title("incident_ids must be a list of incident ids"), power, post, "/v0/incidents/claim", `{"owner":"ann","incident_ids":["x"]}`)
-	f.want(400, title("Invalid claim: no matching incident id"), power, post, "/v0/incidents/claim", `{"owner":"ann","incident_ids":[1,99]}`)
+	f.want(400, title("Missing owner or incident_ids fields"), power, post, "/v0/incidents/claim",
+		`{"incident_ids":[1]}`)
+	f.want(400, title("incident_ids must be a list of incident ids"), power, post, "/v0/incidents/claim",
+		`{"owner":"ann","incident_ids":["x"]}`)
+	f.want(400, title("Invalid claim: no matching incident id"), power, post, "/v0/incidents/claim",
+		`{"owner":"ann","incident_ids":[1,99]}`)
 	require.Equal(t, 2, f.count("select count(*) from incidents where active"), "a refused claim changes nothing")
 	rec := f.want(405, "", demo, get, "/v0/incidents/claim", "")
 	require.Equal(t, "POST", rec.Header().Get("Allow"))
@@ -194,7 +210,8 @@ func TestResolve(t *testing.T) {
 	f.want(200, `{"incident_id":"1","resolved":""}`, demo, post, "/v0/incidents/1/resolve/", `{"resolved":""}`)
 	f.want(200, `[{"active":0,"resolved":0}]`, demo, get, "/v0/incidents?id=1&fields=active,resolved", "")
 	f.want(400, title("resolved field required"), demo, post, "/v0/incidents/1/resolve", `{}`)
-	f.want(400, title("Invalid claim: no matching incident id"), demo, post, "/v0/incidents/9/resolve", `{"resolved":1}`)
+	f.want(400, title("Invalid claim: no matching incident id"), demo, post, "/v0/incidents/9/resolve",
+		`{"resolved":1}`)
 	f.want(400, title("Invalid incident id"), demo, post, "/v0/incidents/x/resolve", `{"resolved":1}`)
 }
 
@@ -210,11 +227,14 @@ func TestComments(t *testing.T) {
 	f.want(400, title("Empty comment"), power, post, path, `{"author":"ann","content":""}`)
 	f.want(400, title("author is required"), power, post, path, `{"content":"x"}`)
 	f.want(400, title("content is required"), power, post, path, `{"author":"ann"}`)
-	f.want(403, title("Comment author must match logged in user"), annHere, post, path, `{"author":"bob","content":"x"}`)
+	f.want(403, title("Comment author must match logged in user"), annHere, post, path,
+		`{"author":"bob","content":"x"}`)
 	f.want(403, title("Comment author must match logged in user"), demo, post, path, `{"author":"ann","content":"x"}`)
 	f.want(400, title("Failed to post comment"), power, post, path, `{"author":"none","content":"x"}`)
-	f.want(400, title("Failed to post comment"), power, post, "/v0/incidents/9/comments", `{"author":"ann","content":"x"}`)
-	f.want(400, title("content must not contain NUL characters"), power, post, path, `{"author":"ann","content":"\u0000"}`)
+	f.want(400, title("Failed to post comment"), power, post, "/v0/incidents/9/comments",
+		`{"author":"ann","content":"x"}`)
+	f.want(400, title("content must not contain NUL characters"), power, post, path,
+		`{"author":"ann","content":"\u0000"}`)
 }
 
 func TestIncidentShowsItsMessages(t *testing.T) {
@@ -236,7 +256,8 @@ func TestIncidentShowsItsMessages(t *testing.T) {
 		select 7000, created_at, 1, 1, application_id, 0, 1, 0, 9, recipient, 'primary', target, 0, '', 'cancelled', 0, false, created_at, '', '', '', '', '', '[]'
 		from messages where state = 'sent';
 		insert into message_changes (message_id, change_type, old, new, description) values (7000, 'sent-change', '', 'x', repeat('é', 300))`)
-	require.Contains(t, f.ok(demo, get, "/v0/messages/7000/auditlog", ""), `"description":"`+strings.Repeat("é", 250)+`"`, "as long as clients know")
+	require.Contains(t, f.ok(demo, get, "/v0/messages/7000/auditlog", ""), `"description":"`+strings.Repeat("é", 250)+
+		`"`, "as long as clients know")
 	// Imported messages without a mode are not shown.
 	f.golden("incident_steps", f.ok(demo, get, "/v0/incidents/1", ""))
 	f.golden("messages", f.ok(demo, get, "/v0/messages?incident_id=1", ""))
@@ -266,15 +287,18 @@ func TestContextWithoutDeclaredVariablesStaysAsPosted(t *testing.T) {
 	const posted = `{"z": 1.50, "a": {"y": [1e2, "\u0000"], "b": null}, "host": "ü/"}`
 	id := f.ok(as, post, "/v0/incidents", `{"plan":"pager","context":`+posted+`}`)
 	var kept string
-	require.NoError(t, f.db.Pool().QueryRow(t.Context(), "select context::text from incident_contexts where incident_id = $1::text::bigint", id).Scan(&kept))
+	require.NoError(t, f.db.Pool().QueryRow(t.Context(),
+		"select context::text from incident_contexts where incident_id = $1::text::bigint", id).Scan(&kept))
 	want := strings.NewReplacer(": ", ":", ", ", ",", "0000", "fffd").Replace(posted)
 	require.Equal(t, want, kept)
 	big := strings.Repeat("x", 65536)
-	f.want(400, title("Context too large. 65544 is larger than limit 65535"), as, post, "/v0/incidents", `{"plan":"pager","context":{"z":"`+big+`"}}`)
+	f.want(400, title("Context too large. 65544 is larger than limit 65535"), as, post, "/v0/incidents",
+		`{"plan":"pager","context":{"z":"`+big+`"}}`)
 
 	// An application that declares a variable gets only that variable.
 	f.exec(`insert into application_variables (application_id, name) select id, 'z' from applications where name = 'other'`)
 	id = f.ok(as, post, "/v0/incidents", `{"plan":"pager","context":`+posted+`}`)
-	require.NoError(t, f.db.Pool().QueryRow(t.Context(), "select context::text from incident_contexts where incident_id = $1::text::bigint", id).Scan(&kept))
+	require.NoError(t, f.db.Pool().QueryRow(t.Context(),
+		"select context::text from incident_contexts where incident_id = $1::text::bigint", id).Scan(&kept))
 	require.Equal(t, `{"z":1.50}`, kept)
 }

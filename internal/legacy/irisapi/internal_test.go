@@ -31,12 +31,17 @@ func TestPeopleOfATarget(t *testing.T) {
 	require.Contains(t, ops, `{"error":null,"users":{"ann":{"name":"ann","admin":false,`)
 	require.Contains(t, ops, `"bob":{"name":"bob",`)
 	require.Contains(t, ops, `"contacts":{"email":"ann@example.com","sms":"+15005550006"}`)
-	f.want(200, `{"error":"invalid role team for target ann","users":{}}`, demo, get, "/v0/internal/target?role=team&target=ann", "")
-	f.want(200, `{"error":"team empty has no active member","users":{}}`, demo, get, "/v0/internal/target?role=team&target=empty", "")
-	f.want(400, describe("Missing parameter", `The "role" parameter is required.`), demo, get, "/v0/internal/target?target=ann", "")
-	f.want(400, describe("Missing parameter", `The "target" parameter is required.`), demo, get, "/v0/internal/target?role=user", "")
+	f.want(200, `{"error":"invalid role team for target ann","users":{}}`, demo, get,
+		"/v0/internal/target?role=team&target=ann", "")
+	f.want(200, `{"error":"team empty has no active member","users":{}}`, demo, get,
+		"/v0/internal/target?role=team&target=empty", "")
+	f.want(400, describe("Missing parameter", `The "role" parameter is required.`), demo, get,
+		"/v0/internal/target?target=ann", "")
+	f.want(400, describe("Missing parameter", `The "target" parameter is required.`), demo, get,
+		"/v0/internal/target?role=user", "")
 	for _, as := range []caller{power, asRoot, rootHere} {
-		f.want(403, title("App not allowed to use internal routes"), as, get, "/v0/internal/target?role=user&target=ann", "")
+		f.want(403, title("App not allowed to use internal routes"), as, get,
+			"/v0/internal/target?role=user&target=ann", "")
 	}
 	require.Equal(t, 401, f.do(nobody, get, "/v0/internal/target?role=user&target=ann", "").Code)
 }
@@ -48,7 +53,8 @@ func TestInternalProgramsSetTheStateOfAnIncident(t *testing.T) {
 	const path = "/v0/internal/incident/1"
 	state := func(step, active int) {
 		t.Helper()
-		f.want(200, `[{"active":`+itoa(active)+`,"current_step":`+itoa(step)+`}]`, demo, get, "/v0/incidents?id=1&fields=current_step,active", "")
+		f.want(200, `[{"active":`+itoa(active)+`,"current_step":`+itoa(step)+`}]`, demo, get,
+			"/v0/incidents?id=1&fields=current_step,active", "")
 	}
 	f.want(200, `[]`, demo, post, path, `{"current_step":2,"active":true}`)
 	state(2, 1)

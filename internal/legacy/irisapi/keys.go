@@ -42,8 +42,8 @@ func answerKey(w http.ResponseWriter, key string, err error) error {
 	return Answer(w, Record{{"key", OrNull(key)}}, err)
 }
 
-// change returns a handler that changes the keys of an application. An application whose keys do not allow the change is refused as
-// if it did not exist.
+// change returns a handler that changes the keys of an application. An application whose keys do not allow the change
+// is refused as if it did not exist.
 func (a keys) change(change func(ctx context.Context, id int64, by string) error, say refusals) routing.Handler {
 	return a.owned(say, func(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
 		unknown := fault.New(fault.Invalid, say.unknown)

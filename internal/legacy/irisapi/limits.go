@@ -26,7 +26,8 @@ func (a limits) getQuota(w http.ResponseWriter, r *http.Request) error {
 	}
 	return Answer(w, Record{{"application", q.Application}, {"hard_quota_threshold", q.HardThreshold},
 		{"soft_quota_threshold", q.SoftThreshold}, {"hard_quota_duration", Seconds(q.HardDuration)},
-		{"soft_quota_duration", Seconds(q.SoftDuration)}, {"target_name", OrNull(q.Target)}, {"target_role", OrNull(q.TargetKind)},
+		{"soft_quota_duration", Seconds(q.SoftDuration)}, {"target_name", OrNull(q.Target)}, {"target_role",
+			OrNull(q.TargetKind)},
 		{"plan_name", OrNull(q.Plan)}, {"wait_time", Seconds(q.WaitAfterwards)}}, err)
 }
 
@@ -60,7 +61,8 @@ func parseQuota(b Body) (q applications.Quota, err error) {
 	numbers := []struct {
 		name string
 		into *int64
-	}{{"hard_quota_threshold", &thresholds[0]}, {"soft_quota_threshold", &thresholds[1]}, {"hard_quota_duration", &seconds[0]},
+	}{{"hard_quota_threshold", &thresholds[0]}, {"soft_quota_threshold", &thresholds[1]}, {"hard_quota_duration",
+		&seconds[0]},
 		{"soft_quota_duration", &seconds[1]}, {"wait_time", &seconds[2]}}
 	exact := len(b.Members) == len(numbers)+2 && b.Has("plan_name") && b.Has("target_name")
 	for _, n := range numbers {
@@ -76,7 +78,8 @@ func parseQuota(b Body) (q applications.Quota, err error) {
 		b.Check(*n.into > 0, fault.Invalidf(n.name, "All int keys must be over 0"))
 	}
 	q.HardThreshold, q.SoftThreshold = int(thresholds[0]), int(thresholds[1])
-	b.Check(q.HardThreshold > q.SoftThreshold, fault.Invalidf("hard_quota_threshold", "Hard threshold must be bigger than soft threshold"))
+	b.Check(q.HardThreshold > q.SoftThreshold, fault.Invalidf("hard_quota_threshold",
+		"Hard threshold must be bigger than soft threshold"))
 	q.HardDuration, q.SoftDuration = time.Duration(seconds[0])*time.Second, time.Duration(seconds[1])*time.Second
 	q.WaitAfterwards = time.Duration(seconds[2]) * time.Second
 	q.Plan, q.Target = b.Text("plan_name"), b.Text("target_name")
@@ -104,7 +107,8 @@ func (a limits) setEmails(w http.ResponseWriter, r *http.Request, app applicatio
 		key := strings.ToLower(strings.TrimSpace(email))
 		err := json.Unmarshal(b.Members[email], &plan)
 		b.Check(err == nil && b.Given(email), fault.Invalidf("", "The plan of %s must be a string", email))
-		b.Check(catalog.Destination(email) && strings.Contains(email, "@"), fault.Invalidf("", "%s is not an e-mail address", email))
+		b.Check(catalog.Destination(email) && strings.Contains(email, "@"),
+			fault.Invalidf("", "%s is not an e-mail address", email))
 		b.Check(!seen[key], fault.Invalidf("", "The address %s is given twice", email))
 		seen[key], plans[strings.TrimSpace(email)] = true, plan
 	}
@@ -112,5 +116,6 @@ func (a limits) setEmails(w http.ResponseWriter, r *http.Request, app applicatio
 		return err
 	}
 	err := a.Limits.SetIncidentEmails(r.Context(), app.ID, plans, by)
-	return Done(w, fault.When(err, fault.Conflict, fault.New(fault.Invalid, "These email addresses are already in use by another app")))
+	return Done(w, fault.When(err, fault.Conflict, fault.New(fault.Invalid,
+		"These email addresses are already in use by another app")))
 }

@@ -22,7 +22,8 @@ import (
 // List describes the query of a list route.
 type List struct {
 	Schema filters.Schema
-	// AnyOf names fields whose repeated or comma-separated values are alternatives. Of other fields all values must match.
+	// AnyOf names fields whose repeated or comma-separated values are alternatives. Of other fields all values must
+	// match.
 	AnyOf []string
 	// Columns are the names that `fields` may select.
 	Columns []string
@@ -30,21 +31,25 @@ type List struct {
 	Limited bool
 	// More are additional parameters, which the route reads itself.
 	More []string
-	// Unique names columns whose values differ in most rows, so that `counts` refuses them; nil = the route does not count.
+	// Unique names columns whose values differ in most rows, so that `counts` refuses them; nil = the route does not
+	// count.
 	Unique []string
 }
 
-// ops are the operators of each kind of field. Numbers, times and flags are searched in the form that they have on the wire.
+// ops are the operators of each kind of field. Numbers, times and flags are searched in the form that they have on the
+// wire.
 var (
 	partly = []filters.Op{filters.Contains, filters.StartsWith, filters.EndsWith}
-	every  = append([]filters.Op{filters.Eq, filters.Ne, filters.Gt, filters.Ge, filters.Lt, filters.Le, filters.In}, partly...)
-	equal  = []filters.Op{filters.Eq, filters.Ne, filters.In}
-	ops    = map[filters.Kind][]filters.Op{
+	every  = append([]filters.Op{filters.Eq, filters.Ne, filters.Gt, filters.Ge, filters.Lt, filters.Le, filters.In},
+		partly...)
+	equal = []filters.Op{filters.Eq, filters.Ne, filters.In}
+	ops   = map[filters.Kind][]filters.Op{
 		filters.Int: every, filters.Time: every, filters.Text: every, filters.Bool: equal, filters.Flag: every,
 	}
 )
 
-// Read reads the query of a request. Unknown parameters are ignored, as clients expect; a header of the answer warns of them.
+// Read reads the query of a request. Unknown parameters are ignored, as clients expect; a header of the answer warns of
+// them.
 func (l List) Read(w http.ResponseWriter, r *http.Request) (filters.Query, error) {
 	q, err := Query(r)
 	if err != nil {
@@ -63,10 +68,12 @@ func (l List) Read(w http.ResponseWriter, r *http.Request) (filters.Query, error
 
 // parameter reports whether key is a known parameter that is no filter.
 func (l List) parameter(key string) bool {
-	return key == "fields" && l.Columns != nil || key == "limit" && l.Limited || key == "counts" && l.Unique != nil || slices.Contains(l.More, key)
+	return key == "fields" && l.Columns != nil || key == "limit" && l.Limited || key == "counts" && l.Unique != nil ||
+		slices.Contains(l.More, key)
 }
 
-// Query decodes the query of a request. A query that cannot be decoded is refused: an ignored filter would change the answer.
+// Query decodes the query of a request. A query that cannot be decoded is refused: an ignored filter would change the
+// answer.
 func Query(r *http.Request) (url.Values, error) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -75,8 +82,8 @@ func Query(r *http.Request) (url.Values, error) {
 	return q, nil
 }
 
-// parse reads `field=value`, `field__op=value`, `fields` and `limit`. A wrong operator or value is an Invalid fault. It also
-// returns the keys of the query that are no filters.
+// parse reads `field=value`, `field__op=value`, `fields` and `limit`. A wrong operator or value is an Invalid fault. It
+// also returns the keys of the query that are no filters.
 func (l List) parse(q url.Values) (out filters.Query, others []string, err error) {
 	budget := searchBudget{conditions: maxConditions, values: maxValues}
 	comparisons, others := params.Comparisons(q, l.Schema)
@@ -137,8 +144,8 @@ func (l List) conditions(c params.Comparison) ([]filters.Condition, error) {
 	return conds, nil
 }
 
-// Bounds of one search. PostgreSQL evaluates each condition on each row that may match, and a list of values (`in`) once per
-// value. A pattern costs its length on each row.
+// Bounds of one search. PostgreSQL evaluates each condition on each row that may match, and a list of values (`in`)
+// once per value. A pattern costs its length on each row.
 const (
 	maxConditions = 50
 	maxValues     = 2000
@@ -170,8 +177,8 @@ func tooManyValues(name string) error {
 	return params.Invalid(name, "A query may list at most "+strconv.Itoa(maxValues)+" values.")
 }
 
-// parseValue reads one value of a kind. Clients of Iris compare the texts of its faults, so the Python type stays in them
-// (docs/compatibility.md).
+// parseValue reads one value of a kind. Clients of Iris compare the texts of its faults, so the Python type stays in
+// them (docs/compatibility.md).
 func parseValue(name string, kind filters.Kind, s string) (any, error) {
 	switch kind {
 	case filters.Int, filters.Time:
@@ -201,13 +208,15 @@ func parseValue(name string, kind filters.Kind, s string) (any, error) {
 	return nil, fault.New(fault.Internal, "filter of an unknown kind: "+string(kind))
 }
 
-// parseInt reads a whole number of any size. A number outside of int64 becomes the largest or smallest, which no row has.
+// parseInt reads a whole number of any size. A number outside of int64 becomes the largest or smallest, which no row
+// has.
 func parseInt(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// unixTime is the instant of Unix seconds. Seconds after the year 9999 mean its last one, which is after every stored instant.
+// unixTime is the instant of Unix seconds. Seconds after the year 9999 mean its last one, which is after every stored
+// instant.
 func unixTime(n int64) time.Time { return time.Unix(min(max(n, 0), jsonbody.LastSecond), 0).UTC() }
 
 // parseBool takes the spellings that Iris takes, which are fewer than those of params.ParseFlag.
@@ -265,8 +274,8 @@ func parseLimit(q url.Values) (int, error) {
 // Counter counts the rows of a list, and the rows for each value of some fields.
 type Counter func(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
 
-// Counted answers a list request that asks for totals instead of rows (counts=true). For any other request it returns false and
-// writes nothing.
+// Counted answers a list request that asks for totals instead of rows (counts=true). For any other request it returns
+// false and writes nothing.
 func (l List) Counted(w http.ResponseWriter, r *http.Request, q filters.Query, count Counter) (bool, error) {
 	raw, given, err := Parameter(r, "counts")
 	if err != nil || !given {
@@ -281,7 +290,8 @@ func (l List) Counted(w http.ResponseWriter, r *http.Request, q filters.Query, c
 	}
 	fields := q.Fields
 	if len(fields) == 0 {
-		fields = slices.DeleteFunc(slices.Clone(l.Columns), func(name string) bool { return slices.Contains(l.Unique, name) })
+		fields = slices.DeleteFunc(slices.Clone(l.Columns),
+			func(name string) bool { return slices.Contains(l.Unique, name) })
 	}
 	var refused []string
 	for _, name := range fields {
@@ -290,7 +300,8 @@ func (l List) Counted(w http.ResponseWriter, r *http.Request, q filters.Query, c
 		}
 	}
 	if len(refused) > 0 {
-		return false, &fault.Error{Kind: fault.Invalid, Field: "fields", Message: "These fields cannot be counted", Detail: strings.Join(refused, ", ")}
+		return false, &fault.Error{Kind: fault.Invalid, Field: "fields", Message: "These fields cannot be counted",
+			Detail: strings.Join(refused, ", ")}
 	}
 	tally, err := count(r.Context(), q, fields)
 	if err != nil {

@@ -32,15 +32,19 @@ func TestParseQuery(t *testing.T) {
 		"":                         {},
 		"unknown=1&unknown__zap=2": {},
 		"id=7":                     {Conditions: []filters.Condition{cond("id", filters.Eq, int64(7))}},
-		"id=1,7":                   {Conditions: []filters.Condition{cond("id", filters.Eq, int64(1)), cond("id", filters.Eq, int64(7))}},
-		"id__in=1,+2":              {Conditions: []filters.Condition{cond("id", filters.In, int64(1), int64(2))}},
+		"id=1,7": {Conditions: []filters.Condition{cond("id", filters.Eq, int64(1)),
+			cond("id", filters.Eq, int64(7))}},
+		"id__in=1,+2": {Conditions: []filters.Condition{cond("id", filters.In, int64(1), int64(2))}},
 		"name__contains=a&name__ne=b": {Conditions: []filters.Condition{cond("name", filters.Contains, "a"),
 			cond("name", filters.Ne, "b")}},
-		"name=":                       {Conditions: []filters.Condition{cond("name", filters.Eq, "")}},
-		"created__gt=10":              {Conditions: []filters.Condition{cond("created", filters.Gt, time.Unix(10, 0).UTC())}},
-		"created__lt=99999999999999":  {Conditions: []filters.Condition{cond("created", filters.Lt, time.Unix(jsonbody.LastSecond, 0).UTC())}},
-		"active=yes":                  {Conditions: []filters.Condition{cond("active", filters.Eq, true)}},
-		"resolved__gt=0,2":            {Conditions: []filters.Condition{cond("resolved", filters.Gt, false), cond("resolved", filters.Gt, int64(2))}},
+		"name=": {Conditions: []filters.Condition{cond("name", filters.Eq, "")}},
+		"created__gt=10": {Conditions: []filters.Condition{cond("created", filters.Gt,
+			time.Unix(10, 0).UTC())}},
+		"created__lt=99999999999999": {Conditions: []filters.Condition{cond("created", filters.Lt,
+			time.Unix(jsonbody.LastSecond, 0).UTC())}},
+		"active=yes": {Conditions: []filters.Condition{cond("active", filters.Eq, true)}},
+		"resolved__gt=0,2": {Conditions: []filters.Condition{cond("resolved", filters.Gt, false),
+			cond("resolved", filters.Gt, int64(2))}},
 		"id__contains=1":              {Conditions: []filters.Condition{cond("id", filters.Contains, "1")}},
 		"id__lt=99999999999999999999": {Conditions: []filters.Condition{cond("id", filters.Lt, int64(math.MaxInt64))}},
 		"limit=99999999999999999999":  {Limit: math.MaxInt32},
@@ -88,7 +92,8 @@ func TestParseQueryRefuses(t *testing.T) {
 func FuzzParseQuery(f *testing.F) {
 	f.Add("id__in=1,2&name__contains=%25&limit=5&fields=id")
 	f.Add("created__ge=-9223372036854775808&active=1&target=a,b")
-	lists := []List{testList, {Schema: catalog.PlanFilters, Limited: true}, {Schema: incidents.FilterSchema}, {Schema: messages.FilterSchema}}
+	lists := []List{testList, {Schema: catalog.PlanFilters, Limited: true}, {Schema: incidents.FilterSchema},
+		{Schema: messages.FilterSchema}}
 	f.Fuzz(func(t *testing.T, query string) {
 		values, _ := url.ParseQuery(query)
 		for _, l := range lists {

@@ -14,7 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// MessageStore reads messages. For a message that does not exist, Get returns a NotFound fault, and Changes an empty list.
+// MessageStore reads messages. For a message that does not exist, Get returns a NotFound fault, and Changes an empty
+// list.
 type MessageStore interface {
 	List(ctx context.Context, q filters.Query) ([]messages.Message, error)
 	Get(ctx context.Context, id messages.ID) (messages.Message, error)
@@ -78,12 +79,14 @@ var messagesColumns = Columns[messages.Message]{
 	{"target_changed", func(m messages.Message) any { return Flag(m.TargetChanged) }},
 }
 
-var messagesRows = Rows[messages.Message]{Query: List{Schema: messages.FilterSchema, Limited: true}, Columns: messagesColumns,
+var messagesRows = Rows[messages.Message]{Query: List{Schema: messages.FilterSchema, Limited: true},
+	Columns:  messagesColumns,
 	TooBroad: "Message query too broad, add limit or filter"}
 
 // waiting reports whether a message is "active" on the wire: not sent yet, and not failed or cancelled.
 func waiting(m messages.Message) bool {
-	return m.State == messages.Aggregated && m.Batch == "" || m.State == messages.Pending || m.State == messages.Taken || m.State == messages.Sending
+	return m.State == messages.Aggregated && m.Batch == "" || m.State == messages.Pending ||
+		m.State == messages.Taken || m.State == messages.Sending
 }
 
 // rendered is nil until a message is rendered.
@@ -106,12 +109,13 @@ func (a messagesReads) get(w http.ResponseWriter, r *http.Request, id messages.I
 	onlyInLists := func(part Member) bool { return part.Name == "mode_changed" || part.Name == "target_changed" }
 	page := slices.DeleteFunc(messagesColumns.Record(m), onlyInLists)
 	status, err := a.Messages.ReceiptStatus(r.Context(), m.ID, "twilio")
-	page = append(page, Member{"twilio_delivery_status", OrNull(status)}, Member{"generic_message_sent_status", sentStatus(m)})
+	page = append(page, Member{"twilio_delivery_status", OrNull(status)},
+		Member{"generic_message_sent_status", sentStatus(m)})
 	return Answer(w, page, err)
 }
 
-// sentStatus is 1 for a message that was sent and 0 for one that failed. It is nil for other messages, and for SMS and calls,
-// whose status is twilio_delivery_status.
+// sentStatus is 1 for a message that was sent and 0 for one that failed. It is nil for other messages, and for SMS and
+// calls, whose status is twilio_delivery_status.
 func sentStatus(m messages.Message) any {
 	if m.Mode == users.SMS || m.Mode == users.Call {
 		return nil
@@ -135,7 +139,8 @@ var changeColumns = Columns[messages.Change]{
 	{"description", func(c messages.Change) any { return cutChange(c.Description) }},
 }
 
-// maxChange is the longest text of the audit log on the wire, in characters. The timeline of the incident has the whole text.
+// maxChange is the longest text of the audit log on the wire, in characters. The timeline of the incident has the whole
+// text.
 const maxChange = 250
 
 func cutChange(text string) string {

@@ -55,7 +55,8 @@ func (v names) priorityModes(w http.ResponseWriter, r *http.Request) error {
 	for n, m := range users.Modes {
 		modes[m] = n + 1
 	}
-	return Answer(w, Record{{"priority_map", priorities}, {"mode_id_map", modes}, {"default_priority_map", defaults}}, err)
+	return Answer(w, Record{{"priority_map", priorities}, {"mode_id_map", modes}, {"default_priority_map", defaults}},
+		err)
 }
 
 var categoryList = List{Schema: filters.Schema{
@@ -77,7 +78,8 @@ func (v vocabularyCategories) list(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	if app := ApplicationName(r); app != "" {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "application", Op: filters.Eq, Values: []any{StorableName(app)}})
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "application", Op: filters.Eq,
+			Values: []any{StorableName(app)}})
 	}
 	found, err := v.Categories.Categories(r.Context(), q)
 	return Answer(w, vocabularyCategoryColumns.Records(found), err)
@@ -99,11 +101,13 @@ func (v tags) set(kind string) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		b := ReadBody(w, r, "")
 		id, name := b.Whole("id", 1, 1<<62), b.Required("name")
-		b.Check(slices.Contains(v.Tags.Names, name), fault.Invalidf("name", "The tag %s is not one of those that are allowed", name))
+		b.Check(slices.Contains(v.Tags.Names, name), fault.Invalidf("name",
+			"The tag %s is not one of those that are allowed", name))
 		values, ok := texts(b.Members["values"])
 		wrong := slices.ContainsFunc(values, func(v string) bool { return v == "" || len(v) > maxTagValue })
 		b.Check(ok && len(values) <= maxTagValues && !wrong,
-			fault.Invalidf("values", "values must be a list of at most %d texts of 1 to %d bytes", maxTagValues, maxTagValue))
+			fault.Invalidf("values", "values must be a list of at most %d texts of 1 to %d bytes", maxTagValues,
+				maxTagValue))
 		if err := b.Err(); err != nil {
 			return err
 		}

@@ -14,13 +14,14 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// notification is the body of a notification. Parsing does not check whether its targets exist. A body with target_list is for
-// several targets; each e-mail then names all of them.
+// notification is the body of a notification. Parsing does not check whether its targets exist. A body with target_list
+// is for several targets; each e-mail then names all of them.
 type notification struct{ notifications.Request }
 
 func rejected(why string) error { return fault.Titled("Request rejected by sender", why) }
 
-// parseNotify checks the fields in the order of Iris, because clients depend on which error comes first. Clients compare titles.
+// parseNotify checks the fields in the order of Iris, because clients depend on which error comes first. Clients
+// compare titles.
 func parseNotify(b Body) (n notification, err error) {
 	if n.SkipUnknown = b.Given("target_list"); n.SkipUnknown {
 		n.Together = true
@@ -46,7 +47,8 @@ func (n *notification) parseList(b Body) {
 	malformed := fault.New(fault.Invalid, "Malformed target list")
 	given, ok := Objects(b.Members["target_list"])
 	b.Check(ok, malformed)
-	b.Check(len(given) <= notifications.MaxRecipients, fault.Titled("Malformed target list", "a notification can have at most 1000 targets"))
+	b.Check(len(given) <= notifications.MaxRecipients, fault.Titled("Malformed target list",
+		"a notification can have at most 1000 targets"))
 	for _, g := range given {
 		t := Of(g, "", "")
 		target := notifications.Target{Role: t.Required("role"), Name: t.Required("target")}
@@ -60,8 +62,8 @@ func (n *notification) parseList(b Body) {
 	b.Check(parsed == users.Email, fault.Titled("Invalid mode", mode))
 }
 
-// parseHow reads priority, mode and category. A wrong priority is refused first. If both priority and mode are valid, the mode
-// decides.
+// parseHow reads priority, mode and category. A wrong priority is refused first. If both priority and mode are valid,
+// the mode decides.
 func (n *notification) parseHow(b Body) {
 	priority, mode, category := b.Text("priority"), b.Text("mode"), b.Text("category")
 	var isPriority, isMode bool
@@ -74,7 +76,8 @@ func (n *notification) parseHow(b Body) {
 		fault.New(fault.Invalid, "Priority, mode, and category are missing, at least one is required"))
 	if !n.Together && n.Targets[0].Role == notifications.LiteralRole {
 		b.Check(mode != "", fault.New(fault.Invalid, "INVALID mode not set for literal_target role"))
-		b.Check(priority == "" && category == "", fault.New(fault.Invalid, "INVALID role literal_target does not support priority or category"))
+		b.Check(priority == "" && category == "", fault.New(fault.Invalid,
+			"INVALID role literal_target does not support priority or category"))
 	}
 	b.Check(!wrongMode, fault.Titled("Invalid mode", mode))
 	if priority == "" && mode == "" {
@@ -85,7 +88,8 @@ func (n *notification) parseHow(b Body) {
 func (n *notification) parseContent(b Body) {
 	parts := []string{"template", "body", "email_html"}
 	first := slices.IndexFunc(parts, b.Given)
-	b.Check(first >= 0, fault.New(fault.Invalid, "body, template, and email_html are missing, so we cannot construct message."))
+	b.Check(first >= 0, fault.New(fault.Invalid,
+		"body, template, and email_html are missing, so we cannot construct message."))
 	for i, into := range []*string{&n.Template, &n.Body, &n.EmailHTML} {
 		text := Of(b.Members, "", "")
 		*into = text.Text(parts[i])

@@ -15,7 +15,8 @@ import (
 
 func (f *fixture) sent() string {
 	f.Helper()
-	rows, err := f.db.Pool().Query(f.Context(), `select m.target || ' ' || m.mode || ' ' || coalesce(m.priority, '-') || ' ' || coalesce(m.literal, '-')
+	rows, err := f.db.Pool().Query(f.Context(),
+		`select m.target || ' ' || m.mode || ' ' || coalesce(m.priority, '-') || ' ' || coalesce(m.literal, '-')
 		|| case when m.mode_changed then ' changed' else '' end from messages m order by m.id`)
 	require.NoError(f, err)
 	var out []string
@@ -35,10 +36,12 @@ func TestNotify(t *testing.T) {
 	for _, tc := range []struct{ body, messages string }{
 		{`{"role":"user","target":"ANN","subject":"s","priority":"high","body":"b"}`, "ann sms high -"},
 		{`{"role":"user","target":"bob","subject":"s","priority":"urgent","body":"b"}`, "bob email urgent - changed"},
-		{`{"role":"user","target":"bob","subject":"s","priority":"High","mode":"email","body":"b"}`, "bob email high -"},
+		{`{"role":"user","target":"bob","subject":"s","priority":"High","mode":"email","body":"b"}`,
+			"bob email high -"},
 		{`{"role":"user","target":"bob","subject":"s","mode":"sms","email_html":"<b>"}`, "bob email - - changed"},
 		{`{"role":"user","target":"lone","subject":"s","mode":"sms","body":""}`, "lone sms - -"},
-		{`{"role":"team","target":"ops","subject":"s","mode":"email","template":"words","context":{"host":"x"}}`, "ann email - -, bob email - -"},
+		{`{"role":"team","target":"ops","subject":"s","mode":"email","template":"words","context":{"host":"x"}}`,
+			"ann email - -, bob email - -"},
 		{`{"role":"oncall-primary","target":"ops","subject":"s","mode":"email","body":"b"}`, "ann email - -"},
 		{`{"role":"literal_target","target":"#room","subject":"s","mode":"slack","body":"b"}`, "#room slack - #room"},
 		{`{"target_list":[{"role":"user","target":"ann"},{"role":"user","target":"none"},{"role":"team","target":"ops","bcc":true},
@@ -54,14 +57,16 @@ func TestNotify(t *testing.T) {
 	require.Equal(t, 8, f.count(`select count(*) from notification_requests where shown_to = ''`))
 	require.Equal(t, 1, f.count(`select count(*) from notification_requests where body = '' and email_html = '<b>'`))
 	require.False(t, f.woken.Empty())
-	f.want(200, "[]", annHere, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`)
+	f.want(200, "[]", annHere, post, "/v0/notifications",
+		`{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`)
 }
 
 func TestNotifyUsesTheDefaultModes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`update priorities set default_mode = 'email' where name = 'high'`)
-	f.want(200, "[]", demo, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","priority":"high","body":"b"}`)
+	f.want(200, "[]", demo, post, "/v0/notifications",
+		`{"role":"user","target":"ann","subject":"s","priority":"high","body":"b"}`)
 	require.Equal(t, "ann email high -", f.sent())
 }
 
@@ -141,7 +146,8 @@ func TestOverloadRefusesNotificationsBeforeIncidents(t *testing.T) {
 	rec := f.do(demo, post, "/v0/notifications", note)
 	require.Equal(t, 429, rec.Code)
 	require.Equal(t, "5", rec.Header().Get("Retry-After"))
-	require.Equal(t, describe("Application demo has too many messages waiting", "nothing was stored; send it again later"), rec.Body.String())
+	require.Equal(t, describe("Application demo has too many messages waiting",
+		"nothing was stored; send it again later"), rec.Body.String())
 	for range 3 {
 		f.ok(demo, post, "/v0/incidents", incident)
 	}
@@ -173,7 +179,9 @@ func TestNotifyByCategory(t *testing.T) {
 	f.exec(`insert into category_overrides (user_id, category_id, mode) select u.id, c.id, 'drop' from users u, notification_categories c where u.name = 'ann'`)
 	f.want(200, "[]", demo, post, "/v0/notifications", body)
 	require.Equal(t, "ann drop - -, bob email - - changed", f.sent(), "their own choice; drop is one")
-	f.want(400, title("No category named deploys exists for this app"), caller{app: "other", key: "other-key"}, post, "/v0/notifications", body)
-	f.want(200, "[]", demo, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","category":"deploys","mode":"email","body":"b"}`)
+	f.want(400, title("No category named deploys exists for this app"), caller{app: "other", key: "other-key"}, post,
+		"/v0/notifications", body)
+	f.want(200, "[]", demo, post, "/v0/notifications",
+		`{"role":"user","target":"ann","subject":"s","category":"deploys","mode":"email","body":"b"}`)
 	require.Equal(t, "ann email - -", f.sent(), "the mode decides where there is one")
 }

@@ -69,8 +69,8 @@ func parseIncident(b Body) (n newIncident, err error) {
 	return n, b.Err()
 }
 
-// open checks in the order of Iris, which clients expect: plan, application, dynamic targets, context, template. If an incident of the
-// application, plan and dedup_key is open, the answer has its number, and nothing is opened.
+// open checks in the order of Iris, which clients expect: plan, application, dynamic targets, context, template. If an
+// incident of the application, plan and dedup_key is open, the answer has its number, and nothing is opened.
 func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	posted, err := parseIncident(ReadBody(w, r, ""))
@@ -101,9 +101,9 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	return Created(w, int64(opened.ID), "incidents", nil)
 }
 
-// openingContextOf returns the context of an incident from the posted context. If the application declared variables, the result has
-// exactly these, in their order, with null for missing ones. Otherwise the result is the posted context. Values keep the bytes of
-// the sender, except NUL characters, which PostgreSQL cannot store.
+// openingContextOf returns the context of an incident from the posted context. If the application declared variables,
+// the result has exactly these, in their order, with null for missing ones. Otherwise the result is the posted context.
+// Values keep the bytes of the sender, except NUL characters, which PostgreSQL cannot store.
 func openingContextOf(posted json.RawMessage, members map[string]json.RawMessage, variables []string) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	if len(variables) == 0 {

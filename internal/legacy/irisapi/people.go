@@ -14,8 +14,8 @@ import (
 )
 
 // Profiles stores the settings of people. In this and the other interfaces, a person or object that does not exist is a
-// NotFound fault. The name of an application or category that does not exist is an Invalid fault with the text of the route.
-// Every change is in the audit log under the name by.
+// NotFound fault. The name of an application or category that does not exist is an Invalid fault with the text of the
+// route. Every change is in the audit log under the name by.
 type Profiles interface {
 	ByTarget(ctx context.Context, targetID int64) (users.User, error)
 	Profile(ctx context.Context, id users.ID) (users.Profile, error)
@@ -60,8 +60,8 @@ type PeopleDeps struct {
 	Devices           Devices
 	// Acceptor finds the people that a target means.
 	Acceptor *notifications.Acceptor
-	// SlackID returns the Slack id of the person with an e-mail address. It returns a NotFound fault if there is none. nil = Slack
-	// is not configured.
+	// SlackID returns the Slack id of the person with an e-mail address. It returns a NotFound fault if there is none.
+	// nil = Slack is not configured.
 	SlackID func(ctx context.Context, email string) (string, error) `optional:"true"`
 	// TimeZones are the time zones that people may choose.
 	TimeZones []string
@@ -116,8 +116,8 @@ func Routes(d PeopleDeps) []routing.Route {
 	return routes
 }
 
-// self serves a route about the person of the path to callers who may manage that person. Other callers do not learn whether
-// the person exists.
+// self serves a route about the person of the path to callers who may manage that person. Other callers do not learn
+// whether the person exists.
 func (d PeopleDeps) self(h func(http.ResponseWriter, *http.Request, users.User) error) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		u, err := d.known(r)
@@ -128,8 +128,8 @@ func (d PeopleDeps) self(h func(http.ResponseWriter, *http.Request, users.User) 
 	}
 }
 
-// known finds the person of the path for callers who may manage that person. Other callers get the same refusal, whether or
-// not the person exists.
+// known finds the person of the path for callers who may manage that person. Other callers get the same refusal,
+// whether or not the person exists.
 func (d PeopleDeps) known(r *http.Request) (users.User, error) {
 	u, err := Person(r.Context(), d.People, wire.Param(r, "username"))
 	if refused := wire.Actor(r.Context()).MaySelf(u); refused != nil && (err == nil || fault.Is(err, fault.NotFound)) {
@@ -138,8 +138,8 @@ func (d PeopleDeps) known(r *http.Request) (users.User, error) {
 	return u, err
 }
 
-// show answers with the profile of a person. A number in the path is the number of a target. People may read their own profile
-// by name only; administrators and applications that act for people may also use the number.
+// show answers with the profile of a person. A number in the path is the number of a target. People may read their own
+// profile by name only; administrators and applications that act for people may also use the number.
 func (p profiles) show(w http.ResponseWriter, r *http.Request) error {
 	name := wire.Param(r, "username")
 	if !Digits(name) {
@@ -172,15 +172,18 @@ func userPage(sight auth.Sight, profile users.Profile) Record {
 	// The wire has one category for each application, the last one. The route of categories has all.
 	categories := map[string]Record{}
 	for _, c := range profile.Categories {
-		categories[c.Application] = Record{{"application_name", c.Application}, {"mode", c.Mode}, {"category", c.Category}}
+		categories[c.Application] = Record{{"application_name", c.Application}, {"mode", c.Mode},
+			{"category", c.Category}}
 	}
 	devices := make([]Record, len(profile.Devices))
 	for i, d := range profile.Devices {
-		devices[i] = Record{{"registration_id", sight.Contact(profile.Name, users.Push, d.RegistrationID)}, {"user_id", profile.TargetID}, {"platform", d.Platform}}
+		devices[i] = Record{{"registration_id", sight.Contact(profile.Name, users.Push, d.RegistrationID)},
+			{"user_id", profile.TargetID}, {"platform", d.Platform}}
 	}
 	return Record{
 		{"name", profile.Name}, {"admin", profile.Admin}, {"template_overrides", routing.OrEmpty(profile.FixedTexts)},
-		{"category_overrides", categories}, {"modes", profile.Modes}, {"device", devices}, {"per_app_modes", profile.AppModes},
+		{"category_overrides", categories}, {"modes", profile.Modes}, {"device", devices}, {"per_app_modes",
+			profile.AppModes},
 		{"teams", routing.OrEmpty(profile.Teams)}, {"contacts", sight.Contacts(profile.Name, profile.Contacts)},
 	}
 }

@@ -137,7 +137,8 @@ func TestAPersonByNumber(t *testing.T) {
 	f := newPeople(t)
 	number := func(name string) string {
 		var id string
-		require.NoError(t, f.db.Pool().QueryRow(t.Context(), `select target_id::text from targets where name = $1`, name).Scan(&id))
+		require.NoError(t, f.db.Pool().QueryRow(t.Context(), `select target_id::text from targets where name = $1`,
+			name).Scan(&id))
 		return id
 	}
 	path := "/v0/users/" + number("ann")
@@ -175,15 +176,20 @@ func TestModesOfAPerson(t *testing.T) {
 	const path = "/v0/users/modes/ann"
 	none := `{"urgent":"default","high":"default","medium":"default","low":"default"}`
 	f.want(200, none, annHere, get, path, "")
-	f.want(200, `{"urgent":"call","high":"default","medium":"default","low":"drop"}`, annHere, post, path, `{"urgent":"call","LOW":"Drop"}`)
-	f.want(200, `{"urgent":"default","high":"sms","medium":"default","low":"drop"}`, annHere, post, path, `{"urgent":"default","high":"sms"}`)
+	f.want(200, `{"urgent":"call","high":"default","medium":"default","low":"drop"}`, annHere, post, path,
+		`{"urgent":"call","LOW":"Drop"}`)
+	f.want(200, `{"urgent":"default","high":"sms","medium":"default","low":"drop"}`, annHere, post, path,
+		`{"urgent":"default","high":"sms"}`)
 	f.want(200, none, annHere, get, path+"?application=demo", "")
-	f.want(200, `{"urgent":"slack","high":"default","medium":"default","low":"default"}`, annHere, post, path, `{"application":"Demo ","urgent":"slack"}`)
+	f.want(200, `{"urgent":"slack","high":"default","medium":"default","low":"default"}`, annHere, post, path,
+		`{"application":"Demo ","urgent":"slack"}`)
 	f.want(200, `{"urgent":"default","high":"sms","medium":"default","low":"drop"}`, annHere, get, path, "")
 	f.want(200, `{"urgent":"call","high":"sms","medium":"default","low":"drop"}`, annHere, post, path,
 		`{"per_app_modes":{"demo":{"urgent":"default","low":"email"},"other":{"high":"call"}},"urgent":"call","application":"x","whatever":[1]}`)
-	f.want(200, `{"urgent":"default","high":"default","medium":"default","low":"email"}`, annHere, get, path+"?application=demo", "")
-	f.want(200, `{"urgent":"default","high":"call","medium":"default","low":"default"}`, annHere, get, path+"?application=OTHER", "")
+	f.want(200, `{"urgent":"default","high":"default","medium":"default","low":"email"}`, annHere, get, path+
+		"?application=demo", "")
+	f.want(200, `{"urgent":"default","high":"call","medium":"default","low":"default"}`, annHere, get, path+
+		"?application=OTHER", "")
 	f.want(200, none, asRoot, get, "/v0/users/modes/bob", "")
 
 	for body, want := range map[string]string{
@@ -207,11 +213,14 @@ func TestModesOfAPerson(t *testing.T) {
 		f.want(400, want, annHere, post, path, body)
 	}
 	f.want(400, title("Application none not found"), annHere, get, path+"?application=none", "")
-	f.want(400, describe("Invalid query string", "it must be pairs of name=value joined by &, percent-encoded"), annHere, get, path+"?application=%zz", "")
-	f.want(400, describe("Invalid parameter", `The "application" parameter is invalid. The value must be UTF-8 text.`), annHere, get, path+"?application=%00", "")
+	f.want(400, describe("Invalid query string", "it must be pairs of name=value joined by &, percent-encoded"),
+		annHere, get, path+"?application=%zz", "")
+	f.want(400, describe("Invalid parameter", `The "application" parameter is invalid. The value must be UTF-8 text.`),
+		annHere, get, path+"?application=%00", "")
 	require.Zero(t, f.count(`select count(*) from user_modes where mode = 'nix'`))
 
-	f.want(400, title("Application none not found"), annHere, post, path, `{"per_app_modes":{"demo":{"high":"slack"},"none":{"high":"slack"}}}`)
+	f.want(400, title("Application none not found"), annHere, post, path,
+		`{"per_app_modes":{"demo":{"high":"slack"},"none":{"high":"slack"}}}`)
 	require.Zero(t, f.count(`select count(*) from user_application_modes where mode = 'slack'`), "all or nothing")
 }
 
@@ -258,24 +267,36 @@ func TestReprioritisations(t *testing.T) {
 		`{}`:                         describe("Missing argument", "missing arg: duration"),
 		`{"duration":60}`:            describe("Missing argument", "missing arg: count"),
 		`{"duration":"x","count":1}`: describe("Missing argument", "missing arg: src_mode"),
-		`{"duration":60,"count":1,"src_mode":"sms","dst_mode":null}`:      describe("Missing argument", "missing arg: dst_mode"),
-		`{"duration":"x","count":0,"src_mode":"x","dst_mode":"x"}`:        describe("Invalid duration", "duration must be an integer"),
-		`{"duration":90.5,"count":0,"src_mode":"x","dst_mode":"x"}`:       describe("Invalid duration", "duration must be an integer"),
-		`{"duration":59,"count":0,"src_mode":"x","dst_mode":"x"}`:         describe("Invalid duration", "duration must be greater than 1 minute"),
-		`{"duration":3601,"count":0,"src_mode":"x","dst_mode":"x"}`:       describe("Invalid duration", "duration must be at most 3600 seconds"),
-		`{"duration":60,"count":"many","src_mode":"x","dst_mode":"x"}`:    describe("Invalid count", "count must be an integer"),
-		`{"duration":60,"count":0,"src_mode":"x","dst_mode":"x"}`:         describe("Invalid count", "count must be greater than 0"),
-		`{"duration":60,"count":256,"src_mode":"x","dst_mode":"x"}`:       describe("Invalid count", "count must be under 255"),
-		`{"duration":60,"count":1,"src_mode":"x","dst_mode":"x"}`:         describe("Invalid source mode.", "Invalid source mode."),
-		`{"duration":60,"count":1,"src_mode":1,"dst_mode":"x"}`:           describe("Invalid source mode.", "Invalid source mode."),
-		`{"duration":60,"count":1,"src_mode":"sms","dst_mode":"carrier"}`: describe("Invalid destination mode.", "Invalid destination mode."),
+		`{"duration":60,"count":1,"src_mode":"sms","dst_mode":null}`: describe("Missing argument",
+			"missing arg: dst_mode"),
+		`{"duration":"x","count":0,"src_mode":"x","dst_mode":"x"}`: describe("Invalid duration",
+			"duration must be an integer"),
+		`{"duration":90.5,"count":0,"src_mode":"x","dst_mode":"x"}`: describe("Invalid duration",
+			"duration must be an integer"),
+		`{"duration":59,"count":0,"src_mode":"x","dst_mode":"x"}`: describe("Invalid duration",
+			"duration must be greater than 1 minute"),
+		`{"duration":3601,"count":0,"src_mode":"x","dst_mode":"x"}`: describe("Invalid duration",
+			"duration must be at most 3600 seconds"),
+		`{"duration":60,"count":"many","src_mode":"x","dst_mode":"x"}`: describe("Invalid count",
+			"count must be an integer"),
+		`{"duration":60,"count":0,"src_mode":"x","dst_mode":"x"}`: describe("Invalid count",
+			"count must be greater than 0"),
+		`{"duration":60,"count":256,"src_mode":"x","dst_mode":"x"}`: describe("Invalid count",
+			"count must be under 255"),
+		`{"duration":60,"count":1,"src_mode":"x","dst_mode":"x"}`: describe("Invalid source mode.",
+			"Invalid source mode."),
+		`{"duration":60,"count":1,"src_mode":1,"dst_mode":"x"}`: describe("Invalid source mode.",
+			"Invalid source mode."),
+		`{"duration":60,"count":1,"src_mode":"sms","dst_mode":"carrier"}`: describe("Invalid destination mode.",
+			"Invalid destination mode."),
 	} {
 		f.want(400, want, annHere, post, path, body)
 	}
 	f.want(200, `[]`, annHere, del, path+"/SMS", "")
 	f.want(404, "", annHere, del, path+"/sms", "")
 	f.want(404, "", annHere, del, path+"/pigeon", "")
-	f.want(200, `[{"target":"ann","src_mode":"call","dst_mode":"email","count":1,"duration":61}]`, annHere, get, path, "")
+	f.want(200, `[{"target":"ann","src_mode":"call","dst_mode":"email","count":1,"duration":61}]`, annHere, get, path,
+		"")
 }
 
 func TestCategoriesOfAPerson(t *testing.T) {
@@ -352,13 +373,14 @@ func TestDevices(t *testing.T) {
 	missing := title("Missing parameters for adding device")
 	for body, want := range map[string]string{
 		`{}`: missing,
-		`{"username":"ann","registration_id":"token"}`:                                 missing,
-		`{"username":"ann","platform":"iOS"}`:                                          missing,
-		`{"registration_id":"token","platform":"iOS"}`:                                 missing,
-		`{"username":"ann","registration_id":"","platform":"iOS"}`:                     missing,
-		`{"username":"ann","registration_id":1,"platform":"iOS"}`:                      title("registration_id must be a string"),
-		`{"username":"stranger","registration_id":"token","platform":"iOS"}`:           title("User stranger not found"),
-		`{"username":"ann","registration_id":"` + random(2001) + `","platform":"iOS"}`: title("registration_id can have 2000 bytes, platform 100"),
+		`{"username":"ann","registration_id":"token"}`:                       missing,
+		`{"username":"ann","platform":"iOS"}`:                                missing,
+		`{"registration_id":"token","platform":"iOS"}`:                       missing,
+		`{"username":"ann","registration_id":"","platform":"iOS"}`:           missing,
+		`{"username":"ann","registration_id":1,"platform":"iOS"}`:            title("registration_id must be a string"),
+		`{"username":"stranger","registration_id":"token","platform":"iOS"}`: title("User stranger not found"),
+		`{"username":"ann","registration_id":"` + random(2001) +
+			`","platform":"iOS"}`: title("registration_id can have 2000 bytes, platform 100"),
 		`x`: title("Invalid json in post body"),
 	} {
 		f.want(400, want, power, post, "/v0/devices", body)
@@ -373,14 +395,16 @@ func TestPeopleWithoutCredentials(t *testing.T) {
 	f := newFixture(t, withPhones, withoutCredentials)
 	f.exec(choices)
 	for _, rq := range annsOwn {
-		f.want(401, `{"title":"Username must be specified for this action","description":""}`, nobody, rq.method, rq.path, rq.body)
+		f.want(401, `{"title":"Username must be specified for this action","description":""}`, nobody, rq.method,
+			rq.path, rq.body)
 		rec := f.do(nobody, rq.method, rq.path, rq.body, "X-IRIS-USERNAME", "ann")
 		require.Less(t, rec.Code, 300, "%s %s: %s", rq.method, rq.path, rec.Body)
 		f.want(401, notThisUser, nobody, rq.method, rq.path, rq.body, "X-IRIS-USERNAME", "bob")
 		f.want(401, appPower, nobody, rq.method, rq.path, rq.body, "Authorization", "hmac demo:nonsense")
 	}
 	f.ok(nobody, get, "/v0/targets", "")
-	f.want(403, title("App not allowed to register devices"), nobody, post, "/v0/devices", `{}`, "X-IRIS-USERNAME", "ann")
+	f.want(403, title("App not allowed to register devices"), nobody, post, "/v0/devices", `{}`, "X-IRIS-USERNAME",
+		"ann")
 }
 
 func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
@@ -403,7 +427,8 @@ func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
 	f.ok(annHere, post, "/v0/users/ann/categories/demo", `{}`)
 	f.want(400, title("Invalid category specified"), annHere, post, "/v0/users/ann/categories/demo", `{"none":"sms"}`)
 	var lines []string
-	rows, err := f.db.Pool().Query(t.Context(), `select actor || ': ' || action || ': ' || coalesce(changes::text, '') from audit_log where action <> 'logged in' order by id`)
+	rows, err := f.db.Pool().Query(t.Context(),
+		`select actor || ': ' || action || ': ' || coalesce(changes::text, '') from audit_log where action <> 'logged in' order by id`)
 	require.NoError(t, err)
 	defer rows.Close()
 	for rows.Next() {

@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// get answers with the id of a person in Slack. Slack finds it by an e-mail address: that of the Slack contact, or else that
-// of the e-mail contact.
+// get answers with the id of a person in Slack. Slack finds it by an e-mail address: that of the Slack contact, or else
+// that of the e-mail contact.
 func (p slackIDs) get(w http.ResponseWriter, r *http.Request) error {
 	if p.SlackID == nil {
 		w.Header().Set("Content-Type", "application/json") // as in Iris, although the body is no JSON
@@ -55,7 +55,8 @@ func (p devices) register(w http.ResponseWriter, r *http.Request) error {
 	b := ReadBody(w, r, "")
 	name := b.Text("username")
 	d := users.Device{RegistrationID: b.Text("registration_id"), Platform: b.Text("platform")}
-	blank := slices.ContainsFunc([]string{name, d.RegistrationID, d.Platform}, func(s string) bool { return strings.TrimSpace(s) == "" })
+	blank := slices.ContainsFunc([]string{name, d.RegistrationID, d.Platform},
+		func(s string) bool { return strings.TrimSpace(s) == "" })
 	b.Check(!blank, fault.New(fault.Invalid, "Missing parameters for adding device"))
 	b.Check(len(d.RegistrationID) <= maxRegistration && len(d.Platform) <= 100,
 		fault.Invalidf("registration_id", "registration_id can have %d bytes, platform 100", maxRegistration))

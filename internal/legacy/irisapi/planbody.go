@@ -64,7 +64,8 @@ func parseSteps(b Body) []escalation.Step {
 		given, ok := Objects(s)
 		b.Check(ok, b.Fault("steps", "Step %d must be a list of notifications", i+1))
 		total += len(given)
-		b.Check(total <= catalog.MaxNotifications, b.Fault("steps", "A plan cannot have more than %d notifications", catalog.MaxNotifications))
+		b.Check(total <= catalog.MaxNotifications, b.Fault("steps", "A plan cannot have more than %d notifications",
+			catalog.MaxNotifications))
 		if b.Err() != nil {
 			return nil
 		}

@@ -44,15 +44,18 @@ func tracked(value func(escalation.Tracking) any) func(escalation.Plan) any {
 	}
 }
 
-var planRows = Rows[escalation.Plan]{Columns: planColumns, Kind: "plan", ID: func(p escalation.Plan) int64 { return int64(p.ID) },
-	Query: List{Schema: catalog.PlanFilters, Limited: true, Unique: []string{"id", "created", "description", trackingTemplate}}}
+var planRows = Rows[escalation.Plan]{Columns: planColumns, Kind: "plan",
+	ID: func(p escalation.Plan) int64 { return int64(p.ID) },
+	Query: List{Schema: catalog.PlanFilters, Limited: true, Unique: []string{"id", "created", "description",
+		trackingTemplate}}}
 
 func (a plans) list(w http.ResponseWriter, r *http.Request) error {
 	return planRows.Answer(w, r, a.Tags, a.Plans.List, a.Plans.Count)
 }
 
 func (a plans) versions() versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID] {
-	return versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{a.Plans, planRows.ID, fault.New(fault.NotFound, "no such plan")}
+	return versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{a.Plans, planRows.ID,
+		fault.New(fault.NotFound, "no such plan")}
 }
 
 func (a plans) get(w http.ResponseWriter, r *http.Request) error {
@@ -87,12 +90,14 @@ func planNotification(n escalation.Notification, step int, lost map[string]bool)
 	if !lost[n.Template] {
 		template = n.Template
 	}
-	return Record{{"id", n.ID}, {"step", step}, {"repeat", n.Repeat}, {"wait", Seconds(n.Wait)}, {"optional", Flag(n.Optional)},
+	return Record{{"id", n.ID}, {"step", step}, {"repeat", n.Repeat}, {"wait", Seconds(n.Wait)},
+		{"optional", Flag(n.Optional)},
 		{"role", role}, {"target", target}, {"template", template}, {"priority", n.Priority}, {"dynamic_index", index}}
 }
 
 func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
-	active, err := activeField(ReadBody(w, r, ""), `"active" field required`, fault.New(fault.Invalid, "Invalid active field"))
+	active, err := activeField(ReadBody(w, r, ""), `"active" field required`,
+		fault.New(fault.Invalid, "Invalid active field"))
 	if err != nil {
 		return err
 	}
@@ -130,7 +135,8 @@ func (a plans) ofApplication(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ofApplicationRows has no filter of active: the list has only active plans.
-var ofApplicationRows = Rows[escalation.Plan]{Query: List{Schema: withoutActive(catalog.PlanFilters)}, Columns: planColumns}
+var ofApplicationRows = Rows[escalation.Plan]{Query: List{Schema: withoutActive(catalog.PlanFilters)},
+	Columns: planColumns}
 
 func withoutActive(schema filters.Schema) filters.Schema {
 	schema = maps.Clone(schema)
@@ -138,7 +144,8 @@ func withoutActive(schema filters.Schema) filters.Schema {
 	return schema
 }
 
-var aggregationColumns = planColumns.Pick([]string{"id", "name", "threshold_window", "threshold_count", "aggregation_window", "aggregation_reset"})
+var aggregationColumns = planColumns.Pick([]string{"id", "name", "threshold_window", "threshold_count",
+	"aggregation_window", "aggregation_reset"})
 
 // aggregation lists the aggregation settings of active plans.
 func (a plans) aggregation(w http.ResponseWriter, r *http.Request) error {
@@ -169,7 +176,8 @@ func (a plans) create(w http.ResponseWriter, r *http.Request) error {
 	return Created(w, int64(id), "plans", err)
 }
 
-// creator finds the person in whose name a plan or template is saved. The caller must be allowed to act for that person.
+// creator finds the person in whose name a plan or template is saved. The caller must be allowed to act for that
+// person.
 func (d CatalogDeps) creator(ctx context.Context, name, title string) (users.User, error) {
 	u, err := d.Authors.Creator(ctx, d.caller(ctx), name)
 	switch {

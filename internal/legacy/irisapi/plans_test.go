@@ -48,11 +48,15 @@ func TestPlanWithATrackingNotification(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	tracking := func(kind, key, template string) string {
-		return planJSON(`"isValid":true`, fmt.Sprintf(`"tracking_type":%s,"tracking_key":%s,"tracking_template":%s`, kind, key, template))
+		return planJSON(`"isValid":true`, fmt.Sprintf(`"tracking_type":%s,"tracking_key":%s,"tracking_template":%s`,
+			kind, key, template))
 	}
-	f.want(201, "2", asAnn, post, "/v0/plans", tracking(`"email"`, `"a@example.com"`, `{"demo":{"email_subject":"S","email_text":"T","x":1}}`))
-	require.Contains(t, f.ok(demo, get, "/v0/plans/2", ""), `"tracking_template":{"demo":{"email_subject":"S","email_text":"T"}}`)
-	require.Contains(t, f.ok(demo, get, "/v0/plans?id=2", ""), `"tracking_template":"{\"demo\":{\"email_subject\":\"S\",\"email_text\":\"T\"}}"`)
+	f.want(201, "2", asAnn, post, "/v0/plans", tracking(`"email"`, `"a@example.com"`,
+		`{"demo":{"email_subject":"S","email_text":"T","x":1}}`))
+	require.Contains(t, f.ok(demo, get, "/v0/plans/2", ""),
+		`"tracking_template":{"demo":{"email_subject":"S","email_text":"T"}}`)
+	require.Contains(t, f.ok(demo, get, "/v0/plans?id=2", ""),
+		`"tracking_template":"{\"demo\":{\"email_subject\":\"S\",\"email_text\":\"T\"}}"`)
 	f.want(201, "3", asAnn, post, "/v0/plans", tracking(`"slack"`, `"#room"`, `{"demo":{"body":"B"}}`))
 	f.want(201, "4", asAnn, post, "/v0/plans", tracking(`null`, `""`, `{}`))
 	for body, description := range map[string]string{
@@ -99,32 +103,58 @@ func TestCreatePlanRefuses(t *testing.T) {
 		planJSON(`" new plan "`, `"  "`): describe("Invalid plan", "Empty plan name"),
 		planJSON(`" new plan "`, `"42"`): describe("Invalid plan", "Plan name cannot be a number"),
 		planJSON(`" new plan "`, `42`):   describe("Invalid plan", "name must be a string"),
-		planJSON(`" new plan "`, `"`+strings.Repeat("n", 256)+`"`):    describe("Invalid plan", "Plan name cannot be longer than 255 characters"),
-		planJSON(`"creator":"ann",`, ``):                              describe("Invalid plan", "Plan must specify a creator"),
-		planJSON(`"ann"`, `""`):                                       describe("Invalid plan", "Plan must specify a creator"),
-		planJSON(`"description":"d",`, ``):                            describe("Invalid plan", "description is required"),
-		planJSON(`"threshold_window":900,`, ``):                       describe("Invalid plan", "threshold_window is required"),
-		planJSON(`"threshold_count":"10"`, `"threshold_count":"ten"`): describe("Invalid plan", "threshold_count must be an integer"),
-		planJSON(`300.0`, `1.5`):                                      describe("Invalid plan", "aggregation_window must be an integer"),
-		planJSON(`"aggregation_reset":300`, `"aggregation_reset":-1`): describe("Invalid plan", "aggregation_reset must be between 0 and 2147483647"),
-		planJSON(`"steps":[`, `"stairs":[`):                           describe("Invalid plan", "steps must be a list of lists of notifications"),
-		planJSON(`"steps":[`, `"steps":[7,`):                          describe("Invalid plan", "Step 1 must be a list of notifications"),
-		planJSON(`"steps":[`, `"steps":[[null],`):                     describe("Invalid plan", "Step 1 must be a list of notifications"),
-		planJSON(`"wait":60,`, ``):                                    describe("Invalid plan", "wait is required in step 1"),
-		planJSON(`"repeat":1,`, ``):                                   describe("Invalid plan", "repeat is required in step 1"),
-		planJSON(`"repeat":1,`, `"repeat":100000,`):                   describe("Invalid plan", "repeat must be between 0 and 10000 in step 1"),
-		planJSON(`"template":"words",`, ``):                           describe("Invalid plan", "template is required in step 1"),
-		planJSON(`,"target":"ann"`, ``):                               describe("Invalid plan", "target is required in step 1"),
-		planJSON(`"optional":1`, `"optional":2`):                      describe("Invalid plan", "optional must be between 0 and 1 in step 1"),
-		planJSON(`"dynamic_index":0`, `"dynamic_index":1`):            describe("Invalid plan", "Dynamic target numbers must span 0..n without gaps"),
-		planJSON(`"wait":60,"repeat":1`, `"wait":50000,"repeat":1`):   describe("Invalid plan", "Plan length exceeds the 24 hour maximum"),
-		planJSON(`"priority":"high"`, `"priority":"loud"`):            describe("Invalid plan", "Priority not found for step 1"),
-		planJSON(`"priority":"high",`, ``):                            describe("Invalid plan", "Priority not found for step 1"),
-		planJSON(`"role":"team"`, `"role":"king"`):                    describe("Invalid plan", "Role not found for step 2"),
-		planJSON(`"role":"user",`, ``):                                describe("Invalid plan", "Role not found for step 1"),
-		planJSON(`"target":"OPS"`, `"target":"none"`):                 describe("Invalid plan", "Target none not found for step 2"),
-		planJSON(`"role":"team"`, `"role":"user"`):                    describe("Invalid role", "Role user is not appropriate for target OPS in step 2"),
-		planJSON(`"template":"words"`, `"template":"none"`):           describe("Invalid plan", "Invalid data for step 1"),
+		planJSON(`" new plan "`, `"`+strings.Repeat("n", 256)+`"`): describe("Invalid plan",
+			"Plan name cannot be longer than 255 characters"),
+		planJSON(`"creator":"ann",`, ``): describe("Invalid plan",
+			"Plan must specify a creator"),
+		planJSON(`"ann"`, `""`): describe("Invalid plan",
+			"Plan must specify a creator"),
+		planJSON(`"description":"d",`, ``): describe("Invalid plan",
+			"description is required"),
+		planJSON(`"threshold_window":900,`, ``): describe("Invalid plan",
+			"threshold_window is required"),
+		planJSON(`"threshold_count":"10"`, `"threshold_count":"ten"`): describe("Invalid plan",
+			"threshold_count must be an integer"),
+		planJSON(`300.0`, `1.5`): describe("Invalid plan",
+			"aggregation_window must be an integer"),
+		planJSON(`"aggregation_reset":300`, `"aggregation_reset":-1`): describe("Invalid plan",
+			"aggregation_reset must be between 0 and 2147483647"),
+		planJSON(`"steps":[`, `"stairs":[`): describe("Invalid plan",
+			"steps must be a list of lists of notifications"),
+		planJSON(`"steps":[`, `"steps":[7,`): describe("Invalid plan",
+			"Step 1 must be a list of notifications"),
+		planJSON(`"steps":[`, `"steps":[[null],`): describe("Invalid plan",
+			"Step 1 must be a list of notifications"),
+		planJSON(`"wait":60,`, ``): describe("Invalid plan",
+			"wait is required in step 1"),
+		planJSON(`"repeat":1,`, ``): describe("Invalid plan",
+			"repeat is required in step 1"),
+		planJSON(`"repeat":1,`, `"repeat":100000,`): describe("Invalid plan",
+			"repeat must be between 0 and 10000 in step 1"),
+		planJSON(`"template":"words",`, ``): describe("Invalid plan",
+			"template is required in step 1"),
+		planJSON(`,"target":"ann"`, ``): describe("Invalid plan",
+			"target is required in step 1"),
+		planJSON(`"optional":1`, `"optional":2`): describe("Invalid plan",
+			"optional must be between 0 and 1 in step 1"),
+		planJSON(`"dynamic_index":0`, `"dynamic_index":1`): describe("Invalid plan",
+			"Dynamic target numbers must span 0..n without gaps"),
+		planJSON(`"wait":60,"repeat":1`, `"wait":50000,"repeat":1`): describe("Invalid plan",
+			"Plan length exceeds the 24 hour maximum"),
+		planJSON(`"priority":"high"`, `"priority":"loud"`): describe("Invalid plan",
+			"Priority not found for step 1"),
+		planJSON(`"priority":"high",`, ``): describe("Invalid plan",
+			"Priority not found for step 1"),
+		planJSON(`"role":"team"`, `"role":"king"`): describe("Invalid plan",
+			"Role not found for step 2"),
+		planJSON(`"role":"user",`, ``): describe("Invalid plan",
+			"Role not found for step 1"),
+		planJSON(`"target":"OPS"`, `"target":"none"`): describe("Invalid plan",
+			"Target none not found for step 2"),
+		planJSON(`"role":"team"`, `"role":"user"`): describe("Invalid role",
+			"Role user is not appropriate for target OPS in step 2"),
+		planJSON(`"template":"words"`, `"template":"none"`): describe("Invalid plan",
+			"Invalid data for step 1"),
 		planJSON(`"optional":0`, `"optional":true`): describe("Invalid plan",
 			"You must have at least one non-optional notification per step. Step 1 has none."),
 		planJSON(`"steps":[`, `"steps":[[],`): describe("Invalid plan",
@@ -133,7 +163,8 @@ func TestCreatePlanRefuses(t *testing.T) {
 	} {
 		f.want(400, want, asAnn, post, "/v0/plans", body)
 	}
-	f.want(400, describe("Invalid plan", "Creator none not found"), power, post, "/v0/plans", planJSON(`"creator":"ann"`, `"creator":"none"`))
+	f.want(400, describe("Invalid plan", "Creator none not found"), power, post, "/v0/plans",
+		planJSON(`"creator":"ann"`, `"creator":"none"`))
 	creator := title("Invalid plan creator for authenticated app/user")
 	f.want(401, creator, demo, post, "/v0/plans", planJSON())
 	f.want(401, creator, annHere, post, "/v0/plans", planJSON(`"creator":"ann"`, `"creator":"bob"`))
@@ -156,7 +187,8 @@ func TestPlansThatReachNobodyAreSavedWithWarnings(t *testing.T) {
 	}
 	rec := f.do(asAnn, post, "/v0/plans", planJSON(`"template":"words"`, `"template":"blänk"`))
 	require.Equal(t, 201, rec.Code)
-	require.Equal(t, []string{`step 1: the template bl\u00e4nk has no text for any application`}, rec.Header().Values("X-Iris-Warning"))
+	require.Equal(t, []string{`step 1: the template bl\u00e4nk has no text for any application`},
+		rec.Header().Values("X-Iris-Warning"))
 }
 
 func TestActivateAndDeletePlans(t *testing.T) {
@@ -183,7 +215,8 @@ func TestActivateAndDeletePlans(t *testing.T) {
 	f.want(400, title("No plan matched"), asAnn, del, "/v0/plans/none", "")
 	f.want(400, title("No plan matched"), asAnn, del, "/v0/plans/a%00b", "")
 	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
-	f.want(400, title("Cannot delete this plan as 1 incidents have been created using it"), asAnn, del, "/v0/plans/pager", "")
+	f.want(400, title("Cannot delete this plan as 1 incidents have been created using it"), asAnn, del,
+		"/v0/plans/pager", "")
 	for _, path := range []string{"/v0/plans/99999999999999999999", "/v0/plans/a%00b", "/v0/plans/%ff", "/v0/plans/a%2Fb"} {
 		f.want(404, "", demo, get, path, "")
 	}
@@ -244,8 +277,10 @@ func TestTemplates(t *testing.T) {
 	f.want(404, "", asAnn, post, "/v0/templates/99", `{"active":0}`)
 	f.want(404, "", asAnn, post, "/v0/templates/none", `{"active":0}`)
 	f.want(400, title("Missing active argument"), asAnn, post, "/v0/templates/2", `{}`)
-	f.want(400, describe("Invalid active argument", "active must be an int"), asAnn, post, "/v0/templates/2", `{"active":null}`)
-	f.want(403, title("Only ann or an admin may change the template new"), demo, post, "/v0/templates/2", `{"active":1}`)
+	f.want(400, describe("Invalid active argument", "active must be an int"), asAnn, post, "/v0/templates/2",
+		`{"active":null}`)
+	f.want(403, title("Only ann or an admin may change the template new"), demo, post, "/v0/templates/2",
+		`{"active":1}`)
 	f.want(201, "4", asAnn, post, "/v0/templates", `{"name":"empty","creator":"ann","content":{}}`)
 	f.want(404, "", demo, get, "/v0/templates/empty", "")
 
@@ -261,19 +296,28 @@ func TestCreateTemplateRefuses(t *testing.T) {
 	f := newFixture(t)
 	content := func(c string) string { return `{"name":"new","creator":"ann","content":` + c + `}` }
 	for body, want := range map[string]string{
-		`{"name":"n","creator":"ann"}`:                                title("content argument missing"),
-		`{"content":{},"creator":"ann"}`:                              title("name argument missing"),
-		`{"content":{},"name":" ","creator":"ann"}`:                   title("name argument missing"),
-		`{"content":{},"name":"n"}`:                                   title("creator argument missing"),
-		content(`[]`):                                                 describe("Invalid template", "content must be an object of applications"),
-		content(`{"demo":[]}`):                                        describe("Invalid template", "content of demo must be an object of modes"),
-		content(`{"demo":{"email":1}}`):                               describe("Invalid template", "email of demo must be an object with subject and body"),
-		content(`{"demo":{"fax":{}}}`):                                describe("Invalid template", `mode "fax" of demo is not known`),
-		content(`{"demo":{"email":{"subject":"S"}}}`):                 describe("Invalid template", "body is required for demo email"),
-		content(`{"demo":{"email":{"body":"S"}}}`):                    describe("Invalid template", "subject is required for demo email"),
-		content(`{"demo":{},"Demo":{}}`):                              describe("Invalid template", `content names the application "demo" twice, or cannot be stored`),
-		content(`{"none":{"email":{"subject":"S","body":"B"}}}`):      describe("Invalid template", "Application none not found"),
-		content(`{"demo":{"email":{"subject":"S","body":"\u0000"}}}`): describe("Invalid template", "body must not contain NUL characters for demo email"),
+		`{"name":"n","creator":"ann"}`:              title("content argument missing"),
+		`{"content":{},"creator":"ann"}`:            title("name argument missing"),
+		`{"content":{},"name":" ","creator":"ann"}`: title("name argument missing"),
+		`{"content":{},"name":"n"}`:                 title("creator argument missing"),
+		content(`[]`): describe("Invalid template",
+			"content must be an object of applications"),
+		content(`{"demo":[]}`): describe("Invalid template",
+			"content of demo must be an object of modes"),
+		content(`{"demo":{"email":1}}`): describe("Invalid template",
+			"email of demo must be an object with subject and body"),
+		content(`{"demo":{"fax":{}}}`): describe("Invalid template",
+			`mode "fax" of demo is not known`),
+		content(`{"demo":{"email":{"subject":"S"}}}`): describe("Invalid template",
+			"body is required for demo email"),
+		content(`{"demo":{"email":{"body":"S"}}}`): describe("Invalid template",
+			"subject is required for demo email"),
+		content(`{"demo":{},"Demo":{}}`): describe("Invalid template",
+			`content names the application "demo" twice, or cannot be stored`),
+		content(`{"none":{"email":{"subject":"S","body":"B"}}}`): describe("Invalid template",
+			"Application none not found"),
+		content(`{"demo":{"email":{"subject":"S","body":"\u0000"}}}`): describe("Invalid template",
+			"body must not contain NUL characters for demo email"),
 	} {
 		f.want(400, want, asAnn, post, "/v0/templates", body)
 	}

@@ -26,7 +26,8 @@ func (r *readApplications) ByName(ctx context.Context, name string) (auth.Applic
 	return r.Applications.ByName(ctx, name)
 }
 
-// TestChangesOfAnApplicationActOnTheNextRequest: the application of a request is cached, but storing the request checks its version.
+// TestChangesOfAnApplicationActOnTheNextRequest: the application of a request is cached, but storing the request checks
+// its version.
 func TestChangesOfAnApplicationActOnTheNextRequest(t *testing.T) {
 	t.Parallel()
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
@@ -72,7 +73,8 @@ func TestChangesOfAnApplicationActOnTheNextRequest(t *testing.T) {
 			sends("another-key", ok, 1, "the variables were changed")
 			if name == "incident" {
 				var kept string
-				require.NoError(t, f.db.Pool().QueryRow(t.Context(), "select context::text from incident_contexts order by incident_id desc").Scan(&kept))
+				require.NoError(t, f.db.Pool().QueryRow(t.Context(),
+					"select context::text from incident_contexts order by incident_id desc").Scan(&kept))
 				require.JSONEq(t, `{"extra":1}`, kept)
 			}
 			sends("another-key", ok, 0, "the new variables are cached")

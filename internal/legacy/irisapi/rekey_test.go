@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRekeyLeavesOnlyTheOldSecondaryKey: the route removes the primary key, and the secondary key takes its place, as in Iris.
+// TestRekeyLeavesOnlyTheOldSecondaryKey: the route removes the primary key, and the secondary key takes its place, as
+// in Iris.
 func TestRekeyLeavesOnlyTheOldSecondaryKey(t *testing.T) {
 	t.Parallel()
 	f := owned(t)
@@ -35,6 +36,7 @@ func TestRekeyLeavesOnlyTheOldSecondaryKey(t *testing.T) {
 	third := secondary()
 	require.Equal(t, []bool{false, true, true}, accepted(first, second, third))
 	f.want(200, `[]`, asAnn, post, path+"/rekey", "")
-	require.Equal(t, []bool{false, false, true}, accepted(first, second, third), "a leaked secondary key ends with the next rotation")
+	require.Equal(t, []bool{false, false, true}, accepted(first, second, third),
+		"a leaked secondary key ends with the next rotation")
 	require.Equal(t, []bool{false, false}, accepted("", "None"))
 }

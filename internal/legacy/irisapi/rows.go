@@ -24,7 +24,8 @@ type Rows[T any] struct {
 	Derived func(c Columns[T], fields []string) Columns[T]
 }
 
-// Answer reads the query and answers with the objects, or with counts of them. count is nil if the route does not count.
+// Answer reads the query and answers with the objects, or with counts of them. count is nil if the route does not
+// count.
 func (l Rows[T]) Answer(w http.ResponseWriter, r *http.Request, tags Tags,
 	read func(context.Context, filters.Query) ([]T, error), count Counter) error {
 	query := l.Query

@@ -51,7 +51,8 @@ func (p settings) setOverrides(w http.ResponseWriter, r *http.Request, u users.U
 	if json.Unmarshal(raw, &value) != nil {
 		value = string(raw)
 	}
-	b.Check(value == "enabled" || value == "disabled", fault.Invalidf("template_overrides", "Invalid sms override setting value: %.100s", value))
+	b.Check(value == "enabled" || value == "disabled", fault.Invalidf("template_overrides",
+		"Invalid sms override setting value: %.100s", value))
 	if err := b.Err(); err != nil {
 		return err
 	}
@@ -92,9 +93,9 @@ func (p modes) set(w http.ResponseWriter, r *http.Request, u users.User) error {
 	return p.answer(r.Context(), w, u, application)
 }
 
-// parseModeBody reads choices of modes. They apply to the application in the member `application`, or to all applications without
-// it. `per_app_modes` adds choices for several applications; then members that are no priorities are ignored. The returned
-// application is the one whose choices are the answer; "" = all.
+// parseModeBody reads choices of modes. They apply to the application in the member `application`, or to all
+// applications without it. `per_app_modes` adds choices for several applications; then members that are no priorities
+// are ignored. The returned application is the one whose choices are the answer; "" = all.
 func parseModeBody(b Body) (application string, choices []users.ModeChoice, err error) {
 	if raw, many := b.Members["per_app_modes"]; many {
 		choices = parseAppModes(b, raw)
@@ -114,10 +115,12 @@ func parseModeBody(b Body) (application string, choices []users.ModeChoice, err 
 func parseAppModes(b Body, raw json.RawMessage) []users.ModeChoice {
 	var apps map[string]map[string]json.RawMessage
 	err := json.Unmarshal(raw, &apps)
-	b.Check(err == nil && apps != nil, fault.Invalidf("per_app_modes", "per_app_modes must be an object of applications, each an object of priorities and modes"))
+	b.Check(err == nil && apps != nil, fault.Invalidf("per_app_modes",
+		"per_app_modes must be an object of applications, each an object of priorities and modes"))
 	var out []users.ModeChoice
 	for _, name := range slices.Sorted(maps.Keys(apps)) {
-		b.Check(strings.TrimSpace(name) != "", fault.Invalidf("per_app_modes", "the name of an application in per_app_modes is empty"))
+		b.Check(strings.TrimSpace(name) != "", fault.Invalidf("per_app_modes",
+			"the name of an application in per_app_modes is empty"))
 		out = append(out, parseChoices(b.In(apps[name], "", ""), name)...)
 	}
 	return out
@@ -243,5 +246,6 @@ func (p categories) set(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p categories) clear(w http.ResponseWriter, r *http.Request, u users.User) error {
-	return Empty(w, http.StatusNoContent, p.Categories.ClearCategories(r.Context(), u, wire.Param(r, "application"), By(r)))
+	return Empty(w, http.StatusNoContent, p.Categories.ClearCategories(r.Context(), u, wire.Param(r, "application"),
+		By(r)))
 }

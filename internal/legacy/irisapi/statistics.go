@@ -42,18 +42,24 @@ func median(m [applications.Points]float64, point int) any {
 
 // Figures of applications that are also figures of the installation.
 var (
-	totalIncidents = figure{"total_incidents", func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Incidents.Total(k) }}
-	totalSent      = figure{"total_messages_sent", func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Sent().Total(k) }}
-	weekIncidents  = figure{"total_incidents_last_week", func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Incidents[k] }}
-	weekSent       = figure{"total_messages_sent_last_week", func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Sent()[k] }}
-	claimed        = figure{"pct_incidents_claimed_last_week", func(_ *applications.Statistics, f *applications.Figures, k int) any {
+	totalIncidents = figure{"total_incidents",
+		func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Incidents.Total(k) }}
+	totalSent = figure{"total_messages_sent",
+		func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Sent().Total(k) }}
+	weekIncidents = figure{"total_incidents_last_week",
+		func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Incidents[k] }}
+	weekSent = figure{"total_messages_sent_last_week",
+		func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Sent()[k] }}
+	claimed = figure{"pct_incidents_claimed_last_week", func(_ *applications.Statistics, f *applications.Figures, k int) any {
 		return percent(f.Claimed[k], f.Incidents[k])
 	}}
 	medianClaim = figure{"median_seconds_to_claim_last_week", func(_ *applications.Statistics, f *applications.Figures, k int) any {
 		return median(f.ClaimMedian, k)
 	}}
-	callRetries = figure{"total_call_retry_last_week", func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.CallRetries[k] }}
-	highWeek    = figure{"high_priority_incidents_last_week", func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.High[k] }}
+	callRetries = figure{"total_call_retry_last_week",
+		func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.CallRetries[k] }}
+	highWeek = figure{"high_priority_incidents_last_week",
+		func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.High[k] }}
 )
 
 var globalFigures = []figure{
@@ -65,7 +71,8 @@ var globalFigures = []figure{
 	{"total_high_priority_incidents_last_week", highWeek.value},
 }
 
-var applicationFigures = slices.Concat([]figure{totalIncidents, totalSent, weekIncidents, weekSent, claimed, medianClaim, callRetries, highWeek},
+var applicationFigures = slices.Concat([]figure{totalIncidents, totalSent, weekIncidents, weekSent, claimed,
+	medianClaim, callRetries, highWeek},
 	shareFigures(), sentFigures())
 
 func shareFigures() []figure {
@@ -224,8 +231,8 @@ type StatisticsStore interface {
 // readAgain is how long statistics are cached. An import may compute them again within their hour.
 const readAgain = time.Minute
 
-// RecentStatistics reads the statistics at most once a minute, because a computation may be slow. After a failure it returns
-// earlier statistics of the same hour, else the error, for a minute. It is safe for concurrent use.
+// RecentStatistics reads the statistics at most once a minute, because a computation may be slow. After a failure it
+// returns earlier statistics of the same hour, else the error, for a minute. It is safe for concurrent use.
 type RecentStatistics struct {
 	store StatisticsStore
 	reads *cache.Cache[int64, outcome] // by hour, in Unix seconds

@@ -13,9 +13,9 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// past adds incidents and messages. The application demo has four incidents: two of yesterday, one claimed after 90 seconds
-// and one without an owner, and two of last week, claimed after 30 and 200 seconds. The application other has an old one. The
-// messages, in the queue and in history, are in all states.
+// past adds incidents and messages. The application demo has four incidents: two of yesterday, one claimed after 90
+// seconds and one without an owner, and two of last week, claimed after 30 and 200 seconds. The application other has
+// an old one. The messages, in the queue and in history, are in all states.
 const past = `
 insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset, created_at)
 	values ('quiet', 1, 0, 0, 0, 0, now() - interval '10 days');
@@ -98,7 +98,8 @@ func TestStatistics(t *testing.T) {
 	} {
 		require.Equal(t, want, global[name], name)
 	}
-	require.Equal(t, []string{"total_plans"}, sortedNames(points(t, f.ok(demo, get, "/v0/stats?fields=total_plans,nonsense", ""))))
+	require.Equal(t, []string{"total_plans"},
+		sortedNames(points(t, f.ok(demo, get, "/v0/stats?fields=total_plans,nonsense", ""))))
 
 	demoFigures := points(t, f.ok(demo, get, "/v0/applications/DEMO/stats", ""))
 	require.Len(t, demoFigures, 24)
@@ -114,12 +115,14 @@ func TestStatistics(t *testing.T) {
 	other := points(t, f.ok(demo, get, "/v0/applications/other/stats", ""))
 	require.Equal(t, []string{"1", "1", "0", "0", "0", "0", "0"}, other["total_call_retry_last_week"])
 	require.Equal(t, []string{"100", "100", "null", "null", "null", "null", "null"}, other["pct_call_fail_last_week"])
-	require.Equal(t, "null", points(t, f.ok(demo, get, "/v0/applications/iris/stats", ""))["pct_incidents_claimed_last_week"][0])
+	require.Equal(t, "null", points(t, f.ok(demo, get, "/v0/applications/iris/stats",
+		""))["pct_incidents_claimed_last_week"][0])
 	f.want(400, title("Application nope not found"), demo, get, "/v0/applications/nope/stats", "")
 
 	var single []map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal([]byte(f.ok(demo, get, "/v0/singlestats/total_incidents", "")), &single))
-	require.Equal(t, []string{`[{"demo":4},{"other":1}]`, `[{"demo":2},{"other":1}]`, `[{"other":1}]`, `[{"other":1}]`, `[{"other":1}]`, `[{"other":1}]`, `[{"other":1}]`},
+	require.Equal(t, []string{`[{"demo":4},{"other":1}]`, `[{"demo":2},{"other":1}]`, `[{"other":1}]`, `[{"other":1}]`,
+		`[{"other":1}]`, `[{"other":1}]`, `[{"other":1}]`},
 		values(t, single))
 	for _, name := range []string{"total_messages_sent", "total_incidents_last_week", "total_messages_sent_last_week", "pct_incidents_claimed_last_week",
 		"total_call_retry_last_week", "high_priority_incidents_last_week"} {

@@ -26,7 +26,8 @@ func newTargets(t *testing.T) *fixture {
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	f := newTargets(t)
-	f.want(200, `["abc","ann","A_under","bob","empty","gone","lone","ops","root","Staff","viewer","zeta"]`, demo, get, "/v0/targets", "")
+	f.want(200, `["abc","ann","A_under","bob","empty","gone","lone","ops","root","Staff","viewer","zeta"]`, demo, get,
+		"/v0/targets", "")
 	f.want(200, `["abc","ann","A_under"]`, demo, get, "/v0/targets?startswith=A", "")
 	f.want(200, `["A_under"]`, demo, get, "/v0/targets?startswith=a_", "")
 	f.want(200, `[]`, demo, get, "/v0/targets?startswith=%25", "")
@@ -40,11 +41,14 @@ func TestTargets(t *testing.T) {
 	f.want(200, `["A_under"]`, demo, get, "/v0/targets/user?name__contains=_", "")
 	f.want(200, `["ops"]`, demo, get, "/v0/targets/Team?startswith=op&more=1", "")
 	f.want(400, title("Target type list not found"), demo, get, "/v0/targets/list", "")
-	f.want(400, describe("Invalid parameter", `The "active" parameter is invalid. The value of the parameter must be "true" or "false".`),
+	f.want(400, describe("Invalid parameter",
+		`The "active" parameter is invalid. The value of the parameter must be "true" or "false".`),
 		demo, get, "/v0/targets/user?active=maybe", "")
 	f.want(400, title("invalid filter operator like"), demo, get, "/v0/targets/user?name__like=a", "")
-	f.want(400, describe("Invalid parameter", `The "startswith" parameter is invalid. The value must be UTF-8 text.`), demo, get, "/v0/targets?startswith=%ff", "")
-	f.want(400, describe("Invalid parameter", `The "startswith" parameter is invalid. The value must be UTF-8 text.`), demo, get, "/v0/targets/user?startswith=%00", "")
+	f.want(400, describe("Invalid parameter", `The "startswith" parameter is invalid. The value must be UTF-8 text.`),
+		demo, get, "/v0/targets?startswith=%ff", "")
+	f.want(400, describe("Invalid parameter", `The "startswith" parameter is invalid. The value must be UTF-8 text.`),
+		demo, get, "/v0/targets/user?startswith=%00", "")
 	undecodable := describe("Invalid query string", "it must be pairs of name=value joined by &, percent-encoded")
 	for _, path := range []string{"/v0/targets", "/v0/targets/user", "/v0/users/ann/in_lists"} {
 		f.want(400, undecodable, demo, get, path+"?startswith=%zz", "")
@@ -73,9 +77,10 @@ func TestMembershipOfMailingLists(t *testing.T) {
 func TestNamesThatRequestsMayUse(t *testing.T) {
 	t.Parallel()
 	f := newTargets(t)
-	require.Contains(t, f.ok(demo, get, "/v0/target_roles", ""), `[{"name":"user","type":"user"},{"name":"manager","type":"team"},`+
-		`{"name":"team","type":"team"},{"name":"oncall-primary","type":"team"},{"name":"oncall-secondary","type":"team"},`+
-		`{"name":"director","type":"team"},{"name":"mailing-list","type":"mailing-list"}`)
+	require.Contains(t, f.ok(demo, get, "/v0/target_roles", ""),
+		`[{"name":"user","type":"user"},{"name":"manager","type":"team"},`+
+			`{"name":"team","type":"team"},{"name":"oncall-primary","type":"team"},{"name":"oncall-secondary","type":"team"},`+
+			`{"name":"director","type":"team"},{"name":"mailing-list","type":"mailing-list"}`)
 	f.want(200, `["call","email","push","slack","sms","webhook"]`, demo, get, "/v0/modes", "")
 	f.want(200, `[{"name":"urgent","default_mode":"call"},{"name":"high","default_mode":"sms"},`+
 		`{"name":"medium","default_mode":"email"},{"name":"low","default_mode":"email"}]`, demo, get, "/v0/priorities/", "")
@@ -118,8 +123,10 @@ func TestCategories(t *testing.T) {
 
 func TestPermissionsOfLists(t *testing.T) {
 	t.Parallel()
-	open := []string{"/v0/target_roles", "/v0/timezones", "/v0/users/ann/slackid", "/v0/categories", "/v0/categories/demo"}
-	any := []string{"/v0/targets", "/v0/targets/user", "/v0/targets/ann/exists", "/v0/modes", "/v0/priorities", "/v0/users/ann/in_lists?list=zeta"}
+	open := []string{"/v0/target_roles", "/v0/timezones", "/v0/users/ann/slackid", "/v0/categories",
+		"/v0/categories/demo"}
+	any := []string{"/v0/targets", "/v0/targets/user", "/v0/targets/ann/exists", "/v0/modes", "/v0/priorities",
+		"/v0/users/ann/in_lists?list=zeta"}
 	f := newTargets(t)
 	for _, path := range append(open, any...) {
 		f.want(401, noHeader, nobody, get, path, "")
@@ -141,7 +148,8 @@ func TestPlansWarnOfMailingListsThatAreTooLarge(t *testing.T) {
 	f := newFixture(t, func(d *parts) { d.Config.ListLimit = 2 })
 	f.exec(withLists)
 	named := func(list string) []string {
-		rec := f.do(asAnn, post, "/v0/plans", planJSON(`"role":"user","target":"ann"`, `"role":"mailing-list","target":"`+list+`"`))
+		rec := f.do(asAnn, post, "/v0/plans", planJSON(`"role":"user","target":"ann"`,
+			`"role":"mailing-list","target":"`+list+`"`))
 		require.Equal(t, 201, rec.Code, rec.Body)
 		return rec.Header().Values("X-Iris-Warning")
 	}
@@ -164,8 +172,10 @@ func TestMailingListsAreTargets(t *testing.T) {
 	dynamic := `{"plan":"new plan","context":{},"dynamic_targets":[{"role":"mailing-list","target":"%s"}]}`
 	f.ok(demo, post, "/v0/incidents", strings.Replace(dynamic, "%s", "ZETA ", 1))
 	require.Equal(t, 1, f.count(`select count(*) from incident_dynamic_targets where role = 'mailing-list'`))
-	f.want(400, describe("Invalid incident", "invalid role mailing-list for target ops"), demo, post, "/v0/incidents", strings.Replace(dynamic, "%s", "ops", 1))
-	f.want(200, `[]`, demo, post, "/v0/notifications", `{"role":"mailing-list","target":"Zeta","subject":"s","mode":"email","body":"b"}`)
+	f.want(400, describe("Invalid incident", "invalid role mailing-list for target ops"), demo, post, "/v0/incidents",
+		strings.Replace(dynamic, "%s", "ops", 1))
+	f.want(200, `[]`, demo, post, "/v0/notifications",
+		`{"role":"mailing-list","target":"Zeta","subject":"s","mode":"email","body":"b"}`)
 	require.Equal(t, 2, f.count(`select count(*) from messages where target in ('ann', 'bob')`))
 	f.want(200, `[]`, demo, post, "/v0/notifications",
 		`{"target_list":[{"role":"mailing-list","target":"zeta"},{"role":"user","target":"root"},{"role":"mailing-list","target":"Staff"}],"subject":"s","mode":"email","body":"b"}`)
@@ -180,13 +190,15 @@ func TestMailingListsAreTargets(t *testing.T) {
 func TestNamesIgnoreCaseAndTrailingSpaces(t *testing.T) {
 	t.Parallel()
 	f := newTargets(t)
-	f.ok(power, post, "/v0/incidents", `{"plan":"PAGER ","application":"Demo ","context":{},"dedup_key":"`+strings.Repeat("あ", 255)+`"}`)
+	f.ok(power, post, "/v0/incidents", `{"plan":"PAGER ","application":"Demo ","context":{},"dedup_key":"`+
+		strings.Repeat("あ", 255)+`"}`)
 	f.want(400, `{"title":"dedup_key must not be longer than 255 characters"}`, power, post, "/v0/incidents",
 		`{"plan":"PAGER ","application":"Demo ","context":{},"dedup_key":"`+strings.Repeat("あ", 256)+`"}`)
 	f.ok(power, post, "/v0/incidents/1", `{"owner":"ANN "}`)
 	require.Equal(t, 1, f.count(`select count(*) from incidents i join users u on u.id = i.owner_id where u.name = 'ann'`))
 	f.ok(caller{app: "power", key: "power-key", user: "Ann"}, get, "/v0/users/ANN%20%20", "")
 	f.ok(asAnn, post, "/v0/plans", planJSON(`"creator":"ann"`, `"creator":"Ann "`, `"target":"ann"`, `"target":"ANN "`))
-	f.want(200, `[]`, demo, post, "/v0/notifications", `{"role":"user","target":"ann ","subject":"s","mode":"email","body":"b"}`)
+	f.want(200, `[]`, demo, post, "/v0/notifications",
+		`{"role":"user","target":"ann ","subject":"s","mode":"email","body":"b"}`)
 	f.want(401, notThisUser, asAnn, get, "/v0/users/%20ann", "")
 }

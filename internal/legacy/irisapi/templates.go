@@ -60,12 +60,14 @@ func (a templates) get(w http.ResponseWriter, r *http.Request) error {
 	for i, p := range t.Plans {
 		plans[i] = Record{{"id", p.ID}, {"name", p.Name}}
 	}
-	return routing.Answer(w, http.StatusOK, Record{{"id", t.ID}, {"name", t.Name}, {"active", Flag(t.Active)}, {"creator", t.Creator},
+	return routing.Answer(w, http.StatusOK, Record{{"id", t.ID}, {"name", t.Name}, {"active", Flag(t.Active)},
+		{"creator", t.Creator},
 		{"created", Unix(t.CreatedAt)}, {"content", content}, {"plans", plans}})
 }
 
 func (a templates) versions() versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID] {
-	return versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]{a.Templates, templateRows.ID, noSuchTemplate()}
+	return versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]{a.Templates,
+		templateRows.ID, noSuchTemplate()}
 }
 
 // create saves a new version of a template, which becomes the active one of its name.
@@ -85,7 +87,8 @@ func (a templates) create(w http.ResponseWriter, r *http.Request) error {
 	}
 	d.CreatorID = creator.ID
 	b.Check(d.Name != "", fault.Invalidf("name", "name argument missing"))
-	b.Check(utf8.RuneCountInString(d.Name) <= catalog.MaxName, fault.Titled(catalog.InvalidTemplate, "name cannot be longer than 255 characters"))
+	b.Check(utf8.RuneCountInString(d.Name) <= catalog.MaxName,
+		fault.Titled(catalog.InvalidTemplate, "name cannot be longer than 255 characters"))
 	d.Texts, err = parseContent(b.Members["content"])
 	b.Check(err == nil, err)
 	if err := b.Err(); err != nil {
@@ -105,7 +108,8 @@ func parseContent(raw json.RawMessage) ([]messages.TemplateText, error) {
 	seen := map[string]bool{}
 	for _, app := range slices.Sorted(maps.Keys(apps)) {
 		key := strings.ToLower(app)
-		refuse(!seen[key] && wire.Storable(app), "content names the application "+strconv.Quote(app)+" twice, or cannot be stored")
+		refuse(!seen[key] && wire.Storable(app), "content names the application "+strconv.Quote(app)+
+			" twice, or cannot be stored")
 		seen[key] = true
 		modes := decoded(apps[app])
 		refuse(modes != nil, "content of "+app+" must be an object of modes")
@@ -151,7 +155,8 @@ func (a templates) activate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !catalog.MayChange(a.caller(r.Context()), t.CreatorID, t.Team) {
-		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the template %s", t.Team.Or(t.Creator), t.Name)
+		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the template %s", t.Team.Or(t.Creator),
+			t.Name)
 	}
 	return Answer(w, Flag(active), a.TemplateChanges.SetActive(r.Context(), t.ID, active))
 }

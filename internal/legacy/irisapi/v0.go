@@ -15,8 +15,8 @@ import (
 // PathID reads an integer path parameter of any size; false = it is no integer.
 func PathID(r *http.Request, name string) (int64, bool) { return parseInt(wire.Param(r, name)) }
 
-// WithID serves a route about the object whose number is the path parameter id. invalid is the text of the Invalid fault if the
-// parameter is no number.
+// WithID serves a route about the object whose number is the path parameter id. invalid is the text of the Invalid
+// fault if the parameter is no number.
 func WithID[ID ~int64](invalid string, h func(w http.ResponseWriter, r *http.Request, id ID) error) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		id, ok := PathID(r, "id")
@@ -35,7 +35,8 @@ func Digits(s string) bool {
 // ApplicationName returns the application that the path names.
 func ApplicationName(r *http.Request) string { return strings.TrimRight(wire.Param(r, "app"), " ") }
 
-// StorableName returns a name that storage can compare. A text that cannot be stored becomes "", which no object has as name.
+// StorableName returns a name that storage can compare. A text that cannot be stored becomes "", which no object has as
+// name.
 func StorableName(s string) string {
 	if wire.Storable(s) {
 		return s
@@ -46,7 +47,8 @@ func StorableName(s string) string {
 // By names the caller for the audit log.
 func By(r *http.Request) string { return wire.Actor(r.Context()).String() }
 
-// Person finds a person by name. With a NotFound fault it also returns a user with only the name, for the check of permissions.
+// Person finds a person by name. With a NotFound fault it also returns a user with only the name, for the check of
+// permissions.
 func Person(ctx context.Context, people wire.People, name string) (users.User, error) {
 	u, err := people.ByName(ctx, name)
 	if err != nil {

@@ -41,8 +41,8 @@ func (v versions[V, D, ID]) activeOrNewest(ctx context.Context, idOrName string)
 	return found, err
 }
 
-// toSet finds the version that the path names, to activate or deactivate it. A name means the newest version when it is activated,
-// and the active version when it is deactivated.
+// toSet finds the version that the path names, to activate or deactivate it. A name means the newest version when it is
+// activated, and the active version when it is deactivated.
 func (v versions[V, D, ID]) toSet(r *http.Request, parameter string, activate bool) (D, error) {
 	if id, ok := PathID(r, parameter); ok {
 		return v.ByID(r.Context(), ID(id))
@@ -57,7 +57,8 @@ func (v versions[V, D, ID]) newest(ctx context.Context, name string) (none D, er
 	if !wire.Storable(name) {
 		return none, v.missing
 	}
-	found, err := v.List(ctx, filters.Query{Limit: 1, Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{name}}}})
+	found, err := v.List(ctx, filters.Query{Limit: 1,
+		Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{name}}}})
 	if err != nil {
 		return none, err
 	}
@@ -67,7 +68,8 @@ func (v versions[V, D, ID]) newest(ctx context.Context, name string) (none D, er
 	return v.ByID(ctx, ID(v.id(found[0])))
 }
 
-// activeField reads the integer flag of the routes that activate a version. missing is the title for a body without the flag.
+// activeField reads the integer flag of the routes that activate a version. missing is the title for a body without the
+// flag.
 func activeField(b Body, missing string, invalid error) (bool, error) {
 	b.Check(b.Has("active"), fault.Invalidf("active", "%s", missing))
 	n, ok := Integer(b.Members["active"])

@@ -68,7 +68,8 @@ func VocabularyRoutes(d VocabularyDeps) []routing.Route {
 		routing.Get("/v0/allowed_metadata_tags", routing.Read, tag.allowed),
 	}
 	for _, kind := range []string{"incident", "application", "plan", "template", "target"} {
-		routes = append(routes, routing.Put("/v0/internal/"+kind+"_tag", routing.Write, Internal(d.InternalApplications, tag.set(kind))))
+		routes = append(routes, routing.Put("/v0/internal/"+kind+"_tag", routing.Write,
+			Internal(d.InternalApplications, tag.set(kind))))
 	}
 	return routes
 }

@@ -23,7 +23,8 @@ func (v vocabularyTargets) list(w http.ResponseWriter, r *http.Request) error {
 }
 
 // targetList filters the targets of one kind.
-var targetList = List{Schema: filters.Schema{"name": filters.Text, "active": filters.Bool}, More: []string{"startswith"}}
+var targetList = List{Schema: filters.Schema{"name": filters.Text, "active": filters.Bool},
+	More: []string{"startswith"}}
 
 func (v vocabularyTargets) ofKind(w http.ResponseWriter, r *http.Request) error {
 	kind := strings.ToLower(strings.TrimRight(wire.Param(r, "kind"), " "))
@@ -39,7 +40,8 @@ func (v vocabularyTargets) ofKind(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	if given {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.StartsWith, Values: []any{prefix}})
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.StartsWith,
+			Values: []any{prefix}})
 	}
 	names, err := v.Targets.NamesOfKind(r.Context(), kind, q)
 	return Answer(w, routing.OrEmpty(names), err)

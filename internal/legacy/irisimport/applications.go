@@ -38,7 +38,8 @@ func (im *importer) applications(ctx context.Context) error {
 // titleVariables reads which variable is the title of an application's incidents.
 func (im *importer) titleVariables(ctx context.Context) (map[int64]string, error) {
 	titles := map[int64]string{}
-	from := imports.From{Class: "title variables", Table: "template_variable", Order: "id", Columns: "application_id name title_variable"}
+	from := imports.From{Class: "title variables", Table: "template_variable", Order: "id",
+		Columns: "application_id name title_variable"}
 	err := im.Each(ctx, from, func(row *imports.Row) {
 		app, name := row.Int("application_id"), row.Text("name")
 		row.Label = fmt.Sprintf("variable %s of application %d", name, app)
@@ -86,10 +87,13 @@ func (im *importer) applicationTable(titles map[int64]string, keys *[]imports.Ap
 	return imports.Table{
 		Class: "applications", From: "application", Order: "id", Reads: "key secondary_key", Label: "application $name",
 		Name: "applications", Unique: []string{imports.FoldedName}, Columns: []imports.Column{
-			idColumn(), name, {Name: "auth_only", Type: "boolean"}, {Name: "allow_other_app_incidents", Type: "boolean"},
-			{Name: "allow_authenticating_users", Type: "boolean"}, text("context_template"), text("summary_template"), text("mobile_template"),
+			idColumn(), name, {Name: "auth_only", Type: "boolean"}, {Name: "allow_other_app_incidents",
+				Type: "boolean"},
+			{Name: "allow_authenticating_users",
+				Type: "boolean"}, text("context_template"), text("summary_template"), text("mobile_template"),
 			sample, {Name: "title_variable", Value: title},
-			{Name: "relay", Type: "boolean", Same: "t.relay or not s.relay", Empty: "not t.relay", Keep: true, Value: im.relay},
+			{Name: "relay", Type: "boolean", Same: "t.relay or not s.relay", Empty: "not t.relay", Keep: true,
+				Value: im.relay},
 		},
 	}
 }
@@ -113,9 +117,9 @@ func (im *importer) isRelay(name string) bool {
 	return slices.ContainsFunc(im.options.Relays, func(relay string) bool { return strings.EqualFold(relay, name) })
 }
 
-// checkRelays returns an Invalid fault for a relay that is no application of the source. If the source has recorded answers
-// and the operator named no relay, it adds a note to the report: the source does not record which application relayed an
-// answer.
+// checkRelays returns an Invalid fault for a relay that is no application of the source. If the source has recorded
+// answers and the operator named no relay, it adds a note to the report: the source does not record which application
+// relayed an answer.
 func (im *importer) checkRelays() error {
 	for _, relay := range im.options.Relays {
 		names := slices.Collect(maps.Values(im.Names["application_id"]))
@@ -130,8 +134,8 @@ func (im *importer) checkRelays() error {
 	return nil
 }
 
-// applicationKeys reads the keys of an application. An empty key is not imported, because every client could authenticate
-// with it.
+// applicationKeys reads the keys of an application. An empty key is not imported, because every client could
+// authenticate with it.
 func applicationKeys(row *imports.Row, id int64, name string) imports.ApplicationKeys {
 	k := imports.ApplicationKeys{ID: id, Name: name, Primary: row.Text("key"), Secondary: row.Text("secondary_key")}
 	if k.Primary == "" {
@@ -174,6 +178,7 @@ func (im *importer) applicationParts() []imports.Table {
 		Class: "sender addresses", From: "application_custom_sender_address", Order: "application_id, mode_id",
 		Label: "$mode_id sender address of $application_id",
 		Name:  "application_sender_addresses", Key: []string{"application_id", "mode"},
-		Columns: []imports.Column{applicationColumn(), im.modeColumn(), {Name: "address", From: "sender_address", Value: imports.Filled}},
+		Columns: []imports.Column{applicationColumn(), im.modeColumn(),
+			{Name: "address", From: "sender_address", Value: imports.Filled}},
 	}}
 }

@@ -36,9 +36,11 @@ func said(c *imports.Class) string {
 }
 
 func testImporter() *importer {
-	im := newImporter(imports.Loader{Report: imports.NewReport("", nil), Modes: imports.Modes{"im": "slack"}}, Options{})
+	im := newImporter(imports.Loader{Report: imports.NewReport("", nil), Modes: imports.Modes{"im": "slack"}},
+		Options{})
 	im.Names["mode_id"] = map[int64]string{1: "email", 2: "sms", 3: "im", 4: "hipchat"}
-	im.Names["priority_id"], im.Names["role_id"] = map[int64]string{1: "urgent", 2: "whenever"}, map[int64]string{1: "user"}
+	im.Names["priority_id"], im.Names["role_id"] = map[int64]string{1: "urgent",
+		2: "whenever"}, map[int64]string{1: "user"}
 	im.targets = map[int64]target{10: {"user", "ann"}, 20: {"team", "db"}}
 	return im
 }
@@ -50,12 +52,14 @@ func TestContextOf(t *testing.T) {
 		"context=null":                   {"{}", "note: it has no context; an empty one was taken"},
 		`context={"b": 1.50, "a": null}`: {`{"b": 1.50, "a": null}`, ""},
 		`context=[1]`:                    {`[1]`, ""},
-		`context={"a": "cut`:             {`{"unreadable_context":"{\"a\": \"cut"}`, "note: its context is not JSON; the text was put into the variable unreadable_context"},
-		"context= ":                      {"{}", "note: it has no context; an empty one was taken"},
+		`context={"a": "cut`: {`{"unreadable_context":"{\"a\": \"cut"}`,
+			"note: its context is not JSON; the text was put into the variable unreadable_context"},
+		"context= ": {"{}", "note: it has no context; an empty one was taken"},
 		`context={"a": NaN, "b": [-Infinity, Infinity, "NaN \"Infinity"]}`: {
 			`{"a": "nan", "b": ["-inf", "inf", "NaN \"Infinity"]}`, "note: context: NaN and Infinity, which are not JSON, became texts",
 		},
-		`context={"a": NaNa}`:     {`{"unreadable_context":"{\"a\": NaNa}"}`, "note: its context is not JSON; the text was put into the variable unreadable_context"},
+		`context={"a": NaNa}`: {`{"unreadable_context":"{\"a\": NaNa}"}`,
+			"note: its context is not JSON; the text was put into the variable unreadable_context"},
 		`context={"a": "\ud83d"}`: {`{"a": "\ud83d"}`, ""},
 	} {
 		r, c := row(value)
@@ -86,7 +90,8 @@ func TestTextsFromOldColumns(t *testing.T) {
 		"both": {mode: "sms", body: "B", pairs: []string{"subject=", "body=B", "sms=old"},
 			said: "note: its old column sms, which Iris no longer reads, was left out"},
 		"only old text": {mode: "sms", body: "old", pairs: []string{"subject=", "body=", "sms=old", "call"}},
-		"only old mail": {mode: "email", subject: "ES", body: "ET", html: "EH", pairs: []string{"subject=", "body=", "email_subject=ES", "email_text=ET", "email_html=EH"}},
+		"only old mail": {mode: "email", subject: "ES", body: "ET", html: "EH",
+			pairs: []string{"subject=", "body=", "email_subject=ES", "email_text=ET", "email_html=EH"}},
 		"of another mode": {mode: "call", body: "c", pairs: []string{"subject=", "body=", "call=c", "email_html=EH"},
 			said: "note: its old column email_html, which Iris no longer reads, was left out"},
 		"nothing": {mode: "slack", pairs: []string{"subject=", "body="}},
@@ -113,7 +118,8 @@ func TestTargetsOfSteps(t *testing.T) {
 			said: "note: it has both a target and a dynamic index; the dynamic index is used"},
 		"nobody": {pairs: []string{"role_id=1", "target_id", "dynamic_index"}, want: "<nil> <nil> <nil> false",
 			said: "not taken: it pages nobody: it has neither a role and target nor a dynamic index"},
-		"no such role": {pairs: []string{"role_id=9", "target_id=10", "dynamic_index"}, want: " 10 <nil> false", said: "not taken: its role_id refers to a row that does not exist"},
+		"no such role": {pairs: []string{"role_id=9", "target_id=10", "dynamic_index"}, want: " 10 <nil> false",
+			said: "not taken: its role_id refers to a row that does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,14 +138,21 @@ func TestTracking(t *testing.T) {
 		want  string
 		lost  bool
 	}{
-		"none":           {pairs: []string{"tracking_type", "tracking_key", "tracking_template"}, want: "<nil> <nil>"},
-		"email":          {pairs: []string{"tracking_type=email", "tracking_key=a@b", `tracking_template={"app": {}}`}, want: "email a@b"},
-		"another name":   {pairs: []string{"tracking_type=im", "tracking_key=a", "tracking_template={}"}, want: "slack a"},
-		"unknown mode":   {pairs: []string{"tracking_type=hipchat", "tracking_key=a", "tracking_template={}"}, want: "<nil> <nil>", lost: true},
-		"cut off":        {pairs: []string{"tracking_type=email", "tracking_key=a@b", `tracking_template={"app"`}, want: "<nil> <nil>", lost: true},
-		"no object":      {pairs: []string{"tracking_type=email", "tracking_key=a@b", `tracking_template=[]`}, want: "<nil> <nil>", lost: true},
-		"no template":    {pairs: []string{"tracking_type=email", "tracking_key=a@b", "tracking_template"}, want: "<nil> <nil>"},
-		"no type at all": {pairs: []string{"tracking_type=", "tracking_key=a@b", "tracking_template={}"}, want: "<nil> <nil>"},
+		"none": {pairs: []string{"tracking_type", "tracking_key", "tracking_template"}, want: "<nil> <nil>"},
+		"email": {pairs: []string{"tracking_type=email", "tracking_key=a@b", `tracking_template={"app": {}}`},
+			want: "email a@b"},
+		"another name": {pairs: []string{"tracking_type=im", "tracking_key=a", "tracking_template={}"},
+			want: "slack a"},
+		"unknown mode": {pairs: []string{"tracking_type=hipchat", "tracking_key=a", "tracking_template={}"},
+			want: "<nil> <nil>", lost: true},
+		"cut off": {pairs: []string{"tracking_type=email", "tracking_key=a@b", `tracking_template={"app"`},
+			want: "<nil> <nil>", lost: true},
+		"no object": {pairs: []string{"tracking_type=email", "tracking_key=a@b", `tracking_template=[]`},
+			want: "<nil> <nil>", lost: true},
+		"no template": {pairs: []string{"tracking_type=email", "tracking_key=a@b", "tracking_template"},
+			want: "<nil> <nil>"},
+		"no type at all": {pairs: []string{"tracking_type=", "tracking_key=a@b", "tracking_template={}"},
+			want: "<nil> <nil>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -154,18 +167,24 @@ func TestTracking(t *testing.T) {
 func TestIncident(t *testing.T) {
 	t.Parallel()
 	created, updated := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC), time.Date(2024, 1, 2, 4, 0, 0, 0, time.UTC)
-	base := []string{"id=7", "plan_id=1", "application_id=2", "created=2024-01-02 03:04:05", "updated=2024-01-02 04:00:00", "context={}", "owner_id", "current_step=1"}
+	base := []string{"id=7", "plan_id=1", "application_id=2", "created=2024-01-02 03:04:05",
+		"updated=2024-01-02 04:00:00", "context={}", "owner_id", "current_step=1"}
 	for name, tc := range map[string]struct {
 		pairs  []string
 		want   []any // updated, owner, step, active, resolved
 		reason string
 	}{
-		"escalating":             {[]string{"active=1", "resolved=0"}, []any{updated, nil, int64(1), true, false}, ""},
-		"claimed":                {[]string{"active=0", "resolved=0", "owner_id=10"}, []any{updated, int64(10), int64(1), false, false}, ""},
-		"resolved and active":    {[]string{"active=1", "resolved=1"}, []any{updated, nil, int64(1), false, true}, "was resolved"},
-		"owned and active":       {[]string{"active=1", "resolved=0", "owner_id=10"}, []any{updated, int64(10), int64(1), false, false}, "has an owner"},
-		"never updated":          {[]string{"active=0", "resolved=0", "updated=0000-00-00 00:00:00"}, []any{created, nil, int64(1), false, false}, "updated is a zero date"},
-		"an impossible step":     {[]string{"active=0", "resolved=0", "current_step=-3"}, []any{updated, nil, int64(0), false, false}, "current step is out of range"},
+		"escalating": {[]string{"active=1", "resolved=0"}, []any{updated, nil, int64(1), true, false}, ""},
+		"claimed": {[]string{"active=0", "resolved=0", "owner_id=10"},
+			[]any{updated, int64(10), int64(1), false, false}, ""},
+		"resolved and active": {[]string{"active=1", "resolved=1"}, []any{updated, nil, int64(1), false, true},
+			"was resolved"},
+		"owned and active": {[]string{"active=1", "resolved=0", "owner_id=10"},
+			[]any{updated, int64(10), int64(1), false, false}, "has an owner"},
+		"never updated": {[]string{"active=0", "resolved=0", "updated=0000-00-00 00:00:00"},
+			[]any{created, nil, int64(1), false, false}, "updated is a zero date"},
+		"an impossible step": {[]string{"active=0", "resolved=0", "current_step=-3"},
+			[]any{updated, nil, int64(0), false, false}, "current step is out of range"},
 		"of an Iris before that": {[]string{"active=1"}, []any{updated, nil, int64(1), true, false}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

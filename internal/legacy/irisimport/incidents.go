@@ -16,8 +16,10 @@ func (im *importer) incidents(ctx context.Context) error {
 		Class: "dynamic targets", From: "dynamic_plan_map", Order: "incident_id, dynamic_index",
 		Label: "dynamic target $dynamic_index of incident $incident_id",
 		Name:  "incident_dynamic_targets", Key: []string{"incident_id", "dynamic_index"}, Columns: []imports.Column{
-			{Name: "incident_id", Ref: toIncident}, {Name: "role", From: "role_id", Value: im.Known}, {Name: "target_id", Ref: toTarget},
-			{Name: "dynamic_index", Type: "int", Value: func(row *imports.Row, column string) any { return row.Int32(column, math.MinInt32) }},
+			{Name: "incident_id", Ref: toIncident}, {Name: "role", From: "role_id",
+				Value: im.Known}, {Name: "target_id", Ref: toTarget},
+			{Name: "dynamic_index", Type: "int",
+				Value: func(row *imports.Row, column string) any { return row.Int32(column, math.MinInt32) }},
 		},
 	}, imports.Table{
 		Class: "comments", From: "comment", Order: "id", Label: "comment $id on incident $incident_id", Name: "comments",
@@ -32,10 +34,13 @@ func incidentTable() imports.Table {
 	return imports.Table{
 		Class: "incidents", From: "incident", Order: "id", Label: "incident $id", Name: "incidents", Columns: []imports.Column{
 			idColumn(), {Name: "plan_id", Ref: toPlan}, applicationColumn(),
-			{Name: "created_at", Type: "timestamptz", From: "created", Value: func(row *imports.Row, _ string) any { return row.TimeOr("created", "updated") }},
+			{Name: "created_at", Type: "timestamptz", From: "created",
+				Value: func(row *imports.Row, _ string) any { return row.TimeOr("created", "updated") }},
 			{Name: "updated_at", Type: "timestamptz", From: "updated", State: true, Value: updated},
-			{Name: "owner_id", Ref: toUserIfHere, State: true}, {Name: "current_step", Type: "smallint", State: true, Value: currentStep},
-			{Name: "active", Type: "boolean", State: true, Value: escalates}, {Name: "resolved", Type: "boolean", State: true},
+			{Name: "owner_id", Ref: toUserIfHere, State: true}, {Name: "current_step", Type: "smallint", State: true,
+				Value: currentStep},
+			{Name: "active", Type: "boolean", State: true, Value: escalates}, {Name: "resolved", Type: "boolean",
+				State: true},
 			{Name: "context", Type: "json", Aside: true, Value: contextOf},
 		},
 	}

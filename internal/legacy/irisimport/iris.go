@@ -1,5 +1,5 @@
-// Package irisimport imports the database of LinkedIn's Iris. It knows Iris's tables and converts their values. Package imports
-// and its Store read and store the rows. internal/program/operator calls it.
+// Package irisimport imports the database of LinkedIn's Iris. It knows Iris's tables and converts their values. Package
+// imports and its Store read and store the rows. internal/program/operator calls it.
 package irisimport
 
 import (
@@ -48,12 +48,14 @@ func Run(ctx context.Context, source *imports.Source, store imports.IrisStore, r
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
-	im := newImporter(imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes, Region: options.Region}, options)
+	im := newImporter(imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes,
+		Region: options.Region}, options)
 	im.store, im.now = store, now
 	if err := im.Check("Iris", "application", "target", "target_type", "user", "plan", "template", "incident", "mode", "priority"); err != nil {
 		return err
 	}
-	err := imports.RunAll(ctx, im.vocabulary, im.people, im.applications, im.settings, im.templateVersions, im.escalation, im.incidents, im.messages,
+	err := imports.RunAll(ctx, im.vocabulary, im.people, im.applications, im.settings, im.templateVersions,
+		im.escalation, im.incidents, im.messages,
 		func(ctx context.Context) error { return im.Leftovers(ctx, "Iris", derived) })
 	if err != nil {
 		return err
@@ -66,7 +68,8 @@ func newImporter(loader imports.Loader, options Options) *importer {
 	loader.Names = map[string]map[int64]string{
 		"target_id": people, "user_id": people, "team_id": people, "list_id": people, "role_id": {}, "application_id": {}, "plan_id": {}, "template_id": {},
 	}
-	return &importer{Loader: loader, options: options, targets: map[int64]target{}, plansBy: map[string]int64{}, templatesBy: map[string]int64{}}
+	return &importer{Loader: loader, options: options, targets: map[int64]target{}, plansBy: map[string]int64{},
+		templatesBy: map[string]int64{}}
 }
 
 // derived are tables and columns that are not imported because they hold no further information: see docs/importing.md.
@@ -80,8 +83,8 @@ var derived = map[string]string{
 	"template_variable": "id",
 }
 
-// vocabulary reads the small tables of the source that give names to numbers, and imports the default modes of priorities.
-// The first import replaces the defaults of a new installation.
+// vocabulary reads the small tables of the source that give names to numbers, and imports the default modes of
+// priorities. The first import replaces the defaults of a new installation.
 func (im *importer) vocabulary(ctx context.Context) error {
 	for _, v := range []struct {
 		class, one, table, column string

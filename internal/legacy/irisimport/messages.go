@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
-// messages imports messages into the history, with their audit log, the receipts of vendors and the answers of people. After
-// that the progress of incidents is known, and active incidents continue to escalate.
+// messages imports messages into the history, with their audit log, the receipts of vendors and the answers of people.
+// After that the progress of incidents is known, and active incidents continue to escalate.
 func (im *importer) messages(ctx context.Context) error {
 	failed, err := im.failedMessages(ctx)
 	if err != nil {
@@ -46,7 +46,8 @@ func (im *importer) failedMessages(ctx context.Context) (map[int64]bool, error) 
 	if lost > 0 {
 		class := im.Report.Class("delivery states")
 		class.Read += lost
-		class.AddReason(imports.Reason{Kind: imports.NotTaken, Text: "its message_id refers to a row that does not exist", Rows: lost, Whole: true})
+		class.AddReason(imports.Reason{Kind: imports.NotTaken,
+			Text: "its message_id refers to a row that does not exist", Rows: lost, Whole: true})
 	}
 	return failed, err
 }
@@ -70,9 +71,11 @@ func (im *importer) messageTable(failed map[int64]bool) imports.Table {
 			}},
 			{Name: "subject"}, {Name: "body"}, {Name: "incident_id", Type: "bigint"}, // null = out of band
 			{Name: "notification_id", Type: "bigint", From: "plan_notification_id"},
-			{Name: "waiting", Type: "boolean", From: "active"},                                 // neither sent nor cancelled
+			{Name: "waiting", Type: "boolean",
+				From: "active"}, // neither sent nor cancelled
 			{Name: "template_id", Type: "bigint"}, {Name: "batch", Value: imports.FilledOrNil}, // null = not aggregated
-			{Name: "failed", Type: "boolean", From: "id", Value: func(row *imports.Row, column string) any { return failed[row.Int(column)] }},
+			{Name: "failed", Type: "boolean", From: "id",
+				Value: func(row *imports.Row, column string) any { return failed[row.Int(column)] }},
 		},
 	}
 }
@@ -115,7 +118,8 @@ func (im *importer) formerMode(row *imports.Row, column string) any {
 }
 
 // outcomes maps Twilio's final states. A message in another state was still in flight.
-var outcomes = map[string]string{"delivered": "delivered", "completed": "delivered", "sent": "sent", "failed": "rejected",
+var outcomes = map[string]string{"delivered": "delivered", "completed": "delivered", "sent": "sent",
+	"failed":      "rejected",
 	"undelivered": "rejected", "busy": "unavailable", "no-answer": "unavailable", "canceled": "cancelled"}
 
 // messageParts describes changes of messages, Twilio's last status of each message, and answers.
@@ -151,7 +155,8 @@ func messageParts() []imports.Table {
 	}, {
 		Class: "responses", From: "response", Order: "id", Label: "response $id to message $message_id", Name: "responses",
 		Columns: []imports.Column{
-			idColumn(), {Name: "at", Type: "timestamptz", From: "created"}, {Name: "mode", From: "source"}, constant("source", "reply"), message,
+			idColumn(), {Name: "at", Type: "timestamptz", From: "created"}, {Name: "mode",
+				From: "source"}, constant("source", "reply"), message,
 			{Name: "content", Hidden: true}, constant("result", "imported from Iris"),
 		},
 	}}

@@ -61,7 +61,8 @@ func (im *importer) targetTable(class, kind, name string, more ...imports.Column
 		return id
 	}
 	return imports.Table{
-		Class: class, From: "target", Order: "id", Label: kind + " $name", Name: name, Unique: []string{imports.FoldedName},
+		Class: class, From: "target", Order: "id", Label: kind +
+			" $name", Name: name, Unique: []string{imports.FoldedName},
 		Columns: append([]imports.Column{
 			{Name: "target_id", Type: "bigint", From: "id", Value: number}, named, {Name: "active", Type: "boolean"},
 		}, more...),
@@ -77,7 +78,8 @@ func (im *importer) users(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	settings := imports.From{Class: "time zones", Table: "user_setting", Order: "user_id, name", Columns: "user_id name value"}
+	settings := imports.From{Class: "time zones", Table: "user_setting", Order: "user_id, name",
+		Columns: "user_id name value"}
 	err = im.Each(ctx, settings, func(row *imports.Row) {
 		if zone, ok := zoneOf(row); ok {
 			zones[row.Int("user_id")] = zone
@@ -100,7 +102,8 @@ func (im *importer) users(ctx context.Context) error {
 
 func (im *importer) teams(ctx context.Context) error {
 	heads := map[string]map[int64]any{"manager_id": {}, "director_id": {}}
-	managers := imports.From{Class: "teams' managers", Table: "team", Order: "target_id", Columns: "target_id manager_id director_id"}
+	managers := imports.From{Class: "teams' managers", Table: "team", Order: "target_id",
+		Columns: "target_id manager_id director_id"}
 	err := im.Each(ctx, managers, func(row *imports.Row) {
 		im.belongs(row, "team")
 		for column, of := range heads {
@@ -113,7 +116,8 @@ func (im *importer) teams(ctx context.Context) error {
 	// A null in the source does not conflict with a value here.
 	head := func(name string) imports.Column {
 		return imports.Column{
-			Name: name, Ref: toUserIfHere, Empty: "t." + name + " is null", Same: "s." + name + " is null or s." + name + " is not distinct from t." + name,
+			Name: name, Ref: toUserIfHere, Empty: "t." + name + " is null", Same: "s." + name + " is null or s." +
+				name + " is not distinct from t." + name,
 			Value: func(row *imports.Row, _ string) any { return heads[name][row.Int("id")] },
 		}
 	}
@@ -127,7 +131,8 @@ func (im *importer) teams(ctx context.Context) error {
 
 func (im *importer) lists(ctx context.Context) error {
 	counts := map[int64]int64{}
-	sizes := imports.From{Class: "mailing lists' counts", Table: "mailing_list", Order: "target_id", Columns: "target_id count"}
+	sizes := imports.From{Class: "mailing lists' counts", Table: "mailing_list", Order: "target_id",
+		Columns: "target_id count"}
 	err := im.Each(ctx, sizes, func(row *imports.Row) {
 		im.belongs(row, "mailing-list")
 		counts[row.Int("target_id")] = row.Int32("count", 0)
@@ -135,7 +140,8 @@ func (im *importer) lists(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	count := imports.Column{Name: "member_count", Type: "bigint", State: true, Value: func(row *imports.Row, _ string) any { return counts[row.Int("id")] }}
+	count := imports.Column{Name: "member_count", Type: "bigint", State: true,
+		Value: func(row *imports.Row, _ string) any { return counts[row.Int("id")] }}
 	return im.Load(ctx, im.targetTable("mailing lists", "mailing-list", "mailing_lists", count), imports.Table{
 		Class: "mailing list members", From: "mailing_list_membership", Order: "list_id, user_id", Label: "$user_id in list $list_id",
 		Name: "mailing_list_members", Key: []string{"list_id", "user_id"},
@@ -143,8 +149,8 @@ func (im *importer) lists(ctx context.Context) error {
 	})
 }
 
-// targetRoles imports the roles of targets, also those that an installation added, such as oncall-manager. Iris has no order of
-// roles: new ones get positions after the built-in ones.
+// targetRoles imports the roles of targets, also those that an installation added, such as oncall-manager. Iris has no
+// order of roles: new ones get positions after the built-in ones.
 func (im *importer) targetRoles(ctx context.Context) error {
 	position := 100
 	return im.Load(ctx, imports.Table{

@@ -14,13 +14,14 @@ import (
 func (im *importer) templateVersions(ctx context.Context) error {
 	return im.Load(ctx, imports.Table{
 		Class: "templates", From: "template", Order: "id", Label: "template $id $name", Name: "templates", Columns: []imports.Column{
-			idColumn(), {Name: "name", Value: im.version("template_id")}, {Name: "creator_id", From: "user_id", Ref: toUser}, createdColumn(),
+			idColumn(), {Name: "name", Value: im.version("template_id")}, {Name: "creator_id", From: "user_id",
+				Ref: toUser}, createdColumn(),
 		},
 	}, im.activeTable("templates", "template_id", toTemplate, im.templatesBy), im.contents())
 }
 
-// version returns the conversion for names of versions of templates or plans. It collects the names in Names[id]. A version whose
-// creator is no user of the source is not imported, and its name is not collected.
+// version returns the conversion for names of versions of templates or plans. It collects the names in Names[id]. A
+// version whose creator is no user of the source is not imported, and its name is not collected.
 func (im *importer) version(id string) func(*imports.Row, string) any {
 	return func(row *imports.Row, column string) any {
 		name := imports.Named(row, column)
@@ -35,8 +36,8 @@ func createdColumn() imports.Column {
 	return imports.Column{Name: "created_at", Type: "timestamptz", From: "created"}
 }
 
-// activeTable describes which versions of templates or plans are active, and collects them by name. After the import, another
-// version may become active here.
+// activeTable describes which versions of templates or plans are active, and collects them by name. After the import,
+// another version may become active here.
 func (im *importer) activeTable(class, id string, to *imports.Ref, active map[string]int64) imports.Table {
 	table := strings.TrimSuffix(id, "_id") + "_active"
 	return imports.Table{
@@ -54,8 +55,8 @@ func (im *importer) activeTable(class, id string, to *imports.Ref, active map[st
 	}
 }
 
-// older are Iris's former columns with one text per mode. They are used where subject and body of the row are empty, as in
-// Iris.
+// older are Iris's former columns with one text per mode. They are used where subject and body of the row are empty, as
+// in Iris.
 var older = map[string]string{"email": "email_text", "sms": "sms", "call": "call", "im": "im"}
 
 // contents describes the texts of templates. The conversion of subject reads all three texts, for the columns after it.
@@ -101,7 +102,8 @@ func oldTexts(row *imports.Row, mode string) (subject, body, html string) {
 		}
 	}
 	for _, column := range []string{"call", "sms", "im", "email_subject", "email_text", "email_html"} {
-		own := used && (column == older[mode] || mode == "email" && (column == "email_subject" || column == "email_html"))
+		own := used && (column == older[mode] || mode == "email" &&
+			(column == "email_subject" || column == "email_html"))
 		if !own && row.Text(column) != "" {
 			row.Note("its old column %s, which Iris no longer reads, was left out", column)
 		}
@@ -109,8 +111,8 @@ func oldTexts(row *imports.Row, mode string) (subject, body, html string) {
 	return subject, body, html
 }
 
-// escalation imports all versions of plans, which version is active, their steps, and the objects that open incidents on
-// plans: quotas and incident e-mail addresses.
+// escalation imports all versions of plans, which version is active, their steps, and the objects that open incidents
+// on plans: quotas and incident e-mail addresses.
 func (im *importer) escalation(ctx context.Context) error {
 	return im.Load(ctx, append([]imports.Table{
 		im.planTable(), im.activeTable("plans", "plan_id", toPlan, im.plansBy), im.notificationTable(),
@@ -122,7 +124,8 @@ func (im *importer) planTable() imports.Table {
 	seconds := func(name string) imports.Column { return imports.Column{Name: name, Type: "int"} }
 	return imports.Table{
 		Class: "plans", From: "plan", Order: "id", Reads: "team_id", Label: "plan $id $name", Name: "plans", Columns: []imports.Column{
-			idColumn(), {Name: "name", Value: im.version("plan_id")}, {Name: "creator_id", From: "user_id", Ref: toUser},
+			idColumn(), {Name: "name", Value: im.version("plan_id")}, {Name: "creator_id", From: "user_id",
+				Ref: toUser},
 			{Name: "description", Value: func(row *imports.Row, column string) any {
 				if !row.Null("team_id") {
 					row.Note("it belongs to a team in Iris; here plans belong to no team")
@@ -135,7 +138,8 @@ func (im *importer) planTable() imports.Table {
 				return mode
 			}},
 			{Name: "tracking_key", Value: func(*imports.Row, string) any { return key }},
-			{Name: "tracking_template", Type: "json", Hidden: true, Value: func(*imports.Row, string) any { return template }},
+			{Name: "tracking_template", Type: "json", Hidden: true,
+				Value: func(*imports.Row, string) any { return template }},
 			createdColumn(),
 		},
 	}
@@ -199,7 +203,8 @@ func (im *importer) notificationTable() imports.Table {
 			{Name: "target_id", Ref: toTarget, Value: func(*imports.Row, string) any { return target }},
 			{Name: "dynamic_index", Type: "int", Value: func(*imports.Row, string) any { return index }},
 			{Name: "template", Value: im.templateName}, {Name: "position", Type: "smallint", Value: position},
-			{Name: "wait_seconds", Type: "int", From: "wait"}, {Name: "repeat", Type: "int"}, {Name: "optional", Type: "boolean"},
+			{Name: "wait_seconds", Type: "int", From: "wait"}, {Name: "repeat", Type: "int"}, {Name: "optional",
+				Type: "boolean"},
 		},
 	}
 }
@@ -216,7 +221,8 @@ func (im *importer) templateName(row *imports.Row, column string) any {
 	return name
 }
 
-// whom reads the people that a notification pages: a role and a target, or the index of one of the incident's dynamic targets.
+// whom reads the people that a notification pages: a role and a target, or the index of one of the incident's dynamic
+// targets.
 func (im *importer) whom(row *imports.Row) (role, target, index any) {
 	switch {
 	case !row.Null("dynamic_index"):
@@ -239,7 +245,8 @@ func (im *importer) routes() []imports.Table {
 	return []imports.Table{{
 		Class: "quotas", From: "application_quota", Order: "application_id", Label: "quota of $application_id",
 		Name: "application_quotas", Columns: []imports.Column{
-			applicationColumn(), quota("hard_threshold", "hard_quota_threshold"), quota("soft_threshold", "soft_quota_threshold"),
+			applicationColumn(), quota("hard_threshold", "hard_quota_threshold"), quota("soft_threshold",
+				"soft_quota_threshold"),
 			quota("hard_seconds", "hard_quota_duration"), quota("soft_seconds", "soft_quota_duration"),
 			{Name: "plan_key", From: "plan_name", Value: im.activePlan("no incident is opened when it is exceeded")},
 			{Name: "target_id", Ref: toTargetIfHere}, {Name: "wait_seconds", Type: "int", From: "wait_time"},
@@ -254,7 +261,8 @@ func (im *importer) routes() []imports.Table {
 				}
 				return email
 			}},
-			applicationColumn(), {Name: "plan_key", From: "plan_name", Value: im.activePlan("mails to it open nothing")},
+			applicationColumn(), {Name: "plan_key", From: "plan_name",
+				Value: im.activePlan("mails to it open nothing")},
 		},
 	}}
 }
@@ -267,7 +275,8 @@ func positive(row *imports.Row, column string) any {
 	return n
 }
 
-// activePlan returns the conversion for names of plans. effect is the text of the report if no plan of this name is active.
+// activePlan returns the conversion for names of plans. effect is the text of the report if no plan of this name is
+// active.
 func (im *importer) activePlan(effect string) func(*imports.Row, string) any {
 	return func(row *imports.Row, column string) any {
 		if row.Null(column) {

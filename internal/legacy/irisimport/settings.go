@@ -16,7 +16,8 @@ func (im *importer) contactTables() []imports.Table {
 	return []imports.Table{{
 		Class: "contacts", From: "target_contact", Order: "target_id, mode_id", Label: "$mode_id contact of $target_id",
 		Name: "user_contacts", Key: []string{"user_id", "mode"},
-		Columns: []imports.Column{im.personColumn("target_id"), im.modeColumn(), im.Destination(), imports.Unverified()},
+		Columns: []imports.Column{im.personColumn("target_id"), im.modeColumn(), im.Destination(),
+			imports.Unverified()},
 	}, {
 		Class: "users' modes", From: "target_mode", Order: "target_id, priority_id", Label: "mode of $target_id for $priority_id",
 		Name: "user_modes", Key: []string{"user_id", "priority"},
@@ -25,7 +26,8 @@ func (im *importer) contactTables() []imports.Table {
 		Class: "users' modes by application", From: "target_application_mode", Order: "target_id, application_id, priority_id",
 		Label: "mode of $target_id for $priority_id from $application_id",
 		Name:  "user_application_modes", Key: []string{"user_id", "application_id", "priority"},
-		Columns: []imports.Column{im.personColumn("target_id"), applicationColumn(), im.priorityColumn(), im.modeColumn()},
+		Columns: []imports.Column{im.personColumn("target_id"), applicationColumn(), im.priorityColumn(),
+			im.modeColumn()},
 	}, {
 		Class: "users' settings", From: "user_setting", Order: "user_id, name", Label: "setting $name of $user_id",
 		Name: "user_settings", Key: []string{"user_id", "name"},
@@ -39,12 +41,14 @@ func (im *importer) contactTables() []imports.Table {
 		Name: "user_reprioritizations", Key: []string{"user_id", "source_mode"}, Columns: []imports.Column{
 			im.personColumn("target_id"), {Name: "source_mode", From: "src_mode_id", Value: im.Mode},
 			{Name: "destination_mode", From: "dst_mode_id", Value: im.Mode},
-			{Name: "count", Type: "int", Value: effective}, {Name: "window_seconds", Type: "int", From: "duration", Value: effective},
+			{Name: "count", Type: "int", Value: effective}, {Name: "window_seconds", Type: "int", From: "duration",
+				Value: effective},
 		},
 	}, {
 		Class: "devices", From: "device", Order: "id", Label: "device $id of $user_id", Name: "devices", Unique: []string{"@registration_id"},
 		Columns: []imports.Column{
-			idColumn(), im.personColumn("user_id"), {Name: "registration_id", Hidden: true, Value: imports.Filled}, {Name: "platform"},
+			idColumn(), im.personColumn("user_id"), {Name: "registration_id", Hidden: true,
+				Value: imports.Filled}, {Name: "platform"},
 		},
 	}}
 }
@@ -54,7 +58,8 @@ func (im *importer) categoryTables() []imports.Table {
 		Class: "categories", From: "notification_category", Order: "id", Label: "category $name of $application_id",
 		Name: "notification_categories", Unique: []string{"@application_id || ' ' || " + imports.FoldedName},
 		Columns: []imports.Column{
-			idColumn(), applicationColumn(), {Name: "name", Value: imports.Named}, {Name: "description"}, im.modeColumn(),
+			idColumn(), applicationColumn(), {Name: "name",
+				Value: imports.Named}, {Name: "description"}, im.modeColumn(),
 		},
 	}, {
 		Class: "category overrides", From: "category_override", Order: "user_id, category_id", Label: "category override of $user_id",
@@ -63,8 +68,8 @@ func (im *importer) categoryTables() []imports.Table {
 	}}
 }
 
-// settingName returns the name of a setting that has no column in users. A known time zone has one; an unknown time zone is
-// kept as a setting.
+// settingName returns the name of a setting that has no column in users. A known time zone has one; an unknown time
+// zone is kept as a setting.
 func settingName(row *imports.Row, column string) any {
 	name := row.Name(column)
 	zone, known := zoneOf(row)

@@ -12,16 +12,18 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// Every route refuses unauthenticated callers and applications without allow_oncall. Every route that changes something refuses
-// read-only people.
+// Every route refuses unauthenticated callers and applications without allow_oncall. Every route that changes something
+// refuses read-only people.
 func TestEveryRouteChecksTheCaller(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	d := f.deps
-	paths := slices.Concat(oncallapi.Routes(d.Teams), oncallapi.PeopleRoutes(d.People), oncallapi.EventsRoutes(d.Events), oncallapi.EscalateRoutes(d.Escalate), pages.Routes(d.Calendar))
+	paths := slices.Concat(oncallapi.Routes(d.Teams), oncallapi.PeopleRoutes(d.People),
+		oncallapi.EventsRoutes(d.Events), oncallapi.EscalateRoutes(d.Escalate), pages.Routes(d.Calendar))
 	paths = slices.DeleteFunc(paths, func(rt routing.Route) bool { return rt.Access == routing.Public })
 	require.Greater(t, len(paths), 90)
-	names := strings.NewReplacer("{team}", "ops", "{user}", "bob", "{roster}", "ops-roster", "{role}", "primary", "{service}", "web", "{id}", "1",
+	names := strings.NewReplacer("{team}", "ops", "{user}", "bob", "{roster}", "ops-roster", "{role}", "primary",
+		"{service}", "web", "{id}", "1",
 		"{link}", "0123", "{key}", "0123", "{other}", "empty", "{mode}", "sms")
 	for _, p := range paths {
 		method, path := p.Method, names.Replace(p.Path)

@@ -1,7 +1,8 @@
 // Package oncallapi serves Oncall's API v0 below /api/v0. Oncall's clients rely on its answers, byte for byte;
-// docs/compatibility.md lists the exceptions. A handler decodes the request, asks package auth whether the caller may, calls one
-// method of storage or a pure function of the domain, and encodes the answer. An "event" on the wire is a shift in the domain.
-// Each resource has a file with its routes. Package oncall/requests has the decoders that it shares with /v1.
+// docs/compatibility.md lists the exceptions. A handler decodes the request, asks package auth whether the caller may,
+// calls one method of storage or a pure function of the domain, and encodes the answer. An "event" on the wire is a
+// shift in the domain. Each resource has a file with its routes. Package oncall/requests has the decoders that it
+// shares with /v1.
 package oncallapi
 
 import (
@@ -42,7 +43,8 @@ func New(d Deps) (*API, error) {
 
 // Routes mounts the API on a router, which should use wire.TrimSlash.
 func (a *API) Routes(r chi.Router) {
-	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Identified, Admit: a.Requests.Admit, Translate: legacy, Options: true}.Routes(r, a.table())
+	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Identified, Admit: a.Requests.Admit, Translate: legacy,
+		Options: true}.Routes(r, a.table())
 }
 
 func (a *API) table() []routing.Route {
@@ -58,8 +60,8 @@ func (a *API) Handler() http.Handler {
 	return r
 }
 
-// legacy converts faults of storage and domain for Oncall's clients. A conflict becomes a 422. A single sentence becomes a title
-// with a description.
+// legacy converts faults of storage and domain for Oncall's clients. A conflict becomes a 422. A single sentence
+// becomes a title with a description.
 func legacy(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

@@ -14,7 +14,8 @@ func TestShiftsPerRequestAreLimited(t *testing.T) {
 	f := newFixture(t)
 	item := fmt.Sprintf(`{"team":"ops","user":"bob","role":"primary","start":%d,"end":%d}`, f.hour(5), f.hour(6))
 	many := "[" + strings.TrimSuffix(strings.Repeat(item+",", 1001), ",") + "]"
-	f.want(400, says("Invalid argument", "events list cannot hold more than 1000 events"), bob, "POST", "/api/v0/events/link", many)
+	f.want(400, says("Invalid argument", "events list cannot hold more than 1000 events"), bob, "POST",
+		"/api/v0/events/link", many)
 	require.Zero(t, f.count(`select count(*) from shifts`))
 }
 
@@ -24,7 +25,8 @@ func TestOverridesOfNoLengthAreRefused(t *testing.T) {
 	f := newFixture(t)
 	id := f.event("bob", "primary", 1, 5)
 	for _, end := range []int{3, 2} {
-		f.want(400, says("Invalid override request", "events must overlap with override time range"), bob, "POST", "/api/v0/events/override",
+		f.want(400, says("Invalid override request", "events must overlap with override time range"), bob, "POST",
+			"/api/v0/events/override",
 			fmt.Sprintf(`{"start":%d,"end":%d,"event_ids":[%d],"user":"cat"}`, f.hour(3), f.hour(end), id))
 	}
 	require.Equal(t, 1, f.count(`select count(*) from shifts`))
@@ -34,12 +36,13 @@ func TestInactivePeopleCannotBePutOnCall(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`update users set active = false where name = 'cat'`)
-	f.want(400, says("Invalid event", "the user is switched off and cannot be put on call"), bob, "POST", "/api/v0/events",
+	f.want(400, says("Invalid event", "the user is switched off and cannot be put on call"), bob, "POST",
+		"/api/v0/events",
 		fmt.Sprintf(`{"team":"ops","user":"cat","role":"primary","start":%d,"end":%d}`, f.hour(1), f.hour(2)))
 }
 
-// With compatibility.team_admins_edit_members, an administrator of a team still may not change the reminders of an administrator
-// of Iris.
+// With compatibility.team_admins_edit_members, an administrator of a team still may not change the reminders of an
+// administrator of Iris.
 func TestTeamAdministratorsCannotChangeNoticesOfAdministrators(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *deps) { d.Requests.Openings.AdminsEditMembers = true })
@@ -49,7 +52,8 @@ func TestTeamAdministratorsCannotChangeNoticesOfAdministrators(t *testing.T) {
 		as := root
 		as.session = name
 		var made struct{ ID int64 }
-		require.NoError(t, json.Unmarshal([]byte(f.ok(as, "POST", "/api/v0/users/"+name+"/notifications", body)), &made))
+		require.NoError(t, json.Unmarshal([]byte(f.ok(as, "POST", "/api/v0/users/"+name+"/notifications", body)),
+			&made))
 		at := fmt.Sprintf("/api/v0/notifications/%d", made.ID)
 		require.Equal(t, status, f.do(ann, "PUT", at, `{"mode":"sms"}`).Code, name)
 		require.Equal(t, status, f.do(ann, "DELETE", at, "").Code, name)
@@ -73,10 +77,12 @@ func TestPeoplePerScheduleAreLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	names := strings.TrimSuffix(strings.Repeat(`"bob",`, 501), ",")
-	f.want(400, says("invalid schedule", "an order names at most 500 users"), ann, "POST", "/api/v0/teams/ops/rosters/ops-roster/schedules",
+	f.want(400, says("invalid schedule", "an order names at most 500 users"), ann, "POST",
+		"/api/v0/teams/ops/rosters/ops-roster/schedules",
 		`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":604800}],"scheduler":{"name":"round-robin","data":[`+names+`]}}`)
 	members := strings.ReplaceAll(names, `"bob"`, `{"user":"bob"}`)
-	rec := f.do(ann, "POST", "/v1/teams/ops/rotations", `{"role":"primary","roster":"ops-roster","layers":[{"start":"2026-11-23T09:00","every":1,"unit":"weeks",
+	rec := f.do(ann, "POST", "/v1/teams/ops/rotations",
+		`{"role":"primary","roster":"ops-roster","layers":[{"start":"2026-11-23T09:00","every":1,"unit":"weeks",
 		"members":[`+members+`]}]}`)
 	require.Equal(t, 400, rec.Code)
 	require.Contains(t, rec.Body.String(), "a rotation names at most 500 members")
@@ -94,7 +100,8 @@ func TestErrorsNameTheWrongPartOfALayer(t *testing.T) {
 		`"members":[{"user":"bob"}],"restrict":[{"days":["mon",2]}]`: "restrict[0].days[1] must be a string",
 	} {
 		rec := f.do(ann, "POST", "/v1/teams/ops/rotations",
-			`{"role":"primary","roster":"ops-roster","layers":[{"start":"2026-11-23T09:00","every":1,"unit":"weeks",`+field+`}]}`)
+			`{"role":"primary","roster":"ops-roster","layers":[{"start":"2026-11-23T09:00","every":1,"unit":"weeks",`+
+				field+`}]}`)
 		require.Equal(t, 400, rec.Code, field)
 		require.Contains(t, rec.Body.String(), `"detail":"`+want+`"`)
 	}

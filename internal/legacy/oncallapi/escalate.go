@@ -80,7 +80,8 @@ func (a EscalateDeps) irisSettings(w http.ResponseWriter, _ *http.Request) error
 	if a.Config.Escalate == "" {
 		return routing.Answer(w, http.StatusOK, map[string]any{"activated": false})
 	}
-	out := map[string]any{"activated": true, "app": a.Config.Escalate, "api_host": a.Config.PublicURL, "plan_url": a.Config.PublicURL + "/incidents/"}
+	out := map[string]any{"activated": true, "app": a.Config.Escalate, "api_host": a.Config.PublicURL,
+		"plan_url": a.Config.PublicURL + "/incidents/"}
 	for name, plan := range map[string]Plan{"urgent_plan": a.Config.Urgent, "medium_plan": a.Config.Medium} {
 		if plan.Name != "" {
 			out[name] = map[string]any{"name": plan.Name, "dynamic_targets": routing.OrEmpty(plan.Targets)}
@@ -110,7 +111,8 @@ func (a EscalateDeps) escalate(w http.ResponseWriter, r *http.Request) error {
 	}
 	team, err := a.Team(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, fault.Titled(notEscalated, "No escalation plan specified and team has no custom escalation plan defined"))
+		return fault.When(err, fault.NotFound, fault.Titled(notEscalated,
+			"No escalation plan specified and team has no custom escalation plan defined"))
 	}
 	chosen, err := a.chosenPlan(b, team)
 	if err != nil {
@@ -137,7 +139,8 @@ func (a EscalateDeps) chosenPlan(b jsonbody.Object, team oncall.Profile) (Plan, 
 		plan = a.Config.Medium
 	case "custom", "":
 		if plan.Name == "" {
-			return plan, fault.Titled(notEscalated, "No escalation plan specified and team has no custom escalation plan defined")
+			return plan, fault.Titled(notEscalated,
+				"No escalation plan specified and team has no custom escalation plan defined")
 		}
 	default:
 		return plan, fault.Titled(notEscalated, "Invalid escalation plan")
@@ -177,8 +180,9 @@ func (a EscalateDeps) open(ctx context.Context, chosen Plan, team oncall.Profile
 	if err != nil {
 		return 0, err
 	}
-	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Context: raw, DynamicTargets: targets,
-		Actor: wire.Actor(ctx).String()})
+	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Context: raw,
+		DynamicTargets: targets,
+		Actor:          wire.Actor(ctx).String()})
 	if err != nil {
 		return 0, err
 	}

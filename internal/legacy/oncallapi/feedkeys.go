@@ -38,7 +38,8 @@ func (a feedKeys) requester(r *http.Request) (oncall.Person, error) {
 	return p, fault.When(err, fault.NotFound, auth.ErrPersonNeeded)
 }
 
-// feedKey returns the handler for the caller's key of a calendar. It answers with (view), replaces (update) or deletes the key.
+// feedKey returns the handler for the caller's key of a calendar. It answers with (view), replaces (update) or deletes
+// the key.
 func (a feedKeys) feedKey(verb string) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		me, err := a.requester(r)
@@ -76,13 +77,15 @@ func (a feedKeys) feedOf(r *http.Request, me oncall.Person, verb string) (oncall
 		}
 		if err != nil || u.ID != me.ID {
 			return oncall.IcalSubject{}, &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized",
-				Detail: `Action not allowed: "` + me.Name + `" is not allowed to ` + verb + ` ical_key of "` + name + `"`}
+				Detail: `Action not allowed: "` + me.Name + `" is not allowed to ` + verb + ` ical_key of "` + name +
+					`"`}
 		}
 		return oncall.IcalSubject{User: me.ID}, nil
 	}
 	t, err := a.Team(r)
 	if verb == "update" {
-		err = fault.When(err, fault.NotFound, fault.Titled("Invalid team name", `Team "`+routing.Param(r, "team")+`" does not exist or is inactive`))
+		err = fault.When(err, fault.NotFound, fault.Titled("Invalid team name", `Team "`+routing.Param(r, "team")+
+			`" does not exist or is inactive`))
 	}
 	return oncall.IcalSubject{TeamID: t.ID}, err
 }

@@ -14,7 +14,8 @@ import (
 
 // copied returns every text that ical_keys stores.
 func (f *fixture) copied() []string {
-	rows, err := f.db.Pool().Query(f.Context(), `select k.key, c.value, encode(k.key_sealed, 'escape'), encode(k.key_sealed, 'hex')
+	rows, err := f.db.Pool().Query(f.Context(),
+		`select k.key, c.value, encode(k.key_sealed, 'escape'), encode(k.key_sealed, 'hex')
 from ical_keys k cross join jsonb_each_text(to_jsonb(k)) c where c.value is not null`)
 	require.NoError(f, err)
 	defer rows.Close()
@@ -74,8 +75,10 @@ func TestFeedKeysOfThePreviousReleaseAreSealed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const mine, teams = "0b1c7f5e-1111-4222-8333-444455556666", "ffff7f5e-1111-4222-8333-444455556666"
-	f.exec("insert into ical_keys (key, requester_id, user_id) select '" + mine + "', id, id from users where name = 'bob'")
-	f.exec("insert into ical_keys (key, requester_id, team_id) select '" + teams + "', u.id, t.id from users u, teams t where u.name = 'bob' and t.name = 'ops'")
+	f.exec("insert into ical_keys (key, requester_id, user_id) select '" + mine +
+		"', id, id from users where name = 'bob'")
+	f.exec("insert into ical_keys (key, requester_id, team_id) select '" + teams +
+		"', u.id, t.id from users u, teams t where u.name = 'bob' and t.name = 'ops'")
 	works := func() {
 		require.Equal(t, mine, f.ok(bob, "GET", "/api/v0/ical_key/user/bob", ""))
 		for _, key := range []string{mine, teams} {

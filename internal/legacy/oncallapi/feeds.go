@@ -16,7 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// routes returns the routes of calendar feeds. A feed key is the only credential of its route: calendar programs cannot log in.
+// routes returns the routes of calendar feeds. A feed key is the only credential of its route: calendar programs cannot
+// log in.
 func (a feeds) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/api/v0/users/{user}/ical", routing.Read, a.userFeed),
@@ -53,7 +54,8 @@ func (a feeds) teamFeed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.openFeed(w, r, t.Name, oncall.FeedQuery{IcalSubject: oncall.IcalSubject{TeamID: t.ID}, Subscribed: subscribed})
+	return a.openFeed(w, r, t.Name, oncall.FeedQuery{IcalSubject: oncall.IcalSubject{TeamID: t.ID},
+		Subscribed: subscribed})
 }
 
 // openFeed serves a feed to callers who may read calendars.

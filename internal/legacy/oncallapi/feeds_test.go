@@ -31,7 +31,8 @@ func TestFeeds(t *testing.T) {
 	require.Contains(t, events[1], fmt.Sprintf("UID:event-%d@oncall\n", later))
 
 	require.Len(t, vevents(f.ok(program, "GET", "/api/v0/teams/ops/ical?roles=secondary&roles=nonsense", "")), 1)
-	require.Len(t, vevents(f.ok(program, "GET", "/api/v0/teams/ops/ical?roles=nonsense", "")), 2, "roles that do not exist narrow nothing")
+	require.Len(t, vevents(f.ok(program, "GET", "/api/v0/teams/ops/ical?roles=nonsense", "")), 2,
+		"roles that do not exist narrow nothing")
 	require.Len(t, vevents(f.ok(program, "GET", fmt.Sprintf("/api/v0/teams/ops/ical?start=%d", f.hour(3)), "")), 1)
 	require.NotContains(t, f.ok(program, "GET", "/api/v0/teams/ops/ical?contact=false", ""), "bob@example.com")
 	require.Len(t, vevents(f.ok(bob, "GET", "/api/v0/users/bob/ical", "")), 1)
@@ -54,7 +55,8 @@ func TestFeedsKeepHistory(t *testing.T) {
 	require.Len(t, vevents(f.ok(bob, "GET", "/api/v0/users/bob/ical?start=0", "")), 3)
 }
 
-// A shift keeps its UID when it is edited, shortened or gets another person. The feed of the former person shows it as cancelled.
+// A shift keeps its UID when it is edited, shortened or gets another person. The feed of the former person shows it as
+// cancelled.
 func TestShiftsKeepTheirUIDInFeeds(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -69,21 +71,24 @@ func TestShiftsKeepTheirUIDInFeeds(t *testing.T) {
 	require.Contains(t, one("bob"), "SEQUENCE:0\n")
 	f.ok(root, "PUT", fmt.Sprintf("/api/v0/events/%d", id), `{"note":"no news for calendars"}`)
 	require.Contains(t, one("bob"), "SEQUENCE:0\n")
-	f.ok(root, "PUT", fmt.Sprintf("/api/v0/events/%d", id), fmt.Sprintf(`{"start":%d,"end":%d,"user":"ann","role":"primary"}`, f.hour(10), f.hour(22)))
+	f.ok(root, "PUT", fmt.Sprintf("/api/v0/events/%d", id),
+		fmt.Sprintf(`{"start":%d,"end":%d,"user":"ann","role":"primary"}`, f.hour(10), f.hour(22)))
 	require.Contains(t, one("ann"), "SEQUENCE:1\nDTSTART")
 	require.Contains(t, one("ann"), "STATUS:CONFIRMED\n")
 	require.Contains(t, one("bob"), "STATUS:CANCELLED\n")
 	require.Contains(t, one("bob"), "SEQUENCE:1\n")
 
 	// Bob covers the middle of Ann's shift. Its first part keeps the UID; its last part and Bob's shift get new ones.
-	f.ok(root, "POST", "/api/v0/events/override", fmt.Sprintf(`{"start":%d,"end":%d,"event_ids":[%d],"user":"bob"}`, f.hour(12), f.hour(14), id))
+	f.ok(root, "POST", "/api/v0/events/override", fmt.Sprintf(`{"start":%d,"end":%d,"event_ids":[%d],"user":"bob"}`,
+		f.hour(12), f.hour(14), id))
 	events := vevents(f.ok(root, "GET", "/api/v0/users/ann/ical", ""))
 	require.Len(t, events, 2)
 	require.Contains(t, events[0], uid)
 	require.Contains(t, events[0], "SEQUENCE:2\n")
 	require.Contains(t, events[0], "STATUS:CONFIRMED\n")
 	require.NotContains(t, events[1], uid)
-	require.Len(t, vevents(f.ok(root, "GET", "/api/v0/teams/ops/ical", "")), 3, "what somebody else has now is not cancelled for the team")
+	require.Len(t, vevents(f.ok(root, "GET", "/api/v0/teams/ops/ical", "")), 3,
+		"what somebody else has now is not cancelled for the team")
 
 	left := f.count("select id from shifts where feed_id = $1", id)
 	f.ok(root, "DELETE", fmt.Sprintf("/api/v0/events/%d", left), "")

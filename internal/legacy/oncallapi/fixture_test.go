@@ -57,8 +57,8 @@ var (
 
 const userKey = "user"
 
-// seed makes people, two teams, a service and applications. Ann administers the team ops; bob and cat are its members. All three
-// are in the roster ops-roster, where cat is not in the rotation. The team empty has no people.
+// seed makes people, two teams, a service and applications. Ann administers the team ops; bob and cat are its members.
+// All three are in the roster ops-roster, where cat is not in the rotation. The team empty has no people.
 const seed = `
 insert into users (name, full_name, admin, read_only) values
 	('ann', 'Ann Lee', false, false), ('bob', 'Bob Ray', false, false), ('cat', 'Cat Fox', false, false), ('eve', 'Eve Poe', false, false),
@@ -119,19 +119,24 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		{Mode: users.Email, Type: "oncall_reminder", Before: &day, Roles: []string{"primary", "secondary"}},
 	})
 	rosters, people, names := pgusers.NewRosters(teams), pgusers.NewOncallPeople(f.db), pgoncall.NewRolesAndServices(f.db)
-	notices, shifts, schedules := pgnotifications.NewNotices(f.db, keys), pgoncall.NewShifts(f.db), pgoncall.NewSchedules(f.db)
+	notices, shifts, schedules := pgnotifications.NewNotices(f.db,
+		keys), pgoncall.NewShifts(f.db), pgoncall.NewSchedules(f.db)
 	plans, lookups, absent := pg.NewPlans(f.db), pgnotifications.New(f.db), pgoncall.NewRequests(f.db)
 	subscriptions := pgoncall.NewSubscriptions(f.db, keys)
 	live, modes := pgoncall.NewCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}
 	problems := wire.NewErrors(log)
 	f.deps = deps{
-		Requests: requests.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules, Shifts: shifts},
-		Authenticator: requests.Authenticator{Applications: apps, Users: pgusers.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey,
+		Requests: requests.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules,
+			Shifts: shifts},
+		Authenticator: requests.Authenticator{Applications: apps, Users: pgusers.NewUsers(f.db), Sessions: f.sessions,
+			UserKey:     userKey,
 			Memberships: teams, Errors: problems},
-		Teams: oncallapi.TeamsDeps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters, RosterMembers: rosters,
-			RoleChanges: names, Services: names, TeamServices: names, ScheduleChanges: schedules, Audit: notices, Plans: plans,
+		Teams: oncallapi.TeamsDeps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters,
+			RosterMembers: rosters,
+			RoleChanges:   names, Services: names, TeamServices: names, ScheduleChanges: schedules, Audit: notices, Plans: plans,
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
-		People: oncallapi.PeopleDeps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
+		People: oncallapi.PeopleDeps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices,
+			Keys: notices, KeyRemovals: notices,
 			Feeds: shifts, Modes: modes},
 		Events: oncallapi.EventsDeps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
 		Escalate: oncallapi.EscalateDeps{Plans: plans, Incidents: pgincidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(_ context.Context, s buckets.Set) {
@@ -139,8 +144,10 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			defer f.mu.Unlock()
 			f.woken.Union(s)
 		}},
-		Calendar: pages.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent, Holidays: absent, Swaps: absent,
-			Coverage: pgoncall.NewCoverage(f.db), Imports: shifts, Contacts: pgusers.NewContacts(f.db, keys, lookups), Sealer: keys,
+		Calendar: pages.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent,
+			Holidays: absent, Swaps: absent,
+			Coverage: pgoncall.NewCoverage(f.db), Imports: shifts, Contacts: pgusers.NewContacts(f.db, keys,
+				lookups), Sealer: keys,
 			Subscriptions: subscriptions, Subscribed: subscriptions},
 	}
 	for _, c := range change {
@@ -148,14 +155,16 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	}
 	d := f.deps
 	d.Authenticator.Openings, d.Calendar.Requests = d.Requests.Openings, d.Requests
-	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams, People: d.People,
+	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams,
+		People: d.People,
 		Events: d.Events, Escalate: d.Escalate, Errors: problems})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, problems.BoundQuery)
 	problems.Refuse(r)
 	own.Routes(r)
-	routing.Mount{Errors: problems, Identify: d.Authenticator.Identified, Admit: d.Calendar.Admit, Translate: pages.Plain, Options: true}.
+	routing.Mount{Errors: problems, Identify: d.Authenticator.Identified, Admit: d.Calendar.Admit,
+		Translate: pages.Plain, Options: true}.
 		Routes(r, pages.Routes(d.Calendar))
 	f.handler = r
 	return f
@@ -247,7 +256,8 @@ func (f *fixture) count(sql string, args ...any) (n int) {
 func (f *fixture) event(user, role string, in, hours int) (id int64) {
 	f.Helper()
 	start := f.hour(in)
-	body := fmt.Sprintf(`{"team":"ops","user":%q,"role":%q,"start":%d,"end":%d}`, user, role, start, start+int64(hours)*3600)
+	body := fmt.Sprintf(`{"team":"ops","user":%q,"role":%q,"start":%d,"end":%d}`, user, role, start, start+
+		int64(hours)*3600)
 	require.NoError(f, json.Unmarshal([]byte(f.ok(root, "POST", "/api/v0/events", body)), &id))
 	return id
 }
@@ -257,8 +267,8 @@ func (f *fixture) hour(in int) int64 {
 	return time.Now().Truncate(time.Hour).Add(time.Duration(in) * time.Hour).Unix()
 }
 
-// handOff is the second of the week of the tests' hand-offs: about three days from now, so that no test asks about a time with a
-// hand-off.
+// handOff is the second of the week of the tests' hand-offs: about three days from now, so that no test asks about a
+// time with a hand-off.
 func handOff() int {
 	const day = 86400
 	return int(time.Now().UTC().Weekday()+3)%7*day + 36000

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// vcalendar makes an iCalendar text of events. Each is "UID from to rest"; from and to are hours after the next full hour.
+// vcalendar makes an iCalendar text of events. Each is "UID from to rest"; from and to are hours after the next full
+// hour.
 func (f *fixture) vcalendar(events ...string) string {
 	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n"
 	for _, e := range events {
@@ -20,7 +21,8 @@ func (f *fixture) vcalendar(events ...string) string {
 		_, err := fmt.Sscan(head, &uid, &from, &to)
 		require.NoError(f, err)
 		stamp := func(h int) string { return time.Unix(f.hour(h), 0).UTC().Format("20060102T150405Z") }
-		text += "BEGIN:VEVENT\nUID:" + uid + "\nDTSTART:" + stamp(from) + "\nDTEND:" + stamp(to) + "\n" + rest + "\nEND:VEVENT\n"
+		text += "BEGIN:VEVENT\nUID:" + uid + "\nDTSTART:" + stamp(from) + "\nDTEND:" + stamp(to) + "\n" + rest +
+			"\nEND:VEVENT\n"
 	}
 	return strings.ReplaceAll(text+"END:VCALENDAR\n", "\n", "\r\n")
 }
@@ -42,7 +44,8 @@ func TestImport(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const at = "/v1/teams/ops/imports?role=secondary"
-	first := f.vcalendar("one 10 12\nATTENDEE;CN=Ann:mailto:ann@example.com", "two 20 22\nSUMMARY:On call: Bob Ray", "three 30 31\nSUMMARY:Zoe")
+	first := f.vcalendar("one 10 12\nATTENDEE;CN=Ann:mailto:ann@example.com", "two 20 22\nSUMMARY:On call: Bob Ray",
+		"three 30 31\nSUMMARY:Zoe")
 	count := func() int { return f.count("select count(*) from shifts") }
 
 	got := decode[imported](f, ann, "POST", at+"&preview=true", first)
@@ -68,14 +71,16 @@ func TestImport(t *testing.T) {
 	require.Empty(t, got.Changed)
 	require.Empty(t, got.Removed)
 
-	second := f.vcalendar("one 11 13\nATTENDEE;CN=Ann:mailto:ann@example.com\nRRULE:FREQ=DAILY;COUNT=2", "two 20 22\nSTATUS:CANCELLED")
+	second := f.vcalendar("one 11 13\nATTENDEE;CN=Ann:mailto:ann@example.com\nRRULE:FREQ=DAILY;COUNT=2",
+		"two 20 22\nSTATUS:CANCELLED")
 	got = decode[imported](f, ann, "POST", at, second)
 	require.Len(t, got.Added, 2, "occurrences are told apart by when they begin")
 	require.Len(t, got.Removed, 2)
 	require.Equal(t, 2, count())
 
 	// Manual edits take precedence: after an override and a deletion, the import does not restore the shifts.
-	f.ok(root, "POST", "/api/v0/events/override", fmt.Sprintf(`{"start":%d,"end":%d,"event_ids":[%d],"user":"bob"}`, f.hour(11), f.hour(13), got.Added[0].ID))
+	f.ok(root, "POST", "/api/v0/events/override", fmt.Sprintf(`{"start":%d,"end":%d,"event_ids":[%d],"user":"bob"}`,
+		f.hour(11), f.hour(13), got.Added[0].ID))
 	f.ok(root, "DELETE", fmt.Sprintf("/api/v0/events/%d", got.Added[1].ID), "")
 	got = decode[imported](f, ann, "POST", at, second)
 	require.Empty(t, got.Added)
@@ -88,7 +93,8 @@ func TestImportAcceptsFeedsOfIris(t *testing.T) {
 	f := newFixture(t)
 	f.event("ann", "primary", 3, 4)
 	f.event("bob", "primary", 7, 4)
-	got := decode[imported](f, ann, "POST", "/v1/teams/ops/imports?role=shadow&roster=ops-roster", f.ok(ann, "GET", "/api/v0/teams/ops/ical", ""))
+	got := decode[imported](f, ann, "POST", "/v1/teams/ops/imports?role=shadow&roster=ops-roster",
+		f.ok(ann, "GET", "/api/v0/teams/ops/ical", ""))
 	require.Empty(t, got.Unmatched)
 	require.Len(t, got.Added, 2)
 	require.Equal(t, 2, f.count(`select count(*) from shifts a join shifts b using (user_id, starts_at, ends_at) where a.role_id = 1 and b.role_id <> 1`))

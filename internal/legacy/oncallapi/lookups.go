@@ -18,7 +18,8 @@ import (
 // searchAhead is how far ahead a summary searches for the next person.
 const searchAhead = 400 * 24 * time.Hour
 
-// contacts returns the contacts of a person that the caller sees, by mode. If override is not "", it replaces the numbers for call and sms.
+// contacts returns the contacts of a person that the caller sees, by mode. If override is not "", it replaces the
+// numbers for call and sms.
 func contacts(s auth.Sight, p oncall.Person, override string) map[users.Mode]string {
 	out := s.Contacts(p.Name, p.Contacts)
 	if override != "" {
@@ -89,7 +90,10 @@ func (a lookups) teamOncall(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	shifts := running(found[t.ID], routing.Param(r, "role"), now)
-	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ requests.Names) string { return primaryOnly(s, t.OverridePhone) })
+	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ requests.Names) string {
+		return primaryOnly(s,
+			t.OverridePhone)
+	})
 }
 
 // running returns the shifts that run now, one for each person: those of role, or of all roles if role is "".
@@ -208,8 +212,8 @@ func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, map[string]any{"current": current, "next": next})
 }
 
-// summaryEntries returns shifts of a summary on the wire. Entries of next shifts also have the numbers of role and team, which
-// need roles.
+// summaryEntries returns shifts of a summary on the wire. Entries of next shifts also have the numbers of role and
+// team, which need roles.
 func summaryEntries(sight auth.Sight, shifts []oncall.Shift, c requests.Names, roles []oncall.RoleInfo, phone string) []map[string]any {
 	out := make([]map[string]any, len(shifts))
 	for i, s := range shifts {

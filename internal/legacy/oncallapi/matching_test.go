@@ -29,14 +29,18 @@ func TestEditOfAChangedObjectIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	shift := fmt.Sprintf("/api/v0/events/%d", f.event("ann", "primary", 5, 2))
-	schedule := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))
+	schedule := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`,
+		week))
 	rotation := func(name string) string {
 		return `{"name":"` + name + `","role":"primary","roster":"ops-roster","layers":[{"start":"2026-11-23T09:00","every":1,"unit":"days","members":[{"user":"ann"}]}]}`
 	}
 	id := decode[struct{ ID int64 }](f, ann, "POST", "/v1/teams/ops/rotations", rotation("a")).ID
 	for path, edit := range map[string]func(n int) string{
-		shift:                               func(n int) string { return fmt.Sprintf(`{"note":"n%d"}`, n) },
-		schedule:                            func(n int) string { return fmt.Sprintf(`{"auto_populate_threshold":%d}`, 10+n) },
+		shift: func(n int) string { return fmt.Sprintf(`{"note":"n%d"}`, n) },
+		schedule: func(n int) string {
+			return fmt.Sprintf(`{"auto_populate_threshold":%d}`,
+				10+n)
+		},
 		fmt.Sprintf("/v1/rotations/%d", id): func(n int) string { return rotation(fmt.Sprint("r", n)) },
 	} {
 		seen := f.tag(path)
@@ -46,7 +50,8 @@ func TestEditOfAChangedObjectIsRefused(t *testing.T) {
 		refused := f.do(ann, "PUT", path, edit(2), "If-Match", seen)
 		require.Equal(t, http.StatusPreconditionFailed, refused.Code, path)
 		require.Contains(t, refused.Body.String(), "somebody changed this meanwhile")
-		require.Equal(t, 200, f.do(ann, "PUT", path, edit(3), "If-Match", `"other", W/`+f.tag(path)).Code, "any of several, also as a proxy weakens it")
+		require.Equal(t, 200, f.do(ann, "PUT", path, edit(3), "If-Match", `"other", W/`+f.tag(path)).Code,
+			"any of several, also as a proxy weakens it")
 		require.Equal(t, 200, f.do(ann, "PUT", path, edit(4), "If-Match", "*").Code)
 		require.Equal(t, 200, f.do(ann, "PUT", path, edit(5)).Code, "clients of Oncall send none")
 	}
@@ -94,9 +99,11 @@ func TestConcurrentEditsOfDifferentFieldsAreBothStored(t *testing.T) {
 		schedules, notices = &crossing{ScheduleChanges: d.Teams.ScheduleChanges}, &crossingNotices{Notices: d.People.Notices}
 		d.Teams.ScheduleChanges, d.People.Notices = schedules, notices
 	})
-	schedule := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))
+	schedule := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`,
+		week))
 	schedules.meanwhile = func() {
-		f.want(200, "", root, "PUT", schedule, `{"role":"secondary","scheduler":{"name":"round-robin","data":["bob","ann"]}}`)
+		f.want(200, "", root, "PUT", schedule,
+			`{"role":"secondary","scheduler":{"name":"round-robin","data":["bob","ann"]}}`)
 	}
 	f.want(200, "", ann, "PUT", schedule, `{"auto_populate_threshold":42}`)
 	got := decode[struct {
@@ -107,14 +114,19 @@ func TestConcurrentEditsOfDifferentFieldsAreBothStored(t *testing.T) {
 	require.Equal(t, []any{"secondary", 42, []string{"bob", "ann"}}, []any{got.Role, got.Threshold, got.Scheduler.Data})
 
 	schedules.meanwhile = func() { f.exec(`update schedules set team_id = (select id from teams where name = 'empty')`) }
-	f.want(403, says("Unauthorized", `Action not allowed: "ann" is not an admin for "empty"`), ann, "PUT", schedule, `{"auto_populate_threshold":43}`)
+	f.want(403, says("Unauthorized", `Action not allowed: "ann" is not an admin for "empty"`), ann, "PUT", schedule,
+		`{"auto_populate_threshold":43}`)
 
 	id := decode[struct{ ID int64 }](f, bob, "POST", "/api/v0/users/bob/notifications",
 		`{"team":"ops","roles":["primary"],"mode":"email","type":"oncall_reminder","time_before":3600}`).ID
 	setting := fmt.Sprintf("/api/v0/notifications/%d", id)
-	notices.meanwhile = func() { f.want(200, "", bob, "PUT", setting, `{"mode":"sms","roles":["primary","secondary"]}`) }
+	notices.meanwhile = func() {
+		f.want(200, "", bob, "PUT", setting,
+			`{"mode":"sms","roles":["primary","secondary"]}`)
+	}
 	f.want(200, "", bob, "PUT", setting, `{"time_before":7200}`)
-	all, err := pg.NewNotices(f.db, nil).ByUser(t.Context(), users.ID(f.count(`select id from users where name = 'bob'`)))
+	all, err := pg.NewNotices(f.db, nil).ByUser(t.Context(),
+		users.ID(f.count(`select id from users where name = 'bob'`)))
 	require.NoError(t, err)
 	require.Equal(t, users.SMS, all[0].Mode)
 	require.Equal(t, []string{"primary", "secondary"}, all[0].Roles)

@@ -110,7 +110,8 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, requests.Integrity("user "+name+" not found"))
 	}
 	err = a.Members.AddMember(r.Context(), t, u, requests.By(r, b.Raw))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict, requests.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict,
+		requests.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
 }
 
 // removeMember removes a person from a team.
@@ -145,7 +146,8 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, requests.Integrity(invalid))
 	}
 	err = a.Admins.AddAdmin(r.Context(), t, u, requests.By(r, nil))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict, requests.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict,
+		requests.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
 }
 
 // removeAdmin takes the administration of a team away from a person.
@@ -157,7 +159,8 @@ func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
 	return routing.Done(w, http.StatusOK, a.Admins.RemoveAdmin(r.Context(), t, u, requests.By(r, nil)))
 }
 
-// listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown team.
+// listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown
+// team.
 func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -176,7 +179,8 @@ func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// subscribe adds a role of another team to a team's calendar. An unknown team or role and an existing subscription are a 422.
+// subscribe adds a role of another team to a team's calendar. An unknown team or role and an existing subscription are
+// a 422.
 func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid subscription"
 	t, b, err := requests.WithBody(w, r, title, a.Administered)
@@ -203,7 +207,8 @@ func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, requests.Integrity(`Role "`+role+`" not found`))
 	}
 	err = a.Subscriptions.Subscribe(r.Context(), t.ID, sub.ID, known.ID)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity("Subscription already exists")))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
+		requests.Integrity("Subscription already exists")))
 }
 
 // unsubscribe removes a role of another team from a team's calendar.

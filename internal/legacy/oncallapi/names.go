@@ -76,7 +76,8 @@ func (a roles) listRoles(w http.ResponseWriter, r *http.Request) error {
 	out := []map[string]any{}
 	for _, role := range roles {
 		if params.Match(cs, params.Values{Text: map[string]string{"name": role.Name}, Num: map[string]int64{"id": role.ID}}) {
-			out = append(out, params.Pick(map[string]any{"id": role.ID, "name": role.Name, "display_order": role.DisplayOrder}, asked))
+			out = append(out, params.Pick(map[string]any{"id": role.ID, "name": role.Name,
+				"display_order": role.DisplayOrder}, asked))
 		}
 	}
 	return routing.Answer(w, http.StatusOK, out)
@@ -92,7 +93,8 @@ func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	err = a.RoleChanges.CreateRole(r.Context(), name, requests.By(r, nil))
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`role "`+name+`" already existed`)))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
+		requests.Integrity(`role "`+name+`" already existed`)))
 }
 
 // deleteRole deletes a role. Only administrators of Iris and applications of the on-call API may do this.
@@ -100,7 +102,8 @@ func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.RoleChanges.DeleteRole(r.Context(), routing.Param(r, "role"), requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.RoleChanges.DeleteRole(r.Context(), routing.Param(r, "role"),
+		requests.By(r, nil)))
 }
 
 // listServices answers with the names of the services that match the query.
@@ -124,7 +127,8 @@ func (a services) createService(w http.ResponseWriter, r *http.Request) error {
 	return a.saveService(w, r, 0)
 }
 
-// renameService changes the name of a service. Only administrators of Iris and applications of the on-call API may do this.
+// renameService changes the name of a service. Only administrators of Iris and applications of the on-call API may do
+// this.
 func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -236,7 +240,8 @@ func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, requests.Integrity(`service "`+name+`" not found`))
 	}
 	err = a.TeamServices.Claim(r.Context(), t.ID, s.ID)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
+		requests.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
 }
 
 // unclaimService removes a service from a team.

@@ -57,7 +57,8 @@ func (a notices) listNotices(w http.ResponseWriter, r *http.Request) error {
 		if len(s.Roles) == 0 {
 			continue
 		}
-		o := map[string]any{"id": s.ID, "team": s.Team, "mode": s.Mode, "type": s.Type, "time_before": nil, "only_if_involved": nil, "roles": s.Roles}
+		o := map[string]any{"id": s.ID, "team": s.Team, "mode": s.Mode, "type": s.Type, "time_before": nil,
+			"only_if_involved": nil, "roles": s.Roles}
 		if s.Before != nil {
 			o["time_before"] = int64(*s.Before / time.Second)
 		}

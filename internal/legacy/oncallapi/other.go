@@ -43,7 +43,8 @@ func (a auditLog) audit(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := make([]map[string]any, len(entries))
 	for i, e := range entries {
-		out[i] = map[string]any{"owner": e.Owner, "team": e.Team, "action": e.Action, "timestamp": e.At.Unix(), "context": string(e.Context)}
+		out[i] = map[string]any{"owner": e.Owner, "team": e.Team, "action": e.Action, "timestamp": e.At.Unix(),
+			"context": string(e.Context)}
 	}
 	return routing.Answer(w, http.StatusOK, out)
 }
@@ -68,8 +69,8 @@ func (a bonuses) routes() []routing.Route {
 	return []routing.Route{routing.Get("/api/v0/events/bonus", routing.Read, a.bonus)}
 }
 
-// bonus answers with the paid shifts by person. Without filters it answers with future shifts. If the list of paid roles cannot be
-// read, the answer is a 503.
+// bonus answers with the paid shifts by person. Without filters it answers with future shifts. If the list of paid
+// roles cannot be read, the answer is a 503.
 func (a bonuses) bonus(w http.ResponseWriter, r *http.Request) error {
 	ctx, q := r.Context(), r.URL.Query()
 	if !slices.ContainsFunc(keys(q), func(k string) bool { return k != "fields" && k != "include_subscribed" }) {
@@ -85,7 +86,8 @@ func (a bonuses) bonus(w http.ResponseWriter, r *http.Request) error {
 		err = json.Unmarshal(raw, &list)
 	}
 	if err != nil {
-		return &fault.Error{Kind: fault.Unavailable, Message: "Bonus events unavailable", Detail: "the list of paid roles cannot be read", Err: err}
+		return &fault.Error{Kind: fault.Unavailable, Message: "Bonus events unavailable",
+			Detail: "the list of paid roles cannot be read", Err: err}
 	}
 	byTeam := map[string]paid{}
 	for _, p := range list {

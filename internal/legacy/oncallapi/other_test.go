@@ -21,28 +21,39 @@ func TestNoticeSettings(t *testing.T) {
 	const bad = "invalid notification setting"
 	full := func(more string) string { return `{"team":"ops","roles":["primary"],"mode":"email",` + more + `}` }
 	f.want(200, `[]`, bob, "GET", at, "")
-	f.want(403, says("Unauthorized", `Action not allowed for "eve"`), eve, "POST", at, full(`"type":"oncall_reminder","time_before":60`))
+	f.want(403, says("Unauthorized", `Action not allowed for "eve"`), eve, "POST", at,
+		full(`"type":"oncall_reminder","time_before":60`))
 	for body, answer := range map[string]string{
 		`{}`:                                says(bad, "missing required parameters: team, roles, mode, type"),
 		full(`"type":"x","time_before":60`): says(bad, "notification type x does not exist"),
-		full(`"type":"oncall_reminder","time_before":60,"only_if_involved":true`):                           says(bad, "settings must define exactly one of {'time_before', 'only_if_involved'}"),
-		full(`"type":"oncall_reminder"`):                                                                    says(bad, "settings must define exactly one of {'time_before', 'only_if_involved'}"),
-		full(`"type":"oncall_reminder","only_if_involved":true`):                                            says(bad, "reminder setting must define time_before"),
-		full(`"type":"event_created","time_before":60`):                                                     says(bad, "notification setting must define only_if_involved"),
-		`{"team":"ops","roles":["x"],"mode":"email","type":"event_created","only_if_involved":true}`:        says("invalid request", "unable to create notification: invalid roles"),
-		`{"team":"ops","roles":["primary"],"mode":"pigeon","type":"event_created","only_if_involved":true}`: says(bad, "mode pigeon does not exist"),
+		full(`"type":"oncall_reminder","time_before":60,"only_if_involved":true`): says(bad,
+			"settings must define exactly one of {'time_before', 'only_if_involved'}"),
+		full(`"type":"oncall_reminder"`): says(bad,
+			"settings must define exactly one of {'time_before', 'only_if_involved'}"),
+		full(`"type":"oncall_reminder","only_if_involved":true`): says(bad,
+			"reminder setting must define time_before"),
+		full(`"type":"event_created","time_before":60`): says(bad,
+			"notification setting must define only_if_involved"),
+		`{"team":"ops","roles":["x"],"mode":"email","type":"event_created","only_if_involved":true}`: says("invalid request", "unable to create notification: invalid roles"),
+		`{"team":"ops","roles":["primary"],"mode":"pigeon","type":"event_created","only_if_involved":true}`: says(bad,
+			"mode pigeon does not exist"),
 	} {
 		f.want(400, answer, bob, "POST", at, body)
 	}
-	f.want(422, says("IntegrityError", `team "none" not found`), bob, "POST", at, `{"team":"none","roles":["primary"],"mode":"email","type":"event_created","only_if_involved":true}`)
+	f.want(422, says("IntegrityError", `team "none" not found`), bob, "POST", at,
+		`{"team":"none","roles":["primary"],"mode":"email","type":"event_created","only_if_involved":true}`)
 	id := decode[struct{ ID int64 }](f, bob, "POST", at, full(`"type":"oncall_reminder","time_before":3600`)).ID
 	one := fmt.Sprintf("/api/v0/notifications/%d", id)
 	f.want(200, fmt.Sprintf(`[{"id":%d,"mode":"email","only_if_involved":null,"roles":["primary"],"team":"ops","time_before":3600,"type":"oncall_reminder"}]`, id), bob, "GET", at, "")
 	f.want(403, says("Unauthorized", `Action not allowed for "eve"`), eve, "PUT", one, `{"roles":["manager"]}`)
-	f.want(400, says("invalid setting update", "reminder setting must define only time_before"), bob, "PUT", one, `{"only_if_involved":true}`)
+	f.want(400, says("invalid setting update", "reminder setting must define only time_before"), bob, "PUT", one,
+		`{"only_if_involved":true}`)
 	f.want(200, "", bob, "PUT", one, `{"roles":["manager"],"time_before":60,"mode":"sms"}`)
-	f.want(400, says("invalid setting update", "settings must define exactly one of {'time_before', 'only_if_involved'}"), bob, "PUT", one, `{"type":"event_edited"}`)
-	f.want(400, says("invalid setting update", "notification setting must define only only_if_involved"), bob, "PUT", one, `{"type":"event_edited","time_before":1}`)
+	f.want(400, says("invalid setting update",
+		"settings must define exactly one of {'time_before', 'only_if_involved'}"), bob, "PUT", one,
+		`{"type":"event_edited"}`)
+	f.want(400, says("invalid setting update", "notification setting must define only only_if_involved"), bob, "PUT",
+		one, `{"type":"event_edited","time_before":1}`)
 	f.want(200, "", bob, "PUT", one, `{"type":"event_edited","only_if_involved":false}`)
 	f.want(200, fmt.Sprintf(`[{"id":%d,"mode":"sms","only_if_involved":0,"roles":["manager"],"team":"ops","time_before":null,"type":"event_edited"}]`, id), bob, "GET", at, "")
 	f.want(403, says("Unauthorized", `Action not allowed for "eve"`), eve, "DELETE", one, "")
@@ -57,7 +68,8 @@ func TestFeedKeys(t *testing.T) {
 	f := newFixture(t)
 	const mine, teams = "/api/v0/ical_key/user/bob", "/api/v0/ical_key/team/ops"
 	f.want(404, says("404 Not Found", ""), bob, "GET", mine, "")
-	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not allowed to update ical_key of "bob"`), eve, "POST", mine, "")
+	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not allowed to update ical_key of "bob"`), eve,
+		"POST", mine, "")
 	f.want(403, says("Unauthorized", "Action not allowed for applications: it needs a user"), program, "GET", mine, "")
 	first := f.ok(bob, "POST", mine, "")
 	require.Len(t, first, 36)
@@ -66,13 +78,17 @@ func TestFeedKeys(t *testing.T) {
 	f.want(200, second, bob, "GET", mine, "")
 	f.want(404, says("404 Not Found", ""), bob, "GET", "/api/v0/ical_key/key/"+first, "")
 	key := f.ok(eve, "POST", teams, "") // any user, any team
-	f.want(400, says("Invalid team name", `Team "none" does not exist or is inactive`), eve, "POST", "/api/v0/ical_key/team/none", "")
+	f.want(400, says("Invalid team name", `Team "none" does not exist or is inactive`), eve, "POST",
+		"/api/v0/ical_key/team/none", "")
 	f.ok(ann, "PUT", "/api/v0/teams/ops", `{"name":"renamed"}`) // keys stay valid when the team is renamed
 	about := decode[[]map[string]any](f, eve, "GET", "/api/v0/ical_key/key/"+key, "")
-	require.Equal(t, "eve renamed team", fmt.Sprint(about[0]["requester"], " ", about[0]["name"], " ", about[0]["type"]))
-	f.want(403, says("Unauthorized", `Action not allowed: "bob" is not an admin of ical_key`), bob, "GET", "/api/v0/ical_key/key/"+key, "")
+	require.Equal(t, "eve renamed team", fmt.Sprint(about[0]["requester"], " ", about[0]["name"], " ",
+		about[0]["type"]))
+	f.want(403, says("Unauthorized", `Action not allowed: "bob" is not an admin of ical_key`), bob, "GET",
+		"/api/v0/ical_key/key/"+key, "")
 	require.Len(t, decode[[]any](f, root, "GET", "/api/v0/ical_key/requester/eve", ""), 1)
-	f.want(403, says("Unauthorized", `Action not allowed: "bob" is not allowed to view ical_key of "eve"`), bob, "GET", "/api/v0/ical_key/requester/eve", "")
+	f.want(403, says("Unauthorized", `Action not allowed: "bob" is not allowed to view ical_key of "eve"`), bob, "GET",
+		"/api/v0/ical_key/requester/eve", "")
 	f.want(404, says("404 Not Found", ""), ann, "GET", "/api/v0/ical_key/requester/ann", "")
 	f.want(200, "", eve, "DELETE", "/api/v0/ical_key/key/"+key, "")
 	f.want(404, says("404 Not Found", ""), eve, "DELETE", "/api/v0/ical_key/key/"+key, "")
@@ -123,9 +139,12 @@ func TestEscalate(t *testing.T) {
 	f.want(400, says(failed, "Escalation cannot have an empty description"), eve, "POST", at, `{}`)
 	f.want(400, says(failed, "Invalid escalation plan"), eve, "POST", at, `{"description":"x","plan":"nonsense"}`)
 	f.want(400, says(failed, "Invalid escalation plan"), eve, "POST", at, `{"description":"x","plan":"medium"}`)
-	f.want(400, says(failed, "No escalation plan specified and team has no custom escalation plan defined"), eve, "POST", at, `{"description":"x"}`)
-	f.want(401, says("Unauthorized", "User must be logged in"), nobody, "POST", at, `{"description":"x","plan":"urgent"}`)
-	f.want(400, says("invalid iris escalation plan", "no iris plan named ghost exists"), ann, "PUT", "/api/v0/teams/ops", `{"iris_plan":"ghost"}`)
+	f.want(400, says(failed, "No escalation plan specified and team has no custom escalation plan defined"), eve,
+		"POST", at, `{"description":"x"}`)
+	f.want(401, says("Unauthorized", "User must be logged in"), nobody, "POST", at,
+		`{"description":"x","plan":"urgent"}`)
+	f.want(400, says("invalid iris escalation plan", "no iris plan named ghost exists"), ann, "PUT",
+		"/api/v0/teams/ops", `{"iris_plan":"ghost"}`)
 	id := f.ok(eve, "POST", at, `{"description":"x","plan":"urgent"}`)
 	require.Equal(t, 1, f.count(`select count(*) from incidents where id = $1::bigint and due_at is not null`, id))
 	f.ok(ann, "PUT", "/api/v0/teams/ops", `{"iris_plan":"own"}`)
@@ -146,7 +165,8 @@ func TestDebugModeAndAnonymousReads(t *testing.T) {
 	debug.want(200, `["test_user"]`, nobody, "GET", "/api/v0/teams/new/admins", "")
 	debug.want(200, "", nobody, "DELETE", "/api/v0/teams/ops", "")
 	debug.want(201, "", caller{session: "bob", csrf: "-"}, "POST", "/api/v0/users", `{"name":"made"}`)
-	debug.want(401, says("Authentication failure", "Wrong digest"), caller{app: "calendar", key: "x"}, "GET", "/api/v0/teams", "")
+	debug.want(401, says("Authentication failure", "Wrong digest"), caller{app: "calendar", key: "x"}, "GET",
+		"/api/v0/teams", "")
 
 	open := newFixture(t, func(d *deps) { d.Requests.Openings.AnonymousReads = true })
 	open.want(200, `["ops","empty"]`, nobody, "GET", "/api/v0/teams", "")
@@ -179,7 +199,8 @@ func TestSwapRequests(t *testing.T) {
 	require.Equal(t, 403, f.do(bob, "POST", one+"accept", "{}").Code)
 	require.Equal(t, 403, f.do(cat(), "POST", one+"decline", "{}").Code)
 	require.Equal(t, 403, f.do(program, "POST", one+"accept", "{}").Code)
-	require.Equal(t, "ann", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", a), "").User, "nothing changes without consent")
+	require.Equal(t, "ann", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", a), "").User,
+		"nothing changes without consent")
 	require.Equal(t, "accepted", decode[request](f, ann, "POST", one+"accept", "{}").State)
 	require.Equal(t, "bob", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", a), "").User)
 	require.Equal(t, "ann", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", b), "").User)
@@ -213,7 +234,8 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	id := decode[struct{ ID int64 }](f, ann, "POST", absent, body+`,"user":"bob"}`).ID
 	got := itemsOf[map[string]any](f, cat(), "GET", absent, "")
 	require.Len(t, got, 1)
-	require.Equal(t, "bob choir America/New_York", fmt.Sprint(got[0]["user"], " ", got[0]["note"], " ", got[0]["timezone"]))
+	require.Equal(t, "bob choir America/New_York", fmt.Sprint(got[0]["user"], " ", got[0]["note"], " ",
+		got[0]["timezone"]))
 	require.Equal(t, 403, f.do(cat(), "DELETE", fmt.Sprintf("/v1/unavailability/%d", id), "").Code)
 	require.Equal(t, 204, f.do(bob, "DELETE", fmt.Sprintf("/v1/unavailability/%d", id), "").Code)
 	require.Equal(t, 404, f.do(bob, "DELETE", fmt.Sprintf("/v1/unavailability/%d", id), "").Code)
@@ -240,11 +262,13 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 
 	f.event("bob", "primary", 2, 2)
 	f.event("ann", "primary", 6, 1)
-	gaps := itemsOf[wireEvent](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", f.hour(1), f.hour(8)), "")
+	gaps := itemsOf[wireEvent](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", f.hour(1),
+		f.hour(8)), "")
 	require.Len(t, gaps, 3)
 	require.Equal(t, []int64{f.hour(4), f.hour(6)}, []int64{gaps[1].Start, gaps[1].End})
 	require.Equal(t, 400, f.do(bob, "GET", "/v1/teams/ops/gaps?start=5&end=4", "").Code)
-	shares := itemsOf[map[string]any](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d&role=", f.hour(1), f.hour(8)), "")
+	shares := itemsOf[map[string]any](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d&role=",
+		f.hour(1), f.hour(8)), "")
 	require.Len(t, shares, 2)
 	require.Equal(t, "ann 1", fmt.Sprint(shares[0]["user"], " ", shares[0]["hours"]))
 	require.Equal(t, "bob 2", fmt.Sprint(shares[1]["user"], " ", shares[1]["hours"]))
@@ -294,7 +318,8 @@ func TestUnavailabilityOverAShiftIsFlagged(t *testing.T) {
 			SetBy   string `json:"set_by"`
 		}
 	}
-	made := decode[answer](f, bob, "POST", "/v1/teams/ops/unavailability", fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(3), f.hour(4)))
+	made := decode[answer](f, bob, "POST", "/v1/teams/ops/unavailability",
+		fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(3), f.hour(4)))
 	require.Len(t, made.Conflicts, 1)
 	require.Equal(t, shift, made.Conflicts[0].EventID)
 	at := "/v1/teams/ops/conflicts"
@@ -330,8 +355,8 @@ func TestBonus(t *testing.T) {
 	require.Equal(t, 503, f.do(bob, "GET", "/api/v0/events/bonus", "").Code)
 }
 
-// A rotation of office hours has gaps only in those hours, unless the team has a coverage rule. Times that are not populated yet
-// are gaps of another kind.
+// A rotation of office hours has gaps only in those hours, unless the team has a coverage rule. Times that are not
+// populated yet are gaps of another kind.
 func TestCoverageRulesDecideGaps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -339,7 +364,8 @@ func TestCoverageRulesDecideGaps(t *testing.T) {
 	rotation := `{"role":"primary","roster":"ops-roster","auto_populate_threshold":7,"layers":[{"start":"` + start + `","every":1,"unit":"days",
 		"restrict":[{"days":[],"from":"09:00","to":"17:00"}],"members":[{"user":"ann"},{"user":"bob"}]}]}`
 	id := decode[struct{ ID int64 }](f, ann, "POST", "/v1/teams/ops/rotations", rotation).ID
-	f.want(200, "", ann, "POST", fmt.Sprintf("/api/v0/schedules/%d/populate", id), fmt.Sprintf(`{"start":%d}`, f.hour(0)))
+	f.want(200, "", ann, "POST", fmt.Sprintf("/api/v0/schedules/%d/populate", id),
+		fmt.Sprintf(`{"start":%d}`, f.hour(0)))
 	type gap struct {
 		Role, Kind string
 		Start, End int64
@@ -363,12 +389,14 @@ func TestCoverageRulesDecideGaps(t *testing.T) {
 		require.Equal(t, status, rec.Code, rec.Body)
 		require.Equal(t, field, decodeField(t, rec.Body.Bytes()), rec.Body)
 	}
-	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "schedules", "hours": []any{}}}, itemsOf[any](f, bob, "GET", at, ""))
+	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "schedules", "hours": []any{}}},
+		itemsOf[any](f, bob, "GET", at, ""))
 	refused(bob, 403, "", at+"/primary", `{"cover":"always"}`)
 	refused(ann, 400, "cover", at+"/primary", `{}`)
 	refused(ann, 400, "cover", at+"/primary", `{"cover":"x"}`)
 	refused(ann, 400, "hours", at+"/primary", `{"cover":"hours"}`)
-	refused(ann, 400, "hours", at+"/primary", `{"cover":"hours","hours":[{"days":["xxx"],"from":"09:00","to":"17:00"}]}`)
+	refused(ann, 400, "hours", at+"/primary",
+		`{"cover":"hours","hours":[{"days":["xxx"],"from":"09:00","to":"17:00"}]}`)
 	refused(ann, 400, "role", at+"/vacation", `{"cover":"always"}`)
 	require.Equal(t, 404, f.do(ann, "PUT", at+"/none", `{"cover":"always"}`).Code)
 	f.ok(ann, "PUT", at+"/primary", `{"cover":"always"}`)
@@ -376,7 +404,8 @@ func TestCoverageRulesDecideGaps(t *testing.T) {
 	f.ok(ann, "PUT", at+"/primary", `{"cover":"hours","hours":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":"09:00","to":"12:00"}]}`)
 	require.NotContains(t, gaps(), "primary nobody")
 	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "hours", "hours": []any{
-		map[string]any{"days": []any{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, "from": "09:00", "to": "12:00"}}}}, itemsOf[any](f, bob, "GET", at, ""))
+		map[string]any{"days": []any{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, "from": "09:00",
+			"to": "12:00"}}}}, itemsOf[any](f, bob, "GET", at, ""))
 	f.ok(ann, "PUT", at+"/primary", `{"cover":"never"}`)
 	require.Empty(t, gaps())
 	f.ok(ann, "PUT", at+"/primary", `{"cover":"schedules"}`)
@@ -396,7 +425,8 @@ func TestRecurringAndInvalidHolidays(t *testing.T) {
 	f := newFixture(t)
 	const at = "/v1/teams/ops/holidays"
 	calendar := func(events ...string) string {
-		return "BEGIN:VCALENDAR\r\n" + strings.ReplaceAll("BEGIN:VEVENT\n"+strings.Join(events, "\nEND:VEVENT\nBEGIN:VEVENT\n")+"\nEND:VEVENT\n", "\n", "\r\n") + "END:VCALENDAR\r\n"
+		return "BEGIN:VCALENDAR\r\n" + strings.ReplaceAll("BEGIN:VEVENT\n"+
+			strings.Join(events, "\nEND:VEVENT\nBEGIN:VEVENT\n")+"\nEND:VEVENT\n", "\n", "\r\n") + "END:VCALENDAR\r\n"
 	}
 	for why, body := range map[string]string{
 		`event 2 of the calendar, "Boxing, day": DTSTART: "soon" is no date; give one, such as DTSTART;VALUE=DATE:20261225`: calendar("UID:a\nDTSTART:20261225", "UID:b\nSUMMARY:Boxing\\, day\nDTSTART:soon"),
@@ -425,5 +455,6 @@ func TestRecurringAndInvalidHolidays(t *testing.T) {
 	}](f, bob, "GET", at, "").Holidays {
 		got = append(got, h.Date+" "+h.Name)
 	}
-	require.Equal(t, []string{"2026-12-25 Late, very", "2027-01-04 Mondays", "2027-01-18 Mondays", "2027-02-02 Mondays"}, got)
+	require.Equal(t, []string{"2026-12-25 Late, very", "2027-01-04 Mondays", "2027-01-18 Mondays",
+		"2027-02-02 Mondays"}, got)
 }

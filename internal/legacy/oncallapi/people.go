@@ -94,7 +94,8 @@ type (
 
 // PeopleRoutes returns the routes of this package.
 func PeopleRoutes(d PeopleDeps) []routing.Route {
-	return slices.Concat(people{d}.routes(), pins{d}.routes(), notices{d}.routes(), feedKeys{d}.routes(), feeds{d}.routes())
+	return slices.Concat(people{d}.routes(), pins{d}.routes(), notices{d}.routes(), feedKeys{d}.routes(),
+		feeds{d}.routes())
 }
 
 func (a people) routes() []routing.Route {
@@ -119,7 +120,8 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text, "full_name": params.Text})
+	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text,
+		"full_name": params.Text})
 	wanted, err := params.Flag(q, "active", true)
 	if err != nil {
 		return err
@@ -130,7 +132,8 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 	}
 	var shown []oncall.Person
 	for _, u := range people {
-		v := params.Values{Text: map[string]string{"name": u.Name, "full_name": u.FullName}, Num: map[string]int64{"id": u.OncallID}}
+		v := params.Values{Text: map[string]string{"name": u.Name, "full_name": u.FullName},
+			Num: map[string]int64{"id": u.OncallID}}
 		if params.Match(cs, v) && (!q.Has("active") || u.Active == wanted) {
 			shown = append(shown, u)
 		}
@@ -158,7 +161,8 @@ func (a people) candidates(ctx context.Context, cs []params.Condition) ([]oncall
 	return []oncall.Person{u}, err
 }
 
-// createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may do this.
+// createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may do
+// this.
 func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -168,7 +172,8 @@ func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	err = a.Users.Create(r.Context(), name, requests.By(r, nil))
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`user name "`+name+`" already exists`)))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
+		requests.Integrity(`user name "`+name+`" already exists`)))
 }
 
 // getUser answers with a person.
@@ -188,7 +193,8 @@ func (a people) getUser(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, params.Pick(out[0], asked))
 }
 
-// updateUser changes a person's settings and contacts. Only administrators and applications of the on-call API may change a name.
+// updateUser changes a person's settings and contacts. Only administrators and applications of the on-call API may
+// change a name.
 func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.Person(r)
 	if err != nil {
@@ -273,8 +279,8 @@ func contactMode(m users.Mode) bool {
 	return false
 }
 
-// deleteUser removes a person from teams and switches the person off. Administrators and applications of the on-call API delete
-// the person if nothing else refers to the person. An unknown person is no error.
+// deleteUser removes a person from teams and switches the person off. Administrators and applications of the on-call
+// API delete the person if nothing else refers to the person. An unknown person is no error.
 func (a people) deleteUser(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.Person(r)
 	if fault.Is(err, fault.NotFound) {

@@ -56,7 +56,8 @@ func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+team+`" not found`))
 	}
 	err = a.Pins.Pin(r.Context(), u.ID, t.ID)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, fault.Titled(title, "Team already pinned for this user")))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
+		fault.Titled(title, "Team already pinned for this user")))
 }
 
 // unpinTeam removes a pin.

@@ -55,13 +55,16 @@ func TestOrderAndModesAreThoseOfOncall(t *testing.T) {
 func TestUnknownRosters(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.want(422, says("IntegrityError", `roster "none" not found`), ann, "POST", "/api/v0/teams/ops/rosters/none/users", `{"name":"eve"}`)
-	f.want(422, says("IntegrityError", "invalid team or user"), root, "POST", "/api/v0/teams/none/rosters/none/users", `{"name":"eve"}`)
+	f.want(422, says("IntegrityError", `roster "none" not found`), ann, "POST", "/api/v0/teams/ops/rosters/none/users",
+		`{"name":"eve"}`)
+	f.want(422, says("IntegrityError", "invalid team or user"), root, "POST", "/api/v0/teams/none/rosters/none/users",
+		`{"name":"eve"}`)
 	f.want(200, "[]", bob, "GET", "/api/v0/teams/ops/rosters/none/schedules", "")
 	f.want(200, "[]", bob, "GET", "/api/v0/teams/none/rosters/none/schedules", "")
 }
 
-// The audit log has microseconds. The end of a query is a whole second, and entries within that second are in the answer.
+// The audit log has microseconds. The end of a query is a whole second, and entries within that second are in the
+// answer.
 func TestAuditLogIncludesTheLastSecond(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -73,13 +76,15 @@ func TestAuditLogIncludesTheLastSecond(t *testing.T) {
 	require.Contains(t, f.ok(bob, "GET", at(5), ""), "team_edited")
 }
 
-// Clients request a preview of all shifts that end after second 0. The limit of the span counts from the start of populating.
+// Clients request a preview of all shifts that end after second 0. The limit of the span counts from the start of
+// populating.
 func TestSpanOfAPreviewCountsFromItsStart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))
 	start := f.hour(1)
-	q := url.Values{"start": {strconv.FormatInt(start, 10)}, "start__lt": {strconv.FormatInt(start+4*week, 10)}, "end__ge": {"0"}, "team__eq": {"ops"}}
+	q := url.Values{"start": {strconv.FormatInt(start, 10)}, "start__lt": {strconv.FormatInt(start+4*week, 10)},
+		"end__ge": {"0"}, "team__eq": {"ops"}}
 	require.Greater(t, len(decode[[]wireEvent](f, bob, "GET", at+"/preview?"+q.Encode(), "")), 1)
 	q.Set("start__lt", strconv.FormatInt(start+100*week, 10))
 	require.Equal(t, 400, f.do(bob, "GET", at+"/preview?"+q.Encode(), "").Code)

@@ -130,7 +130,8 @@ func (a rosters) createRoster(w http.ResponseWriter, r *http.Request) error {
 		return requests.Integrity(`roster name "` + name + `" already exists for team ` + routing.Param(r, "team"))
 	}
 	if _, err := a.Rosters.Create(r.Context(), t, name, requests.By(r, b.Raw)); err != nil {
-		return fault.When(err, fault.Conflict, requests.Integrity(`roster name "`+name+`" already exists for team `+t.Name))
+		return fault.When(err, fault.Conflict, requests.Integrity(`roster name "`+name+`" already exists for team `+
+			t.Name))
 	}
 	return routing.Empty(w, http.StatusCreated)
 }
@@ -151,9 +152,11 @@ func (a rosters) getRoster(w http.ResponseWriter, r *http.Request) error {
 	}
 	members := []map[string]any{}
 	for _, m := range ro.Members {
-		members = append(members, map[string]any{"name": m.Name, "in_rotation": requests.Bool01(m.InRotation), "roster_priority": m.Priority})
+		members = append(members, map[string]any{"name": m.Name, "in_rotation": requests.Bool01(m.InRotation),
+			"roster_priority": m.Priority})
 	}
-	return routing.Answer(w, http.StatusOK, map[string]any{"users": members, "schedules": schedulesOf(schedules, ro.ID)})
+	return routing.Answer(w, http.StatusOK, map[string]any{"users": members,
+		"schedules": schedulesOf(schedules, ro.ID)})
 }
 
 // updateRoster changes the name of a roster, the order of its members, or both.
@@ -187,7 +190,8 @@ func (a rosters) updateRoster(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	err = a.Rosters.Change(r.Context(), t, ro, name, order, requests.By(r, b.Raw))
-	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict, requests.Integrity("roster '"+name+"' already existed for team '"+t.Name+"'")))
+	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict,
+		requests.Integrity("roster '"+name+"' already existed for team '"+t.Name+"'")))
 }
 
 // rosterOrder returns the ids of the named members in this order. names must have each member of the roster once.
@@ -276,10 +280,12 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 		return fault.When(err, fault.NotFound, requests.Integrity("invalid team or user"))
 	}
 	err = a.RosterMembers.AddMember(r.Context(), t, ro, u, in || !given, requests.By(r, b.Raw))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict, requests.Integrity(`user "`+u.Name+`" is already in the roster`)))
+	return a.Created(w, r, u, fault.When(err, fault.Conflict,
+		requests.Integrity(`user "`+u.Name+`" is already in the roster`)))
 }
 
-// updateRosterUser puts a member into the rotation or takes the member out of it. It ignores people who are not in the roster.
+// updateRosterUser puts a member into the rotation or takes the member out of it. It ignores people who are not in the
+// roster.
 func (a rosters) updateRosterUser(w http.ResponseWriter, r *http.Request) error {
 	t, ro, err := a.managed(r)
 	if err != nil {
@@ -322,7 +328,8 @@ func (a rosters) removeRosterUser(w http.ResponseWriter, r *http.Request) error 
 	return routing.Answer(w, http.StatusOK, []string{})
 }
 
-// suggest answers with the member of a roster who is free for a shift and whose nearest other shift is the farthest away.
+// suggest answers with the member of a roster who is free for a shift and whose nearest other shift is the farthest
+// away.
 func (a rosters) suggest(w http.ResponseWriter, r *http.Request) error {
 	ctx, q := r.Context(), r.URL.Query()
 	for _, name := range []string{"start", "end"} {
@@ -340,9 +347,11 @@ func (a rosters) suggest(w http.ResponseWriter, r *http.Request) error {
 	}
 	role, err := a.Role(ctx, routing.Param(r, "role"))
 	if err != nil {
-		return fault.When(err, fault.NotFound, fault.Titled("Invalid role", `role "`+routing.Param(r, "role")+`" not found`))
+		return fault.When(err, fault.NotFound, fault.Titled("Invalid role", `role "`+routing.Param(r, "role")+
+			`" not found`))
 	}
-	badRoster := fault.Titled("Invalid roster", `roster "`+routing.Param(r, "roster")+`" not found in team "`+routing.Param(r, "team")+`"`)
+	badRoster := fault.Titled("Invalid roster", `roster "`+routing.Param(r, "roster")+`" not found in team "`+
+		routing.Param(r, "team")+`"`)
 	t, err := a.Team(r)
 	if err != nil {
 		return fault.When(err, fault.NotFound, badRoster)
@@ -359,7 +368,8 @@ func (a rosters) suggest(w http.ResponseWriter, r *http.Request) error {
 	}
 	horizon := int64(len(members)) * 7 * 86400
 	from, until := start.Unix()-horizon, max(end.Unix(), start.Unix()+horizon)
-	rows, err := a.Shifts.Find(ctx, oncall.ShiftQuery{Teams: []int64{t.ID}, End: oncall.Range{Min: &from}, Start: oncall.Range{Max: &until}})
+	rows, err := a.Shifts.Find(ctx, oncall.ShiftQuery{Teams: []int64{t.ID}, End: oncall.Range{Min: &from},
+		Start: oncall.Range{Max: &until}})
 	if err != nil {
 		return err
 	}
@@ -367,7 +377,8 @@ func (a rosters) suggest(w http.ResponseWriter, r *http.Request) error {
 	for i, row := range rows {
 		shifts[i] = row.Shift
 	}
-	return routing.Answer(w, http.StatusOK, suggestion(scheduling.Suggest(t.ID, role.Name, members, shifts, start, end), names))
+	return routing.Answer(w, http.StatusOK,
+		suggestion(scheduling.Suggest(t.ID, role.Name, members, shifts, start, end), names))
 }
 
 // suggestion returns the suggested person, and the distance of each person's nearest shift in seconds, on the wire.

@@ -30,7 +30,8 @@ func (a weekly) routes() []routing.Route {
 	}
 }
 
-var scheduleFields = []string{"id", "roster", "auto_populate_threshold", "role", "team", "events", "advanced_mode", "timezone", "scheduler"}
+var scheduleFields = []string{"id", "roster", "auto_populate_threshold", "role", "team", "events", "advanced_mode",
+	"timezone", "scheduler"}
 
 // scheduleObject returns a schedule on the wire. For a rotation the events are empty, because /v1 serves rotations.
 func scheduleObject(s scheduling.StoredSchedule) map[string]any {
@@ -40,7 +41,8 @@ func scheduleObject(s scheduling.StoredSchedule) map[string]any {
 	}
 	events := []map[string]int64{}
 	for _, slot := range s.Pattern {
-		events = append(events, map[string]int64{"start": int64(slot.Start / time.Second), "duration": int64(slot.Duration / time.Second)})
+		events = append(events, map[string]int64{"start": int64(slot.Start / time.Second),
+			"duration": int64(slot.Duration / time.Second)})
 	}
 	return map[string]any{
 		"id": s.ID, "roster": s.RosterName, "roster_id": s.RosterID, "role": s.Role, "role_id": s.RoleOrder, "team": s.Team,
@@ -49,7 +51,8 @@ func scheduleObject(s scheduling.StoredSchedule) map[string]any {
 	}
 }
 
-// shown returns the requested fields of a schedule, and its id. roster, role and team also bring roster_id, role_id and team_id.
+// shown returns the requested fields of a schedule, and its id. roster, role and team also bring roster_id, role_id and
+// team_id.
 func shown(object map[string]any, asked []string) map[string]any {
 	keys := append([]string{"id"}, asked...)
 	for _, f := range asked {
@@ -67,7 +70,8 @@ func (a weekly) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text, "role": params.Text, "team": params.Text, "team_id": params.Number, "roster_id": params.Number})
+	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text, "role": params.Text,
+		"team": params.Text, "team_id": params.Number, "roster_id": params.Number})
 	out := []map[string]any{}
 	t, err := a.Team(r)
 	var ro oncall.Roster
@@ -148,8 +152,8 @@ func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	return routing.Reply(w, http.StatusCreated, map[string]any{"id": id}, err)
 }
 
-// updateSchedule changes the fields that the body has. Storage applies the change to the current schedule. If-Match that does not
-// match is a 412.
+// updateSchedule changes the fields that the body has. Storage applies the change to the current schedule. If-Match
+// that does not match is a 412.
 func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid edit"
 	ctx := r.Context()
@@ -174,15 +178,16 @@ func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if b.Has("events") || b.Has("scheduler") {
-		p.OfRotation = fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+routing.Param(r, "id"))
+		p.OfRotation = fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+
+			routing.Param(r, "id"))
 	}
 	p.NotSimple = fault.Titled(title, "schedule cannot be represented in simple mode")
 	err = a.ScheduleChanges.Update(ctx, s.ID, requests.ScheduleEdit(r, p), requests.By(r, b.Raw))
 	return routing.Done(w, http.StatusOK, err)
 }
 
-// newPlace reads the team and roster that a schedule moves to; nil = the schedule does not move. The caller must be allowed to
-// administer both teams.
+// newPlace reads the team and roster that a schedule moves to; nil = the schedule does not move. The caller must be
+// allowed to administer both teams.
 func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.StoredSchedule, now oncall.Profile) (team, roster *int64, err error) {
 	name, err := b.Text("team")
 	if err != nil {
@@ -298,7 +303,8 @@ func titledPreview(err error) error {
 	return err
 }
 
-// shownAfter returns the shifts that a team's calendar would show in a window if plan were stored, in their order after storing.
+// shownAfter returns the shifts that a team's calendar would show in a window if plan were stored, in their order after
+// storing.
 func (a weekly) shownAfter(ctx context.Context, plan scheduling.Result, known scheduling.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
 	subscriptions, err := a.Subscriptions.Subscriptions(ctx, t.ID)
 	if err != nil {
@@ -310,7 +316,8 @@ func (a weekly) shownAfter(ctx context.Context, plan scheduling.Result, known sc
 	}
 	var out []oncall.Shift
 	for _, s := range append(slices.Clone(known.Shifts), plan.Add...) {
-		ours := s.TeamID == t.ID || slices.ContainsFunc(subscriptions, func(b oncall.Subscription) bool { return b.TeamID == s.TeamID && b.Role == s.Role })
+		ours := s.TeamID == t.ID || slices.ContainsFunc(subscriptions,
+			func(b oncall.Subscription) bool { return b.TeamID == s.TeamID && b.Role == s.Role })
 		if ours && !gone[s.ID] && s.Start.Before(before) && !s.End.Before(after) {
 			out = append(out, s)
 		}

@@ -50,9 +50,11 @@ func (a events) listEvents(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, requests.EventObjects(rows, asked))
 }
 
-// eventQuery reads the filters of a list of shifts. none is true if a filter matches no team, role or user: the list is then empty.
+// eventQuery reads the filters of a list of shifts. none is true if a filter matches no team, role or user: the list is
+// then empty.
 func (a events) eventQuery(ctx context.Context, q url.Values) (query oncall.ShiftQuery, none bool, err error) {
-	known := map[string]params.Kind{"id": params.Number, "start": params.Number, "end": params.Number, "team_id": params.Number, "role": params.Text, "team": params.Text, "user": params.Text}
+	known := map[string]params.Kind{"id": params.Number, "start": params.Number, "end": params.Number,
+		"team_id": params.Number, "role": params.Text, "team": params.Text, "user": params.Text}
 	cs, others := params.Conditions(q, known)
 	for _, key := range others {
 		if key != "fields" && key != "include_subscribed" {
@@ -74,7 +76,8 @@ func (a events) eventQuery(ctx context.Context, q url.Values) (query oncall.Shif
 		return query, false, err
 	}
 	byTeam := params.Only(cs, "team", "team_id")
-	query.Subscribed = subscribed && slices.ContainsFunc(byTeam, func(c params.Condition) bool { return c.Op != "endswith" })
+	query.Subscribed = subscribed && slices.ContainsFunc(byTeam,
+		func(c params.Condition) bool { return c.Op != "endswith" })
 	if len(byTeam) > 0 {
 		if query.Teams, err = a.matchingTeams(ctx, byTeam); err != nil || len(query.Teams) == 0 {
 			return query, true, err
@@ -122,7 +125,8 @@ func narrow(at *oncall.Range, not *[]int64, c params.Condition) {
 	}
 }
 
-// exact returns the value if the only condition is that field equals it. Such a name is looked up without reading all names.
+// exact returns the value if the only condition is that field equals it. Such a name is looked up without reading all
+// names.
 func exact(cs []params.Condition, field string) (string, bool) {
 	if len(cs) == 1 && cs[0].Field == field && cs[0].Op == "eq" {
 		return cs[0].Text, true

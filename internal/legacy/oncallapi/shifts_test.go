@@ -30,10 +30,12 @@ func TestCreateEvent(t *testing.T) {
 	const at = "/api/v0/events"
 	start, end := f.hour(5), f.hour(6)
 	body := func(team, user, role string, start, end int64) string {
-		return fmt.Sprintf(`{"team":%q,"user":%q,"role":%q,"start":%d,"end":%d.4,"note":"hm"}`, team, user, role, start, end)
+		return fmt.Sprintf(`{"team":%q,"user":%q,"role":%q,"start":%d,"end":%d.4,"note":"hm"}`, team, user, role,
+			start, end)
 	}
 	for body, answer := range map[string]string{
-		body("ops", "bob", "primary", start-7*86400, end):  says("Invalid event", "Creating events in the past not allowed"),
+		body("ops", "bob", "primary", start-7*86400, end): says("Invalid event",
+			"Creating events in the past not allowed"),
 		body("ops", "bob", "primary", end, start):          says("Invalid event", "Event must start before it ends"),
 		body("ops", "eve", "primary", start, end):          says("Invalid event", "User must be part of the team"),
 		body("ops", "who", "primary", start, end):          says("Invalid event", "User must be part of the team"),
@@ -43,16 +45,21 @@ func TestCreateEvent(t *testing.T) {
 	} {
 		f.want(400, answer, bob, "POST", at, body)
 	}
-	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "ops"`), eve, "POST", at, body("ops", "bob", "primary", start, end))
-	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "none"`), eve, "POST", at, body("none", "bob", "primary", start, end))
-	f.want(422, says("IntegrityError", `role "none" not found`), bob, "POST", at, body("ops", "bob", "none", start, end))
-	f.want(400, says("Invalid event", "User must be part of the team"), root, "POST", at, body("none", "bob", "primary", start, end))
+	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "ops"`), eve, "POST", at,
+		body("ops", "bob", "primary", start, end))
+	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "none"`), eve, "POST", at,
+		body("none", "bob", "primary", start, end))
+	f.want(422, says("IntegrityError", `role "none" not found`), bob, "POST", at,
+		body("ops", "bob", "none", start, end))
+	f.want(400, says("Invalid event", "User must be part of the team"), root, "POST", at,
+		body("none", "bob", "primary", start, end))
 	id := f.ok(bob, "POST", at, body("ops", "cat", "primary", start, end))
 	got := decode[wireEvent](f, eve, "GET", at+"/"+id, "")
 	note := "hm"
 	n, err := strconv.ParseInt(id, 10, 64)
 	require.NoError(t, err)
-	require.Equal(t, wireEvent{ID: n, Start: start, End: end, Role: "primary", Team: "ops", User: "cat", FullName: "Cat Fox", Note: &note}, got)
+	require.Equal(t, wireEvent{ID: n, Start: start, End: end, Role: "primary", Team: "ops", User: "cat",
+		FullName: "Cat Fox", Note: &note}, got)
 	require.Equal(t, 1, f.count(`select count(*) from notices where kind = 'event_created'`))
 	require.Equal(t, 1, f.count(`select count(*) from oncall_audit where action = 'event_created' and owner = 'bob' and context->>'new_event_id' = $1
 		and context->'request_body'->>'user' = 'cat'`, id))
@@ -91,12 +98,14 @@ func TestListEvents(t *testing.T) {
 	require.Equal(t, []int64{c, d}, ids(fmt.Sprintf("end__gt=%d&start__ge=%d", f.hour(2), f.hour(3))))
 	require.Equal(t, []int64{a, c}, ids(fmt.Sprintf("id__ne=%d&team=ops", b)))
 	require.Equal(t, []int64{b}, ids(fmt.Sprintf("id=%d", b)))
-	require.Equal(t, []int64{d}, ids(fmt.Sprintf("team_id=%d", f.count(`select oncall_id from teams where name = 'empty'`))))
+	require.Equal(t, []int64{d}, ids(fmt.Sprintf("team_id=%d",
+		f.count(`select oncall_id from teams where name = 'empty'`))))
 	f.want(400, says("Bad constraint param", ""), bob, "GET", "/api/v0/events?nonsense=1", "")
 	f.want(400, says("Bad constraint param", ""), bob, "GET", "/api/v0/events?team__ne=ops", "")
 	require.Empty(t, ids("start=soon"), "what is no number compares like 0")
 	require.Equal(t, []int64{a, b, c, d}, ids("start__gt=abc"))
-	require.JSONEq(t, `[{"role":"primary"}]`, f.ok(bob, "GET", fmt.Sprintf("/api/v0/events?fields=role&fields=nonsense&id=%d", a), ""))
+	require.JSONEq(t, `[{"role":"primary"}]`, f.ok(bob, "GET",
+		fmt.Sprintf("/api/v0/events?fields=role&fields=nonsense&id=%d", a), ""))
 
 	f.ok(ann, "POST", "/api/v0/teams/ops/subscriptions", `{"role":"primary","subscription":"empty"}`)
 	require.Equal(t, []int64{a, b, c, d}, ids("team=ops"))
@@ -111,19 +120,26 @@ func TestUpdateAndDeleteEvent(t *testing.T) {
 	at := func(id int64) string { return "/api/v0/events/" + strconv.FormatInt(id, 10) }
 	id := f.event("ann", "primary", 5, 2)
 	f.want(400, says("Invalid event update", "Invalid column"), bob, "PUT", at(id), `{"team":"ops"}`)
-	f.want(400, says("Invalid event update", "Event must start before it ends"), bob, "PUT", at(id), fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(9), f.hour(8)))
-	f.want(400, says("Invalid event update", "Event user must be part of the team"), bob, "PUT", at(id), `{"user":"eve"}`)
+	f.want(400, says("Invalid event update", "Event must start before it ends"), bob, "PUT", at(id),
+		fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(9), f.hour(8)))
+	f.want(400, says("Invalid event update", "Event user must be part of the team"), bob, "PUT", at(id),
+		`{"user":"eve"}`)
 	f.want(422, says("IntegrityError", `role "none" not found`), bob, "PUT", at(id), `{"role":"none"}`)
-	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "ops"`), eve, "PUT", at(id), `{"user":"bob"}`)
+	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "ops"`), eve, "PUT", at(id),
+		`{"user":"bob"}`)
 	f.want(404, says("404 Not Found", ""), bob, "PUT", at(999999), `{"user":"bob"}`)
-	f.want(200, "", bob, "PUT", at(id), fmt.Sprintf(`{"user":"bob","role":"SECONDARY","note":"swapped","end":%d}`, f.hour(9)))
+	f.want(200, "", bob, "PUT", at(id), fmt.Sprintf(`{"user":"bob","role":"SECONDARY","note":"swapped","end":%d}`,
+		f.hour(9)))
 	got := decode[wireEvent](f, bob, "GET", at(id), "")
-	require.Equal(t, "bob secondary "+strconv.FormatInt(f.hour(9), 10), fmt.Sprint(got.User, " ", got.Role, " ", got.End))
+	require.Equal(t, "bob secondary "+strconv.FormatInt(f.hour(9), 10),
+		fmt.Sprint(got.User, " ", got.Role, " ", got.End))
 	require.Equal(t, 1, f.count(`select count(*) from oncall_audit where action = 'event_edited' and context->'old_event'->>'user' = 'ann'`))
 
 	f.exec(`update shifts set starts_at = now() - interval '3 days', ends_at = now() + interval '1 hour' where id = $1`, id)
-	f.want(403, says("Unauthorized", `Action not allowed: "bob" is not an admin for "ops"`), bob, "PUT", at(id), `{"user":"cat"}`)
-	f.want(200, "", bob, "PUT", at(id), fmt.Sprintf(`{"end":%d}`, f.hour(20))) // the end of a running shift may be moved
+	f.want(403, says("Unauthorized", `Action not allowed: "bob" is not an admin for "ops"`), bob, "PUT", at(id),
+		`{"user":"cat"}`)
+	f.want(200, "", bob, "PUT", at(id), fmt.Sprintf(`{"end":%d}`,
+		f.hour(20))) // the end of a running shift may be moved
 	f.want(200, "", ann, "PUT", at(id), `{"user":"cat"}`)
 	f.want(400, says("Invalid event update", "Deleting events in the past not allowed"), root, "DELETE", at(id), "")
 
@@ -146,7 +162,8 @@ func (f *fixture) linked(user, role string, hours ...int) linkAnswer {
 		if i > 0 {
 			body += ","
 		}
-		body += fmt.Sprintf(`{"team":"ops","user":%q,"role":%q,"start":%d,"end":%d}`, user, role, f.hour(in), f.hour(in+1))
+		body += fmt.Sprintf(`{"team":"ops","user":%q,"role":%q,"start":%d,"end":%d}`, user, role, f.hour(in),
+			f.hour(in+1))
 	}
 	return decode[linkAnswer](f, bob, "POST", "/api/v0/events/link", body+"]")
 }
@@ -161,24 +178,30 @@ func TestLinkedEvents(t *testing.T) {
 		`[]`:                            says("Invalid argument", "events list cannot be empty"),
 		`[{` + one + `}]`:               says("Invalid argument", "event missing team attribute"),
 		`[{"team":"none",` + one + `}]`: says("Invalid event", "Invalid team name: none"),
-		`[{"team":"ops",` + one + `},{` + one + `}]`:                says("Invalid event", "Missing team for event"),
-		`[{"team":"ops",` + one + `},{"team":"empty",` + one + `}]`: says("Invalid event", "Events can only be submitted to one team"),
+		`[{"team":"ops",` + one + `},{` + one + `}]`: says("Invalid event", "Missing team for event"),
+		`[{"team":"ops",` + one + `},{"team":"empty",` + one +
+			`}]`: says("Invalid event", "Events can only be submitted to one team"),
 	} {
 		f.want(400, answer, bob, "POST", at, body)
 	}
-	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "ops"`), eve, "POST", at, `[{"team":"ops",`+one+`}]`)
+	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "ops"`), eve, "POST", at,
+		`[{"team":"ops",`+one+`}]`)
 	made := f.linked("bob", "primary", 3, 1, 5)
 	require.Len(t, made.Link, 32)
 	require.Len(t, made.IDs, 3)
-	require.Equal(t, f.hour(1), decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", made.IDs[0]), "").Start)
+	require.Equal(t, f.hour(1), decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", made.IDs[0]),
+		"").Start)
 
 	f.want(400, says("Invalid event update", "Invalid column"), bob, "PUT", at+"/"+made.Link, `{"start":1}`)
-	f.want(400, says("Invalid event update", "Nothing to change: give user, role or note"), bob, "PUT", at+"/"+made.Link, `{}`)
+	f.want(400, says("Invalid event update", "Nothing to change: give user, role or note"), bob, "PUT", at+"/"+
+		made.Link, `{}`)
 	f.want(404, says("404 Not Found", ""), bob, "PUT", at+"/0123", `{"user":"cat"}`)
-	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "ops"`), eve, "PUT", at+"/"+made.Link, `{"user":"cat"}`)
+	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "ops"`), eve, "PUT", at+"/"+made.Link,
+		`{"user":"cat"}`)
 	f.want(204, "", bob, "PUT", at+"/"+made.Link, `{"user":"cat"}`)
 	require.Equal(t, 3, f.count(`select count(*) from shifts s join users u on u.id = s.user_id where u.name = 'cat' and s.link_id = $1`, made.Link))
-	f.want(200, "", bob, "PUT", fmt.Sprintf("/api/v0/events/%d", made.IDs[1]), `{"note":"alone"}`) // the shift leaves its link
+	f.want(200, "", bob, "PUT", fmt.Sprintf("/api/v0/events/%d", made.IDs[1]),
+		`{"note":"alone"}`) // the shift leaves its link
 	require.Equal(t, 2, f.count(`select count(*) from shifts where link_id = $1`, made.Link))
 	upcoming := decode[[]map[string]any](f, bob, "GET", "/api/v0/users/cat/upcoming?limit=5&role=primary", "")
 	require.Len(t, upcoming, 2)
@@ -206,7 +229,8 @@ func TestSwap(t *testing.T) {
 	f.want(400, says(bad, "Invalid event id: 0"), bob, "POST", at, `{"events":[{"id":0},{"id":2}]}`)
 	f.want(400, says(bad, "Invalid event id: null"), bob, "POST", at, `{"events":[{"linked":true},{"id":2}]}`)
 	f.want(404, says("404 Not Found", ""), bob, "POST", at, pair(single(a), single(99999)))
-	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not a team member`), eve, "POST", at, pair(single(a), single(b)))
+	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not a team member`), eve, "POST", at,
+		pair(single(a), single(b)))
 	f.want(200, "", bob, "POST", at, pair(map[string]any{"id": a}, single(b)))
 	require.Equal(t, "bob", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", a), "").User)
 	require.Equal(t, "ann", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", b), "").User)
@@ -258,11 +282,15 @@ func TestOverride(t *testing.T) {
 		return string(raw)
 	}
 	f.want(400, says("Invalid name or list of events", ""), bob, "POST", at, body("who", f.hour(3), f.hour(5), a, b))
-	f.want(400, says("Invalid name or list of events", ""), bob, "POST", at, `{"start":1,"end":2,"user":"bob","event_ids":[]}`)
+	f.want(400, says("Invalid name or list of events", ""), bob, "POST", at,
+		`{"start":1,"end":2,"user":"bob","event_ids":[]}`)
 	f.want(400, says("Invalid name or list of events", ""), bob, "POST", at, body("bob", f.hour(3), f.hour(5), 99999))
-	f.want(400, says("Invalid override request", "Substituting user must be part of the team"), bob, "POST", at, body("eve", f.hour(3), f.hour(5), a, b))
-	f.want(400, says("Invalid override request", "events must overlap with override time range"), bob, "POST", at, body("bob", f.hour(4), f.hour(5), a, b))
-	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not a team member`), eve, "POST", at, body("bob", f.hour(3), f.hour(5), a, b))
+	f.want(400, says("Invalid override request", "Substituting user must be part of the team"), bob, "POST", at,
+		body("eve", f.hour(3), f.hour(5), a, b))
+	f.want(400, says("Invalid override request", "events must overlap with override time range"), bob, "POST", at,
+		body("bob", f.hour(4), f.hour(5), a, b))
+	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not a team member`), eve, "POST", at,
+		body("bob", f.hour(3), f.hour(5), a, b))
 	got := decode[[]wireEvent](f, bob, "POST", at, body("bob", f.hour(3), f.hour(5), a, b))
 	require.Len(t, got, 3)
 	for i, want := range []struct {
@@ -273,7 +301,8 @@ func TestOverride(t *testing.T) {
 		require.Equal(t, f.hour(want.start), got[i].Start)
 		require.Equal(t, f.hour(want.end), got[i].End)
 		require.Equal(t, "ops primary", got[i].Team+" "+got[i].Role)
-		require.Equal(t, got[i].User, decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", got[i].ID), "").User)
+		require.Equal(t, got[i].User, decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", got[i].ID),
+			"").User)
 	}
 	require.Equal(t, 1, f.count(`select count(*) from oncall_audit where action = 'event_substituted' and json_array_length(context->'new_events') = 3`))
 	require.Equal(t, 1, f.count(`select count(*) from notices where kind = 'event_substituted' and cardinality(user_ids) = 2`))
@@ -292,15 +321,23 @@ func TestPreviewOfEditsChangesNothing(t *testing.T) {
 	}
 	one := fmt.Sprintf(`"team":"ops","user":"bob","role":"primary","start":%d,"end":%d`, f.hour(7), f.hour(8))
 	for body, want := range map[string][3]int{
-		`{"action":"create",` + one + `}`:                                                                               {1, 0, 0},
-		`{"action":"link","events":[{` + one + `},{` + one + `}]}`:                                                      {2, 0, 0},
-		fmt.Sprintf(`{"action":"edit","id":%d,"user":"cat"}`, a):                                                        {0, 0, 1},
-		fmt.Sprintf(`{"action":"delete","id":%d}`, a):                                                                   {0, 1, 0},
-		`{"action":"edit_link","link_id":"` + linked.Link + `","user":"bob"}`:                                           {0, 0, 2},
-		`{"action":"delete_link","link_id":"` + linked.Link + `"}`:                                                      {0, 2, 0},
-		fmt.Sprintf(`{"action":"swap","events":[{"id":%d},{"id":%d}]}`, a, b):                                           {0, 0, 2},
-		fmt.Sprintf(`{"action":"override","user":"cat","start":%d,"end":%d,"event_ids":[%d]}`, f.hour(2), f.hour(3), a): {1, 0, 1},
-		fmt.Sprintf(`{"action":"take","team":"ops","role":"primary","until":%d}`, f.hour(2)):                            {1, 0, 0},
+		`{"action":"create",` + one + `}`: {1, 0, 0},
+		`{"action":"link","events":[{` + one + `},{` + one +
+			`}]}`: {2, 0, 0},
+		fmt.Sprintf(`{"action":"edit","id":%d,"user":"cat"}`,
+			a): {0, 0, 1},
+		fmt.Sprintf(`{"action":"delete","id":%d}`,
+			a): {0, 1, 0},
+		`{"action":"edit_link","link_id":"` + linked.Link +
+			`","user":"bob"}`: {0, 0, 2},
+		`{"action":"delete_link","link_id":"` + linked.Link +
+			`"}`: {0, 2, 0},
+		fmt.Sprintf(`{"action":"swap","events":[{"id":%d},{"id":%d}]}`, a,
+			b): {0, 0, 2},
+		fmt.Sprintf(`{"action":"override","user":"cat","start":%d,"end":%d,"event_ids":[%d]}`, f.hour(2), f.hour(3),
+			a): {1, 0, 1},
+		fmt.Sprintf(`{"action":"take","team":"ops","role":"primary","until":%d}`,
+			f.hour(2)): {1, 0, 0},
 	} {
 		got := decode[changes](f, bob, "POST", "/v1/events/preview", body)
 		require.Equal(t, want, [3]int{len(got.Added), len(got.Removed), len(got.Changed)}, body)
@@ -318,7 +355,8 @@ func TestPreviewOfEditsChangesNothing(t *testing.T) {
 	require.Equal(t, "application/problem+json", rec.Header().Get("Content-Type"))
 	require.Contains(t, rec.Body.String(), "is not part of")
 	require.Equal(t, 400, f.do(bob, "POST", "/v1/events/preview", `{"action":"dance"}`).Code)
-	require.Equal(t, 422, f.do(bob, "POST", "/v1/events/preview", `{"action":"create",`+one[:len(one)-0]+`,"role":"none"}`).Code)
+	require.Equal(t, 422, f.do(bob, "POST", "/v1/events/preview", `{"action":"create",`+
+		one[:len(one)-0]+`,"role":"none"}`).Code)
 }
 
 func TestTakeThePager(t *testing.T) {
@@ -345,7 +383,8 @@ func TestWhoIsOnCall(t *testing.T) {
 	f.event("ann", "secondary", -1, 3)
 	f.event("bob", "secondary", -1, 3)
 	f.event("cat", "primary", 2, 3)
-	f.ok(root, "POST", "/api/v0/events", fmt.Sprintf(`{"team":"empty","user":"eve","role":"manager","start":%d,"end":%d}`, f.hour(-1), f.hour(3)))
+	f.ok(root, "POST", "/api/v0/events",
+		fmt.Sprintf(`{"team":"empty","user":"eve","role":"manager","start":%d,"end":%d}`, f.hour(-1), f.hour(3)))
 	f.ok(ann, "POST", "/api/v0/teams/ops/subscriptions", `{"role":"manager","subscription":"empty"}`)
 	f.ok(ann, "PUT", "/api/v0/teams/ops", `{"override_phone_number":"+15559999"}`)
 	f.ok(ann, "POST", "/api/v0/teams/ops/services", `{"name":"web"}`)
@@ -406,7 +445,8 @@ func TestShiftsNameOnlySchedulesOfTheirTeam(t *testing.T) {
 		where t.name = 'empty' and o.name = 'primary'`)
 	theirs := f.count(`select max(id) from schedules`)
 	body := func(schedule int) string {
-		return fmt.Sprintf(`{"team":"ops","user":"bob","role":"primary","start":%d,"end":%d,"schedule_id":%d}`, f.hour(5), f.hour(6), schedule)
+		return fmt.Sprintf(`{"team":"ops","user":"bob","role":"primary","start":%d,"end":%d,"schedule_id":%d}`,
+			f.hour(5), f.hour(6), schedule)
 	}
 	for _, no := range []int{theirs, 999999, -1} {
 		refusal := says("IntegrityError", fmt.Sprintf(`team "ops" has no schedule %d`, no))

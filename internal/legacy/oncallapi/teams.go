@@ -55,14 +55,17 @@ type Subscriptions interface {
 type Rosters interface {
 	ByTeam(ctx context.Context, team int64) ([]oncall.Roster, error)
 	Create(ctx context.Context, team oncall.Profile, name string, by oncall.By) (int64, error)
-	Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error
+	Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID,
+		by oncall.By) error
 	Delete(ctx context.Context, team oncall.Profile, roster oncall.Roster, by oncall.By) error
 }
 
 // RosterMembers stores who is in rosters.
 type RosterMembers interface {
-	AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool, by oncall.By) error
-	SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool, by oncall.By) error
+	AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool,
+		by oncall.By) error
+	SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool,
+		by oncall.By) error
 	RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error
 }
 
@@ -93,7 +96,8 @@ type TeamServices interface {
 type ScheduleChanges interface {
 	requests.ScheduleChanges
 	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error)
-	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result, scheduling.Calendars, error)
+	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result,
+		scheduling.Calendars, error)
 }
 
 // Audit reads the calendar's audit log.
@@ -144,7 +148,8 @@ type (
 
 // Routes returns the routes of this package.
 func Routes(d TeamsDeps) []routing.Route {
-	return slices.Concat(teams{d}.routes(), members{d}.routes(), roles{d}.routes(), services{d}.routes(), names{d}.routes(),
+	return slices.Concat(teams{d}.routes(), members{d}.routes(), roles{d}.routes(), services{d}.routes(),
+		names{d}.routes(),
 		rosters{d}.routes(), weekly{d}.routes())
 }
 
@@ -159,7 +164,8 @@ func (a teams) routes() []routing.Route {
 	}
 }
 
-// listTeams answers with the names of teams: of active ones, or of deleted ones with active=0. get_id=1 adds the numbers.
+// listTeams answers with the names of teams: of active ones, or of deleted ones with active=0. get_id=1 adds the
+// numbers.
 func (a teams) listTeams(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	active, err := activeParam(q)
@@ -170,7 +176,8 @@ func (a teams) listTeams(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cs, _ := params.Conditions(q, map[string]params.Kind{"name": params.Text, "id": params.Number, "email": params.Text})
+	cs, _ := params.Conditions(q, map[string]params.Kind{"name": params.Text, "id": params.Number,
+		"email": params.Text})
 	teams, err := a.Teams.Names(r.Context(), active)
 	if err != nil {
 		return err
@@ -263,7 +270,8 @@ func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
 	by := requests.By(r, nil)
 	by.Owner = admin.Name
 	_, err = a.Teams.Create(r.Context(), s, admin.ID, by)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, requests.Integrity(`team name "`+s.Name+`" already exists`)))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
+		requests.Integrity(`team name "`+s.Name+`" already exists`)))
 }
 
 // newSettings reads the settings of a new team, which must have a name and a time zone.
@@ -296,7 +304,8 @@ func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamS
 		return s, fault.Titled("invalid slack channel", "slack channel name needs to start with #")
 	}
 	if s.SlackNotifications != "" && s.SlackNotifications[0] != '#' {
-		return s, fault.Titled("invalid slack notifications channel", "slack channel notifications name needs to start with #")
+		return s, fault.Titled("invalid slack notifications channel",
+			"slack channel notifications name needs to start with #")
 	}
 	if s.TimeZone, err = requests.ZoneName(s.TimeZone); err != nil {
 		return s, fault.Titled("invalid payload", "requested scheduling_timezone is not a time zone: "+s.TimeZone)
@@ -310,7 +319,8 @@ func (a teams) planExists(ctx context.Context, plan string) error {
 		return nil
 	}
 	_, err := a.Plans.ByName(ctx, plan)
-	return fault.When(err, fault.NotFound, fault.Titled("invalid iris escalation plan", "no iris plan named "+plan+" exists"))
+	return fault.When(err, fault.NotFound, fault.Titled("invalid iris escalation plan", "no iris plan named "+plan+
+		" exists"))
 }
 
 // firstAdmin returns the administrator of a new team: the caller, or the person whom an application names.
@@ -322,11 +332,13 @@ func (a teams) firstAdmin(r *http.Request, b jsonbody.Object) (oncall.Person, er
 			return oncall.Person{}, err
 		}
 		if name == "" {
-			return oncall.Person{}, fault.Titled("invalid admin", "API requests must specify a team admin username in the admin field")
+			return oncall.Person{}, fault.Titled("invalid admin",
+				"API requests must specify a team admin username in the admin field")
 		}
 	}
 	p, err := a.People.ByName(r.Context(), name)
-	return p, fault.When(err, fault.NotFound, fault.Titled("invalid admin", "admin username "+name+" was not found in db"))
+	return p, fault.When(err, fault.NotFound, fault.Titled("invalid admin", "admin username "+name+
+		" was not found in db"))
 }
 
 // teamObject is a team as the wire shows it.
@@ -339,7 +351,8 @@ func teamObject(t oncall.Profile) map[string]any {
 	}
 }
 
-// getTeam answers with a team. fields selects its users, admins, services and rosters; without it the answer has all of them.
+// getTeam answers with a team. fields selects its users, admins, services and rosters; without it the answer has all of
+// them.
 func (a teams) getTeam(w http.ResponseWriter, r *http.Request) error {
 	q, ctx := r.URL.Query(), r.Context()
 	active, err := activeParam(q)
@@ -431,7 +444,8 @@ func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	err = a.Teams.Update(r.Context(), t.ID, p, requests.By(r, b.Raw))
-	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict, requests.Integrity("A team named '"+after.Name+"' already exists")))
+	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict,
+		requests.Integrity("A team named '"+after.Name+"' already exists")))
 }
 
 // patch reads the changes of a team's settings.
@@ -454,7 +468,8 @@ func (a teams) patch(b jsonbody.Object, is oncall.TeamSettings) (oncall.TeamPatc
 	if p.TimeZone != nil && *p.TimeZone != is.TimeZone {
 		zone, err := requests.ZoneName(*p.TimeZone)
 		if len(a.TimeZones) > 0 && !slices.Contains(a.TimeZones, zone) || err != nil {
-			return p, fault.Titled("invalid payload", "requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
+			return p, fault.Titled("invalid payload",
+				"requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
 		}
 		p.TimeZone = &zone
 	}
@@ -483,7 +498,8 @@ func (a teams) teamChanges(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := make([]map[string]any, len(entries))
 	for i, e := range entries {
-		out[i] = map[string]any{"description": string(e.Context), "timestamp": e.At.Unix(), "owner_name": e.Owner, "action_name": e.Action}
+		out[i] = map[string]any{"description": string(e.Context), "timestamp": e.At.Unix(), "owner_name": e.Owner,
+			"action_name": e.Action}
 	}
 	return routing.Answer(w, http.StatusOK, out)
 }

@@ -26,9 +26,9 @@ type duty struct {
 	start, end time.Time
 }
 
-// compare reads the events of the source again. At every instant at which either side changes, it compares who holds each
-// role of each team. For the source it uses Oncall's rule (start <= t < end, with subscriptions), for this side our
-// calendar.
+// compare reads the events of the source again. At every instant at which either side changes, it compares who holds
+// each role of each team. For the source it uses Oncall's rule (start <= t < end, with subscriptions), for this side
+// our calendar.
 func (im *importer) compare(ctx context.Context) error {
 	since := im.now.Add(-back)
 	there, until, err := im.duties(ctx, since)
@@ -68,8 +68,8 @@ func (im *importer) unreported() imports.Loader {
 	return imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}
 }
 
-// duties reads the events that end after since, and returns the end of the last one. It skips events whose team, role or
-// person does not exist: in Oncall they put nobody on call either.
+// duties reads the events that end after since, and returns the end of the last one. It skips events whose team, role
+// or person does not exist: in Oncall they put nobody on call either.
 func (im *importer) duties(ctx context.Context, since time.Time) (map[teamRole][]duty, time.Time, error) {
 	out, until := map[teamRole][]duty{}, im.now.Add(time.Second)
 	events := imports.From{Table: "event", Order: "id", Columns: "team_id role_id user_id start end"}

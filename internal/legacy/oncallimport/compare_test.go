@@ -19,7 +19,8 @@ var began = time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC)
 
 func minute(n int) time.Time { return began.Add(time.Duration(n) * time.Minute) }
 
-// The comparison computes only at boundaries of shifts. It must find the same differences as a comparison of every minute.
+// The comparison computes only at boundaries of shifts. It must find the same differences as a comparison of every
+// minute.
 func TestCompareMinuteByMinute(t *testing.T) {
 	t.Parallel()
 	const window = 120
@@ -34,11 +35,13 @@ func TestCompareMinuteByMinute(t *testing.T) {
 				there = append(there, duty{user, minute(start), minute(end)})
 			}
 			if side != 2 {
-				here = append(here, calendar.Shift{ID: calendar.ShiftID(i + 1), TeamID: 70, Role: "Primary", User: users.ID(user + 100), Start: minute(start), End: minute(end)})
+				here = append(here, calendar.Shift{ID: calendar.ShiftID(i + 1), TeamID: 70, Role: "Primary",
+					User: users.ID(user + 100), Start: minute(start), End: minute(end)})
 			}
 		}
 		c := comparing{
-			im:   &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]named{7: {"db", true}}, people: map[int64]named{1: {"ann", true}, 2: {"bob", true}}},
+			im: &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]named{7: {"db", true}},
+				people: map[int64]named{1: {"ann", true}, 2: {"bob", true}}},
 			team: 7, role: 1, there: there, here: calendar.NewTeamCalendar(70, minute(0), minute(window), here),
 			people: map[users.ID]int64{101: 1, 102: 2, 103: 3}, zone: time.UTC, since: minute(0), until: minute(window),
 		}
@@ -56,7 +59,8 @@ func TestCompareMinuteByMinute(t *testing.T) {
 					b = append(b, name)
 				}
 			}
-			at := slices.IndexFunc(found.Differences, func(d imports.Difference) bool { return !minute(m).Before(d.From) && minute(m).Before(d.Until) })
+			at := slices.IndexFunc(found.Differences,
+				func(d imports.Difference) bool { return !minute(m).Before(d.From) && minute(m).Before(d.Until) })
 			if slices.Equal(a, b) {
 				require.Equal(t, -1, at, "minute %d is the same", m)
 				continue
@@ -78,12 +82,14 @@ func TestCompareMinuteByMinute(t *testing.T) {
 func TestCompareReportsAMissingTeam(t *testing.T) {
 	t.Parallel()
 	c := comparing{
-		im:   &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]named{7: {"db", true}}, people: map[int64]named{1: {"ann", true}}},
+		im: &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]named{7: {"db", true}},
+			people: map[int64]named{1: {"ann", true}}},
 		team: 7, role: 1, there: []duty{{1, minute(5), minute(6)}}, zone: time.UTC, since: minute(0), until: minute(10),
 	}
 	var found imports.Comparison
 	c.run(&found)
-	require.Equal(t, []imports.Difference{{Team: "db", Role: "primary", Zone: "UTC", From: minute(5), Until: minute(6), There: []string{"ann"}, Here: []string{}}}, found.Differences)
+	require.Equal(t, []imports.Difference{{Team: "db", Role: "primary", Zone: "UTC", From: minute(5), Until: minute(6),
+		There: []string{"ann"}, Here: []string{}}}, found.Differences)
 }
 
 func TestSpan(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package oncallimport imports the database of LinkedIn's Oncall. It knows Oncall's tables and converts their values. Package
-// imports and its Store read and store the rows. internal/program/operator calls it.
+// Package oncallimport imports the database of LinkedIn's Oncall. It knows Oncall's tables and converts their values.
+// Package imports and its Store read and store the rows. internal/program/operator calls it.
 package oncallimport
 
 import (
@@ -35,20 +35,22 @@ type named struct {
 	active bool
 }
 
-// Run imports everything from source into store, compares who is on call before and after, and fills the report. The caller
-// decides whether the transaction is committed. now is the time around which calendars are compared.
+// Run imports everything from source into store, compares who is on call before and after, and fills the report. The
+// caller decides whether the transaction is committed. now is the time around which calendars are compared.
 func Run(ctx context.Context, source *imports.Source, store imports.OnCallStore, report *imports.Report, options Options, now time.Time) error {
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
 	im := &importer{
-		Loader: imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes, Region: options.Region, Names: map[string]map[int64]string{"user_id": {}, "team_id": {}}},
-		store:  store, now: now.UTC().Truncate(time.Second), people: map[int64]named{}, teams: map[int64]named{},
+		Loader: imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes,
+			Region: options.Region, Names: map[string]map[int64]string{"user_id": {}, "team_id": {}}},
+		store: store, now: now.UTC().Truncate(time.Second), people: map[int64]named{}, teams: map[int64]named{},
 	}
 	if err := im.Check("Oncall", "user", "team", "role", "roster", "schedule", "event", "team_user", "contact_mode"); err != nil {
 		return err
 	}
-	err := imports.RunAll(ctx, im.vocabulary, im.names, im.peopleAndTeams, im.members, im.calendars, im.settings, im.applications, im.audit,
+	err := imports.RunAll(ctx, im.vocabulary, im.names, im.peopleAndTeams, im.members, im.calendars, im.settings,
+		im.applications, im.audit,
 		func(ctx context.Context) error { return im.Leftovers(ctx, "Oncall", derived) })
 	if err != nil {
 		return err

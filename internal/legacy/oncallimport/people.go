@@ -6,14 +6,15 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
-// peopleAndTeams imports users with their contacts, and teams, including deleted ones. For a person who exists here, the
-// existing values take precedence.
+// peopleAndTeams imports users with their contacts, and teams, including deleted ones. For a person who exists here,
+// the existing values take precedence.
 func (im *importer) peopleAndTeams(ctx context.Context) error {
 	return im.Load(ctx, im.userTable(), imports.Table{
 		Class: "contacts", From: "user_contact", Order: "user_id, mode_id", Label: "$mode_id contact of $user_id",
 		Name: "user_contacts", Key: []string{"user_id", "mode"},
 		Columns: []imports.Column{
-			personColumn("user_id"), {Name: "mode", From: "mode_id", Value: im.Mode}, kept(im.Destination()), imports.Unverified(),
+			personColumn("user_id"), {Name: "mode", From: "mode_id",
+				Value: im.Mode}, kept(im.Destination()), imports.Unverified(),
 		},
 	}, im.teamTable(), imports.Table{
 		Class: "deleted teams", From: "deleted_team", Order: "team_id", Label: "deleted team $old_name", Name: "deleted_teams",
@@ -32,8 +33,9 @@ func (im *importer) userTable() imports.Table {
 			kept(imports.ZoneColumn()),
 			{Name: "time_zone_given", Type: "boolean", From: "time_zone", Same: "true", Hidden: true,
 				Value: func(row *imports.Row, column string) any { return !row.Null(column) }},
-			{Name: "photo_url", Same: "s.photo_url is null or s.photo_url is not distinct from t.photo_url", Empty: "t.photo_url is null",
-				Keep: true, Value: (*imports.Row).TextOrNil},
+			{Name: "photo_url", Same: "s.photo_url is null or s.photo_url is not distinct from t.photo_url",
+				Empty: "t.photo_url is null",
+				Keep:  true, Value: (*imports.Row).TextOrNil},
 			{Name: "active", Type: "boolean", Keep: true}, kept(imports.AdminColumn("god")),
 		},
 	}
@@ -61,14 +63,16 @@ func (im *importer) teamTable() imports.Table {
 			{Name: "oncall_id", Type: "bigint", From: "id", Value: known(im.teams)}, nameOf(im.teams),
 			{Name: "description", Same: "s.description in ('', t.description)", Empty: "t.description = ''"},
 			{Name: "time_zone", From: "scheduling_timezone", Empty: "t.time_zone = 'UTC'", Value: imports.Zone},
-			{Name: "active", Type: "boolean"}, optional("email", ""), optional("slack_channel", ""), optional("slack_channel_notifications", ""),
+			{Name: "active", Type: "boolean"}, optional("email", ""), optional("slack_channel",
+				""), optional("slack_channel_notifications", ""),
 			optional("iris_plan", ""), phone, {Name: "iris_enabled", Type: "boolean", Empty: "not t.iris_enabled"},
 			{Name: "api_managed", Type: "boolean", From: "api_managed_roster", Empty: "not t.api_managed"},
 		},
 	}
 }
 
-// known returns the conversion for numbers of people or teams. It ignores a row that is not in all: names has reported it.
+// known returns the conversion for numbers of people or teams. It ignores a row that is not in all: names has reported
+// it.
 func known(all map[int64]named) func(*imports.Row, string) any {
 	return func(row *imports.Row, column string) any {
 		id := row.Int(column)
@@ -121,7 +125,8 @@ func (im *importer) members(ctx context.Context) error {
 			Class: class, From: from, Order: "team_id, user_id", Label: label, Name: "team_members", Key: []string{"team_id", "user_id"},
 			Columns: []imports.Column{
 				teamColumn("team_id"), personColumn("user_id"),
-				{Name: "member", Type: "boolean", Same: "t.member or not s.member", Empty: "not t.member", Value: member}, position, admin,
+				{Name: "member", Type: "boolean", Same: "t.member or not s.member", Empty: "not t.member",
+					Value: member}, position, admin,
 			},
 		}
 	}

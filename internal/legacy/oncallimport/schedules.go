@@ -21,7 +21,8 @@ func (im *importer) calendars(ctx context.Context) error {
 		Class: "orders of schedules", From: "schedule_order", Order: "schedule_id, priority, user_id",
 		Label: "$user_id in the order of schedule $schedule_id",
 		Name:  "schedule_order", Key: []string{"schedule_id", "user_id"},
-		Columns: []imports.Column{byID("schedule_id", "schedules"), personColumn("user_id"), {Name: "priority", Type: "int"}},
+		Columns: []imports.Column{byID("schedule_id", "schedules"), personColumn("user_id"),
+			{Name: "priority", Type: "int"}},
 	}, im.eventTable())...)
 }
 
@@ -57,7 +58,8 @@ const longest = 366 * 24 * 3600
 // patterns reads the weekly patterns of all schedules.
 func (im *importer) patterns(ctx context.Context) (map[int64][]slot, error) {
 	out := map[int64][]slot{}
-	from := imports.From{Class: "schedule patterns", Table: "schedule_event", Order: "schedule_id, start, id", Columns: "id schedule_id start duration"}
+	from := imports.From{Class: "schedule patterns", Table: "schedule_event", Order: "schedule_id, start, id",
+		Columns: "id schedule_id start duration"}
 	err := im.Each(ctx, from, func(row *imports.Row) {
 		schedule, start, duration := row.Int("schedule_id"), row.Int("start"), row.Int("duration")
 		row.Label = fmt.Sprintf("shift %d of schedule %d", row.Int("id"), schedule)
@@ -83,7 +85,8 @@ func (im *importer) scheduleTable(patterns map[int64][]slot) imports.Table {
 		Class: "schedules", From: "schedule", Order: "id", Label: "schedule $id of $team_id for $role_id", Name: "schedules",
 		Columns: []imports.Column{
 			idColumn(), teamColumn("team_id"), byID("roster_id", "rosters"), roleColumn(),
-			{Name: "algorithm", From: "scheduler_id", Value: im.algorithm}, {Name: "advanced", Type: "boolean", From: "advanced_mode"},
+			{Name: "algorithm", From: "scheduler_id", Value: im.algorithm}, {Name: "advanced", Type: "boolean",
+				From: "advanced_mode"},
 			{Name: "threshold_days", Type: "int", From: "auto_populate_threshold"},
 			{Name: "pattern", Type: "jsonb", Value: func(row *imports.Row, _ string) any {
 				pattern := patterns[row.Int("id")]
@@ -110,7 +113,8 @@ func (im *importer) scheduleTable(patterns map[int64][]slot) imports.Table {
 // algorithm returns the algorithm of a schedule. A schedule with an algorithm that does not exist here is not imported.
 func (im *importer) algorithm(row *imports.Row, column string) any {
 	name := im.Known(row, column).(string)
-	ours := []scheduling.Algorithm{scheduling.Default, scheduling.RoundRobin, scheduling.NoSkipMatching, scheduling.MultiTeam}
+	ours := []scheduling.Algorithm{scheduling.Default, scheduling.RoundRobin, scheduling.NoSkipMatching,
+		scheduling.MultiTeam}
 	if !row.Dropped() && !slices.Contains(ours, scheduling.Algorithm(name)) {
 		row.Lose("there is no algorithm %s here; its shifts are taken", name)
 	}
@@ -121,7 +125,8 @@ func (im *importer) eventTable() imports.Table {
 	var start, end time.Time
 	return imports.Table{
 		Class: "events", From: "event", Order: "id", Label: "event $id, $user_id of $team_id from $start", Name: "shifts", Columns: []imports.Column{
-			idColumn(), teamColumn("team_id"), roleColumn(), personColumn("user_id"), {Name: "schedule_id", Type: "bigint"},
+			idColumn(), teamColumn("team_id"), roleColumn(), personColumn("user_id"), {Name: "schedule_id",
+				Type: "bigint"},
 			{Name: "starts_at", Type: "timestamptz", From: "start", Value: func(row *imports.Row, _ string) any {
 				var ok bool
 				start, end, ok = span(row)

@@ -31,7 +31,8 @@ func (im *importer) settings(ctx context.Context) error {
 		},
 	}, imports.Table{
 		Class: "pinned teams", From: "pinned_team", Order: "user_id, team_id", Label: "$team_id for $user_id",
-		Name: "pinned_teams", Key: []string{"user_id", "team_id"}, Columns: []imports.Column{personColumn("user_id"), teamColumn("team_id")},
+		Name: "pinned_teams", Key: []string{"user_id", "team_id"}, Columns: []imports.Column{personColumn("user_id"),
+			teamColumn("team_id")},
 	}, im.noticeTable(withRoles), imports.Table{
 		Class: "roles of settings", From: "setting_role", Order: "setting_id, role_id", Label: "$role_id of setting $setting_id",
 		Name: "notice_setting_roles", Key: []string{"setting_id", "role_id"},
@@ -40,7 +41,8 @@ func (im *importer) settings(ctx context.Context) error {
 }
 
 func (im *importer) noticeTable(withRoles map[int64]bool) imports.Table {
-	known := []string{"oncall_reminder", "offcall_reminder", "event_created", "event_edited", "event_deleted", "event_swapped", "event_substituted"}
+	known := []string{"oncall_reminder", "offcall_reminder", "event_created", "event_edited", "event_deleted",
+		"event_swapped", "event_substituted"}
 	kind := func(row *imports.Row, column string) any {
 		name := im.Known(row, column).(string)
 		switch {
@@ -65,14 +67,16 @@ func (im *importer) noticeTable(withRoles map[int64]bool) imports.Table {
 		Columns: []imports.Column{
 			idColumn(), personColumn("user_id"), teamColumn("team_id"), {Name: "mode", From: "mode_id", Value: im.Mode},
 			{Name: "type", From: "type_id", Value: kind},
-			{Name: "time_before", Type: "int", Value: orNil(func(row *imports.Row, column string) any { return row.Int32(column, 0) })},
-			{Name: "only_if_involved", Type: "boolean", Value: orNil(func(row *imports.Row, column string) any { return row.Bool(column) })},
+			{Name: "time_before", Type: "int",
+				Value: orNil(func(row *imports.Row, column string) any { return row.Int32(column, 0) })},
+			{Name: "only_if_involved", Type: "boolean",
+				Value: orNil(func(row *imports.Row, column string) any { return row.Bool(column) })},
 		},
 	}
 }
 
-// keyTable describes the keys of calendar feeds. The source refers to people and teams by name; here a key refers to them by
-// number.
+// keyTable describes the keys of calendar feeds. The source refers to people and teams by name; here a key refers to
+// them by number.
 func (im *importer) keyTable() imports.Table {
 	people, teams := numbers(im.people), numbers(im.teams)
 	subject := func(kind string, numbers map[string]int64) func(*imports.Row, string) any {
@@ -102,7 +106,8 @@ func (im *importer) keyTable() imports.Table {
 	}
 	return imports.Table{
 		Class: "iCal keys", From: "ical_key", Order: "requester, type, name", Reads: "type name", Label: "iCal key of $requester for $type $name",
-		Name: "ical_keys", Unique: []string{"@requester_id || ' user ' || @user_id", "@requester_id || ' team ' || @team_id"},
+		Name: "ical_keys", Unique: []string{"@requester_id || ' user ' || @user_id",
+			"@requester_id || ' team ' || @team_id"},
 		Yields: "another key for it exists here and is kept", Columns: []imports.Column{
 			{Name: "key", Hidden: true}, requester, user, team,
 			{Name: "created_at", Type: "timestamptz", From: "time_created", Value: func(row *imports.Row, column string) any {
@@ -124,8 +129,8 @@ func numbers(all map[int64]named) map[string]int64 {
 	return out
 }
 
-// applications imports programs with their keys, and permits them to use the on-call API. An application that exists here under the
-// same name keeps its key and gets Oncall's as well.
+// applications imports programs with their keys, and permits them to use the on-call API. An application that exists
+// here under the same name keeps its key and gets Oncall's as well.
 func (im *importer) applications(ctx context.Context) error {
 	var keys []imports.ApplicationKeys
 	from := imports.From{Class: "applications", Table: "application", Order: "id", Columns: "id name key"}
@@ -153,8 +158,10 @@ func (im *importer) applications(ctx context.Context) error {
 func (im *importer) audit(ctx context.Context) error {
 	return im.Load(ctx, imports.Table{
 		Class: "audit log", From: "audit", Order: "id", Label: "audit entry $id", Name: "oncall_audit", Columns: []imports.Column{
-			idColumn(), {Name: "at", Type: "timestamptz", From: "timestamp", Value: epoch("it has no time")}, {Name: "owner", From: "owner_name"},
-			{Name: "team", From: "team_name"}, {Name: "action", From: "action_name"}, {Name: "context", Type: "json", Hidden: true, Value: auditContext},
+			idColumn(), {Name: "at", Type: "timestamptz", From: "timestamp",
+				Value: epoch("it has no time")}, {Name: "owner", From: "owner_name"},
+			{Name: "team", From: "team_name"}, {Name: "action", From: "action_name"}, {Name: "context", Type: "json",
+				Hidden: true, Value: auditContext},
 		},
 	})
 }

@@ -12,8 +12,8 @@ import (
 
 // adoption describes the rows that may get their numbers from a predecessor.
 type adoption struct {
-	// here selects existing rows: space, kind, id, name, number. Numbers are unique within a space. space is the one space that all kinds
-	// share; "" = each kind has its own.
+	// here selects existing rows: space, kind, id, name, number. Numbers are unique within a space. space is the one
+	// space that all kinds share; "" = each kind has its own.
 	here   string
 	space  string
 	tables []numberedTable
@@ -31,11 +31,13 @@ func (r *Store) Adopt(ctx context.Context, targets []imports.Target) (out import
 		return out, nil
 	}
 	return r.adopt(ctx, targets, adoption{
-		here:   "select 'target' as space, kind, kind_id as id, name, target_id as number from targets",
-		space:  "target",
-		tables: []numberedTable{{"user", "users", "target_id"}, {"team", "teams", "target_id"}, {"mailing-list", "mailing_lists", "target_id"}},
+		here:  "select 'target' as space, kind, kind_id as id, name, target_id as number from targets",
+		space: "target",
+		tables: []numberedTable{{"user", "users", "target_id"}, {"team", "teams", "target_id"},
+			{"mailing-list", "mailing_lists", "target_id"}},
 		bound: referred("m.old", "plan_notifications.target_id incident_dynamic_targets.target_id application_quotas.target_id "+
-			"applications.fallback_target_id plans.fallback_target_id") + " or exists (select from tags where kind = 'target' and object_id = m.old)",
+			"applications.fallback_target_id plans.fallback_target_id") +
+			" or exists (select from tags where kind = 'target' and object_id = m.old)",
 		boundBy: "plans, incidents, quotas or tags",
 	})
 }
@@ -46,15 +48,16 @@ func (r *Store) AdoptOnCall(ctx context.Context, targets []imports.Target) (impo
 		here: `select 'user' as space, 'user' as kind, id, name, oncall_id as number from users
     union all select 'team', 'team', id, name, oncall_id from teams
     union all select 'role', 'role', id, name, id from oncall_roles`,
-		tables: []numberedTable{{"user", "users", "oncall_id"}, {"team", "teams", "oncall_id"}, {"role", "oncall_roles", "id"}},
+		tables: []numberedTable{{"user", "users", "oncall_id"}, {"team", "teams", "oncall_id"},
+			{"role", "oncall_roles", "id"}},
 		bound: "m.kind = 'role' and " + referred("m.old",
 			"schedules.role_id shifts.role_id team_subscriptions.role_id notice_setting_roles.role_id coverage_warnings.role_id"),
 		boundBy: "schedules or shifts",
 	})
 }
 
-// adopt gives existing rows the predecessor's numbers, and reports the moved rows. If a row cannot be moved, that is a conflict, and no
-// row is moved.
+// adopt gives existing rows the predecessor's numbers, and reports the moved rows. If a row cannot be moved, that is a
+// conflict, and no row is moved.
 func (r *Store) adopt(ctx context.Context, targets []imports.Target, a adoption) (out imports.Outcome, err error) {
 	for _, table := range []string{"wanted (space text, kind text, name text, number bigint)", "moves (kind text, id bigint, name text, old bigint, number bigint)"} {
 		if err := r.exec(ctx, "create temp table "+table+" on commit drop"); err != nil {
@@ -71,7 +74,8 @@ func (r *Store) adopt(ctx context.Context, targets []imports.Target, a adoption)
 		return out, fmt.Errorf("search for existing rows with the same names: %w", err)
 	}
 	const found = "select '%s', count(*), (array_agg(kind || ' ' || name || ': ' || old || '%s order by kind, old))[1:5] from moves m where %s having count(*) > 0"
-	bound := fmt.Sprintf(found, "its number here differs from the source, and "+a.boundBy+" here refer to it", " here'", a.bound)
+	bound := fmt.Sprintf(found, "its number here differs from the source, and "+a.boundBy+" here refer to it",
+		" here'", a.bound)
 	if err := r.reasons(ctx, check{imports.Conflict, true, bound}, &out); err != nil {
 		return out, err
 	}
@@ -95,9 +99,10 @@ func (r *Store) adopt(ctx context.Context, targets []imports.Target, a adoption)
 	return out, r.exec(ctx, "drop table wanted, moves")
 }
 
-// movesSQL computes new numbers. $1 is true in the first import. Then a row whose name the predecessor has gets the predecessor's number,
-// and any other row whose number the predecessor uses gets a new one. Later imports give a row its number from the predecessor only if no
-// other row here has that number and the predecessor does not use the old one.
+// movesSQL computes new numbers. $1 is true in the first import. Then a row whose name the predecessor has gets the
+// predecessor's number, and any other row whose number the predecessor uses gets a new one. Later imports give a row
+// its number from the predecessor only if no other row here has that number and the predecessor does not use the old
+// one.
 const movesSQL = `insert into moves
 with here as (%s), known as (
     select distinct on (kind, lower(name)) kind, lower(name) as name, number from wanted order by kind, lower(name), number

@@ -19,8 +19,8 @@ import (
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// Imports stores the data of a predecessor. One import is one transaction, however long it takes. The statements are built from
-// the descriptions of tables, because sqlc does not know temporary tables (ADR 0018).
+// Imports stores the data of a predecessor. One import is one transaction, however long it takes. The statements are
+// built from the descriptions of tables, because sqlc does not know temporary tables (ADR 0018).
 type Imports struct {
 	db   *postgres.DB
 	keys *auth.Keys
@@ -32,8 +32,8 @@ func New(d *postgres.DB, keys *auth.Keys) *Imports { return &Imports{db: d, keys
 // errNotKept rolls back a transaction whose changes are not wanted.
 var errNotKept = errors.New("rolled back as asked")
 
-// Run calls f with a store and commits when f returns true. Otherwise nothing is stored. name identifies the source in the audit log
-// and in later runs. A second import at the same time is a Conflict.
+// Run calls f with a store and commits when f returns true. Otherwise nothing is stored. name identifies the source in
+// the audit log and in later runs. A second import at the same time is a Conflict.
 func (i *Imports) Run(ctx context.Context, name string, f func(*Store) (keep bool, err error)) error {
 	conn, err := i.db.Pool().Acquire(ctx)
 	if err != nil {
@@ -83,7 +83,8 @@ type Store struct {
 	aside []imports.ApplicationKeys
 }
 
-// begin removes the timeouts of statements for this transaction, locks out other imports, and reads whether this is the first one.
+// begin removes the timeouts of statements for this transaction, locks out other imports, and reads whether this is the
+// first one.
 func (r *Store) begin(ctx context.Context) error {
 	var alone bool
 	err := r.tx.QueryRow(ctx, `-- name: BeginImport :one
@@ -187,8 +188,8 @@ func (r *Store) merge(ctx context.Context, t imports.Table, out *imports.Outcome
 	return r.insert(ctx, t, out)
 }
 
-// insert stores the new rows. If the database refuses one in spite of the checks, that is a conflict, and none is stored. The import
-// continues, to report more conflicts.
+// insert stores the new rows. If the database refuses one in spite of the checks, that is a conflict, and none is
+// stored. The import continues, to report more conflicts.
 func (r *Store) insert(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	err := pgx.BeginFunc(ctx, r.tx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, insertSQL(t))

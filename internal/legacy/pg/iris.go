@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
-// followUps are statements that run after the rows of a table were inserted, while resolved and fresh can still be read.
-// Incidents that are imported while they escalate are remembered until Resume.
+// followUps are statements that run after the rows of a table were inserted, while resolved and fresh can still be
+// read. Incidents that are imported while they escalate are remembered until Resume.
 var followUps = map[string][]string{
 	"incidents": {
 		`insert into incident_contexts (incident_id, context) select s.id, s.context from resolved s join fresh f on f.ord = s.ord`,
@@ -47,10 +47,11 @@ where h.id = c.message_id`,
 }
 
 // unusedSQL is the condition that no row refers to an application (a).
-var unusedSQL = "a.secondary_key_sealed is null and a.fallback_role is null and not a.paused and not " + referred("a.id",
-	"incidents.application_id messages.application_id message_history.application_id notification_requests.application_id "+
-		"template_contents.application_id application_variables.application_id application_owners.application_id "+
-		"notification_categories.application_id user_application_modes.application_id")
+var unusedSQL = "a.secondary_key_sealed is null and a.fallback_role is null and not a.paused and not " +
+	referred("a.id",
+		"incidents.application_id messages.application_id message_history.application_id notification_requests.application_id "+
+			"template_contents.application_id application_variables.application_id application_owners.application_id "+
+			"notification_categories.application_id user_application_modes.application_id")
 
 // referred is the condition that a row has the value id in one of the columns (table.column, separated by spaces).
 func referred(id, columns string) string {
@@ -74,8 +75,8 @@ func (r *Store) makeRoom(ctx context.Context, t imports.Table) error {
 	return nil
 }
 
-// makeApplicationRoom deletes the first application if it was not used. Applications that came with Oncall's data and are not used
-// otherwise are set aside until SealKeys: Iris may have them under another number.
+// makeApplicationRoom deletes the first application if it was not used. Applications that came with Oncall's data and
+// are not used otherwise are set aside until SealKeys: Iris may have them under another number.
 func (r *Store) makeApplicationRoom(ctx context.Context) error {
 	rows, err := r.tx.Query(ctx, `delete from applications a where a.allow_oncall and a.key_sealed is not null
     and (lower(a.name) = 'iris' or not (a.auth_only or a.allow_other_app_incidents or a.allow_authenticating_users or a.relay or exists (select from application_modes m where m.application_id = a.id)))
@@ -95,7 +96,8 @@ func (r *Store) makeApplicationRoom(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("put applications of the on-call API aside: %w", err)
 	}
-	return r.exec(ctx, "delete from applications a where lower(a.name) = 'iris' and a.key_sealed is null and "+unusedSQL)
+	return r.exec(ctx, "delete from applications a where lower(a.name) = 'iris' and a.key_sealed is null and "+
+		unusedSQL)
 }
 
 // putBack returns the applications that makeApplicationRoom put aside, after those of Iris.

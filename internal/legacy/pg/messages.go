@@ -12,10 +12,11 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
-// storedMessage describes a message of Iris in history. An existing message with the same number is the same message if time, incident
-// and application are equal.
+// storedMessage describes a message of Iris in history. An existing message with the same number is the same message if
+// time, incident and application are equal.
 func storedMessage() imports.Table {
-	t := imports.Table{Name: "message_history", Key: []string{"id"}, Columns: []imports.Column{{Name: "id", Type: "bigint"}}}
+	t := imports.Table{Name: "message_history", Key: []string{"id"},
+		Columns: []imports.Column{{Name: "id", Type: "bigint"}}}
 	for _, name := range strings.Fields("created_at bucket incident_id application_id") {
 		t.Columns = append(t.Columns, imports.Column{Name: name})
 	}
@@ -28,8 +29,8 @@ func storedMessage() imports.Table {
 
 var highestNumber = strconv.Itoa(imports.HighestNumber)
 
-// resolveMessagesSQL computes the step, round and state of every message. A message that still waited counts as cancelled while
-// its incident escalates: after Resume the engine makes it again.
+// resolveMessagesSQL computes the step, round and state of every message. A message that still waited counts as
+// cancelled while its incident escalates: after Resume the engine makes it again.
 var resolveMessagesSQL = `create temp table resolved on commit drop as
 with rounds as (
     select id, row_number() over (partition by incident_id, notification_id, target_id order by id) - 1 as repeat
@@ -101,10 +102,11 @@ func (r *Store) loadMessages(ctx context.Context, t imports.Table, records impor
 	return out, r.finishLoad(ctx, storedMessage(), &out)
 }
 
-// resumeSQL reconstructs the progress of an incident in its step (escalation.Progress). A notification was made as often as the
-// largest number of its messages to one person. An optional notification without messages, while others of the step have some,
-// reached nobody. An incident with unsent messages counts as reopened: the engine makes rounds with cancelled messages again, for
-// the people who did not get theirs. Times in the future (from a wrong clock) count as now, so that no page waits for them.
+// resumeSQL reconstructs the progress of an incident in its step (escalation.Progress). A notification was made as
+// often as the largest number of its messages to one person. An optional notification without messages, while others of
+// the step have some, reached nobody. An incident with unsent messages counts as reopened: the engine makes rounds with
+// cancelled messages again, for the people who did not get theirs. Times in the future (from a wrong clock) count as
+// now, so that no page waits for them.
 const resumeSQL = `with made as (
     select i.id, n.position, n.optional, n.id as notification, max(h.repeat) + 1 as made,
         least(min(h.created_at), clock_timestamp()) as first, least(max(h.created_at), clock_timestamp()) as last
@@ -148,8 +150,8 @@ select i.id, 'operator', '`+text+`' from incidents i join resuming r on r.id = i
 const numberedTables = `applications templates plan_notifications incidents comments responses message_changes notification_categories devices
 	oncall_roles services rosters shifts notice_settings oncall_audit`
 
-// numbers returns, for each sequence, the query of the numbers in use. It includes references to deleted rows, such as the plan of a
-// message in history: a new row must not get that number.
+// numbers returns, for each sequence, the query of the numbers in use. It includes references to deleted rows, such as
+// the plan of a message in history: a new row must not get that number.
 func numbers() map[string]string {
 	all := map[string]string{
 		"'target_ids'":  "select target_id from targets",
@@ -165,8 +167,8 @@ func numbers() map[string]string {
 	return all
 }
 
-// moveNumbersOn moves the sequences beyond the imported numbers. A rollback does not undo that, so it is the last step before
-// the commit.
+// moveNumbersOn moves the sequences beyond the imported numbers. A rollback does not undo that, so it is the last step
+// before the commit.
 func (r *Store) moveNumbersOn(ctx context.Context) error {
 	for sequence, numbers := range numbers() {
 		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(max(n), 0) as most from (%[2]s) as u(n)) h
@@ -192,7 +194,8 @@ insert into application_modes (application_id, mode) select made.id, m.name from
 	if err := db.New(r.tx).SettleImportedContacts(ctx); err != nil {
 		return fmt.Errorf("verify contacts: %w", err)
 	}
-	err = auditlog.Write(ctx, db.New(r.tx), audit.Entry{Actor: importActor, Action: r.action(), Object: "database", Detail: detail})
+	err = auditlog.Write(ctx, db.New(r.tx), audit.Entry{Actor: importActor, Action: r.action(), Object: "database",
+		Detail: detail})
 	r.finished = err == nil
 	return err
 }

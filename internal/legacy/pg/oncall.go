@@ -28,8 +28,9 @@ func (r *Store) AllowOnCall(ctx context.Context, all []imports.ApplicationKeys) 
 		out.Read++
 		name := imports.Fold(k.Name)
 		if done[name] {
-			out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true, Examples: []string{"application " + k.Name},
-				Text: "two of them have the same name or position here, where upper and lower case are equal: rename one"})
+			out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true,
+				Examples: []string{"application " + k.Name},
+				Text:     "two of them have the same name or position here, where upper and lower case are equal: rename one"})
 			continue
 		}
 		done[name] = true
@@ -65,7 +66,8 @@ select id from made`, k.Name).Scan(&id); err != nil {
 			return err
 		}
 		out.Taken++
-		_, err = r.tx.Exec(ctx, "update applications set key_sealed = $2 where id = $1", id, apps.Seal(id, "primary", k.Primary))
+		_, err = r.tx.Exec(ctx, "update applications set key_sealed = $2 where id = $1", id,
+			apps.Seal(id, "primary", k.Primary))
 		return err
 	case err != nil:
 		return err

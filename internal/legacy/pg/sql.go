@@ -9,9 +9,9 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/imports"
 )
 
-// The statements of a load. Three temporary tables hold its rows: staged has the rows as they were read, resolved has them
-// with the numbers of this database (lost is the reason why a row cannot be imported), and fresh has the new rows. All names
-// come from the descriptions of tables in our code.
+// The statements of a load. Three temporary tables hold its rows: staged has the rows as they were read, resolved has
+// them with the numbers of this database (lost is the reason why a row cannot be imported), and fresh has the new rows.
+// All names come from the descriptions of tables in our code.
 
 func column(name string) string { return `"` + name + `"` }
 
@@ -32,7 +32,8 @@ func resolveSQL(t imports.Table) string {
 	var take, joins []string
 	lost, cut := "case", "array_remove(array[null::text"
 	if numberedBy(t) {
-		lost += fmt.Sprintf(" when s.%s not between 1 and %d then '%s'", column(t.Key[0]), imports.HighestNumber, imports.WrongNumber)
+		lost += fmt.Sprintf(" when s.%s not between 1 and %d then '%s'", column(t.Key[0]), imports.HighestNumber,
+			imports.WrongNumber)
 	}
 	for i, c := range t.Columns {
 		name := column(c.Name)
@@ -42,7 +43,8 @@ func resolveSQL(t imports.Table) string {
 		}
 		alias := fmt.Sprintf("r%d", i)
 		take = append(take, fmt.Sprintf("%s.%s as %s", alias, column(c.Ref.Take), name))
-		joins = append(joins, fmt.Sprintf("left join %s %s on %s.%s = s.%s", c.Ref.Table, alias, alias, column(c.Ref.Match), name))
+		joins = append(joins, fmt.Sprintf("left join %s %s on %s.%s = s.%s", c.Ref.Table, alias, alias,
+			column(c.Ref.Match), name))
 		missing := fmt.Sprintf("s.%s is not null and %s.%s is null", name, alias, column(c.Ref.Match))
 		if c.Ref.Optional {
 			cut += fmt.Sprintf(", case when %s then '%s' end", missing, c.Name)
@@ -79,10 +81,12 @@ type check struct {
 
 const examples = "(array_agg(label order by ord))[1:5]"
 
-// checks returns the queries that compare the resolved rows with existing ones, in order. first says that this is the first import.
+// checks returns the queries that compare the resolved rows with existing ones, in order. first says that this is the
+// first import.
 func checks(t imports.Table, first bool) []check {
 	all := []check{
-		{imports.NotTaken, true, "select lost, count(*), " + examples + " from resolved where lost is not null group by lost"},
+		{imports.NotTaken, true, "select lost, count(*), " + examples +
+			" from resolved where lost is not null group by lost"},
 		{imports.NotTaken, false, "select 'its ' || c || ' refers to a row that does not exist; the rest was taken', count(*), " + examples +
 			" from resolved, unnest(cut) as c where lost is null group by c"},
 	}
@@ -129,7 +133,8 @@ func agree(c imports.Column) string {
 	return fmt.Sprintf("s.%s%s is not distinct from t.%s%s", column(c.Name), cast, column(c.Name), cast)
 }
 
-// fillSQL sets columns of stored rows that are still empty, and lists the changed rows; "" = the table has no such columns.
+// fillSQL sets columns of stored rows that are still empty, and lists the changed rows; "" = the table has no such
+// columns.
 func fillSQL(t imports.Table) string {
 	var sets, before, after []string
 	for _, c := range t.Columns {
@@ -167,7 +172,8 @@ from resolved s join %s t on %s where s.lost is null and not (%s)`, c.Name, side
 	if checks == nil {
 		return ""
 	}
-	return "select reason, count(*), " + examples + " from (" + strings.Join(checks, " union all ") + ") k group by reason"
+	return "select reason, count(*), " + examples + " from (" + strings.Join(checks, " union all ") +
+		") k group by reason"
 }
 
 // differSQL lists stored rows that differ, with both values.
@@ -195,8 +201,8 @@ from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as sides
 		strings.Join(what, ", "), strings.Join(parts, ", "), t.Name, sameKey(t), agrees(t))
 }
 
-// twinChecks lists rows with the same name (or another unique value) as another row in either database, and deletes them. A statement
-// that deletes may return the deleted rows, which are reported at once.
+// twinChecks lists rows with the same name (or another unique value) as another row in either database, and deletes
+// them. A statement that deletes may return the deleted rows, which are reported at once.
 func twinChecks(t imports.Table) []check {
 	kind := imports.Conflict
 	twice, taken := "two of them have the same name or position here, where upper and lower case are equal: rename one", "another row here has its name, address or position"
@@ -206,7 +212,8 @@ func twinChecks(t imports.Table) []check {
 	}
 	var out []check
 	for _, unique := range t.Unique {
-		key, there, here := "t."+column(t.Key[0]), strings.ReplaceAll(unique, "@", "s."), strings.ReplaceAll(unique, "@", "t.")
+		key, there, here := "t."+column(t.Key[0]), strings.ReplaceAll(unique, "@", "s."), strings.ReplaceAll(unique,
+			"@", "t.")
 		out = append(out, check{kind, true, fmt.Sprintf(`with twins as (
     select s.ord, s.label, u.v, row_number() over (partition by u.v order by s.ord) as nth, first_value(s.label) over (partition by u.v order by s.ord) as first
     from resolved s cross join lateral (select %s as v) u where s.lost is null and u.v is not null
@@ -227,7 +234,8 @@ from gone having count(*) > 0`, key, t.Name, here, there, sameKey(t), taken, bot
 }
 
 func sameSQL(t imports.Table) string {
-	return fmt.Sprintf("select count(*) from resolved s join %s t on %s where s.lost is null and %s", t.Name, sameKey(t), agrees(t))
+	return fmt.Sprintf("select count(*) from resolved s join %s t on %s where s.lost is null and %s", t.Name,
+		sameKey(t), agrees(t))
 }
 
 // freshSQL lists the rows that are new, before they are inserted: later statements need them.

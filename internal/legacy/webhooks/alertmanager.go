@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// alertGroup has the fields of version 4 of Alertmanager's webhook payload that decide about incidents. The context of the incident has
-// the whole payload.
+// alertGroup has the fields of version 4 of Alertmanager's webhook payload that decide about incidents. The context of
+// the incident has the whole payload.
 type alertGroup struct {
 	Version      string            `json:"version"`
 	GroupKey     string            `json:"groupKey"`
@@ -40,8 +40,8 @@ type alert struct {
 // planLabel is the label that names the plan if the query does not.
 const planLabel = "groupLabels.iris_plan"
 
-// alertmanager reads a delivery. The query names the plan, else the group label or common label iris_plan. A delivery without a
-// status is firing.
+// alertmanager reads a delivery. The query names the plan, else the group label or common label iris_plan. A delivery
+// without a status is firing.
 func alertmanager(p payload) (delivery, error) {
 	var g alertGroup
 	if err := json.Unmarshal(p.body, &g); err != nil {
@@ -75,7 +75,8 @@ func wrongType(err error) string {
 	if !errors.As(err, &wrong) {
 		return err.Error()
 	}
-	must := map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "a list", reflect.Struct: "an object"}[wrong.Type.Kind()]
+	must := map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "a list",
+		reflect.Struct: "an object"}[wrong.Type.Kind()]
 	if must == "" || strings.HasSuffix(wrong.Field, "abels") { // the error is in the map of labels or in a value of it
 		must = "an object of strings"
 	}
@@ -113,7 +114,8 @@ func alertsOf(alerts []alert) []incidents.Alert {
 	out := make([]incidents.Alert, 0, len(alerts))
 	at := map[string]int{}
 	for _, a := range alerts {
-		stored := incidents.Alert{Fingerprint: a.id(), Firing: a.Status != "resolved", StartsAt: instant(a.StartsAt), EndsAt: instant(a.EndsAt)}
+		stored := incidents.Alert{Fingerprint: a.id(), Firing: a.Status != "resolved", StartsAt: instant(a.StartsAt),
+			EndsAt: instant(a.EndsAt)}
 		if len(a.Labels) > 0 {
 			stored.Labels, _ = json.Marshal(a.Labels) // a map of strings is always valid JSON
 		}
@@ -132,8 +134,8 @@ func alertsOf(alerts []alert) []incidents.Alert {
 	return out
 }
 
-// instant reads a time of the sender, in microseconds, as PostgreSQL stores it. It returns zero for a missing or unreadable time, and for
-// the year 1, which senders use for a missing time.
+// instant reads a time of the sender, in microseconds, as PostgreSQL stores it. It returns zero for a missing or
+// unreadable time, and for the year 1, which senders use for a missing time.
 func instant(s string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || t.Year() <= 1 || t.Year() > 9999 {

@@ -125,13 +125,15 @@ func setupAll(t *testing.T) (*fakes, func(name, query, body string) *http.Respon
 	t.Helper()
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
 	log := testlog.New(t, zap.DebugLevel)
-	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(_ context.Context, b buckets.Set) { f.woken.Union(b) }, Log: log, Enabled: Names()})
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log),
+		Wake: func(_ context.Context, b buckets.Set) { f.woken.Union(b) }, Log: log, Enabled: Names()})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	s.Routes(r)
 	return f, func(name, query, body string) *http.Response {
 		w := httptest.NewRecorder()
-		r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/"+name+"?"+query, strings.NewReader(body)))
+		r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/"+name+"?"+query,
+			strings.NewReader(body)))
 		return w.Result()
 	}
 }
@@ -160,11 +162,13 @@ func TestFiringOpensOnceAndResolvedResolves(t *testing.T) {
 	require.Equal(t, "300", text(t, r), "the other half of an HA pair gets the same incident")
 	require.Empty(t, f.updates)
 
-	more := strings.Replace(firing, `"alerts":[`, `"alerts":[{"status":"firing","labels":{"alertname":"DiskFull","instance":"db2"},"startsAt":"2026-11-20T10:01:00Z","fingerprint":"b2"},`, 1)
+	more := strings.Replace(firing, `"alerts":[`,
+		`"alerts":[{"status":"firing","labels":{"alertname":"DiskFull","instance":"db2"},"startsAt":"2026-11-20T10:01:00Z","fingerprint":"b2"},`, 1)
 	require.Equal(t, "300", text(t, post(signed, more)))
 	require.Equal(t, []string{"the alert group changed: 1 new alert (DiskFull)"}, f.updates)
 
-	require.Equal(t, "300", text(t, post(signed, strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`, 1))))
+	require.Equal(t, "300", text(t, post(signed, strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`,
+		1))))
 	require.Equal(t, []incidents.ID{300}, f.resolved)
 	r = post(signed, strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`, 1))
 	require.Equal(t, http.StatusCreated, r.StatusCode, "nothing open: nothing to do")
@@ -179,26 +183,34 @@ func TestAlertmanagerRefusals(t *testing.T) {
 		status      int
 		says        string
 	}{
-		"no application":    {"key=first", firing, 400, `The \"application\" parameter is required.`},
-		"no key":            {"application=db", firing, 400, `The \"key\" parameter is required.`},
-		"unknown app":       {"application=x&key=first", firing, 401, "Unknown application or wrong key"},
-		"wrong key":         {"application=db&key=None", firing, 401, "Unknown application or wrong key"},
-		"no JSON":           {signed, "{", 400, "Invalid json in post body"},
-		"an array":          {signed, "[]", 400, "Invalid json in post body"},
-		"no status":         {signed, strings.Replace(noPlan, `"status":"firing","alerts"`, `"alerts"`, 1), 400, "missing version, status and/or alert attributes"},
-		"nothing":           {signed, `{}`, 400, "missing version, status and/or alert attributes"},
-		"strange status":    {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"status":"odd","alerts"`, 1), 400, `status must be`},
-		"wrong types":       {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`, `"groupLabels":7`, 1), 400, "groupLabels"},
-		"no plan":           {signed, noPlan, 400, "missing iris_plan in group labels"},
-		"unknown plan":      {signed + "&plan=nope", firing, 404, "there is no active plan named nope"},
-		"resolved, no plan": {signed + "&plan=nope", strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`, 1), 404, "there is no active plan named nope"},
-		"NUL in the plan":   {signed + "&plan=%00", firing, 404, "no such plan"},
-		"plan not UTF-8":    {signed + "&plan=%ff", firing, 404, "no such plan"},
-		"label a number":    {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`, `"groupLabels":{"alertname":7}`, 1), 400, `"groupLabels must be an object of strings"`},
-		"start a number":    {signed, strings.Replace(firing, `"startsAt":"2026-11-20T10:00:00.123Z"`, `"startsAt":7`, 1), 400, `"alerts.startsAt must be a string"`},
-		"alerts an object":  {signed, strings.Replace(firing, `"alerts":[`, `"alerts":{},"x":[`, 1), 400, `"alerts must be a list"`},
-		"an alert a text":   {signed, strings.Replace(firing, `"alerts":[`, `"alerts":["x",`, 1), 400, `"alerts must be an object"`},
-		"longer than ever":  {signed, `"` + strings.Repeat("x", 16<<20) + `"`, 413, "larger than the limit"},
+		"no application": {"key=first", firing, 400, `The \"application\" parameter is required.`},
+		"no key":         {"application=db", firing, 400, `The \"key\" parameter is required.`},
+		"unknown app":    {"application=x&key=first", firing, 401, "Unknown application or wrong key"},
+		"wrong key":      {"application=db&key=None", firing, 401, "Unknown application or wrong key"},
+		"no JSON":        {signed, "{", 400, "Invalid json in post body"},
+		"an array":       {signed, "[]", 400, "Invalid json in post body"},
+		"no status": {signed, strings.Replace(noPlan, `"status":"firing","alerts"`, `"alerts"`, 1), 400,
+			"missing version, status and/or alert attributes"},
+		"nothing": {signed, `{}`, 400, "missing version, status and/or alert attributes"},
+		"strange status": {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"status":"odd","alerts"`,
+			1), 400, `status must be`},
+		"wrong types": {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`,
+			`"groupLabels":7`, 1), 400, "groupLabels"},
+		"no plan":      {signed, noPlan, 400, "missing iris_plan in group labels"},
+		"unknown plan": {signed + "&plan=nope", firing, 404, "there is no active plan named nope"},
+		"resolved, no plan": {signed + "&plan=nope", strings.Replace(firing, `"status":"firing"`,
+			`"status":"resolved"`, 1), 404, "there is no active plan named nope"},
+		"NUL in the plan": {signed + "&plan=%00", firing, 404, "no such plan"},
+		"plan not UTF-8":  {signed + "&plan=%ff", firing, 404, "no such plan"},
+		"label a number": {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`,
+			`"groupLabels":{"alertname":7}`, 1), 400, `"groupLabels must be an object of strings"`},
+		"start a number": {signed, strings.Replace(firing, `"startsAt":"2026-11-20T10:00:00.123Z"`, `"startsAt":7`,
+			1), 400, `"alerts.startsAt must be a string"`},
+		"alerts an object": {signed, strings.Replace(firing, `"alerts":[`, `"alerts":{},"x":[`, 1), 400,
+			`"alerts must be a list"`},
+		"an alert a text": {signed, strings.Replace(firing, `"alerts":[`, `"alerts":["x",`, 1), 400,
+			`"alerts must be an object"`},
+		"longer than ever": {signed, `"` + strings.Repeat("x", 16<<20) + `"`, 413, "larger than the limit"},
 	} {
 		_, post := setup(t)
 		r := post(c.query, c.body)
@@ -206,14 +218,17 @@ func TestAlertmanagerRefusals(t *testing.T) {
 		require.Contains(t, text(t, r), c.says, name)
 	}
 	_, post := setup(t)
-	require.Equal(t, http.StatusCreated, post(signed+"&plan=other", noPlan).StatusCode, "the plan may come from the query")
-	require.Equal(t, "301", text(t, post(signed, `{"groupLabels":{"iris_plan":"db"}}`)), "the plan is all that must be there")
+	require.Equal(t, http.StatusCreated, post(signed+"&plan=other", noPlan).StatusCode,
+		"the plan may come from the query")
+	require.Equal(t, "301", text(t, post(signed, `{"groupLabels":{"iris_plan":"db"}}`)),
+		"the plan is all that must be there")
 }
 
 func TestDeliveriesWithAnyCharactersAreAccepted(t *testing.T) {
 	t.Parallel()
 	f, post := setup(t)
-	odd := strings.NewReplacer(`"a1"`, `"a\u0000"`, `"groupKey":"`, `"groupKey":"\u0000`, `disk of`, `\ud800\u0000`).Replace(firing)
+	odd := strings.NewReplacer(`"a1"`, `"a\u0000"`, `"groupKey":"`, `"groupKey":"\u0000`, `disk of`,
+		`\ud800\u0000`).Replace(firing)
 	r := post(signed, odd)
 	require.Equal(t, http.StatusCreated, r.StatusCode, "a page is not lost over a character")
 	require.NotContains(t, string(f.context)+string(f.facts[300]), `\u0000`)
@@ -226,14 +241,16 @@ func TestRefusedAlertsAreLoggedWithTheReason(t *testing.T) {
 	t.Parallel()
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
 	core, logged := observer.New(zap.WarnLevel)
-	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.NewNop()), Wake: func(context.Context, buckets.Set) {}, Log: zap.New(core)})
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.NewNop()),
+		Wake: func(context.Context, buckets.Set) {}, Log: zap.New(core)})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	s.Routes(r)
 	for query, reason := range map[string]string{
 		signed + "&plan=nope": "there is no active plan named nope", "application=db&key=hush": "Authentication failure: Unknown application or wrong key",
 	} {
-		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/alertmanager?"+query, strings.NewReader(firing)))
+		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost,
+			"/v0/webhooks/alertmanager?"+query, strings.NewReader(firing)))
 		entries := logged.TakeAll()
 		require.Len(t, entries, 1)
 		require.Equal(t, "alert refused", entries[0].Message)
@@ -267,7 +284,8 @@ func TestKnownGroupsAreAcceptedDuringAFlood(t *testing.T) {
 	require.Equal(t, "300", text(t, r))
 	require.Equal(t, 7, f.accepted, "only the first")
 	require.Equal(t, http.StatusServiceUnavailable, post("grafana", planned200, unified).StatusCode, "another group")
-	require.Equal(t, http.StatusServiceUnavailable, post("rackspace", planned200, event).StatusCode, "events have no group")
+	require.Equal(t, http.StatusServiceUnavailable, post("rackspace", planned200, event).StatusCode,
+		"events have no group")
 }
 
 func FuzzAlertmanager(f *testing.F) {

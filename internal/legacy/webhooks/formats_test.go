@@ -37,8 +37,10 @@ const planned200 = signed + "&plan=db"
 func TestGrafanaOpensOneIncidentPerGroupAndResolvesIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ burns, over, other string }{
-		"unified alerting": {unified, strings.Replace(unified, `"status":"firing","orgId"`, `"status":"resolved","orgId"`, 1), strings.Replace(unified, `{}:{`, `{}/x:{`, 1)},
-		"single rules":     {ruled, strings.Replace(ruled, `"state":"alerting"`, `"state":"ok"`, 1), strings.Replace(ruled, `"ruleId":9`, `"ruleId":10`, 1)},
+		"unified alerting": {unified, strings.Replace(unified, `"status":"firing","orgId"`,
+			`"status":"resolved","orgId"`, 1), strings.Replace(unified, `{}:{`, `{}/x:{`, 1)},
+		"single rules": {ruled, strings.Replace(ruled, `"state":"alerting"`, `"state":"ok"`, 1),
+			strings.Replace(ruled, `"ruleId":9`, `"ruleId":10`, 1)},
 	} {
 		f, post := setupAll(t)
 		says := func(n string) string { // the older form gets an empty answer
@@ -69,7 +71,8 @@ func TestGrafanaAcceptsAnyObject(t *testing.T) {
 	t.Parallel()
 	_, post := setupAll(t)
 	require.Equal(t, "300", text(t, post("grafana", planned200, `{"what":"ever"}`)))
-	require.Equal(t, "301", text(t, post("grafana", planned200, `{"what":"ever"}`)), "nothing says that it is the same problem")
+	require.Equal(t, "301", text(t, post("grafana", planned200, `{"what":"ever"}`)),
+		"nothing says that it is the same problem")
 }
 
 func TestEventsAndTicketsOpenAnIncidentEach(t *testing.T) {
@@ -95,24 +98,41 @@ func TestRefusalsOfFormats(t *testing.T) {
 		status              int
 		says                string // the whole body
 	}{
-		"grafana, no plan":         {"grafana", signed, ruled, 400, `{"title":"Missing parameter","description":"The \"plan\" parameter is required."}`},
-		"grafana, unknown plan":    {"grafana", signed + "&plan=nope", ruled, 400, `{"title":"plan does not exist or is not active"}`},
-		"grafana, odd plan":        {"grafana", signed + "&plan=%00", ruled, 400, `{"title":"plan does not exist or is not active"}`},
-		"grafana, over, no plan":   {"grafana", signed + "&plan=nope", `{"ruleName":"a","state":"ok"}`, 400, `{"title":"plan does not exist or is not active"}`},
-		"grafana, half a rule":     {"grafana", planned200, `{"ruleName":"a"}`, 400, `{"title":"missing ruleName and/of state attributes"}`},
-		"grafana, no name":         {"grafana", planned200, `{"ruleName":"","state":"ok"}`, 400, `{"title":"missing ruleName and/of state attributes"}`},
-		"grafana, wrong type":      {"grafana", planned200, `{"alerts":7}`, 400, `{"title":"Invalid grafana payload","description":"alerts must be a list"}`},
-		"grafana, rule of objects": {"grafana", planned200, `{"ruleName":{},"state":"ok"}`, 400, `{"title":"Invalid grafana payload","description":"ruleName must be a string"}`},
-		"rackspace, no plan":       {"rackspace", signed, event, 400, `{"title":"missing plan in rackspace webhook url parameters"}`},
-		"rackspace, nothing":       {"rackspace", planned200, `{"event_id":1}`, 400, `{"title":"missing event_id and/or details attributes"}`},
-		"rackspace, unknown plan":  {"rackspace", signed + "&plan=nope", event, 404, `{"title":"there is no active plan named nope"}`},
-		"rackspace, odd plan":      {"rackspace", signed + "&plan=%ff", event, 404, `{"title":"no such plan"}`},
-		"freshping, no plan":       {"freshping", signed, ticket, 400, `{"title":"Missing parameter","description":"The \"plan\" parameter is required."}`},
-		"freshping, nothing":       {"freshping", planned200, `{"title":"a"}`, 400, `{"title":"missing channel name attributes"}`},
-		"freshping, unknown plan":  {"freshping", signed + "&plan=nope", ticket, 400, `{"title":"plan does not exist or is not active"}`},
-		"unknown application":      {"rackspace", "application=x&key=first&plan=db", event, 401, `{"title":"Authentication failure","description":"Unknown application or wrong key"}`},
-		"wrong key":                {"grafana", "application=db&key=x&plan=db", ruled, 401, `{"title":"Authentication failure","description":"Unknown application or wrong key"}`},
-		"no key":                   {"freshping", "application=db&plan=db", ticket, 400, `{"title":"Missing parameter","description":"The \"key\" parameter is required."}`},
+		"grafana, no plan": {"grafana", signed, ruled, 400,
+			`{"title":"Missing parameter","description":"The \"plan\" parameter is required."}`},
+		"grafana, unknown plan": {"grafana", signed + "&plan=nope", ruled, 400,
+			`{"title":"plan does not exist or is not active"}`},
+		"grafana, odd plan": {"grafana", signed + "&plan=%00", ruled, 400,
+			`{"title":"plan does not exist or is not active"}`},
+		"grafana, over, no plan": {"grafana", signed + "&plan=nope", `{"ruleName":"a","state":"ok"}`, 400,
+			`{"title":"plan does not exist or is not active"}`},
+		"grafana, half a rule": {"grafana", planned200, `{"ruleName":"a"}`, 400,
+			`{"title":"missing ruleName and/of state attributes"}`},
+		"grafana, no name": {"grafana", planned200, `{"ruleName":"","state":"ok"}`, 400,
+			`{"title":"missing ruleName and/of state attributes"}`},
+		"grafana, wrong type": {"grafana", planned200, `{"alerts":7}`, 400,
+			`{"title":"Invalid grafana payload","description":"alerts must be a list"}`},
+		"grafana, rule of objects": {"grafana", planned200, `{"ruleName":{},"state":"ok"}`, 400,
+			`{"title":"Invalid grafana payload","description":"ruleName must be a string"}`},
+		"rackspace, no plan": {"rackspace", signed, event, 400,
+			`{"title":"missing plan in rackspace webhook url parameters"}`},
+		"rackspace, nothing": {"rackspace", planned200, `{"event_id":1}`, 400,
+			`{"title":"missing event_id and/or details attributes"}`},
+		"rackspace, unknown plan": {"rackspace", signed + "&plan=nope", event, 404,
+			`{"title":"there is no active plan named nope"}`},
+		"rackspace, odd plan": {"rackspace", signed + "&plan=%ff", event, 404, `{"title":"no such plan"}`},
+		"freshping, no plan": {"freshping", signed, ticket, 400,
+			`{"title":"Missing parameter","description":"The \"plan\" parameter is required."}`},
+		"freshping, nothing": {"freshping", planned200, `{"title":"a"}`, 400,
+			`{"title":"missing channel name attributes"}`},
+		"freshping, unknown plan": {"freshping", signed + "&plan=nope", ticket, 400,
+			`{"title":"plan does not exist or is not active"}`},
+		"unknown application": {"rackspace", "application=x&key=first&plan=db", event, 401,
+			`{"title":"Authentication failure","description":"Unknown application or wrong key"}`},
+		"wrong key": {"grafana", "application=db&key=x&plan=db", ruled, 401,
+			`{"title":"Authentication failure","description":"Unknown application or wrong key"}`},
+		"no key": {"freshping", "application=db&plan=db", ticket, 400,
+			`{"title":"Missing parameter","description":"The \"key\" parameter is required."}`},
 	} {
 		f, post := setupAll(t)
 		r := post(c.format, c.query, c.body)
@@ -130,16 +150,19 @@ func TestOnlyEnabledFormatsAreServed(t *testing.T) {
 	t.Parallel()
 	core, logged := observer.New(zap.WarnLevel)
 	f, log := &fakes{}, testlog.New(t, zap.DebugLevel)
-	d := Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(context.Context, buckets.Set) {}, Log: zap.New(core)}
+	d := Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log),
+		Wake: func(context.Context, buckets.Set) {}, Log: zap.New(core)}
 	s, err := New(d)
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	s.Routes(r)
 	w := httptest.NewRecorder()
-	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/rackspace?"+planned200, strings.NewReader(ruled)))
+	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/rackspace?"+planned200,
+		strings.NewReader(ruled)))
 	require.Equal(t, http.StatusNotFound, w.Code)
 	require.JSONEq(t, `{"title":"the setting webhooks does not list rackspace"}`, w.Body.String())
-	require.Equal(t, 1, logged.FilterField(zap.String("reason", "the setting webhooks does not list rackspace")).Len(), "the operator is notified")
+	require.Equal(t, 1, logged.FilterField(zap.String("reason", "the setting webhooks does not list rackspace")).Len(),
+		"the operator is notified")
 	w = httptest.NewRecorder()
 	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/alertmanager", nil))
 	require.Equal(t, http.StatusBadRequest, w.Code)
@@ -163,7 +186,8 @@ func FuzzFormats(f *testing.F) {
 				continue
 			}
 			require.True(t, json.Valid(d.context), name)
-			require.Empty(t, intake.News(intake.Stored(d.facts), d.facts), "%s: the same delivery brings nothing new", name)
+			require.Empty(t, intake.News(intake.Stored(d.facts), d.facts), "%s: the same delivery brings nothing new",
+				name)
 			require.False(t, d.resolved && d.key == "", "%s: only a known group can be over", name)
 		}
 	})

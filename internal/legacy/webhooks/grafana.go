@@ -19,8 +19,8 @@ type rule struct {
 	OrgID    json.Number `json:"orgId"`
 }
 
-// grafana reads a delivery of Grafana's unified alerting, whose groups have the form of Alertmanager's, or of the older alerting with
-// single rules. Any other object opens an incident of its own.
+// grafana reads a delivery of Grafana's unified alerting, whose groups have the form of Alertmanager's, or of the older
+// alerting with single rules. Any other object opens an incident of its own.
 func grafana(p payload) (d delivery, err error) {
 	d = withQueryPlan(p.plan)
 	switch {
@@ -36,7 +36,8 @@ func grafana(p payload) (d delivery, err error) {
 
 // withQueryPlan returns a delivery with the plan of the query.
 func withQueryPlan(plan string) delivery {
-	return delivery{unknownPlan: unknownPlan}.withPlan(plan, fault.Titled("Missing parameter", `The "plan" parameter is required.`),
+	return delivery{unknownPlan: unknownPlan}.withPlan(plan,
+		fault.Titled("Missing parameter", `The "plan" parameter is required.`),
 		fault.Invalidf("plan", unknownPlan))
 }
 
@@ -49,7 +50,8 @@ func (d *delivery) readGroup(body []byte) error {
 	return nil
 }
 
-// readRule reads the older form. The number identifies a rule, if it has one, because several rules may have the same name.
+// readRule reads the older form. The number identifies a rule, if it has one, because several rules may have the same
+// name.
 func (d *delivery) readRule(body []byte) error {
 	var r rule
 	if err := json.Unmarshal(body, &r); err != nil {

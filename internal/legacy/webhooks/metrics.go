@@ -34,7 +34,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		refusals: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_webhook_refused_total",
 			Help: "Deliveries of alerts that were refused, by format and reason: credentials, body, too_large, plan, later (the sender must send it again), internal.",
-		}, []string{"format", "reason"}), Names(), []string{reasonCredentials, reasonSize, reasonPlan, reasonBody, reasonLater, reasonInternal}),
+		}, []string{"format", "reason"}), Names(), []string{reasonCredentials, reasonSize, reasonPlan, reasonBody,
+			reasonLater, reasonInternal}),
 		fallbacks: kitmetrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_webhook_fallback_plan_total",
 			Help: "Incidents of alerts without a usable plan, by the owner of the plan that was used: application, installation.",

@@ -31,7 +31,8 @@ type choice struct {
 	reason error // why the plan of the delivery cannot be used; nil = it is used
 }
 
-// withPlan returns the delivery with a plan. none is the refusal if plan is empty, unknown the refusal if no plan can have this name.
+// withPlan returns the delivery with a plan. none is the refusal if plan is empty, unknown the refusal if no plan can
+// have this name.
 func (d delivery) withPlan(plan string, none, unknown error) delivery {
 	switch d.plan = firstOf(plan); {
 	case d.plan == "":
@@ -42,8 +43,8 @@ func (d delivery) withPlan(plan string, none, unknown error) delivery {
 	return d
 }
 
-// choose returns the plan of a firing delivery: the named plan, else the default plan of the application, else the catch-all plan. If
-// none can be used, the refusal is about the named plan.
+// choose returns the plan of a firing delivery: the named plan, else the default plan of the application, else the
+// catch-all plan. If none can be used, the refusal is about the named plan.
 func (s *Webhooks) choose(ctx context.Context, app auth.Application, d delivery) (choice, error) {
 	plan, refusal := s.namedPlan(ctx, d)
 	if refusal == nil {
@@ -60,13 +61,15 @@ func (s *Webhooks) choose(ctx context.Context, app auth.Application, d delivery)
 		case !unusable(err):
 			return choice{}, err
 		}
-		s.d.Log.Warn("the fallback plan for alerts without a usable plan cannot be used", zap.String("application", app.Name),
+		s.d.Log.Warn("the fallback plan for alerts without a usable plan cannot be used",
+			zap.String("application", app.Name),
 			zap.String("plan", f.name), zap.String("of", string(f.owner)), zap.String("reason", fault.Public(err)))
 	}
 	return choice{}, refusal
 }
 
-// unusable reports whether an error means that the plan cannot be used. Other errors mean that the plan could not be read.
+// unusable reports whether an error means that the plan cannot be used. Other errors mean that the plan could not be
+// read.
 func unusable(err error) bool { return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) }
 
 // fallbacks returns the plans for alerts without a usable plan, in the order of preference.
@@ -105,7 +108,8 @@ func (s *Webhooks) usablePlan(ctx context.Context, name string) (escalation.Plan
 	for _, step := range plan.Steps {
 		for _, n := range step.Notifications {
 			if n.DynamicIndex != nil {
-				return plan, fault.Invalidf("plan", "Invalid number of dynamic targets: plan %s needs targets that a webhook cannot give", plan.Name)
+				return plan, fault.Invalidf("plan",
+					"Invalid number of dynamic targets: plan %s needs targets that a webhook cannot give", plan.Name)
 			}
 		}
 	}
@@ -118,12 +122,14 @@ func (s *Webhooks) reportFallback(app auth.Application, d delivery, c choice, id
 		return
 	}
 	s.metrics.fallbacks.WithLabelValues(string(c.owner)).Inc()
-	s.d.Log.Warn("alert without a usable plan", zap.String("application", app.Name), zap.Int64("incident_id", int64(id)),
-		zap.String("named", d.plan), zap.String("reason", fault.Public(c.reason)), zap.String("plan", c.name), zap.String("of", string(c.owner)))
+	s.d.Log.Warn("alert without a usable plan", zap.String("application", app.Name),
+		zap.Int64("incident_id", int64(id)),
+		zap.String("named", d.plan), zap.String("reason", fault.Public(c.reason)), zap.String("plan",
+			c.name), zap.String("of", string(c.owner)))
 }
 
-// resolve resolves the open incident of the delivery, even if its plan is no longer active. If the delivery names no usable plan, resolve
-// searches for the incident on the fallback plans.
+// resolve resolves the open incident of the delivery, even if its plan is no longer active. If the delivery names no
+// usable plan, resolve searches for the incident on the fallback plans.
 func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
 	id, found, err := incidents.ID(0), false, error(nil)
 	by := incidents.Change{Actor: "application " + app.Name, Via: incidents.ViaHook}

@@ -36,14 +36,17 @@ func catching(t *testing.T, ofApp, catchAll string, recent bounded) (*fakes, *We
 	core, logged := observer.New(zap.WarnLevel)
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
 	f.app.DefaultPlan = ofApp
-	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.New(core)), Wake: func(context.Context, buckets.Set) {},
-		Log: zap.New(core), Enabled: Names(), CatchAll: catchAll, FallbackRates: load.NewRates(recent, 10, 1, time.Minute, nil)})
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.New(core)),
+		Wake: func(context.Context, buckets.Set) {},
+		Log:  zap.New(core), Enabled: Names(), CatchAll: catchAll, FallbackRates: load.NewRates(recent, 10, 1,
+			time.Minute, nil)})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	s.Routes(r)
 	return f, s, logged, func(format, query, body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/"+format+"?"+query, strings.NewReader(body)))
+		r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/"+format+"?"+query,
+			strings.NewReader(body)))
 		return w
 	}
 }
@@ -56,17 +59,22 @@ func TestAlertWithoutAUsablePlanUsesAFallbackPlan(t *testing.T) {
 		plan                                 int64
 		of                                   planOwner
 	}{
-		"named, and usable":                 {"alertmanager", signed, firing, "default", "last", 3, deliveryPlan},
-		"no plan, the application's":        {"alertmanager", signed, noPlan, "default", "last", 4, applicationPlan},
-		"no plan, the installation's":       {"alertmanager", signed, noPlan, "", "last", 5, catchAllPlan},
-		"an unknown plan":                   {"alertmanager", signed + "&plan=nope", firing, "default", "last", 4, applicationPlan},
-		"a plan that needs targets":         {"alertmanager", signed + "&plan=dynamic", firing, "default", "last", 4, applicationPlan},
-		"the default is gone":               {"alertmanager", signed, noPlan, "nope", "last", 5, catchAllPlan},
-		"an unreadable name":                {"alertmanager", signed + "&plan=%ff", firing, "default", "", 4, applicationPlan},
-		"Grafana without a plan":            {"grafana", signed, unified, "default", "", 4, applicationPlan},
-		"Rackspace with an unknown plan":    {"rackspace", signed + "&plan=nope", event, "default", "", 4, applicationPlan},
-		"Freshping without a plan":          {"freshping", signed, ticket, "default", "", 4, applicationPlan},
-		"a body without version and status": {"alertmanager", signed, `{"groupKey":"x"}`, "default", "", 4, applicationPlan},
+		"named, and usable":           {"alertmanager", signed, firing, "default", "last", 3, deliveryPlan},
+		"no plan, the application's":  {"alertmanager", signed, noPlan, "default", "last", 4, applicationPlan},
+		"no plan, the installation's": {"alertmanager", signed, noPlan, "", "last", 5, catchAllPlan},
+		"an unknown plan": {"alertmanager", signed + "&plan=nope", firing, "default", "last", 4,
+			applicationPlan},
+		"a plan that needs targets": {"alertmanager", signed + "&plan=dynamic", firing, "default", "last", 4,
+			applicationPlan},
+		"the default is gone": {"alertmanager", signed, noPlan, "nope", "last", 5, catchAllPlan},
+		"an unreadable name": {"alertmanager", signed + "&plan=%ff", firing, "default", "", 4,
+			applicationPlan},
+		"Grafana without a plan": {"grafana", signed, unified, "default", "", 4, applicationPlan},
+		"Rackspace with an unknown plan": {"rackspace", signed + "&plan=nope", event, "default", "", 4,
+			applicationPlan},
+		"Freshping without a plan": {"freshping", signed, ticket, "default", "", 4, applicationPlan},
+		"a body without version and status": {"alertmanager", signed, `{"groupKey":"x"}`, "default", "", 4,
+			applicationPlan},
 	} {
 		f, s, logged, post := catching(t, c.ofApp, c.catchAll, 0)
 		w := post(c.format, c.query, c.body)
@@ -85,7 +93,8 @@ func TestFallbackPlansNeedFiringAlertsAndCredentials(t *testing.T) {
 	t.Parallel()
 	noPlan := strings.Replace(firing, `,"iris_plan":"db"`, "", 1)
 	f, s, logged, post := catching(t, "default", "last", 1)
-	require.Equal(t, http.StatusUnauthorized, post("alertmanager", "application=db&key=x", noPlan).Code, "no credentials")
+	require.Equal(t, http.StatusUnauthorized, post("alertmanager", "application=db&key=x", noPlan).Code,
+		"no credentials")
 	w := post("alertmanager", signed, noPlan)
 	require.Equal(t, http.StatusServiceUnavailable, w.Code, "one a minute was opened")
 	require.NotEmpty(t, w.Header().Get("Retry-After"))
@@ -103,8 +112,10 @@ func TestFallbackPlansNeedFiringAlertsAndCredentials(t *testing.T) {
 	require.Equal(t, "77", post("alertmanager", signed, over).Body.String(), "it resolves where it was opened")
 	require.Equal(t, "null", post("alertmanager", signed, over).Body.String(), "a resolve opens nothing")
 	require.Equal(t, []string{"default", "default", "last"}, f.ofPlan)
-	require.Equal(t, http.StatusServiceUnavailable, post("alertmanager", signed+"&plan=away", firing).Code, "what could not be read is not unusable")
-	require.Equal(t, 2, logged.FilterMessage("request failed").FilterField(zap.Int("status", 503)).Len(), "every refusal is logged")
+	require.Equal(t, http.StatusServiceUnavailable, post("alertmanager", signed+"&plan=away", firing).Code,
+		"what could not be read is not unusable")
+	require.Equal(t, 2, logged.FilterMessage("request failed").FilterField(zap.Int("status", 503)).Len(),
+		"every refusal is logged")
 }
 
 func TestRefusalsHaveReasonsAndAreCounted(t *testing.T) {
@@ -130,10 +141,12 @@ func TestRefusalsHaveReasonsAndAreCounted(t *testing.T) {
 		var says struct{ Title string }
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &says))
 		require.NotEmpty(t, says.Title, c.reason)
-		require.InDelta(t, before+1, testutil.ToFloat64(s.metrics.refusals.WithLabelValues("alertmanager", c.reason)), 0, c.reason)
+		require.InDelta(t, before+1, testutil.ToFloat64(s.metrics.refusals.WithLabelValues("alertmanager", c.reason)),
+			0, c.reason)
 		require.Equal(t, lines+1, logged.FilterMessage("alert refused").Len(), c.reason)
 	}
-	require.Equal(t, 2+len(Names())*6, testutil.CollectAndCount(s.metrics.refusals)+testutil.CollectAndCount(s.metrics.fallbacks), "they begin at 0")
+	require.Equal(t, 2+len(Names())*6, testutil.CollectAndCount(s.metrics.refusals)+
+		testutil.CollectAndCount(s.metrics.fallbacks), "they begin at 0")
 }
 
 func TestLargeGroupsLoseWholeAlerts(t *testing.T) {
@@ -147,7 +160,8 @@ func TestLargeGroupsLoseWholeAlerts(t *testing.T) {
 		alerts = append(alerts, fmt.Sprintf(`{"status":%q,"labels":{"alertname":"Disk","n":"%d"},"annotations":{"summary":%q},"startsAt":"2026-03-04T02:11:30Z","fingerprint":"f%d"}`,
 			status, i, strings.Repeat("é", 300), i))
 	}
-	body := `{"version":"4","status":"firing","groupKey":"big","alerts":[` + strings.Join(alerts, ",") + `],"groupLabels":{"iris_plan":"db"},"truncatedAlerts":5,"externalURL":"http://am/"}`
+	body := `{"version":"4","status":"firing","groupKey":"big","alerts":[` + strings.Join(alerts, ",") +
+		`],"groupLabels":{"iris_plan":"db"},"truncatedAlerts":5,"externalURL":"http://am/"}`
 	require.Greater(t, len(body), 8<<20)
 	f, _, _, post := catching(t, "", "", 0)
 	w := post("alertmanager", signed, body)
@@ -166,7 +180,8 @@ func TestLargeGroupsLoseWholeAlerts(t *testing.T) {
 		require.Equal(t, "firing", a.Status, "those that fire come first")
 		require.Equal(t, fmt.Sprintf("f%d", 2*i+1), a.Fingerprint, "in the sender's order")
 	}
-	require.Regexp(t, `^\{"version":"4","status":"firing","groupKey":"big","alerts":\[`, string(f.context), "members keep their order")
+	require.Regexp(t, `^\{"version":"4","status":"firing","groupKey":"big","alerts":\[`, string(f.context),
+		"members keep their order")
 }
 
 func TestAPayloadWithoutAlertsLosesWholeMembers(t *testing.T) {

@@ -1,6 +1,7 @@
-// Package webhooks opens, updates and resolves incidents from the alerts of monitoring systems. It has one file for each format. The
-// query of a webhook has the application and its key in place of a signature. A repeated delivery changes nothing; a resolved
-// delivery resolves the incident. The API server mounts the routes. The package does not know how incidents are stored or escalated.
+// Package webhooks opens, updates and resolves incidents from the alerts of monitoring systems. It has one file for
+// each format. The query of a webhook has the application and its key in place of a signature. A repeated delivery
+// changes nothing; a resolved delivery resolves the incident. The API server mounts the routes. The package does not
+// know how incidents are stored or escalated.
 package webhooks
 
 import (
@@ -34,17 +35,19 @@ import (
 type Incidents interface {
 	// Open opens an incident, unless an incident with the same application, plan and dedup key is open (Known).
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
-	// ByKey finds the incident of an earlier delivery with the same dedup key: an open one (Known), or a resolved one that holds the
-	// delivery because it is late (Held). It returns false if there is none.
+	// ByKey finds the incident of an earlier delivery with the same dedup key: an open one (Known), or a resolved one
+	// that holds the delivery because it is late (Held). It returns false if there is none.
 	ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error)
-	// Update stores new alerts on an open incident and adds a timeline entry. It returns true if the escalation starts again.
+	// Update stores new alerts on an open incident and adds a timeline entry. It returns true if the escalation starts
+	// again.
 	Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error)
-	// ResolveByKey resolves the open incident with the application and key of the delivery and the name of the plan, even if the plan
-	// is no longer active. It also removes a held late delivery. It returns false if there is neither.
+	// ResolveByKey resolves the open incident with the application and key of the delivery and the name of the plan,
+	// even if the plan is no longer active. It also removes a held late delivery. It returns false if there is neither.
 	ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error)
 }
 
-// Plans finds active plans by name. The result may be a few seconds old. If there is no such plan, it returns a NotFound fault.
+// Plans finds active plans by name. The result may be a few seconds old. If there is no such plan, it returns a
+// NotFound fault.
 type Plans interface {
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
 }
@@ -73,7 +76,8 @@ type Deps struct {
 	Enabled []string
 	// Rates limits how many incidents are opened; nil = no limit.
 	Rates *load.Rates `optional:"true"`
-	// CatchAll is the name of the catch-all plan; "" = none. It is used if neither the delivery nor the application has a usable plan.
+	// CatchAll is the name of the catch-all plan; "" = none. It is used if neither the delivery nor the application has
+	// a usable plan.
 	CatchAll string
 	// FallbackRates limits how many incidents are opened on default plans and on CatchAll; nil = no limit.
 	FallbackRates *load.Rates           `optional:"true"`
@@ -97,7 +101,8 @@ type format func(payload) (delivery, error)
 
 // formats returns the formats by the last part of their route.
 func formats() map[string]format {
-	return map[string]format{"alertmanager": alertmanager, "freshping": freshping, "grafana": grafana, "rackspace": rackspace}
+	return map[string]format{"alertmanager": alertmanager, "freshping": freshping, "grafana": grafana,
+		"rackspace": rackspace}
 }
 
 // parse reads a posted body. plan is the plan in the query.
@@ -200,8 +205,8 @@ func (s *Webhooks) authenticate(r *http.Request) (auth.Application, error) {
 	return auth.AuthenticateKey(r.Context(), s.d.Applications, q.Get("application"), q.Get("key"), s.d.Openings)
 }
 
-// fail answers with an error. If the sender should deliver again, the answer is 503 with Retry-After, because senders of alerts retry
-// after 5xx and not after 429.
+// fail answers with an error. If the sender should deliver again, the answer is 503 with Retry-After, because senders
+// of alerts retry after 5xx and not after 429.
 func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.Is(err, fault.Throttled) || fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Conflict) {
 		var f *fault.Error
@@ -209,13 +214,15 @@ func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 		if errors.As(err, &f) && f.RetryAfter > 0 {
 			wait = f.RetryAfter
 		}
-		err = &fault.Error{Kind: fault.Unavailable, Message: "Iris cannot take this alert now, send it again", RetryAfter: wait, Err: err}
+		err = &fault.Error{Kind: fault.Unavailable, Message: "Iris cannot take this alert now, send it again",
+			RetryAfter: wait, Err: err}
 	}
 	status := wire.Status(err)
 	s.metrics.refused(r, err)
 	if status < http.StatusInternalServerError {
 		// Senders do not repeat refused deliveries, so a page may be lost.
-		s.d.Log.Warn("alert refused", zap.String("application", r.URL.Query().Get("application")), zap.Int("status", status),
+		s.d.Log.Warn("alert refused", zap.String("application", r.URL.Query().Get("application")),
+			zap.Int("status", status),
 			zap.String("reason", fault.Public(err)))
 	}
 	if status == http.StatusNotFound { // elsewhere below /v0 a 404 has no body
@@ -258,7 +265,8 @@ func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Appli
 		if text := intake.News(opened.Facts, d.facts); text != "" || opened.Repage {
 			var restarted bool
 			restarted, err = s.d.Incidents.Update(r.Context(), opened.ID,
-				incidents.Delivery{Context: d.context, Facts: intake.Stored(d.facts), Alerts: d.alerts, Late: late(app), Text: text})
+				incidents.Delivery{Context: d.context, Facts: intake.Stored(d.facts), Alerts: d.alerts,
+					Late: late(app), Text: text})
 			if restarted {
 				s.d.Wake(r.Context(), buckets.Of(opened.Bucket))
 			}
@@ -278,7 +286,8 @@ func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Appli
 
 // request returns the incident that the delivery asks for.
 func (d delivery) request(app auth.Application, plan escalation.PlanID) incidents.New {
-	return incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: d.context, Actor: "application " + app.Name,
+	return incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: d.context, Actor: "application " +
+		app.Name,
 		DedupKey: d.key, DedupFacts: intake.Stored(d.facts), Alerts: d.alerts, Late: late(app)}
 }
 
@@ -310,7 +319,8 @@ func (s *Webhooks) checkLimits(ctx context.Context, app auth.Application, plan i
 		return err
 	}
 	if wait > 0 {
-		return &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting", RetryAfter: wait}
+		return &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting",
+			RetryAfter: wait}
 	}
 	return s.d.Rates.Check(ctx, app, plan)
 }

@@ -145,7 +145,8 @@ func read(r *http.Request) (s search, query url.Values, wrong page.Refusal) {
 		}
 		instant, err := time.ParseInLocation(typed, at.text, s.in)
 		if err != nil {
-			wrong = page.Refusal{Status: http.StatusBadRequest, Field: at.name, Text: at.name + " must be a time, such as 2026-11-22T09:30."}
+			wrong = page.Refusal{Status: http.StatusBadRequest, Field: at.name, Text: at.name +
+				" must be a time, such as 2026-11-22T09:30."}
 			continue
 		}
 		query.Set(at.parameter, instant.UTC().Format(time.RFC3339))
@@ -184,10 +185,14 @@ type listView struct {
 
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	s, query, wrong := read(r)
-	v := listView{search: s, Chosen: len(s.own()) > 0, Refusal: wrong, ZoneName: s.in.String(), Destinations: wire.Actor(r.Context()).Sight(nil).SearchesDestinations(),
-		Modes: page.OptionsOr("any mode", users.Modes...), Priorities: page.OptionsOr("any priority", users.Priorities...),
-		States:   page.OptionsOr("any state", "pending", "taken", "sending", "sent", "delivered", "failed", "cancelled", "aggregated", "dropped"),
-		Purposes: page.OptionsOr("any purpose", "primary", "copy", "fallback", "tracking", "direct", "digest", "resolved-notice", "owner-notice")}
+	v := listView{search: s, Chosen: len(s.own()) > 0, Refusal: wrong, ZoneName: s.in.String(),
+		Destinations: wire.Actor(r.Context()).Sight(nil).SearchesDestinations(),
+		Modes:        page.OptionsOr("any mode", users.Modes...), Priorities: page.OptionsOr("any priority",
+			users.Priorities...),
+		States: page.OptionsOr("any state", "pending", "taken", "sending", "sent", "delivered", "failed",
+			"cancelled", "aggregated", "dropped"),
+		Purposes: page.OptionsOr("any purpose", "primary", "copy", "fallback", "tracking", "direct", "digest",
+			"resolved-notice", "owner-notice")}
 	status := http.StatusOK
 	if wrong.Text == "" {
 		query.Set("limit", strconv.Itoa(page.ListLength))
@@ -238,7 +243,8 @@ func (h Handlers) export(rw http.ResponseWriter, r *http.Request) {
 		}
 		if !begun {
 			begun, out = true, page.NewCSV(rw, "iris-messages.csv")
-			out.Row("message", "created_at", "sent_at", "state", "mode", "target", "destination", "application", "plan", "priority", "incident", "notification", "subject", "body")
+			out.Row("message", "created_at", "sent_at", "state", "mode", "target", "destination", "application",
+				"plan", "priority", "incident", "notification", "subject", "body")
 		}
 		for _, m := range found.Items[:min(len(found.Items), exported-rows)] {
 			out.Row(m.row()...)
@@ -273,7 +279,8 @@ func (m message) row() []string {
 		}
 		return t.UTC().Format(time.RFC3339)
 	}
-	return []string{number(m.ID), at(m.CreatedAt), at(m.SentAt), m.State, m.Mode, m.Target, m.Destination, m.Application, m.Plan, m.Priority,
+	return []string{number(m.ID), at(m.CreatedAt), at(m.SentAt), m.State, m.Mode, m.Target, m.Destination,
+		m.Application, m.Plan, m.Priority,
 		number(m.IncidentID), number(m.NotificationID), m.Subject, m.Body}
 }
 
@@ -292,8 +299,10 @@ func (h Handlers) one(rw http.ResponseWriter, r *http.Request) {
 // resend sends a message again and shows the new one.
 func (h Handlers) resend(rw http.ResponseWriter, r *http.Request) {
 	var made message
-	err := h.Pages.API(r).Send(http.MethodPost, page.Path("/v1/messages/%s/resend", wire.Param(r, "message")), nil, &made)
-	h.Pages.Finish(rw, r, "The message is sent again, as this message.", page.Path(address+"/%s", made.ID), err, func(refusal page.Refusal) { h.showOne(rw, r, refusal) })
+	err := h.Pages.API(r).Send(http.MethodPost, page.Path("/v1/messages/%s/resend", wire.Param(r, "message")), nil,
+		&made)
+	h.Pages.Finish(rw, r, "The message is sent again, as this message.", page.Path(address+"/%s", made.ID), err,
+		func(refusal page.Refusal) { h.showOne(rw, r, refusal) })
 }
 
 // read reads the message of the address.

@@ -122,14 +122,16 @@ type apiAttempt struct {
 }
 
 func show(m messages.Message) object {
-	return object{ID: m.ID, State: string(m.State), IncidentID: listing.OrNull(int64(m.IncidentID)), NotificationID: listing.OrNull(m.RequestID),
-		Application: m.Application, Target: m.Target, Plan: listing.OrNull(m.Plan), Mode: string(m.Mode), Priority: listing.OrNull(string(m.Priority)), Step: m.Step,
+	return object{ID: m.ID, State: string(m.State), IncidentID: listing.OrNull(int64(m.IncidentID)),
+		NotificationID: listing.OrNull(m.RequestID),
+		Application:    m.Application, Target: m.Target, Plan: listing.OrNull(m.Plan), Mode: string(m.Mode), Priority: listing.OrNull(string(m.Priority)), Step: m.Step,
 		Destination: listing.OrNull(m.Destination), Subject: m.Subject, Body: m.Body, CreatedAt: listing.Time(m.CreatedAt), SentAt: listing.Time(m.SentAt)}
 }
 
 func (a sent) all() listing.List[messages.Message] {
 	return listing.List[messages.Message]{
-		Read: a.Messages.List, Texts: []string{"application", "target", "mode", "priority", "plan", "state", "purpose", "vendor", "batch"}, More: []string{"incident_id", "notification_id", "subject", "body", "destination"},
+		Read: a.Messages.List, Texts: []string{"application", "target", "mode", "priority", "plan", "state", "purpose",
+			"vendor", "batch"}, More: []string{"incident_id", "notification_id", "subject", "body", "destination"},
 		Further: further, Endless: true, Show: func(m messages.Message) any { return show(m) },
 		Place: func(m messages.Message) filters.Place { return filters.Place{At: m.CreatedAt, ID: int64(m.ID)} },
 	}
@@ -143,7 +145,8 @@ func further(q listing.Query, to *filters.Query) error {
 			return err
 		}
 		if part != "" {
-			to.Conditions = append(to.Conditions, filters.Condition{Field: name, Op: filters.Contains, Values: []any{part}})
+			to.Conditions = append(to.Conditions, filters.Condition{Field: name, Op: filters.Contains,
+				Values: []any{part}})
 		}
 	}
 	for name, field := range map[string]string{"incident_id": "incident_id", "notification_id": "request_id"} {
@@ -182,8 +185,10 @@ func (a sent) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body := whole{object: show(m), Purpose: string(m.Purpose), Repeat: m.Repeat, Template: listing.OrNull(m.Template), Batch: listing.OrNull(m.Batch), ModeChanged: m.ModeChanged,
-		EmailHTML: listing.OrNull(m.EmailHTML), Attempts: make([]apiAttempt, len(m.Attempts)), Changes: make([]apiChange, len(changes))}
+	body := whole{object: show(m), Purpose: string(m.Purpose), Repeat: m.Repeat, Template: listing.OrNull(m.Template),
+		Batch: listing.OrNull(m.Batch), ModeChanged: m.ModeChanged,
+		EmailHTML: listing.OrNull(m.EmailHTML), Attempts: make([]apiAttempt,
+			len(m.Attempts)), Changes: make([]apiChange, len(changes))}
 	for i, c := range changes {
 		body.Changes[i] = apiChange{listing.Time(c.At), c.Type, c.Old, c.New, c.Description}
 	}
@@ -196,7 +201,8 @@ func (a sent) get(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	for i, t := range m.Attempts {
-		body.Attempts[i] = apiAttempt{Vendor: t.Vendor, Account: t.Account, VendorID: listing.OrNull(t.VendorMessageID), Receipt: listing.OrNull(receipts[t.Vendor]), Mode: string(t.Mode), Outcome: listing.OrNull(string(t.Outcome)), InDoubt: t.InDoubt,
+		body.Attempts[i] = apiAttempt{Vendor: t.Vendor, Account: t.Account,
+			VendorID: listing.OrNull(t.VendorMessageID), Receipt: listing.OrNull(receipts[t.Vendor]), Mode: string(t.Mode), Outcome: listing.OrNull(string(t.Outcome)), InDoubt: t.InDoubt,
 			Detail: listing.OrNull(t.Detail), StartedAt: listing.Time(t.StartedAt), FinishedAt: listing.Time(t.FinishedAt)}
 	}
 	return routing.Answer(w, http.StatusOK, body)
@@ -229,7 +235,8 @@ type notification struct {
 }
 
 func showRequest(n messages.Accepted) any {
-	return notification{ID: n.ID, Application: n.Application, Subject: n.Subject, Template: listing.OrNull(n.Template), CreatedAt: listing.Time(n.CreatedAt)}
+	return notification{ID: n.ID, Application: n.Application, Subject: n.Subject, Template: listing.OrNull(n.Template),
+		CreatedAt: listing.Time(n.CreatedAt)}
 }
 
 func (a requests) all() listing.List[messages.Accepted] {

@@ -16,7 +16,8 @@ import (
 // send accepts a notification. The notification and its messages are durable before the answer.
 func (a requests) send(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	b, err := jsonbody.ReadKnown(w, r, "targets", "subject", "body", "email_html", "template", "context", "priority", "mode", "category")
+	b, err := jsonbody.ReadKnown(w, r, "targets", "subject", "body", "email_html", "template", "context", "priority",
+		"mode", "category")
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// This file stores the keys of calendar feeds. A row has the keyed hash, by which a request finds it, and the sealed key, which
-// the API returns to its requester.
+// This file stores the keys of calendar feeds. A row has the keyed hash, by which a request finds it, and the sealed
+// key, which the API returns to its requester.
 
 // Keys lists the feed keys of a requester.
 func (n *Notices) Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error) {
@@ -66,7 +66,8 @@ func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.Ical
 		if err := q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: user, TeamID: team}); err != nil {
 			return err
 		}
-		return q.CreateIcalKey(ctx, db.CreateIcalKeyParams{Hash: hash, KeySealed: sealed, RequesterID: int64(requester), UserID: user, TeamID: team})
+		return q.CreateIcalKey(ctx, db.CreateIcalKeyParams{Hash: hash, KeySealed: sealed,
+			RequesterID: int64(requester), UserID: user, TeamID: team})
 	})
 }
 
@@ -78,14 +79,16 @@ func (n *Notices) DropKey(ctx context.Context, key string) error {
 	}
 	key = postgres.Storable(key)
 	return n.feeds(ctx, of.RequesterID, audit.CalendarFeedKeyDeleted, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.DeleteIcalKey(ctx, db.DeleteIcalKeyParams{Key: key, Hash: n.keys.FeedKeyHash(key)}))
+		return postgres.RequireRow(q.DeleteIcalKey(ctx, db.DeleteIcalKeyParams{Key: key,
+			Hash: n.keys.FeedKeyHash(key)}))
 	})
 }
 
 // DropKeyFor deletes the requester's key for a calendar, if there is one.
 func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
 	return n.feeds(ctx, requester, audit.CalendarFeedKeyDeleted, func(ctx context.Context, q *db.Queries) error {
-		return q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(of.TeamID)})
+		return q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: postgres.NullID(of.User),
+			TeamID: postgres.NullID(of.TeamID)})
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// Notices stores the notice settings of people and the keys of calendar feeds, and reads the audit log of calendars. It is safe for
-// concurrent use.
+// Notices stores the notice settings of people and the keys of calendar feeds, and reads the audit log of calendars. It
+// is safe for concurrent use.
 type Notices struct {
 	db   *postgres.DB
 	keys *auth.Keys
@@ -74,8 +74,8 @@ func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, er
 	return id, err
 }
 
-// Update locks a setting and stores what p decides. Roles that do not exist are an Invalid fault for the field "roles"; a
-// NotFound fault when there is no such setting.
+// Update locks a setting and stores what p decides. Roles that do not exist are an Invalid fault for the field "roles";
+// a NotFound fault when there is no such setting.
 func (n *Notices) Update(ctx context.Context, id int64, p oncall.NoticePatch) error {
 	now, err := n.ByID(ctx, id)
 	if err != nil {

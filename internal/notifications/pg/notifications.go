@@ -110,8 +110,8 @@ func (n *Notifications) Policy(ctx context.Context) (pg.Policy, error) {
 	return n.quotas.Current(ctx)
 }
 
-// Store applies the policy to the messages of notifications and stores them in the caller's transaction. It returns the numbers of the
-// requests and counts the decisions of the policy in tally.
+// Store applies the policy to the messages of notifications and stores them in the caller's transaction. It returns the
+// numbers of the requests and counts the decisions of the policy in tally.
 func Store(ctx context.Context, q *postgresdb.Queries, policy pg.Policy, batch []messages.Notification, tally floods.Tally) ([]int64, error) {
 	if policy.Applies() {
 		var err error
@@ -122,8 +122,8 @@ func Store(ctx context.Context, q *postgresdb.Queries, policy pg.Policy, batch [
 	return insertNotifications(ctx, q, notificationParams(batch))
 }
 
-// limitNotifications counts the messages of notifications and changes their modes by the rules of people and the quotas of
-// applications.
+// limitNotifications counts the messages of notifications and changes their modes by the rules of people and the quotas
+// of applications.
 func limitNotifications(ctx context.Context, q *postgresdb.Queries, policy pg.Policy, batch []messages.Notification, tally floods.Tally) ([]messages.Notification, error) {
 	var news []floods.Message
 	for _, nt := range batch {
@@ -149,7 +149,8 @@ func limitNotifications(ctx context.Context, q *postgresdb.Queries, policy pg.Po
 	return out, nil
 }
 
-// insertNotifications returns the number of each request; 0 if the application does not have the version that it must have.
+// insertNotifications returns the number of each request; 0 if the application does not have the version that it must
+// have.
 func insertNotifications(ctx context.Context, q *postgresdb.Queries, p postgresdb.InsertNotificationsParams) ([]int64, error) {
 	rows, err := q.InsertNotifications(ctx, p)
 	if err != nil {

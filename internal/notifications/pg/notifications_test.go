@@ -21,11 +21,13 @@ import (
 )
 
 func notification(c pgtest.Catalog, subject string) messages.Notification {
-	return messages.Notification{ApplicationID: c.Demo, Subject: subject, Body: "body", Priority: users.High, Lifetime: time.Hour,
+	return messages.Notification{ApplicationID: c.Demo, Subject: subject, Body: "body", Priority: users.High,
+		Lifetime: time.Hour,
 		Recipients: []messages.NotificationRecipient{
 			{Recipient: messages.ToUser(c.Ann), UserID: c.Ann, Target: "ann", Mode: users.Email, Changed: true},
 			{Recipient: messages.ToLiteral("#room"), Target: "#room", Mode: users.Slack, Literal: "#room"},
-			{Recipient: messages.ToUser(c.Ann), UserID: c.Ann, Target: "ann", Mode: users.Email}, // listed twice: one message
+			{Recipient: messages.ToUser(c.Ann), UserID: c.Ann, Target: "ann",
+				Mode: users.Email}, // listed twice: one message
 		}}
 }
 
@@ -46,7 +48,8 @@ func TestNotificationsAreStoredWithTheirMessages(t *testing.T) {
 	for i, id := range ids {
 		var subject string
 		var made int
-		err := c.Pool().QueryRow(t.Context(), `select r.subject, count(*) from notification_requests r join messages m on m.request_id = r.id
+		err := c.Pool().QueryRow(t.Context(),
+			`select r.subject, count(*) from notification_requests r join messages m on m.request_id = r.id
 			where r.id = $1 and m.bucket = r.bucket and m.class = 2 and m.priority = 'high' and m.state = 'pending'
 			and m.expires_at between clock_timestamp() + interval '59 minutes' and clock_timestamp() + interval '61 minutes'
 			group by r.subject`, id).Scan(&subject, &made)
@@ -178,7 +181,8 @@ func TestQueuesReportDepthAndAge(t *testing.T) {
 	depths, err := q.Depths(ctx)
 	require.NoError(t, err)
 	require.Len(t, depths, 2)
-	require.Equal(t, messages.QueueDepth{Mode: users.Email, Application: "demo", Class: messages.ClassOutOfBand, Waiting: 2, InFlight: 1,
+	require.Equal(t, messages.QueueDepth{Mode: users.Email, Application: "demo", Class: messages.ClassOutOfBand,
+		Waiting: 2, InFlight: 1,
 		OldestAge: depths[0].OldestAge}, depths[0])
 	require.EqualValues(t, 3, depths[1].Waiting)
 	require.InDelta(t, 60, depths[1].OldestAge.Seconds(), 20)

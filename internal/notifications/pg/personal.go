@@ -24,8 +24,8 @@ func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.
 	})
 }
 
-// notifyPersonally makes the messages of one personal notice, in the modes that the people prefer. People who are switched off get no
-// message. People whose settings already notify them of the same change get no second one.
+// notifyPersonally makes the messages of one personal notice, in the modes that the people prefer. People who are
+// switched off get no message. People whose settings already notify them of the same change get no second one.
 func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
 	facts, err := noticeFacts(ctx, q, n.Facts)
 	if err != nil {
@@ -65,11 +65,13 @@ func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team in
 	return out, nil
 }
 
-// concerned returns the people who get a personal notice, in the order of the notice, and the modes that the application may use.
+// concerned returns the people who get a personal notice, in the order of the notice, and the modes that the
+// application may use.
 func (r *Reminders) concerned(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]users.Responder, users.AppModes, error) {
 	notified := map[int64]bool{}
 	if n.Unless != nil {
-		readers, err := q.NoticeReaders(ctx, db.NoticeReadersParams{TeamID: team, Kind: *n.Unless, Roles: n.Roles, UserIds: n.UserIds})
+		readers, err := q.NoticeReaders(ctx, db.NoticeReadersParams{TeamID: team, Kind: *n.Unless, Roles: n.Roles,
+			UserIds: n.UserIds})
 		if err != nil {
 			return nil, users.AppModes{}, err
 		}

@@ -17,8 +17,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Reminders turns due reminders and notices of a team into out-of-band notifications. One transaction stores the notification and
-// marks the reminder as made, fenced by the lease of the team's bucket, so that each is made once. It is safe for concurrent use.
+// Reminders turns due reminders and notices of a team into out-of-band notifications. One transaction stores the
+// notification and marks the reminder as made, fenced by the lease of the team's bucket, so that each is made once. It
+// is safe for concurrent use.
 type Reminders struct {
 	db            *postgres.DB
 	notifications *Notifications
@@ -26,8 +27,8 @@ type Reminders struct {
 	answers       string
 }
 
-// NewReminders returns the adapter. The messages belong to application and count for its quota. Messages that ask a question link to the
-// page answers ("" = no link).
+// NewReminders returns the adapter. The messages belong to application and count for its quota. Messages that ask a
+// question link to the page answers ("" = no link).
 func NewReminders(n *Notifications, application int64, answers string) *Reminders {
 	return &Reminders{db: n.DB(), notifications: n, application: application, answers: answers}
 }
@@ -48,12 +49,13 @@ type Result struct {
 	More    bool                // there may be more
 }
 
-// Waiting lists teams of the buckets with notices to send. If reminders is true, it adds teams with due reminders or expired swap
-// requests. limit bounds each of the three kinds.
+// Waiting lists teams of the buckets with notices to send. If reminders is true, it adds teams with due reminders or
+// expired swap requests. limit bounds each of the three kinds.
 func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
 	var out []int64
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		result, err := q.TeamsToNotify(ctx, postgresdb.TeamsToNotifyParams{Buckets: postgres.NonNil(bs), MaxRows: limit})
+		result, err := q.TeamsToNotify(ctx, postgresdb.TeamsToNotifyParams{Buckets: postgres.NonNil(bs),
+			MaxRows: limit})
 		if out = result; err != nil || !reminders {
 			return err
 		}
@@ -61,7 +63,8 @@ func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit
 		if err != nil {
 			return err
 		}
-		over, err := q.TeamsWithOverSwaps(ctx, postgresdb.TeamsWithOverSwapsParams{Buckets: postgres.NonNil(bs), MaxRows: limit})
+		over, err := q.TeamsWithOverSwaps(ctx, postgresdb.TeamsWithOverSwapsParams{Buckets: postgres.NonNil(bs),
+			MaxRows: limit})
 		out = slices.Concat(result, due, over)
 		return err
 	})
@@ -82,7 +85,8 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 		}
 		result, out := Result{More: len(due) == reminderBatch}, []messages.Notification{}
 		for _, d := range due {
-			made, err := q.ClaimReminder(ctx, postgresdb.ClaimReminderParams{FeedID: d.FeedID, UserID: d.UserID, Type: d.Type, Mode: d.Mode, DueAt: d.DueAt})
+			made, err := q.ClaimReminder(ctx, postgresdb.ClaimReminderParams{FeedID: d.FeedID, UserID: d.UserID,
+				Type: d.Type, Mode: d.Mode, DueAt: d.DueAt})
 			if err != nil {
 				return result, nil, err
 			}
@@ -93,7 +97,8 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: postgres.Location(d.UserZone),
 			}.Text()
 			result.Types = append(result.Types, oncall.NoticeKind(d.Type))
-			out = append(out, r.notification(text, max(d.Edge.Sub(now), reminderLife), recipient(d.UserID, d.UserName, d.Mode)))
+			out = append(out, r.notification(text, max(d.Edge.Sub(now), reminderLife),
+				recipient(d.UserID, d.UserName, d.Mode)))
 		}
 		return result, out, nil
 	})
@@ -130,7 +135,8 @@ func (r *Reminders) notify(ctx context.Context, q *postgresdb.Queries, team int6
 	if oncall.NoticeKind(n.Kind).Personal() {
 		return r.notifyPersonally(ctx, q, team, n)
 	}
-	readers, err := q.NoticeReaders(ctx, postgresdb.NoticeReadersParams{TeamID: team, Kind: n.Kind, Roles: n.Roles, UserIds: n.UserIds})
+	readers, err := q.NoticeReaders(ctx, postgresdb.NoticeReadersParams{TeamID: team, Kind: n.Kind, Roles: n.Roles,
+		UserIds: n.UserIds})
 	if err != nil || len(readers) == 0 {
 		return nil, err
 	}
@@ -156,7 +162,8 @@ func noticeFacts(ctx context.Context, q *postgresdb.Queries, raw json.RawMessage
 	names, err := shownNames(ctx, q, postgres.Convert(stored, func(f postgres.NoticeFact) int64 { return f.UserID }))
 	return postgres.Convert(stored, func(f postgres.NoticeFact) oncall.NoticeFact {
 		return oncall.NoticeFact{
-			User: users.ID(f.UserID), Role: f.Role, Name: names[f.UserID], Start: time.Unix(f.Start, 0), End: time.Unix(f.End, 0),
+			User: users.ID(f.UserID), Role: f.Role, Name: names[f.UserID], Start: time.Unix(f.Start,
+				0), End: time.Unix(f.End, 0),
 		}
 	}), err
 }
@@ -173,8 +180,8 @@ func shownNames(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[in
 	return names, err
 }
 
-// PhoneCheck is the e-mail to people who have a future shift and no number for calls. Every is the least time between two e-mails to
-// one person.
+// PhoneCheck is the e-mail to people who have a future shift and no number for calls. Every is the least time between
+// two e-mails to one person.
 type PhoneCheck struct {
 	Every         time.Duration
 	Subject, Body string
@@ -187,26 +194,30 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 	}
 	bs := pgbuckets.BucketNumbers(leases)
 	return r.fenced(ctx, processID, leases, func(ctx context.Context, q *postgresdb.Queries) (Result, []messages.Notification, error) {
-		people, err := q.PeopleToCheck(ctx, postgresdb.PeopleToCheckParams{Buckets: bs, EverySeconds: c.Every.Seconds(), MaxRows: reminderBatch})
+		people, err := q.PeopleToCheck(ctx, postgresdb.PeopleToCheckParams{Buckets: bs,
+			EverySeconds: c.Every.Seconds(), MaxRows: reminderBatch})
 		if err != nil {
 			return Result{}, nil, err
 		}
 		result, out := Result{More: len(people) == reminderBatch}, []messages.Notification{}
 		for _, p := range people {
-			made, err := q.ClaimPhoneCheck(ctx, postgresdb.ClaimPhoneCheckParams{UserID: p.ID, EverySeconds: c.Every.Seconds()})
+			made, err := q.ClaimPhoneCheck(ctx, postgresdb.ClaimPhoneCheckParams{UserID: p.ID,
+				EverySeconds: c.Every.Seconds()})
 			if err != nil {
 				return result, nil, err
 			}
 			if made > 0 {
 				result.Types = append(result.Types, oncall.PhoneMissing)
-				out = append(out, r.notification(oncall.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, users.Email)))
+				out = append(out, r.notification(oncall.Text{Subject: c.Subject, Body: c.Body}, noticeLife,
+					recipient(p.ID, p.Name, users.Email)))
 			}
 		}
 		return result, out, nil
 	})
 }
 
-// Forget deletes the marks of reminders that were due more than 400 days ago, and cancelled shifts that ended more than 90 days ago.
+// Forget deletes the marks of reminders that were due more than 400 days ago, and cancelled shifts that ended more than
+// 90 days ago.
 func (r *Reminders) Forget(ctx context.Context) error {
 	return r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.ForgetReminders(ctx); err != nil {

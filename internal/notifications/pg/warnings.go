@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
-// Warnings warns teams of future times with nobody on call. Each warning is sent once: the transaction that makes the message also
-// records the warning, fenced by the lease of the team's bucket. It is safe for concurrent use.
+// Warnings warns teams of future times with nobody on call. Each warning is sent once: the transaction that makes the
+// message also records the warning, fenced by the lease of the team's bucket. It is safe for concurrent use.
 type Warnings struct{ reminders *Reminders }
 
 // NewWarnings returns the adapter. The messages count for the quota of their application.
@@ -19,8 +19,8 @@ func NewWarnings(n *Notifications) *Warnings {
 	return &Warnings{reminders: NewReminders(n, 0, "")}
 }
 
-// Warn records the warnings that are new to the team. It stores the notification that word makes of them, if that has recipients. It
-// returns the new warnings and the buckets of the stored messages.
+// Warn records the warnings that are new to the team. It stores the notification that word makes of them, if that has
+// recipients. It returns the new warnings and the buckets of the stored messages.
 func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []scheduling.Warning,
 	word func(fresh []scheduling.Warning) messages.Notification,
 ) ([]scheduling.Warning, buckets.Set, error) {
@@ -31,7 +31,8 @@ func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lea
 			return Result{}, nil, err
 		}
 		for _, one := range warnings {
-			rows, err := q.WarnOnce(ctx, db.WarnOnceParams{TeamID: team, Kind: one.Kind, StartsAt: one.Since, EndsAt: one.End, Role: one.Role})
+			rows, err := q.WarnOnce(ctx, db.WarnOnceParams{TeamID: team, Kind: one.Kind, StartsAt: one.Since,
+				EndsAt: one.End, Role: one.Role})
 			if err != nil {
 				return Result{}, nil, fmt.Errorf("note a warning: %w", err)
 			}

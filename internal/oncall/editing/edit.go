@@ -20,8 +20,8 @@ type Selection struct {
 	Until   time.Time
 }
 
-// Caller is the person or program that edits. Its methods return nil if the caller may do this on a team, else the fault
-// to answer with. name is the team's name, "" if the request did not name it. auth.Actor implements it.
+// Caller is the person or program that edits. Its methods return nil if the caller may do this on a team, else the
+// fault to answer with. name is the team's name, "" if the request did not name it. auth.Actor implements it.
 type Caller interface {
 	MayEditCalendar(team int64, name string) error
 	MayAdministerTeam(team int64, name string) error

@@ -170,7 +170,8 @@ func (d Editor) newHolder(p Patch, shifts ...oncall.Shift) error {
 }
 
 func edited(before, after oncall.Shift) oncall.Notice {
-	n := oncall.Notice{Kind: oncall.ShiftEdited, Roles: []string{before.Role}, Users: []users.ID{before.User}, Shifts: []oncall.Shift{before, after}}
+	n := oncall.Notice{Kind: oncall.ShiftEdited, Roles: []string{before.Role}, Users: []users.ID{before.User},
+		Shifts: []oncall.Shift{before, after}}
 	if after.Role != before.Role {
 		n.Roles = append(n.Roles, after.Role)
 	}
@@ -192,5 +193,6 @@ func (d Editor) Delete(s oncall.Shift) (oncall.Changes, error) {
 }
 
 func deleted(s oncall.Shift) oncall.Notice {
-	return oncall.Notice{Kind: oncall.ShiftDeleted, Roles: []string{s.Role}, Users: []users.ID{s.User}, Shifts: []oncall.Shift{s}}
+	return oncall.Notice{Kind: oncall.ShiftDeleted, Roles: []string{s.Role}, Users: []users.ID{s.User},
+		Shifts: []oncall.Shift{s}}
 }

@@ -145,11 +145,13 @@ func (d Editor) Override(shifts []oncall.Shift, start, end time.Time, substitute
 		return oncall.Changes{}, nil, err
 	}
 	c = cut(given, start, end)
-	cover := oncall.Shift{TeamID: given[0].TeamID, Role: given[0].Role, User: substitute, Start: start, End: end, Covers: given[0].Origin()}
+	cover := oncall.Shift{TeamID: given[0].TeamID, Role: given[0].Role, User: substitute, Start: start, End: end,
+		Covers: given[0].Origin()}
 	c.Add = append(c.Add, cover)
 	oncall.SortShifts(c.Add)
 	c.Notices = []oncall.Notice{{
-		Kind: oncall.ShiftSubstituted, Roles: []string{cover.Role}, Users: []users.ID{substitute, given[0].User}, Shifts: []oncall.Shift{cover, given[0]},
+		Kind: oncall.ShiftSubstituted, Roles: []string{cover.Role}, Users: []users.ID{substitute,
+			given[0].User}, Shifts: []oncall.Shift{cover, given[0]},
 	}}
 	return c, c.Apply(given), nil
 }
@@ -219,7 +221,8 @@ func (d Editor) TakePager(shifts []oncall.Shift, role string, who users.ID, unti
 		return oncall.Changes{}, d.May.Member
 	}
 	if !d.Team.Members[who] {
-		return oncall.Changes{}, fault.Invalidf("user", "the person who takes the pager must be a member of team %s", d.Team.Name)
+		return oncall.Changes{}, fault.Invalidf("user", "the person who takes the pager must be a member of team %s",
+			d.Team.Name)
 	}
 	if role == "" || !oncall.OnDuty(role) {
 		return oncall.Changes{}, fault.Invalidf("role", "name the role to take, such as primary")
@@ -253,7 +256,8 @@ func (d Editor) take(replaced []oncall.Shift, taken oncall.Shift) oncall.Changes
 	notice.Involve(replaced...)
 	c.Add = append(c.Add, taken)
 	oncall.SortShifts(c.Add)
-	personal := oncall.Notice{Kind: oncall.PagerTaken, By: taken.User, Roles: notice.Roles, Users: notice.Users, Shifts: append([]oncall.Shift{taken}, replaced...), Unless: notice.Kind}
+	personal := oncall.Notice{Kind: oncall.PagerTaken, By: taken.User, Roles: notice.Roles, Users: notice.Users,
+		Shifts: append([]oncall.Shift{taken}, replaced...), Unless: notice.Kind}
 	c.Notices = []oncall.Notice{notice, personal}
 	return c
 }

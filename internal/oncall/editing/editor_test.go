@@ -22,7 +22,8 @@ func in(h int) time.Time { return editorNow.Add(time.Duration(h) * time.Hour) }
 func editor() Editor {
 	return Editor{
 		Now: editorNow, Link: links()(),
-		Team: Membership{TeamID: 7, Name: "db", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true, 5: false}},
+		Team: Membership{TeamID: 7, Name: "db", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true,
+			5: false}},
 	}
 }
 
@@ -35,9 +36,18 @@ func TestCreateAShift(t *testing.T) {
 	t.Parallel()
 	good := ShiftRequest{Start: in(1), End: in(9), Role: oncall.RolePrimary, User: 1, Note: "n"}
 	for why, edit := range map[string]func(*Editor, *ShiftRequest){
-		"Invalid event: Creating events in the past not allowed": func(_ *Editor, n *ShiftRequest) { n.Start, n.End = in(-25), in(-26) },
-		"Invalid event: Event must start before it ends":         func(d *Editor, n *ShiftRequest) { n.End, d.May.Member = n.Start, errMember },
-		"not a team member":                            func(d *Editor, n *ShiftRequest) { n.User, d.May.Member = 9, errMember },
+		"Invalid event: Creating events in the past not allowed": func(_ *Editor, n *ShiftRequest) {
+			n.Start,
+				n.End = in(-25), in(-26)
+		},
+		"Invalid event: Event must start before it ends": func(d *Editor, n *ShiftRequest) {
+			n.End,
+				d.May.Member = n.Start, errMember
+		},
+		"not a team member": func(d *Editor, n *ShiftRequest) {
+			n.User, d.May.Member = 9,
+				errMember
+		},
 		"Invalid event: User must be part of the team": func(_ *Editor, n *ShiftRequest) { n.User = 9 },
 	} {
 		d, n := editor(), good
@@ -49,7 +59,9 @@ func TestCreateAShift(t *testing.T) {
 	c, err := editor().Create(good)
 	require.NoError(t, err)
 	want := oncall.Shift{TeamID: 7, Role: oncall.RolePrimary, User: 1, Start: in(-24), End: in(9), Note: "n"}
-	require.Equal(t, oncall.Changes{Add: []oncall.Shift{want}, Notices: []oncall.Notice{{Kind: oncall.ShiftCreated, Roles: []string{oncall.RolePrimary}, Users: []users.ID{1}, Shifts: []oncall.Shift{want}}}}, c)
+	require.Equal(t, oncall.Changes{Add: []oncall.Shift{want},
+		Notices: []oncall.Notice{{Kind: oncall.ShiftCreated, Roles: []string{oncall.RolePrimary}, Users: []users.ID{1},
+			Shifts: []oncall.Shift{want}}}}, c)
 	require.True(t, want.HandMade())
 }
 
@@ -65,10 +77,12 @@ func TestEditAShift(t *testing.T) {
 		may   Permission
 		err   string
 	}{
-		"another person":             {next, Patch{User: &two}, Permission{Admin: errAdmin}, ""},
-		"no member of the team":      {next, Patch{User: &nine}, Permission{}, "Invalid event update: Event user must be part of the team"},
-		"no permission":              {next, Patch{User: &nine}, Permission{Member: errMember}, "not a team member"},
-		"the wrong way round":        {next, Patch{Start: at(9)}, Permission{Member: errMember}, "Invalid event update: Event must start before it ends"},
+		"another person": {next, Patch{User: &two}, Permission{Admin: errAdmin}, ""},
+		"no member of the team": {next, Patch{User: &nine}, Permission{},
+			"Invalid event update: Event user must be part of the team"},
+		"no permission": {next, Patch{User: &nine}, Permission{Member: errMember}, "not a team member"},
+		"the wrong way round": {next, Patch{Start: at(9)}, Permission{Member: errMember},
+			"Invalid event update: Event must start before it ends"},
 		"into the past":              {next, Patch{Start: at(-30)}, Permission{Admin: errAdmin}, "not an admin"},
 		"into the past, by an admin": {next, Patch{Start: at(-30)}, Permission{}, ""},
 		"a running one, longer":      {running, Patch{End: at(12)}, Permission{Admin: errAdmin}, ""},
@@ -112,16 +126,18 @@ func TestDeleteAShift(t *testing.T) {
 func TestLinkedShifts(t *testing.T) {
 	t.Parallel()
 	draft := func(h, user int) ShiftRequest {
-		return ShiftRequest{Start: in(h), End: in(h + 12), Role: oncall.RolePrimary, User: userID(user), UserName: "x", TeamName: "db"}
+		return ShiftRequest{Start: in(h), End: in(h + 12), Role: oncall.RolePrimary, User: userID(user), UserName: "x",
+			TeamName: "db"}
 	}
 	for why, drafts := range map[string][]ShiftRequest{
-		"Invalid argument: events list cannot be empty":           nil,
-		"Invalid argument: event missing team attribute":          {{}},
-		"Invalid event: Creating events in the past not allowed":  {draft(1, 1), draft(-30, 1)},
-		"Invalid event: Missing team for event":                   {draft(1, 1), {Start: in(1), End: in(2)}},
-		"Invalid event: Events can only be submitted to one team": {draft(1, 1), {Start: in(1), End: in(2), TeamName: "web"}},
-		"Invalid event: User x must be part of the team db":       {draft(1, 1), draft(25, 9)},
-		"Invalid event: Event must start before it ends":          {{Start: in(1), End: in(1), TeamName: "db"}},
+		"Invalid argument: events list cannot be empty":          nil,
+		"Invalid argument: event missing team attribute":         {{}},
+		"Invalid event: Creating events in the past not allowed": {draft(1, 1), draft(-30, 1)},
+		"Invalid event: Missing team for event":                  {draft(1, 1), {Start: in(1), End: in(2)}},
+		"Invalid event: Events can only be submitted to one team": {draft(1, 1),
+			{Start: in(1), End: in(2), TeamName: "web"}},
+		"Invalid event: User x must be part of the team db": {draft(1, 1), draft(25, 9)},
+		"Invalid event: Event must start before it ends":    {{Start: in(1), End: in(1), TeamName: "db"}},
 	} {
 		_, err := editor().CreateLinked(drafts)
 		require.EqualError(t, err, why)
@@ -178,9 +194,12 @@ func TestSwap(t *testing.T) {
 	for why, sides := range map[string][]Side{
 		"Invalid event swap request: Must provide 2 events": {{Shifts: []oncall.Shift{a}}},
 		"404 Not Found": {{Shifts: []oncall.Shift{a}}, {}},
-		"Invalid event swap request: Cannot edit events in the past":          {{Shifts: []oncall.Shift{old}}, {Shifts: []oncall.Shift{other}}},
-		"Event swap not allowed: Swapped events must come from the same team": {{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{other}}},
-		"Event swap not allowed: all linked events must have the same user":   {{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{l1, mixed}, Linked: true}},
+		"Invalid event swap request: Cannot edit events in the past": {{Shifts: []oncall.Shift{old}},
+			{Shifts: []oncall.Shift{other}}},
+		"Event swap not allowed: Swapped events must come from the same team": {{Shifts: []oncall.Shift{a}},
+			{Shifts: []oncall.Shift{other}}},
+		"Event swap not allowed: all linked events must have the same user": {{Shifts: []oncall.Shift{a}},
+			{Shifts: []oncall.Shift{l1, mixed}, Linked: true}},
 	} {
 		_, err := editor().Swap(sides)
 		require.EqualError(t, err, why)
@@ -189,9 +208,11 @@ func TestSwap(t *testing.T) {
 	require.NoError(t, err)
 	var got []string
 	for _, u := range c.Update {
-		got = append(got, fmt.Sprintf("%d: %d -> %d link %q schedule %d", u.After.ID, u.Before.User, u.After.User, u.After.Link, u.After.Schedule))
+		got = append(got, fmt.Sprintf("%d: %d -> %d link %q schedule %d", u.After.ID, u.Before.User, u.After.User,
+			u.After.Link, u.After.Schedule))
 	}
-	require.Equal(t, []string{`1: 1 -> 3 link "" schedule 5`, `3: 3 -> 1 link "two" schedule 0`, `4: 3 -> 1 link "two" schedule 0`}, got)
+	require.Equal(t, []string{`1: 1 -> 3 link "" schedule 5`, `3: 3 -> 1 link "two" schedule 0`,
+		`4: 3 -> 1 link "two" schedule 0`}, got)
 	c, err = editor().Swap([]Side{{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{b}}})
 	require.NoError(t, err)
 	require.Equal(t, []string{oncall.RolePrimary, oncall.RoleVacation}, c.Notices[0].Roles)
@@ -211,7 +232,8 @@ func TestSwapOfARunningShiftBeginsNow(t *testing.T) {
 	head.End, head.Edited = in(0), true
 	given.User, given.Edited = 1, true
 	require.Equal(t, []oncall.Update{{Before: running, After: head}, {Before: ahead, After: given}}, c.Update)
-	require.Equal(t, []oncall.Shift{{TeamID: running.TeamID, Role: oncall.RolePrimary, User: 2, Start: in(0), End: in(9), Note: "kept", Covers: 5}}, c.Add)
+	require.Equal(t, []oncall.Shift{{TeamID: running.TeamID, Role: oncall.RolePrimary, User: 2, Start: in(0),
+		End: in(9), Note: "kept", Covers: 5}}, c.Add)
 	require.Empty(t, c.Delete)
 
 	over := running
@@ -220,7 +242,8 @@ func TestSwapOfARunningShiftBeginsNow(t *testing.T) {
 	require.EqualError(t, err, "Invalid event swap request: Cannot edit events in the past")
 	_, err = editor().SwapFromNow(nil)
 	require.Error(t, err)
-	same, err := editor().SwapFromNow([]Side{{Shifts: []oncall.Shift{shift(3, oncall.RolePrimary, 3, in(1), in(2))}}, {Shifts: []oncall.Shift{ahead}}})
+	same, err := editor().SwapFromNow([]Side{{Shifts: []oncall.Shift{shift(3, oncall.RolePrimary, 3, in(1), in(2))}},
+		{Shifts: []oncall.Shift{ahead}}})
 	require.NoError(t, err)
 	require.Empty(t, same.Add, "shifts ahead only change their people")
 }
@@ -235,12 +258,14 @@ func TestOverrideSplitsShiftsLikeOncall(t *testing.T) {
 		want       []string
 		ids        []oncall.ShiftID
 	}{
-		"all of it":        {[]oncall.Shift{one}, 5, 25, []string{"10-20 d"}, []oncall.ShiftID{0}},
-		"exactly":          {[]oncall.Shift{one}, 10, 20, []string{"10-20 d"}, []oncall.ShiftID{0}},
-		"the end":          {[]oncall.Shift{one}, 15, 20, []string{"10-15 a", "15-20 d"}, []oncall.ShiftID{1, 0}},
-		"the beginning":    {[]oncall.Shift{one}, 10, 15, []string{"10-15 d", "15-20 a"}, []oncall.ShiftID{0, 1}},
-		"the middle":       {[]oncall.Shift{one}, 12, 15, []string{"10-12 a", "12-15 d", "15-20 a"}, []oncall.ShiftID{0, 0, 0}},
-		"across the joint": {[]oncall.Shift{two, one}, 15, 25, []string{"10-15 a", "15-25 d", "25-30 a"}, []oncall.ShiftID{1, 0, 2}},
+		"all of it":     {[]oncall.Shift{one}, 5, 25, []string{"10-20 d"}, []oncall.ShiftID{0}},
+		"exactly":       {[]oncall.Shift{one}, 10, 20, []string{"10-20 d"}, []oncall.ShiftID{0}},
+		"the end":       {[]oncall.Shift{one}, 15, 20, []string{"10-15 a", "15-20 d"}, []oncall.ShiftID{1, 0}},
+		"the beginning": {[]oncall.Shift{one}, 10, 15, []string{"10-15 d", "15-20 a"}, []oncall.ShiftID{0, 1}},
+		"the middle": {[]oncall.Shift{one}, 12, 15, []string{"10-12 a", "12-15 d", "15-20 a"},
+			[]oncall.ShiftID{0, 0, 0}},
+		"across the joint": {[]oncall.Shift{two, one}, 15, 25, []string{"10-15 a", "15-25 d", "25-30 a"},
+			[]oncall.ShiftID{1, 0, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -249,10 +274,12 @@ func TestOverrideSplitsShiftsLikeOncall(t *testing.T) {
 			var got []string
 			var ids []oncall.ShiftID
 			for _, s := range after {
-				got = append(got, fmt.Sprintf("%.0f-%.0f %s", s.Start.Sub(editorNow).Hours(), s.End.Sub(editorNow).Hours(), nameOf(s.User)))
+				got = append(got, fmt.Sprintf("%.0f-%.0f %s", s.Start.Sub(editorNow).Hours(),
+					s.End.Sub(editorNow).Hours(), nameOf(s.User)))
 				ids = append(ids, s.ID)
 				if s.ID == 0 {
-					want := oncall.Shift{TeamID: 7, Role: oncall.RolePrimary, User: s.User, Start: s.Start, End: s.End, Covers: 5}
+					want := oncall.Shift{TeamID: 7, Role: oncall.RolePrimary, User: s.User, Start: s.Start, End: s.End,
+						Covers: 5}
 					if name == "the middle" && s.Start.Equal(one.Start) {
 						want.RemainsOf = one.ID
 					}
@@ -288,7 +315,8 @@ func TestOverrideRefusesWrongRequests(t *testing.T) {
 		{[]oncall.Shift{one}, 10, 20, 9, "Invalid override request: Substituting user must be part of the team"},
 		{[]oncall.Shift{one, role}, 10, 20, 4, "Invalid override request: events must have the same role"},
 		{[]oncall.Shift{one, apart}, 10, 30, 4, "Invalid override request: events must be consecutive"},
-		{[]oncall.Shift{one, next}, 10, 20, 4, "Invalid override request: events must overlap with override time range"},
+		{[]oncall.Shift{one, next}, 10, 20, 4,
+			"Invalid override request: events must overlap with override time range"},
 		{[]oncall.Shift{one}, 30, 40, 4, "Invalid override request: events must overlap with override time range"},
 		{[]oncall.Shift{one}, 12, 12, 4, "Invalid override request: events must overlap with override time range"},
 		{[]oncall.Shift{one}, 15, 12, 4, "Invalid override request: events must overlap with override time range"},
@@ -343,11 +371,15 @@ func TestTakeThePagerNow(t *testing.T) {
 		until  time.Time
 		want   []string
 	}{
-		"until the shift ends":  {shifts, 3, time.Time{}, []string{"06-09 06:00 - 06-10 12:00 a", "06-10 12:00 - 06-10 18:00 c", "06-10 18:00 - 06-11 08:00 b"}},
-		"for an hour":           {shifts, 3, in(1), []string{"06-09 06:00 - 06-10 12:00 a", "06-10 12:00 - 06-10 13:00 c", "06-10 13:00 - 06-10 18:00 a", "06-10 18:00 - 06-11 08:00 b"}},
-		"into the next shift":   {shifts, 3, in(8), []string{"06-09 06:00 - 06-10 12:00 a", "06-10 12:00 - 06-10 20:00 c", "06-10 20:00 - 06-11 08:00 b"}},
-		"longer than one's own": {shifts, 1, in(8), []string{"06-09 06:00 - 06-10 12:00 a", "06-10 12:00 - 06-10 20:00 a", "06-10 20:00 - 06-11 08:00 b"}},
-		"while nobody has it":   {nil, 3, in(2), []string{"06-10 12:00 - 06-10 14:00 c"}},
+		"until the shift ends": {shifts, 3, time.Time{}, []string{"06-09 06:00 - 06-10 12:00 a",
+			"06-10 12:00 - 06-10 18:00 c", "06-10 18:00 - 06-11 08:00 b"}},
+		"for an hour": {shifts, 3, in(1), []string{"06-09 06:00 - 06-10 12:00 a",
+			"06-10 12:00 - 06-10 13:00 c", "06-10 13:00 - 06-10 18:00 a", "06-10 18:00 - 06-11 08:00 b"}},
+		"into the next shift": {shifts, 3, in(8), []string{"06-09 06:00 - 06-10 12:00 a",
+			"06-10 12:00 - 06-10 20:00 c", "06-10 20:00 - 06-11 08:00 b"}},
+		"longer than one's own": {shifts, 1, in(8), []string{"06-09 06:00 - 06-10 12:00 a",
+			"06-10 12:00 - 06-10 20:00 a", "06-10 20:00 - 06-11 08:00 b"}},
+		"while nobody has it": {nil, 3, in(2), []string{"06-10 12:00 - 06-10 14:00 c"}},
 	} {
 		c, err := editor().TakePager(tc.shifts, oncall.RolePrimary, userID(tc.who), tc.until)
 		require.NoError(t, err, name)
@@ -378,7 +410,8 @@ func TestSwapRequestsNeedConsent(t *testing.T) {
 	d := editor()
 	r, err := d.Request(1, 2, []oncall.Shift{give}, []oncall.Shift{take}, "please")
 	require.NoError(t, err)
-	require.Equal(t, SwapRequest{TeamID: 7, From: 1, To: 2, Give: []oncall.ShiftID{1}, Take: []oncall.ShiftID{2}, Note: "please", State: RequestOpen, Created: editorNow}, r)
+	require.Equal(t, SwapRequest{TeamID: 7, From: 1, To: 2, Give: []oncall.ShiftID{1}, Take: []oncall.ShiftID{2},
+		Note: "please", State: RequestOpen, Created: editorNow}, r)
 
 	_, _, err = d.Accept(r, 1, []oncall.Shift{give}, []oncall.Shift{take})
 	require.True(t, fault.Is(err, fault.Forbidden), "not oneself")
@@ -473,7 +506,8 @@ func TestDeactivatedPeopleCannotBePutOnCall(t *testing.T) {
 	mine, theirs := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RolePrimary, 5, in(20), in(30))
 	_, err := d.Create(ShiftRequest{Start: in(1), End: in(2), Role: oncall.RolePrimary, User: 5})
 	require.EqualError(t, err, "Invalid event: "+off)
-	_, err = d.CreateLinked([]ShiftRequest{{Start: in(1), End: in(2), Role: oncall.RolePrimary, User: 5, TeamName: "db"}})
+	_, err = d.CreateLinked([]ShiftRequest{{Start: in(1), End: in(2), Role: oncall.RolePrimary, User: 5,
+		TeamName: "db"}})
 	require.EqualError(t, err, "Invalid event: "+off)
 	_, err = d.Edit(mine, Patch{User: &five})
 	require.EqualError(t, err, "Invalid event update: "+off)

@@ -29,7 +29,8 @@ func links() func() string {
 func lines(shifts []oncall.Shift, zone *time.Location) []string {
 	out := []string{}
 	for _, s := range oncall.SortedShifts(shifts) {
-		out = append(out, fmt.Sprintf("%s - %s %s", s.Start.In(zone).Format("01-02 15:04"), s.End.In(zone).Format("01-02 15:04"), nameOf(s.User)))
+		out = append(out, fmt.Sprintf("%s - %s %s", s.Start.In(zone).Format("01-02 15:04"),
+			s.End.In(zone).Format("01-02 15:04"), nameOf(s.User)))
 	}
 	return out
 }

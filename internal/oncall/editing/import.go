@@ -96,7 +96,8 @@ func inSummary(candidates []Candidate, summary string) []users.ID {
 		for _, c := range candidates {
 			for _, name := range names(c) {
 				shared := slices.ContainsFunc(candidates, func(o Candidate) bool {
-					return o.User != c.User && slices.ContainsFunc(names(o), func(s string) bool { return strings.EqualFold(s, name) })
+					return o.User != c.User && slices.ContainsFunc(names(o),
+						func(s string) bool { return strings.EqualFold(s, name) })
 				})
 				if name != "" && !shared && containsWord(summary, name) {
 					found = append(found, c.User)
@@ -158,12 +159,14 @@ type CalendarImport struct {
 	Kept []Occurrence
 }
 
-// ImportShifts turns the occurrences of an external calendar into shifts of a team's role. It adds new ones and moves known ones. It deletes
-// missing ones of events that the calendar still has; those that have begun end now. It keeps shifts that were changed by hand. The past does
-// not change. An occurrence of the same person at the same time is the same shift if only its UID changed: some programs make new UIDs each time.
-// A running shift stays with its person, until its known end, while nobody can be found for its event.
+// ImportShifts turns the occurrences of an external calendar into shifts of a team's role. It adds new ones and moves
+// known ones. It deletes missing ones of events that the calendar still has; those that have begun end now. It keeps
+// shifts that were changed by hand. The past does not change. An occurrence of the same person at the same time is the
+// same shift if only its UID changed: some programs make new UIDs each time. A running shift stays with its person,
+// until its known end, while nobody can be found for its event.
 func ImportShifts(now time.Time, c ExternalCalendar, known []ImportedOccurrence) CalendarImport {
-	p := importing{ExternalCalendar: c, now: now.Truncate(time.Second), known: known, taken: make([]bool, len(known)), held: map[personTime]bool{}}
+	p := importing{ExternalCalendar: c, now: now.Truncate(time.Second), known: known, taken: make([]bool, len(known)),
+		held: map[personTime]bool{}}
 	for _, w := range p.matchUIDs() {
 		at := personTime{w.User, w.Start.Unix(), w.End.Unix()}
 		if p.held[at] {
@@ -208,7 +211,8 @@ type personTime struct {
 	start, end int64
 }
 
-// matchUIDs finds the known occurrences that are wanted with the same UID. It returns the other occurrences that are not over.
+// matchUIDs finds the known occurrences that are wanted with the same UID. It returns the other occurrences that are
+// not over.
 func (p *importing) matchUIDs() (others []OccurrenceShift) {
 	before := map[Occurrence]int{}
 	for i, k := range p.known {
@@ -248,7 +252,8 @@ type eventTime struct {
 }
 
 func (p *importing) unmatched() unmatched {
-	u := unmatched{events: map[eventTime]bool{}, whole: map[string]bool{}, times: map[time.Time]bool{}, still: map[string]bool{}}
+	u := unmatched{events: map[eventTime]bool{}, whole: map[string]bool{}, times: map[time.Time]bool{},
+		still: map[string]bool{}}
 	if len(p.Unmatched) == 0 {
 		return u
 	}
@@ -283,7 +288,8 @@ func (p *importing) movable(k ImportedOccurrence) bool { return k.Shift != nil &
 // over reports whether the shift of an occurrence is in the past.
 func (p *importing) over(k ImportedOccurrence) bool { return p.movable(k) && !k.Shift.End.After(p.now) }
 
-// renamed returns the known occurrence that is w with another UID; -1 = none. It prefers one whose shift ends as w does, and then one with a shift.
+// renamed returns the known occurrence that is w with another UID; -1 = none. It prefers one whose shift ends as w
+// does, and then one with a shift.
 func (p *importing) renamed(w OccurrenceShift) int {
 	if p.places == nil {
 		p.places = map[Occurrence][]int{}
@@ -337,7 +343,8 @@ func (p *importing) match(w OccurrenceShift, i int) {
 
 // add adds the shift of an occurrence. One that is running begins now.
 func (p *importing) add(w OccurrenceShift) {
-	p.out.Add = append(p.out.Add, oncall.Shift{TeamID: p.TeamID, Role: p.Role, User: w.User, Start: clock.Later(w.Start, p.now), End: w.End})
+	p.out.Add = append(p.out.Add, oncall.Shift{TeamID: p.TeamID, Role: p.Role, User: w.User,
+		Start: clock.Later(w.Start, p.now), End: w.End})
 	p.out.Added = append(p.out.Added, w.Occurrence)
 }
 
@@ -355,10 +362,11 @@ type ExternalCalendar struct {
 	Since  time.Time // the beginning of the range that was read
 	UIDs   []string  // of all its events
 	Wanted []OccurrenceShift
-	// Unmatched are the occurrences of which nobody was found, without people, and the events that cannot be read, without times.
+	// Unmatched are the occurrences of which nobody was found, without people, and the events that cannot be read,
+	// without times.
 	Unmatched []OccurrenceShift
-	// Subscription is the subscription that read the calendar; 0 = a file. Shifts of its earlier readings count as missing too, if the calendar
-	// no longer has them.
+	// Subscription is the subscription that read the calendar; 0 = a file. Shifts of its earlier readings count as
+	// missing too, if the calendar no longer has them.
 	Subscription int64
 	Ended        bool // the subscription is being removed: shifts that have begun stay
 }

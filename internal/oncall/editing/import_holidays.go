@@ -21,9 +21,9 @@ const (
 	yearsAhead  = 20
 )
 
-// ReadHolidays returns the days on which the events of an iCalendar text begin or which they cover. An event of more than 60 days is a fault.
-// Recurring events count for 20 years from their start, but from two years ago at the earliest. A fault names the event or line, and
-// what to do.
+// ReadHolidays returns the days on which the events of an iCalendar text begin or which they cover. An event of more
+// than 60 days is a fault. Recurring events count for 20 years from their start, but from two years ago at the
+// earliest. A fault names the event or line, and what to do.
 func ReadHolidays(raw []byte) ([]scheduling.Holiday, error) {
 	calendar, err := ical.Parse(raw)
 	if err != nil {
@@ -44,7 +44,8 @@ func ReadHolidays(raw []byte) ([]scheduling.Holiday, error) {
 			}
 		}
 		if len(out) > maxHolidays {
-			return nil, fault.Invalidf("body", "a holiday calendar has at most %d days; event %d, %s, exceeds that: leave some out, or end recurring events with UNTIL",
+			return nil, fault.Invalidf("body",
+				"a holiday calendar has at most %d days; event %d, %s, exceeds that: leave some out, or end recurring events with UNTIL",
 				maxHolidays, i+1, called(e))
 		}
 	}
@@ -82,7 +83,8 @@ func holidayOf(e *ics.VEvent) ([]oncall.Date, error) {
 	}
 	length := end - first
 	if length > maxHoliday {
-		return nil, fault.Invalidf("body", "it covers %d days, at most %d are allowed: give a longer holiday as several events", length, maxHoliday)
+		return nil, fault.Invalidf("body",
+			"it covers %d days, at most %d are allowed: give a longer holiday as several events", length, maxHoliday)
 	}
 	starts := []oncall.Date{first}
 	if p := e.GetProperty(ics.ComponentPropertyRrule); p != nil {
@@ -90,10 +92,12 @@ func holidayOf(e *ics.VEvent) ([]oncall.Date, error) {
 		if y := time.Now().UTC().AddDate(-2, 0, 0); y.After(from) {
 			from = y
 		}
-		again := scheduling.Recurring{Zone: time.UTC, Start: first.Local(), Length: time.Duration(length) * 24 * time.Hour, Rule: p.Value}
+		again := scheduling.Recurring{Zone: time.UTC, Start: first.Local(),
+			Length: time.Duration(length) * 24 * time.Hour, Rule: p.Value}
 		found, err := again.Between(from, from.AddDate(yearsAhead, 0, 0))
 		if err != nil {
-			return nil, fault.Invalidf("body", "RRULE: %s; correct it, or give each day as an event of its own", fault.Public(err))
+			return nil, fault.Invalidf("body", "RRULE: %s; correct it, or give each day as an event of its own",
+				fault.Public(err))
 		}
 		starts = starts[:0]
 		for _, a := range found {
@@ -144,7 +148,8 @@ func holidayDays(e *ics.VEvent) (first, end oncall.Date, err error) {
 	}
 	start, ok := dayOf(p)
 	if !ok {
-		return 0, 0, fault.Invalidf("body", "DTSTART: %.60q is no date; give one, such as DTSTART;VALUE=DATE:20261225", p.Value)
+		return 0, 0, fault.Invalidf("body", "DTSTART: %.60q is no date; give one, such as DTSTART;VALUE=DATE:20261225",
+			p.Value)
 	}
 	p = e.GetProperty(ics.ComponentPropertyDtEnd)
 	if p == nil {
@@ -152,7 +157,8 @@ func holidayDays(e *ics.VEvent) (first, end oncall.Date, err error) {
 	}
 	last, ok := dayOf(p)
 	if !ok {
-		return 0, 0, fault.Invalidf("body", "DTEND: %.60q is no date; leave it out for one day, or give the day after the last one", p.Value)
+		return 0, 0, fault.Invalidf("body",
+			"DTEND: %.60q is no date; leave it out for one day, or give the day after the last one", p.Value)
 	}
 	if last <= start {
 		return start, start + 1, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/ical"
 )
 
-// ReadShifts reads an iCalendar text and stores its shifts from c.Since to until in c. zone applies to times without a time zone. It
-// returns the events whose people were not found; a text that cannot be read is an Invalid fault.
+// ReadShifts reads an iCalendar text and stores its shifts from c.Since to until in c. zone applies to times without a
+// time zone. It returns the events whose people were not found; a text that cannot be read is an Invalid fault.
 func ReadShifts(c *ExternalCalendar, raw []byte, candidates []Candidate, zone *time.Location, until time.Time) ([]UnmatchedEvent, error) {
 	read, err := ical.Read(raw, zone, c.Since, until)
 	if err != nil {
@@ -41,14 +41,17 @@ func (c *ExternalCalendar) occurrences(candidates []Candidate, read ical.Calenda
 		}
 		found, unknown := MatchPeople(candidates, e.Summary, people)
 		for _, id := range found {
-			c.Wanted = append(c.Wanted, OccurrenceShift{Occurrence: Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
+			c.Wanted = append(c.Wanted, OccurrenceShift{Occurrence: Occurrence{UID: e.UID, Occurs: e.Occurs, User: id},
+				Start: e.Start, End: e.End})
 		}
 		if len(found) == 0 {
-			c.Unmatched = append(c.Unmatched, OccurrenceShift{Occurrence: Occurrence{UID: e.UID, Occurs: e.Occurs}, Start: e.Start, End: e.End})
+			c.Unmatched = append(c.Unmatched, OccurrenceShift{Occurrence: Occurrence{UID: e.UID, Occurs: e.Occurs},
+				Start: e.Start, End: e.End})
 		}
 		if len(unknown) > 0 && !reported[e.UID] {
 			reported[e.UID] = true
-			unmatched = append(unmatched, UnmatchedEvent{e.UID, e.Summary, unknown, "no person of the team, or more than one, has this name"})
+			unmatched = append(unmatched, UnmatchedEvent{e.UID, e.Summary, unknown,
+				"no person of the team, or more than one, has this name"})
 		}
 	}
 	return unmatched

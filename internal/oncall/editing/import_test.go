@@ -17,7 +17,8 @@ import (
 func TestMatchPeople(t *testing.T) {
 	t.Parallel()
 	candidates := []Candidate{
-		{1, "ann", "Ann Lee", "ann@example.com"}, {2, "bob", "Bob Ray", ""}, {3, "sam", "Sam Fox", "sam@example.com"}, {4, "sam2", "Sam Fox", ""},
+		{1, "ann", "Ann Lee", "ann@example.com"}, {2, "bob", "Bob Ray", ""}, {3, "sam", "Sam Fox",
+			"sam@example.com"}, {4, "sam2", "Sam Fox", ""},
 		{5, "on", "", "on@example.com"},
 	}
 	for name, tc := range map[string]struct {
@@ -26,11 +27,12 @@ func TestMatchPeople(t *testing.T) {
 		found   []users.ID
 		unknown []string
 	}{
-		"an address":                {"x", []EventPerson{{"Somebody", "ANN@example.com"}}, []users.ID{1}, nil},
-		"a full name":               {"x", []EventPerson{{"bob ray", ""}}, []users.ID{2}, nil},
-		"a user name":               {"x", []EventPerson{{"Bob", "bob@elsewhere.example"}}, []users.ID{2}, nil},
-		"two people":                {"x", []EventPerson{{"", "ann@example.com"}, {"bob", ""}}, []users.ID{1, 2}, nil},
-		"one of two":                {"x", []EventPerson{{"", "ann@example.com"}, {"Zoe", "zoe@example.com"}}, []users.ID{1}, []string{"Zoe"}},
+		"an address":  {"x", []EventPerson{{"Somebody", "ANN@example.com"}}, []users.ID{1}, nil},
+		"a full name": {"x", []EventPerson{{"bob ray", ""}}, []users.ID{2}, nil},
+		"a user name": {"x", []EventPerson{{"Bob", "bob@elsewhere.example"}}, []users.ID{2}, nil},
+		"two people":  {"x", []EventPerson{{"", "ann@example.com"}, {"bob", ""}}, []users.ID{1, 2}, nil},
+		"one of two": {"x", []EventPerson{{"", "ann@example.com"}, {"Zoe", "zoe@example.com"}},
+			[]users.ID{1}, []string{"Zoe"}},
 		"two of the same name":      {"x", []EventPerson{{"Sam Fox", ""}}, nil, []string{"Sam Fox"}},
 		"the summary":               {"ops primary shift: Bob Ray", nil, []users.ID{2}, nil},
 		"two in the summary":        {"Bob Ray / ann lee (night)", nil, []users.ID{1, 2}, nil},
@@ -38,8 +40,9 @@ func TestMatchPeople(t *testing.T) {
 		"a name within a word":      {"bobsleigh, Annabel", nil, nil, []string{"bobsleigh, Annabel"}},
 		"names win over user names": {"Bob Ray on call", nil, []users.ID{2}, nil},
 		"a group and the summary":   {"Ann Lee", []EventPerson{{"", "ops@example.com"}}, []users.ID{1}, nil},
-		"nobody":                    {"holiday", []EventPerson{{"", "ops@example.com"}}, nil, []string{"ops@example.com"}},
-		"nothing":                   {"", nil, nil, []string{""}},
+		"nobody": {"holiday", []EventPerson{{"", "ops@example.com"}}, nil,
+			[]string{"ops@example.com"}},
+		"nothing": {"", nil, nil, []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +60,8 @@ func TestImportShifts(t *testing.T) {
 	key := func(uid string) Occurrence { return Occurrence{UID: uid, Occurs: at(1), User: 1} }
 	want := func(uid string, from, to int) OccurrenceShift { return OccurrenceShift{key(uid), at(from), at(to)} }
 	known := func(uid string, from, to int, edited bool) ImportedOccurrence {
-		return ImportedOccurrence{key(uid), &oncall.Shift{ID: 9, TeamID: 7, Role: "primary", User: 1, Start: at(from), End: at(to), Edited: edited}}
+		return ImportedOccurrence{key(uid), &oncall.Shift{ID: 9, TeamID: 7, Role: "primary", User: 1, Start: at(from),
+			End: at(to), Edited: edited}}
 	}
 	for name, tc := range map[string]struct {
 		wanted []OccurrenceShift
@@ -67,26 +71,42 @@ func TestImportShifts(t *testing.T) {
 		remove int
 		kept   int
 	}{
-		"new":               {[]OccurrenceShift{want("a", 1, 2)}, nil, []oncall.Span{{Start: at(1), End: at(2)}}, nil, 0, 0},
-		"twice":             {[]OccurrenceShift{want("a", 1, 2), want("a", 1, 2)}, nil, []oncall.Span{{Start: at(1), End: at(2)}}, nil, 0, 0},
-		"running":           {[]OccurrenceShift{want("a", -5, 2)}, nil, []oncall.Span{{Start: at(0), End: at(2)}}, nil, 0, 0},
-		"as before":         {[]OccurrenceShift{want("a", 1, 2)}, []ImportedOccurrence{known("a", 1, 2, false)}, nil, nil, 0, 0},
-		"moved":             {[]OccurrenceShift{want("a", 3, 4)}, []ImportedOccurrence{known("a", 1, 2, false)}, nil, []oncall.Span{{Start: at(3), End: at(4)}}, 0, 0},
-		"begun":             {[]OccurrenceShift{want("a", -5, 4)}, []ImportedOccurrence{known("a", -2, 2, false)}, nil, []oncall.Span{{Start: at(-2), End: at(4)}}, 0, 0},
-		"moved by hand":     {[]OccurrenceShift{want("a", 3, 4)}, []ImportedOccurrence{known("a", 1, 2, true)}, nil, nil, 0, 1},
-		"deleted by hand":   {[]OccurrenceShift{want("a", 3, 4)}, []ImportedOccurrence{{Occurrence: key("a")}}, nil, nil, 0, 1},
-		"gone":              {nil, []ImportedOccurrence{known("a", 1, 2, false)}, nil, nil, 1, 0},
-		"gone, and running": {nil, []ImportedOccurrence{known("a", -1, 2, false)}, nil, []oncall.Span{{Start: at(-1), End: at(0)}}, 0, 0},
-		"gone, and over":    {nil, []ImportedOccurrence{known("a", -2, -1, false)}, nil, nil, 0, 0},
-		"gone, begins now":  {nil, []ImportedOccurrence{known("a", 0, 2, false)}, nil, nil, 1, 0},
-		"running, moved away": {[]OccurrenceShift{want("a", 3, 4)}, []ImportedOccurrence{known("a", -2, 2, false)}, []oncall.Span{{Start: at(3), End: at(4)}},
+		"new": {[]OccurrenceShift{want("a", 1, 2)}, nil, []oncall.Span{{Start: at(1), End: at(2)}}, nil,
+			0, 0},
+		"twice": {[]OccurrenceShift{want("a", 1, 2), want("a", 1, 2)}, nil,
+			[]oncall.Span{{Start: at(1), End: at(2)}}, nil, 0, 0},
+		"running": {[]OccurrenceShift{want("a", -5, 2)}, nil, []oncall.Span{{Start: at(0), End: at(2)}}, nil,
+			0, 0},
+		"as before": {[]OccurrenceShift{want("a", 1, 2)}, []ImportedOccurrence{known("a", 1, 2, false)}, nil,
+			nil, 0, 0},
+		"moved": {[]OccurrenceShift{want("a", 3, 4)}, []ImportedOccurrence{known("a", 1, 2, false)}, nil,
+			[]oncall.Span{{Start: at(3), End: at(4)}}, 0, 0},
+		"begun": {[]OccurrenceShift{want("a", -5, 4)}, []ImportedOccurrence{known("a", -2, 2, false)}, nil,
+			[]oncall.Span{{Start: at(-2), End: at(4)}}, 0, 0},
+		"moved by hand": {[]OccurrenceShift{want("a", 3, 4)}, []ImportedOccurrence{known("a", 1, 2, true)}, nil,
+			nil, 0, 1},
+		"deleted by hand": {[]OccurrenceShift{want("a", 3, 4)}, []ImportedOccurrence{{Occurrence: key("a")}}, nil,
+			nil, 0, 1},
+		"gone": {nil, []ImportedOccurrence{known("a", 1, 2, false)}, nil, nil, 1, 0},
+		"gone, and running": {nil, []ImportedOccurrence{known("a", -1, 2, false)}, nil,
+			[]oncall.Span{{Start: at(-1), End: at(0)}}, 0, 0},
+		"gone, and over":   {nil, []ImportedOccurrence{known("a", -2, -1, false)}, nil, nil, 0, 0},
+		"gone, begins now": {nil, []ImportedOccurrence{known("a", 0, 2, false)}, nil, nil, 1, 0},
+		"running, moved away": {[]OccurrenceShift{want("a", 3, 4)}, []ImportedOccurrence{known("a", -2, 2, false)},
+			[]oncall.Span{{Start: at(3), End: at(4)}},
 			[]oncall.Span{{Start: at(-2), End: at(0)}}, 0, 0},
-		"over, made longer":    {[]OccurrenceShift{want("a", -3, 4)}, []ImportedOccurrence{known("a", -3, -1, false)}, []oncall.Span{{Start: at(0), End: at(4)}}, nil, 0, 0},
-		"another UID":          {[]OccurrenceShift{want("b", -3, 4)}, []ImportedOccurrence{known("a", -2, 4, false)}, nil, nil, 0, 0},
-		"another UID, longer":  {[]OccurrenceShift{want("b", 1, 4)}, []ImportedOccurrence{known("a", 1, 3, false)}, nil, []oncall.Span{{Start: at(1), End: at(4)}}, 0, 0},
-		"another UID, by hand": {[]OccurrenceShift{want("b", 1, 4)}, []ImportedOccurrence{{Occurrence: key("a")}}, nil, nil, 0, 1},
-		"two UIDs":             {[]OccurrenceShift{want("a", 1, 2), want("b", 1, 2)}, nil, []oncall.Span{{Start: at(1), End: at(2)}}, nil, 0, 0},
-		"two UIDs, one known":  {[]OccurrenceShift{want("b", 1, 2), want("a", 1, 2)}, []ImportedOccurrence{known("a", 1, 2, false)}, nil, nil, 0, 0},
+		"over, made longer": {[]OccurrenceShift{want("a", -3, 4)}, []ImportedOccurrence{known("a", -3, -1, false)},
+			[]oncall.Span{{Start: at(0), End: at(4)}}, nil, 0, 0},
+		"another UID": {[]OccurrenceShift{want("b", -3, 4)}, []ImportedOccurrence{known("a", -2, 4, false)},
+			nil, nil, 0, 0},
+		"another UID, longer": {[]OccurrenceShift{want("b", 1, 4)}, []ImportedOccurrence{known("a", 1, 3, false)},
+			nil, []oncall.Span{{Start: at(1), End: at(4)}}, 0, 0},
+		"another UID, by hand": {[]OccurrenceShift{want("b", 1, 4)}, []ImportedOccurrence{{Occurrence: key("a")}}, nil,
+			nil, 0, 1},
+		"two UIDs": {[]OccurrenceShift{want("a", 1, 2), want("b", 1, 2)}, nil,
+			[]oncall.Span{{Start: at(1), End: at(2)}}, nil, 0, 0},
+		"two UIDs, one known": {[]OccurrenceShift{want("b", 1, 2), want("a", 1, 2)},
+			[]ImportedOccurrence{known("a", 1, 2, false)}, nil, nil, 0, 0},
 		"gone, and by hand":    {nil, []ImportedOccurrence{known("a", 1, 2, true)}, nil, nil, 0, 0},
 		"gone here, and there": {nil, []ImportedOccurrence{{Occurrence: key("a")}}, nil, nil, 0, 0},
 	} {
@@ -115,17 +135,20 @@ func TestARunningEventChangesItsPerson(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_000_000, 5e8).UTC()
 	event := func(user users.ID) OccurrenceShift {
-		return OccurrenceShift{Occurrence{UID: "a", Occurs: now.Add(-time.Hour), User: user}, now.Add(-time.Hour), now.Add(time.Hour)}
+		return OccurrenceShift{Occurrence{UID: "a", Occurs: now.Add(-time.Hour), User: user}, now.Add(-time.Hour),
+			now.Add(time.Hour)}
 	}
 	ana := oncall.Shift{ID: 9, TeamID: 7, Role: "primary", User: 1, Start: now.Add(-time.Hour), End: now.Add(time.Hour)}
-	p := ImportShifts(now, ExternalCalendar{TeamID: 7, Role: "primary", Wanted: []OccurrenceShift{event(2)}}, []ImportedOccurrence{{event(1).Occurrence, &ana}})
+	p := ImportShifts(now, ExternalCalendar{TeamID: 7, Role: "primary", Wanted: []OccurrenceShift{event(2)}},
+		[]ImportedOccurrence{{event(1).Occurrence, &ana}})
 	require.Len(t, p.Update, 1)
 	require.Len(t, p.Add, 1)
 	require.Equal(t, users.ID(2), p.Add[0].User)
 	require.True(t, p.Update[0].After.End.Equal(time.Unix(1_000_000, 0)))
 	require.True(t, p.Add[0].Start.Equal(p.Update[0].After.End))
 
-	p = ImportShifts(now, ExternalCalendar{TeamID: 7, Role: "primary", Ended: true}, []ImportedOccurrence{{event(1).Occurrence, &ana}})
+	p = ImportShifts(now, ExternalCalendar{TeamID: 7, Role: "primary", Ended: true},
+		[]ImportedOccurrence{{event(1).Occurrence, &ana}})
 	require.Empty(t, p.Update, "a removed subscription takes nobody off call")
 }
 
@@ -134,13 +157,15 @@ func TestARunningEventWhoseTextCannotBeMatchedKeepsItsPerson(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 5e8, time.UTC)
 	event := func(uid, summary, start, end string) string {
-		return "BEGIN:VEVENT\r\nUID:" + uid + "\r\nSUMMARY:" + summary + "\r\nDTSTART:20261120T" + start + "Z\r\nDTEND:20261120T" + end + "Z\r\nEND:VEVENT\r\n"
+		return "BEGIN:VEVENT\r\nUID:" + uid + "\r\nSUMMARY:" + summary + "\r\nDTSTART:20261120T" + start +
+			"Z\r\nDTEND:20261120T" + end + "Z\r\nEND:VEVENT\r\n"
 	}
 	read := func(events string) (ExternalCalendar, []UnmatchedEvent) {
 		t.Helper()
 		c := ExternalCalendar{TeamID: 7, Role: "primary", Since: now.Add(-24 * time.Hour), Subscription: 3}
 		text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n" + events + "END:VCALENDAR\r\n"
-		out, err := ReadShifts(&c, []byte(text), []Candidate{{User: 1, Name: "ana"}, {User: 2, Name: "ben"}}, time.UTC, now.Add(24*time.Hour))
+		out, err := ReadShifts(&c, []byte(text), []Candidate{{User: 1, Name: "ana"}, {User: 2, Name: "ben"}}, time.UTC,
+			now.Add(24*time.Hour))
 		require.NoError(t, err)
 		return c, out
 	}
@@ -176,7 +201,8 @@ func TestARunningEventWhoseTextCannotBeMatchedKeepsItsPerson(t *testing.T) {
 	}
 }
 
-// Over random histories of a calendar: after each reading, the calendar decides who is on call from now on, and the past is as it was.
+// Over random histories of a calendar: after each reading, the calendar decides who is on call from now on, and the
+// past is as it was.
 func TestReadingsOfACalendarDecideTheFutureAlone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -193,7 +219,8 @@ func TestReadingsOfACalendarDecideTheFutureAlone(t *testing.T) {
 			hour += rapid.IntRange(0, 3).Draw(rt, "hours")
 			for range rapid.IntRange(0, 3).Draw(rt, "changes") {
 				uids++
-				e := event{fmt.Sprint("event ", uids, " "), users.ID(rapid.IntRange(1, 2).Draw(rt, "user")), rapid.IntRange(0, 12).Draw(rt, "start"), 0}
+				e := event{fmt.Sprint("event ", uids, " "), users.ID(rapid.IntRange(1, 2).Draw(rt, "user")),
+					rapid.IntRange(0, 12).Draw(rt, "start"), 0}
 				e.end = e.start + rapid.IntRange(1, 6).Draw(rt, "length")
 				k := rapid.IntRange(0, len(events)).Draw(rt, "place")
 				switch what := rapid.IntRange(0, 3).Draw(rt, "what"); {
@@ -216,7 +243,8 @@ func TestReadingsOfACalendarDecideTheFutureAlone(t *testing.T) {
 					e.uid += fmt.Sprint(step)
 				}
 				if at(e.end).After(at(hour)) { // as a reading from now on does
-					c.Wanted = append(c.Wanted, OccurrenceShift{Occurrence{e.uid, at(e.start), e.user}, at(e.start), at(e.end)})
+					c.Wanted = append(c.Wanted, OccurrenceShift{Occurrence{e.uid, at(e.start), e.user}, at(e.start),
+						at(e.end)})
 				}
 			}
 			before := maps.Clone(m.shifts)

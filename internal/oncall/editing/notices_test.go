@@ -15,7 +15,8 @@ func TestRecipientsOfSwapRequestNotices(t *testing.T) {
 	d := editor()
 	r, err := d.Request(1, 2, []oncall.Shift{give}, []oncall.Shift{take}, "please")
 	require.NoError(t, err)
-	require.Equal(t, oncall.Notice{Kind: oncall.SwapAsked, TeamID: 7, By: 1, Note: "please", Users: []users.ID{2}, Shifts: []oncall.Shift{give, take}},
+	require.Equal(t, oncall.Notice{Kind: oncall.SwapAsked, TeamID: 7, By: 1, Note: "please", Users: []users.ID{2},
+		Shifts: []oncall.Shift{give, take}},
 		r.AskNotice(d.Team, []oncall.Shift{give}, []oncall.Shift{take}))
 	all := r
 	all.To = 0
@@ -27,7 +28,8 @@ func TestRecipientsOfSwapRequestNotices(t *testing.T) {
 	told := func(r SwapRequest) []oncall.Notice { return r.EndNotices([]oncall.Shift{give}, []oncall.Shift{take}) }
 	accepted, _, err := d.Accept(r, 2, []oncall.Shift{give}, []oncall.Shift{take})
 	require.NoError(t, err)
-	require.Equal(t, []oncall.Notice{{Kind: oncall.SwapAccepted, Unless: oncall.ShiftSwapped, TeamID: 7, By: 2, Roles: []string{oncall.RolePrimary, oncall.RoleSecondary}, Users: []users.ID{1},
+	require.Equal(t, []oncall.Notice{{Kind: oncall.SwapAccepted, Unless: oncall.ShiftSwapped, TeamID: 7, By: 2,
+		Roles: []string{oncall.RolePrimary, oncall.RoleSecondary}, Users: []users.ID{1},
 		Shifts: []oncall.Shift{give, take}}}, told(accepted))
 	declined, err := d.Decline(r, 2)
 	require.NoError(t, err)
@@ -50,7 +52,8 @@ func TestRecipientsOfSwapRequestNotices(t *testing.T) {
 
 func TestTakingThePagerNotifiesBothHolders(t *testing.T) {
 	t.Parallel()
-	shifts := []oncall.Shift{shift(1, oncall.RolePrimary, 1, in(-6), in(6)), shift(2, oncall.RolePrimary, 2, in(6), in(20))}
+	shifts := []oncall.Shift{shift(1, oncall.RolePrimary, 1, in(-6), in(6)),
+		shift(2, oncall.RolePrimary, 2, in(6), in(20))}
 	c, err := editor().TakePager(shifts, oncall.RolePrimary, 3, in(8))
 	require.NoError(t, err)
 	n := c.Notices[1]

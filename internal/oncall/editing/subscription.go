@@ -22,8 +22,8 @@ const (
 	KindUnavailability SubscriptionKind = "unavailability"
 )
 
-// CalendarSubscription is a calendar that is read from a URL at intervals. The URL is a secret, because many programs put a key into it:
-// only its host is shown.
+// CalendarSubscription is a calendar that is read from a URL at intervals. The URL is a secret, because many programs
+// put a key into it: only its host is shown.
 type CalendarSubscription struct {
 	ID        int64
 	Kind      SubscriptionKind
@@ -60,15 +60,18 @@ const (
 	maxLeftOut = 20
 )
 
-// CalendarURL checks the address of a calendar and returns it with its host. webcal means https. With private, http is allowed too.
+// CalendarURL checks the address of a calendar and returns it with its host. webcal means https. With private, http is
+// allowed too.
 func CalendarURL(text string, private bool) (address, host string, err error) {
 	text = strings.TrimSpace(text)
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || len(text) > maxURL:
-		return "", "", fault.Invalidf("url", "give the address of an iCalendar, such as https://calendar.example.com/team.ics, with at most %d characters", maxURL)
+		return "", "", fault.Invalidf("url",
+			"give the address of an iCalendar, such as https://calendar.example.com/team.ics, with at most %d characters", maxURL)
 	case u.User != nil:
-		return "", "", fault.Invalidf("url", "the address may not have a user name or password: use a private address of the calendar")
+		return "", "", fault.Invalidf("url",
+			"the address may not have a user name or password: use a private address of the calendar")
 	case u.Scheme == "webcal" || u.Scheme == "webcals":
 		u.Scheme = "https"
 	case u.Scheme == "http" && !private, u.Scheme != "http" && u.Scheme != "https":
@@ -90,9 +93,9 @@ func CalendarTitle(name, host string) (string, error) {
 	return name, nil
 }
 
-// ReadBusy returns the times between from and until in which the events of an iCalendar text take place. Overlapping events become one time.
-// Cancelled events and those that are marked as free do not count. zone applies to times without a time zone. With wholeDays, only events
-// of whole days count.
+// ReadBusy returns the times between from and until in which the events of an iCalendar text take place. Overlapping
+// events become one time. Cancelled events and those that are marked as free do not count. zone applies to times
+// without a time zone. With wholeDays, only events of whole days count.
 func ReadBusy(raw []byte, zone *time.Location, from, until time.Time, wholeDays bool) ([]oncall.Span, []string, error) {
 	read, err := ical.Read(raw, zone, from, until)
 	if err != nil {
@@ -112,7 +115,8 @@ func ReadBusy(raw []byte, zone *time.Location, from, until time.Time, wholeDays 
 		out = append(out, oncall.Span{Start: e.Start, End: e.End})
 	}
 	if len(out) > maxBusy {
-		return nil, nil, fault.Invalidf("body", "the calendar has more than %d busy times within a year: count only all-day events, or subscribe to a calendar that has only absences", maxBusy)
+		return nil, nil, fault.Invalidf("body",
+			"the calendar has more than %d busy times within a year: count only all-day events, or subscribe to a calendar that has only absences", maxBusy)
 	}
 	return out, LeftOut(new(ExternalCalendar).occurrences(nil, ical.Calendar{Problems: read.Problems})), nil
 }

@@ -215,7 +215,8 @@ func (r SwapRequest) end(state RequestState, at time.Time, by users.ID) SwapRequ
 	return r
 }
 
-// AskNotice returns the notice of a new request. It goes to the person asked, or to every other active member of the team.
+// AskNotice returns the notice of a new request. It goes to the person asked, or to every other active member of the
+// team.
 func (r SwapRequest) AskNotice(team Membership, give, take []oncall.Shift) oncall.Notice {
 	n := oncall.Notice{Kind: oncall.SwapAsked, TeamID: r.TeamID, By: r.From, Note: r.Note, Shifts: concat(give, take)}
 	if r.To != 0 {

@@ -8,8 +8,9 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// Undo reverses an edit, whose answer named the shifts that it added, changed and removed. It is refused if one of them is no longer as the
-// edit left it, so it never reverses the edit of somebody else. Refusal is the refusal of a role or schedule that does not exist.
+// Undo reverses an edit, whose answer named the shifts that it added, changed and removed. It is refused if one of them
+// is no longer as the edit left it, so it never reverses the edit of somebody else. Refusal is the refusal of a role or
+// schedule that does not exist.
 type Undo struct {
 	Added   []oncall.Shift
 	Changed []oncall.Update
@@ -43,7 +44,8 @@ func (u Undo) Decide(d Editor, selected []oncall.Shift) (o Outcome, err error) {
 		s, err := u.current(d, c.After, selected)
 		if err == nil {
 			was := c.Before
-			err = o.gather(d.Edit(s, Patch{Start: &was.Start, End: &was.End, Role: &was.Role, User: &was.User, Note: &was.Note}))
+			err = o.gather(d.Edit(s, Patch{Start: &was.Start, End: &was.End, Role: &was.Role, User: &was.User,
+				Note: &was.Note}))
 		}
 		if err != nil {
 			return o, err

@@ -93,7 +93,8 @@ func clean(s string) string {
 // parameter makes the value of a parameter, which has no escapes: characters that could end it become a space or a
 // typographic sign.
 func parameter(s string) string {
-	return strings.TrimSpace(strings.NewReplacer(`"`, " ", ",", " ", ";", " ", ":", " ", `\`, " ", "'", "\u2019").Replace(s))
+	return strings.TrimSpace(strings.NewReplacer(`"`, " ", ",", " ", ";", " ", ":", " ", `\`, " ", "'",
+		"\u2019").Replace(s))
 }
 
 // address makes a mail address that cannot end its line.

@@ -15,8 +15,9 @@ import (
 func shift() oncall.FeedShift {
 	return oncall.FeedShift{
 		ShiftRow: oncall.ShiftRow{
-			Shift: oncall.Shift{Role: "primary", User: 7, Start: time.Unix(1_700_000_000, 0), End: time.Unix(1_700_003_600, 0)},
-			Team:  "ops, west; 2", UserName: "ann", FullName: "Ann Lee",
+			Shift: oncall.Shift{Role: "primary", User: 7, Start: time.Unix(1_700_000_000, 0),
+				End: time.Unix(1_700_003_600, 0)},
+			Team: "ops, west; 2", UserName: "ann", FullName: "Ann Lee",
 		},
 		Feed: 12, Sequence: 3, Changed: time.Unix(1_690_000_000, 0),
 	}

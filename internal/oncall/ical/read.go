@@ -67,12 +67,14 @@ func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, err
 	}
 	events := parsed.Events()
 	if len(events) > maxEvents {
-		return Calendar{}, fault.Invalidf("body", "the calendar has %d events, at most %d are read at once", len(events), maxEvents)
+		return Calendar{}, fault.Invalidf("body", "the calendar has %d events, at most %d are read at once",
+			len(events), maxEvents)
 	}
 	for _, e := range events {
 		if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
 			if at, _, err := r.at(p); err == nil {
-				r.moved[occurrence{e.Id(), at.In(r.siblingZone(p, e.GetProperty(ics.ComponentPropertyDtStart))).Unix()}] = true
+				r.moved[occurrence{e.Id(),
+					at.In(r.siblingZone(p, e.GetProperty(ics.ComponentPropertyDtStart))).Unix()}] = true
 			}
 		}
 	}
@@ -87,8 +89,9 @@ func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, err
 	return r.out, nil
 }
 
-// Parse parses a calendar. A text that ends before END:VCALENDAR is an Invalid fault, as is any other text that is not a calendar: a
-// server may send an empty answer or a part of one, and the events that are missing must not count as removed.
+// Parse parses a calendar. A text that ends before END:VCALENDAR is an Invalid fault, as is any other text that is not
+// a calendar: a server may send an empty answer or a part of one, and the events that are missing must not count as
+// removed.
 func Parse(raw []byte) (*ics.Calendar, error) {
 	parsed, err := ics.ParseCalendar(bytes.NewReader(raw))
 	if err == nil && !bytes.HasSuffix(bytes.TrimSpace(raw), []byte("END:VCALENDAR")) {
@@ -168,7 +171,8 @@ func (r *reader) event(e *ics.VEvent) error {
 	if value(e, ics.ComponentPropertyStatus) == string(ics.ObjectStatusCancelled) {
 		return nil
 	}
-	event := Event{UID: uid, Summary: summary, People: people(e), WholeDays: days, Free: value(e, ics.ComponentPropertyTransp) == "TRANSPARENT"}
+	event := Event{UID: uid, Summary: summary, People: people(e), WholeDays: days,
+		Free: value(e, ics.ComponentPropertyTransp) == "TRANSPARENT"}
 	if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
 		at, _, err := r.at(p)
 		if err != nil {
@@ -184,7 +188,8 @@ func (r *reader) event(e *ics.VEvent) error {
 		if r.recurring++; r.recurring > maxRecurring {
 			return fault.Invalidf("body", "the calendar has more than %d recurring events", maxRecurring)
 		}
-		absences, err := (scheduling.Recurring{Zone: zone, Start: start, Length: length, Rule: rule.Value}).Between(r.from, r.until)
+		absences, err := (scheduling.Recurring{Zone: zone, Start: start, Length: length,
+			Rule: rule.Value}).Between(r.from, r.until)
 		if err != nil {
 			return wrong(fault.Public(err))
 		}
@@ -201,7 +206,8 @@ func (r *reader) event(e *ics.VEvent) error {
 		return wrong("RDATE: " + err.Error())
 	}
 	for _, at := range more {
-		spans = append(spans, oncall.Span{Start: at.in(zone), End: (at.Local + oncall.Local(length/time.Second)).In(zone)})
+		spans = append(spans, oncall.Span{Start: at.in(zone),
+			End: (at.Local + oncall.Local(length/time.Second)).In(zone)})
 	}
 	left, err := r.listed(e, ics.ComponentPropertyExdate, begin)
 	if err != nil {
@@ -274,8 +280,8 @@ func (l listedTime) in(zone *time.Location) time.Time {
 	return l.Local.In(l.zone)
 }
 
-// means reports whether the entry applies to an occurrence that begins at t. A whole day applies to every occurrence that
-// begins on it.
+// means reports whether the entry applies to an occurrence that begins at t. A whole day applies to every occurrence
+// that begins on it.
 func (l listedTime) means(t time.Time, zone *time.Location) bool {
 	if l.day {
 		return oncall.LocalIn(t, zone).Date() == l.Date()
@@ -315,7 +321,8 @@ func (r *reader) at(p *ics.IANAProperty) (at oncall.Local, days bool, err error)
 	}
 	if id := p.ICalParameters["TZID"]; len(id) > 0 {
 		if _, ok := r.named(id[0]); !ok {
-			return 0, false, fault.Invalidf("body", "the time zone %.100q is not one of the IANA database, and the calendar has no VTIMEZONE that describes it", id[0])
+			return 0, false, fault.Invalidf("body",
+				"the time zone %.100q is not one of the IANA database, and the calendar has no VTIMEZONE that describes it", id[0])
 		}
 	}
 	text := strings.TrimSuffix(strings.TrimSpace(p.Value), "Z")
@@ -345,8 +352,8 @@ func (r *reader) zoneOf(p *ics.IANAProperty) *time.Location {
 	return r.zone
 }
 
-// siblingZone is zoneOf p. If p names no zone, it uses the zone of begin, the DTSTART of the same event, unless that is UTC:
-// some programs name the zone only there.
+// siblingZone is zoneOf p. If p names no zone, it uses the zone of begin, the DTSTART of the same event, unless that is
+// UTC: some programs name the zone only there.
 func (r *reader) siblingZone(p, begin *ics.IANAProperty) *time.Location {
 	if begin == nil || len(p.ICalParameters["TZID"]) > 0 || strings.HasSuffix(strings.TrimSpace(p.Value), "Z") {
 		return r.zoneOf(p)
@@ -397,7 +404,8 @@ func duration(text string) (nominal, exact time.Duration, err error) {
 		to   *time.Duration
 	}{
 		{100, 7 * day, &nominal}, {1000, day, &nominal},
-		{24 * 1000, time.Hour, &exact}, {24 * 60 * 1000, time.Minute, &exact}, {400 * 24 * 60 * 60, time.Second, &exact},
+		{24 * 1000, time.Hour, &exact}, {24 * 60 * 1000, time.Minute, &exact}, {400 * 24 * 60 * 60, time.Second,
+			&exact},
 	}
 	m := durationText.FindStringSubmatch(text)
 	bad := strings.TrimPrefix(text, "+") == "P" || m == nil

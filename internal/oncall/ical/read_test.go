@@ -23,13 +23,15 @@ func TestFeedsComeBack(t *testing.T) {
 		"UTC", "Europe/Zurich", "America/New_York", "America/St_Johns", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia",
 		"Pacific/Kwajalein", "Africa/Casablanca", "America/Sao_Paulo", "Asia/Tehran",
 	}
-	people := map[users.ID]string{1: "Ann Lee", 2: `Bob "Bo" O'Ray, the; second\n`, 3: "Ça Ïf 界 " + strings.Repeat("long", 40)}
+	people := map[users.ID]string{1: "Ann Lee", 2: `Bob "Bo" O'Ray, the; second\n`, 3: "Ça Ïf 界 " +
+		strings.Repeat("long", 40)}
 	rapid.Check(t, func(t *rapid.T) {
 		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
 		require.NoError(t, err)
 		year := rapid.IntRange(2000, 2040).Draw(t, "year")
 		// Hand-offs at a time of day, day by day around a change of the clocks or anywhere else.
-		at := time.Date(year, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 31).Draw(t, "day"), 0, 0, 0, 0, zone)
+		at := time.Date(year, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 31).Draw(t, "day"),
+			0, 0, 0, 0, zone)
 		if _, change := at.ZoneBounds(); !change.IsZero() && rapid.Bool().Draw(t, "at a change") {
 			at = change.AddDate(0, 0, -2)
 		}
@@ -44,8 +46,9 @@ func TestFeedsComeBack(t *testing.T) {
 			}
 			id := users.ID(rapid.IntRange(1, 3).Draw(t, "user"))
 			f.Shifts = append(f.Shifts, oncall.FeedShift{
-				ShiftRow: oncall.ShiftRow{Shift: oncall.Shift{Role: "primary", User: id, Start: start, End: end}, Team: "ops", UserName: fmt.Sprint("u", id), FullName: people[id]},
-				Feed:     int64(i + 1), Changed: start,
+				ShiftRow: oncall.ShiftRow{Shift: oncall.Shift{Role: "primary", User: id, Start: start, End: end},
+					Team: "ops", UserName: fmt.Sprint("u", id), FullName: people[id]},
+				Feed: int64(i + 1), Changed: start,
 			})
 		}
 		contacts := map[users.ID]map[users.Mode]string{}
@@ -62,7 +65,8 @@ func TestFeedsComeBack(t *testing.T) {
 		for i, e := range got.Events {
 			s := f.Shifts[i]
 			require.Equal(t, ical.UID(s), e.UID)
-			require.True(t, s.Start.Equal(e.Start) && s.End.Equal(e.End) && e.Occurs.Equal(s.Start), "%v: %v to %v", e, s.Start, s.End)
+			require.True(t, s.Start.Equal(e.Start) && s.End.Equal(e.End) && e.Occurs.Equal(s.Start), "%v: %v to %v", e,
+				s.Start, s.End)
 			require.Len(t, e.People, 1)
 			require.Equal(t, contacts[s.User][users.Email], e.People[0].Email)
 		}
@@ -89,22 +93,28 @@ func TestRead(t *testing.T) {
 		event string
 		want  []string
 	}{
-		"instants":               {"DTSTART:20261024T220000Z\nDTEND:20261025T220000Z", []string{"10-24T22:00 10-25T22:00"}},
+		"instants": {"DTSTART:20261024T220000Z\nDTEND:20261025T220000Z",
+			[]string{"10-24T22:00 10-25T22:00"}},
 		"a zone":                 {"DTSTART;TZID=America/New_York:20261101T000000\nDTEND;TZID=America/New_York:20261102T000000", []string{"11-01T04:00 11-02T05:00"}},
 		"a path before the zone": {"DTSTART;TZID=\"/mozilla.org/20070129_1/Europe/Zurich\":20261010T120000\nDURATION:PT1H", []string{"10-10T10:00 10-10T11:00"}},
-		"no zone":                {"DTSTART:20261010T120000\nDTEND:20261010T130000", []string{"10-10T10:00 10-10T11:00"}},
-		"a day":                  {"DTSTART;VALUE=DATE:20261025", []string{"10-24T22:00 10-25T23:00"}},
-		"days":                   {"DTSTART;VALUE=DATE:20261024\nDTEND;VALUE=DATE:20261026", []string{"10-23T22:00 10-25T23:00"}},
-		"a nominal day":          {"DTSTART;TZID=Europe/Zurich:20261024T120000\nDURATION:P1DT1H", []string{"10-24T10:00 10-25T12:00"}},
-		"cut by the window":      {"DTSTART:20260930T220000Z\nDTEND:20261001T010000Z", []string{"09-30T22:00 10-01T01:00"}},
-		"outside the window":     {"DTSTART:20261201T000000Z\nDTEND:20261202T010000Z", nil},
+		"no zone": {"DTSTART:20261010T120000\nDTEND:20261010T130000",
+			[]string{"10-10T10:00 10-10T11:00"}},
+		"a day": {"DTSTART;VALUE=DATE:20261025", []string{"10-24T22:00 10-25T23:00"}},
+		"days": {"DTSTART;VALUE=DATE:20261024\nDTEND;VALUE=DATE:20261026",
+			[]string{"10-23T22:00 10-25T23:00"}},
+		"a nominal day": {"DTSTART;TZID=Europe/Zurich:20261024T120000\nDURATION:P1DT1H",
+			[]string{"10-24T10:00 10-25T12:00"}},
+		"cut by the window": {"DTSTART:20260930T220000Z\nDTEND:20261001T010000Z",
+			[]string{"09-30T22:00 10-01T01:00"}},
+		"outside the window": {"DTSTART:20261201T000000Z\nDTEND:20261202T010000Z", nil},
 		"weekly across a change of the clocks": {"DTSTART;TZID=Europe/Zurich:20261019T090000\nDTEND;TZID=Europe/Zurich:20261026T090000\nRRULE:FREQ=WEEKLY;COUNT=3",
 			[]string{"10-19T07:00 10-26T08:00", "10-26T08:00 11-02T08:00", "11-02T08:00 11-09T08:00"}},
 		"without some": {"DTSTART;TZID=Europe/Zurich:20261023T090000\nDURATION:PT1H\nRRULE:FREQ=DAILY;UNTIL=20261026T080000Z\nEXDATE;TZID=Europe/Zurich:20261024T090000,20261025T090000",
 			[]string{"10-23T07:00 10-23T08:00", "10-26T08:00 10-26T09:00"}},
 		"dates of its own": {"DTSTART;TZID=Europe/Zurich:20261023T090000\nDURATION:PT1H\nRDATE;TZID=Europe/Zurich:20261026T090000,20261023T090000\nRDATE:20261028T120000Z\nEXDATE:20261028T120000Z",
 			[]string{"10-23T07:00 10-23T08:00", "10-26T08:00 10-26T09:00"}},
-		"days of its own": {"DTSTART;VALUE=DATE:20261024\nRDATE;VALUE=DATE:20261026", []string{"10-23T22:00 10-24T22:00", "10-25T23:00 10-26T23:00"}},
+		"days of its own": {"DTSTART;VALUE=DATE:20261024\nRDATE;VALUE=DATE:20261026",
+			[]string{"10-23T22:00 10-24T22:00", "10-25T23:00 10-26T23:00"}},
 		"without some that name no zone": {"DTSTART;TZID=America/New_York:20261010T090000\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\nEXDATE:20261011T090000",
 			[]string{"10-10T13:00 10-10T14:00", "10-12T13:00 10-12T14:00"}},
 		"without a whole day": {"DTSTART;TZID=America/New_York:20261010T210000\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=2\nEXDATE;VALUE=DATE:20261010",
@@ -174,7 +184,8 @@ func TestReadTellsWhatItCannotRead(t *testing.T) {
 	}
 	_, err := ical.Read([]byte("BEGIN:VCALENDAR\r\n"+event+"END:VCALENDAR\n\n"), time.UTC, time.Unix(0, 0), time.Now())
 	require.NoError(t, err)
-	many := "BEGIN:VCALENDAR\r\n" + strings.Repeat("BEGIN:VEVENT\r\nUID:1\r\nEND:VEVENT\r\n", 2001) + "END:VCALENDAR\r\n"
+	many := "BEGIN:VCALENDAR\r\n" + strings.Repeat("BEGIN:VEVENT\r\nUID:1\r\nEND:VEVENT\r\n", 2001) +
+		"END:VCALENDAR\r\n"
 	_, err = ical.Read([]byte(many), time.UTC, time.Unix(0, 0), time.Now())
 	require.True(t, fault.Is(err, fault.Invalid), err)
 }
@@ -217,7 +228,8 @@ func TestReadZonesThatTheCalendarDescribes(t *testing.T) {
 			for _, e := range got.Events {
 				all = append(all, e.UID+e.Start.Format(" 02T15:04")+e.End.Format(" 02T15:04"))
 			}
-			require.Equal(t, []string{"2 10T09:15 10T10:15", "4 10T11:00 10T12:00", "1 24T07:00 25T08:00", "1 25T08:00 26T08:00"}, all)
+			require.Equal(t, []string{"2 10T09:15 10T10:15", "4 10T11:00 10T12:00", "1 24T07:00 25T08:00",
+				"1 25T08:00 26T08:00"}, all)
 			require.Equal(t, "Ça 界", got.Events[2].Summary)
 			require.Equal(t, "3", got.Problems[0].UID)
 			require.Contains(t, got.Problems[0].Why, `"Broken" is not one of the IANA database`)

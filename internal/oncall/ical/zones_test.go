@@ -14,8 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TestFeedsComeBackInEveryZone takes every zone of tzdata, of those that are alike one, and every change of its clocks from 2000 to 2040: the shifts of the days
-// around it, handed over at an hour that is skipped or repeated there and at one that is not, go out and come back the same.
+// TestFeedsComeBackInEveryZone takes every zone of tzdata, of those that are alike one, and every change of its clocks
+// from 2000 to 2040: the shifts of the days around it, handed over at an hour that is skipped or repeated there and at
+// one that is not, go out and come back the same.
 func TestFeedsComeBackInEveryZone(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("../scheduling/testdata/zones.txt")
@@ -38,7 +39,8 @@ func TestFeedsComeBackInEveryZone(t *testing.T) {
 					day += 24 * 60 * 60
 					if start.Before(end) { // not a day that the zone skips
 						f.Shifts = append(f.Shifts, oncall.FeedShift{Feed: int64(len(f.Shifts) + 1), Changed: start, ShiftRow: oncall.ShiftRow{
-							Shift: oncall.Shift{Role: "primary", User: 1, Start: start, End: end}, Team: "ops", UserName: "ann", FullName: "Ann"}})
+							Shift: oncall.Shift{Role: "primary", User: 1, Start: start,
+								End: end}, Team: "ops", UserName: "ann", FullName: "Ann"}})
 					}
 				}
 			}
@@ -61,7 +63,8 @@ func TestFeedsComeBackInEveryZone(t *testing.T) {
 		}
 		for _, e := range got.Events {
 			s := sent[e.UID]
-			require.True(t, s.Start.Equal(e.Start) && s.End.Equal(e.End), "%s: %v came back as %v to %v", name, s.Shift, e.Start, e.End)
+			require.True(t, s.Start.Equal(e.Start) && s.End.Equal(e.End), "%s: %v came back as %v to %v", name,
+				s.Shift, e.Start, e.End)
 		}
 	}
 	require.Greater(t, changes, 10_000)

@@ -61,8 +61,10 @@ func teamPages() []teamPage {
 
 // Routes mounts the pages and the redirects. The addresses of Oncall's pages are in bookmarks and old messages.
 func (h Handlers) Routes(r chi.Router) {
-	page.Get(r, "/teams", h.show(calendarView{Frame: page.Frame{Title: "On call", Section: "oncall", Scripts: &page.Scripts{Main: "teams.js"}}, Page: "teams", List: "/oncall/teams"}))
-	page.Get(r, "/me", h.show(calendarView{Frame: page.Frame{Title: "My shifts", Section: "me", Scripts: &page.Scripts{Main: "me.js"}}, Page: "me", List: "/oncall/me"}))
+	page.Get(r, "/teams", h.show(calendarView{Frame: page.Frame{Title: "On call", Section: "oncall",
+		Scripts: &page.Scripts{Main: "teams.js"}}, Page: "teams", List: "/oncall/teams"}))
+	page.Get(r, "/me", h.show(calendarView{Frame: page.Frame{Title: "My shifts", Section: "me",
+		Scripts: &page.Scripts{Main: "me.js"}}, Page: "me", List: "/oncall/me"}))
 	h.listRoutes(r)
 	for _, t := range teamPages() {
 		page.Get(r, "/teams/{team}"+t.path, h.team(t))
@@ -100,7 +102,8 @@ func (h Handlers) team(current teamPage) http.HandlerFunc {
 			return
 		}
 		v := calendarView{Page: current.label, Team: team, TeamPath: teamPath(team.Name), List: listPath(team.Name),
-			Frame: page.Frame{Title: team.Name, Section: "oncall", Scripts: &page.Scripts{Main: current.script, Grid: current.grid}}}
+			Frame: page.Frame{Title: team.Name, Section: "oncall",
+				Scripts: &page.Scripts{Main: current.script, Grid: current.grid}}}
 		for _, t := range teamPages() {
 			v.Tabs = append(v.Tabs, tab{t.label, v.TeamPath + t.path, t == current})
 		}
@@ -113,7 +116,8 @@ func (h Handlers) show(v calendarView) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		shown := v
 		shown.Frame = h.Pages.Frame(r, v.Title, v.Section)
-		shown.Scripts = &page.Scripts{Main: v.Scripts.Main, Grid: v.Scripts.Grid, Token: wire.SessionToken(r.Context(), h.Pages.Sessions)}
+		shown.Scripts = &page.Scripts{Main: v.Scripts.Main, Grid: v.Scripts.Grid,
+			Token: wire.SessionToken(r.Context(), h.Pages.Sessions)}
 		shown.FullName = page.Reader(r).FullName
 		h.Pages.Render(rw, r, http.StatusOK, "calendar", shown)
 	}

@@ -23,7 +23,8 @@ type Members interface {
 // Rotations stores rotations and computes the shifts that a rotation would make.
 type Rotations interface {
 	requests.ScheduleChanges
-	Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error)
+	Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time,
+		window oncall.Span) (scheduling.Result, error)
 }
 
 // Unavailability stores the times in which people cannot be on call.
@@ -43,7 +44,8 @@ type Holidays interface {
 
 // Swaps stores swap requests.
 type Swaps interface {
-	// Swaps lists at most limit requests of a team, newest first: those with a number below before, or all if before is 0.
+	// Swaps lists at most limit requests of a team, newest first: those with a number below before, or all if before is
+	// 0.
 	Swaps(ctx context.Context, team, before int64, limit int) ([]editing.NamedSwap, error)
 	AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error)
 	DecideSwap(ctx context.Context, id int64, answer editing.SwapAnswer, by oncall.By) (editing.NamedSwap, error)
@@ -57,7 +59,8 @@ type Coverage interface {
 
 // Imports stores shifts from iCalendar texts.
 type Imports interface {
-	TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error)
+	TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport,
+		error)
 }
 
 // Subscriptions stores subscriptions of external calendars.
@@ -76,7 +79,8 @@ type SubscriptionLists interface {
 	OfPerson(ctx context.Context, person users.ID) ([]editing.CalendarSubscription, error)
 }
 
-// Sealer encrypts the proofs of edits. Unseal returns an error unless Seal returned the text for the same value of about.
+// Sealer encrypts the proofs of edits. Unseal returns an error unless Seal returned the text for the same value of
+// about.
 type Sealer interface {
 	Seal(plain []byte, about string) []byte
 	Unseal(sealed []byte, about string) ([]byte, error)
@@ -123,7 +127,8 @@ type Authenticator = requests.Authenticator
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(contacts{d}.routes(), coverage{d}.routes(), drafts{d}.routes(), edits{d}.routes(), fairness{d}.routes(),
+	return slices.Concat(contacts{d}.routes(), coverage{d}.routes(), drafts{d}.routes(), edits{d}.routes(),
+		fairness{d}.routes(),
 		holidays{d}.routes(), imports{d}.routes(), rotations{d}.routes(), subscriptions{d}.routes(), swaps{d}.routes(), unavailability{d}.routes())
 }
 

@@ -37,7 +37,8 @@ func (a contacts) routes() []routing.Route {
 	}
 }
 
-// listContacts answers with a person's contacts and whether each is verified. It is for callers who may change the person's settings.
+// listContacts answers with a person's contacts and whether each is verified. It is for callers who may change the
+// person's settings.
 func (a contacts) listContacts(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.contactOwner(r)
 	if err != nil {
@@ -50,14 +51,15 @@ func (a contacts) listContacts(w http.ResponseWriter, r *http.Request) error {
 	sight := wire.Actor(r.Context()).Sight(nil)
 	return listing.Answer(w, found, func(c users.Contact) any {
 		return map[string]any{
-			"mode": c.Mode, "destination": sight.Contact(u.Name, c.Mode, c.Destination), "verified": c.Verified, "verifiable": users.Identifies(c.Mode), "managed": c.Managed,
+			"mode": c.Mode, "destination": sight.Contact(u.Name, c.Mode,
+				c.Destination), "verified": c.Verified, "verifiable": users.Identifies(c.Mode), "managed": c.Managed,
 			"failing": listing.OrNull(c.Failing),
 		}
 	}, "")
 }
 
-// setContact adds or replaces a contact. One from an administrator or an application counts as verified. A destination that cannot be one of
-// the mode is a 400.
+// setContact adds or replaces a contact. One from an administrator or an application counts as verified. A destination
+// that cannot be one of the mode is a 400.
 func (a contacts) setContact(w http.ResponseWriter, r *http.Request) error {
 	u, mode, err := a.contactOfAny(r)
 	if err != nil {
@@ -75,7 +77,8 @@ func (a contacts) setContact(w http.ResponseWriter, r *http.Request) error {
 		return fault.Invalidf("destination", "%s", fault.Public(err))
 	}
 	actor := wire.Actor(r.Context())
-	return routing.Done(w, http.StatusNoContent, a.Contacts.Set(r.Context(), u.ID, users.Contact{Mode: mode, Destination: to}, actor.Admin || actor.Username == "", actor.String()))
+	return routing.Done(w, http.StatusNoContent, a.Contacts.Set(r.Context(), u.ID,
+		users.Contact{Mode: mode, Destination: to}, actor.Admin || actor.Username == "", actor.String()))
 }
 
 func (a contacts) removeContact(w http.ResponseWriter, r *http.Request) error {
@@ -83,10 +86,12 @@ func (a contacts) removeContact(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusNoContent, a.Contacts.Set(r.Context(), u.ID, users.Contact{Mode: mode}, false, wire.Actor(r.Context()).String()))
+	return routing.Done(w, http.StatusNoContent, a.Contacts.Set(r.Context(), u.ID, users.Contact{Mode: mode}, false,
+		wire.Actor(r.Context()).String()))
 }
 
-// testContact sends a test message to a contact. The answer has the number of the notification, whose message shows what became of it.
+// testContact sends a test message to a contact. The answer has the number of the notification, whose message shows
+// what became of it.
 func (a contacts) testContact(w http.ResponseWriter, r *http.Request) error {
 	u, mode, err := a.contactOfAny(r)
 	if err != nil {
@@ -102,18 +107,21 @@ func (a contacts) contactOfAny(r *http.Request) (oncall.Person, users.Mode, erro
 	u, err := a.contactOwner(r)
 	mode, known := users.ParseMode(routing.Param(r, "mode"))
 	if err == nil && (!known || mode == users.Drop) {
-		err = fault.Invalidf("mode", "nobody can be reached by %.40q: use email, sms, call, slack, push or webhook", routing.Param(r, "mode"))
+		err = fault.Invalidf("mode", "nobody can be reached by %.40q: use email, sms, call, slack, push or webhook",
+			routing.Param(r, "mode"))
 	}
 	return u, mode, err
 }
 
-// sendContactCode sends a code to an unverified contact and answers 202. It is for callers who may change the person's settings.
+// sendContactCode sends a code to an unverified contact and answers 202. It is for callers who may change the person's
+// settings.
 func (a contacts) sendContactCode(w http.ResponseWriter, r *http.Request) error {
 	u, mode, err := a.contactOf(r)
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusAccepted, a.Contacts.SendCode(r.Context(), wire.Actor(r.Context()).ApplicationID, u.ID, mode))
+	return routing.Done(w, http.StatusAccepted, a.Contacts.SendCode(r.Context(), wire.Actor(r.Context()).ApplicationID,
+		u.ID, mode))
 }
 
 // verifyContact marks a contact as verified if the code in the body is right; a wrong code is a 400.
@@ -136,7 +144,8 @@ func (a contacts) verifyContact(w http.ResponseWriter, r *http.Request) error {
 // contactOwner finds the user of the path. It refuses callers who may not change the user's settings.
 func (a contacts) contactOwner(r *http.Request) (oncall.Person, error) {
 	u, err := a.Person(r)
-	return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q", routing.Param(r, "user")))
+	return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q",
+		routing.Param(r, "user")))
 }
 
 // contactOf finds the user and mode of the path. A mode whose contacts are not verified is an Invalid fault.
@@ -147,7 +156,8 @@ func (a contacts) contactOf(r *http.Request) (oncall.Person, users.Mode, error) 
 	}
 	mode := users.Mode(routing.Param(r, "mode"))
 	if !users.Identifies(mode) {
-		return u, mode, fault.Invalidf("mode", "contacts of the mode %.40q need no verification: email, sms, call and slack do", mode)
+		return u, mode, fault.Invalidf("mode",
+			"contacts of the mode %.40q need no verification: email, sms, call and slack do", mode)
 	}
 	return u, mode, nil
 }

@@ -20,7 +20,8 @@ func (a coverage) routes() []routing.Route {
 	}
 }
 
-// gaps answers with the times in which the team wants a role covered and nobody holds it. role selects roles; without it all count.
+// gaps answers with the times in which the team wants a role covered and nobody holds it. role selects roles; without
+// it all count.
 func (a coverage) gaps(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, from, to, err := a.teamAndWindow(r, 0, 30)
@@ -44,7 +45,8 @@ func (a coverage) gaps(w http.ResponseWriter, r *http.Request) error {
 	}
 	var out []map[string]any
 	for _, gap := range coverage.Gaps(found[t.ID].TeamCalendar, from, to, roles...) {
-		out = append(out, map[string]any{"role": gap.Role, "kind": gap.Kind, "start": gap.Start.Unix(), "end": gap.End.Unix()})
+		out = append(out, map[string]any{"role": gap.Role, "kind": gap.Kind, "start": gap.Start.Unix(),
+			"end": gap.End.Unix()})
 	}
 	return listing.AnswerAll(w, out)
 }
@@ -56,7 +58,8 @@ type coverObject struct {
 	Hours []windowObject   `json:"hours"`
 }
 
-// getCoverage answers with the coverage rules of the team. A role that has schedules and no rule is covered as its schedules say.
+// getCoverage answers with the coverage rules of the team. A role that has schedules and no rule is covered as its
+// schedules say.
 func (a coverage) getCoverage(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {

@@ -23,8 +23,8 @@ func (a drafts) routes() []routing.Route {
 	}
 }
 
-// previewDraft answers with the shifts of an unsaved schedule or rotation, which replaces the stored one with the same id. It
-// stores nothing. Members of the team may.
+// previewDraft answers with the shifts of an unsaved schedule or rotation, which replaces the stored one with the same
+// id. It stores nothing. Members of the team may.
 func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Team(r)
@@ -57,7 +57,8 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 	if from.Before(now) {
 		from = now // past shifts do not change
 	}
-	s := scheduling.Schedule{ID: old.ID, TeamID: t.ID, Zone: a.ZoneOf(t), Role: role, RoleOrder: d.RoleID, Algorithm: d.Algorithm, Pattern: d.Pattern,
+	s := scheduling.Schedule{ID: old.ID, TeamID: t.ID, Zone: a.ZoneOf(t), Role: role, RoleOrder: d.RoleID,
+		Algorithm: d.Algorithm, Pattern: d.Pattern,
 		Rotation: d.Rotation, Order: d.Order, Threshold: d.Threshold, Progress: old.Progress}
 	if d.Order == nil {
 		s.Order = old.Order
@@ -70,8 +71,8 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 	return routing.Reply(w, http.StatusOK, out, err)
 }
 
-// scheduleDraft reads an unsaved schedule or rotation and the name of its role. It also returns the stored one that the draft
-// replaces; the zero value if there is none.
+// scheduleDraft reads an unsaved schedule or rotation and the name of its role. It also returns the stored one that the
+// draft replaces; the zero value if there is none.
 func (a drafts) scheduleDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, scheduling.StoredSchedule, error) {
 	read := a.weeklyDraft
 	if b.Given("layers") {
@@ -143,10 +144,12 @@ func (a drafts) planObject(ctx context.Context, plan scheduling.Result, from, un
 	unfilled := []map[string]any{}
 	for _, u := range plan.Unfilled {
 		if u.Start.Before(until) && from.Before(u.End) {
-			unfilled = append(unfilled, map[string]any{"role": u.Role, "start": u.Start.Unix(), "end": u.End.Unix(), "why": u.Why})
+			unfilled = append(unfilled, map[string]any{"role": u.Role, "start": u.Start.Unix(), "end": u.End.Unix(),
+				"why": u.Why})
 		}
 	}
-	return map[string]any{"shifts": requests.EventObjects(shifts, requests.EventFields), "kept": requests.EventObjects(kept, requests.EventFields), "unfilled": unfilled}, nil
+	return map[string]any{"shifts": requests.EventObjects(shifts, requests.EventFields),
+		"kept": requests.EventObjects(kept, requests.EventFields), "unfilled": unfilled}, nil
 }
 
 // readLayers reads the layers of a rotation. Faults name the field as layers[0].start and so on.
@@ -179,7 +182,8 @@ func (a drafts) readLayers(ctx context.Context, b jsonbody.Object) (*scheduling.
 
 // readLayer reads one layer and finds its people.
 func (a drafts) readLayer(ctx context.Context, g layerObject) (scheduling.Layer, error) {
-	l := scheduling.Layer{Name: g.Name, Every: g.Every, Unit: scheduling.Unit(g.Unit), Holidays: scheduling.HolidayRule(g.Holidays)}
+	l := scheduling.Layer{Name: g.Name, Every: g.Every, Unit: scheduling.Unit(g.Unit),
+		Holidays: scheduling.HolidayRule(g.Holidays)}
 	var err error
 	if l.Start, err = readClock("start", g.Start); err != nil {
 		return l, err
@@ -227,7 +231,8 @@ func (a drafts) readLayer(ctx context.Context, g layerObject) (scheduling.Layer,
 
 // rotationDraft reads and checks a rotation of a team.
 func (a drafts) rotationDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, error) {
-	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.ByRotation, Advanced: true, Threshold: scheduling.DefaultThreshold}
+	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.ByRotation, Advanced: true,
+		Threshold: scheduling.DefaultThreshold}
 	var err error
 	if d.Name, err = b.Text("name"); err != nil {
 		return d, "", err
@@ -259,7 +264,8 @@ func (a drafts) draftPlace(ctx context.Context, t oncall.Profile, b jsonbody.Obj
 	}
 	ro, err := a.RosterNamed(ctx, t, rosterName)
 	if err != nil {
-		return role, fault.When(err, fault.NotFound, fault.Invalidf("roster", "team %s has no roster %q", t.Name, rosterName))
+		return role, fault.When(err, fault.NotFound, fault.Invalidf("roster", "team %s has no roster %q", t.Name,
+			rosterName))
 	}
 	d.RoleID, d.RosterID = role.ID, ro.ID
 	n, given, err := b.Number("auto_populate_threshold")

@@ -29,15 +29,15 @@ func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
 	return routing.Done(w, http.StatusNoContent, a.Swap(w, r, true))
 }
 
-// previewEdit answers with the changes that an edit would make. It makes them in a transaction and rolls the transaction back.
-// The body is the body of the edit plus the field action. It also has id, link_id or team if the path of the edit has them.
-// Callers who may not make the edit get the same refusal.
+// previewEdit answers with the changes that an edit would make. It makes them in a transaction and rolls the
+// transaction back. The body is the body of the edit plus the field action. It also has id, link_id or team if the path
+// of the edit has them. Callers who may not make the edit get the same refusal.
 func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 	return a.run(w, r, true)
 }
 
-// makeEdit makes an edit and answers with its changes. The body is the one of the preview. With the changes as the body and the action
-// undo, it reverses the edit. If-Match of one changed or deleted shift that does not match is a 412.
+// makeEdit makes an edit and answers with its changes. The body is the one of the preview. With the changes as the body
+// and the action undo, it reverses the edit. If-Match of one changed or deleted shift that does not match is a 412.
 func (a edits) makeEdit(w http.ResponseWriter, r *http.Request) error {
 	return a.run(w, r, false)
 }
@@ -120,7 +120,8 @@ func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) 
 	case "undo":
 		return a.undoing(ctx, b)
 	}
-	return editing.Edit{}, fault.Invalidf("action", "action must be one of create, link, edit, edit_link, delete, delete_link, swap, swap_from_now, override, take, undo")
+	return editing.Edit{}, fault.Invalidf("action",
+		"action must be one of create, link, edit, edit_link, delete, delete_link, swap, swap_from_now, override, take, undo")
 }
 
 // changesObject returns the changes of an edit for the answer. What only an undo reads is in edited and covers_id.
@@ -141,7 +142,8 @@ func (a edits) changesObject(ctx context.Context, c oncall.Changes) (map[string]
 	added, removed, made := objects[:len(c.Add)], objects[len(c.Add):kept], slices.Clone(rows[:len(c.Add)])
 	changed := []map[string]any{}
 	for i := kept; i < len(objects); i += 2 {
-		changed, made = append(changed, map[string]any{"before": objects[i], "after": objects[i+1]}), append(made, rows[i+1])
+		changed, made = append(changed, map[string]any{"before": objects[i], "after": objects[i+1]}), append(made,
+			rows[i+1])
 	}
 	conflicts, err := a.conflictsWith(ctx, made)
 	return map[string]any{"added": added, "removed": removed, "changed": changed, "conflicts": conflicts}, err
@@ -195,7 +197,8 @@ func (a edits) taking(ctx context.Context, team oncall.Profile, b jsonbody.Objec
 	}, nil
 }
 
-// takePager puts the caller, or the person whom an application names, on call for a role of the team at once. Members of the team may.
+// takePager puts the caller, or the person whom an application names, on call for a role of the team at once. Members
+// of the team may.
 func (a edits) takePager(w http.ResponseWriter, r *http.Request) error {
 	team, b, err := requests.WithBody(w, r, "", a.Team)
 	if err != nil {
@@ -213,5 +216,6 @@ func (a edits) takePager(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusCreated, map[string]any{"shifts": requests.EventObjects(rows, requests.EventFields)})
+	return routing.Answer(w, http.StatusCreated,
+		map[string]any{"shifts": requests.EventObjects(rows, requests.EventFields)})
 }

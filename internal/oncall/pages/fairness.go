@@ -25,7 +25,8 @@ func (a fairness) fairness(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	start, end := from.Unix(), to.Unix()
-	rows, err := a.Shifts.Find(ctx, oncall.ShiftQuery{Teams: []int64{t.ID}, End: oncall.Range{Min: &start}, Start: oncall.Range{Max: &end}})
+	rows, err := a.Shifts.Find(ctx, oncall.ShiftQuery{Teams: []int64{t.ID}, End: oncall.Range{Min: &start},
+		Start: oncall.Range{Max: &end}})
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,8 @@ func (a fairness) fairness(w http.ResponseWriter, r *http.Request) error {
 	}
 	var out []map[string]any
 	for _, l := range scheduling.Fairness(shifts, a.ZoneOf(t), holidays, from, to, roles...) {
-		out = append(out, map[string]any{"user": names[l.User].UserName, "full_name": requests.OrNull(names[l.User].FullName), "shifts": l.Shifts,
+		out = append(out, map[string]any{"user": names[l.User].UserName,
+			"full_name": requests.OrNull(names[l.User].FullName), "shifts": l.Shifts,
 			"hours": l.Total.Hours(), "nights": l.Night.Hours(), "weekends": l.Weekend.Hours(), "holidays": l.Holidays.Hours()})
 	}
 	return listing.AnswerAll(w, out)

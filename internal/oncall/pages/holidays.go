@@ -48,7 +48,8 @@ func (a holidays) getHolidays(w http.ResponseWriter, r *http.Request) error {
 	for _, d := range c.Days {
 		days = append(days, map[string]string{"date": d.Day.String(), "name": d.Name})
 	}
-	return routing.Answer(w, http.StatusOK, map[string]any{"holidays": days, "uploaded_by": c.UploadedBy, "uploaded_at": c.UploadedAt.Unix()})
+	return routing.Answer(w, http.StatusOK, map[string]any{"holidays": days, "uploaded_by": c.UploadedBy,
+		"uploaded_at": c.UploadedAt.Unix()})
 }
 
 // setHolidays replaces a team's holidays by the events of an iCalendar text. Administrators of the team may.
@@ -68,7 +69,8 @@ func (a holidays) setHolidays(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusNoContent, a.Holidays.SetHolidays(r.Context(), t, scheduling.HolidayCalendar{Source: string(raw), Days: days}, requests.By(r, nil)))
+	return routing.Done(w, http.StatusNoContent, a.Holidays.SetHolidays(r.Context(), t,
+		scheduling.HolidayCalendar{Source: string(raw), Days: days}, requests.By(r, nil)))
 }
 
 // dropHolidays deletes a team's holiday calendar. Administrators of the team may.
@@ -88,7 +90,8 @@ func (a holidays) ownHolidays(ctx context.Context, t oncall.Profile) error {
 	all, err := a.Subscribed.OfTeam(ctx, t.ID)
 	for _, s := range all {
 		if s.Kind == editing.KindHolidays {
-			return fault.Newf(fault.Conflict, "the holidays of %s come from the calendar subscription %d: remove it first", t.Name, s.ID)
+			return fault.Newf(fault.Conflict,
+				"the holidays of %s come from the calendar subscription %d: remove it first", t.Name, s.ID)
 		}
 	}
 	return err

@@ -96,7 +96,8 @@ func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string
 	if roster != "" {
 		ro, err := a.RosterNamed(ctx, t, roster)
 		if err != nil {
-			return nil, fault.When(err, fault.NotFound, fault.Invalidf("roster", "team %s has no roster %q", t.Name, roster))
+			return nil, fault.When(err, fault.NotFound, fault.Invalidf("roster", "team %s has no roster %q", t.Name,
+				roster))
 		}
 		for _, m := range ro.Members {
 			ids = append(ids, m.User)
@@ -119,7 +120,8 @@ func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string
 	out := make([]editing.Candidate, 0, len(people))
 	for _, u := range people {
 		if u.Active {
-			out = append(out, editing.Candidate{User: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Contacts[users.Email]})
+			out = append(out, editing.Candidate{User: u.ID, Name: u.Name, FullName: u.FullName,
+				Email: u.Contacts[users.Email]})
 		}
 	}
 	return out, err

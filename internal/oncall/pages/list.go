@@ -65,7 +65,8 @@ func (h Handlers) shiftList(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.shifts(rw, r, shiftsView{Frame: h.Pages.Frame(r, team.Name, "oncall"), Team: team.Name, Calendar: teamPath(team.Name)}, url.Values{"team": {team.Name}}, team.Name)
+	h.shifts(rw, r, shiftsView{Frame: h.Pages.Frame(r, team.Name, "oncall"), Team: team.Name,
+		Calendar: teamPath(team.Name)}, url.Values{"team": {team.Name}}, team.Name)
 }
 
 // ownList shows the shifts of the reader.
@@ -75,7 +76,8 @@ func (h Handlers) ownList(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.shifts(rw, r, shiftsView{Frame: h.Pages.Frame(r, "My shifts", "me"), Calendar: "/me"}, url.Values{"user": {page.Reader(r).Name}}, teams...)
+	h.shifts(rw, r, shiftsView{Frame: h.Pages.Frame(r, "My shifts", "me"), Calendar: "/me"},
+		url.Values{"user": {page.Reader(r).Name}}, teams...)
 }
 
 // shifts reads the shifts that the query selects, marks those with a conflict in the teams, and shows the list.
@@ -141,7 +143,8 @@ func linksTo(names []string) []teamLink {
 
 // teamList shows the teams by name, or what a search finds.
 func (h Handlers) teamList(rw http.ResponseWriter, r *http.Request) {
-	v := teamsView{Frame: h.Pages.Frame(r, "On call", "oncall"), Query: strings.TrimSpace(page.Storable(r.URL.Query().Get("q")))}
+	v := teamsView{Frame: h.Pages.Frame(r, "On call", "oncall"),
+		Query: strings.TrimSpace(page.Storable(r.URL.Query().Get("q")))}
 	var err error
 	if v.Query == "" {
 		err = h.allTeams(r, &v)

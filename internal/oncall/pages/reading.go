@@ -14,8 +14,8 @@ const MaxWindow = 3 * 366 * 24 * time.Hour
 // Flag reads a boolean of the query; false if the query does not have it.
 func Flag(r *http.Request, name string) (bool, error) { return params.Flag(r.URL.Query(), name, false) }
 
-// Window reads start and end of the query, in Unix seconds. The arguments are the defaults. It returns an Invalid fault if end is not
-// after start, or if the window is longer than MaxWindow.
+// Window reads start and end of the query, in Unix seconds. The arguments are the defaults. It returns an Invalid fault
+// if end is not after start, or if the window is longer than MaxWindow.
 func Window(r *http.Request, start, end time.Time) (from, to time.Time, err error) {
 	from, to = start, end
 	if t, given, err := params.Time(r.URL.Query(), "start"); err != nil {

@@ -53,7 +53,8 @@ type layerObject struct {
 // items decodes a JSON list. The errors of its elements name their place, as in members[2].
 type items[T any] []T
 
-// UnmarshalJSON puts the index of the element into Field of an UnmarshalTypeError. json.Unmarshal prefixes the outer fields.
+// UnmarshalJSON puts the index of the element into Field of an UnmarshalTypeError. json.Unmarshal prefixes the outer
+// fields.
 func (l *items[T]) UnmarshalJSON(raw []byte) error {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(raw, &elements); err != nil {
@@ -120,7 +121,8 @@ func (a rotations) rotationObject(ctx context.Context, s scheduling.StoredSchedu
 	}
 	layers := []layerObject{}
 	for _, l := range s.Rotation.Layers {
-		o := layerObject{Name: l.Name, Start: clockText(l.Start), Every: l.Every, Unit: string(l.Unit), Holidays: string(l.Holidays),
+		o := layerObject{Name: l.Name, Start: clockText(l.Start), Every: l.Every, Unit: string(l.Unit),
+			Holidays: string(l.Holidays),
 			HandOffs: []string{}, Restrict: []windowObject{}, Members: []turnObject{}}
 		if o.Holidays == "" {
 			o.Holidays = string(scheduling.KeepHolidays)
@@ -134,11 +136,13 @@ func (a rotations) rotationObject(ctx context.Context, s scheduling.StoredSchedu
 		}
 		o.Restrict = windowObjects(l.Restrict)
 		for _, m := range l.Members {
-			o.Members = append(o.Members, turnObject{User: c.People[m.User].Name, Joins: dateText(m.Joins), Leaves: dateText(m.Leaves)})
+			o.Members = append(o.Members, turnObject{User: c.People[m.User].Name, Joins: dateText(m.Joins),
+				Leaves: dateText(m.Leaves)})
 		}
 		layers = append(layers, o)
 	}
-	return map[string]any{"id": s.ID, "name": s.Name, "team": s.Team, "role": s.Role, "roster": s.RosterName, "timezone": s.TimeZone,
+	return map[string]any{"id": s.ID, "name": s.Name, "team": s.Team, "role": s.Role, "roster": s.RosterName,
+		"timezone":                s.TimeZone,
 		"auto_populate_threshold": s.Threshold, "layers": layers}, nil
 }
 
@@ -154,7 +158,8 @@ func dateText(d *oncall.Date) *string {
 func wrongLayer(err error, layer int) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) || wrong.Field == "" {
-		return fault.Invalidf(fmt.Sprintf("layers[%d]", layer), "a layer must be an object with start, every, unit and members")
+		return fault.Invalidf(fmt.Sprintf("layers[%d]", layer),
+			"a layer must be an object with start, every, unit and members")
 	}
 	want := "a string"
 	switch {
@@ -195,7 +200,8 @@ func readTimeOfDay(field, s string) (time.Duration, error) {
 	}
 	for _, format := range []string{"15:04", time.TimeOnly} {
 		if t, err := time.Parse(format, s); err == nil {
-			return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second, nil
+			return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute +
+				time.Duration(t.Second())*time.Second, nil
 		}
 	}
 	return 0, fault.Invalidf(field, "%s must be a time of day like 09:00", field)

@@ -45,7 +45,8 @@ func subscriptionObject(s editing.CalendarSubscription) map[string]any {
 	case s.ReadAt.IsZero():
 		state = "waiting"
 	}
-	return map[string]any{"id": s.ID, "kind": s.Kind, "team": requests.OrNull(s.Team), "user": requests.OrNull(s.UserName), "role": requests.OrNull(s.Role),
+	return map[string]any{"id": s.ID, "kind": s.Kind, "team": requests.OrNull(s.Team),
+		"user": requests.OrNull(s.UserName), "role": requests.OrNull(s.Role),
 		"name": s.Name, "host": s.Host, "whole_days": s.WholeDays, "state": state, "problem": requests.OrNull(s.Problem), "failures": s.Failures,
 		"events": s.Events, "left_out": routing.OrEmpty(s.LeftOut), "read_at": instantOrNull(s.ReadAt), "next_read_at": s.NextAt.Unix(),
 		"created_by": s.CreatedBy, "created_at": s.CreatedAt.Unix()}
@@ -82,7 +83,8 @@ func (a subscriptions) listOfPerson(w http.ResponseWriter, r *http.Request) erro
 func (a subscriptions) owner(r *http.Request) (oncall.Person, error) {
 	u, err := a.Person(r)
 	if err != nil {
-		return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q", routing.Param(r, "user")))
+		return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q",
+			routing.Param(r, "user")))
 	}
 	return u, wire.Actor(r.Context()).MayEditPerson(u.User, nil, a.Openings)
 }
@@ -151,12 +153,14 @@ func (a subscriptions) addToPerson(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	return a.add(w, r, editing.CalendarSubscription{Kind: editing.KindUnavailability, User: u.ID, UserName: u.Name, WholeDays: true}, b, known)
+	return a.add(w, r, editing.CalendarSubscription{Kind: editing.KindUnavailability, User: u.ID, UserName: u.Name,
+		WholeDays: true}, b, known)
 }
 
 func (a subscriptions) add(w http.ResponseWriter, r *http.Request, s editing.CalendarSubscription, b jsonbody.Object, known []editing.CalendarSubscription) error {
 	if len(known) >= editing.MaxSubscriptions {
-		return fault.Newf(fault.Conflict, "there are already %d subscriptions, and no more are allowed: remove one first", len(known))
+		return fault.Newf(fault.Conflict,
+			"there are already %d subscriptions, and no more are allowed: remove one first", len(known))
 	}
 	if _, err := b.Required("url"); err != nil {
 		return err
@@ -192,8 +196,8 @@ func (a subscriptions) save(w http.ResponseWriter, r *http.Request, s editing.Ca
 	return routing.Reply(w, status, subscriptionObject(s), err)
 }
 
-// editable finds the subscription of the path. It refuses callers who may not change it: they must administer the team, or may edit the
-// person.
+// editable finds the subscription of the path. It refuses callers who may not change it: they must administer the team,
+// or may edit the person.
 func (a subscriptions) editable(r *http.Request) (editing.CalendarSubscription, error) {
 	id, err := requests.ShiftID(r, "id")
 	if err != nil {
@@ -227,7 +231,8 @@ func (a subscriptions) change(w http.ResponseWriter, r *http.Request) error {
 	return a.save(w, r, s, b, http.StatusOK)
 }
 
-// remove ends a subscription and removes what came from it: future shifts that nobody changed by hand, holidays, or unavailability.
+// remove ends a subscription and removes what came from it: future shifts that nobody changed by hand, holidays, or
+// unavailability.
 func (a subscriptions) remove(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	s, err := a.editable(r)

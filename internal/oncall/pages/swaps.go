@@ -42,7 +42,8 @@ func swapObject(s editing.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) 
 		}
 		return first, all
 	}
-	o := map[string]any{"id": s.ID, "state": s.State, "requester": s.FromName, "other": requests.OrNull(s.ToName), "note": s.Note,
+	o := map[string]any{"id": s.ID, "state": s.State, "requester": s.FromName, "other": requests.OrNull(s.ToName),
+		"note":    s.Note,
 		"created": s.Created.Unix(), "decided": nil, "decided_by": requests.OrNull(s.DecidedByName)}
 	o["event"], o["give"] = side(s.Give)
 	o["other_event"], o["take"] = side(s.Take)
@@ -98,7 +99,8 @@ func (a swaps) listSwaps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return listing.AnswerFrom(w, q, out, func(o map[string]any) any { return o }, func(o map[string]any) string { return fmt.Sprint(o["id"]) })
+	return listing.AnswerFrom(w, q, out, func(o map[string]any) any { return o },
+		func(o map[string]any) string { return fmt.Sprint(o["id"]) })
 }
 
 // askSwap stores a swap request of the caller, or of the person whom an application names. The body is {event_id,
@@ -164,7 +166,8 @@ func shiftNumbers(b jsonbody.Object, list, single string) ([]oncall.ShiftID, err
 	return []oncall.ShiftID{oncall.ShiftID(id)}, nil
 }
 
-// decideSwap returns the handler that accepts, declines or withdraws a swap request. It is for people only: an application gets 403.
+// decideSwap returns the handler that accepts, declines or withdraws a swap request. It is for people only: an
+// application gets 403.
 func (a swaps) decideSwap(answer editing.RequestState) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx := r.Context()
@@ -180,7 +183,8 @@ func (a swaps) decideSwap(answer editing.RequestState) routing.Handler {
 		if err != nil {
 			return err
 		}
-		swap, err := a.Swaps.DecideSwap(ctx, id, editing.SwapAnswer{Access: a.Access(ctx, true), Who: me.ID, State: answer}, requests.By(r, nil))
+		swap, err := a.Swaps.DecideSwap(ctx, id, editing.SwapAnswer{Access: a.Access(ctx, true), Who: me.ID,
+			State: answer}, requests.By(r, nil))
 		if err != nil {
 			return err
 		}

@@ -36,8 +36,8 @@ func (a unavailability) routes() []routing.Route {
 	}
 }
 
-// listAbsences answers with the unavailabilities that count in a team. A member also gets their own of other teams. If the query has a
-// start, the answer has each occurrence of the recurring ones in the window.
+// listAbsences answers with the unavailabilities that count in a team. A member also gets their own of other teams. If
+// the query has a start, the answer has each occurrence of the recurring ones in the window.
 func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) error {
 	t, from, to, err := a.teamAndWindow(r, 0, 30)
 	if err != nil {
@@ -74,12 +74,13 @@ func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) err
 	return listing.AnswerAll(w, out)
 }
 
-// maxAbsences is the approximate limit of unavailabilities of a person, besides those of subscribed calendars. Populating a team reads all of them.
+// maxAbsences is the approximate limit of unavailabilities of a person, besides those of subscribed calendars.
+// Populating a team reads all of them.
 const maxAbsences = 200
 
-// addAbsence stores a time in which a person cannot be on call. It counts in every team if the person, an administrator of Iris
-// or an application adds it; if an administrator of the team adds it, it counts in that team only. The answer has the shifts
-// that it overlaps. With preview=true it stores nothing.
+// addAbsence stores a time in which a person cannot be on call. It counts in every team if the person, an administrator
+// of Iris or an application adds it; if an administrator of the team adds it, it counts in that team only. The answer
+// has the shifts that it overlaps. With preview=true it stores nothing.
 func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, b, err := requests.WithBody(w, r, "", a.Team)
@@ -150,7 +151,8 @@ func (a unavailability) storeAbsence(ctx context.Context, absence scheduling.Sto
 	}
 	known = slices.DeleteFunc(known, func(s scheduling.StoredAbsence) bool { return s.Subscription != 0 })
 	if len(known) >= maxAbsences {
-		return 0, fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", name, len(known))
+		return 0, fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", name,
+			len(known))
 	}
 	return a.Unavailability.AddAbsence(ctx, absence)
 }
@@ -193,7 +195,8 @@ func (a unavailability) dropAbsence(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	if s.Subscription != 0 {
-		return fault.Newf(fault.Conflict, "unavailability %d comes from a subscribed calendar: change it in that calendar, or remove the subscription", id)
+		return fault.Newf(fault.Conflict,
+			"unavailability %d comes from a subscribed calendar: change it in that calendar, or remove the subscription", id)
 	}
 	return routing.Done(w, http.StatusNoContent, a.Unavailability.DropAbsence(ctx, id))
 }
@@ -235,8 +238,8 @@ func (a unavailability) listConflicts(w http.ResponseWriter, r *http.Request) er
 	return listing.AnswerAll(w, out)
 }
 
-// conflictsOf returns the shifts between from and to that overlap an unavailability of their person, by start. Without teams it
-// searches all teams.
+// conflictsOf returns the shifts between from and to that overlap an unavailability of their person, by start. Without
+// teams it searches all teams.
 func (a unavailability) conflictsOf(ctx context.Context, absences []scheduling.StoredAbsence, teams []int64, from, to time.Time) ([]conflict, error) {
 	if len(absences) == 0 {
 		return []conflict{}, nil
@@ -248,7 +251,8 @@ func (a unavailability) conflictsOf(ctx context.Context, absences []scheduling.S
 		}
 	}
 	start, end := from.Unix(), to.Unix()
-	shifts, err := a.Shifts.Find(ctx, oncall.ShiftQuery{Teams: teams, Users: away, End: oncall.Range{Min: &start}, Start: oncall.Range{Max: &end}, Limit: maxConflicts})
+	shifts, err := a.Shifts.Find(ctx, oncall.ShiftQuery{Teams: teams, Users: away, End: oncall.Range{Min: &start},
+		Start: oncall.Range{Max: &end}, Limit: maxConflicts})
 	if err != nil {
 		return nil, err
 	}
@@ -264,10 +268,14 @@ func overlaps(absences []scheduling.StoredAbsence, shifts []oncall.ShiftRow, fro
 			continue // populate logs the rules that cannot be parsed
 		}
 		for _, shift := range shifts {
-			overlaps := func(span oncall.Absence) bool { return span.Start.Before(shift.End) && shift.Start.Before(span.End) }
+			overlaps := func(span oncall.Absence) bool {
+				return span.Start.Before(shift.End) &&
+					shift.Start.Before(span.End)
+			}
 			if shift.User == s.User && s.CountsIn(shift.TeamID) && shift.Role != oncall.RoleVacation && shift.Role != oncall.RoleUnavailable &&
 				slices.ContainsFunc(spans, overlaps) {
-				out = append(out, conflict{int64(shift.ID), shift.Team, shift.Role, shift.UserName, requests.OrNull(shift.FullName), shift.Start.Unix(), shift.End.Unix(), s.ID, requests.OrNull(s.SetBy)})
+				out = append(out, conflict{int64(shift.ID), shift.Team, shift.Role, shift.UserName,
+					requests.OrNull(shift.FullName), shift.Start.Unix(), shift.End.Unix(), s.ID, requests.OrNull(s.SetBy)})
 			}
 		}
 	}

@@ -87,14 +87,16 @@ func (a edits) undoing(ctx context.Context, b jsonbody.Object) (editing.Edit, er
 		Proof []byte `json:"proof"`
 	}
 	if err := json.Unmarshal(b.Raw, &done); err != nil {
-		return editing.Edit{}, fault.Invalidf("changed", "added, removed and changed must be the lists in the answer of an edit: %v", err)
+		return editing.Edit{}, fault.Invalidf("changed",
+			"added, removed and changed must be the lists in the answer of an edit: %v", err)
 	}
 	all := append(append([]doneShift{}, done.Added...), done.Removed...)
 	for _, c := range done.Changed {
 		all = append(all, c.Before, c.After)
 	}
 	if len(all) == 0 || len(all) > maxUndone {
-		return editing.Edit{}, fault.Invalidf("changed", "an undo names 1 to %d shifts in added, removed and changed", maxUndone)
+		return editing.Edit{}, fault.Invalidf("changed", "an undo names 1 to %d shifts in added, removed and changed",
+			maxUndone)
 	}
 	if err := a.check(done.done, done.Proof); err != nil {
 		return editing.Edit{}, err
@@ -107,7 +109,8 @@ func (a edits) undoing(ctx context.Context, b jsonbody.Object) (editing.Edit, er
 	if err != nil {
 		return editing.Edit{}, err
 	}
-	undo := editing.Undo{Added: shifts[:len(done.Added)], Removed: shifts[len(done.Added) : len(done.Added)+len(done.Removed)], Refusal: refusal}
+	undo := editing.Undo{Added: shifts[:len(done.Added)], Removed: shifts[len(done.Added) : len(done.Added)+
+		len(done.Removed)], Refusal: refusal}
 	selection := editing.Selection{TeamID: team.ID}
 	for _, s := range undo.Added {
 		selection.IDs = append(selection.IDs, s.ID)
@@ -120,7 +123,8 @@ func (a edits) undoing(ctx context.Context, b jsonbody.Object) (editing.Edit, er
 	return editing.Edit{Access: a.Access(ctx, true), Selection: selection, Change: undo, Rows: rows}, err
 }
 
-// doneShifts returns the shifts of an answer. The refusal is about a role, a person or a schedule that the team does not have.
+// doneShifts returns the shifts of an answer. The refusal is about a role, a person or a schedule that the team does
+// not have.
 func (a edits) doneShifts(ctx context.Context, team oncall.Profile, given []doneShift) (out []oncall.Shift, refusal, err error) {
 	own, err := a.Schedules.ByTeam(ctx, team.ID)
 	if err != nil {
@@ -147,10 +151,13 @@ func (a edits) doneShifts(ctx context.Context, team oncall.Profile, given []done
 			}
 			roles[g.Role] = role
 		}
-		s := oncall.Shift{ID: g.ID, TeamID: team.ID, Role: roles[g.Role], User: people[g.User], Start: time.Unix(g.Start, 0), End: time.Unix(g.End, 0),
+		s := oncall.Shift{ID: g.ID, TeamID: team.ID, Role: roles[g.Role], User: people[g.User],
+			Start: time.Unix(g.Start, 0), End: time.Unix(g.End, 0),
 			Schedule: g.Schedule, Link: g.Link, Note: g.Note, Edited: g.Edited, Covers: g.Covers}
 		if !known[s.Schedule] || !known[s.Covers] {
-			refusal = fault.New(fault.Conflict, fmt.Sprintf("the schedule of a shift was deleted from team %s, so the edit cannot be undone", team.Name))
+			refusal = fault.New(fault.Conflict,
+				fmt.Sprintf("the schedule of a shift was deleted from team %s, so the edit cannot be undone",
+					team.Name))
 		}
 		out = append(out, s)
 	}

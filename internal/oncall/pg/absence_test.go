@@ -18,12 +18,14 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// The schedule is populated as if an invalid unavailability rule did not exist, and the log names the rule (promise P7).
+// The schedule is populated as if an invalid unavailability rule did not exist, and the log names the rule (promise
+// P7).
 func TestAnInvalidUnavailabilityRuleIsIgnoredAndLogged(t *testing.T) {
 	t.Parallel()
 	core, logged := observer.New(zap.ErrorLevel)
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{Log: zap.New(core)})
-	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'), ('bob'); insert into teams (name) values ('ops');
+	_, err := d.Pool().Exec(t.Context(),
+		`insert into users (name) values ('ann'), ('bob'); insert into teams (name) values ('ops');
 		insert into rosters (team_id, name) select id, 'r' from teams;
 		insert into roster_members (roster_id, user_id, priority) select r.id, u.id, u.id from rosters r, users u;
 		insert into unavailabilities (user_id, starts_at, ends_at, rule) select id, now(), now() + interval '1 hour', 'FREQ=NEVER' from users where name = 'ann';
@@ -32,10 +34,12 @@ func TestAnInvalidUnavailabilityRuleIsIgnoredAndLogged(t *testing.T) {
 	s := scheduling.ScheduleDraft{}
 	s.Threshold, s.Algorithm = 10, scheduling.ByRotation
 	var ann, bob users.ID
-	require.NoError(t, d.Pool().QueryRow(t.Context(), `select r.team_id, r.id, o.id, (select min(id) from users), (select max(id) from users)
+	require.NoError(t, d.Pool().QueryRow(t.Context(),
+		`select r.team_id, r.id, o.id, (select min(id) from users), (select max(id) from users)
 		from rosters r, oncall_roles o where o.name = 'primary'`).Scan(&s.TeamID, &s.RosterID, &s.RoleID, &ann, &bob))
 	s.Rotation = &scheduling.Rotation{Layers: []scheduling.Layer{{
-		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: scheduling.Days, Members: []scheduling.LayerMember{{User: ann}, {User: bob}},
+		Start: oncall.LocalDate(2026, 10, 19,
+			9*3600), Every: 1, Unit: scheduling.Days, Members: []scheduling.LayerMember{{User: ann}, {User: bob}},
 	}}}
 	schedules := pg.NewSchedules(d)
 	id, err := schedules.Create(t.Context(), s, oncall.By{Owner: "ann"})
@@ -63,13 +67,16 @@ func TestAnInvalidUnavailabilityRuleIsIgnoredAndLogged(t *testing.T) {
 func TestDeletingAScheduleLocksItsTeam(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
-	_, err := d.Pool().Exec(t.Context(), `insert into teams (name) values ('ops'); insert into rosters (team_id, name) select id, 'r' from teams`)
+	_, err := d.Pool().Exec(t.Context(),
+		`insert into teams (name) values ('ops'); insert into rosters (team_id, name) select id, 'r' from teams`)
 	require.NoError(t, err)
 	s := scheduling.ScheduleDraft{}
 	s.Threshold, s.Algorithm = 10, scheduling.ByRotation
-	require.NoError(t, d.Pool().QueryRow(t.Context(), `select r.team_id, r.id, o.id from rosters r, oncall_roles o where o.name = 'primary'`).
+	require.NoError(t, d.Pool().QueryRow(t.Context(),
+		`select r.team_id, r.id, o.id from rosters r, oncall_roles o where o.name = 'primary'`).
 		Scan(&s.TeamID, &s.RosterID, &s.RoleID))
-	s.Rotation = &scheduling.Rotation{Layers: []scheduling.Layer{{Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: scheduling.Days}}}
+	s.Rotation = &scheduling.Rotation{Layers: []scheduling.Layer{{Start: oncall.LocalDate(2026, 10, 19, 9*3600),
+		Every: 1, Unit: scheduling.Days}}}
 	schedules, by := pg.NewSchedules(d), oncall.By{Owner: "ann"}
 	id, err := schedules.Create(t.Context(), s, by)
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A change of many shifts raises the calendar's version once. The numbers of added shifts follow their order, and feeds show
-// every deleted shift as cancelled.
+// A change of many shifts raises the calendar's version once. The numbers of added shifts follow their order, and feeds
+// show every deleted shift as cancelled.
 func TestAChangeOfManyShiftsRaisesTheCalendarVersionOnce(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -23,7 +23,8 @@ func TestAChangeOfManyShiftsRaisesTheCalendarVersionOnce(t *testing.T) {
 		require.NoError(t, db.Pool().QueryRow(t.Context(), sql).Scan(&n))
 		return n
 	}
-	_, err := db.Pool().Exec(t.Context(), `insert into users (name) values ('ann'), ('bob'); insert into teams (name) values ('ops'), ('other')`)
+	_, err := db.Pool().Exec(t.Context(),
+		`insert into users (name) values ('ann'), ('bob'); insert into teams (name) values ('ops'), ('other')`)
 	require.NoError(t, err)
 	team, ann := count("select min(id) from teams"), users.ID(count("select min(id) from users"))
 	edit := func(change oncall.Changes) oncall.Changes {
@@ -38,12 +39,14 @@ func TestAChangeOfManyShiftsRaisesTheCalendarVersionOnce(t *testing.T) {
 	start := time.Now().Truncate(time.Second).Add(100 * time.Hour).UTC()
 	var c oncall.Changes
 	for i := range 50 {
-		s := oncall.Shift{TeamID: team, Role: "primary", User: ann, Start: start.Add(time.Duration(i) * time.Hour), End: start.Add(time.Duration(i+1) * time.Hour), Note: "n"}
+		s := oncall.Shift{TeamID: team, Role: "primary", User: ann, Start: start.Add(time.Duration(i) * time.Hour),
+			End: start.Add(time.Duration(i+1) * time.Hour), Note: "n"}
 		if i%2 == 1 {
 			s.Role, s.Note, s.Link = "secondary", "", "0123"
 		}
 		c.Add = append(c.Add, s)
-		c.Notices = append(c.Notices, oncall.Notice{Kind: oncall.ShiftCreated, Roles: []string{s.Role}, Users: []users.ID{ann}, Shifts: []oncall.Shift{s}})
+		c.Notices = append(c.Notices, oncall.Notice{Kind: oncall.ShiftCreated, Roles: []string{s.Role},
+			Users: []users.ID{ann}, Shifts: []oncall.Shift{s}})
 	}
 	before := count(versions)
 	done := edit(c)
@@ -69,7 +72,8 @@ func TestAChangeOfManyShiftsRaisesTheCalendarVersionOnce(t *testing.T) {
 		pieces[i].End = pieces[i].Start.Add(5 * time.Minute)
 	}
 	cut := edit(oncall.Changes{Add: pieces, Delete: []oncall.Shift{whole}})
-	require.EqualValues(t, 2, count("select count(distinct sequence) from shifts where feed_id <> id"), "each piece is a later state of the event")
+	require.EqualValues(t, 2, count("select count(distinct sequence) from shifts where feed_id <> id"),
+		"each piece is a later state of the event")
 	before = count(versions)
 	edit(oncall.Changes{Delete: append(cut.Add, done.Add[1:]...)})
 	require.Equal(t, before+1, count(versions))

@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// The resolver reads a cached calendar again after every change that may change an answer. So an override is paged as soon
-// as it is saved.
+// The resolver reads a cached calendar again after every change that may change an answer. So an override is paged as
+// soon as it is saved.
 func TestResolverSeesEveryChangeOfTheCalendar(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -59,7 +59,8 @@ func TestResolverSeesEveryChangeOfTheCalendar(t *testing.T) {
 	rows, err := shifts.Find(ctx, oncall.ShiftQuery{})
 	require.NoError(t, err)
 	override := edited(editing.Selection{IDs: []oncall.ShiftID{rows[0].ID}}, func(d editing.Editor, selected []oncall.Shift) (oncall.Changes, error) {
-		c, _, err := d.Override(selected, d.Now.Add(-time.Minute).Truncate(time.Second), d.Now.Add(time.Hour), people("bob"))
+		c, _, err := d.Override(selected, d.Now.Add(-time.Minute).Truncate(time.Second), d.Now.Add(time.Hour),
+			people("bob"))
 		return c, err
 	})
 	override.Rehearse = true

@@ -15,13 +15,15 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Coverage reads the data from which gaps are computed, and stores the coverage rules of teams. It is safe for concurrent use.
+// Coverage reads the data from which gaps are computed, and stores the coverage rules of teams. It is safe for
+// concurrent use.
 type Coverage struct{ db *postgres.DB }
 
 // NewCoverage returns the adapter over d.
 func NewCoverage(d *postgres.DB) *Coverage { return &Coverage{db: d} }
 
-// Coverage returns the data from which the gaps of a team are computed. If calendar is not nil, Off has its people who are switched off.
+// Coverage returns the data from which the gaps of a team are computed. If calendar is not nil, Off has its people who
+// are switched off.
 func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error) {
 	out := scheduling.Coverage{Holidays: map[oncall.Date]bool{}, Off: map[users.ID]bool{}}
 	err := c.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -92,12 +94,14 @@ func (c *Coverage) SetCoverRule(ctx context.Context, team oncall.Profile, w sche
 			if err != nil {
 				return fmt.Errorf("encode hours: %w", err)
 			}
-			err = q.SetCoverRule(ctx, postgresdb.SetCoverRuleParams{TeamID: team.ID, Cover: string(w.Cover), Hours: hours, Role: w.Role})
+			err = q.SetCoverRule(ctx, postgresdb.SetCoverRuleParams{TeamID: team.ID, Cover: string(w.Cover),
+				Hours: hours, Role: w.Role})
 			if err != nil {
 				return err
 			}
 		}
-		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "coverage_edited", map[string]any{"role": w.Role, "cover": w.Cover})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "coverage_edited",
+			map[string]any{"role": w.Role, "cover": w.Cover})
 	})
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// maxFeed bounds the shifts of a calendar feed. A longer feed lacks its oldest shifts; after an error the subscriber would see none.
+// maxFeed bounds the shifts of a calendar feed. A longer feed lacks its oldest shifts; after an error the subscriber
+// would see none.
 const maxFeed = 10_000
 
 // Feed returns the shifts of a calendar feed, by start. Each FeedShift.Feed, from which the UID is made, occurs once.
@@ -28,7 +29,8 @@ func (s *Shifts) Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedSh
 			}
 			return err
 		}
-		p := db.TeamFeedParams{TeamID: by.TeamID, OtherIds: []int64{}, Since: by.Since, Roles: by.Roles, Excluded: excluded, MaxRows: maxFeed}
+		p := db.TeamFeedParams{TeamID: by.TeamID, OtherIds: []int64{}, Since: by.Since, Roles: by.Roles,
+			Excluded: excluded, MaxRows: maxFeed}
 		if by.Subscribed {
 			subscriptions, err := q.CalendarSubscriptions(ctx, []int64{by.TeamID})
 			if err != nil {
@@ -50,8 +52,9 @@ func (s *Shifts) Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedSh
 func feedShift(r db.TeamFeedRow) oncall.FeedShift {
 	return oncall.FeedShift{
 		ShiftRow: oncall.ShiftRow{
-			Shift: oncall.Shift{TeamID: r.TeamID, Role: r.Role, User: r.UserID, Start: r.StartsAt.UTC(), End: r.EndsAt.UTC()},
-			Team:  r.Team, UserName: r.UserName, FullName: r.FullName,
+			Shift: oncall.Shift{TeamID: r.TeamID, Role: r.Role, User: r.UserID, Start: r.StartsAt.UTC(),
+				End: r.EndsAt.UTC()},
+			Team: r.Team, UserName: r.UserName, FullName: r.FullName,
 		},
 		Feed: r.FeedID, Sequence: r.Sequence, Changed: r.ChangedAt.UTC().Truncate(time.Second), Cancelled: r.Cancelled,
 	}

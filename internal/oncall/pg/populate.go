@@ -18,13 +18,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// back is how long before the planned time shifts are read, so that every overlap is found. The last shift of each person before that
-// is read as well.
+// back is how long before the planned time shifts are read, so that every overlap is found. The last shift of each
+// person before that is read as well.
 const back = 35 * 24 * time.Hour
 
-// Populate makes the shifts of a schedule from start on and deletes those that the schedule made for that time before. The audit log
-// has the number of new shifts and lists the deleted and the kept ones. A fault of the domain, such as a start in the past, is returned
-// unchanged.
+// Populate makes the shifts of a schedule from start on and deletes those that the schedule made for that time before.
+// The audit log has the number of new shifts and lists the deleted and the kept ones. A fault of the domain, such as a
+// start in the past, is returned unchanged.
 func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plan scheduling.Result, err error) {
 		stored, err := scheduleOf(ctx, q, id)
@@ -57,8 +57,8 @@ func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start ti
 	})
 }
 
-// Preview returns the changes that Populate would make within the window, and the calendars that it read. It writes nothing. A window
-// that is too long is a fault of the domain for the field "end".
+// Preview returns the changes that Populate would make within the window, and the calendars that it read. It writes
+// nothing. A window that is too long is a fault of the domain for the field "end".
 func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result, scheduling.Calendars, error) {
 	var plan scheduling.Result
 	var known scheduling.Calendars
@@ -84,8 +84,9 @@ func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start tim
 	return plan, known, err
 }
 
-// Rehearse returns the changes that a draft of a schedule would make within the window: the shifts that Populate from start would make,
-// and those that processors would then fill. If the draft has the number of a stored schedule, it replaces that one. It writes nothing.
+// Rehearse returns the changes that a draft of a schedule would make within the window: the shifts that Populate from
+// start would make, and those that processors would then fill. If the draft has the number of a stored schedule, it
+// replaces that one. It writes nothing.
 func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plan scheduling.Result, err error) {
 		people, err := q.RosterPeople(ctx, []int64{roster})
@@ -94,7 +95,8 @@ func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, ros
 		}
 		draft.Roster = nil
 		for _, p := range people {
-			draft.Roster = append(draft.Roster, scheduling.Member{User: p.UserID, InRotation: p.InRotation, Active: p.Active})
+			draft.Roster = append(draft.Roster, scheduling.Member{User: p.UserID, InRotation: p.InRotation,
+				Active: p.Active})
 		}
 		now, err := q.ServerClock(ctx)
 		if err != nil {
@@ -139,8 +141,8 @@ func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.Schedu
 	return scheduling.Populate(now, stored, start, known)
 }
 
-// Fill makes the missing shifts of a team's schedules. It is fenced by the lease of the team's bucket. Slots that nobody can take are
-// returned as unfilled.
+// Fill makes the missing shifts of a team's schedules. It is fenced by the lease of the team's bucket. Slots that
+// nobody can take are returned as unfilled.
 func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plans []scheduling.Result, err error) {
 		if err := pgbuckets.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
@@ -176,7 +178,8 @@ func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Le
 			if plans[i].Empty() {
 				continue
 			}
-			err := auditSchedule(ctx, q, oncall.By{Owner: "scheduler"}, int64(plans[i].Schedule), team, "schedule_filled",
+			err := auditSchedule(ctx, q, oncall.By{Owner: "scheduler"}, int64(plans[i].Schedule), team,
+				"schedule_filled",
 				map[string]any{"created": len(plans[i].Add)})
 			if err != nil {
 				return plans, err
@@ -188,7 +191,8 @@ func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Le
 
 // Failed stores that filling a team's calendar failed, so that other teams are filled before it is retried.
 func (s *Schedules) Failed(ctx context.Context, team int64, problem string) error {
-	return postgres.Exec(ctx, s.db, (*db.Queries).TeamPopulated, db.TeamPopulatedParams{TeamID: team, Problem: postgres.Storable(problem)})
+	return postgres.Exec(ctx, s.db, (*db.Queries).TeamPopulated,
+		db.TeamPopulatedParams{TeamID: team, Problem: postgres.Storable(problem)})
 }
 
 // Due lists the active teams of the buckets whose schedules were not filled for the given time, longest waiting first.
@@ -206,15 +210,17 @@ func storePlan(ctx context.Context, q *db.Queries, plan scheduling.Result) (sche
 	if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
 		return plan, err
 	}
-	p := db.SetScheduleProgressParams{ID: plan.Schedule, Unfilled: postgres.NonNil(plan.Progress.Unfilled), LastUserID: postgres.NullID(plan.Progress.LastUser)}
+	p := db.SetScheduleProgressParams{ID: plan.Schedule, Unfilled: postgres.NonNil(plan.Progress.Unfilled),
+		LastUserID: postgres.NullID(plan.Progress.LastUser)}
 	if !plan.Progress.Last.IsZero() {
 		p.LastEpochAt = &plan.Progress.Last
 	}
 	return plan, q.SetScheduleProgress(ctx, p)
 }
 
-// calendarsFor reads the data with which a team's schedules are planned from an instant on. An unavailability that cannot be computed
-// is logged and left out: its person may get a shift at that time, and the calendars of all others are still filled (promise P7).
+// calendarsFor reads the data with which a team's schedules are planned from an instant on. An unavailability that
+// cannot be computed is logged and left out: its person may get a shift at that time, and the calendars of all others
+// are still filled (promise P7).
 func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...scheduling.Schedule) (scheduling.Calendars, error) {
 	known := scheduling.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
 	if len(schedules) == 0 {
@@ -231,7 +237,8 @@ func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from t
 	ids := postgres.Numbers(slices.Sorted(maps.Keys(people)))
 	start := from.Add(-back)
 	until := time.Unix(farthest, 0)
-	rows, err := q.ShiftsAround(ctx, db.ShiftsAroundParams{WindowStart: start, WindowEnd: until, TeamID: team, UserIds: ids})
+	rows, err := q.ShiftsAround(ctx, db.ShiftsAroundParams{WindowStart: start, WindowEnd: until, TeamID: team,
+		UserIds: ids})
 	if err != nil {
 		return known, fmt.Errorf("read shifts: %w", err)
 	}
@@ -265,7 +272,8 @@ func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from t
 		}
 		spans, err := a.Between(start, now.AddDate(0, 0, threshold+400))
 		if err != nil {
-			s.db.Log().Error("an unavailability cannot be worked out, shifts are planned without it", zap.Int64("unavailability", a.ID),
+			s.db.Log().Error("an unavailability cannot be worked out, shifts are planned without it",
+				zap.Int64("unavailability", a.ID),
 				zap.Int64("user_id", int64(a.User)), zap.Int64("team_id", team), zap.Error(err))
 			continue
 		}
@@ -316,11 +324,13 @@ func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]scheduling.S
 func absenceOf(r db.AbsenceRow) scheduling.StoredAbsence {
 	loc := postgres.Location(r.TimeZone)
 	return scheduling.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Subscription: r.SubscriptionID, Recurring: scheduling.Recurring{
-		User: r.UserID, Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: scheduling.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
+		User: r.UserID, Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: scheduling.Lasts(r.StartsAt,
+			r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
 	}}
 }
 
-// notBefore returns the instant from which shifts are planned: the earlier of now and start, but at most three years before now.
+// notBefore returns the instant from which shifts are planned: the earlier of now and start, but at most three years
+// before now.
 func notBefore(now, start time.Time) time.Time {
 	if years := now.AddDate(-3, 0, 0); start.Before(years) {
 		return years
@@ -345,7 +355,8 @@ func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]ma
 		names[int64(p.ID)] = p.Name
 	}
 	for i, s := range shifts {
-		out[i] = map[string]any{"role": s.Role, "user": names[int64(s.User)], "start": s.Start.Unix(), "end": s.End.Unix()}
+		out[i] = map[string]any{"role": s.Role, "user": names[int64(s.User)], "start": s.Start.Unix(),
+			"end": s.End.Unix()}
 	}
 	return out, err
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Requests stores the unavailability of people, swap requests, and the holidays of teams. It is safe for concurrent use.
+// Requests stores the unavailability of people, swap requests, and the holidays of teams. It is safe for concurrent
+// use.
 type Requests struct{ db *postgres.DB }
 
 // NewRequests returns the adapter over d.
@@ -44,8 +45,9 @@ func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (
 	var id int64
 	entry := audit.Entry{Actor: a.SetBy, Action: audit.UnavailabilityAdded}
 	err := auditlog.Change(ctx, w.db, auditlog.User(a.User), entry, func(ctx context.Context, q *postgresdb.Queries) (err error) {
-		id, err = q.AddAbsence(ctx, postgresdb.AddAbsenceParams{UserID: a.User, StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(),
-			Rule: postgres.Storable(a.Rule), Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy)})
+		id, err = q.AddAbsence(ctx, postgresdb.AddAbsenceParams{UserID: a.User, StartsAt: start, EndsAt: a.End(),
+			TimeZone: a.Zone.String(),
+			Rule:     postgres.Storable(a.Rule), Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy)})
 		return err
 	})
 	return id, err
@@ -86,7 +88,8 @@ func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c sched
 		days[i], names[i] = pgtype.Date{Time: d.Day.Local().Time(), Valid: true}, postgres.Storable(d.Name)
 	}
 	return w.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		err := q.SetHolidayCalendar(ctx, postgresdb.SetHolidayCalendarParams{TeamID: team.ID, Source: postgres.Storable(c.Source), UploadedBy: postgres.Storable(by.Owner)})
+		err := q.SetHolidayCalendar(ctx, postgresdb.SetHolidayCalendarParams{TeamID: team.ID,
+			Source: postgres.Storable(c.Source), UploadedBy: postgres.Storable(by.Owner)})
 		if err != nil {
 			return err
 		}
@@ -110,14 +113,15 @@ func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by onc
 	})
 }
 
-// Swaps lists at most limit swap requests of a team, newest first: those with a number below before, or all if before is 0. It first ends
-// those that have expired.
+// Swaps lists at most limit swap requests of a team, newest first: those with a number below before, or all if before
+// is 0. It first ends those that have expired.
 func (w *Requests) Swaps(ctx context.Context, team, before int64, limit int) ([]editing.NamedSwap, error) {
 	if err := w.expire(ctx, team); err != nil {
 		return nil, err
 	}
 	return postgres.Get(ctx, w.db, func(ctx context.Context, q *postgresdb.Queries) ([]editing.NamedSwap, error) {
-		return swapsOf(ctx, q, postgresdb.SwapRequestsParams{TeamID: &team, Before: postgres.NullID(before), MaxRows: limit})
+		return swapsOf(ctx, q, postgresdb.SwapRequestsParams{TeamID: &team, Before: postgres.NullID(before),
+			MaxRows: limit})
 	})
 }
 
@@ -149,15 +153,16 @@ func swapsOf(ctx context.Context, q *postgresdb.Queries, by postgresdb.SwapReque
 
 // expire ends the open requests of a team that have expired, if there are any. It locks the team only then.
 func (w *Requests) expire(ctx context.Context, team int64) error {
-	over, err := postgres.Query(ctx, w.db, (*postgresdb.Queries).TeamsWithOverSwaps, postgresdb.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
+	over, err := postgres.Query(ctx, w.db, (*postgresdb.Queries).TeamsWithOverSwaps,
+		postgresdb.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
 	if err != nil || len(over) == 0 {
 		return err
 	}
 	return w.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error { return ExpireSwaps(ctx, q, team) })
 }
 
-// ExpireSwaps ends the open swap requests of a team that have expired because a shift began or changed, and queues notices for the
-// people who asked. It runs in the caller's transaction.
+// ExpireSwaps ends the open swap requests of a team that have expired because a shift began or changed, and queues
+// notices for the people who asked. It runs in the caller's transaction.
 func ExpireSwaps(ctx context.Context, q *postgresdb.Queries, team int64) error {
 	if _, err := q.LockTeam(ctx, team); err != nil {
 		return err
@@ -211,7 +216,8 @@ func endSwap(ctx context.Context, q *postgresdb.Queries, r editing.SwapRequest, 
 	return queueNotices(ctx, q, r.EndNotices(give, take))
 }
 
-// AskSwap stores a swap request and returns its number. Refusals are returned unchanged; the same open request twice is a Conflict.
+// AskSwap stores a swap request and returns its number. Refusals are returned unchanged; the same open request twice is
+// a Conflict.
 func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error) {
 	return postgres.GetInTx(ctx, w.db, func(ctx context.Context, q *postgresdb.Queries) (id int64, err error) {
 		if _, err := q.LockTeam(ctx, n.TeamID); err != nil {
@@ -237,7 +243,8 @@ func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by onc
 			return id, err
 		}
 		if same != 0 {
-			return id, fault.Newf(fault.Conflict, "swap request %d asks the same and waits for an answer: withdraw it to ask again", same)
+			return id, fault.Newf(fault.Conflict,
+				"swap request %d asks the same and waits for an answer: withdraw it to ask again", same)
 		}
 		id, err = q.CreateSwapRequest(ctx, postgresdb.CreateSwapRequestParams{
 			TeamID: r.TeamID, FromID: r.From, ToID: postgres.NullID(r.To),
@@ -265,8 +272,8 @@ func membersNow(ctx context.Context, q *postgresdb.Queries, team int64) (editing
 	return members, now, err
 }
 
-// DecideSwap applies an answer to a request: it stores the request's new state and the changes of the shifts. A request that
-// has expired is stored as expired, and the refusal is returned.
+// DecideSwap applies an answer to a request: it stores the request's new state and the changes of the shifts. A request
+// that has expired is stored as expired, and the refusal is returned.
 func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.SwapAnswer, by oncall.By) (editing.NamedSwap, error) {
 	var out editing.NamedSwap
 	var refused error
@@ -315,7 +322,8 @@ func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.Swap
 
 var _ oncall.CalendarStore = (*Calendars)(nil)
 
-// Calendars implements oncall.CalendarStore, from which the resolver reads. It is safe for concurrent use and has no cache.
+// Calendars implements oncall.CalendarStore, from which the resolver reads. It is safe for concurrent use and has no
+// cache.
 type Calendars struct{ db *postgres.DB }
 
 // NewCalendars returns the adapter over d.
@@ -360,7 +368,8 @@ func TeamCalendars(ctx context.Context, q *postgresdb.Queries, teams []int64, fr
 		of[b.TeamID] = append(of[b.TeamID], oncall.TeamRole{TeamID: b.SubscriptionID, Role: b.Role})
 		sources = append(sources, b.SubscriptionID)
 	}
-	rows, err := q.CalendarShifts(ctx, postgresdb.CalendarShiftsParams{WindowStart: from, WindowEnd: to, TeamIds: sources})
+	rows, err := q.CalendarShifts(ctx, postgresdb.CalendarShiftsParams{WindowStart: from, WindowEnd: to,
+		TeamIds: sources})
 	if err != nil {
 		return nil, err
 	}
@@ -388,7 +397,8 @@ func TeamCalendars(ctx context.Context, q *postgresdb.Queries, teams []int64, fr
 				shifts = append(shifts, byTeam[b.TeamID]...)
 			}
 		}
-		out[id] = oncall.VersionedCalendar{TeamCalendar: oncall.NewTeamCalendar(id, from, to, shifts, of[id]...).WithRoles(kept), Version: version}
+		out[id] = oncall.VersionedCalendar{TeamCalendar: oncall.NewTeamCalendar(id, from, to, shifts,
+			of[id]...).WithRoles(kept), Version: version}
 	}
 	return out, nil
 }

@@ -34,7 +34,8 @@ func (n *RolesAndServices) CreateRole(ctx context.Context, name string, by oncal
 		if err := postgres.RequireNew(rows, err); err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.OnCallRoleCreated, Object: "role " + name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.OnCallRoleCreated, Object: "role " +
+			name})
 	})
 }
 
@@ -44,7 +45,8 @@ func (n *RolesAndServices) DeleteRole(ctx context.Context, name string, by oncal
 		if err := postgres.RequireRow(q.DeleteOncallRole(ctx, postgres.Storable(name))); err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.OnCallRoleDeleted, Object: "role " + name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.OnCallRoleDeleted, Object: "role " +
+			name})
 	})
 }
 
@@ -75,7 +77,8 @@ func (n *RolesAndServices) SaveService(ctx context.Context, id int64, name strin
 		} else if err := postgres.RequireRow(q.RenameService(ctx, postgresdb.RenameServiceParams{ID: id, Name: name})); err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.ServiceSaved, Object: "service " + name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.ServiceSaved, Object: "service " +
+			name})
 	})
 }
 
@@ -85,7 +88,8 @@ func (n *RolesAndServices) DeleteService(ctx context.Context, s oncall.Service, 
 		if err := postgres.RequireRow(q.DeleteService(ctx, s.ID)); err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.ServiceDeleted, Object: "service " + s.Name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.ServiceDeleted, Object: "service " +
+			s.Name})
 	})
 }
 

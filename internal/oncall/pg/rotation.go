@@ -14,8 +14,8 @@ import (
 // rotationVersion is the format of schedules.rotation that this release writes. It reads this format and older ones.
 const rotationVersion = 1
 
-// storedRotation is schedules.rotation. Local times are seconds since 1970-01-01 00:00 in the team's time zone, times of
-// day are seconds after midnight, days are counted from 1970-01-01.
+// storedRotation is schedules.rotation. Local times are seconds since 1970-01-01 00:00 in the team's time zone, times
+// of day are seconds after midnight, days are counted from 1970-01-01.
 type storedRotation struct {
 	Version int           `json:"version"`
 	Layers  []storedLayer `json:"layers"`
@@ -65,7 +65,8 @@ func decodePattern(raw json.RawMessage) ([]scheduling.Slot, error) {
 	}
 	out := make([]scheduling.Slot, len(stored))
 	for i, s := range stored {
-		out[i] = scheduling.Slot{Start: time.Duration(s.Start) * time.Second, Duration: time.Duration(s.Duration) * time.Second}
+		out[i] = scheduling.Slot{Start: time.Duration(s.Start) * time.Second,
+			Duration: time.Duration(s.Duration) * time.Second}
 	}
 	return out, nil
 }
@@ -76,7 +77,8 @@ func encodeRotation(r *scheduling.Rotation) (json.RawMessage, error) {
 	}
 	out := storedRotation{Version: rotationVersion, Layers: make([]storedLayer, len(r.Layers))}
 	for i, l := range r.Layers {
-		s := storedLayer{Name: l.Name, Start: int64(l.Start), Every: l.Every, Unit: string(l.Unit), Holidays: string(l.Holidays)}
+		s := storedLayer{Name: l.Name, Start: int64(l.Start), Every: l.Every, Unit: string(l.Unit),
+			Holidays: string(l.Holidays)}
 		if l.End != nil {
 			end := int64(*l.End)
 			s.End = &end
@@ -88,7 +90,8 @@ func encodeRotation(r *scheduling.Rotation) (json.RawMessage, error) {
 			s.Restrict = storedWindows(l.Restrict)
 		}
 		for _, m := range l.Members {
-			s.Members = append(s.Members, storedTurn{User: int64(m.User), Joins: (*int32)(m.Joins), Leaves: (*int32)(m.Leaves)})
+			s.Members = append(s.Members, storedTurn{User: int64(m.User), Joins: (*int32)(m.Joins),
+				Leaves: (*int32)(m.Leaves)})
 		}
 		out.Layers[i] = s
 	}
@@ -104,7 +107,8 @@ func decodeRotation(raw json.RawMessage) (*scheduling.Rotation, error) {
 		return nil, fault.Wrap(fault.Internal, err, "a rotation cannot be read")
 	}
 	if stored.Version > rotationVersion {
-		return nil, fault.Wrap(fault.Internal, fmt.Errorf("version %d", stored.Version), "a rotation was written by a newer release")
+		return nil, fault.Wrap(fault.Internal, fmt.Errorf("version %d", stored.Version),
+			"a rotation was written by a newer release")
 	}
 	out := &scheduling.Rotation{Layers: make([]scheduling.Layer, len(stored.Layers))}
 	for i, s := range stored.Layers {
@@ -120,7 +124,8 @@ func decodeRotation(raw json.RawMessage) (*scheduling.Rotation, error) {
 		}
 		l.Restrict = windowsOf(s.Restrict)
 		for _, m := range s.Members {
-			l.Members = append(l.Members, scheduling.LayerMember{User: users.ID(m.User), Joins: (*oncall.Date)(m.Joins), Leaves: (*oncall.Date)(m.Leaves)})
+			l.Members = append(l.Members, scheduling.LayerMember{User: users.ID(m.User),
+				Joins: (*oncall.Date)(m.Joins), Leaves: (*oncall.Date)(m.Leaves)})
 		}
 		out.Layers[i] = l
 	}

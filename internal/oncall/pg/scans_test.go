@@ -26,10 +26,13 @@ func TestResolvingWhoIsOnCallScansFewRows(t *testing.T) {
 	const file, few = "oncall_shifts.sql", 120
 	now := time.Now()
 	var one, two, shift int64
-	require.NoError(t, d.Pool().QueryRow(t.Context(), `select a.id, b.id, (select max(id) from shifts) from teams a, teams b
+	require.NoError(t, d.Pool().QueryRow(t.Context(),
+		`select a.id, b.id, (select max(id) from shifts) from teams a, teams b
 		where a.name = 't1' and b.name = 't2'`).Scan(&one, &two, &shift))
-	require.LessOrEqual(t, pgtest.Scanned(t, d, file, "CalendarVersions", map[string]any{"team_ids": []int64{one, two}}), few)
-	require.LessOrEqual(t, pgtest.Scanned(t, d, file, "CalendarSubscriptions", map[string]any{"team_ids": []int64{one}}), few)
+	require.LessOrEqual(t, pgtest.Scanned(t, d, file, "CalendarVersions",
+		map[string]any{"team_ids": []int64{one, two}}), few)
+	require.LessOrEqual(t, pgtest.Scanned(t, d, file, "CalendarSubscriptions",
+		map[string]any{"team_ids": []int64{one}}), few)
 	require.LessOrEqual(t, pgtest.Scanned(t, d, file, "CalendarShifts", map[string]any{
 		"team_ids": []int64{one, two}, "window_start": now.Add(-time.Hour), "window_end": now.Add(8 * 24 * time.Hour)}), 600,
 		"at most the running and coming shifts, not the past")

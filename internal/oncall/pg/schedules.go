@@ -14,9 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Schedules stores schedules and rotations and fills calendars from them. Pure functions of package scheduling compute the shifts
-// inside the transaction that stores them, with the team locked: the second of two concurrent populates sees the shifts of the first.
-// It is safe for concurrent use.
+// Schedules stores schedules and rotations and fills calendars from them. Pure functions of package scheduling compute
+// the shifts inside the transaction that stores them, with the team locked: the second of two concurrent populates sees
+// the shifts of the first. It is safe for concurrent use.
 type Schedules struct{ db *postgres.DB }
 
 // NewSchedules returns the adapter over d.
@@ -59,7 +59,8 @@ func schedulesOf(ctx context.Context, q *postgresdb.Queries, by postgresdb.Sched
 	}
 	members := map[int64][]scheduling.Member{}
 	for _, p := range people {
-		members[p.RosterID] = append(members[p.RosterID], scheduling.Member{User: p.UserID, InRotation: p.InRotation, Active: p.Active})
+		members[p.RosterID] = append(members[p.RosterID], scheduling.Member{User: p.UserID, InRotation: p.InRotation,
+			Active: p.Active})
 	}
 	for i := range out {
 		out[i].Schedule.Roster = members[out[i].RosterID]
@@ -91,8 +92,8 @@ func storedSchedule(r postgresdb.SchedulesRow) (scheduling.StoredSchedule, error
 	return s, err
 }
 
-// Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that a process that fills the
-// team now does not miss the new schedule.
+// Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that a process that
+// fills the team now does not miss the new schedule.
 func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
 	var id oncall.ScheduleID
 	err := s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -121,8 +122,8 @@ func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by o
 	return id, err
 }
 
-// Update applies an edit to a schedule, with the team and the schedule locked. Shifts that the schedule made stay. A NotFound fault
-// when there is no such schedule.
+// Update applies an edit to a schedule, with the team and the schedule locked. Shifts that the schedule made stay. A
+// NotFound fault when there is no such schedule.
 func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		team, err := q.TeamOfSchedule(ctx, id)
@@ -184,7 +185,8 @@ func (s *Schedules) Delete(ctx context.Context, old scheduling.StoredSchedule, b
 		if err := postgres.RequireRow(q.DeleteSchedule(ctx, old.ID)); err != nil {
 			return err
 		}
-		return auditSchedule(ctx, q, by, int64(old.ID), old.TeamID, "schedule_deleted", map[string]any{"role": old.Role, "roster": old.RosterName})
+		return auditSchedule(ctx, q, by, int64(old.ID), old.TeamID, "schedule_deleted",
+			map[string]any{"role": old.Role, "roster": old.RosterName})
 	})
 }
 

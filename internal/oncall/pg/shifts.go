@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Shifts stores shifts. A pure function of the domain decides an edit inside the transaction that stores it, with the team
-// locked, so that no two edits start from the same state of a calendar. It is safe for concurrent use.
+// Shifts stores shifts. A pure function of the domain decides an edit inside the transaction that stores it, with the
+// team locked, so that no two edits start from the same state of a calendar. It is safe for concurrent use.
 type Shifts struct{ db *postgres.DB }
 
 // NewShifts returns the adapter over d.
@@ -64,7 +64,8 @@ func findParams(by oncall.ShiftQuery) postgresdb.FindShiftsParams {
 	p := postgresdb.FindShiftsParams{
 		IDMin: by.IDs.Min, IDMax: by.IDs.Max, StartMin: instant(by.Start.Min), StartMax: instant(by.Start.Max),
 		EndMin: instant(by.End.Min), EndMax: instant(by.End.Max), Teams: by.Teams, Roles: by.Roles, LinkID: by.Link,
-		Subscribed: by.Subscribed, MaxRows: postgres.MaxListRows + 1, NotIds: postgres.NonNil(by.NotIDs), NotStarts: instants(by.NotStart), NotEnds: instants(by.NotEnd),
+		Subscribed: by.Subscribed, MaxRows: postgres.MaxListRows +
+			1, NotIds: postgres.NonNil(by.NotIDs), NotStarts: instants(by.NotStart), NotEnds: instants(by.NotEnd),
 	}
 	if by.Numbers != nil {
 		p.Ids = postgres.Numbers(by.Numbers)
@@ -112,8 +113,9 @@ func shiftOf(r postgresdb.ChosenShiftsRow) oncall.Shift {
 // errRehearsed rolls back the transaction of a rehearsal.
 var errRehearsed = errors.New("rehearsed")
 
-// Edit locks the team, decides an edit of the selected shifts, and stores the result in one transaction: changes, notices and audit
-// entry. With e.Rehearse it is rolled back. Added shifts are returned with their numbers. Refusals are returned unchanged.
+// Edit locks the team, decides an edit of the selected shifts, and stores the result in one transaction: changes,
+// notices and audit entry. With e.Rehearse it is rolled back. Added shifts are returned with their numbers. Refusals
+// are returned unchanged.
 func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editing.Outcome, error) {
 	var done editing.Outcome
 	err := s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -141,7 +143,8 @@ func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editin
 
 // decide locks the team, then reads the selected shifts and decides the edit of them.
 func decide(ctx context.Context, q *postgresdb.Queries, e editing.Edit) (editing.Outcome, error) {
-	p := postgresdb.ChosenShiftsParams{Ids: postgres.Numbers(e.IDs), Links: postgres.NonNil(e.Links), Running: e.Running, TeamID: e.TeamID,
+	p := postgresdb.ChosenShiftsParams{Ids: postgres.Numbers(e.IDs), Links: postgres.NonNil(e.Links),
+		Running: e.Running, TeamID: e.TeamID,
 		Until: postgres.NullTime(e.Until)}
 	teamID := e.TeamID
 	if teamID == 0 {
@@ -269,7 +272,8 @@ func queueNotices(ctx context.Context, q *postgresdb.Queries, notices []oncall.N
 			continue
 		}
 		facts := postgres.Convert(n.Shifts, func(s oncall.Shift) postgres.NoticeFact {
-			return postgres.NoticeFact{TeamID: s.TeamID, Role: s.Role, UserID: int64(s.User), Start: s.Start.Unix(), End: s.End.Unix()}
+			return postgres.NoticeFact{TeamID: s.TeamID, Role: s.Role, UserID: int64(s.User), Start: s.Start.Unix(),
+				End: s.End.Unix()}
 		})
 		queued = append(queued, queuedNotice{
 			TeamID: team, Kind: string(n.Kind), Roles: postgres.NonNil(n.Roles), UserIDs: postgres.Numbers(n.Users), Facts: facts,

@@ -22,7 +22,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// onDuty makes e's runner resolve from the calendar, which is read again for every page, and sets the time zone of team db.
+// onDuty makes e's runner resolve from the calendar, which is read again for every page, and sets the time zone of team
+// db.
 func onDuty(e *pgtest.Escalating, zone string) {
 	e.T.Helper()
 	e.Exec(`update teams set time_zone = $1 where name = 'db'`, zone)
@@ -31,7 +32,8 @@ func onDuty(e *pgtest.Escalating, zone string) {
 	store := pgescalation.NewRunner(e.DB)
 	e.Runner, err = runner.New(runner.Deps{
 		Work: store, Ledger: store, Digests: store, Timers: store, Additions: store, Reader: dir, Holder: e.Holder, Waker: e.Wake, Log: zaptest.NewLogger(e.T),
-		Resolver: oncall.NewResolver(dir, oncall.NewLiveCalendar(pgoncall.NewCalendars(e.DB), oncall.LiveConfig{Keep: -1, Wait: 10 * time.Second}), 0),
+		Resolver: oncall.NewResolver(dir, oncall.NewLiveCalendar(pgoncall.NewCalendars(e.DB),
+			oncall.LiveConfig{Keep: -1, Wait: 10 * time.Second}), 0),
 	}, runner.Config{Keep: -1, Now: func() time.Time { return e.Now }})
 	require.NoError(e.T, err)
 }
@@ -70,7 +72,8 @@ func simulateTo(e *pgtest.Escalating, plan int64, end simulation.End) (pages, ti
 	s, err := simulation.NewSimulator(simulation.SimulatorDeps{
 		Reader: dir, Rules: dir, Names: pg.NewNames(e.DB, pg.NewApplications(e.DB, keys)), Clock: e.DB,
 		Resolver: func() *oncall.Resolver {
-			return oncall.NewResolver(dir, oncall.NewSimulationCalendar(pgoncall.NewCalendars(e.DB), oncall.LiveConfig{}), time.Hour)
+			return oncall.NewResolver(dir, oncall.NewSimulationCalendar(pgoncall.NewCalendars(e.DB),
+				oncall.LiveConfig{}), time.Hour)
 		},
 	})
 	require.NoError(e.T, err)
@@ -84,7 +87,8 @@ func simulateTo(e *pgtest.Escalating, plan int64, end simulation.End) (pages, ti
 		if !p.HeldUntil.IsZero() {
 			state = "aggregated"
 		}
-		pages = append(pages, fmt.Sprintf("%d.%d.%d %s %s %s %s", p.Step, p.Position, p.Repeat, p.Purpose, p.Target, p.Mode, state))
+		pages = append(pages, fmt.Sprintf("%d.%d.%d %s %s %s %s", p.Step, p.Position, p.Repeat, p.Purpose, p.Target,
+			p.Mode, state))
 	}
 	for _, l := range sim.Timeline {
 		timeline = append(timeline, fmt.Sprintf("%s %s: %s", l.At.UTC().Format(time.RFC3339), l.Kind, l.Text))
@@ -105,7 +109,8 @@ func runThrough(e *pgtest.Escalating, incident int64) (pages, timeline []string)
 		}
 		e.Later(max(s.Due, 0))
 	}
-	rows, err := e.DB.Pool().Query(e.Ctx(), `select to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' ' || kind || ': ' || text
+	rows, err := e.DB.Pool().Query(e.Ctx(),
+		`select to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' ' || kind || ': ' || text
 		from timeline_entries where incident_id = $1 order by id`, incident)
 	require.NoError(e.T, err)
 	for rows.Next() {
@@ -117,8 +122,8 @@ func runThrough(e *pgtest.Escalating, incident int64) (pages, timeline []string)
 	return e.Pages(incident), timeline
 }
 
-// A gap of any length is one: the team's fixed order does not answer for a role that the calendar has at some time. Paging and simulation
-// follow the same rule.
+// A gap of any length is one: the team's fixed order does not answer for a role that the calendar has at some time.
+// Paging and simulation follow the same rule.
 func TestAPageWaitsThroughAGapOfAnyLength(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -126,17 +131,27 @@ func TestAPageWaitsThroughAGapOfAnyLength(t *testing.T) {
 		"an hour ago": func(e *pgtest.Escalating) {
 			addShift(e, "cy", "primary", e.Now.Add(-3*time.Hour), e.Now.Add(-2*time.Hour))
 		},
-		"a month ago":    func(e *pgtest.Escalating) { addShift(e, "cy", "primary", e.Now.Add(-40*day), e.Now.Add(-30*day)) },
-		"in a month":     func(e *pgtest.Escalating) { addShift(e, "cy", "primary", e.Now.Add(30*day), e.Now.Add(40*day)) },
-		"never":          func(*pgtest.Escalating) {},
-		"another role's": func(e *pgtest.Escalating) { addShift(e, "cy", "secondary", e.Now.Add(-40*day), e.Now.Add(-30*day)) },
+		"a month ago": func(e *pgtest.Escalating) {
+			addShift(e, "cy", "primary", e.Now.Add(-40*day),
+				e.Now.Add(-30*day))
+		},
+		"in a month": func(e *pgtest.Escalating) {
+			addShift(e, "cy", "primary", e.Now.Add(30*day),
+				e.Now.Add(40*day))
+		},
+		"never": func(*pgtest.Escalating) {},
+		"another role's": func(e *pgtest.Escalating) {
+			addShift(e, "cy", "secondary", e.Now.Add(-40*day),
+				e.Now.Add(-30*day))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := pgtest.NewEscalating(t)
 			onDuty(e, "Europe/Zurich")
 			prepare(e)
-			plan := e.Plan("night", pgtest.Intent{Step: 1, Role: "oncall-primary", Target: "db", Priority: "high", Wait: time.Hour})
+			plan := e.Plan("night", pgtest.Intent{Step: 1, Role: "oncall-primary", Target: "db", Priority: "high",
+				Wait: time.Hour})
 			e.Exec(`update plans set settings = '{"wait_for_on_call": true}' where id = $1`, plan)
 			waits, end := name != "never" && name != "another role's", simulation.EndExhausted
 			if waits {
@@ -148,7 +163,8 @@ func TestAPageWaitsThroughAGapOfAnyLength(t *testing.T) {
 			if waits {
 				require.Empty(t, predicted)
 				require.Empty(t, e.Pages(id))
-				require.Contains(t, e.Timeline(id), "held: step 1: nobody is on call for oncall-primary of db; the page waits until somebody is")
+				require.Contains(t, e.Timeline(id),
+					"held: step 1: nobody is on call for oncall-primary of db; the page waits until somebody is")
 				addShift(e, "cy", "primary", e.Now, e.Now.Add(day))
 				e.Later(time.Minute)
 				e.Pass()
@@ -182,7 +198,8 @@ func TestAHandOffPagesTheRightPersonOnEachSide(t *testing.T) {
 			handOff := (tc.day + 2*3600).In(zone)
 			addShift(e, "cy", "primary", (tc.day - 7*86400 + 2*3600).In(zone), handOff)
 			addShift(e, "bo", "primary", handOff, (tc.day + 7*86400 + 2*3600).In(zone))
-			plan := e.Plan("night", pgtest.Intent{Step: 1, Role: "oncall-primary", Target: "db", Priority: "high", Wait: time.Hour})
+			plan := e.Plan("night", pgtest.Intent{Step: 1, Role: "oncall-primary", Target: "db", Priority: "high",
+				Wait: time.Hour})
 
 			e.Now = handOff.Add(-time.Second)
 			before := e.Open(plan)
@@ -192,7 +209,8 @@ func TestAHandOffPagesTheRightPersonOnEachSide(t *testing.T) {
 			after := e.Open(plan)
 			e.Pass()
 			require.Equal(t, []string{"1.0.0 primary bo sms pending"}, e.Pages(after))
-			require.Contains(t, e.Timeline(after)[0], "step 1: paging bo by sms (high, primary of team db: shift until ")
+			require.Contains(t, e.Timeline(after)[0],
+				"step 1: paging bo by sms (high, primary of team db: shift until ")
 		})
 	}
 }
@@ -203,7 +221,8 @@ func TestAnOverrideAndASwapArePagedOneSecondLater(t *testing.T) {
 	onDuty(e, "UTC")
 	mine := addShift(e, "ana", "primary", e.Now.Add(-time.Hour), e.Now.Add(time.Hour))
 	theirs := addShift(e, "bo", "primary", e.Now.Add(time.Hour), e.Now.Add(2*time.Hour))
-	plan := e.Plan("night", pgtest.Intent{Step: 1, Role: "oncall-primary", Target: "db", Priority: "high", Wait: time.Hour})
+	plan := e.Plan("night", pgtest.Intent{Step: 1, Role: "oncall-primary", Target: "db", Priority: "high",
+		Wait: time.Hour})
 	page := func() []string {
 		t.Helper()
 		id := e.Open(plan)
@@ -246,8 +265,8 @@ func TestAPersonOnCallWithoutAContactIsSkipped(t *testing.T) {
 	}, e.Timeline(id))
 }
 
-// A simulation over the database predicts what the runner then does (promise P9). The cases are hand-offs, an override, a
-// vacation, gaps, people who cannot be reached, and people's settings.
+// A simulation over the database predicts what the runner then does (promise P9). The cases are hand-offs, an override,
+// a vacation, gaps, people who cannot be reached, and people's settings.
 func TestASimulationPredictsWhatTheRunnerDoes(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
@@ -266,8 +285,10 @@ func TestASimulationPredictsWhatTheRunnerDoes(t *testing.T) {
 	e.Exec(`insert into user_modes (user_id, priority, mode) values ($1, 'urgent', 'slack')`, e.People["cy"])
 	e.Exec(`insert into user_reprioritizations (user_id, source_mode, destination_mode, count, window_seconds) values ($1, 'call', 'email', 1, 3600)`, e.People["bo"])
 	plan := e.Plan("night",
-		pgtest.Intent{Step: 1, Role: "oncall-primary", Target: "db", Priority: "urgent", Wait: 2 * time.Minute, Repeat: 12},
-		pgtest.Intent{Step: 1, Role: "oncall-secondary", Target: "db", Priority: "high", Wait: 5 * time.Minute, Repeat: 3},
+		pgtest.Intent{Step: 1, Role: "oncall-primary", Target: "db", Priority: "urgent", Wait: 2 * time.Minute,
+			Repeat: 12},
+		pgtest.Intent{Step: 1, Role: "oncall-secondary", Target: "db", Priority: "high", Wait: 5 * time.Minute,
+			Repeat: 3},
 		pgtest.Intent{Step: 2, Role: "team", Target: "db", Priority: "medium", Wait: time.Minute},
 		pgtest.Intent{Step: 2, Role: "manager", Target: "db", Priority: "high"},
 		pgtest.Intent{Step: 3, Role: "user", Target: "mute", Priority: "low", Optional: true})

@@ -31,7 +31,8 @@ func ownerOf(s editing.CalendarSubscription) string {
 }
 
 func subscriptionOf(r postgresdb.CalendarsSubscribedRow) editing.CalendarSubscription {
-	return editing.CalendarSubscription{ID: r.ID, Kind: editing.SubscriptionKind(r.Kind), TeamID: r.TeamID, Team: r.Team, User: users.ID(r.UserID), UserName: r.UserName,
+	return editing.CalendarSubscription{ID: r.ID, Kind: editing.SubscriptionKind(r.Kind), TeamID: r.TeamID,
+		Team: r.Team, User: users.ID(r.UserID), UserName: r.UserName,
 		Role: r.Role, Name: r.Name, Host: r.Host, WholeDays: r.WholeDays, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt,
 		ReadAt: postgres.Deref(r.ReadAt), NextAt: r.NextReadAt, Failures: r.Failures, Problem: r.Problem, Events: r.Events, LeftOut: r.LeftOut}
 }
@@ -57,8 +58,8 @@ func (s *Subscriptions) ByID(ctx context.Context, id int64) (editing.CalendarSub
 	return postgres.First(s.list(ctx, postgresdb.CalendarsSubscribedParams{Ids: []int64{id}}))
 }
 
-// Save adds a subscription, or changes its name, URL and choice of events if it has an id. An empty URL stays as it is. It returns the id.
-// The calendar is read soon.
+// Save adds a subscription, or changes its name, URL and choice of events if it has an id. An empty URL stays as it is.
+// It returns the id. The calendar is read soon.
 func (s *Subscriptions) Save(ctx context.Context, c editing.CalendarSubscription, url string, by oncall.By) (int64, error) {
 	var sealed []byte
 	if url != "" {
@@ -70,16 +71,19 @@ func (s *Subscriptions) Save(ctx context.Context, c editing.CalendarSubscription
 	}
 	return id, s.change(ctx, c, action, by, func(ctx context.Context, q *postgresdb.Queries) (err error) {
 		if id == 0 {
-			id, err = q.SubscribeCalendar(ctx, postgresdb.SubscribeCalendarParams{Kind: string(c.Kind), TeamID: c.TeamID, UserID: int64(c.User), Role: c.Role,
+			id, err = q.SubscribeCalendar(ctx, postgresdb.SubscribeCalendarParams{Kind: string(c.Kind),
+				TeamID: c.TeamID, UserID: int64(c.User), Role: c.Role,
 				Name: postgres.Storable(c.Name), UrlSealed: sealed, Host: postgres.Storable(c.Host), WholeDays: c.WholeDays, CreatedBy: postgres.Storable(by.Owner)})
 			return err
 		}
-		err = postgres.RequireRow(q.ChangeCalendarSubscription(ctx, postgresdb.ChangeCalendarSubscriptionParams{ID: id, Name: postgres.Storable(c.Name),
-			UrlSealed: sealed, Host: postgres.Storable(c.Host), WholeDays: c.WholeDays}))
+		err = postgres.RequireRow(q.ChangeCalendarSubscription(ctx,
+			postgresdb.ChangeCalendarSubscriptionParams{ID: id, Name: postgres.Storable(c.Name),
+				UrlSealed: sealed, Host: postgres.Storable(c.Host), WholeDays: c.WholeDays}))
 		if err != nil {
 			return err
 		}
-		return q.NameBusyTimes(ctx, postgresdb.NameBusyTimesParams{SubscriptionID: &id, Note: postgres.Storable(c.Name)})
+		return q.NameBusyTimes(ctx, postgresdb.NameBusyTimesParams{SubscriptionID: &id,
+			Note: postgres.Storable(c.Name)})
 	})
 }
 
@@ -99,13 +103,15 @@ func (s *Subscriptions) change(ctx context.Context, c editing.CalendarSubscripti
 		if err := do(ctx, q); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by.Owner, c.Team, subscriptionActions[action], map[string]any{"kind": c.Kind, "role": c.Role, "name": c.Name, "host": c.Host})
+		return auditlog.WriteOncall(ctx, q, by.Owner, c.Team, subscriptionActions[action],
+			map[string]any{"kind": c.Kind, "role": c.Role, "name": c.Name, "host": c.Host})
 	})
 }
 
 // subscriptionActions are the actions in the log of the on-call API.
-var subscriptionActions = map[audit.Action]string{audit.CalendarSubscribed: "calendar_subscribed", audit.CalendarSubscriptionChanged: "calendar_subscription_edited",
-	audit.CalendarUnsubscribed: "calendar_unsubscribed"}
+var subscriptionActions = map[audit.Action]string{audit.CalendarSubscribed: "calendar_subscribed",
+	audit.CalendarSubscriptionChanged: "calendar_subscription_edited",
+	audit.CalendarUnsubscribed:        "calendar_unsubscribed"}
 
 // Refresh makes a calendar due now.
 func (s *Subscriptions) Refresh(ctx context.Context, id int64) error {
@@ -123,22 +129,25 @@ type DueSubscription struct {
 	claims             int64
 }
 
-// Claim returns up to most subscriptions that are due. No other process gets them until hold has passed. If the last full reading of a
-// calendar is a day ago, it is read in full again.
+// Claim returns up to most subscriptions that are due. No other process gets them until hold has passed. If the last
+// full reading of a calendar is a day ago, it is read in full again.
 func (s *Subscriptions) Claim(ctx context.Context, most int, hold time.Duration) ([]DueSubscription, error) {
 	ids, err := postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]int64, error) {
-		return q.ClaimCalendarSubscriptions(ctx, postgresdb.ClaimCalendarSubscriptionsParams{Most: most, HoldSeconds: hold.Seconds()})
+		return q.ClaimCalendarSubscriptions(ctx, postgresdb.ClaimCalendarSubscriptionsParams{Most: most,
+			HoldSeconds: hold.Seconds()})
 	})
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).CalendarsSubscribed, postgresdb.CalendarsSubscribedParams{Ids: ids})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).CalendarsSubscribed,
+		postgresdb.CalendarsSubscribedParams{Ids: ids})
 	if err != nil {
 		return nil, err
 	}
 	var out []DueSubscription
 	for _, r := range rows {
-		d := DueSubscription{CalendarSubscription: subscriptionOf(r), Zone: postgres.Location(r.TimeZone), claims: r.Claims}
+		d := DueSubscription{CalendarSubscription: subscriptionOf(r), Zone: postgres.Location(r.TimeZone),
+			claims: r.Claims}
 		if url, err := s.keys.Unseal(r.UrlSealed, ownerOf(d.CalendarSubscription)); err == nil {
 			d.URL = string(url)
 		}
@@ -150,7 +159,8 @@ func (s *Subscriptions) Claim(ctx context.Context, most int, hold time.Duration)
 	return out, nil
 }
 
-// Reading is the result of a successful reading. If Changed is false, the calendar was not sent again (304), and Done ignores the other fields.
+// Reading is the result of a successful reading. If Changed is false, the calendar was not sent again (304), and Done
+// ignores the other fields.
 type Reading struct {
 	Changed            bool
 	ETag, LastModified string
@@ -161,7 +171,8 @@ type Reading struct {
 // Done stores the success of a reading. It does nothing if somebody changed the subscription meanwhile.
 func (s *Subscriptions) Done(ctx context.Context, d DueSubscription, r Reading) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		_, err := q.CalendarSubscriptionRead(ctx, postgresdb.CalendarSubscriptionReadParams{ID: d.ID, Claims: d.claims, PauseSeconds: editing.ReadEvery.Seconds(), Changed: r.Changed,
+		_, err := q.CalendarSubscriptionRead(ctx, postgresdb.CalendarSubscriptionReadParams{ID: d.ID, Claims: d.claims,
+			PauseSeconds: editing.ReadEvery.Seconds(), Changed: r.Changed,
 			Etag: postgres.Storable(r.ETag), LastModified: postgres.Storable(r.LastModified), Events: r.Events,
 			LeftOut: postgres.NonNil(postgres.Convert(r.LeftOut, postgres.Storable))})
 		return err
@@ -171,13 +182,15 @@ func (s *Subscriptions) Done(ctx context.Context, d DueSubscription, r Reading) 
 // Failed stores why a reading failed, and when the next one is. The results of earlier readings stay.
 func (s *Subscriptions) Failed(ctx context.Context, d DueSubscription, problem string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		_, err := q.CalendarSubscriptionFailed(ctx, postgresdb.CalendarSubscriptionFailedParams{ID: d.ID, Claims: d.claims, Problem: postgres.Storable(problem),
+		_, err := q.CalendarSubscriptionFailed(ctx, postgresdb.CalendarSubscriptionFailedParams{ID: d.ID,
+			Claims: d.claims, Problem: postgres.Storable(problem),
 			PauseSeconds: editing.ReadRetry(d.Failures + 1).Seconds()})
 		return err
 	})
 }
 
-// SetBusy replaces the unavailability that came from a subscription. It is a Conflict fault if somebody changed the subscription meanwhile.
+// SetBusy replaces the unavailability that came from a subscription. It is a Conflict fault if somebody changed the
+// subscription meanwhile.
 func (s *Subscriptions) SetBusy(ctx context.Context, d DueSubscription, busy []oncall.Span) error {
 	starts, ends := make([]time.Time, len(busy)), make([]time.Time, len(busy))
 	for i, b := range busy {

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 )
 
-// TakeOver imports an external calendar into a role of a team, as one change of the team's calendar. With rehearse the change
-// is rolled back at the end.
+// TakeOver imports an external calendar into a role of a team, as one change of the team's calendar. With rehearse the
+// change is rolled back at the end.
 func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error) {
 	var plan editing.CalendarImport
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -56,7 +56,8 @@ func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by on
 
 func takenOver(ctx context.Context, q *db.Queries, c editing.ExternalCalendar) ([]editing.ImportedOccurrence, error) {
 	rows, err := q.TakenShifts(ctx, db.TakenShiftsParams{
-		TeamID: c.TeamID, Role: c.Role, Uids: postgres.NonNil(postgres.Convert(c.UIDs, postgres.Storable)), Since: c.Since, SubscriptionID: postgres.NullID(c.Subscription),
+		TeamID: c.TeamID, Role: c.Role, Uids: postgres.NonNil(postgres.Convert(c.UIDs,
+			postgres.Storable)), Since: c.Since, SubscriptionID: postgres.NullID(c.Subscription),
 	})
 	out := make([]editing.ImportedOccurrence, len(rows))
 	for i, r := range rows {

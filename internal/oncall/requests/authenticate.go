@@ -24,7 +24,8 @@ type Memberships interface {
 	MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error)
 }
 
-// Authenticator authenticates the callers of the calendar APIs. All parts but Sessions are required. It is safe for concurrent use.
+// Authenticator authenticates the callers of the calendar APIs. All parts but Sessions are required. It is safe for
+// concurrent use.
 type Authenticator struct {
 	Applications auth.Applications
 	Users        wire.People
@@ -43,8 +44,8 @@ type Authenticator struct {
 	Errors    *wire.Errors
 }
 
-// Identified authenticates a request and stores its actor in the context. A signature takes precedence over a session. A change
-// with a session needs the session's CSRF token. Wrong credentials are refused.
+// Identified authenticates a request and stores its actor in the context. A signature takes precedence over a session.
+// A change with a session needs the session's CSRF token. Wrong credentials are refused.
 func (a *Authenticator) Identified(next http.Handler) http.Handler {
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, app, r, err := a.identify(w, r)
@@ -103,15 +104,16 @@ func (a *Authenticator) signed(r *http.Request, header string, body []byte) (aut
 		return auth.Application{}, err
 	}
 	path, _, _ := strings.Cut(r.RequestURI, "?")
-	request := auth.SignedRequest{Authorization: header, Method: r.Method, Path: r.URL.Path, WirePath: path, RawQuery: r.URL.RawQuery, Body: body}
+	request := auth.SignedRequest{Authorization: header, Method: r.Method, Path: r.URL.Path, WirePath: path,
+		RawQuery: r.URL.RawQuery, Body: body}
 	if !app.SignedOncall(request, digest, time.Now()) {
 		return auth.Application{}, auth.ErrOncallDigest
 	}
 	return app, nil
 }
 
-// bySession returns the actor of a logged-in person; the zero value if there is no session and the request needs none. The
-// actor has the person's teams only if the request is a change.
+// bySession returns the actor of a logged-in person; the zero value if there is no session and the request needs none.
+// The actor has the person's teams only if the request is a change.
 func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application, error) {
 	var nobody auth.Actor
 	if a.Sessions == nil {

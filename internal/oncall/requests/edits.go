@@ -23,7 +23,8 @@ func (a Requests) Run(r *http.Request, e editing.Edit) (editing.Outcome, error) 
 	return a.Shifts.Edit(r.Context(), e, By(r, e.Body))
 }
 
-// Access returns the permissions of the caller for edits. named is true if the request names the team: a refusal may then name it.
+// Access returns the permissions of the caller for edits. named is true if the request names the team: a refusal may
+// then name it.
 func (a Requests) Access(ctx context.Context, named bool) editing.Access {
 	return editing.Access{Caller: wire.Actor(ctx), Grace: a.Grace, Named: named, Link: newLink()}
 }
@@ -113,14 +114,15 @@ func (a Requests) foreignSchedule(ctx context.Context, team oncall.Profile, draf
 	return nil, nil
 }
 
-// unknownTeam returns the refusal of a shift for a team that does not exist. The checks have a fixed order: if an earlier one fails
-// too, it returns the refusal of that check.
+// unknownTeam returns the refusal of a shift for a team that does not exist. The checks have a fixed order: if an
+// earlier one fails too, it returns the refusal of that check.
 func (a Requests) unknownTeam(ctx context.Context, d editing.ShiftRequest) error {
 	now, err := a.People.Clock(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = a.Access(ctx, true).Editor(now, editing.Membership{TeamID: -1, Name: d.TeamName}).Create(d) // no team has this number
+	_, err = a.Access(ctx, true).Editor(now, editing.Membership{TeamID: -1,
+		Name: d.TeamName}).Create(d) // no team has this number
 	return err
 }
 

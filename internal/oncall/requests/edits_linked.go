@@ -24,7 +24,8 @@ func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (edit
 		return editing.Edit{}, fault.Titled(title, "events list cannot be empty")
 	}
 	if len(items) > maxLinked {
-		return editing.Edit{}, fault.Titled(title, fmt.Sprintf("events list cannot hold more than %d events", maxLinked))
+		return editing.Edit{}, fault.Titled(title, fmt.Sprintf("events list cannot hold more than %d events",
+			maxLinked))
 	}
 	drafts := make([]editing.ShiftRequest, len(items))
 	for i, item := range items {
@@ -41,7 +42,8 @@ func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (edit
 	}
 	team, err := a.ActiveTeam(ctx, drafts[0].TeamName)
 	if err != nil {
-		return editing.Edit{}, fault.When(err, fault.NotFound, fault.Titled(BadEvent, "Invalid team name: "+drafts[0].TeamName))
+		return editing.Edit{}, fault.When(err, fault.NotFound,
+			fault.Titled(BadEvent, "Invalid team name: "+drafts[0].TeamName))
 	}
 	missing, err := a.properRoles(ctx, drafts)
 	if err != nil {
@@ -58,7 +60,8 @@ func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (edit
 	}, nil
 }
 
-// properRoles replaces the roles of drafts by their stored spelling. It returns the refusal of a role that does not exist.
+// properRoles replaces the roles of drafts by their stored spelling. It returns the refusal of a role that does not
+// exist.
 func (a Requests) properRoles(ctx context.Context, drafts []editing.ShiftRequest) (refusal, err error) {
 	proper := map[string]string{}
 	for i := range drafts {

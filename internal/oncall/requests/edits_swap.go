@@ -15,7 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 )
 
-// Swapping reads an edit that exchanges the people of two sides. With fromNow, the past part of a running shift keeps its person.
+// Swapping reads an edit that exchanges the people of two sides. With fromNow, the past part of a running shift keeps
+// its person.
 func (a Requests) Swapping(ctx context.Context, b jsonbody.Object, fromNow bool) (editing.Edit, error) {
 	const title = "Invalid event swap request"
 	var items []json.RawMessage

@@ -202,8 +202,8 @@ func (a Requests) Administered(r *http.Request) (oncall.Profile, error) {
 	return t, wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
 }
 
-// ZoneName checks the name of a time zone and returns it; any spelling of UTC becomes "UTC". Its errors are not always faults:
-// callers replace them.
+// ZoneName checks the name of a time zone and returns it; any spelling of UTC becomes "UTC". Its errors are not always
+// faults: callers replace them.
 func ZoneName(name string) (string, error) {
 	if strings.EqualFold(name, "utc") {
 		return "UTC", nil

@@ -78,7 +78,8 @@ func readPattern(b jsonbody.Object) ([]scheduling.Slot, error) {
 			return nil, fault.Titled(b.Title, "schedule event duration must be positive")
 		}
 		const most = 1 << 31 // seconds; the domain has the real limit
-		out[i] = scheduling.Slot{Start: time.Duration(max(min(start, most), -most)) * time.Second, Duration: time.Duration(min(duration, most)) * time.Second}
+		out[i] = scheduling.Slot{Start: time.Duration(max(min(start, most), -most)) * time.Second,
+			Duration: time.Duration(min(duration, most)) * time.Second}
 	}
 	return out, nil
 }
@@ -100,7 +101,8 @@ func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *sched
 		return err
 	}
 	algorithm := scheduling.Algorithm(cmp.Or(name, string(scheduling.Default)))
-	known := []scheduling.Algorithm{scheduling.Default, scheduling.RoundRobin, scheduling.NoSkipMatching, scheduling.MultiTeam, scheduling.ByRotation}
+	known := []scheduling.Algorithm{scheduling.Default, scheduling.RoundRobin, scheduling.NoSkipMatching,
+		scheduling.MultiTeam, scheduling.ByRotation}
 	if !slices.Contains(known, algorithm) {
 		return Integrity("scheduler not found")
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Recurring is a person's regular unavailability, such as every Tuesday evening: an RFC 5545 rule on the person's clock.
+// Recurring is a person's regular unavailability, such as every Tuesday evening: an RFC 5545 rule on the person's
+// clock.
 type Recurring struct {
 	User   users.ID
 	Zone   *time.Location
@@ -107,7 +108,8 @@ func (r Recurring) Between(from, to time.Time) ([]oncall.Absence, error) {
 	var out []oncall.Absence
 	for _, at := range starts {
 		start := oncall.LocalOf(at)
-		a := oncall.Absence{User: r.User, Start: start.In(r.Zone), End: (start + oncall.Local(r.Length/time.Second)).In(r.Zone), Reason: r.Reason}
+		a := oncall.Absence{User: r.User, Start: start.In(r.Zone),
+			End: (start + oncall.Local(r.Length/time.Second)).In(r.Zone), Reason: r.Reason}
 		if a.Start.Before(a.End) && a.Start.Before(to) && from.Before(a.End) {
 			out = append(out, a)
 		}

@@ -115,7 +115,8 @@ func (s *Schedule) assign(b *workingCalendar, result *Result, user users.ID, spa
 		link = b.known.NewLink()
 	}
 	for _, span := range spans {
-		shift := oncall.Shift{TeamID: s.TeamID, Role: s.Role, User: user, Start: span.Start, End: span.End, Schedule: s.ID, Link: link}
+		shift := oncall.Shift{TeamID: s.TeamID, Role: s.Role, User: user, Start: span.Start, End: span.End,
+			Schedule: s.ID, Link: link}
 		result.Add = append(result.Add, shift)
 		b.add(shift)
 	}
@@ -133,5 +134,6 @@ func heldSpans(shifts []oncall.Shift) []oncall.Span {
 }
 
 func (p *Result) unfilled(s *Schedule, period time.Time, span oncall.Span, why string) {
-	p.Unfilled = append(p.Unfilled, Unfilled{Schedule: s.ID, Role: s.Role, Period: period, Start: span.Start, End: span.End, Why: why})
+	p.Unfilled = append(p.Unfilled, Unfilled{Schedule: s.ID, Role: s.Role, Period: period, Start: span.Start,
+		End: span.End, Why: why})
 }

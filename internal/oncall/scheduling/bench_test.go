@@ -11,15 +11,17 @@ var benchNow = time.Date(2026, 10, 19, 8, 0, 0, 0, time.UTC)
 
 func twelve() []Member { return roster(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12) }
 
-// aYear is the calendar of a team of 12 people for a year. The primary rotates weekly by Oncall's default algorithm. The
-// secondary rotates daily, with a layer for office hours.
+// aYear is the calendar of a team of 12 people for a year. The primary rotates weekly by Oncall's default algorithm.
+// The secondary rotates daily, with a layer for office hours.
 func aYear(b testing.TB) []oncall.Shift {
 	zurich := mustZone(b, "Europe/Zurich")
 	primary := weekly(zurich, Default)
 	primary.Roster, primary.Threshold = twelve(), 365
 	secondary := rotating(zurich, 365,
-		Layer{Start: oncall.LocalDate(2026, 10, 19, 9*hour), Every: 1, Unit: Days, Members: members(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)},
-		Layer{Start: oncall.LocalDate(2026, 10, 19, 9*hour), Every: 1, Unit: Weeks, Members: members(1, 2, 3), Restrict: []Window{{From: 9 * time.Hour, To: 17 * time.Hour}}})
+		Layer{Start: oncall.LocalDate(2026, 10, 19, 9*hour), Every: 1, Unit: Days,
+			Members: members(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)},
+		Layer{Start: oncall.LocalDate(2026, 10, 19, 9*hour), Every: 1, Unit: Weeks, Members: members(1, 2, 3),
+			Restrict: []Window{{From: 9 * time.Hour, To: 17 * time.Hour}}})
 	secondary.ID, secondary.Role, secondary.RoleOrder, secondary.Roster = 6, oncall.RoleSecondary, 2, twelve()
 	var out []oncall.Shift
 	for _, plan := range Fill(benchNow, []Schedule{primary, secondary}, Calendars{NewLink: links()}) {
@@ -57,7 +59,8 @@ func BenchmarkPopulateThousandSchedules(b *testing.B) {
 		start := benchNow.AddDate(0, 0, i-90)
 		known = append(known, shift(i+1, oncall.RolePrimary, 1+i%12, start, start.AddDate(0, 0, 1)))
 	}
-	daily := rotating(zurich, 21, Layer{Start: oncall.LocalDate(2026, 10, 19, 9*hour), Every: 1, Unit: Days, Members: members(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)})
+	daily := rotating(zurich, 21, Layer{Start: oncall.LocalDate(2026, 10, 19, 9*hour), Every: 1, Unit: Days,
+		Members: members(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)})
 	classic := weekly(zurich, Default)
 	daily.Roster, classic.Roster, classic.Threshold = twelve(), twelve(), 21
 	for b.Loop() {

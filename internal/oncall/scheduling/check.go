@@ -48,7 +48,8 @@ func (s Schedule) Check() error {
 		return fault.Invalidf("scheduler", "the scheduler %.50q is not known", s.Algorithm)
 	}
 	if s.shiftsWithin(time.Duration(max(0, s.Threshold))*24*time.Hour) > maxMade {
-		return fault.Invalidf("auto_populate_threshold", "this schedule makes more than %d shifts in %d days; populate fewer days ahead", maxMade, s.Threshold)
+		return fault.Invalidf("auto_populate_threshold",
+			"this schedule makes more than %d shifts in %d days; populate fewer days ahead", maxMade, s.Threshold)
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TestSchedulesAreBounded checks the largest schedules that are allowed, and the first that are refused. The schedule of one
-// team must not delay all others (promise P7).
+// TestSchedulesAreBounded checks the largest schedules that are allowed, and the first that are refused. The schedule
+// of one team must not delay all others (promise P7).
 func TestSchedulesAreBounded(t *testing.T) {
 	t.Parallel()
 	minutes := func(slots int) []Slot {
@@ -22,7 +22,8 @@ func TestSchedulesAreBounded(t *testing.T) {
 		return out
 	}
 	weekly := func(slots, days int) Schedule {
-		return Schedule{ID: 1, TeamID: 1, Zone: time.UTC, Role: oncall.RolePrimary, Algorithm: Default, Pattern: minutes(slots), Threshold: days,
+		return Schedule{ID: 1, TeamID: 1, Zone: time.UTC, Role: oncall.RolePrimary, Algorithm: Default,
+			Pattern: minutes(slots), Threshold: days,
 			Roster: []Member{{User: 1, InRotation: true, Active: true}, {User: 2, InRotation: true, Active: true}}}
 	}
 	require.NoError(t, weekly(1, 3650).Check())
@@ -36,7 +37,8 @@ func TestSchedulesAreBounded(t *testing.T) {
 	hourly := func(layers, days int) Schedule {
 		s := Schedule{Algorithm: ByRotation, Rotation: &Rotation{}, Threshold: days}
 		for range layers {
-			s.Rotation.Layers = append(s.Rotation.Layers, Layer{Start: oncall.LocalDate(2026, 1, 1, 0), Every: 1, Unit: Hours, Members: []LayerMember{{User: 1}}})
+			s.Rotation.Layers = append(s.Rotation.Layers, Layer{Start: oncall.LocalDate(2026, 1, 1, 0), Every: 1,
+				Unit: Hours, Members: []LayerMember{{User: 1}}})
 		}
 		return s
 	}

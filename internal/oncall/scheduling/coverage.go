@@ -131,7 +131,8 @@ func (c Coverage) Wanted(role string, from, to time.Time) []oncall.Span {
 		return always
 	case CoverHours:
 		l := Layer{Restrict: wish.Hours}
-		return within(onClock(l.windows(oncall.LocalIn(from, c.Zone)-2*day, oncall.LocalIn(to, c.Zone)+2*day), c.Zone), from, to)
+		return within(onClock(l.windows(oncall.LocalIn(from, c.Zone)-2*day, oncall.LocalIn(to, c.Zone)+2*day),
+			c.Zone), from, to)
 	case CoverSchedules:
 	}
 	var out []oncall.Span

@@ -11,14 +11,14 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Administrator is the person or program that edits. MayAdministerTeam returns nil, or the fault to answer with. auth.Actor
-// implements it.
+// Administrator is the person or program that edits. MayAdministerTeam returns nil, or the fault to answer with.
+// auth.Actor implements it.
 type Administrator interface {
 	MayAdministerTeam(team int64, name string) error
 }
 
-// Edit is one change of a stored schedule. It is a value: storage reads the schedule in a transaction with the team locked,
-// calls Decide, and stores the draft with its entry in the audit log.
+// Edit is one change of a stored schedule. It is a value: storage reads the schedule in a transaction with the team
+// locked, calls Decide, and stores the draft with its entry in the audit log.
 type Edit struct {
 	Editor Administrator
 	// IfMatch are the tags of which the schedule must have one; "*" allows every tag, nil every state.
@@ -31,8 +31,8 @@ type Change interface {
 	Decide(is StoredSchedule) (ScheduleDraft, error)
 }
 
-// Decide returns the new state of the schedule, or the refusal. etag.ErrStale refuses an edit of a schedule whose tag is not
-// in IfMatch.
+// Decide returns the new state of the schedule, or the refusal. etag.ErrStale refuses an edit of a schedule whose tag
+// is not in IfMatch.
 func (e Edit) Decide(is StoredSchedule) (ScheduleDraft, error) {
 	if err := e.Editor.MayAdministerTeam(is.TeamID, is.Team); err != nil {
 		return ScheduleDraft{}, err
@@ -43,8 +43,8 @@ func (e Edit) Decide(is StoredSchedule) (ScheduleDraft, error) {
 	return e.Change.Decide(is)
 }
 
-// Replace stores a whole draft. It is stale if the schedule was moved to another team, because the draft's roster belongs to
-// the former team.
+// Replace stores a whole draft. It is stale if the schedule was moved to another team, because the draft's roster
+// belongs to the former team.
 type Replace struct{ Draft ScheduleDraft }
 
 // Decide implements Change.

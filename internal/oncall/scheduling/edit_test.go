@@ -36,7 +36,8 @@ func (a administratorOf) MayAdministerTeam(team int64, _ string) error {
 
 // stored returns a weekly schedule of team 7 in basic mode.
 func stored() scheduling.StoredSchedule {
-	return scheduling.StoredSchedule{RosterID: 3, Schedule: scheduling.Schedule{ID: 1, TeamID: 7, RoleOrder: 2, Algorithm: scheduling.Default,
+	return scheduling.StoredSchedule{RosterID: 3, Schedule: scheduling.Schedule{ID: 1, TeamID: 7, RoleOrder: 2,
+		Algorithm: scheduling.Default,
 		Threshold: 21, Pattern: []scheduling.Slot{{Start: day, Duration: week}}}}
 }
 
@@ -88,7 +89,8 @@ func TestPatchChangesOnlyWhatItNames(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, stored().Draft(), got)
 
-	got, err = scheduling.Patch{Advanced: to(true), Threshold: to(30), Role: to[int64](4), Team: to[int64](8), Roster: to[int64](5)}.Decide(stored())
+	got, err = scheduling.Patch{Advanced: to(true), Threshold: to(30), Role: to[int64](4), Team: to[int64](8),
+		Roster: to[int64](5)}.Decide(stored())
 	require.NoError(t, err)
 	want := stored().Draft()
 	want.Advanced, want.Threshold, want.RoleID, want.TeamID, want.RosterID = true, 30, 4, 8, 5
@@ -136,13 +138,16 @@ func TestPatchOfSlotsInBasicMode(t *testing.T) {
 		want      []scheduling.Slot
 		err       error
 	}{
-		"a week":                            {slots: []scheduling.Slot{{Start: 0, Duration: week}}, want: []scheduling.Slot{{Start: 0, Duration: week}}},
-		"half days":                         {slots: halves, want: halves},
-		"half days are merged":              {slots: joined, want: []scheduling.Slot{{Start: 0, Duration: 84 * time.Hour}}},
-		"odd slots are refused":             {slots: odd, err: errNotSimple},
-		"odd slots in advanced mode":        {slots: odd, advanced: to(true), want: odd},
-		"odd slots cannot leave advanced":   {is: odd, advanced: to(false), err: errNotSimple},
-		"merged half days leave advanced":   {is: scheduling.MergeSlots(joined), advanced: to(false), want: scheduling.MergeSlots(joined)},
+		"a week": {slots: []scheduling.Slot{{Start: 0, Duration: week}},
+			want: []scheduling.Slot{{Start: 0, Duration: week}}},
+		"half days": {slots: halves, want: halves},
+		"half days are merged": {slots: joined,
+			want: []scheduling.Slot{{Start: 0, Duration: 84 * time.Hour}}},
+		"odd slots are refused":           {slots: odd, err: errNotSimple},
+		"odd slots in advanced mode":      {slots: odd, advanced: to(true), want: odd},
+		"odd slots cannot leave advanced": {is: odd, advanced: to(false), err: errNotSimple},
+		"merged half days leave advanced": {is: scheduling.MergeSlots(joined), advanced: to(false),
+			want: scheduling.MergeSlots(joined)},
 		"separate half days leave advanced": {is: halves, advanced: to(false), want: halves},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 // weekly is a schedule of one shift a week, from Monday 09:00, for a (1), b (2) and c (3) of team 7.
 func weekly(zone *time.Location, algorithm Algorithm) Schedule {
 	return Schedule{
-		ID: 5, TeamID: 7, Zone: zone, Role: oncall.RolePrimary, RoleOrder: 1, Roster: roster(1, 2, 3), Order: []users.ID{1, 2, 3},
+		ID: 5, TeamID: 7, Zone: zone, Role: oncall.RolePrimary, RoleOrder: 1, Roster: roster(1, 2,
+			3), Order: []users.ID{1, 2, 3},
 		Algorithm: algorithm, Pattern: []Slot{{Start: 33 * time.Hour, Duration: 7 * 24 * time.Hour}}, Threshold: 19,
 	}
 }
@@ -23,14 +24,15 @@ func shift(id int, role string, user int, start, end time.Time) oncall.Shift {
 	return oncall.Shift{ID: oncall.ShiftID(id), TeamID: 7, Role: role, User: userID(user), Start: start, End: end}
 }
 
-// TestWorkedExamplesOfAlgorithms populates three weeks from Monday 2026-10-19, across the end of daylight-saving time in
-// Zurich (10-25). Some examples are across its beginning (2026-03-29).
+// TestWorkedExamplesOfAlgorithms populates three weeks from Monday 2026-10-19, across the end of daylight-saving time
+// in Zurich (10-25). Some examples are across its beginning (2026-03-29).
 func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 	t.Parallel()
 	zurich := mustZone(t, "Europe/Zurich")
 	at := func(s string) time.Time { return on(t, zurich, s) }
 	usual := []string{"10-19 09:00 - 10-26 09:00 a", "10-26 09:00 - 11-02 09:00 b", "11-02 09:00 - 11-09 09:00 c"}
-	elsewhere := oncall.Shift{ID: 90, TeamID: 8, Role: oncall.RolePrimary, User: 1, Start: at("2026-10-20 00:00"), End: at("2026-10-21 00:00")}
+	elsewhere := oncall.Shift{ID: 90, TeamID: 8, Role: oncall.RolePrimary, User: 1, Start: at("2026-10-20 00:00"),
+		End: at("2026-10-21 00:00")}
 	vacation := elsewhere
 	vacation.Role = oncall.RoleVacation
 	for name, tc := range map[string]struct {
@@ -43,35 +45,47 @@ func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 		"new people first, in the roster's order": {want: usual},
 		"whose last shift ended longest ago": {
 			known: []oncall.Shift{
-				shift(1, oncall.RolePrimary, 1, at("2026-10-05 09:00"), at("2026-10-12 09:00")), shift(2, oncall.RolePrimary, 2, at("2026-10-12 09:00"), at("2026-10-19 09:00")),
+				shift(1, oncall.RolePrimary, 1, at("2026-10-05 09:00"), at("2026-10-12 09:00")), shift(2,
+					oncall.RolePrimary, 2, at("2026-10-12 09:00"), at("2026-10-19 09:00")),
 				shift(3, oncall.RolePrimary, 3, at("2026-09-28 09:00"), at("2026-10-05 09:00")),
 			},
 			want: []string{"10-19 09:00 - 10-26 09:00 c", "10-26 09:00 - 11-02 09:00 a", "11-02 09:00 - 11-09 09:00 b"},
 		},
 		"a newcomer goes before those who had turns": {
-			known: []oncall.Shift{shift(1, oncall.RolePrimary, 1, at("2026-10-05 09:00"), at("2026-10-12 09:00")), shift(3, oncall.RolePrimary, 3, at("2026-09-28 09:00"), at("2026-10-05 09:00"))},
-			want:  []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 c", "11-02 09:00 - 11-09 09:00 a"},
+			known: []oncall.Shift{shift(1, oncall.RolePrimary, 1, at("2026-10-05 09:00"), at("2026-10-12 09:00")),
+				shift(3, oncall.RolePrimary, 3, at("2026-09-28 09:00"), at("2026-10-05 09:00"))},
+			want: []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 c",
+				"11-02 09:00 - 11-09 09:00 a"},
 		},
-		"on vacation, on any team": {known: []oncall.Shift{vacation}, want: []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 a", "11-02 09:00 - 11-09 09:00 c"}},
+		"on vacation, on any team": {known: []oncall.Shift{vacation},
+			want: []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 a",
+				"11-02 09:00 - 11-09 09:00 c"}},
 		"unavailable blocks on any team, too": {
-			known: []oncall.Shift{{ID: 90, TeamID: 8, Role: oncall.RoleUnavailable, User: 1, Start: at("2026-10-26 08:59"), End: at("2026-10-26 10:00")}},
-			want:  []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 c", "11-02 09:00 - 11-09 09:00 a"},
+			known: []oncall.Shift{{ID: 90, TeamID: 8, Role: oncall.RoleUnavailable, User: 1,
+				Start: at("2026-10-26 08:59"), End: at("2026-10-26 10:00")}},
+			want: []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 c",
+				"11-02 09:00 - 11-09 09:00 a"},
 		},
 		"on call for another team does not matter": {known: []oncall.Shift{elsewhere}, want: usual},
-		"but it does to multi-team":                {algorithm: MultiTeam, known: []oncall.Shift{elsewhere}, want: []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 a", "11-02 09:00 - 11-09 09:00 c"}},
+		"but it does to multi-team": {algorithm: MultiTeam, known: []oncall.Shift{elsewhere},
+			want: []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 a",
+				"11-02 09:00 - 11-09 09:00 c"}},
 		"another role of the team does": {
 			known: []oncall.Shift{shift(1, oncall.RoleShadow, 1, at("2026-10-20 00:00"), at("2026-10-21 00:00"))},
-			want:  []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 a", "11-02 09:00 - 11-09 09:00 c"},
+			want: []string{"10-19 09:00 - 10-26 09:00 b", "10-26 09:00 - 11-02 09:00 a",
+				"11-02 09:00 - 11-09 09:00 c"},
 		},
 		"what ends at the beginning does not overlap": {
-			known: []oncall.Shift{shift(1, oncall.RoleShadow, 1, at("2026-10-18 00:00"), at("2026-10-19 09:00"))}, want: usual,
+			known: []oncall.Shift{shift(1, oncall.RoleShadow, 1, at("2026-10-18 00:00"),
+				at("2026-10-19 09:00"))}, want: usual,
 		},
 		"a shift made by hand for just this time is respected": {
 			known: []oncall.Shift{shift(1, oncall.RolePrimary, 3, at("2026-10-19 09:00"), at("2026-10-26 09:00"))},
 			want:  []string{"10-26 09:00 - 11-02 09:00 a", "11-02 09:00 - 11-09 09:00 b"},
 		},
 		"but not by no-skip-matching": {
-			algorithm: NoSkipMatching, known: []oncall.Shift{shift(1, oncall.RolePrimary, 3, at("2026-10-19 09:00"), at("2026-10-26 09:00"))},
+			algorithm: NoSkipMatching, known: []oncall.Shift{shift(1, oncall.RolePrimary, 3, at("2026-10-19 09:00"),
+				at("2026-10-26 09:00"))},
 			want: []string{"10-19 09:00 - 10-26 09:00 a", "10-26 09:00 - 11-02 09:00 b", "11-02 09:00 - 11-09 09:00 a"},
 		},
 		"out of rotation, or inactive": {
@@ -84,11 +98,13 @@ func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 			unfilled: []string{whyAllBusy},
 		},
 		"nobody is in rotation": {
-			edit: func(s *Schedule) { s.Roster = nil }, want: []string{}, unfilled: []string{whyNoRotation, whyNoRotation, whyNoRotation},
+			edit: func(s *Schedule) { s.Roster = nil }, want: []string{}, unfilled: []string{whyNoRotation,
+				whyNoRotation, whyNoRotation},
 		},
 		"round-robin starts with the first": {algorithm: RoundRobin, want: usual},
 		"round-robin continues after the last person, also during a vacation": {
-			algorithm: RoundRobin, known: []oncall.Shift{vacation, shift(1, oncall.RolePrimary, 3, at("2026-10-12 09:00"), at("2026-10-19 09:00"))}, want: usual,
+			algorithm: RoundRobin, known: []oncall.Shift{vacation,
+				shift(1, oncall.RolePrimary, 3, at("2026-10-12 09:00"), at("2026-10-19 09:00"))}, want: usual,
 		},
 		"round-robin leaves out who is inactive": {
 			algorithm: RoundRobin, edit: func(s *Schedule) { s.Roster[1].Active = false },
@@ -98,11 +114,13 @@ func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 			edit: func(s *Schedule) {
 				s.Pattern = nil
 				for i := range 7 {
-					s.Pattern = append(s.Pattern, Slot{Start: time.Duration(i)*24*time.Hour + 20*time.Hour, Duration: 12 * time.Hour})
+					s.Pattern = append(s.Pattern, Slot{Start: time.Duration(i)*24*time.Hour + 20*time.Hour,
+						Duration: 12 * time.Hour})
 				}
 				s.Threshold = 7
 			},
-			want: []string{"10-25 20:00 - 10-26 08:00 a", "10-26 20:00 - 10-27 08:00 a", "10-27 20:00 - 10-28 08:00 a", "10-28 20:00 - 10-29 08:00 a",
+			want: []string{"10-25 20:00 - 10-26 08:00 a", "10-26 20:00 - 10-27 08:00 a", "10-27 20:00 - 10-28 08:00 a",
+				"10-28 20:00 - 10-29 08:00 a",
 				"10-29 20:00 - 10-30 08:00 a", "10-30 20:00 - 10-31 08:00 a", "10-31 20:00 - 11-01 08:00 a"},
 		},
 	} {
@@ -115,7 +133,8 @@ func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(&s)
 			}
-			plan, err := Populate(at("2026-10-19 08:00"), s, at("2026-10-19 09:00"), Calendars{Shifts: tc.known, NewLink: links()})
+			plan, err := Populate(at("2026-10-19 08:00"), s, at("2026-10-19 09:00"),
+				Calendars{Shifts: tc.known, NewLink: links()})
 			require.NoError(t, err)
 			require.Equal(t, tc.want, lines(plan.Add, zurich))
 			var why []string
@@ -123,7 +142,8 @@ func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 				why = append(why, u.Why)
 			}
 			require.Equal(t, tc.unfilled, why)
-			require.Len(t, plan.Progress.Unfilled, 1+len(tc.unfilled), "the time before its first hand-off is left to Fill")
+			require.Len(t, plan.Progress.Unfilled, 1+len(tc.unfilled),
+				"the time before its first hand-off is left to Fill")
 		})
 	}
 }
@@ -156,7 +176,8 @@ func TestPeriodsOfPatterns(t *testing.T) {
 	} {
 		require.Equal(t, tc.weeks, periodWeeks(tc.pattern))
 	}
-	four := []Slot{{12 * time.Hour, 12 * time.Hour}, {0, 12 * time.Hour}, {24 * time.Hour, 12 * time.Hour}, {36 * time.Hour, 12 * time.Hour}}
+	four := []Slot{{12 * time.Hour, 12 * time.Hour}, {0, 12 * time.Hour}, {24 * time.Hour, 12 * time.Hour},
+		{36 * time.Hour, 12 * time.Hour}}
 	require.Equal(t, []Slot{{0, 48 * time.Hour}}, MergeSlots(four))
 	require.False(t, SimplePattern(four))
 	require.True(t, SimplePattern([]Slot{{0, 14 * aDay}}))
@@ -181,14 +202,18 @@ func TestFillContinuesAndRetriesUnfilledPeriods(t *testing.T) {
 	s.Roster = roster(1, 2)
 	s.Threshold = 14
 	plan := Fill(now, []Schedule{s}, Calendars{NewLink: links()})[0]
-	require.Equal(t, []string{"10-19 09:00 - 10-26 09:00 a", "10-26 09:00 - 11-02 09:00 b", "11-02 09:00 - 11-09 09:00 a"}, lines(plan.Add, zurich),
+	require.Equal(t, []string{"10-19 09:00 - 10-26 09:00 a", "10-26 09:00 - 11-02 09:00 b",
+		"11-02 09:00 - 11-09 09:00 a"}, lines(plan.Add, zurich),
 		"the first run begins with the current week")
 	require.Equal(t, on(t, zurich, "2026-11-01 00:00"), plan.Progress.Last)
-	require.Empty(t, Fill(now.Add(time.Hour), []Schedule{with(s, plan)}, Calendars{Shifts: store(nil, plan.Changes), NewLink: links()})[0].Add)
+	require.Empty(t, Fill(now.Add(time.Hour), []Schedule{with(s, plan)},
+		Calendars{Shifts: store(nil, plan.Changes), NewLink: links()})[0].Add)
 
-	// A week later b has left the roster and a is away. The new week stays unfilled and is tried again; then c takes it.
+	// A week later b has left the roster and a is away. The new week stays unfilled and is tried again; then c takes
+	// it.
 	shifts := store(nil, plan.Changes)
-	shifts = append(shifts, oncall.Shift{ID: 70, TeamID: 9, Role: oncall.RoleVacation, User: 1, Start: now, End: now.Add(40 * 24 * time.Hour)})
+	shifts = append(shifts, oncall.Shift{ID: 70, TeamID: 9, Role: oncall.RoleVacation, User: 1, Start: now,
+		End: now.Add(40 * 24 * time.Hour)})
 	s = with(s, plan)
 	s.Roster = roster(1)
 	now = now.Add(7 * 24 * time.Hour)
@@ -221,7 +246,8 @@ func TestSchedulesOfATeamSeeEachOthersShifts(t *testing.T) {
 	off := weekly(time.UTC, Default)
 	off.ID, off.Threshold = 8, 0
 	plans := Fill(now, []Schedule{second, weekly(time.UTC, Default), off}, Calendars{NewLink: links()})
-	require.Equal(t, []string{"06-01 09:00 - 06-08 09:00 b", "06-08 09:00 - 06-15 09:00 a", "06-15 09:00 - 06-22 09:00 b"}, lines(plans[0].Add, time.UTC))
+	require.Equal(t, []string{"06-01 09:00 - 06-08 09:00 b", "06-08 09:00 - 06-15 09:00 a",
+		"06-15 09:00 - 06-22 09:00 b"}, lines(plans[0].Add, time.UTC))
 	require.Equal(t, "06-01 09:00 - 06-08 09:00 a", lines(plans[1].Add, time.UTC)[0])
 	require.Equal(t, Progress{Last: now}, plans[2].Progress)
 	require.Empty(t, plans[2].Add)
@@ -232,7 +258,8 @@ func TestSomebodyIsOnCallBeforeTheFirstHandOff(t *testing.T) {
 	now := time.Date(2026, 5, 31, 23, 0, 0, 0, time.UTC) // a Sunday; hand-offs are on Mondays
 	s := weekly(time.UTC, Default)
 	plan := Fill(now, []Schedule{s}, Calendars{NewLink: links()})[0]
-	require.Equal(t, []string{"05-31 23:00 - 06-01 09:00 a", "06-01 09:00 - 06-08 09:00 b", "06-08 09:00 - 06-15 09:00 c", "06-15 09:00 - 06-22 09:00 a"},
+	require.Equal(t, []string{"05-31 23:00 - 06-01 09:00 a", "06-01 09:00 - 06-08 09:00 b",
+		"06-08 09:00 - 06-15 09:00 c", "06-15 09:00 - 06-22 09:00 a"},
 		lines(plan.Add, time.UTC))
 	require.Empty(t, plan.Unfilled)
 
@@ -255,7 +282,8 @@ func TestPopulateStartsWithTheNextHandOff(t *testing.T) {
 	require.Equal(t, "06-08 09:00 - 06-15 09:00 a", lines(plan.Add, time.UTC)[0])
 
 	_, err = Populate(now, s, time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC), Calendars{NewLink: links()})
-	require.Equal(t, fault.Titled("Invalid populate/preview request", "cannot populate/preview starting in the past"), err)
+	require.Equal(t, fault.Titled("Invalid populate/preview request", "cannot populate/preview starting in the past"),
+		err)
 
 	// An instant far beyond the threshold changes nothing. After a jump ahead, Fill makes the skipped periods.
 	plan, err = Populate(now, s, now.AddDate(0, 6, 0), Calendars{NewLink: links()})

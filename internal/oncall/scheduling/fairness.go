@@ -102,8 +102,8 @@ type Suggestion struct {
 const Forever = time.Duration(1<<63 - 1)
 
 // Suggest returns the active member in rotation who is free in [start, end) and has the most rest around it
-// (docs/reference/oncall-v0.md 4). Distances count between beginnings of shifts of the team and role, up to a week for each person of the roster.
-// Ties go to the roster's order. shifts are the team's, in at least that range.
+// (docs/reference/oncall-v0.md 4). Distances count between beginnings of shifts of the team and role, up to a week for
+// each person of the roster. Ties go to the roster's order. shifts are the team's, in at least that range.
 func Suggest(teamID int64, role string, roster []Member, shifts []oncall.Shift, start, end time.Time) Suggestion {
 	horizon := time.Duration(len(roster)) * week * time.Second
 	busy := map[users.ID]bool{}

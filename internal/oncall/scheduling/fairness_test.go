@@ -18,14 +18,17 @@ func TestSuggest(t *testing.T) {
 	elsewhere := shift(9, oncall.RolePrimary, 3, in(11), in(12))
 	elsewhere.TeamID = 8
 	shifts := []oncall.Shift{
-		shift(1, oncall.RolePrimary, 1, in(-20), in(-10)), shift(2, oncall.RolePrimary, 1, in(100), in(101)), shift(3, oncall.RolePrimary, 2, in(60), in(70)),
+		shift(1, oncall.RolePrimary, 1, in(-20), in(-10)), shift(2, oncall.RolePrimary, 1, in(100), in(101)), shift(3,
+			oncall.RolePrimary, 2, in(60), in(70)),
 		shift(4, oncall.RoleShadow, 2, in(12), in(13)), shift(5, oncall.RoleSecondary, 3, in(20), in(30)), elsewhere,
 	}
 	got := Suggest(7, oncall.RolePrimary, members, shifts, in(10), in(20))
 	require.Equal(t, Suggestion{User: 3, Distance: map[users.ID]time.Duration{1: 30 * time.Hour, 3: Forever}}, got)
 	got = Suggest(7, oncall.RolePrimary, members, shifts, in(21), in(22))
-	require.Equal(t, Suggestion{User: 1, Distance: map[users.ID]time.Duration{1: 41 * time.Hour, 2: 39 * time.Hour}}, got)
-	require.Equal(t, Suggestion{Distance: map[users.ID]time.Duration{}}, Suggest(7, oncall.RolePrimary, members[3:], shifts, in(10), in(20)))
+	require.Equal(t, Suggestion{User: 1, Distance: map[users.ID]time.Duration{1: 41 * time.Hour, 2: 39 * time.Hour}},
+		got)
+	require.Equal(t, Suggestion{Distance: map[users.ID]time.Duration{}},
+		Suggest(7, oncall.RolePrimary, members[3:], shifts, in(10), in(20)))
 	members[0].Active = false
 	got = Suggest(7, oncall.RolePrimary, members, shifts, in(21), in(22))
 	require.Equal(t, users.ID(2), got.User, "an inactive member is never suggested")
@@ -56,7 +59,8 @@ func TestFairnessCountsOnTheTeamsClock(t *testing.T) {
 func TestRecurringAbsencesKeepTheirLocalTime(t *testing.T) {
 	t.Parallel()
 	zurich := mustZone(t, "Europe/Zurich")
-	tuesdays := Recurring{User: 1, Zone: zurich, Start: oncall.LocalDate(2026, 1, 6, 18*hour), Length: 8 * time.Hour, Rule: "RRULE:FREQ=WEEKLY;BYDAY=TU;UNTIL=20261104T000000Z", Reason: "band"}
+	tuesdays := Recurring{User: 1, Zone: zurich, Start: oncall.LocalDate(2026, 1, 6, 18*hour), Length: 8 * time.Hour,
+		Rule: "RRULE:FREQ=WEEKLY;BYDAY=TU;UNTIL=20261104T000000Z", Reason: "band"}
 	got, err := tuesdays.Between(on(t, zurich, "2026-10-21 01:00"), on(t, zurich, "2027-01-01 00:00"))
 	require.NoError(t, err)
 	var lines []string
@@ -64,7 +68,8 @@ func TestRecurringAbsencesKeepTheirLocalTime(t *testing.T) {
 		require.Equal(t, "band", a.Reason)
 		lines = append(lines, a.Start.Format("01-02 15:04 MST")+" - "+a.End.Format("02 15:04"))
 	}
-	require.Equal(t, []string{"10-20 18:00 CEST - 21 02:00", "10-27 18:00 CET - 28 02:00", "11-03 18:00 CET - 04 02:00"}, lines)
+	require.Equal(t, []string{"10-20 18:00 CEST - 21 02:00", "10-27 18:00 CET - 28 02:00",
+		"11-03 18:00 CET - 04 02:00"}, lines)
 
 	once := Recurring{User: 1, Zone: zurich, Start: oncall.LocalDate(2026, 10, 24, 0), Length: 48 * time.Hour}
 	got, err = once.Between(on(t, zurich, "2026-10-25 23:00"), on(t, zurich, "2026-12-01 00:00"))
@@ -109,7 +114,8 @@ func FuzzRecurring(f *testing.F) {
 		if start < 0 || start > 4_000_000_000 || length > 1e9 {
 			return
 		}
-		r := Recurring{User: 1, Zone: zurich, Start: oncall.Local(start), Length: time.Duration(length) * time.Second, Rule: rule}
+		r := Recurring{User: 1, Zone: zurich, Start: oncall.Local(start), Length: time.Duration(length) * time.Second,
+			Rule: rule}
 		absences, err := r.Between(in(0), in(1000))
 		if err != nil {
 			require.True(t, fault.Is(err, fault.Invalid), "%v", err)

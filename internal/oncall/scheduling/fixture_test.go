@@ -42,7 +42,8 @@ func links() func() string {
 func lines(shifts []oncall.Shift, zone *time.Location) []string {
 	out := []string{}
 	for _, s := range oncall.SortedShifts(shifts) {
-		out = append(out, fmt.Sprintf("%s - %s %s", s.Start.In(zone).Format("01-02 15:04"), s.End.In(zone).Format("01-02 15:04"), nameOf(s.User)))
+		out = append(out, fmt.Sprintf("%s - %s %s", s.Start.In(zone).Format("01-02 15:04"),
+			s.End.In(zone).Format("01-02 15:04"), nameOf(s.User)))
 	}
 	return out
 }
@@ -73,8 +74,8 @@ func requireField(t testing.TB, field string, err error) {
 
 func in(h int) time.Time { return time.Date(2026, 6, 10, 12+h, 0, 0, 0, time.UTC) }
 
-// stretchEnd returns until when the offset at t certainly holds; zero = forever. Beyond the years that tzdata lists, the
-// library computes the bounds, and may return t itself at the turn of a year.
+// stretchEnd returns until when the offset at t certainly holds; zero = forever. Beyond the years that tzdata lists,
+// the library computes the bounds, and may return t itself at the turn of a year.
 func stretchEnd(t time.Time) time.Time {
 	_, end := t.ZoneBounds()
 	if !end.IsZero() && !end.After(t) {

@@ -56,7 +56,8 @@ func (s Schedule) populateTurns(now, start time.Time, known Calendars) Result {
 	b := newWorkingCalendar(known)
 	s.replace(b, from, &result)
 	gap := oncall.Span{Start: s.turnsFrom(now), End: from}
-	result.Progress.Unfilled = slices.DeleteFunc(slices.Clone(s.Progress.Unfilled), func(t time.Time) bool { return !t.Before(from) })
+	result.Progress.Unfilled = slices.DeleteFunc(slices.Clone(s.Progress.Unfilled),
+		func(t time.Time) bool { return !t.Before(from) })
 	if gap.Start.Before(gap.End) { // a new rotation also covers the time from now (docs/reference/oncall-v0.md 5.2)
 		result.Progress.Unfilled = append(result.Progress.Unfilled, gap.Start)
 	}

@@ -63,7 +63,10 @@ func (s *Schedule) periodAt(sunday oncall.Local) period {
 		start := sunday + oncall.Local(slot.Start/time.Second)
 		walls = append(walls, localSpan{start, start + oncall.Local(slot.Duration/time.Second)})
 	}
-	slices.SortFunc(walls, func(a, b localSpan) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	slices.SortFunc(walls, func(a, b localSpan) int {
+		return cmp.Or(cmp.Compare(a.start, b.start),
+			cmp.Compare(a.end, b.end))
+	})
 	empty := func(s oncall.Span) bool { return !s.Start.Before(s.End) }
 	return period{sunday: sunday, slots: slices.DeleteFunc(onClock(walls, s.Zone), empty)}
 }

@@ -54,8 +54,8 @@ func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Resu
 	return result, nil
 }
 
-// settle removes from the result shifts that it would delete and make again unchanged. They keep their ids, so that feeds
-// and links stay valid, and nobody gets a notice.
+// settle removes from the result shifts that it would delete and make again unchanged. They keep their ids, so that
+// feeds and links stay valid, and nobody gets a notice.
 func (p *Result) settle() {
 	gone := groups(p.Delete)
 	again := groups(p.Add)
@@ -79,7 +79,10 @@ func (p *Result) settle() {
 	p.Delete = slices.DeleteFunc(p.Delete, stays(gone))
 	stay := stays(again)
 	p.Add = slices.DeleteFunc(p.Add, stay)
-	p.Notices = slices.DeleteFunc(p.Notices, func(n oncall.Notice) bool { return n.Kind == oncall.ShiftCreated && stay(n.Shifts[0]) })
+	p.Notices = slices.DeleteFunc(p.Notices, func(n oncall.Notice) bool {
+		return n.Kind == oncall.ShiftCreated &&
+			stay(n.Shifts[0])
+	})
 }
 
 // groups gathers linked shifts, by person, role and times.

@@ -50,33 +50,41 @@ func TestWorkedExamplesOfRotations(t *testing.T) {
 		unfilled int
 	}{
 		"days, over the change of the clocks": {
-			days: 9, layers: []Layer{{Start: oncall.LocalDate(2026, 10, 23, 9*hour), Every: 1, Unit: Days, Members: members(1, 2, 3)}},
-			want: []string{"10-23 09:00 - 10-24 09:00 a", "10-24 09:00 - 10-25 09:00 b", "10-25 09:00 - 10-26 09:00 c", "10-26 09:00 - 10-27 09:00 a", "10-27 09:00 - 10-28 09:00 b"},
+			days: 9, layers: []Layer{{Start: oncall.LocalDate(2026, 10, 23, 9*hour), Every: 1, Unit: Days,
+				Members: members(1, 2, 3)}},
+			want: []string{"10-23 09:00 - 10-24 09:00 a", "10-24 09:00 - 10-25 09:00 b", "10-25 09:00 - 10-26 09:00 c",
+				"10-26 09:00 - 10-27 09:00 a", "10-27 09:00 - 10-28 09:00 b"},
 		},
 		"three hand-offs a day": {
-			days: 1, layers: []Layer{{Start: monday, Every: 1, Unit: Days, HandOffs: []time.Duration{time.Hour, 9 * time.Hour, 17 * time.Hour}, Members: members(1, 2, 3)}},
+			days: 1, layers: []Layer{{Start: monday, Every: 1, Unit: Days,
+				HandOffs: []time.Duration{time.Hour, 9 * time.Hour, 17 * time.Hour}, Members: members(1, 2, 3)}},
 			want: []string{"10-19 09:00 - 10-19 17:00 a", "10-19 17:00 - 10-20 01:00 b", "10-20 01:00 - 10-20 09:00 c"},
 		},
 		"business days carry over the weekend": {
-			days: 8, layers: []Layer{{Start: oncall.LocalDate(2026, 10, 22, 9*hour), Every: 1, Unit: BusinessDays, Members: members(1, 2, 3)}},
+			days: 8, layers: []Layer{{Start: oncall.LocalDate(2026, 10, 22, 9*hour), Every: 1, Unit: BusinessDays,
+				Members: members(1, 2, 3)}},
 			want: []string{"10-22 09:00 - 10-23 09:00 a", "10-23 09:00 - 10-26 09:00 b", "10-26 09:00 - 10-27 09:00 c"},
 		},
 		"office hours, without a holiday, and only then somebody else": {
 			days: 5, known: Calendars{Holidays: map[oncall.Date]bool{*date(t, "2026-10-21"): true}},
 			layers: []Layer{
-				{Start: monday, Every: 1, Unit: Weeks, Members: members(1, 2), Holidays: SkipHolidays, Restrict: []Window{{Days: workdays, From: 9 * time.Hour, To: 17 * time.Hour}}},
+				{Start: monday, Every: 1, Unit: Weeks, Members: members(1, 2), Holidays: SkipHolidays,
+					Restrict: []Window{{Days: workdays, From: 9 * time.Hour, To: 17 * time.Hour}}},
 				{Start: monday, Every: 1, Unit: Weeks, Members: members(3), Holidays: OnlyHolidays},
 			},
-			want: []string{"10-19 09:00 - 10-19 17:00 a", "10-20 09:00 - 10-20 17:00 a", "10-21 00:00 - 10-22 00:00 c", "10-22 09:00 - 10-22 17:00 a", "10-23 09:00 - 10-23 17:00 a"},
+			want: []string{"10-19 09:00 - 10-19 17:00 a", "10-20 09:00 - 10-20 17:00 a", "10-21 00:00 - 10-22 00:00 c",
+				"10-22 09:00 - 10-22 17:00 a", "10-23 09:00 - 10-23 17:00 a"},
 		},
 		"a window over midnight, until the layer is over": {
-			days: 4, layers: []Layer{{Start: monday, End: &over, Every: 1, Unit: Days, Members: members(1, 2), Restrict: []Window{{From: 22 * time.Hour, To: 6 * time.Hour}}}},
+			days: 4, layers: []Layer{{Start: monday, End: &over, Every: 1, Unit: Days, Members: members(1, 2),
+				Restrict: []Window{{From: 22 * time.Hour, To: 6 * time.Hour}}}},
 			want: []string{"10-19 22:00 - 10-20 06:00 a", "10-20 22:00 - 10-21 06:00 b"},
 		},
 		"a later layer wins": {
 			days: 7, layers: []Layer{
 				{Start: monday, Every: 1, Unit: Weeks, Members: members(1, 2)},
-				{Start: monday, Every: 1, Unit: Weeks, Members: members(3), Restrict: []Window{{Days: []time.Weekday{time.Saturday}, From: 0, To: aDay}}},
+				{Start: monday, Every: 1, Unit: Weeks, Members: members(3),
+					Restrict: []Window{{Days: []time.Weekday{time.Saturday}, From: 0, To: aDay}}},
 			},
 			want: []string{"10-19 09:00 - 10-24 00:00 a", "10-24 00:00 - 10-25 00:00 c", "10-25 00:00 - 10-26 09:00 a"},
 		},
@@ -93,18 +101,22 @@ func TestWorkedExamplesOfRotations(t *testing.T) {
 			days: 21, layers: []Layer{{Start: monday, Every: 1, Unit: Weeks, Members: members(1, 2, 3)}},
 			known: Calendars{
 				Absences: []oncall.Absence{{User: 2, Start: at("2026-10-26 09:00"), End: at("2026-10-28 12:00")}},
-				Shifts:   []oncall.Shift{shift(9, oncall.RoleSecondary, 3, at("2026-10-26 09:00"), at("2026-10-27 09:00"))},
+				Shifts: []oncall.Shift{shift(9, oncall.RoleSecondary, 3, at("2026-10-26 09:00"),
+					at("2026-10-27 09:00"))},
 			},
-			want: []string{"10-19 09:00 - 10-26 09:00 a", "10-26 09:00 - 10-27 09:00 a", "10-27 09:00 - 10-28 12:00 c", "10-28 12:00 - 11-02 09:00 b", "11-02 09:00 - 11-09 09:00 c"},
+			want: []string{"10-19 09:00 - 10-26 09:00 a", "10-26 09:00 - 10-27 09:00 a", "10-27 09:00 - 10-28 12:00 c",
+				"10-28 12:00 - 11-02 09:00 b", "11-02 09:00 - 11-09 09:00 c"},
 		},
 		"nobody is there": {
 			days: 7, layers: []Layer{{Start: monday, Every: 1, Unit: Weeks, Members: members(1)}},
-			known:    Calendars{Absences: []oncall.Absence{{User: 1, Start: at("2026-10-20 00:00"), End: at("2026-10-21 00:00")}}},
+			known: Calendars{Absences: []oncall.Absence{{User: 1, Start: at("2026-10-20 00:00"),
+				End: at("2026-10-21 00:00")}}},
 			want:     []string{"10-19 09:00 - 10-20 00:00 a", "10-21 00:00 - 10-26 09:00 a"},
 			unfilled: 1,
 		},
 		"the last day of each month": {
-			days: 100, layers: []Layer{{Start: oncall.LocalDate(2026, 10, 31, 0), Every: 1, Unit: Months, Members: members(1, 2)}},
+			days: 100, layers: []Layer{{Start: oncall.LocalDate(2026, 10, 31, 0), Every: 1, Unit: Months,
+				Members: members(1, 2)}},
 			want: []string{"10-31 00:00 - 11-30 00:00 a", "11-30 00:00 - 12-31 00:00 b", "12-31 00:00 - 01-31 00:00 a"},
 		},
 	} {
@@ -127,7 +139,8 @@ func TestWorkedExamplesOfRotations(t *testing.T) {
 // aLayer draws a layer that Check accepts.
 func aLayer(rt *rapid.T, base oncall.Local) Layer {
 	l := Layer{
-		Start: base - oncall.Local(rapid.Int64Range(0, 60).Draw(rt, "days before"))*day + oncall.Local(rapid.Int64Range(0, 47).Draw(rt, "half hours"))*30*minute,
+		Start: base - oncall.Local(rapid.Int64Range(0, 60).Draw(rt, "days before"))*day +
+			oncall.Local(rapid.Int64Range(0, 47).Draw(rt, "half hours"))*30*minute,
 		Every: rapid.IntRange(1, 4).Draw(rt, "every"),
 		Unit:  rapid.SampledFrom([]Unit{Hours, Days, Weeks, Months, BusinessDays}).Draw(rt, "unit"),
 	}
@@ -144,8 +157,10 @@ func aLayer(rt *rapid.T, base oncall.Local) Layer {
 	}
 	if rapid.Bool().Draw(rt, "restricted") {
 		l.Restrict = []Window{{
-			Days: rapid.SampledFrom([][]time.Weekday{nil, {time.Saturday, time.Sunday}, {time.Monday, time.Wednesday}}).Draw(rt, "window days"),
-			From: time.Duration(rapid.Int64Range(0, 23).Draw(rt, "from")) * time.Hour, To: time.Duration(rapid.Int64Range(0, 24).Draw(rt, "to")) * time.Hour,
+			Days: rapid.SampledFrom([][]time.Weekday{nil, {time.Saturday, time.Sunday},
+				{time.Monday, time.Wednesday}}).Draw(rt, "window days"),
+			From: time.Duration(rapid.Int64Range(0, 23).Draw(rt,
+				"from")) * time.Hour, To: time.Duration(rapid.Int64Range(0, 24).Draw(rt, "to")) * time.Hour,
 		}}
 		l.Holidays = rapid.SampledFrom([]HolidayRule{"", KeepHolidays, SkipHolidays, OnlyHolidays}).Draw(rt, "holidays")
 	}
@@ -171,17 +186,20 @@ func aSchedule(rt *rapid.T, all []zoneChanges) (Schedule, time.Time, Calendars) 
 	z := rapid.SampledFrom(all).Draw(rt, "zone")
 	now := time.Date(2026, 5, 13, 14, 35, 0, 0, time.UTC)
 	if len(z.changes) > 0 {
-		now = rapid.SampledFrom(z.changes).Draw(rt, "change").Add(-time.Duration(rapid.IntRange(0, 30*24).Draw(rt, "hours before")) * time.Hour)
+		now = rapid.SampledFrom(z.changes).Draw(rt,
+			"change").Add(-time.Duration(rapid.IntRange(0, 30*24).Draw(rt, "hours before")) * time.Hour)
 	}
 	base := oncall.LocalIn(now, z.Location).Midnight()
 	var layers []Layer
 	for range rapid.IntRange(1, 3).Draw(rt, "layers") {
 		layers = append(layers, aLayer(rt, base))
 	}
-	known := Calendars{NewLink: links(), Holidays: map[oncall.Date]bool{base.Date() + 2: true, base.Date() + 3: true, base.Date() + 11: true}}
+	known := Calendars{NewLink: links(), Holidays: map[oncall.Date]bool{base.Date() + 2: true, base.Date() + 3: true,
+		base.Date() + 11: true}}
 	for range rapid.IntRange(0, 5).Draw(rt, "absences") {
 		start := now.Add(time.Duration(rapid.IntRange(-100, 900).Draw(rt, "absent")) * time.Hour)
-		known.Absences = append(known.Absences, oncall.Absence{User: userID(rapid.IntRange(1, 6).Draw(rt, "who")), Start: start, End: start.Add(time.Duration(rapid.IntRange(1, 300).Draw(rt, "for")) * time.Hour)})
+		known.Absences = append(known.Absences, oncall.Absence{User: userID(rapid.IntRange(1, 6).Draw(rt, "who")),
+			Start: start, End: start.Add(time.Duration(rapid.IntRange(1, 300).Draw(rt, "for")) * time.Hour)})
 	}
 	s := rotating(z.Location, rapid.IntRange(1, 30).Draw(rt, "threshold"), layers...)
 	return s, now, known
@@ -229,7 +247,10 @@ func TestRotationsDoNotOverlapAndDoNotDependOnHowTheyAreExtended(t *testing.T) {
 }
 
 func (k Calendars) away(s oncall.Shift) bool {
-	return slices.ContainsFunc(k.Absences, func(a oncall.Absence) bool { return a.User == s.User && s.Overlaps(a.Start, a.End) })
+	return slices.ContainsFunc(k.Absences, func(a oncall.Absence) bool {
+		return a.User == s.User &&
+			s.Overlaps(a.Start, a.End)
+	})
 }
 
 // hours merges the shifts of each person that touch: who is on call when.
@@ -305,5 +326,6 @@ func TestInvalidRotationsAreRefused(t *testing.T) {
 	} {
 		requireField(t, field, s.Check())
 	}
-	require.EqualError(t, Schedule{Algorithm: Default, Pattern: []Slot{{}}}.Check(), "invalid schedule: schedule event duration must be positive")
+	require.EqualError(t, Schedule{Algorithm: Default, Pattern: []Slot{{}}}.Check(),
+		"invalid schedule: schedule event duration must be positive")
 }

@@ -33,8 +33,8 @@ type Member struct {
 	Active     bool // the user is active
 }
 
-// Schedule makes shifts of a role, for the people of a roster. It has either a weekly Pattern, for Oncall's algorithms, or
-// a Rotation (algorithm ByRotation).
+// Schedule makes shifts of a role, for the people of a roster. It has either a weekly Pattern, for Oncall's algorithms,
+// or a Rotation (algorithm ByRotation).
 type Schedule struct {
 	ID        oncall.ScheduleID
 	TeamID    int64

@@ -8,7 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// handOff returns the beginning of turn n of the layer on the wall clock, n from 0. No turn begins before an earlier one.
+// handOff returns the beginning of turn n of the layer on the wall clock, n from 0. No turn begins before an earlier
+// one.
 func (l *Layer) handOff(n int) oncall.Local {
 	tod := l.Start - l.Start.Midnight()
 	days := func(d int) oncall.Local { return oncall.Local(int64(d) * int64(l.Every) * day) }

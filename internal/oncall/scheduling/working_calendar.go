@@ -145,7 +145,8 @@ func (b *workingCalendar) busy(user users.ID, team int64, everywhere bool, spans
 		if !all.Overlaps(s.Start, s.End) {
 			return false
 		}
-		counts := everywhere || s.TeamID == team || slices.Contains(b.known.Subscribed, oncall.TeamRole{TeamID: s.TeamID, Role: s.Role})
+		counts := everywhere || s.TeamID == team || slices.Contains(b.known.Subscribed,
+			oncall.TeamRole{TeamID: s.TeamID, Role: s.Role})
 		return counts && overlapsAny(s.Start, s.End, spans)
 	})
 }

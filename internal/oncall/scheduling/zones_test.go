@@ -93,7 +93,8 @@ func TestWallClockTimesAtEveryOffsetChangeOfEveryZone(t *testing.T) {
 	for _, z := range zones(t) {
 		for _, change := range z.changes {
 			for _, shift := range []int64{-26 * hour, -25 * hour, -day, -2 * hour, -hour, -30 * minute, -1, 0, 1, 30 * minute, hour, 2 * hour, day, 26 * hour} {
-				checkWallClock(t, oncall.Local(change.Unix()+shift+offsetsAround(oncall.LocalIn(change, z.Location), z.Location)[0]), z.Location)
+				checkWallClock(t, oncall.Local(change.Unix()+shift+
+					offsetsAround(oncall.LocalIn(change, z.Location), z.Location)[0]), z.Location)
 				checked++
 			}
 		}
@@ -128,8 +129,10 @@ func TestSkippedAndRepeatedTimesFollowOncallsRule(t *testing.T) {
 	t.Parallel()
 	la, err := time.LoadLocation("US/Pacific")
 	require.NoError(t, err)
-	require.Equal(t, "2026-03-08T09:30:00Z", oncall.LocalDate(2026, 3, 8, 2*hour+30*minute).In(la).UTC().Format(time.RFC3339))
-	require.Equal(t, "2026-11-01T08:30:00Z", oncall.LocalDate(2026, 11, 1, hour+30*minute).In(la).UTC().Format(time.RFC3339))
+	require.Equal(t, "2026-03-08T09:30:00Z", oncall.LocalDate(2026, 3, 8, 2*hour+
+		30*minute).In(la).UTC().Format(time.RFC3339))
+	require.Equal(t, "2026-11-01T08:30:00Z", oncall.LocalDate(2026, 11, 1, hour+
+		30*minute).In(la).UTC().Format(time.RFC3339))
 }
 
 // tilings are rotations in which somebody is on call at every instant.
@@ -137,15 +140,18 @@ func tilings() map[string]Layer {
 	nine := oncall.LocalDate(1999, 12, 6, 9*hour) // a Monday
 	two := []LayerMember{{User: 1}, {User: 2}, {User: 3}}
 	return map[string]Layer{
-		"hourly":        {Start: nine, Every: 1, Unit: Hours, Members: two},
-		"half days":     {Start: nine, Every: 12, Unit: Hours, Members: two},
-		"daily":         {Start: nine, Every: 1, Unit: Days, Members: two},
-		"thrice a day":  {Start: nine, Every: 1, Unit: Days, HandOffs: []time.Duration{2*time.Hour + 30*time.Minute, 9 * time.Hour, 17 * time.Hour}, Members: two},
-		"weekly":        {Start: nine, Every: 1, Unit: Weeks, Members: two},
-		"monthly":       {Start: oncall.LocalDate(1999, 12, 31, 2*hour+30*minute), Every: 1, Unit: Months, Members: two},
+		"hourly":    {Start: nine, Every: 1, Unit: Hours, Members: two},
+		"half days": {Start: nine, Every: 12, Unit: Hours, Members: two},
+		"daily":     {Start: nine, Every: 1, Unit: Days, Members: two},
+		"thrice a day": {Start: nine, Every: 1, Unit: Days,
+			HandOffs: []time.Duration{2*time.Hour + 30*time.Minute, 9 * time.Hour, 17 * time.Hour}, Members: two},
+		"weekly": {Start: nine, Every: 1, Unit: Weeks, Members: two},
+		"monthly": {Start: oncall.LocalDate(1999, 12, 31, 2*hour+30*minute), Every: 1, Unit: Months,
+			Members: two},
 		"business days": {Start: nine, Every: 1, Unit: BusinessDays, Members: two},
 		"windows": {Start: nine, Every: 1, Unit: Days, Members: two, Restrict: []Window{
-			{From: 0, To: 2*time.Hour + 15*time.Minute}, {From: 2*time.Hour + 15*time.Minute, To: 3 * time.Hour}, {From: 3 * time.Hour, To: 24 * time.Hour},
+			{From: 0, To: 2*time.Hour + 15*time.Minute}, {From: 2*time.Hour + 15*time.Minute,
+				To: 3 * time.Hour}, {From: 3 * time.Hour, To: 24 * time.Hour},
 		}},
 	}
 }
@@ -192,8 +198,8 @@ func checkTiling(t *testing.T, zone *time.Location, w oncall.Span, l *Layer, pie
 	}
 }
 
-// skipsNear reports whether the clocks jump forward soon after t, by more than the time until the jump. Then a turn before
-// the jump has no length.
+// skipsNear reports whether the clocks jump forward soon after t, by more than the time until the jump. Then a turn
+// before the jump has no length.
 func skipsNear(t time.Time, zone *time.Location) bool {
 	_, before := t.Add(-time.Second).In(zone).Zone()
 	_, end := t.Add(-time.Second).In(zone).ZoneBounds()

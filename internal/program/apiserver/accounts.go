@@ -22,7 +22,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// newAccounts returns the log-in with passwords, those of Iris and those of the directory, and the parts of the pages about it.
+// newAccounts returns the log-in with passwords, those of Iris and those of the directory, and the parts of the pages
+// about it.
 func newAccounts(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, pagesauth.Deps, error) {
 	passwords := auth.NewPasswords()
 	out := auth.NewAccounts(s.Users, passwords)
@@ -30,7 +31,10 @@ func newAccounts(c config.API, s *server.Stores, log *zap.Logger, reg prometheus
 		out = out.WithAnyPassword()
 	}
 	parts := pagesauth.Deps{
-		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
+		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) {
+			return mails(ctx,
+				s)
+		}, Pause: time.Second,
 		Invitations: invitations(c, s, passwords), Tokens: s.Tokens,
 		Passwords: accounts.Passwords{Store: s.Users, Hasher: passwords},
 		Resets:    resets(c, s, passwords),
@@ -56,18 +60,24 @@ func factors(c config.API, s *server.Stores) *accounts.Factors {
 
 // accountRoutes returns the routes of /v1 about accounts that Iris keeps.
 func accountRoutes(c config.API, s *server.Stores) []routing.Route {
-	return pagesauth.Routes(pagesauth.AccountDeps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
+	return pagesauth.Routes(pagesauth.AccountDeps{People: s.Users, Factors: factors(c, s),
+		Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
 		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }})
 }
 
 // resets returns the links of passwords; without a hasher, they cannot be used.
 func resets(c config.API, s *server.Stores, passwords accounts.Hasher) accounts.Resets {
-	return accounts.Resets{Store: pg.NewResets(s.DB), Mail: pg.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL}
+	return accounts.Resets{Store: pg.NewResets(s.DB), Mail: pg.NewMail(s.Applications, s.Notifications), Keys: s.Keys,
+		Passwords: passwords, PublicURL: c.PublicURL}
 }
 
 // invitations returns the invitations; without a hasher, they cannot be accepted.
 func invitations(c config.API, s *server.Stores, passwords accounts.Hasher) accounts.Invitations {
 	store := pg.NewInvitations(s.DB)
-	return accounts.Invitations{InvitationStore: store, Links: store, Mail: pg.NewMail(s.Applications, s.Notifications), Keys: s.Keys,
-		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Passwords: passwords, PublicURL: c.PublicURL}
+	return accounts.Invitations{InvitationStore: store, Links: store,
+		Mail: pg.NewMail(s.Applications, s.Notifications), Keys: s.Keys,
+		Mails: func(ctx context.Context) (bool, error) {
+			return mails(ctx,
+				s)
+		}, Passwords: passwords, PublicURL: c.PublicURL}
 }

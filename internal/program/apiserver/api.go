@@ -1,4 +1,5 @@
-// Package apiserver builds iris-api from its configuration, starts it and stops it. It is one of the two composition roots.
+// Package apiserver builds iris-api from its configuration, starts it and stops it. It is one of the two composition
+// roots.
 package apiserver
 
 import (
@@ -110,7 +111,8 @@ func (a *API) checkOpenings() error {
 			continue
 		}
 		if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
-			return fmt.Errorf("compatibility.disable_auth: other machines can reach %s; listen on 127.0.0.1 only", l.Addr())
+			return fmt.Errorf("compatibility.disable_auth: other machines can reach %s; listen on 127.0.0.1 only",
+				l.Addr())
 		}
 	}
 	a.log.Warn("authentication is off: every request is accepted", zap.String("key", "compatibility.disable_auth"))
@@ -120,8 +122,8 @@ func (a *API) checkOpenings() error {
 // Addr returns the address of the API.
 func (a *API) Addr() string { return a.public.Addr().String() }
 
-// Run serves until ctx ends. Then running requests have the configured time to finish. It returns an error only if a retry
-// cannot help.
+// Run serves until ctx ends. Then running requests have the configured time to finish. It returns an error only if a
+// retry cannot help.
 func (a *API) Run(ctx context.Context) error {
 	defer a.db.Close()
 	base := context.WithoutCancel(ctx)
@@ -218,17 +220,22 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	bg.Go(func() error { return pages.Run(ctx) }) // its streams must end before the server stops
 	for _, run := range []func(context.Context) error{
 		measure, s.notifier.Run, s.load.Run, alerts.Run, jobs.Expire("sessions", s.Sessions.DeleteExpired, a.log),
-		jobs.Expire("audit log", func(ctx context.Context) (int64, error) { return s.Audit.Expire(ctx, a.cfg.History.AuditRetention) }, a.log),
+		jobs.Expire("audit log", func(ctx context.Context) (int64, error) {
+			return s.Audit.Expire(ctx,
+				a.cfg.History.AuditRetention)
+		}, a.log),
 		jobs.Expire("attempts to log in", s.Attempts.Expire, a.log),
 		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log),
-		jobs.Expire("payloads of integrations", s.Integrations.ExpirePayloads, a.log), jobs.NewQueueGauges(s.Queues.Depths, a.reg).Run,
+		jobs.Expire("payloads of integrations", s.Integrations.ExpirePayloads,
+			a.log), jobs.NewQueueGauges(s.Queues.Depths, a.reg).Run,
 		jobs.WarmStatistics(s.Statistics, a.log),
 	} {
 		bg.Go(func() error { return run(background) })
 	}
 	a.parts.Store(router)
 	a.health.Set(programhealth.DatabaseCheck(a.db), clockCheck)
-	a.paging.Set(append(programhealth.NewOverdue(s.Runner, a.reg, a.log).Checks(), programhealth.MembersCheck(s.Cluster, a.reg), programhealth.ModesCheck(s.Cluster, "", a.reg))...)
+	a.paging.Set(append(programhealth.NewOverdue(s.Runner, a.reg, a.log).Checks(),
+		programhealth.MembersCheck(s.Cluster, a.reg), programhealth.ModesCheck(s.Cluster, "", a.reg))...)
 	return nil
 }
 
@@ -246,7 +253,10 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	pages, err := newSite(siteDeps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Silences: s.silences, Plans: s.plans, Templates: s.templates, Log: s.log, Registerer: s.reg})
+	pages, err := newSite(siteDeps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions,
+		APIs: s.inProcess(v0, calendars,
+			v1), Wake: s.notifier.Wake, Silences: s.silences, Plans: s.plans, Templates: s.templates, Log: s.log,
+		Registerer: s.reg})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -283,8 +293,10 @@ func (a *API) inProcess(apis ...interface{ Routes(r chi.Router) }) http.Handler 
 // routes returns the handler of all parts, behind the middleware of every request.
 func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(wire.NoteOrigin, newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, a.bodies.Middleware, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
-		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query, a.errors.Write), middleware.GetHead, login.NoteClient)
+	r.Use(wire.NoteOrigin, newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, a.bodies.Middleware,
+		wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
+		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query,
+			a.errors.Write), middleware.GetHead, login.NoteClient)
 	var seen []func(*http.Request)
 	for _, p := range parts {
 		if hooks, ok := p.(interface{ NoteMethod(r *http.Request) }); ok {

@@ -11,12 +11,14 @@ func TestHeartbeats(t *testing.T) {
 	f := newFixture(t)
 	f.exec(`insert into users (name, admin) values ('root', true)`)
 	require.Equal(t, 201, f.do("ann", "POST", "/v1/plans", plan(`"name":"Disk",`, step())).Code)
-	require.Equal(t, 201, f.do("root", "PUT", "/v1/integrations/jobs", `{"type":"heartbeat","application":"demo"}`).Code)
+	require.Equal(t, 201, f.do("root", "PUT", "/v1/integrations/jobs",
+		`{"type":"heartbeat","application":"demo"}`).Code)
 	require.Equal(t, 201, f.do("root", "PUT", "/v1/integrations/pd", `{"type":"pagerduty","application":"demo"}`).Code)
 	const path = "/v1/integrations/jobs/heartbeats/nightly%20backup"
 	const body = `{"every_seconds":3600,"grace_seconds":60,"plan":"Disk","severity":"critical","description":"see the wiki"}`
 	require.Equal(t, 403, f.do("bob", "PUT", path, body).Code, "only owners of the application and administrators")
-	require.Equal(t, 409, f.do("root", "PUT", "/v1/integrations/pd/heartbeats/x", body).Code, "a type without heartbeats")
+	require.Equal(t, 409, f.do("root", "PUT", "/v1/integrations/pd/heartbeats/x", body).Code,
+		"a type without heartbeats")
 	rec := f.do("root", "PUT", path, body)
 	require.Equal(t, 201, rec.Code, rec.Body)
 	require.Equal(t, path, rec.Header().Get("Location"))
@@ -32,9 +34,12 @@ func TestHeartbeats(t *testing.T) {
 	require.Contains(t, first.Body.String(), `"state":"waiting","last_ping_at":null,"deadline":null`)
 	require.Contains(t, first.Body.String(), `"plan":"Disk","severity":"critical"`)
 	f.exec(`update heartbeats set last_ping_at = '2026-11-22T00:00:00Z', since = '2026-11-21T00:00:00Z'; update heartbeat_reception set since = '2026-11-20T00:00:00Z'`)
-	require.Contains(t, f.do("bob", "GET", "/v1/heartbeats", "").Body.String(), `"state":"alive","last_ping_at":"2026-11-22T00:00:00Z","deadline":"2026-11-22T01:01:00Z"`)
-	require.Equal(t, 200, f.do("root", "PUT", path, `{"every_seconds":60,"enabled":false}`, "If-Match", first.Header().Get("ETag")).Code)
-	require.Equal(t, 412, f.do("root", "PUT", path, body, "If-Match", first.Header().Get("ETag")).Code, "somebody saved meanwhile")
+	require.Contains(t, f.do("bob", "GET", "/v1/heartbeats", "").Body.String(),
+		`"state":"alive","last_ping_at":"2026-11-22T00:00:00Z","deadline":"2026-11-22T01:01:00Z"`)
+	require.Equal(t, 200, f.do("root", "PUT", path, `{"every_seconds":60,"enabled":false}`, "If-Match",
+		first.Header().Get("ETag")).Code)
+	require.Equal(t, 412, f.do("root", "PUT", path, body, "If-Match", first.Header().Get("ETag")).Code,
+		"somebody saved meanwhile")
 	require.Contains(t, f.do("bob", "GET", "/v1/integrations/jobs/heartbeats", "").Body.String(), `"state":"off"`)
 	require.Equal(t, 404, f.do("bob", "GET", "/v1/integrations/none/heartbeats", "").Code)
 	require.Equal(t, 412, f.do("root", "DELETE", path, "", "If-Match", first.Header().Get("ETag")).Code)

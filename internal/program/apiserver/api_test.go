@@ -81,25 +81,35 @@ func newFixture(t *testing.T) *fixture {
 	require.NoError(t, apps.SetKey(t.Context(), app.ID, "demo-key"))
 	problems := wire.NewErrors(testlog.New(t, zap.WarnLevel))
 	users := pgpeople.NewUsers(f.db)
-	directory, idle := pgescalation.NewDirectory(f.db), load.New(pgdelivery.NewQueues(f.db), testlog.New(t, zap.DebugLevel))
+	directory, idle := pgescalation.NewDirectory(f.db), load.New(pgdelivery.NewQueues(f.db),
+		testlog.New(t, zap.DebugLevel))
 	wake := func(context.Context, buckets.Set) {}
 	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
 	plans := pgcatalog.NewPlans(f.db)
-	senders := pagesintake.APIDeps{Integrations: pgintake.NewIntegrations(f.db, secrets), Records: pgintake.NewIntegrations(f.db, secrets), Applications: apps,
+	senders := pagesintake.APIDeps{Integrations: pgintake.NewIntegrations(f.db, secrets),
+		Records: pgintake.NewIntegrations(f.db, secrets), Applications: apps,
 		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
-			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps, Decoders: sources.All(), Alerts: pgintake.NewIntegrations(f.db, secrets)}}
+			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "",
+				zap.NewNop()), Applications: apps, Decoders: sources.All(),
+			Alerts: pgintake.NewIntegrations(f.db, secrets)}}
 	table := slices.Concat(
-		pagesincidents.Routes(pagesincidents.APIDeps{Incidents: in, Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(f.db), People: users}, People: users, Wake: wake}),
-		pagesmessages.Routes(pagesmessages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgincidents.NewRequests(f.db), Wake: wake,
+		pagesincidents.Routes(pagesincidents.APIDeps{Incidents: in,
+			Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(f.db),
+				People: users}, People: users, Wake: wake}),
+		pagesmessages.Routes(pagesmessages.Deps{Messages: pgincidents.NewMessages(f.db),
+			Notifications: pgincidents.NewRequests(f.db), Wake: wake,
 			Reached: reach.Incidents{Store: in}.Check, Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
 				Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
-		pagesusers.APIRoutes(pagesusers.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil), Accounts: operator.NewAccounts(f.db), Rules: pgpeople.NewSettings(f.db), Quiet: pgpeople.NewSettings(f.db), Display: pgpeople.NewSettings(f.db), OnCall: operator.NewOnCall(f.db, apps)}),
+		pagesusers.APIRoutes(pagesusers.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil),
+			Accounts: operator.NewAccounts(f.db), Rules: pgpeople.NewSettings(f.db), Quiet: pgpeople.NewSettings(f.db), Display: pgpeople.NewSettings(f.db), OnCall: operator.NewOnCall(f.db, apps)}),
 		pagescatalog.RemovalRoutes(pagescatalog.ConfigurationDeps{Removals: operator.NewRemovals(f.db)}),
 		pagesauth.AuditLogRoutes(pagesauth.AuditLogAPIDeps{Read: pg.NewAudit(f.db).List}),
 		pagesintake.Routes(senders),
-		pagesintake.OpeningRoutes(pagesintake.OpeningDeps{Incidents: in, Wake: wake, Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,
-			Lookups: pgnotifications.New(f.db), Load: idle}}),
-		pagesintake.HeartbeatRoutes(pagesintake.HeartbeatDeps{Heartbeats: pgintake.New(f.db), Integrations: pgintake.NewIntegrations(f.db, secrets), Chooser: senders.Previewer.Chooser,
+		pagesintake.OpeningRoutes(pagesintake.OpeningDeps{Incidents: in, Wake: wake,
+			Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,
+				Lookups: pgnotifications.New(f.db), Load: idle}}),
+		pagesintake.HeartbeatRoutes(pagesintake.HeartbeatDeps{Heartbeats: pgintake.New(f.db),
+			Integrations: pgintake.NewIntegrations(f.db, secrets), Chooser: senders.Previewer.Chooser,
 			Editable: pagesintake.Editable(senders), Own: reach.Rule{}.Own}),
 		typed(f.db, apps, wake),
 	)
@@ -107,7 +117,8 @@ func newFixture(t *testing.T) *fixture {
 	r := chi.NewRouter()
 	r.Use(wire.TrimSlash)
 	problems.Refuse(r)
-	routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware, Once: keys.Once,
+	routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware,
+		Once:  keys.Once,
 		Admit: routing.Strict, Options: true}.Routes(r, table)
 	f.handler = r
 	return f
@@ -193,7 +204,8 @@ func TestIncidentsAreListedInPagesNewestFirst(t *testing.T) {
 	require.ElementsMatch(t, []int64{1, 2, 3, 4, 5}, seen)
 	require.Equal(t, []int64{2, 1}, seen[:2])
 	require.Empty(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=resolved", "").Items)
-	require.Len(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=escalating&plan=pager&application=demo", "").Items, 5)
+	require.Len(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=escalating&plan=pager&application=demo",
+		"").Items, 5)
 	require.Equal(t, "number 0", ok[incident](f, 200, "", "GET", "/v1/incidents/1", "").Title)
 }
 
@@ -216,7 +228,8 @@ func TestIncidentActions(t *testing.T) {
 	require.Equal(t, 409, f.do("ann", "POST", "/v1/incidents/1/escalate", "").Code)
 	require.Equal(t, incident{ID: 1, State: "escalating", Title: "disk"}, act("restart", ""))
 
-	require.Equal(t, "escalating", act("page", `{"targets":[{"role":"team","name":"ops"},{"role":"user","name":"bob"}],"priority":"urgent"}`).State)
+	require.Equal(t, "escalating", act("page",
+		`{"targets":[{"role":"team","name":"ops"},{"role":"user","name":"bob"}],"priority":"urgent"}`).State)
 	require.Equal(t, 409, f.do("ann", "POST", "/v1/incidents/1/reassign", `{"owner":"bob"}`).Code, "nobody owns it")
 	act("acknowledge", "")
 	require.Equal(t, "bob", *act("reassign", `{"owner":"bob"}`).Owner)
@@ -267,7 +280,8 @@ func TestIncidentsOfOneSeverityOrIntegration(t *testing.T) {
 			}
 		}](f, 200, "", "GET", "/v1/incidents?"+query, "")
 		require.Len(t, got.Items, 1, query)
-		require.Equal(t, "2 prom critical", fmt.Sprint(got.Items[0].ID, " ", got.Items[0].Integration, " ", got.Items[0].Severity))
+		require.Equal(t, "2 prom critical", fmt.Sprint(got.Items[0].ID, " ", got.Items[0].Integration, " ",
+			got.Items[0].Severity))
 	}
 	for _, query := range []string{"integration=none", "severity=info"} {
 		require.Empty(t, ok[pages](f, 200, "", "GET", "/v1/incidents?"+query, "").Items)
@@ -320,33 +334,58 @@ func TestErrorsPointToTheField(t *testing.T) {
 		status int
 		parts  []part
 	}{
-		"GET /v1/incidents?state=new":                                          {400, []part{{"", "state", "state must be one of acknowledged, closed, escalating, exhausted, merged, open, resolved, silenced, snoozed"}}},
-		"GET /v1/incidents?limit=0":                                            {400, []part{{"", "limit", "limit must be a number between 1 and 500"}}},
-		"GET /v1/incidents?cursor=x":                                           {400, []part{{"", "cursor", "cursor must be the next of an earlier answer"}}},
-		"GET /v1/incidents?created_after=today":                                {400, []part{{"", "created_after", "created_after must be a time like 2026-11-22T09:30:00Z"}}},
-		"GET /v1/users?activ=true":                                             {400, []part{{"", "activ", `there is no parameter "activ"`}}},
-		"GET /v1/incidents/99":                                                 {404, nil},
-		"GET /v1/plans/none":                                                   {404, nil},
-		`POST /v1/incidents/1/comments {"content":""}`:                         {400, []part{{"#/content", "", "content must not be empty"}}},
-		`POST /v1/incidents/1/page {"targets":[]}`:                             {400, []part{{"#/targets", "", "name at least one target"}}},
-		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"eve"}]}`: {400, []part{{"#/targets/0/name", "", "there is no such target"}}},
-		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"ann"}],"priority":"loud"}`: {400, []part{{"#/priority", "", `there is no priority "loud"`}}},
-		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"ann"}],"template":"none"}`: {400, []part{{"#/template", "", `there is no active template "none"`}}},
-		`POST /v1/incidents/1/snooze {}`:                               {400, []part{{"#/until", "", "either until or for is required"}}},
-		`POST /v1/incidents/1/snooze {"for":"soon"}`:                   {400, []part{{"#/for", "", "for must be a duration such as 90m or 24h, at most 30 days"}}},
-		`POST /v1/incidents/1/snooze {"until":"2020-01-01T00:00:00Z"}`: {400, []part{{"#/until", "", "until must be in the future"}}},
-		`POST /v1/incidents/1/snooze {"until":"tomorrow"}`:             {400, []part{{"#/until", "", "until must be an instant such as 2006-01-02T15:04:05Z"}}},
-		`POST /v1/incidents/1/merge {"into":1}`:                        {400, []part{{"#/into", "", "incident 1 cannot be merged into itself"}}},
-		`POST /v1/incidents/1/merge {"into":9}`:                        {400, []part{{"#/into", "", "there is no incident 9"}}},
-		`POST /v1/incidents/1/merge {"into":"9x"}`:                     {400, []part{{"#/into", "", "into must be a number"}}},
-		`POST /v1/incidents/1/merge {}`:                                {400, []part{{"#/into", "", "into must be the number of an incident"}}},
-		"GET /v1/incidents?severity=loud":                              {400, []part{{"", "severity", "severity must be one of critical, error, warning, info"}}},
-		"GET /v1/incidents?merged_into=x":                              {400, []part{{"", "merged_into", "merged_into must be a number"}}},
-		`POST /v1/incidents/1/reassign {"owner":"eve"}`:                {400, []part{{"#/owner", "", `there is no active user "eve"`}}},
-		`POST /v1/incidents/1/comments {"text":"x"}`:                   {400, []part{{"#/text", "", `there is no member "text"`}}},
-		`POST /v1/incidents/1/acknowledge {"owner":1}`:                 {400, []part{{"#/owner", "", "owner must be a string"}}},
-		`POST /v1/incidents/1/acknowledge`:                             {400, []part{{"#/owner", "", "owner is required: the caller is no person"}}},
-		`POST /v1/incidents/1/resolve {"resolved":true}`:               {400, []part{{"#/resolved", "", `there is no member "resolved"`}}},
+		"GET /v1/incidents?state=new": {400,
+			[]part{{"", "state", "state must be one of acknowledged, closed, escalating, exhausted, merged, open, resolved, silenced, snoozed"}}},
+		"GET /v1/incidents?limit=0": {400,
+			[]part{{"", "limit", "limit must be a number between 1 and 500"}}},
+		"GET /v1/incidents?cursor=x": {400,
+			[]part{{"", "cursor", "cursor must be the next of an earlier answer"}}},
+		"GET /v1/incidents?created_after=today": {400,
+			[]part{{"", "created_after", "created_after must be a time like 2026-11-22T09:30:00Z"}}},
+		"GET /v1/users?activ=true": {400,
+			[]part{{"", "activ", `there is no parameter "activ"`}}},
+		"GET /v1/incidents/99": {404, nil},
+		"GET /v1/plans/none":   {404, nil},
+		`POST /v1/incidents/1/comments {"content":""}`: {400,
+			[]part{{"#/content", "", "content must not be empty"}}},
+		`POST /v1/incidents/1/page {"targets":[]}`: {400,
+			[]part{{"#/targets", "", "name at least one target"}}},
+		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"eve"}]}`: {400,
+			[]part{{"#/targets/0/name", "", "there is no such target"}}},
+		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"ann"}],"priority":"loud"}`: {400,
+			[]part{{"#/priority", "", `there is no priority "loud"`}}},
+		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"ann"}],"template":"none"}`: {400,
+			[]part{{"#/template", "", `there is no active template "none"`}}},
+		`POST /v1/incidents/1/snooze {}`: {400,
+			[]part{{"#/until", "", "either until or for is required"}}},
+		`POST /v1/incidents/1/snooze {"for":"soon"}`: {400,
+			[]part{{"#/for", "", "for must be a duration such as 90m or 24h, at most 30 days"}}},
+		`POST /v1/incidents/1/snooze {"until":"2020-01-01T00:00:00Z"}`: {400,
+			[]part{{"#/until", "", "until must be in the future"}}},
+		`POST /v1/incidents/1/snooze {"until":"tomorrow"}`: {400,
+			[]part{{"#/until", "", "until must be an instant such as 2006-01-02T15:04:05Z"}}},
+		`POST /v1/incidents/1/merge {"into":1}`: {400,
+			[]part{{"#/into", "", "incident 1 cannot be merged into itself"}}},
+		`POST /v1/incidents/1/merge {"into":9}`: {400,
+			[]part{{"#/into", "", "there is no incident 9"}}},
+		`POST /v1/incidents/1/merge {"into":"9x"}`: {400,
+			[]part{{"#/into", "", "into must be a number"}}},
+		`POST /v1/incidents/1/merge {}`: {400,
+			[]part{{"#/into", "", "into must be the number of an incident"}}},
+		"GET /v1/incidents?severity=loud": {400,
+			[]part{{"", "severity", "severity must be one of critical, error, warning, info"}}},
+		"GET /v1/incidents?merged_into=x": {400,
+			[]part{{"", "merged_into", "merged_into must be a number"}}},
+		`POST /v1/incidents/1/reassign {"owner":"eve"}`: {400,
+			[]part{{"#/owner", "", `there is no active user "eve"`}}},
+		`POST /v1/incidents/1/comments {"text":"x"}`: {400,
+			[]part{{"#/text", "", `there is no member "text"`}}},
+		`POST /v1/incidents/1/acknowledge {"owner":1}`: {400,
+			[]part{{"#/owner", "", "owner must be a string"}}},
+		`POST /v1/incidents/1/acknowledge`: {400,
+			[]part{{"#/owner", "", "owner is required: the caller is no person"}}},
+		`POST /v1/incidents/1/resolve {"resolved":true}`: {400,
+			[]part{{"#/resolved", "", `there is no member "resolved"`}}},
 	} {
 		method, rest, _ := strings.Cut(request, " ")
 		path, body, _ := strings.Cut(rest, " ")

@@ -29,7 +29,8 @@ type sourceRoute struct {
 
 // fields are the fields that the refusal of an empty object names, by type.
 func fields() map[string]string {
-	return map[string]string{"alertmanager": "alerts", "grafana": "state", "datadog": "title", "zabbix": "event_id", "uptime_kuma": "msg", "nagios": "host",
+	return map[string]string{"alertmanager": "alerts", "grafana": "state", "datadog": "title", "zabbix": "event_id",
+		"uptime_kuma": "msg", "nagios": "host",
 		"sentry": "data", "sns": "", "generic": "", "opsgenie": "message", "pagerduty": "event_action"}
 }
 
@@ -42,18 +43,24 @@ func sourceRoutes(s *intakeServer) (out []sourceRoute) {
 			c.Settings = json.RawMessage(`{"unsigned":true}`)
 		}
 		token := s.add(c)
-		out = append(out, sourceRoute{kind, "/v1/hooks/" + kind, "Bearer " + token, same, fields()[kind], "problem", 401, 400, 16 << 20})
+		out = append(out, sourceRoute{kind, "/v1/hooks/" + kind, "Bearer " + token, same, fields()[kind], "problem",
+			401, 400, 16 << 20})
 		switch kind {
 		case "pagerduty":
 			in := func(name string) func(string) string {
 				return func(body string) string { return strings.Replace(body, "{", `{"`+name+`":"`+token+`",`, 1) }
 			}
-			out = append(out, sourceRoute{"events v2", "/v2/enqueue", "", in("routing_key"), "event_action", "pagerduty", 400, 400, 1 << 20},
-				sourceRoute{"events v1", "/generic/2010-04-15/create_event.json", "", in("service_key"), "event_type", "pagerduty", 400, 400, 1 << 20})
+			out = append(out, sourceRoute{"events v2", "/v2/enqueue", "", in("routing_key"), "event_action",
+				"pagerduty", 400, 400, 1 << 20},
+				sourceRoute{"events v1", "/generic/2010-04-15/create_event.json", "", in("service_key"), "event_type",
+					"pagerduty", 400, 400, 1 << 20})
 		case "opsgenie":
-			out = append(out, sourceRoute{"alerts", "/v2/alerts", "GenieKey " + token, same, "message", "opsgenie", 401, 422, 16 << 20},
-				sourceRoute{"notes", "/v2/alerts/x/notes", "GenieKey " + token, same, "note", "opsgenie", 401, 422, 1 << 20},
-				sourceRoute{"tags", "/v2/alerts/x/tags", "GenieKey " + token, same, "tags", "opsgenie", 401, 422, 1 << 20})
+			out = append(out, sourceRoute{"alerts", "/v2/alerts", "GenieKey " + token, same, "message", "opsgenie",
+				401, 422, 16 << 20},
+				sourceRoute{"notes", "/v2/alerts/x/notes", "GenieKey " + token, same, "note", "opsgenie", 401, 422,
+					1 << 20},
+				sourceRoute{"tags", "/v2/alerts/x/tags", "GenieKey " + token, same, "tags", "opsgenie", 401, 422,
+					1 << 20})
 		}
 	}
 	return out
@@ -84,7 +91,8 @@ func TestBadDeliveriesAreRefused(t *testing.T) {
 			"event_action":"explode","event_type":"explode"}`} {
 			code, answer := s.raw(http.MethodPost, route, route.good(body))
 			if slices.Contains([]string{"generic", "sns"}, route.name) || what == "wrong types" && slices.Contains([]string{"alertmanager", "grafana"}, route.name) {
-				require.Contains(t, []int{200, 400}, code, "%s, %s: %s", route.name, what, answer) // the rest of a group may be an alert
+				require.Contains(t, []int{200, 400}, code, "%s, %s: %s", route.name, what,
+					answer) // the rest of a group may be an alert
 				continue
 			}
 			require.Equal(t, route.wrong, code, "%s, %s: %s", route.name, what, answer)
@@ -96,7 +104,8 @@ func TestBadDeliveriesAreRefused(t *testing.T) {
 
 		unknown := route
 		unknown.authorization = strings.Split(route.authorization, " ")[0] + " 00000000-0000-4000-8000-000000000000"
-		code, answer = s.raw(http.MethodPost, unknown, `{"routing_key":"no","service_key":"no","event_action":"trigger"}`)
+		code, answer = s.raw(http.MethodPost, unknown,
+			`{"routing_key":"no","service_key":"no","event_action":"trigger"}`)
 		require.Equal(t, route.noToken, code, "%s: %s", route.name, answer)
 		s.refused(route, code, answer, "")
 	}

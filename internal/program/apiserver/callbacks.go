@@ -49,7 +49,8 @@ func newCallbacks(c config.API) (Callbacks, error) {
 		if s.Token == "" {
 			continue
 		}
-		v, err := slack.New(slack.Config{Account: s.Account.Account, Token: s.Token.Reveal(), APIURL: s.APIURL, Timeout: s.Timeout})
+		v, err := slack.New(slack.Config{Account: s.Account.Account, Token: s.Token.Reveal(), APIURL: s.APIURL,
+			Timeout: s.Timeout})
 		if err != nil {
 			return out, fmt.Errorf("slack account %s: %w", s.Account.Account, err)
 		}

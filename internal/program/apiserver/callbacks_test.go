@@ -20,10 +20,12 @@ func TestSlackEmail(t *testing.T) {
 	require.Nil(t, back.SlackEmail)
 	require.Nil(t, back.SlackID)
 	for _, people := range []map[string]string{{"bob@example.com": "U0BOB0001"}, {"ann@example.com": "U0ANN0001"}} {
-		workspace := pretend.New(pretend.Config{Slack: pretend.SlackConfig{Token: "xoxb-test", People: people, OnlyPeople: true}})
+		workspace := pretend.New(pretend.Config{Slack: pretend.SlackConfig{Token: "xoxb-test", People: people,
+			OnlyPeople: true}})
 		require.NoError(t, workspace.Start())
 		t.Cleanup(workspace.Close)
-		c.Slack = append(c.Slack, config.Slack{Token: "xoxb-test", SigningSecret: "secret", APIURL: workspace.Slack.URL()})
+		c.Slack = append(c.Slack, config.Slack{Token: "xoxb-test", SigningSecret: "secret",
+			APIURL: workspace.Slack.URL()})
 	}
 	back, err = newCallbacks(c)
 	require.NoError(t, err)

@@ -20,8 +20,10 @@ import (
 // served starts an API whose parts are ready, and returns its URL.
 func served(t *testing.T) string {
 	t.Helper()
-	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
-		Compatibility: config.Compatibility{AnonymousReads: true, OncallAnonymousReads: true}}, server.Deps{Log: servertest.Log(t)})
+	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)),
+		HTTP:          config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
+		Compatibility: config.Compatibility{AnonymousReads: true, OncallAnonymousReads: true}},
+		server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)

@@ -59,7 +59,8 @@ func newDeliveries(d Deps) (*Deliveries, error) {
 		return out, nil
 	}
 	var err error
-	out.mails, err = smtpd.New(mailConfig(d.Config), smtpd.Deps{Integrations: s.Integrations, Applications: s.Applications, Receiver: d.Receiver,
+	out.mails, err = smtpd.New(mailConfig(d.Config), smtpd.Deps{Integrations: s.Integrations,
+		Applications: s.Applications, Receiver: d.Receiver,
 		Activity: d.Activity, Decode: decoders[intake.Email], Room: d.Bodies.Take, Log: d.Log, Registerer: d.Registerer})
 	return out, err
 }

@@ -27,8 +27,11 @@ var outside = []string{"get /livez", "get /readyz", "get /readyz/paging"}
 // TestEveryRouteIsDescribed checks that the router and the OpenAPI document have the same routes.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
-		Webhooks: []string{"alertmanager", "freshping", "grafana", "rackspace"}, Mobile: config.Mobile{Activated: true}, Oncall: config.Oncall{BonusURL: "http://127.0.0.1:1/"}}, server.Deps{Log: servertest.Log(t)})
+	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)),
+		HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
+		Webhooks: []string{"alertmanager", "freshping", "grafana",
+			"rackspace"}, Mobile: config.Mobile{Activated: true},
+		Oncall: config.Oncall{BonusURL: "http://127.0.0.1:1/"}}, server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)

@@ -20,7 +20,8 @@ import (
 // TestHeadAnswersAsGet sends HEAD to every route that supports GET.
 func TestHeadAnswersAsGet(t *testing.T) {
 	t.Parallel()
-	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}}, server.Deps{Log: servertest.Log(t)})
+	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)),
+		HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}}, server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)

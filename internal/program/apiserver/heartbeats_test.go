@@ -23,7 +23,8 @@ func TestPingsOfHeartbeats(t *testing.T) {
 		err := s.senders.AddHeartbeat(t.Context(), "jobs", operator.Heartbeat{Name: name, Every: time.Minute}, "")
 		require.Equal(t, name == "night/backup", err != nil)
 	}
-	require.ErrorContains(t, s.senders.AddHeartbeat(t.Context(), "am", operator.Heartbeat{Name: "x", Every: time.Minute}, ""), "has no heartbeats")
+	require.ErrorContains(t, s.senders.AddHeartbeat(t.Context(), "am",
+		operator.Heartbeat{Name: "x", Every: time.Minute}, ""), "has no heartbeats")
 	const path = "/v1/hooks/heartbeat"
 	for _, c := range []struct {
 		method, path, authorization string

@@ -55,7 +55,8 @@ func (s *intakeServer) shown(name string) (intake.Integration, []intake.Payload)
 
 func newIntake(t *testing.T) *intakeServer {
 	t.Helper()
-	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
+	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)),
+		HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
 		server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
 	return prepared(t, a)
@@ -67,8 +68,10 @@ func prepared(t *testing.T, a *API) *intakeServer {
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	keys := pgtest.Installation(t, a.db).Keys
-	s := &intakeServer{T: t, a: a, o: operator.New(a.db, keys), senders: operator.NewSenders(a.db, keys), records: pgintake.NewIntegrations(a.db, keys)}
-	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
+	s := &intakeServer{T: t, a: a, o: operator.New(a.db, keys), senders: operator.NewSenders(a.db, keys),
+		records: pgintake.NewIntegrations(a.db, keys)}
+	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann",
+		Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
 	_, err := s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
 	require.NoError(t, err)
 	for _, name := range []string{"pager", "night"} {
@@ -149,11 +152,13 @@ func TestAlertmanagerIntegration(t *testing.T) {
 	require.Contains(t, opened, "opened ")
 	id := strings.TrimPrefix(opened, "opened ")
 	require.Equal(t, "night", s.one(`select p.name from incidents i join plans p on p.id = i.plan_id where i.id = $1::text::bigint`, id), "the rule matches")
-	require.Equal(t, "warning /var 96% full", s.one(`select severity || ' ' || (context->>'title') from incident_contexts where incident_id = $1::text::bigint`, id))
+	require.Equal(t, "warning /var 96% full",
+		s.one(`select severity || ' ' || (context->>'title') from incident_contexts where incident_id = $1::text::bigint`, id))
 
 	_, answer = s.send("/v1/hooks/alertmanager/"+token, "", alertmanagerGroup)
 	require.Equal(t, "updated "+id, outcome(t, answer), "a repetition")
-	require.Equal(t, "1", s.one(`select count(*)::text from timeline_entries where incident_id = $1::text::bigint`, id), "brings nothing new")
+	require.Equal(t, "1", s.one(`select count(*)::text from timeline_entries where incident_id = $1::text::bigint`,
+		id), "brings nothing new")
 
 	worse := strings.ReplaceAll(alertmanagerGroup, `"severity":"warning"`, `"severity":"critical"`)
 	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, worse)
@@ -185,7 +190,8 @@ func TestAlertmanagerIntegration(t *testing.T) {
 
 	require.Eventually(t, func() bool {
 		i, payloads := s.shown("AM")
-		return i.Activity.Accepted == 5 && i.Activity.Refused == 4 && i.Activity.LastRefusal != "" && len(payloads) == 9 &&
+		return i.Activity.Accepted == 5 && i.Activity.Refused == 4 && i.Activity.LastRefusal != "" &&
+			len(payloads) == 9 &&
 			len(i.Tokens) == 1 && !i.Tokens[0].LastUsedAt.IsZero()
 	}, servertest.Patience, 20*time.Millisecond, "the deliveries are recorded")
 }
@@ -205,17 +211,20 @@ func TestPagerDutyIntegration(t *testing.T) {
 	code, _ = s.send("/v2/enqueue", "", `{"routing_key":"`+key+`","event_action":"acknowledge","dedup_key":"disk/db7"}`)
 	require.Equal(t, http.StatusAccepted, code)
 	require.Equal(t, "false true", s.one(`select active || ' ' || source_acknowledged from incidents`))
-	code, answer = s.send("/v2/enqueue", "", `{"routing_key":"`+key+`","event_action":"resolve","dedup_key":"disk/db7"}`)
+	code, answer = s.send("/v2/enqueue", "", `{"routing_key":"`+key+
+		`","event_action":"resolve","dedup_key":"disk/db7"}`)
 	require.Equal(t, http.StatusAccepted, code)
 	require.Equal(t, "disk/db7", answer["dedup_key"])
 	require.Equal(t, "true", s.one(`select resolved::text from incidents`))
 	_, answer = s.send("/v2/enqueue", "", strings.Replace(trigger, `"dedup_key":"disk/db7",`, "", 1))
 	require.NotEmpty(t, answer["dedup_key"], "a trigger without a key gets one")
 
-	code, answer = s.send("/generic/2010-04-15/create_event.json", "", `{"service_key":"`+key+`","event_type":"trigger","incident_key":"v1","description":"Disk 95 %","event_action":"","payload":null,"details":{"num_firing":1}}`)
+	code, answer = s.send("/generic/2010-04-15/create_event.json", "", `{"service_key":"`+key+
+		`","event_type":"trigger","incident_key":"v1","description":"Disk 95 %","event_action":"","payload":null,"details":{"num_firing":1}}`)
 	require.Equal(t, http.StatusOK, code, answer)
 	require.Equal(t, "v1", answer["incident_key"])
-	code, answer = s.send("/v2/change/enqueue", "", `{"routing_key":"`+key+`","payload":{"summary":"api 4.2 rolled out"}}`)
+	code, answer = s.send("/v2/change/enqueue", "", `{"routing_key":"`+key+
+		`","payload":{"summary":"api 4.2 rolled out"}}`)
 	require.Equal(t, http.StatusAccepted, code, answer)
 	require.Equal(t, "3", s.one(`select count(*)::text from incidents`))
 
@@ -237,7 +246,8 @@ func TestANewAlertInATextStartsTheEscalationAgain(t *testing.T) {
 		for _, i := range instances {
 			text += `Labels:\n - alertname = Disk\n - instance = ` + i + `\nAnnotations:\nSource: https://p.example/\n`
 		}
-		code, answer := s.send("/v2/enqueue", "", `{"routing_key":"`+key+`","event_action":"trigger","dedup_key":"g","payload":{"summary":"Disk","source":"am","severity":"error","custom_details":{"firing":"`+text+`"}}}`)
+		code, answer := s.send("/v2/enqueue", "", `{"routing_key":"`+key+
+			`","event_action":"trigger","dedup_key":"g","payload":{"summary":"Disk","source":"am","severity":"error","custom_details":{"firing":"`+text+`"}}}`)
 		require.Equal(t, http.StatusAccepted, code, answer)
 	}
 	state := func() string {
@@ -273,7 +283,8 @@ func TestOpsgenieIntegration(t *testing.T) {
 	require.Regexp(t, "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", key)
 	genie := "GenieKey " + key
 	status := func(id any) map[string]any { return s.alert(genie, fmt.Sprint("requests/", id)) }
-	code, answer := s.send("/v2/alerts", genie, `{"message":"Disk 95 % on db7","alias":"disk/db7","details":{"host":"db7"},"tags":["env:prod"],"priority":"P1"}`)
+	code, answer := s.send("/v2/alerts", genie,
+		`{"message":"Disk 95 % on db7","alias":"disk/db7","details":{"host":"db7"},"tags":["env:prod"],"priority":"P1"}`)
 	require.Equal(t, http.StatusAccepted, code, answer)
 	require.Equal(t, "Request will be processed", answer["result"])
 	made := status(answer["requestId"])
@@ -322,7 +333,8 @@ func (s *intakeServer) alert(genie, path string) map[string]any {
 func TestOpsgenieActions(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
-	genie := "GenieKey " + s.add(intake.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager", RatePerMinute: 6000})
+	genie := "GenieKey " + s.add(intake.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager",
+		RatePerMinute: 6000})
 	status := func(want string, method, path, body string) {
 		t.Helper()
 		code, answer := s.call(method, "/v2/alerts"+path, genie, body)
@@ -333,7 +345,8 @@ func TestOpsgenieActions(t *testing.T) {
 	}
 	status("Created alert", "POST", "", `{"message":"Disk","alias":"disk/db7","description":"95 %","tags":["env:prod"," old"],"details":{"host":"db7"},
 		"responders":[{"type":"team","name":"night"}],"priority":"P3","note":"seen before","user":"probe"}`)
-	require.Equal(t, "night", s.one(`select p.name from incidents i join plans p on p.id = i.plan_id`), "the responders name the plan")
+	require.Equal(t, "night", s.one(`select p.name from incidents i join plans p on p.id = i.plan_id`),
+		"the responders name the plan")
 	made := s.alert(genie, "disk%2Fdb7?identifierType=alias")
 	id := fmt.Sprint(made["id"])
 	require.Equal(t, made, s.alert(genie, id))
@@ -356,7 +369,8 @@ func TestOpsgenieActions(t *testing.T) {
 	for name, want := range map[string]any{"message": "Disk full", "description": "", "priority": "P1", "tags": []any{"env:prod", "team:db"}, "details": map[string]any{"disk": "sda"}} {
 		require.Equal(t, want, now[name], name)
 	}
-	require.Equal(t, "critical Disk full db sda", s.one(`select severity || ' ' || (context->>'title') || ' ' || (context->'labels'->>'team') || ' ' || (context->'labels'->>'disk') from incident_contexts`),
+	require.Equal(t, "critical Disk full db sda",
+		s.one(`select severity || ' ' || (context->>'title') || ' ' || (context->'labels'->>'team') || ' ' || (context->'labels'->>'disk') from incident_contexts`),
 		"templates and matchers see the new facts")
 	require.Equal(t, "tags added: team:db|tags removed: old|details set: disk|details removed: host|message changed|description changed|priority changed from P3 to P1",
 		s.one(`select string_agg(text, '|' order by id) from timeline_entries where kind = 'updated'`))
@@ -372,7 +386,8 @@ func TestOpsgenieActions(t *testing.T) {
 	require.Equal(t, "false", s.one(`select active::text from incidents`))
 	for _, wrong := range []string{"2999", "2020"} {
 		code, answer := s.send("/v2/alerts/"+id+"/snooze", genie, `{"endTime":"`+wrong+`-01-01T00:00:00Z"}`)
-		require.Equal(t, http.StatusUnprocessableEntity, code, "a snooze has a longest time, and does not end in the past")
+		require.Equal(t, http.StatusUnprocessableEntity, code,
+			"a snooze has a longest time, and does not end in the past")
 		require.Contains(t, answer["errors"], "endTime")
 	}
 	status("User does not exist", "POST", "/"+id+"/assign", `{"owner":{"username":"nobody@example.com"}}`)
@@ -380,18 +395,21 @@ func TestOpsgenieActions(t *testing.T) {
 	require.Equal(t, []any{"ann", true}, []any{s.alert(genie, id)["owner"], s.alert(genie, id)["acknowledged"]})
 	require.Equal(t, "1", s.one(`select count(*)::text from added_pages`), "the owner is paged")
 	status("Assigned alert", "POST", "/"+id+"/assign", `{"owner":{"username":"ann"}}`)
-	status("Added responder", "POST", "/"+id+"/responders", `{"responder":{"type":"user","username":"ann@example.com"}}`)
+	status("Added responder", "POST", "/"+id+"/responders",
+		`{"responder":{"type":"user","username":"ann@example.com"}}`)
 	status("User does not exist", "POST", "/"+id+"/responders", `{"responder":{"type":"user","username":"nobody"}}`)
 	status("Team does not exist", "POST", "/"+id+"/teams", `{"team":{"name":"none"}}`)
 	require.Equal(t, "2", s.one(`select count(*)::text from added_pages`))
 	status("Added note", "POST", "/"+id+"/notes", `{"note":"replaced"}`)
-	require.Equal(t, "probe: seen before|from the rack|bo: on it|vendor case|replaced", s.one(`select string_agg(content, '|' order by id) from comments where source = 'integration og'`))
+	require.Equal(t, "probe: seen before|from the rack|bo: on it|vendor case|replaced",
+		s.one(`select string_agg(content, '|' order by id) from comments where source = 'integration og'`))
 
 	status("Closed alert", "POST", "/"+fmt.Sprint(made["tinyId"])+"/close?identifierType=tiny", `{}`)
 	status("Alert is already closed", "POST", "/"+id+"/close", `{}`)
 	status("Created alert", "POST", "", `{"message":"Again","alias":"disk/db7"}`)
 	status("Alert is already closed", "POST", "/"+id+"/close", `{}`)
-	require.NotEqual(t, id, s.alert(genie, "disk%2Fdb7?identifierType=alias")["id"], "the alias is that of the open alert")
+	require.NotEqual(t, id, s.alert(genie, "disk%2Fdb7?identifierType=alias")["id"],
+		"the alias is that of the open alert")
 	status("Alert does not exist", "DELETE", "/none?identifierType=alias", "")
 	status("Deleted alert", "DELETE", "/disk/db7?identifierType=alias", "")
 	require.Equal(t, "2", s.one(`select count(*)::text from incidents where resolved`))
@@ -411,13 +429,20 @@ func TestOpsgenieActions(t *testing.T) {
 	code, _ := s.call(http.MethodGet, "/v2/alerts/"+id, other, "")
 	require.Equal(t, http.StatusNotFound, code, "an integration sees its own alerts")
 	for what, c := range map[string]struct{ method, path, body, field string }{
-		"no note": {"POST", "/x/notes", `{}`, "note"}, "no tags": {"POST", "/x/tags", `{"tags":7}`, "tags"}, "no parameter": {"DELETE", "/x/tags", "", "tags"},
-		"no details": {"POST", "/x/details", `{"details":{"a":1}}`, "details"}, "no keys": {"DELETE", "/x/details", "", "keys"},
-		"no owner": {"POST", "/x/assign", `{}`, "owner"}, "no time": {"POST", "/x/snooze", `{"endTime":"soon"}`, "endTime"}, "no responder": {"POST", "/x/responders", `{"responder":{"name":"x"}}`, "responder"},
-		"no team": {"POST", "/x/teams", `{"team":"x"}`, "team"}, "no priority": {"PUT", "/x/priority", `{"priority":"P9"}`, "priority"},
-		"no message": {"PUT", "/x/message", `{"message":" "}`, "message"}, "kind": {"POST", "/x/close?identifierType=name", `{}`, "identifierType"},
-		"tiny": {"POST", "/x/close?identifierType=tiny", `{}`, "identifier"}, "action": {"PUT", "/x/explode", `{}`, "action"},
-		"search": {"GET", "?query=who:ann", "", "query"}, "sort": {"GET", "?sort=owner", "", "sort"}, "limit": {"GET", "?limit=x", "", "limit"},
+		"no note": {"POST", "/x/notes", `{}`, "note"}, "no tags": {"POST", "/x/tags", `{"tags":7}`,
+			"tags"}, "no parameter": {"DELETE", "/x/tags", "", "tags"},
+		"no details": {"POST", "/x/details", `{"details":{"a":1}}`, "details"}, "no keys": {"DELETE", "/x/details", "",
+			"keys"},
+		"no owner": {"POST", "/x/assign", `{}`, "owner"}, "no time": {"POST", "/x/snooze", `{"endTime":"soon"}`,
+			"endTime"}, "no responder": {"POST", "/x/responders", `{"responder":{"name":"x"}}`, "responder"},
+		"no team": {"POST", "/x/teams", `{"team":"x"}`, "team"}, "no priority": {"PUT", "/x/priority",
+			`{"priority":"P9"}`, "priority"},
+		"no message": {"PUT", "/x/message", `{"message":" "}`, "message"}, "kind": {"POST",
+			"/x/close?identifierType=name", `{}`, "identifierType"},
+		"tiny": {"POST", "/x/close?identifierType=tiny", `{}`, "identifier"}, "action": {"PUT", "/x/explode", `{}`,
+			"action"},
+		"search": {"GET", "?query=who:ann", "", "query"}, "sort": {"GET", "?sort=owner", "", "sort"}, "limit": {"GET",
+			"?limit=x", "", "limit"},
 	} {
 		code, answer := s.call(c.method, "/v2/alerts"+c.path, genie, c.body)
 		require.Equal(t, http.StatusUnprocessableEntity, code, "%s %v", what, answer)
@@ -435,7 +460,8 @@ func TestSignedDeliveries(t *testing.T) {
 	sign := func(secret string) (int, string) {
 		mac := hmac.New(sha256.New, []byte(secret))
 		mac.Write([]byte(alertmanagerGroup))
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/grafana/"+token, strings.NewReader(alertmanagerGroup))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/grafana/"+token,
+			strings.NewReader(alertmanagerGroup))
 		r.Header.Set("X-Grafana-Alerting-Signature", hex.EncodeToString(mac.Sum(nil)))
 		w := httptest.NewRecorder()
 		s.a.parts.Load().ServeHTTP(w, r)
@@ -446,7 +472,8 @@ func TestSignedDeliveries(t *testing.T) {
 		require.Equal(t, want, code, body)
 		require.NotContains(t, body, secret, "the refusal has no secret")
 	}
-	require.NotContains(t, s.one(`select string_agg(encode(sealed, 'escape'), '') from integration_secrets`), "old secret", "secrets are encrypted")
+	require.NotContains(t, s.one(`select string_agg(encode(sealed, 'escape'), '') from integration_secrets`),
+		"old secret", "secrets are encrypted")
 	require.NoError(t, s.records.SetSecrets(t.Context(), gr, nil, "ann"))
 	code, _ := sign("a wrong secret")
 	require.Equal(t, 200, code, "without a secret, signatures are not checked")
@@ -456,11 +483,14 @@ func TestSignedDeliveries(t *testing.T) {
 	}, servertest.Patience, 20*time.Millisecond, "the refusal is visible")
 
 	token = s.add(intake.Content{Name: "topic", Type: "sns", DefaultPlan: "pager"})
-	code, answer := s.send("/v1/hooks/sns/"+token, "", `{"Type":"Notification","Message":"m","Signature":"eA==","SigningCertURL":"https://evil.example/a.pem"}`)
+	code, answer := s.send("/v1/hooks/sns/"+token, "",
+		`{"Type":"Notification","Message":"m","Signature":"eA==","SigningCertURL":"https://evil.example/a.pem"}`)
 	require.Equal(t, 401, code)
 	require.Contains(t, fmt.Sprint(answer), "SigningCertURL")
-	token = s.add(intake.Content{Name: "raw", Type: "sns", DefaultPlan: "pager", Settings: json.RawMessage(`{"unsigned":true}`)})
-	code, answer = s.send("/v1/hooks/sns/"+token, "", `{"Type":"Notification","MessageId":"1","Message":"disk is full"}`)
+	token = s.add(intake.Content{Name: "raw", Type: "sns", DefaultPlan: "pager",
+		Settings: json.RawMessage(`{"unsigned":true}`)})
+	code, answer = s.send("/v1/hooks/sns/"+token, "",
+		`{"Type":"Notification","MessageId":"1","Message":"disk is full"}`)
 	require.Equal(t, 200, code, answer)
 	require.Contains(t, outcome(t, answer), "opened")
 }
@@ -470,11 +500,13 @@ func TestSamplesOfOtherSources(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
 	for _, c := range []struct{ kind, firing, over string }{
-		{"datadog", "triggered", "recovered"}, {"sentry", "event", "resolved"}, {"uptime_kuma", "down", "up"}, {"zabbix", "problem", "recovery"},
+		{"datadog", "triggered", "recovered"}, {"sentry", "event", "resolved"}, {"uptime_kuma", "down",
+			"up"}, {"zabbix", "problem", "recovery"},
 	} {
 		token := s.add(intake.Content{Name: c.kind, Type: c.kind, DefaultPlan: "pager"})
 		for k, want := range []string{"opened", "updated", "resolved"} {
-			body, err := os.ReadFile("../../intake/sources/testdata/" + c.kind + "-" + []string{c.firing, c.firing, c.over}[k] + ".json")
+			body, err := os.ReadFile("../../intake/sources/testdata/" + c.kind + "-" +
+				[]string{c.firing, c.firing, c.over}[k] + ".json")
 			require.NoError(t, err)
 			status, answer := s.send("/v1/hooks/"+c.kind+"/"+token, "", string(body))
 			require.Equal(t, http.StatusOK, status, answer)
@@ -492,11 +524,14 @@ func TestExpressionsOfAGenericIntegration(t *testing.T) {
 	_, answer := s.send("/v1/hooks/generic/"+token, "", `{"check":{"id":7,"name":"build","passed":false,"team":"web"}}`)
 	opened := outcome(t, answer)
 	require.Contains(t, opened, "opened ")
-	require.Equal(t, "build failed web", s.one(`select (context->>'title') || ' ' || (context->'labels'->>'team') from incident_contexts where incident_id = $1::text::bigint`,
-		strings.TrimPrefix(opened, "opened ")))
+	require.Equal(t, "build failed web",
+		s.one(`select (context->>'title') || ' ' || (context->'labels'->>'team') from incident_contexts where incident_id = $1::text::bigint`,
+			strings.TrimPrefix(opened, "opened ")))
 	_, answer = s.send("/v1/hooks/generic/"+token, "", `{"check":{"id":7,"passed":true}}`)
 	require.Contains(t, outcome(t, answer), "resolved ")
-	_, err := s.senders.Add(t.Context(), operator.NewIntegration{Content: intake.Content{Name: "am", Type: "alertmanager", Settings: json.RawMessage(`{"key":"x"}`)}, Application: "demo"})
+	_, err := s.senders.Add(t.Context(),
+		operator.NewIntegration{Content: intake.Content{Name: "am", Type: "alertmanager",
+			Settings: json.RawMessage(`{"key":"x"}`)}, Application: "demo"})
 	require.ErrorContains(t, err, "have no settings")
 }
 
@@ -508,13 +543,17 @@ func TestARuleGivesTheTargetsOfDynamicSteps(t *testing.T) {
 		{DynamicIndex: &index, Priority: "high", Wait: time.Minute},
 	}}}}))
 	content := func(plan string, targets ...intake.Target) intake.Content {
-		return intake.Content{Name: "ge", Type: intake.Generic, DefaultPlan: "pager", Rules: []intake.Rule{{Match: "team=db", Plan: plan, Targets: targets}}}
+		return intake.Content{Name: "ge", Type: intake.Generic, DefaultPlan: "pager",
+			Rules: []intake.Rule{{Match: "team=db", Plan: plan, Targets: targets}}}
 	}
 	for want, wrong := range map[string]intake.Content{
-		"rule 1: plan dynamic needs targets":                           content("dynamic"),
-		"rule 1: plan dynamic needs 1 targets":                         content("dynamic", intake.Target{Role: "user", Name: "ann"}, intake.Target{Role: "user", Name: "ann"}),
-		"rule 1: there is no target with the role user and the name x": content("dynamic", intake.Target{Role: "user", Name: "x"}),
-		"rule 1: plan pager has no dynamic steps":                      content("pager", intake.Target{Role: "user", Name: "ann"}),
+		"rule 1: plan dynamic needs targets": content("dynamic"),
+		"rule 1: plan dynamic needs 1 targets": content("dynamic",
+			intake.Target{Role: "user", Name: "ann"}, intake.Target{Role: "user", Name: "ann"}),
+		"rule 1: there is no target with the role user and the name x": content("dynamic",
+			intake.Target{Role: "user", Name: "x"}),
+		"rule 1: plan pager has no dynamic steps": content("pager",
+			intake.Target{Role: "user", Name: "ann"}),
 	} {
 		_, err := s.senders.Add(t.Context(), operator.NewIntegration{Content: wrong, Application: "demo"})
 		require.ErrorContains(t, err, want)
@@ -535,12 +574,15 @@ func TestASourceResolvesAMergedIncident(t *testing.T) {
 		"pagerduty": {"/v2/enqueue", `{"routing_key":"T","event_action":"trigger","dedup_key":"k","payload":{"summary":"Disk","source":"db7","severity":"critical"}}`,
 			"/v2/enqueue", `{"routing_key":"T","event_action":"resolve","dedup_key":"k"}`},
 		"opsgenie": {"/v2/alerts", `{"message":"Disk","alias":"k"}`, "/v2/alerts/k/close?identifierType=alias", `{}`},
-		"generic":  {"/v1/hooks/generic/T", `{"id":"k","title":"Disk"}`, "/v1/hooks/generic/T", `{"id":"k","title":"Disk","status":"resolved"}`},
-		"nagios":   {"/v1/hooks/nagios/T", `{"host":"db7","state":"DOWN","type":"PROBLEM"}`, "/v1/hooks/nagios/T", `{"host":"db7","state":"UP","type":"RECOVERY"}`},
+		"generic": {"/v1/hooks/generic/T", `{"id":"k","title":"Disk"}`, "/v1/hooks/generic/T",
+			`{"id":"k","title":"Disk","status":"resolved"}`},
+		"nagios": {"/v1/hooks/nagios/T", `{"host":"db7","state":"DOWN","type":"PROBLEM"}`, "/v1/hooks/nagios/T",
+			`{"host":"db7","state":"UP","type":"RECOVERY"}`},
 	} {
 		token := s.add(intake.Content{Name: kind, Type: kind, DefaultPlan: "pager"})
 		deliver := func(path, body string) {
-			code, answer := s.send(strings.Replace(path, "T", token, 1), "GenieKey "+token, strings.Replace(body, `"T"`, `"`+token+`"`, 1))
+			code, answer := s.send(strings.Replace(path, "T", token, 1), "GenieKey "+token,
+				strings.Replace(body, `"T"`, `"`+token+`"`, 1))
 			require.Less(t, code, 300, "%s: %v", kind, answer)
 		}
 		newest := func() incidents.ID {
@@ -567,7 +609,9 @@ func TestASourceResolvesAMergedIncident(t *testing.T) {
 		deliver(c.path, c.fire)
 		child := newest()
 		require.NotEqual(t, first, child)
-		_, _ = s.send("/v1/hooks/generic/"+s.add(intake.Content{Name: kind + " parent", Type: "generic", DefaultPlan: "pager"}), "", `{"title":"Storage"}`)
+		_, _ = s.send("/v1/hooks/generic/"+
+			s.add(intake.Content{Name: kind + " parent", Type: "generic",
+				DefaultPlan: "pager"}), "", `{"title":"Storage"}`)
 		parent := newest()
 		by := incidents.Change{IDs: []incidents.ID{child}, Actor: "ann"}
 		_, err := stored.Merge(t.Context(), by, parent, "")
@@ -597,7 +641,8 @@ func TestHooksTakeUnknownParameters(t *testing.T) {
 		require.Equal(t, http.StatusOK, code, "%s: %v", kind, answer)
 	}
 	token := s.add(intake.Content{Name: "beats", Type: "heartbeat", DefaultPlan: "pager"})
-	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats", operator.Heartbeat{Name: "default", Every: time.Minute}, ""))
+	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats",
+		operator.Heartbeat{Name: "default", Every: time.Minute}, ""))
 	code, answer := s.call(http.MethodGet, "/v1/hooks/heartbeat?status=up&msg=OK&ping=9", "Bearer "+token, "")
 	require.Equal(t, http.StatusOK, code, "%v", answer)
 	code, _ = s.call(http.MethodGet, "/v1/hooks/heartbeat/"+token+"?rid=7f", "", "")
@@ -622,22 +667,25 @@ func TestAGenericIntegrationTakesAnyEncoding(t *testing.T) {
 		return out
 	}
 	for name, c := range map[string]struct{ kind, encoding, body, title string }{
-		"BOM":            {"application/json", "", "\xef\xbb\xbf" + `{"title":"a é"}`, "a é"},
-		"gzip":           {"application/json", "gzip", zipped.String(), "a é"},
-		"not zipped":     {"application/json", "gzip", `{"title":"a é","id":"plain"}`, "a é"},
-		"UTF-16":         {"application/json", "", utf16(`{"title":"a é","id":"16"}`), "a é"},
-		"UTF-16 named":   {"application/json; charset=utf-16", "", utf16(`{"title":"a é","id":"16n"}`), "a é"},
-		"Latin-1":        {"application/json; charset=iso-8859-1", "", "{\"title\":\"a \xe9\",\"id\":\"l1\"}", "a é"},
-		"unknown":        {"text/plain; charset=klingon", "", "a é", "a é"},
-		"brackets":       {"text/plain", "", "[prod] disk full", "[prod] disk full"},
-		"curl":           {"application/x-www-form-urlencoded", "", "[prod] disk full", "[prod] disk full"},
-		"braces":         {"text/plain", "", "{{x}} is down", "{{x}} is down"},
-		"multipart form": {"multipart/form-data; boundary=B", "", "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\na é\r\n--B--\r\n", "a é"},
-		"a line break":   {"application/json", "", "{\"title\":\"a\nb\",\"id\":\"lf\"}", "a\nb"},
-		"nests too deep": {"application/json", "", `{"title":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}", `{"title":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}"},
-		"not JSON":       {"application/json", "", `{"title":"a`, `{"title":"a`},
+		"BOM":          {"application/json", "", "\xef\xbb\xbf" + `{"title":"a é"}`, "a é"},
+		"gzip":         {"application/json", "gzip", zipped.String(), "a é"},
+		"not zipped":   {"application/json", "gzip", `{"title":"a é","id":"plain"}`, "a é"},
+		"UTF-16":       {"application/json", "", utf16(`{"title":"a é","id":"16"}`), "a é"},
+		"UTF-16 named": {"application/json; charset=utf-16", "", utf16(`{"title":"a é","id":"16n"}`), "a é"},
+		"Latin-1":      {"application/json; charset=iso-8859-1", "", "{\"title\":\"a \xe9\",\"id\":\"l1\"}", "a é"},
+		"unknown":      {"text/plain; charset=klingon", "", "a é", "a é"},
+		"brackets":     {"text/plain", "", "[prod] disk full", "[prod] disk full"},
+		"curl":         {"application/x-www-form-urlencoded", "", "[prod] disk full", "[prod] disk full"},
+		"braces":       {"text/plain", "", "{{x}} is down", "{{x}} is down"},
+		"multipart form": {"multipart/form-data; boundary=B", "",
+			"--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\na é\r\n--B--\r\n", "a é"},
+		"a line break": {"application/json", "", "{\"title\":\"a\nb\",\"id\":\"lf\"}", "a\nb"},
+		"nests too deep": {"application/json", "", `{"title":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) +
+			"}", `{"title":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}"},
+		"not JSON": {"application/json", "", `{"title":"a`, `{"title":"a`},
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/generic/"+token, strings.NewReader(c.body))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/generic/"+token,
+			strings.NewReader(c.body))
 		r.Header.Set("Content-Type", c.kind)
 		if c.encoding != "" {
 			r.Header.Set("Content-Encoding", c.encoding)
@@ -650,13 +698,17 @@ func TestAGenericIntegrationTakesAnyEncoding(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		_, payloads := s.shown("any")
-		return slices.ContainsFunc(payloads, func(p intake.Payload) bool { return strings.Contains(p.Outcome, "it pages as text") })
+		return slices.ContainsFunc(payloads,
+			func(p intake.Payload) bool { return strings.Contains(p.Outcome, "it pages as text") })
 	}, servertest.Patience, 20*time.Millisecond, "the integration shows what was not understood")
 
-	require.Equal(t, "1", s.one(`select count(*) from incidents where dedup_key = 'lf'`), "the key of JSON with a line break is read too")
-	require.Equal(t, "2", s.one(`select count(*) from timeline_entries where text like '%it pages as text%'`), "so does the timeline of the incident")
+	require.Equal(t, "1", s.one(`select count(*) from incidents where dedup_key = 'lf'`),
+		"the key of JSON with a line break is read too")
+	require.Equal(t, "2", s.one(`select count(*) from timeline_entries where text like '%it pages as text%'`),
+		"so does the timeline of the incident")
 
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/generic/"+token, strings.NewReader("\x1f\x8b broken"))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/generic/"+token,
+		strings.NewReader("\x1f\x8b broken"))
 	r.Header.Set("Content-Encoding", "gzip")
 	w := httptest.NewRecorder()
 	s.a.parts.Load().ServeHTTP(w, r)

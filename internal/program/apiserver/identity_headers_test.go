@@ -14,7 +14,8 @@ import (
 
 func TestIdentityHeadersOfOtherPeersAreDeleted(t *testing.T) {
 	t.Parallel()
-	c := config.Proxy{Networks: []string{"10.0.0.0/24", "::1/128"}, SubjectHeader: "X-Forwarded-User", NameHeader: "X-Name", EmailHeader: "X-Email", GroupsHeader: "X-Groups", AuthTimeHeader: "X-Auth-Time"}
+	c := config.Proxy{Networks: []string{"10.0.0.0/24", "::1/128"}, SubjectHeader: "X-Forwarded-User",
+		NameHeader: "X-Name", EmailHeader: "X-Email", GroupsHeader: "X-Groups", AuthTimeHeader: "X-Auth-Time"}
 	identity, err := identityHeaders(c)
 	require.NoError(t, err)
 	trust, err := trustProxies([]string{"10.0.0.0/8"})
@@ -33,12 +34,13 @@ func TestIdentityHeadersOfOtherPeersAreDeleted(t *testing.T) {
 		want   string
 		status int
 	}{
-		"10.0.0.7:1":          {http.Header{"X-Forwarded-User": {"ann"}}, "ann", 200},
-		"[::1]:1":             {http.Header{"X-Forwarded-User": {"ann"}}, "ann", 200},
-		"10.0.0.8:1":          {http.Header{"X-Forwarded-User": {"ann"}, "X-Forwarded-For": {"192.0.2.1"}}, "ann", 200},
-		"10.0.1.7:1":          {http.Header{"X-Forwarded-User": {"ann"}}, "", 200},
-		"10.0.1.8:1":          {http.Header{"X-Forwarded-User": {"ann"}, "X-Forwarded-For": {"10.0.0.7"}}, "", 200},
-		"192.0.2.1:1":         {http.Header{"X-Forwarded-User": {"ann", "bob"}, "X-Forwarded-For": {"10.0.0.7"}}, "", 200},
+		"10.0.0.7:1": {http.Header{"X-Forwarded-User": {"ann"}}, "ann", 200},
+		"[::1]:1":    {http.Header{"X-Forwarded-User": {"ann"}}, "ann", 200},
+		"10.0.0.8:1": {http.Header{"X-Forwarded-User": {"ann"}, "X-Forwarded-For": {"192.0.2.1"}}, "ann", 200},
+		"10.0.1.7:1": {http.Header{"X-Forwarded-User": {"ann"}}, "", 200},
+		"10.0.1.8:1": {http.Header{"X-Forwarded-User": {"ann"}, "X-Forwarded-For": {"10.0.0.7"}}, "", 200},
+		"192.0.2.1:1": {http.Header{"X-Forwarded-User": {"ann", "bob"}, "X-Forwarded-For": {"10.0.0.7"}}, "",
+			200},
 		"not an address":      {http.Header{"X-Forwarded-User": {"ann"}}, "", 200},
 		"10.0.0.9:1":          {http.Header{"X-Forwarded-User": {"ann", "bob"}}, "", 400},
 		"10.0.0.10:1":         {http.Header{"X-Forwarded-User": {"ann"}, "X-Groups": {"a", "b"}}, "", 400},

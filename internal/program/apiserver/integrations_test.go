@@ -41,14 +41,16 @@ func TestIntegrationsAreCreatedChangedAndDeleted(t *testing.T) {
 	rec = f.do("root", "PUT", path, `{"default_plan":"Disk","enabled":false}`, "If-Match", first.Header().Get("ETag"))
 	require.Equal(t, 200, rec.Code, rec.Body)
 	require.Contains(t, rec.Body.String(), `"enabled":false`)
-	require.Equal(t, 412, f.do("root", "PUT", path, body, "If-Match", first.Header().Get("ETag")).Code, "somebody saved meanwhile")
+	require.Equal(t, 412, f.do("root", "PUT", path, body, "If-Match", first.Header().Get("ETag")).Code,
+		"somebody saved meanwhile")
 
 	rec = f.do("root", "PUT", path+"/token", "")
 	require.Equal(t, 201, rec.Code, rec.Body)
 	require.Equal(t, 2, strings.Count(rec.Body.String(), `"last_used_at"`))
 	require.Equal(t, 204, f.do("root", "DELETE", path+"/token", "").Code)
 	require.Equal(t, 1, strings.Count(f.do("", "GET", path, "").Body.String(), `"last_used_at"`))
-	require.JSONEq(t, `{"items": [], "next": null}`, strings.TrimSpace(f.do("root", "GET", path+"/payloads", "").Body.String()))
+	require.JSONEq(t, `{"items": [], "next": null}`,
+		strings.TrimSpace(f.do("root", "GET", path+"/payloads", "").Body.String()))
 	require.Equal(t, 403, f.do("bob", "GET", path+"/payloads", "").Code)
 
 	require.Equal(t, 200, f.do("root", "PUT", path, body).Code)
@@ -72,11 +74,14 @@ func TestSecretsOfAnIntegrationAreNeverShown(t *testing.T) {
 	f := newFixture(t)
 	f.exec(`insert into users (name, admin) values ('root', true)`)
 	const path, secret = "/v1/integrations/gr", "a secret of Grafana"
-	require.Equal(t, 201, f.do("root", "PUT", path, `{"type":"grafana","application":"demo","settings":{"timestamp_header":"X-Time"}}`).Code)
+	require.Equal(t, 201, f.do("root", "PUT", path,
+		`{"type":"grafana","application":"demo","settings":{"timestamp_header":"X-Time"}}`).Code)
 	require.Equal(t, 403, f.do("bob", "PUT", path+"/secrets", `{"secrets":["`+secret+`"]}`).Code)
 	rec := f.do("root", "PUT", path+"/secrets", `{"secrets":["`+secret+`","the next one"]}`)
 	require.Equal(t, 200, rec.Code, rec.Body)
-	require.Equal(t, 2, strings.Count(rec.Body.String()[strings.Index(rec.Body.String(), `"secrets"`):], `"created_at"`)-strings.Count(rec.Body.String()[strings.Index(rec.Body.String(), `"activity"`):], `"created_at"`))
+	require.Equal(t, 2, strings.Count(rec.Body.String()[strings.Index(rec.Body.String(), `"secrets"`):],
+		`"created_at"`)-strings.Count(rec.Body.String()[strings.Index(rec.Body.String(),
+		`"activity"`):], `"created_at"`))
 	for _, shown := range []string{rec.Body.String(), f.do("root", "GET", path, "").Body.String(), f.do("root", "GET", "/v1/audit", "").Body.String()} {
 		require.NotContains(t, shown, secret)
 	}
@@ -87,7 +92,8 @@ func TestSecretsOfAnIntegrationAreNeverShown(t *testing.T) {
 		require.Equal(t, []string{want}, places(t, rec), body)
 	}
 	require.Equal(t, 201, f.do("root", "PUT", "/v1/integrations/ge", `{"type":"generic","application":"demo"}`).Code)
-	require.Equal(t, 400, f.do("root", "PUT", "/v1/integrations/ge/secrets", `{"secrets":["long enough 1"]}`).Code, "generic deliveries have no signature")
+	require.Equal(t, 400, f.do("root", "PUT", "/v1/integrations/ge/secrets", `{"secrets":["long enough 1"]}`).Code,
+		"generic deliveries have no signature")
 	rec = f.do("root", "PUT", path+"/secrets", `{"secrets":[]}`)
 	require.Equal(t, 200, rec.Code, rec.Body)
 	require.Contains(t, rec.Body.String(), `"secrets":[]`)
@@ -140,7 +146,8 @@ func TestPreviewsSayWhatAPayloadWouldDo(t *testing.T) {
 	} {
 		rec := f.do("root", "POST", path+"/preview", request)
 		require.Equal(t, 200, rec.Code, rec.Body)
-		got := regexp.MustCompile(`"dedup_key":"[0-9a-f]{20,}"`).ReplaceAllString(rec.Body.String(), `"dedup_key":"KEY"`)
+		got := regexp.MustCompile(`"dedup_key":"[0-9a-f]{20,}"`).ReplaceAllString(rec.Body.String(),
+			`"dedup_key":"KEY"`)
 		got = regexp.MustCompile(`"reason":"[^"]*absent[^"]*"`).ReplaceAllString(got, `"reason":"FAILURE"`)
 		require.JSONEq(t, `{"items":`+want+`,"next":null}`, got, request)
 	}
@@ -153,5 +160,6 @@ func TestPreviewsSayWhatAPayloadWouldDo(t *testing.T) {
 	require.Equal(t, 400, f.do("root", "POST", path+"/preview", `{"payload":""}`).Code, "what the decoder refuses")
 	require.Equal(t, 403, f.do("bob", "POST", path+"/preview", `{"payload":{}}`).Code)
 	f.exec(`insert into integration_payloads (integration_id, at, outcome, body, content_type) select id, now(), 'x', 'title=form', 'application/x-www-form-urlencoded' from integrations`)
-	require.Contains(t, f.do("root", "POST", path+"/preview", `{"settings":{}}`).Body.String(), `"title":"form"`, "the latest stored one, in its format")
+	require.Contains(t, f.do("root", "POST", path+"/preview", `{"settings":{}}`).Body.String(), `"title":"form"`,
+		"the latest stored one, in its format")
 }

@@ -12,9 +12,10 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Local returns the handler of /v1 for the iris command on a database, without a listener. Every request is one of the operator, who has the
-// rights of an administrator and no limit on incidents. The routes of the calendar need credentials of their own, so they refuse the
-// operator. The processors see a change within a second. It logs only errors. The caller closes db.
+// Local returns the handler of /v1 for the iris command on a database, without a listener. Every request is one of the
+// operator, who has the rights of an administrator and no limit on incidents. The routes of the calendar need
+// credentials of their own, so they refuse the operator. The processors see a change within a second. It logs only
+// errors. The caller closes db.
 func Local(cfg config.API, db *postgres.DB, in pgauth.Installation, log *zap.Logger) (http.Handler, error) {
 	a := &API{cfg: cfg, log: log, reg: prometheus.NewRegistry(), errors: wire.NewErrors(log), db: db}
 	a.cfg.IncidentRates.Enabled = false

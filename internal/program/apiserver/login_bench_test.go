@@ -19,18 +19,20 @@ import (
 	"github.com/iris-oncall/iris/internal/program/servertest"
 )
 
-// BenchmarkLogins lets 200 people log in at the same time, each from their own address, while another client reads a page of
-// the API. It reports when the last login was answered, how many logins were throttled, and the slowest of the other
-// requests.
+// BenchmarkLogins lets 200 people log in at the same time, each from their own address, while another client reads a
+// page of the API. It reports when the last login was answered, how many logins were throttled, and the slowest of the
+// other requests.
 func BenchmarkLogins(b *testing.B) {
 	const people = 200
 	url := pgtest.URL(b)
 	db := pgtest.Open(b, url, postgres.Config{})
 	hash, err := auth.NewPasswords().Hash(b.Context(), "right password")
 	require.NoError(b, err)
-	_, err = db.Pool().Exec(b.Context(), `insert into users (name, password_hash) select 'user' || n, $1 from generate_series(1, $2::int) n`, hash, people)
+	_, err = db.Pool().Exec(b.Context(),
+		`insert into users (name, password_hash) select 'user' || n, $1 from generate_series(1, $2::int) n`, hash, people)
 	require.NoError(b, err)
-	c := config.API{Common: servertest.Common(url), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour, TrustedProxies: []string{"127.0.0.0/8"}}}
+	c := config.API{Common: servertest.Common(url), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour,
+		TrustedProxies: []string{"127.0.0.0/8"}}}
 	c.Compatibility.AnonymousReads = true
 	a, err := New(c, server.Deps{Log: zap.NewNop()})
 	require.NoError(b, err)

@@ -54,8 +54,8 @@ func (m *httpMetrics) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// compress compresses answers with gzip. Event streams are not compressed, because each event must be sent at once. Random
-// padding hides the exact length, which could reveal a secret that is on the same page as input of a client.
+// compress compresses answers with gzip. Event streams are not compressed, because each event must be sent at once.
+// Random padding hides the exact length, which could reveal a secret that is on the same page as input of a client.
 func compress() (func(http.Handler) http.Handler, error) {
 	wrap, err := gzhttp.NewWrapper(gzhttp.RandomJitter(32, 0, false), gzhttp.ContentTypeFilter(func(kind string) bool {
 		return gzhttp.DefaultContentTypeFilter(kind) && !strings.HasPrefix(kind, "text/event-stream")
@@ -64,8 +64,8 @@ func compress() (func(http.Handler) http.Handler, error) {
 }
 
 // refuseUnknownQueries refuses requests below /v1 with query parameters that the operation does not have: an ignored
-// misspelt parameter would give a wrong answer. The doors of alerts are left out: senders and the proxies before them add parameters, and
-// an alert is never refused for one. known returns the parameters of an operation.
+// misspelt parameter would give a wrong answer. The doors of alerts are left out: senders and the proxies before them
+// add parameters, and an alert is never refused for one. known returns the parameters of an operation.
 func refuseUnknownQueries(routes chi.Routes, known func(method, path string) ([]string, bool), refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

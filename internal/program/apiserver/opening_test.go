@@ -25,16 +25,19 @@ func TestIncidentsAreOpened(t *testing.T) {
 	require.Equal(t, "/v1/incidents/1", rec.Header().Get("Location"))
 	var first opened
 	require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &first))
-	require.JSONEq(t, `{"host":"db1","title":"db1 is down","severity":"critical","labels":{"team":"db"}}`, string(first.Context))
+	require.JSONEq(t, `{"host":"db1","title":"db1 is down","severity":"critical","labels":{"team":"db"}}`,
+		string(first.Context))
 	require.Equal(t, opened{1, "escalating", "pager", "demo", "db1 is down", first.Context}, first)
 
 	again := ok[opened](f, 200, "ann", "POST", "/v1/incidents", strings.Replace(body, "db1 is down", "still down", 1))
 	require.Equal(t, first, again, "an incident is open with the key")
 	f.exec(`update incidents set active = false, resolved = true`)
-	require.NotEqual(t, first.ID, ok[opened](f, 201, "ann", "POST", "/v1/incidents", body).ID, "the incident with the key is resolved")
+	require.NotEqual(t, first.ID, ok[opened](f, 201, "ann", "POST", "/v1/incidents", body).ID,
+		"the incident with the key is resolved")
 
 	long := strings.Replace(body, `"dedup_key":"db1"`, `"dedup_key":"`+strings.Repeat("あ", 255)+`"`, 1)
-	require.Equal(t, ok[opened](f, 201, "", "POST", "/v1/incidents", long).ID, ok[opened](f, 200, "", "POST", "/v1/incidents", long).ID, "the limit counts characters")
+	require.Equal(t, ok[opened](f, 201, "", "POST", "/v1/incidents", long).ID,
+		ok[opened](f, 200, "", "POST", "/v1/incidents", long).ID, "the limit counts characters")
 
 	var places [2]string
 	for i := range places {
@@ -82,7 +85,8 @@ func TestIncidentsAreRefused(t *testing.T) {
 		require.Equal(t, []string{field}, places(t, rec), bad)
 	}
 	const forOther = `{"plan":"pager","title":"t","application":"other"}`
-	require.Equal(t, 403, f.do("", "POST", "/v1/incidents", forOther).Code, "the application may not open incidents for others")
+	require.Equal(t, 403, f.do("", "POST", "/v1/incidents", forOther).Code,
+		"the application may not open incidents for others")
 	require.Equal(t, 401, f.do("nobody", "POST", "/v1/incidents", forOther).Code)
 	f.exec(`update applications set allow_other_app_incidents = true where name = 'demo'`)
 	require.Equal(t, "other", ok[opened](f, 201, "", "POST", "/v1/incidents", forOther).Application)

@@ -14,7 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/program/servertest"
 )
 
-// With authentication switched off, a server accepts only connections from its own machine, and accepts every user there.
+// With authentication switched off, a server accepts only connections from its own machine, and accepts every user
+// there.
 func TestAuthenticationIsSwitchedOffOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	databaseURL := pgtest.URL(t)
@@ -28,13 +29,15 @@ func TestAuthenticationIsSwitchedOffOnLoopbackOnly(t *testing.T) {
 	}
 	open := servertest.Common(databaseURL)
 	open.Admin.Addr = ":0"
-	_, err := New(config.API{Common: open, HTTP: config.HTTP{Addr: "127.0.0.1:0"}, Compatibility: off}, server.Deps{Log: servertest.Log(t)})
+	_, err := New(config.API{Common: open, HTTP: config.HTTP{Addr: "127.0.0.1:0"}, Compatibility: off},
+		server.Deps{Log: servertest.Log(t)})
 	require.ErrorContains(t, err, "other machines can reach")
 
 	db := pgtest.Open(t, databaseURL, postgres.Config{})
 	_, err = db.Pool().Exec(t.Context(), "insert into users (name) values ('foo')")
 	require.NoError(t, err)
-	a, err := New(config.API{Common: servertest.Common(databaseURL), HTTP: config.HTTP{Addr: "127.0.0.1:0"}, Compatibility: off}, server.Deps{Log: servertest.Log(t)})
+	a, err := New(config.API{Common: servertest.Common(databaseURL), HTTP: config.HTTP{Addr: "127.0.0.1:0"},
+		Compatibility: off}, server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
 	base := "http://" + a.Addr()
 	servertest.Background(t, a.Run)

@@ -15,15 +15,20 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// operatorRoutes returns the routes. own returns the application that the caller is confined to. wake wakes the processors of changed buckets.
+// operatorRoutes returns the routes. own returns the application that the caller is confined to. wake wakes the
+// processors of changed buckets.
 func operatorRoutes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), wake func(context.Context, buckets.Set)) []routing.Route {
 	settings := make([]pagessystem.Setting, len(c.InForce))
 	for i, set := range c.InForce {
 		settings[i] = pagessystem.Setting(set)
 	}
-	keys := pagesauth.TokenAPIDeps{Tokens: s.Tokens, Services: pagesauth.TokenServices{Store: s.Tokens, Owners: s.Owners, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
+	keys := pagesauth.TokenAPIDeps{Tokens: s.Tokens, Services: pagesauth.TokenServices{Store: s.Tokens,
+		Owners: s.Owners, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants,
+		Most: c.Tokens.PersonalMaxLife}
 	seen, verbs := changes.NewSystem(s.DB), changes.New(s.DB)
-	state := pagessystem.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Contacts: s.Contacts, Settings: settings, Version: server.Version(),
+	state := pagessystem.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Contacts: s.Contacts,
+		Settings: settings, Version: server.Version(),
 		Drains: verbs, Pauses: verbs, Messages: verbs, Own: own, Wake: wake}
-	return slices.Concat(pagesauth.TokenRoutes(keys), pagessystem.Routes(s.Statistics, own), pagessystem.APIRoutes(state))
+	return slices.Concat(pagesauth.TokenRoutes(keys), pagessystem.Routes(s.Statistics, own),
+		pagessystem.APIRoutes(state))
 }

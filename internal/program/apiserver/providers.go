@@ -24,7 +24,8 @@ func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error
 	rules := rules(c)
 	out := signon.Deps{Keys: s.Keys, Sessions: pg.NewProviderSessions(s.DB, s.Keys), PublicURL: c.PublicURL}
 	if len(c.Proxy.Networks) > 0 {
-		out.Proxy = signon.Proxy{Name: config.ProxyName, Subject: c.Proxy.SubjectHeader, User: c.Proxy.NameHeader, Email: c.Proxy.EmailHeader,
+		out.Proxy = signon.Proxy{Name: config.ProxyName, Subject: c.Proxy.SubjectHeader, User: c.Proxy.NameHeader,
+			Email:  c.Proxy.EmailHeader,
 			Groups: c.Proxy.GroupsHeader, LogoutURL: c.Proxy.LogoutURL}
 	}
 	for _, p := range c.OIDC {
@@ -32,7 +33,8 @@ func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error
 		if err != nil {
 			return out, err
 		}
-		out.Choices = append(out.Choices, signon.Choice{Name: p.Name, Label: p.Label, Issuer: p.Issuer, Provider: provider})
+		out.Choices = append(out.Choices, signon.Choice{Name: p.Name, Label: p.Label, Issuer: p.Issuer,
+			Provider: provider})
 	}
 	out.Admit = sso.New(pg.New(s.DB), rules, log).Admit
 	return out, nil
@@ -50,7 +52,8 @@ func NewProvider(p config.OIDC, publicURL string, log *zap.Logger) (*oidc.Provid
 	}
 	return oidc.New(oidc.Config{
 		Name: p.Name, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Scopes: p.Scopes, CA: ca,
-		RedirectURL: publicURL + "/login/sso/" + p.Name + "/callback", NameClaim: p.NameClaim, GroupsClaim: p.GroupsClaim,
+		RedirectURL: publicURL + "/login/sso/" + p.Name +
+			"/callback", NameClaim: p.NameClaim, GroupsClaim: p.GroupsClaim,
 		RequiredClaims: p.RequiredClaims,
 	}, log)
 }

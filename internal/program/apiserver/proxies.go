@@ -32,9 +32,10 @@ func containing(networks []string) (func(netip.Addr) bool, error) {
 	}, nil
 }
 
-// identityHeaders deletes the headers in which an authenticating proxy names people, unless the proxy itself is the peer of the connection, and
-// stores the named account in the context (wire.WithProxyAccount), for the sessions at every door. It must run before trustProxies, which
-// replaces the address of the peer. A header that occurs twice is refused: one may be the client's.
+// identityHeaders deletes the headers in which an authenticating proxy names people, unless the proxy itself is the
+// peer of the connection, and stores the named account in the context (wire.WithProxyAccount), for the sessions at
+// every door. It must run before trustProxies, which replaces the address of the peer. A header that occurs twice is
+// refused: one may be the client's.
 func identityHeaders(c config.Proxy) (func(http.Handler) http.Handler, error) {
 	isProxy, err := containing(c.Networks)
 	return func(next http.Handler) http.Handler {

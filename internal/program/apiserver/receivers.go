@@ -38,8 +38,8 @@ type Receivers struct {
 	reception  *receiving.Reception
 }
 
-// anyActive is more active incidents than an application ever has: for default plans only the opened incidents per minute
-// are limited.
+// anyActive is more active incidents than an application ever has: for default plans only the opened incidents per
+// minute are limited.
 const anyActive = 100_000
 
 // newReceivers creates the edges.
@@ -75,15 +75,16 @@ func newReceivers(cfg config.API, open legacywebhooks.Openings, s *server.Stores
 	return &Receivers{edges, old, activity, reception}, err
 }
 
-// Routes returns the routes of /v1 that open incidents, and those about integrations and heartbeats. Their handlers call wake
-// with the buckets that they changed.
+// Routes returns the routes of /v1 that open incidents, and those about integrations and heartbeats. Their handlers
+// call wake with the buckets that they changed.
 func Routes(cfg config.API, s *server.Stores, own func(ctx context.Context) (int64, string), o Opener, wake receiving.Wake, log *zap.Logger) []routing.Route {
 	return resourceRoutes(cfg, s, own, o, Previewer(cfg, s, log), wake)
 }
 
 // Previewer returns what answers what a delivery would do.
 func Previewer(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Previewer {
-	return receiving.Previewer{Chooser: chooser(cfg, s, log), Applications: s.Applications, Decoders: sources.All(), Alerts: s.Integrations}
+	return receiving.Previewer{Chooser: chooser(cfg, s, log), Applications: s.Applications, Decoders: sources.All(),
+		Alerts: s.Integrations}
 }
 
 // chooser returns what chooses the plans of events.

@@ -34,16 +34,18 @@ func (s *intakeServer) refusals() (n float64) {
 	return n
 }
 
-// TestEveryRefusalIsCountedAndShown walks all doors of intake: whatever one refuses is counted once, and shown on its integration if the sender
-// names one. Both and the log line come from one function.
+// TestEveryRefusalIsCountedAndShown walks all doors of intake: whatever one refuses is counted once, and shown on its
+// integration if the sender names one. Both and the log line come from one function.
 func TestEveryRefusalIsCountedAndShown(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
 	routes := sourceRoutes(s)
 	beats := s.add(intake.Content{Name: "beats", Type: "heartbeat", DefaultPlan: "pager"})
-	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats", operator.Heartbeat{Name: "default", Every: time.Minute}, ""))
+	require.NoError(t, s.senders.AddHeartbeat(t.Context(), "beats",
+		operator.Heartbeat{Name: "default", Every: time.Minute}, ""))
 	routes = append(routes, sourceRoute{name: "ping", path: "/v1/hooks/heartbeat/" + beats + "/unknown"})
-	owner := map[string]string{"events v2": "pagerduty", "events v1": "pagerduty", "alerts": "opsgenie", "notes": "opsgenie", "tags": "opsgenie", "ping": "beats"}
+	owner := map[string]string{"events v2": "pagerduty", "events v1": "pagerduty", "alerts": "opsgenie",
+		"notes": "opsgenie", "tags": "opsgenie", "ping": "beats"}
 	want := map[string]int64{}
 	check := func(route sourceRoute, what, body string, known bool) {
 		t.Helper()
@@ -64,7 +66,8 @@ func TestEveryRefusalIsCountedAndShown(t *testing.T) {
 		}
 	}
 	for _, route := range routes {
-		check(route, "wrong method", "", route.refusal != "pagerduty") // whose token is in the body, which is not read then
+		check(route, "wrong method", "",
+			route.refusal != "pagerduty") // whose token is in the body, which is not read then
 		wrong := route
 		wrong.authorization = "Bearer wrong"
 		if route.name == "ping" {
@@ -131,8 +134,10 @@ func TestEveryDoorDecodesItsBody(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
 	pd := s.add(intake.Content{Name: "pd", Type: "pagerduty", DefaultPlan: "pager", RatePerMinute: 6000})
-	genie := "GenieKey " + s.add(intake.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager", RatePerMinute: 6000})
-	mails := "/v1/hooks/email/" + s.add(intake.Content{Name: "mails", Type: "email", DefaultPlan: "pager", RatePerMinute: 6000})
+	genie := "GenieKey " + s.add(intake.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager",
+		RatePerMinute: 6000})
+	mails := "/v1/hooks/email/" + s.add(intake.Content{Name: "mails", Type: "email", DefaultPlan: "pager",
+		RatePerMinute: 6000})
 	v2 := `{"routing_key":"` + pd + `","event_action":"trigger","payload":{"summary":"a é","source":"x","severity":"error"}}`
 	v1 := `{"service_key":"` + pd + `","event_type":"trigger","description":"a é"}`
 	alert, mail := `{"message":"a é"}`, "From: a@b\nSubject: a é\n\nb é"
@@ -143,30 +148,40 @@ func TestEveryDoorDecodesItsBody(t *testing.T) {
 		headers    []string
 		status     int
 	}{
-		"events v2, gzip":           {"/v2/enqueue", zipped(t, v2), []string{"Content-Encoding", "gzip"}, 202},
-		"events v2, BOM":            {"/v2/enqueue", "\xef\xbb\xbf" + v2, nil, 202},
-		"events v2, UTF-16":         {"/v2/enqueue", utf16(v2), nil, 202},
-		"events v2, Latin-1":        {"/v2/enqueue", latin.Replace(v2), []string{"Content-Type", "application/json; charset=iso-8859-1"}, 202},
-		"events v1, gzip":           {"/generic/2010-04-15/create_event.json", zipped(t, v1), []string{"Content-Encoding", "gzip"}, 200},
-		"alerts, gzip":              {"/v2/alerts", zipped(t, alert), []string{"Authorization", genie, "Content-Encoding", "gzip"}, 202},
-		"alerts, Latin-1":           {"/v2/alerts", latin.Replace(alert), []string{"Authorization", genie, "Content-Type", "application/json; charset=iso-8859-1"}, 202},
+		"events v2, gzip":   {"/v2/enqueue", zipped(t, v2), []string{"Content-Encoding", "gzip"}, 202},
+		"events v2, BOM":    {"/v2/enqueue", "\xef\xbb\xbf" + v2, nil, 202},
+		"events v2, UTF-16": {"/v2/enqueue", utf16(v2), nil, 202},
+		"events v2, Latin-1": {"/v2/enqueue", latin.Replace(v2),
+			[]string{"Content-Type", "application/json; charset=iso-8859-1"}, 202},
+		"events v1, gzip": {"/generic/2010-04-15/create_event.json", zipped(t, v1),
+			[]string{"Content-Encoding", "gzip"}, 200},
+		"alerts, gzip": {"/v2/alerts", zipped(t, alert),
+			[]string{"Authorization", genie, "Content-Encoding", "gzip"}, 202},
+		"alerts, Latin-1": {"/v2/alerts", latin.Replace(alert),
+			[]string{"Authorization", genie, "Content-Type", "application/json; charset=iso-8859-1"}, 202},
 		"mail, Latin-1 of the mail": {mails, typed, []string{"Content-Type", "message/rfc822"}, 200},
-		"mail, Latin-1 twice":       {mails, typed, []string{"Content-Type", "message/rfc822; charset=iso-8859-1"}, 200},
-		"mail, Latin-1":             {mails, latin.Replace(mail), []string{"Content-Type", "message/rfc822; charset=iso-8859-1"}, 200},
-		"mail, UTF-16":              {mails, utf16(mail), nil, 200},
-		"mail, UTF-16 twice":        {mails, utf16("From: a@b\nSubject: a é\nContent-Type: text/plain; charset=utf-16\n\nb é"), []string{"Content-Type", "message/rfc822; charset=utf-16"}, 200},
-		"mail, gzip":                {mails, zipped(t, mail), []string{"Content-Encoding", "gzip"}, 200},
+		"mail, Latin-1 twice": {mails, typed, []string{"Content-Type", "message/rfc822; charset=iso-8859-1"},
+			200},
+		"mail, Latin-1": {mails, latin.Replace(mail),
+			[]string{"Content-Type", "message/rfc822; charset=iso-8859-1"}, 200},
+		"mail, UTF-16": {mails, utf16(mail), nil, 200},
+		"mail, UTF-16 twice": {mails,
+			utf16("From: a@b\nSubject: a é\nContent-Type: text/plain; charset=utf-16\n\nb é"), []string{"Content-Type",
+				"message/rfc822; charset=utf-16"}, 200},
+		"mail, gzip": {mails, zipped(t, mail), []string{"Content-Encoding", "gzip"}, 200},
 	} {
 		code, answer := s.deliver(c.path, c.body, c.headers...)
 		require.Equal(t, c.status, code, "%s: %s", name, answer)
 		column := `coalesce(context->>'subject', context->'payload'->>'summary', context->>'message', context->>'description')`
-		require.Equal(t, "a é", s.one(`select `+column+` from incident_contexts order by incident_id desc limit 1`), name)
+		require.Equal(t, "a é", s.one(`select `+column+` from incident_contexts order by incident_id desc limit 1`),
+			name)
 		if c.path == mails {
 			require.Equal(t, "b é", s.one(`select context->>'body' from incident_contexts order by incident_id desc limit 1`), name)
 		}
 		s.exec(`update incidents set resolved = true, active = false`)
 	}
-	code, answer := s.deliver("/v2/enqueue", zipped(t, `{"x":"`+strings.Repeat("x", 1<<20)+`"}`), "Content-Encoding", "gzip")
+	code, answer := s.deliver("/v2/enqueue", zipped(t, `{"x":"`+strings.Repeat("x", 1<<20)+`"}`), "Content-Encoding",
+		"gzip")
 	require.Equal(t, http.StatusRequestEntityTooLarge, code, answer)
 	code, answer = s.deliver("/v2/enqueue", "\x1f\x8b broken", "Content-Encoding", "gzip")
 	require.Equal(t, http.StatusBadRequest, code, answer)
@@ -184,7 +199,8 @@ func TestASignatureCoversThePackedBody(t *testing.T) {
 	for signed, want := range map[string]int{body: 200, alertmanagerGroup: 401} {
 		mac := hmac.New(sha256.New, []byte("secret"))
 		_, _ = mac.Write([]byte(signed))
-		code, answer := s.deliver("/v1/hooks/grafana/"+token, body, "Content-Encoding", "gzip", "X-Grafana-Alerting-Signature", hex.EncodeToString(mac.Sum(nil)))
+		code, answer := s.deliver("/v1/hooks/grafana/"+token, body, "Content-Encoding", "gzip",
+			"X-Grafana-Alerting-Signature", hex.EncodeToString(mac.Sum(nil)))
 		require.Equal(t, want, code, answer)
 	}
 	require.Equal(t, "1", s.one(`select count(*)::text from incidents`))

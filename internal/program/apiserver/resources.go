@@ -17,9 +17,11 @@ import (
 // Opener opens incidents.
 type Opener = pages.Opener
 
-// resourceRoutes returns the routes. own returns the application that the caller is confined to. o opens the incidents that applications and people ask for.
+// resourceRoutes returns the routes. own returns the application that the caller is confined to. o opens the incidents
+// that applications and people ask for.
 func resourceRoutes(c config.API, s *server.Stores, own func(ctx context.Context) (int64, string), o Opener, p receiving.Previewer, wake receiving.Wake) []routing.Route {
-	senders := pages.APIDeps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
+	senders := pages.APIDeps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications,
+		Types: sources.Types(), Previewer: p}
 	open := pages.OpeningDeps{Opener: o, Incidents: s.Incidents, Wake: wake}
 	return slices.Concat(pages.OpeningRoutes(open), operatorRoutes(c, s, own, wake), pages.Routes(senders), pages.HeartbeatRoutes(pages.HeartbeatDeps{
 		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: pages.Editable(senders), Own: own,

@@ -50,7 +50,8 @@ func TestPlansAreSavedInVersions(t *testing.T) {
 	require.Equal(t, 200, rec.Code, rec.Body)
 	require.NotEqual(t, first, rec.Header().Get("ETag"))
 	require.Contains(t, rec.Body.String(), `"name":"Disk"`)
-	require.Equal(t, 412, f.do("ann", "PUT", "/v1/plans/disk", plan("", step()), "If-Match", first).Code, "somebody saved meanwhile")
+	require.Equal(t, 412, f.do("ann", "PUT", "/v1/plans/disk", plan("", step()), "If-Match", first).Code,
+		"somebody saved meanwhile")
 	require.Equal(t, 200, f.do("ann", "PUT", "/v1/plans/disk", plan("", step()), "If-Match", "*").Code)
 	require.Equal(t, 200, f.do("bob", "PUT", "/v1/plans/disk", plan("", step())).Code, "a teammate may")
 	require.Equal(t, 404, f.do("ann", "PUT", "/v1/plans/none", plan("", step())).Code)
@@ -76,7 +77,8 @@ func TestConditionsAndSettingsOfPlans(t *testing.T) {
 	require.JSONEq(t, changed, rec.Body.String())
 	require.Equal(t, 200, f.do("ann", "PUT", "/v1/plans/disk", plan("", step(), step())).Code)
 	require.JSONEq(t, changed, f.do("", "GET", path, "").Body.String(), "a new version keeps the settings")
-	require.Contains(t, f.do("ann", "GET", "/v1/plans/disk", "").Body.String(), `"conditions":[]`, "the content is replaced")
+	require.Contains(t, f.do("ann", "GET", "/v1/plans/disk", "").Body.String(), `"conditions":[]`,
+		"the content is replaced")
 	require.JSONEq(t, standard, f.do("ann", "PUT", path, `{}`).Body.String())
 	for body, want := range map[string]string{`{"repeat":11}`: "#/repeat", `{"repeat":-1}`: "#/repeat", `{"repeat":"x"}`: "#/repeat", `{"delay_seconds":86401}`: "#/delay_seconds",
 		`{"acknowledgement_timeout_seconds":59}`: "#/acknowledgement_timeout_seconds", `{"notify_owner":"fax"}`: "#/notify_owner", `{"resolved_notice":{"drop":true}}`: "#/resolved_notice",
@@ -107,24 +109,28 @@ func TestInvalidPlansAreRefused(t *testing.T) {
 		plan(`"name":"x","tracking":{"mode":"fax","destination":"d","templates":{}},`, step()): "#/tracking/mode",
 		plan(`"name":"x",`, step(), step("high", "loud")):                                      "#/steps/1/0/priority",
 		plan(`"name":"x",`, step("bob", "none")):                                               "#/steps/0/0/target/name",
-		plan(`"name":"x",`, step("user", "none")):                                              "#/steps/0/0/target/role",
-		plan(`"name":"x",`, step("user", "team")):                                              "#/steps/0/0/target/role",
-		plan(`"name":"x",`, step("words", "none")):                                             "#/steps/0/0/template",
-		plan(`"name":"x",`, step("60", "-1")):                                                  "#/steps/0/0/wait_seconds",
-		plan(`"name":"x",`, step(`"repeat"`, `"dynamic_index":0,"repeat"`)):                    "#/steps/0/0/target",
-		plan(`"name":"x","conditions":[{"step":2,"windows":[{}]}],`, step()):                   "#/conditions/0/step",
-		plan(`"name":"x","conditions":[{"step":1,"windows":[]}],`, step()):                     "#/conditions",
-		plan(`"name":"x","conditions":[{"step":1,"windows":[{"days":["x"]}]}],`, step()):       "#/conditions",
-		plan(`"name":"x","conditions":[{"step":1,"team":"no","windows":[{}]}],`, step()):       "#/conditions",
-		plan(`"name":"x",`, step("60", "90000")):                                               "#/steps",
+		plan(`"name":"x",`, step("user",
+			"none")): "#/steps/0/0/target/role",
+		plan(`"name":"x",`, step("user",
+			"team")): "#/steps/0/0/target/role",
+		plan(`"name":"x",`, step("words", "none")):                                       "#/steps/0/0/template",
+		plan(`"name":"x",`, step("60", "-1")):                                            "#/steps/0/0/wait_seconds",
+		plan(`"name":"x",`, step(`"repeat"`, `"dynamic_index":0,"repeat"`)):              "#/steps/0/0/target",
+		plan(`"name":"x","conditions":[{"step":2,"windows":[{}]}],`, step()):             "#/conditions/0/step",
+		plan(`"name":"x","conditions":[{"step":1,"windows":[]}],`, step()):               "#/conditions",
+		plan(`"name":"x","conditions":[{"step":1,"windows":[{"days":["x"]}]}],`, step()): "#/conditions",
+		plan(`"name":"x","conditions":[{"step":1,"team":"no","windows":[{}]}],`, step()): "#/conditions",
+		plan(`"name":"x",`, step("60", "90000")):                                         "#/steps",
 	} {
 		rec := f.do("ann", "POST", "/v1/plans", body)
 		require.Equal(t, 400, rec.Code, "%s: %s", body, rec.Body)
 		require.Equal(t, []string{want}, places(t, rec), "%s: %s", body, rec.Body)
 	}
-	require.Equal(t, []string{"#/creator"}, places(t, f.do("", "POST", "/v1/plans", plan(`"name":"x",`, step()))), "an application is no person")
+	require.Equal(t, []string{"#/creator"}, places(t, f.do("", "POST", "/v1/plans", plan(`"name":"x",`, step()))),
+		"an application is no person")
 	require.Equal(t, 201, f.do("", "POST", "/v1/plans", plan(`"name":"x","creator":"bob",`, step())).Code)
-	require.Equal(t, 401, f.do("ann", "POST", "/v1/plans", plan(`"name":"y","creator":"bob",`, step())).Code, "not in the name of others")
+	require.Equal(t, 401, f.do("ann", "POST", "/v1/plans", plan(`"name":"y","creator":"bob",`, step())).Code,
+		"not in the name of others")
 }
 
 func TestTemplatesAreSavedInVersions(t *testing.T) {
@@ -181,10 +187,12 @@ func TestApplicationsAreChanged(t *testing.T) {
 		require.Contains(t, rec.Body.String(), part)
 	}
 	require.Equal(t, 412, f.do("ann", "PUT", "/v1/applications/new", settings, "If-Match", tag).Code)
-	rec = f.do("bob", "PUT", "/v1/applications/new", `{"modes":["sms","email"],"owners":[]}`, "If-Match", rec.Header().Get("ETag"))
+	rec = f.do("bob", "PUT", "/v1/applications/new", `{"modes":["sms","email"],"owners":[]}`, "If-Match",
+		rec.Header().Get("ETag"))
 	require.Equal(t, 200, rec.Code, rec.Body)
 	require.Contains(t, rec.Body.String(), `"owners":["bob"]`, "an owner stays one")
-	require.Equal(t, 403, f.do("bob", "PUT", "/v1/applications/new", `{"modes":["call"]}`).Code, "administrators choose the modes")
+	require.Equal(t, 403, f.do("bob", "PUT", "/v1/applications/new", `{"modes":["call"]}`).Code,
+		"administrators choose the modes")
 	for body, want := range map[string]string{
 		`{"variables":[""]}`:                "#/variables/0",
 		`{"title_variable":"x"}`:            "#/title_variable",
@@ -209,7 +217,8 @@ func TestNotificationsAreSent(t *testing.T) {
 	f := newFixture(t)
 	f.exec(`insert into user_contacts (user_id, mode, destination) select id, 'email', name || '@example.com' from users;
 		insert into application_modes (application_id, mode) select id, 'email' from applications where name = 'demo'`)
-	rec := f.do("", "POST", "/v1/notifications", `{"targets":[{"role":"team","name":"ops"},{"role":"literal_target","name":"x@example.com","hidden":true}],
+	rec := f.do("", "POST", "/v1/notifications",
+		`{"targets":[{"role":"team","name":"ops"},{"role":"literal_target","name":"x@example.com","hidden":true}],
 		"subject":"s","body":"b","mode":"email"}`)
 	require.Equal(t, 201, rec.Code, rec.Body)
 	at := rec.Header().Get("Location")
@@ -219,7 +228,8 @@ func TestNotificationsAreSent(t *testing.T) {
 	}](f, 200, "", "GET", "/v1/messages?notification_id="+strings.TrimPrefix(at, "/v1/notifications/"), "")
 	require.Len(t, found.Items, 3)
 	for range 2 {
-		rec := f.do("", "POST", "/v1/notifications", `{"targets":[{"role":"user","name":"ann"}],"subject":"once","body":"b","priority":"high"}`, "Idempotency-Key", "k")
+		rec := f.do("", "POST", "/v1/notifications",
+			`{"targets":[{"role":"user","name":"ann"}],"subject":"once","body":"b","priority":"high"}`, "Idempotency-Key", "k")
 		require.Equal(t, 201, rec.Code, rec.Body)
 	}
 	require.Len(t, ok[struct{ Items []any }](f, 200, "", "GET", "/v1/notifications", "").Items, 2)

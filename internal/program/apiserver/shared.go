@@ -75,8 +75,10 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
 	s.Sessions = s.Sessions.WithIdle(a.cfg.HTTP.SessionIdle)
 	s.sessions = login.NewSessions(a.cfg, s.Sessions, a.errors.Write)
-	s.strict = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens).WithRecentLogin(a.cfg.HTTP.SessionConfirm)
-	s.authenticator = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens).WithRecentLogin(a.cfg.HTTP.SessionConfirm)
+	s.strict = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey,
+		a.errors).WithTokens(s.Tokens).WithRecentLogin(a.cfg.HTTP.SessionConfirm)
+	s.authenticator = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey,
+		a.errors).WithTokens(s.Tokens).WithRecentLogin(a.cfg.HTTP.SessionConfirm)
 	if a.cfg.Compatibility.DisableAuth {
 		s.authenticator = s.authenticator.WithoutVerification()
 	}
@@ -92,22 +94,28 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		return nil, err
 	}
 	s.acceptor = accept.New(accept.Deps{
-		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit, dummy), Load: s.load, DummyRoles: dummy, Region: s.Region, Clock: s.Clock,
+		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit,
+			dummy), Load: s.load, DummyRoles: dummy, Region: s.Region, Clock: s.Clock,
 	})
 	s.caches = irisapi.NewCaches(s.Statistics)
 	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, operator.SimulatorConfig{ListLimit: listLimit, PerDay: a.cfg.QuietTime.CallsAndTextsPerDay, DummyRoles: dummy}); err != nil {
 		return nil, err
 	}
 	s.silences = s.Silences(s.notifier.Wake, a.log)
-	s.plans = catalog.NewPlans(catalog.PlanDeps{Store: s.Stores.Plans, Authors: s.authors(), Owners: s.Owners, Syntax: messages.CheckSyntax,
-		Simulator: operator.NewSimulations(s.simulator, a.db, s.Applications), MaxLength: a.cfg.MaxPlanLength, ListLimit: listLimit, CatchAll: a.cfg.Intake.CatchAllPlan})
-	s.templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(), Owners: s.Owners, Syntax: messages.CheckSyntax})
+	s.plans = catalog.NewPlans(catalog.PlanDeps{Store: s.Stores.Plans, Authors: s.authors(), Owners: s.Owners,
+		Syntax: messages.CheckSyntax,
+		Simulator: operator.NewSimulations(s.simulator, a.db,
+			s.Applications), MaxLength: a.cfg.MaxPlanLength, ListLimit: listLimit, CatchAll: a.cfg.Intake.CatchAllPlan})
+	s.templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(),
+		Owners: s.Owners, Syntax: messages.CheckSyntax})
 	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
 	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
 	pagessilences.Mount(s.typed, s.silences)
-	pagescatalog.Mount(s.typed, s.plans, s.templates, catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners, Owners: s.Owners,
-		Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
+	pagescatalog.Mount(s.typed, s.plans, s.templates,
+		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,
+			Owners:    s.Owners,
+			Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -123,7 +131,8 @@ func (s *apiShared) irisParts() irisapi.Deps {
 	reached, rule := s.reached(), reach.Rule{Openings: open}
 	tags := irisapi.Tags{Names: c.Tags, Store: s.Tags}
 	return irisapi.Deps{
-		Mount: routing.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent, Once: s.keys.Once, Observe: s.requests.Observe},
+		Mount: routing.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent,
+			Once: s.keys.Once, Observe: s.requests.Observe},
 		Applications: irisapi.ApplicationsDeps{
 			Applications: s.Applications, Changes: s.Applications, Keys: s.Applications, Limits: s.Applications,
 			Statistics: s.caches.Statistics, Tags: tags,
@@ -134,11 +143,13 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			Authors: s.authors(), Openings: open, Tags: tags,
 		},
 		Incidents: irisapi.IncidentsDeps{
-			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, People: s.Users,
+			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule,
+				Store: s.Messages, OnCallNow: s.People.OnCallNow}, People: s.Users,
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications, Wake: s.notifier.Wake,
 		},
-		Messages: irisapi.MessagesDeps{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
-		Opening:  irisapi.OpeningDeps{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
+		Messages: irisapi.MessagesDeps{Messages: reach.Messages{Rule: rule, Store: s.Messages,
+			OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
+		Opening: irisapi.OpeningDeps{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
 		People: irisapi.PeopleDeps{
 			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
 			Devices: s.Settings, Acceptor: s.acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
@@ -160,7 +171,8 @@ func (s *apiShared) reached() reach.Incidents {
 
 // opener returns what opens the incidents that applications and people ask for.
 func (s *apiShared) opener() opening.Opener {
-	return opening.Opener{Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load, Rates: s.rates}
+	return opening.Opener{Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications,
+		Lookups: s.Notifications, Load: s.load, Rates: s.rates}
 }
 
 // calendarEdge returns what the two calendar APIs share.
@@ -213,14 +225,20 @@ func (s *apiShared) v1Parts() V1Deps {
 		Once: s.keys.Once, Typed: s.typed,
 		Incidents: pagesincidents.APIDeps{Incidents: reached, People: s.Users, Wake: s.notifier.Wake,
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
-		Messages: pagesmessages.Deps{Messages: reach.Messages{Rule: rule, Store: s.Messages, OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests}, Wake: s.notifier.Wake,
+		Messages: pagesmessages.Deps{Messages: reach.Messages{Rule: rule, Store: s.Messages,
+			OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests},
+			Wake:     s.notifier.Wake,
 			Acceptor: &acceptor, Reached: reached.Check},
 		Configuration: pagescatalog.ConfigurationDeps{
-			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached, Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
+			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached,
+				Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
-		Integrations: append(WithAccounts(s.cfg, s.Stores, Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log)),
+		Integrations: append(WithAccounts(s.cfg, s.Stores, Routes(s.cfg, s.Stores, rule.Own, s.opener(),
+			s.notifier.Wake, s.log)),
 			routing.Post("/v1/templates/preview", routing.Write, Preview(s.Stores, s.cfg.PublicURL))),
-		People: pagesusers.Deps{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications), Region: s.Region},
+		People: pagesusers.Deps{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB),
+			Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB,
+				s.Applications), Region: s.Region},
 		Calendar: pagesoncall.Deps{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,
@@ -231,7 +249,8 @@ func (s *apiShared) v1Parts() V1Deps {
 
 // receivers creates the edges that take alerts.
 func (s *apiShared) receivers() (*Receivers, error) {
-	return newReceivers(s.cfg, openings(s.cfg), s.Stores, Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies}, s.notifier.Wake, s.errors, s.log, s.reg)
+	return newReceivers(s.cfg, openings(s.cfg), s.Stores, Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies},
+		s.notifier.Wake, s.errors, s.log, s.reg)
 }
 
 // responses creates the edge that takes answers. asset returns the address of a static file for its pagescatalog.
@@ -249,7 +268,8 @@ func (s *apiShared) responses(asset func(string) string) (*answers.Responses, er
 		Mail: answers.MailParts{
 			Mailboxes: s.Responses, Openers: s.Incidents, Applications: s.Applications, Plans: s.Plans, Load: s.load, Rates: s.rates, Notifications: s.Notifications,
 		},
-		Slack: answers.SlackParts{Posted: s.Responses, Pressed: s.callbacks.SlackPressed, Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
+		Slack: answers.SlackParts{Posted: s.Responses, Pressed: s.callbacks.SlackPressed,
+			Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
 		Twilio: answers.TwilioParts{
 			PublicURL: s.cfg.PublicURL, Valid: s.callbacks.ValidTwilio, Receipt: s.callbacks.TwilioReceipt, Receipts: s.Receipts,
 			Reveal: s.Keys.RevealTo,

@@ -33,11 +33,16 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Cont
 	store := pg.New(db)
 	a := mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
 	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
-	authors := catalog.Authors{People: pgusers.NewUsers(db), Teams: pgcatalog.NewOwners(db), Teammates: pgusers.NewUsers(db).Teammates}
-	pagescatalog.Mount(a, catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax, MaxLength: 24 * time.Hour}),
-		catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax}),
-		catalog.NewApplications(catalog.ApplicationDeps{Store: apps, People: authors.People, Teams: authors.Teams, Owners: pgcatalog.NewOwners(db), Fallbacks: pgescalation.NewDirectory(db).Applications}))
-	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake, zap.NewNop())))
+	authors := catalog.Authors{People: pgusers.NewUsers(db), Teams: pgcatalog.NewOwners(db),
+		Teammates: pgusers.NewUsers(db).Teammates}
+	pagescatalog.Mount(a, catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors,
+		Owners: pgcatalog.NewOwners(db), Syntax: messages.CheckSyntax, MaxLength: 24 * time.Hour}),
+		catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Owners: pgcatalog.NewOwners(db),
+			Syntax: messages.CheckSyntax}),
+		catalog.NewApplications(catalog.ApplicationDeps{Store: apps, People: authors.People, Teams: authors.Teams,
+			Owners: pgcatalog.NewOwners(db), Fallbacks: pgescalation.NewDirectory(db).Applications}))
+	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake,
+		zap.NewNop())))
 	return a.Routes()
 }
 
@@ -84,7 +89,8 @@ func TestASilenceIsAddedShownChangedAndEnded(t *testing.T) {
 	require.Equal(t, "escalating", state(site))
 	require.Equal(t, []incident{{ID: disk}}, ok[pages](f, 200, "", "GET", "/v1/silences/1/incidents", "").Items)
 
-	changed := ok[silence](f, 200, "ann", "PUT", "/v1/silences/1", `{"application": "demo", "team": "ops", "from": "2030-01-31T08:00:00Z", "to": "2030-01-31T09:00:00Z", "comment": "later"}`)
+	changed := ok[silence](f, 200, "ann", "PUT", "/v1/silences/1",
+		`{"application": "demo", "team": "ops", "from": "2030-01-31T08:00:00Z", "to": "2030-01-31T09:00:00Z", "comment": "later"}`)
 	require.Equal(t, "planned", changed.State)
 	require.Nil(t, changed.Match)
 	require.Equal(t, "ops", *changed.Team)
@@ -102,9 +108,11 @@ func TestASilenceIsAddedShownChangedAndEnded(t *testing.T) {
 		return s.To.Sub(now).Round(time.Minute)
 	}
 	running := time.Now().Add(-3 * time.Hour).UTC().Format(time.RFC3339)
-	require.Equal(t, 2*time.Hour, ends(`{"application": "demo", "team": "ops", "from": "`+running+`", "ends_in_seconds": 7200, "comment": "on"}`))
+	require.Equal(t, 2*time.Hour, ends(`{"application": "demo", "team": "ops", "from": "`+running+
+		`", "ends_in_seconds": 7200, "comment": "on"}`))
 	require.Equal(t, time.Hour, ends(`{"application": "demo", "team": "ops", "from": "2030-01-31T08:00:00Z", "ends_in_seconds": 3600, "comment": "later"}`))
-	require.Zero(t, ends(`{"application": "demo", "team": "ops", "from": "`+running+`", "ends_in_seconds": 0, "comment": "until now"}`))
+	require.Zero(t, ends(`{"application": "demo", "team": "ops", "from": "`+running+
+		`", "ends_in_seconds": 0, "comment": "until now"}`))
 
 	require.Equal(t, http.StatusNoContent, f.do("ann", "DELETE", "/v1/silences/1", "").Code)
 	require.Equal(t, http.StatusConflict, f.do("ann", "DELETE", "/v1/silences/1", "").Code)
@@ -120,10 +128,12 @@ func TestASilenceIsAddedShownChangedAndEnded(t *testing.T) {
 func TestNullMembersOfASilenceAreNotGiven(t *testing.T) {
 	t.Parallel()
 	f := withOwner(t)
-	made := ok[silence](f, 201, "ann", "POST", "/v1/silences", `{"match": null, "application": "demo", "plan": null, "team": null, "from": null, "to": null,
+	made := ok[silence](f, 201, "ann", "POST", "/v1/silences",
+		`{"match": null, "application": "demo", "plan": null, "team": null, "from": null, "to": null,
 		"for_seconds": null, "ends_in_seconds": 60, "recurrence": null, "zone": null, "comment": "upgrade"}`)
 	require.Equal(t, time.Minute, made.To.Sub(made.From))
-	foreseen := ok[struct{ Recent int }](f, 200, "ann", "POST", "/v1/silences/preview", `{"match": null, "application": "demo", "plan": null}`)
+	foreseen := ok[struct{ Recent int }](f, 200, "ann", "POST", "/v1/silences/preview",
+		`{"match": null, "application": "demo", "plan": null}`)
 	require.Zero(t, foreseen.Recent)
 }
 
@@ -159,7 +169,8 @@ func TestBadSilencesAreRefusedWithTheirField(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, rec.Code, body)
 		require.Contains(t, rec.Body.String(), want, body)
 	}
-	require.Equal(t, http.StatusForbidden, f.do("bob", "POST", "/v1/silences", upgrade).Code, "bob does not own the application")
+	require.Equal(t, http.StatusForbidden, f.do("bob", "POST", "/v1/silences", upgrade).Code,
+		"bob does not own the application")
 	require.Equal(t, http.StatusForbidden, f.do("", "POST", "/v1/silences", upgrade).Code, "a program without a person")
 	for _, path := range []string{"/v1/silences/7", "/v1/silences/x", "/v1/silences/0", "/v1/silences/7/incidents"} {
 		require.Equal(t, http.StatusNotFound, f.do("", "GET", path, "").Code, path)
@@ -176,7 +187,8 @@ func TestASilenceWithAKeyIsAddedOnce(t *testing.T) {
 	for range 2 {
 		rec := f.do("ann", "POST", "/v1/silences", upgrade, "Idempotency-Key", "k1")
 		require.Equal(t, http.StatusCreated, rec.Code, rec.Body)
-		require.Contains(t, rec.Body.String(), `"hidden_incidents":1`, "what it hides is hidden in the same transaction")
+		require.Contains(t, rec.Body.String(), `"hidden_incidents":1`,
+			"what it hides is hidden in the same transaction")
 	}
 	require.Len(t, ok[silencePage](f, 200, "", "GET", "/v1/silences", "").Items, 1)
 	require.Equal(t, "silenced", ok[incident](f, 200, "", "GET", fmt.Sprintf("/v1/incidents/%d", disk), "").State)

@@ -20,12 +20,14 @@ import (
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
 
-// TestCompatibilitySettingsDoNotAffectV1 sets every compatibility setting that weakens the older APIs. The routes below /v1
-// still refuse requests without valid credentials, except the routes of the calendar.
+// TestCompatibilitySettingsDoNotAffectV1 sets every compatibility setting that weakens the older APIs. The routes below
+// /v1 still refuse requests without valid credentials, except the routes of the calendar.
 func TestCompatibilitySettingsDoNotAffectV1(t *testing.T) {
 	t.Parallel()
-	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
-		Compatibility: config.Compatibility{AnonymousReads: true, ChangeAnyPlan: true, ApplicationsClaimForAnyone: true, SessionsActForAnyone: true,
+	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)),
+		HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
+		Compatibility: config.Compatibility{AnonymousReads: true, ChangeAnyPlan: true,
+			ApplicationsClaimForAnyone: true, SessionsActForAnyone: true,
 			DisableAuth: true, OncallAnonymousReads: true, TeamAdminsEditMembers: true, OncallDebugAuth: true, DummyRoles: true}}, server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
 	servertest.Background(t, a.Run)

@@ -19,7 +19,8 @@ import (
 // A crash between the silence and the stored answer would let the repeated request add a second silence.
 func TestASilenceIsPartOfItsUnit(t *testing.T) {
 	t.Parallel()
-	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
+	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)),
+		HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
 		server.Deps{Log: zap.NewNop()})
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -28,10 +29,12 @@ func TestASilenceIsPartOfItsUnit(t *testing.T) {
 	})
 	s, err := a.share(pgtest.Installation(t, a.db))
 	require.NoError(t, err)
-	_, unit, err := s.idempotency.Begin(t.Context(), operation.ReplayKey{ApplicationID: 1, Route: "POST /", Key: "k", BodyHash: []byte{1}})
+	_, unit, err := s.idempotency.Begin(t.Context(), operation.ReplayKey{ApplicationID: 1, Route: "POST /", Key: "k",
+		BodyHash: []byte{1}})
 	require.NoError(t, err)
 	t.Cleanup(func() { unit.Close(t.Context()) })
-	draft := silences.Draft{Content: silences.Content{Scope: silences.Scope{Match: `a="b"`}, To: time.Now().Add(time.Hour), Comment: "c"}}
+	draft := silences.Draft{Content: silences.Content{Scope: silences.Scope{Match: `a="b"`},
+		To: time.Now().Add(time.Hour), Comment: "c"}}
 	ann := operation.Actor{Name: "ann", Role: operation.Admin}
 	made, err := s.silences.Create.Do(unit.Context(t.Context()), ann, draft)
 	require.NoError(t, err)

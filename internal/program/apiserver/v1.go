@@ -34,7 +34,8 @@ type V1Deps struct {
 	Integrations []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
-	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of Oncall's API.
+	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of
+	// Oncall's API.
 	CalendarAuthenticator *pagesoncall.Authenticator
 	// Once runs requests with an Idempotency-Key once.
 	Once   func(http.Handler) http.Handler
@@ -56,7 +57,8 @@ func NewV1(d V1Deps) (*V1, error) {
 
 // Routes mounts the API on a router, which should use wire.TrimSlash.
 func (a *V1) Routes(r chi.Router) {
-	ofCalendar := routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: pagesoncall.Plain,
+	ofCalendar := routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified,
+		Admit: a.Calendar.Admit, Translate: pagesoncall.Plain,
 		Observe: a.Observe, Options: true}
 	ofCalendar.Routes(r, pagesoncall.Routes(a.Calendar))
 	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Once,
@@ -66,7 +68,8 @@ func (a *V1) Routes(r chi.Router) {
 
 // table returns the routes, except those of the calendar.
 func (a *V1) table() []routing.Route {
-	return slices.Concat(pagescatalog.RemovalRoutes(a.Configuration), pagesincidents.Routes(a.Incidents), a.Typed.Routes(), a.Integrations,
+	return slices.Concat(pagescatalog.RemovalRoutes(a.Configuration), pagesincidents.Routes(a.Incidents),
+		a.Typed.Routes(), a.Integrations,
 		pagesmessages.Routes(a.Messages), pages.APIRoutes(a.People))
 }
 

@@ -13,7 +13,8 @@ var versioned = map[string]string{
 	"template": `{"content":[{"application":"demo","mode":"email","subject":"s","body":"b"}]}`,
 }
 
-// saveTwice saves two versions of an object with the name disk, and returns the path of the object and the tags of the versions.
+// saveTwice saves two versions of an object with the name disk, and returns the path of the object and the tags of the
+// versions.
 func saveTwice(f *fixture, kind, body string) (path, first, second string) {
 	f.Helper()
 	rec := f.do("ann", "POST", "/v1/"+kind+"s", strings.Replace(body, "{", `{"name":"Disk",`, 1))
@@ -36,14 +37,17 @@ func TestDeletionJudgesIfMatch(t *testing.T) {
 			require.Equal(t, 412, rec.Code, rec.Body)
 			require.Equal(t, "application/problem+json", rec.Header().Get("Content-Type"))
 			require.Contains(t, rec.Body.String(), "somebody changed this meanwhile")
-			require.Equal(t, 412, f.do("ann", "DELETE", path+"?force=true", "", "If-Match", first).Code, "force is about uses only")
+			require.Equal(t, 412, f.do("ann", "DELETE", path+"?force=true", "", "If-Match", first).Code,
+				"force is about uses only")
 			require.Equal(t, 200, f.do("ann", "GET", path, "").Code, "nothing was deleted")
 			require.Equal(t, 403, f.do("bob", "DELETE", path, "", "If-Match", first).Code, "the permission comes first")
 			require.Equal(t, 204, f.do("ann", "DELETE", path, "", "If-Match", first+", "+second).Code)
 			require.Equal(t, 404, f.do("ann", "DELETE", path, "", "If-Match", "*").Code)
-			require.Contains(t, f.do("ann", "GET", "/v1/audit", "").Body.String(), `"action":"`+kind+` deleted","object":"`+kind+` Disk"`)
+			require.Contains(t, f.do("ann", "GET", "/v1/audit", "").Body.String(), `"action":"`+kind+
+				` deleted","object":"`+kind+` Disk"`)
 
-			require.Equal(t, 201, f.do("ann", "POST", "/v1/"+kind+"s", strings.Replace(body, "{", `{"name":"disk",`, 1)).Code)
+			require.Equal(t, 201, f.do("ann", "POST", "/v1/"+kind+"s",
+				strings.Replace(body, "{", `{"name":"disk",`, 1)).Code)
 			require.Equal(t, 204, f.do("ann", "DELETE", path, "").Code, "If-Match is optional")
 		})
 	}
@@ -52,7 +56,8 @@ func TestDeletionJudgesIfMatch(t *testing.T) {
 		f := newFixture(t)
 		f.exec("update users set admin = true where name = 'ann'")
 		tag := f.do("ann", "POST", "/v1/applications", `{"name":"new"}`).Header().Get("ETag")
-		require.Equal(t, 200, f.do("ann", "PUT", "/v1/applications/new", `{"variables":[],"owners":["bob"]}`, "If-Match", tag).Code)
+		require.Equal(t, 200, f.do("ann", "PUT", "/v1/applications/new", `{"variables":[],"owners":["bob"]}`,
+			"If-Match", tag).Code)
 		rec := f.do("ann", "DELETE", "/v1/applications/new", "", "If-Match", tag)
 		require.Equal(t, 412, rec.Code, rec.Body)
 		require.Equal(t, "application/problem+json", rec.Header().Get("Content-Type"))
@@ -81,7 +86,8 @@ func TestActivationOfAVersion(t *testing.T) {
 			shown := f.do("", "GET", path, "")
 			require.Equal(t, first, shown.Header().Get("ETag"))
 			may := strings.NewReplacer(`"may_edit":true`, `"may_edit":false`) // of each caller
-			require.Equal(t, may.Replace(shown.Body.String()), may.Replace(activate("bob", first, 200)), "a teammate may; it is the active version already")
+			require.Equal(t, may.Replace(shown.Body.String()), may.Replace(activate("bob", first, 200)),
+				"a teammate may; it is the active version already")
 			log := f.do("", "GET", "/v1/audit", "")
 			require.Equal(t, 403, log.Code)
 			f.exec("update users set admin = true where name = 'ann'")
@@ -92,7 +98,8 @@ func TestActivationOfAVersion(t *testing.T) {
 			for _, tag := range []string{"99", "x", "1"} { // 1 is a version of another object
 				activate("ann", tag, 404)
 			}
-			require.Equal(t, 400, f.do("ann", "POST", "/v1/"+kind+"s/1/versions/1/activate", "").Code, "the path names the object, not a version")
+			require.Equal(t, 400, f.do("ann", "POST", "/v1/"+kind+"s/1/versions/1/activate", "").Code,
+				"the path names the object, not a version")
 			require.Equal(t, 400, f.do("ann", "POST", path+"/versions/1/activate", `{"active":true}`).Code)
 			for range 2 {
 				activate("ann", second, 200, "Idempotency-Key", "k", "If-Match", first)

@@ -1,5 +1,6 @@
-// Package client is a client of /v1. The command line uses it. It sends a token, turns the answers of the server into values and clear
-// errors, and follows the cursors of lists. It shares with the server only the definitions of operations.
+// Package client is a client of /v1. The command line uses it. It sends a token, turns the answers of the server into
+// values and clear errors, and follows the cursors of lists. It shares with the server only the definitions of
+// operations.
 package client
 
 import (
@@ -57,7 +58,8 @@ func Address(server string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// New returns a client. It refuses to send a token without TLS to another machine, unless the configuration is Insecure.
+// New returns a client. It refuses to send a token without TLS to another machine, unless the configuration is
+// Insecure.
 func New(cfg Config) (*Client, error) {
 	base, err := Address(cfg.URL)
 	if err != nil {
@@ -115,8 +117,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Do sends a request with in as JSON and decodes the answer into out. nil = no body, or an answer that is not read. path begins with /v1.
-// A refusal of the server is an *Error.
+// Do sends a request with in as JSON and decodes the answer into out. nil = no body, or an answer that is not read.
+// path begins with /v1. A refusal of the server is an *Error.
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
 	_, err := c.Send(ctx, method, path, in, out)
 	return err

@@ -22,14 +22,19 @@ func TestErrors(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"no credentials": {problem(401, `{"detail":"this token is not valid: it may be expired or revoked"}`), "this token is not valid: it may be expired or revoked: run iris login"},
-		"scope":          {problem(403, `{"detail":"This token lacks the scope admin"}`), "This token lacks the scope admin: use a token with it, such as of iris login --scopes"},
-		"rights":         {problem(403, `{"detail":"Only administrators may do this"}`), "Only administrators may do this"},
-		"field":          {problem(400, `{"detail":"name is empty","field":"name"}`), "name is empty"},
-		"other field":    {problem(400, `{"detail":"there is no such plan","field":"default_plan"}`), "default_plan: there is no such plan"},
-		"no JSON":        {problem(502, `<html>`), "the server answers 502 Bad Gateway"},
-		"redirect":       {problem(302, ``), "the server answers 302 Found: the address of the server is not that of Iris"},
-		"other server":   {problem(200, `<html>`), "does not answer like Iris"},
+		"no credentials": {problem(401, `{"detail":"this token is not valid: it may be expired or revoked"}`),
+			"this token is not valid: it may be expired or revoked: run iris login"},
+		"scope": {problem(403, `{"detail":"This token lacks the scope admin"}`),
+			"This token lacks the scope admin: use a token with it, such as of iris login --scopes"},
+		"rights": {problem(403, `{"detail":"Only administrators may do this"}`),
+			"Only administrators may do this"},
+		"field": {problem(400, `{"detail":"name is empty","field":"name"}`), "name is empty"},
+		"other field": {problem(400, `{"detail":"there is no such plan","field":"default_plan"}`),
+			"default_plan: there is no such plan"},
+		"no JSON": {problem(502, `<html>`), "the server answers 502 Bad Gateway"},
+		"redirect": {problem(302, ``),
+			"the server answers 302 Found: the address of the server is not that of Iris"},
+		"other server": {problem(200, `<html>`), "does not answer like Iris"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +60,8 @@ func TestWithoutServer(t *testing.T) {
 	defer s.Close()
 	api, err = New(Config{URL: s.URL})
 	require.NoError(t, err)
-	require.ErrorContains(t, api.Do(t.Context(), "GET", "/v1/tokens", nil, nil), "the certificate of "+s.URL+" is not trusted")
+	require.ErrorContains(t, api.Do(t.Context(), "GET", "/v1/tokens", nil, nil), "the certificate of "+s.URL+
+		" is not trusted")
 }
 
 func TestAddresses(t *testing.T) {

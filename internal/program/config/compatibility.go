@@ -15,14 +15,16 @@ func (l *loader) open(out *API, f file) {
 	for i, origin := range out.HTTP.AllowedOrigins {
 		u, err := url.Parse(origin)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin {
-			l.problem(l.where(index("http.allowed_origins", i)), "%q is not an origin; write it like https://portal.example.com", origin)
+			l.problem(l.where(index("http.allowed_origins", i)),
+				"%q is not an origin; write it like https://portal.example.com", origin)
 		}
 	}
 	if out.Compatibility.DisableAuth {
 		for _, a := range []struct{ path, addr string }{{"http.addr", out.HTTP.Addr}, {"admin.addr", out.Admin.Addr}} {
 			if a.addr != "" && a.addr != "off" && !loopback(a.addr) {
-				l.problem(l.where(a.path), "%q can be reached from other machines, and compatibility.disable_auth lets in every "+
-					"client; set it to 127.0.0.1:PORT, or remove disable_auth", a.addr)
+				l.problem(l.where(a.path),
+					"%q can be reached from other machines, and compatibility.disable_auth lets in every "+
+						"client; set it to 127.0.0.1:PORT, or remove disable_auth", a.addr)
 			}
 		}
 		l.warning(l.where("compatibility.disable_auth"),
@@ -36,7 +38,8 @@ func (l *loader) open(out *API, f file) {
 	out.Tags, out.InternalApplications = f.Tags, f.Internal
 	for i, name := range out.Tags {
 		if !tagName.MatchString(name) {
-			l.problem(l.where(index("tags", i)), "%q cannot be the name of a tag; use letters, digits, - and single _", name)
+			l.problem(l.where(index("tags", i)), "%q cannot be the name of a tag; use letters, digits, - and single _",
+				name)
 		}
 	}
 }
@@ -59,7 +62,8 @@ func (l *loader) intake(in Intake) Intake {
 	return in
 }
 
-// MailDomain returns the domain of the addresses of integrations of type email: the configured one, else the host of public_url; "" = any.
+// MailDomain returns the domain of the addresses of integrations of type email: the configured one, else the host of
+// public_url; "" = any.
 func (c API) MailDomain() string {
 	domain := c.Intake.SMTP.Domain
 	if u, err := url.Parse(c.PublicURL); err == nil && domain == "" && net.ParseIP(u.Hostname()) == nil && u.Hostname() != "localhost" {
@@ -68,7 +72,8 @@ func (c API) MailDomain() string {
 	return domain
 }
 
-// intakeSMTP checks the SMTP server. The addresses of integrations are secrets, so they must not pass a network in clear text.
+// intakeSMTP checks the SMTP server. The addresses of integrations are secrets, so they must not pass a network in
+// clear text.
 func (l *loader) intakeSMTP(at string, s IntakeSMTP) {
 	l.address(at+".addr", s.Addr, true)
 	switch {

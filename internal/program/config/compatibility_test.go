@@ -42,7 +42,8 @@ func TestSettingsThatWeakenAccessAreChecked(t *testing.T) {
 	require.NoError(t, err)
 	api, err := c.API()
 	require.NoError(t, err)
-	require.Equal(t, IncidentRates{MaxActive: 1000, MaxRecent: 1000, RecentLookback: 5 * time.Minute}, api.IncidentRates)
+	require.Equal(t, IncidentRates{MaxActive: 1000, MaxRecent: 1000, RecentLookback: 5 * time.Minute},
+		api.IncidentRates)
 	require.Equal(t, []string{"sender"}, api.InternalApplications)
 	var said string
 	for _, w := range c.Warnings() {

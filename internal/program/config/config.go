@@ -1,6 +1,6 @@
-// Package config reads the configuration of the two servers and of the commands: one YAML file, environment variables that
-// override it, and key_file or ..._FILE variants for secrets. An unknown key is an error. Each problem names the key, where
-// it is set, and what to do; all problems are reported together.
+// Package config reads the configuration of the two servers and of the commands: one YAML file, environment variables
+// that override it, and key_file or ..._FILE variants for secrets. An unknown key is an error. Each problem names the
+// key, where it is set, and what to do; all problems are reported together.
 //
 // It defines plain structs. Package apiserver and package processor translate them for the other packages.
 package config
@@ -35,28 +35,30 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // Common is the configuration that both servers use.
 type Common struct {
 	Database Database `koanf:"database"`
-	// PublicURL is the address of iris-api for people and vendors, without a final slash. Links in messages begin with it.
-	// "" = http://127.0.0.1:16649, which works on this machine only.
+	// PublicURL is the address of iris-api for people and vendors, without a final slash. Links in messages begin with
+	// it. "" = http://127.0.0.1:16649, which works on this machine only.
 	PublicURL string `koanf:"public_url" url:"http"`
 	// SecretKey encrypts the installation's secret in the database: at least 32 characters. "" = stored unencrypted.
 	SecretKey Secret `koanf:"secret_key"`
 	Admin     Admin  `koanf:"admin"`
 	Log       Log    `koanf:"log"`
-	// Migrate is "auto", or "never" (the default): on an older schema the server is then not ready and names the command.
+	// Migrate is "auto", or "never" (the default): on an older schema the server is then not ready and names the
+	// command.
 	Migrate string `koanf:"migrate" oneof:"never,auto" default:"never"`
 	// ShutdownTimeout bounds an orderly stop.
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s"`
 	GmailOneClick   GmailOneClick `koanf:"gmail_one_click"`
 	DefaultQuota    Quota         `koanf:"default_quota"`
 	QuietTime       QuietTime     `koanf:"quiet_time"`
-	// PhoneRegion is the country of phone numbers without a country code, in two capital letters. "" = such numbers are refused.
+	// PhoneRegion is the country of phone numbers without a country code, in two capital letters. "" = such numbers are
+	// refused.
 	PhoneRegion string `koanf:"phone_region"`
 }
 
 // QuietTime limits the pages below urgent to one person.
 type QuietTime struct {
-	// CallsAndTextsPerDay is how many calls and texts a person gets on one day. The others are sent as one digest on the
-	// next morning. 0 = no limit. People may set a limit of their own.
+	// CallsAndTextsPerDay is how many calls and texts a person gets on one day. The others are sent as one digest on
+	// the next morning. 0 = no limit. People may set a limit of their own.
 	CallsAndTextsPerDay int `koanf:"calls_and_texts_per_day"`
 }
 
@@ -71,8 +73,8 @@ type Quota struct {
 	Target     string        `koanf:"target"`      // user, team or mailing list. "" = nobody is notified
 }
 
-// GmailOneClick adds a button to incident e-mails with which Gmail acknowledges the incident. Both servers need the same
-// settings.
+// GmailOneClick adds a button to incident e-mails with which Gmail acknowledges the incident. Both servers need the
+// same settings.
 type GmailOneClick struct {
 	Enabled bool `koanf:"enabled"`
 	// Key signs the button's address: at least 16 characters.
@@ -113,13 +115,14 @@ type HTTP struct {
 	SessionIdle time.Duration `koanf:"session_idle" default:"4h"`
 	// SessionConfirm is how recent a log-in must be for dangerous changes. 0 = any.
 	SessionConfirm time.Duration `koanf:"session_confirm" default:"15m"`
-	// AllowedOrigins are the sites whose scripts may call the API (CORS), such as https://portal.example.com. Empty = none.
+	// AllowedOrigins are the sites whose scripts may call the API (CORS), such as https://portal.example.com. Empty =
+	// none.
 	AllowedOrigins []string `koanf:"allowed_origins"`
-	// BodiesInWork is how many bytes of request bodies above 256 KiB are decoded at a time; smaller ones have as much again. Decoding takes up to
-	// 50 times as much memory.
+	// BodiesInWork is how many bytes of request bodies above 256 KiB are decoded at a time; smaller ones have as much
+	// again. Decoding takes up to 50 times as much memory.
 	BodiesInWork int `koanf:"bodies_in_work" default:"25165824" range:"16777216-17179869184"`
-	// HealthcheckFile is a file whose first line is the answer of /healthcheck. If the file is missing, the answer is 404:
-	// remove it to take this process out of a load balancer. "" = always GOOD.
+	// HealthcheckFile is a file whose first line is the answer of /healthcheck. If the file is missing, the answer is
+	// 404: remove it to take this process out of a load balancer. "" = always GOOD.
 	HealthcheckFile string `koanf:"healthcheck_file"`
 	// MailboxURL is the address of the mailbox of `iris dev`, which serves /dev/mailbox. "" = none.
 	MailboxURL string `koanf:"mailbox_url" url:"http"`
@@ -133,8 +136,8 @@ type Compatibility struct {
 	ChangeAnyPlan bool `koanf:"change_any_plan"`
 	// ApplicationsClaimForAnyone lets any application that acts for nobody claim incidents in the name of any user.
 	ApplicationsClaimForAnyone bool `koanf:"applications_claim_for_anyone"`
-	// ApplicationsReachEverything lets the key of an application read and change the incidents, messages and notifications of all
-	// applications.
+	// ApplicationsReachEverything lets the key of an application read and change the incidents, messages and
+	// notifications of all applications.
 	ApplicationsReachEverything bool `koanf:"applications_reach_everything"`
 	// SessionsActForAnyone lets logged-in users act in the name of others through an application that may do so.
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
@@ -146,8 +149,8 @@ type Compatibility struct {
 	OncallAnonymousReads bool `koanf:"oncall_anonymous_reads"`
 	// TeamAdminsEditMembers lets administrators of a team change the names, contacts and activity of its members.
 	TeamAdminsEditMembers bool `koanf:"team_admins_edit_members"`
-	// OncallDebugAuth treats clients of /api/v0 without credentials as the user test_user, who may do everything. Only for
-	// loopback addresses.
+	// OncallDebugAuth treats clients of /api/v0 without credentials as the user test_user, who may do everything. Only
+	// for loopback addresses.
 	OncallDebugAuth bool `koanf:"oncall_debug_auth"`
 	// DummyRoles resolves every target to the user foo. For tests of clients.
 	DummyRoles bool `koanf:"dummy_roles"`
@@ -169,7 +172,8 @@ type IncidentRates struct {
 type Intake struct {
 	// CatchAllPlan is the plan of such alerts if the application has no default plan; "" = they are refused.
 	CatchAllPlan string `koanf:"catch_all_plan"`
-	// FallbackPerMinute limits the incidents per minute that an application opens on its default plan or on CatchAllPlan.
+	// FallbackPerMinute limits the incidents per minute that an application opens on its default plan or on
+	// CatchAllPlan.
 	FallbackPerMinute int `koanf:"fallback_per_minute" default:"60"`
 	// SMTP receives the mails of integrations of type email.
 	SMTP IntakeSMTP `koanf:"smtp"`
@@ -178,7 +182,8 @@ type Intake struct {
 // IntakeSMTP is the SMTP server of iris-api.
 type IntakeSMTP struct {
 	Addr string `koanf:"addr"` // "" = no server
-	// Domain is the domain of the recipients; "" = the host of public_url, or any domain if that is an IP address or localhost.
+	// Domain is the domain of the recipients; "" = the host of public_url, or any domain if that is an IP address or
+	// localhost.
 	Domain string `koanf:"domain"`
 	// CertFile and KeyFile have the certificate and its key for STARTTLS, in PEM. They are read for each connection.
 	CertFile string `koanf:"tls_cert_file"`
@@ -203,7 +208,8 @@ type Mobile struct {
 	Applications []string `koanf:"applications"`
 }
 
-// Gossip configures how processors notice each other's start and end quickly. They find each other through the database.
+// Gossip configures how processors notice each other's start and end quickly. They find each other through the
+// database.
 type Gossip struct {
 	// Addr to listen on (TCP and UDP); "off" = no gossip. "" = :7946, or a free port when that is taken.
 	Addr string `koanf:"addr"`
@@ -233,8 +239,8 @@ type SMTP struct {
 	Username string `koanf:"username"`
 	Password Secret `koanf:"password"`
 	ReplyTo  string `koanf:"reply_to"` // "" = from
-	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS if offered) or "none". "" = tls
-	// on port 465, starttls with a user name, else opportunistic.
+	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS if offered) or "none". "" =
+	// tls on port 465, starttls with a user name, else opportunistic.
 	TLS string `koanf:"tls" oneof:"tls,starttls,opportunistic,none"`
 	// CAFile has the accepted certificate authorities in PEM. "" = those of the system.
 	CAFile string `koanf:"ca_file"`
@@ -314,10 +320,11 @@ type Delivery struct {
 	Concurrency int `koanf:"concurrency"`
 	// DryRun stops before the vendor call: "render" (only render), "store" (everything but the call). "" = send.
 	DryRun string `koanf:"dry_run" oneof:"render,store"`
-	// SMSOverride is the text for people whose carrier blocks the text of templates; %s is replaced by the incident's id.
+	// SMSOverride is the text for people whose carrier blocks the text of templates; %s is replaced by the incident's
+	// id.
 	SMSOverride string `koanf:"sms_override_template"`
-	// RefusedNumbers are never texted or called: prefixes with a +, or whole numbers. Empty = users.DefaultRefusedNumbers;
-	// only "none" = no number is refused.
+	// RefusedNumbers are never texted or called: prefixes with a +, or whole numbers. Empty =
+	// users.DefaultRefusedNumbers; only "none" = no number is refused.
 	RefusedNumbers []string `koanf:"refused_numbers"`
 	// CallMainlandChina permits calls to +86. Otherwise they become texts that begin with MainlandChinaNotice.
 	CallMainlandChina   bool   `koanf:"call_mainland_china"`

@@ -102,8 +102,10 @@ limits:
 	require.Equal(t, "https://iris.example.com", p.PublicURL)
 	require.Equal(t, "auto", p.Migrate)
 	require.Equal(t, []SMTP{
-		{Account: Account{Account: "main", Timeout: 20 * time.Second}, Addr: "other.example.com:587", From: "Iris <iris@example.com>", Username: "iris", Password: "from-the-file", TLS: "starttls"},
-		{Account: Account{Account: "backup", Spare: true, Timeout: 5 * time.Second}, Addr: "spare.example.com:465", From: "iris@example.com", TLS: "tls"},
+		{Account: Account{Account: "main", Timeout: 20 * time.Second}, Addr: "other.example.com:587",
+			From: "Iris <iris@example.com>", Username: "iris", Password: "from-the-file", TLS: "starttls"},
+		{Account: Account{Account: "backup", Spare: true, Timeout: 5 * time.Second}, Addr: "spare.example.com:465",
+			From: "iris@example.com", TLS: "tls"},
 	}, p.SMTP)
 	require.Equal(t, "+15550199", p.Twilio[0].From)
 	require.Equal(t, Secret("12345"), p.Twilio[0].AuthToken)
@@ -183,12 +185,16 @@ func TestSecretsFromFiles(t *testing.T) {
 		env     []string
 		want    string
 	}{
-		"both in the environment": {"", []string{"IRIS_SLACK_TOKEN=x", "IRIS_SLACK_TOKEN_FILE=" + secret}, "both IRIS_SLACK_TOKEN and IRIS_SLACK_TOKEN_FILE are set"},
-		"no such file":            {"", []string{"IRIS_SLACK_TOKEN_FILE=/nowhere"}, "IRIS_SLACK_TOKEN_FILE: open /nowhere: no such file"},
-		"empty":                   {"", []string{"IRIS_SLACK_TOKEN_FILE=" + empty}, "is empty"},
-		"both in the file":        {"slack: [{token: a, token_file: " + secret + "}]", nil, "both token and token_file are set"},
-		"no such file in file":    {"slack: [{token_file: /nowhere}]", nil, "line 1 (slack[0].token_file): open /nowhere"},
-		"not a secret":            {"public_url_file: " + secret, nil, "unknown key public_url_file"},
+		"both in the environment": {"", []string{"IRIS_SLACK_TOKEN=x", "IRIS_SLACK_TOKEN_FILE=" + secret},
+			"both IRIS_SLACK_TOKEN and IRIS_SLACK_TOKEN_FILE are set"},
+		"no such file": {"", []string{"IRIS_SLACK_TOKEN_FILE=/nowhere"},
+			"IRIS_SLACK_TOKEN_FILE: open /nowhere: no such file"},
+		"empty": {"", []string{"IRIS_SLACK_TOKEN_FILE=" + empty}, "is empty"},
+		"both in the file": {"slack: [{token: a, token_file: " + secret + "}]", nil,
+			"both token and token_file are set"},
+		"no such file in file": {"slack: [{token_file: /nowhere}]", nil,
+			"line 1 (slack[0].token_file): open /nowhere"},
+		"not a secret": {"public_url_file: " + secret, nil, "unknown key public_url_file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,23 +207,28 @@ func TestSecretsFromFiles(t *testing.T) {
 func TestLoadRefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ content, want string }{
-		"unknown key":         {"\npublic_ulr: x", "line 2 (public_ulr): unknown key public_ulr; did you mean public_url?"},
-		"unknown nested key":  {"smtp:\n  - addr: a:1\n    frm: b", "line 3 (smtp[0].frm): unknown key frm; did you mean from?"},
+		"unknown key": {"\npublic_ulr: x",
+			"line 2 (public_ulr): unknown key public_ulr; did you mean public_url?"},
+		"unknown nested key": {"smtp:\n  - addr: a:1\n    frm: b",
+			"line 3 (smtp[0].frm): unknown key frm; did you mean from?"},
 		"unknown in a single": {"smtp:\n  adrr: a:1", "line 2 (smtp.adrr): unknown key adrr; did you mean addr?"},
 		"wrong case":          {"Public_URL: x", "unknown key Public_URL"},
 		"duration":            {"shutdown_timeout: 10", "line 1 (shutdown_timeout): 10 needs a unit"},
-		"duration text":       {"shutdown_timeout: 3 s", `line 1 (shutdown_timeout): "3 s" is not a duration; write it like 30s`},
-		"months":              {"history: {retention: 13 months}", "is not a duration"},
-		"too many days":       {"history: {retention: 99999d}", "is not a duration"},
-		"number":              {"database: {max_connections: many}", "line 1 (database.max_connections): must be a whole number"},
-		"switch":              {"compatibility: {anonymous_reads: maybe}", "line 1 (compatibility.anonymous_reads): must be true or false"},
-		"list for text":       {"public_url: [a, b]", "line 1 (public_url): must be a single value"},
-		"text for section":    {"database: here", "line 1 (database): must be a section"},
-		"rate":                {"limits: {modes: {sms: {rate: fast}}}", `"fast" is not a rate`},
-		"rate, no unit":       {"limits: {modes: {sms: {rate: 10}}}", "10 needs a unit, such as 10/s"},
-		"not a mapping":       {"- a", "must contain keys and values"},
-		"not yaml":            {"a: [", "line 1"},
-		"twice":               {"migrate: auto\nmigrate: never", "already defined"},
+		"duration text": {"shutdown_timeout: 3 s",
+			`line 1 (shutdown_timeout): "3 s" is not a duration; write it like 30s`},
+		"months":        {"history: {retention: 13 months}", "is not a duration"},
+		"too many days": {"history: {retention: 99999d}", "is not a duration"},
+		"number": {"database: {max_connections: many}",
+			"line 1 (database.max_connections): must be a whole number"},
+		"switch": {"compatibility: {anonymous_reads: maybe}",
+			"line 1 (compatibility.anonymous_reads): must be true or false"},
+		"list for text":    {"public_url: [a, b]", "line 1 (public_url): must be a single value"},
+		"text for section": {"database: here", "line 1 (database): must be a section"},
+		"rate":             {"limits: {modes: {sms: {rate: fast}}}", `"fast" is not a rate`},
+		"rate, no unit":    {"limits: {modes: {sms: {rate: 10}}}", "10 needs a unit, such as 10/s"},
+		"not a mapping":    {"- a", "must contain keys and values"},
+		"not yaml":         {"a: [", "line 1"},
+		"twice":            {"migrate: auto\nmigrate: never", "already defined"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -301,37 +312,51 @@ func TestProcessorRefusesWrongSettings(t *testing.T) {
 		env     []string
 		want    string
 	}{
-		"no database":            {"public_url: http://x", nil, "database.url (IRIS_DATABASE_URL): is missing"},
-		"public url":             {"public_url: iris.example.com", minimal, `line 1 (public_url): "iris.example.com" must be a URL`},
-		"public url query":       {"public_url: http://x/?a=1", minimal, "must not contain"},
-		"secret key":             {"secret_key: c2hvcnQ=", minimal, "line 1 (secret_key): must have at least 32 characters"},
-		"gossip key":             {"", append([]string{"IRIS_GOSSIP_KEY=%"}, minimal...), "IRIS_GOSSIP_KEY: must be 32 bytes"},
-		"gossip addr":            {"gossip: {addr: here}", minimal, `"here" must be host:port`},
-		"advertise":              {"gossip: {advertise: ':1'}", minimal, "has no host"},
-		"level":                  {"log: {level: wran}", minimal, "did you mean warn?"},
-		"migrate":                {"migrate: always", minimal, "use never, auto"},
-		"smtp incomplete":        {"", append([]string{"IRIS_SMTP_ADDR=mail:25"}, minimal...), "smtp[0].from (IRIS_SMTP_FROM): is missing"},
-		"smtp address":           {"smtp: {addr: mail, from: a@b.example}", minimal, `line 1 (smtp.addr): "mail" must be host:port`},
-		"smtp from":              {"smtp: {addr: 'mail:25', from: nobody}", minimal, "is not an e-mail address"},
-		"smtp tls":               {"smtp: {addr: 'mail:25', from: a@b.example, tls: ssl}", minimal, "use tls, starttls"},
-		"smtp no ca file":        {"smtp: {addr: 'mail:25', from: a@b.example, ca_file: /nowhere}", minimal, "no such file"},
-		"smtp ca file of no use": {"smtp: {addr: 'mail:25', from: a@b.example, tls: none, ca_file: /dev/null}", minimal, "contains no certificate in PEM"},
-		"smtp half a log-in":     {"smtp: {addr: 'mail:25', from: a@b.example, username: u}", minimal, "go together"},
-		"password in clear":      {"smtp: {addr: 'mail:25', from: a@b.example, username: u, password: p, tls: none}", minimal, "unencrypted"},
-		"two of one name":        {"slack: [{token: a}, {token: b, account: main}]", minimal, `"main" is used twice`},
-		"slash in account":       {"slack: [{token: a, account: a/b}]", minimal, "slashes"},
-		"slack token":            {"slack: {token: abc}", minimal, "(slack.token): is not a token of Slack"},
-		"twilio account":         {"twilio: {account_sid: AC1, auth_token: t, from: '+1'}", minimal, "(twilio.account_sid): is not an account SID"},
-		"twilio key":             {"twilio: {account_sid: AC1, key_sid: AC1, key_secret: t, from: '+1'}", minimal, "(twilio.key_sid): is not a key SID"},
-		"twilio incomplete":      {"twilio: {account_sid: AC1}", minimal, "auth_token"},
-		"twilio mode":            {"twilio: {account_sid: AC1, auth_token: t, from: '+1', modes: [email]}", minimal, "use sms, call"},
-		"webhook secret":         {"webhook: {secrets: [abc]}", minimal, "whsec_"},
-		"webhook no secret":      {"webhook: {allow_private: true}", minimal, "webhook[0].secrets[0] (IRIS_WEBHOOK_SECRET): is missing"},
-		"limit mode":             {"limits: {modes: {fax: {rate: 1/s}}}", minimal, `"fax" is not a mode`},
-		"limit account":          {"limits: {accounts: {twilio/other: {rate: 1/s}}}", minimal, "is not a configured account; known: none"},
-		"limit without rate":     {"limits: {applications: {a: {sms: {burst: 1}}}}", minimal, "rate is missing"},
-		"dry run":                {"delivery: {dry_run: yes please}", minimal, "use render, store"},
-		"long timeout":           {"slack: {token: a, timeout: 10m}", minimal, "at most 2m"},
+		"no database": {"public_url: http://x", nil, "database.url (IRIS_DATABASE_URL): is missing"},
+		"public url": {"public_url: iris.example.com", minimal,
+			`line 1 (public_url): "iris.example.com" must be a URL`},
+		"public url query": {"public_url: http://x/?a=1", minimal, "must not contain"},
+		"secret key": {"secret_key: c2hvcnQ=", minimal,
+			"line 1 (secret_key): must have at least 32 characters"},
+		"gossip key": {"", append([]string{"IRIS_GOSSIP_KEY=%"}, minimal...),
+			"IRIS_GOSSIP_KEY: must be 32 bytes"},
+		"gossip addr": {"gossip: {addr: here}", minimal, `"here" must be host:port`},
+		"advertise":   {"gossip: {advertise: ':1'}", minimal, "has no host"},
+		"level":       {"log: {level: wran}", minimal, "did you mean warn?"},
+		"migrate":     {"migrate: always", minimal, "use never, auto"},
+		"smtp incomplete": {"", append([]string{"IRIS_SMTP_ADDR=mail:25"}, minimal...),
+			"smtp[0].from (IRIS_SMTP_FROM): is missing"},
+		"smtp address": {"smtp: {addr: mail, from: a@b.example}", minimal,
+			`line 1 (smtp.addr): "mail" must be host:port`},
+		"smtp from": {"smtp: {addr: 'mail:25', from: nobody}", minimal, "is not an e-mail address"},
+		"smtp tls": {"smtp: {addr: 'mail:25', from: a@b.example, tls: ssl}", minimal,
+			"use tls, starttls"},
+		"smtp no ca file": {"smtp: {addr: 'mail:25', from: a@b.example, ca_file: /nowhere}", minimal,
+			"no such file"},
+		"smtp ca file of no use": {"smtp: {addr: 'mail:25', from: a@b.example, tls: none, ca_file: /dev/null}",
+			minimal, "contains no certificate in PEM"},
+		"smtp half a log-in": {"smtp: {addr: 'mail:25', from: a@b.example, username: u}", minimal, "go together"},
+		"password in clear": {"smtp: {addr: 'mail:25', from: a@b.example, username: u, password: p, tls: none}",
+			minimal, "unencrypted"},
+		"two of one name":  {"slack: [{token: a}, {token: b, account: main}]", minimal, `"main" is used twice`},
+		"slash in account": {"slack: [{token: a, account: a/b}]", minimal, "slashes"},
+		"slack token":      {"slack: {token: abc}", minimal, "(slack.token): is not a token of Slack"},
+		"twilio account": {"twilio: {account_sid: AC1, auth_token: t, from: '+1'}", minimal,
+			"(twilio.account_sid): is not an account SID"},
+		"twilio key": {"twilio: {account_sid: AC1, key_sid: AC1, key_secret: t, from: '+1'}", minimal,
+			"(twilio.key_sid): is not a key SID"},
+		"twilio incomplete": {"twilio: {account_sid: AC1}", minimal, "auth_token"},
+		"twilio mode": {"twilio: {account_sid: AC1, auth_token: t, from: '+1', modes: [email]}", minimal,
+			"use sms, call"},
+		"webhook secret": {"webhook: {secrets: [abc]}", minimal, "whsec_"},
+		"webhook no secret": {"webhook: {allow_private: true}", minimal,
+			"webhook[0].secrets[0] (IRIS_WEBHOOK_SECRET): is missing"},
+		"limit mode": {"limits: {modes: {fax: {rate: 1/s}}}", minimal, `"fax" is not a mode`},
+		"limit account": {"limits: {accounts: {twilio/other: {rate: 1/s}}}", minimal,
+			"is not a configured account; known: none"},
+		"limit without rate": {"limits: {applications: {a: {sms: {burst: 1}}}}", minimal, "rate is missing"},
+		"dry run":            {"delivery: {dry_run: yes please}", minimal, "use render, store"},
+		"long timeout":       {"slack: {token: a, timeout: 10m}", minimal, "at most 2m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -346,16 +371,18 @@ func TestProcessorRefusesWrongSettings(t *testing.T) {
 func TestAPIRefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ content, want string }{
-		"addr":                 {"http: {addr: '16649'}", "must be host:port"},
-		"network":              {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
-		"ttl":                  {"http: {session_ttl: -1s}", "must not be negative"},
-		"second factor":        {"auth: {second_factor: admin}", "\"admin\" is unknown; use optional, admins, everybody"},
-		"mailbox":              {"http: {mailbox_url: there}", "must be a URL"},
-		"mails without TLS":    {"intake: {smtp: {addr: ':2525'}}", "addresses of integrations are secrets"},
-		"mails half a key":     {"intake: {smtp: {addr: ':2525', tls_cert_file: /x}}", "belong together"},
-		"mails no certificate": {"intake: {smtp: {addr: ':2525', tls_cert_file: /nowhere, tls_key_file: /nowhere}}", "no such file"},
-		"mails address":        {"intake: {smtp: {addr: here}}", `"here" must be host:port`},
-		"mails size":           {"intake: {smtp: {addr: '127.0.0.1:2525', max_size: 1}}", "must be between 1024"},
+		"addr":    {"http: {addr: '16649'}", "must be host:port"},
+		"network": {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
+		"ttl":     {"http: {session_ttl: -1s}", "must not be negative"},
+		"second factor": {"auth: {second_factor: admin}",
+			"\"admin\" is unknown; use optional, admins, everybody"},
+		"mailbox":           {"http: {mailbox_url: there}", "must be a URL"},
+		"mails without TLS": {"intake: {smtp: {addr: ':2525'}}", "addresses of integrations are secrets"},
+		"mails half a key":  {"intake: {smtp: {addr: ':2525', tls_cert_file: /x}}", "belong together"},
+		"mails no certificate": {"intake: {smtp: {addr: ':2525', tls_cert_file: /nowhere, tls_key_file: /nowhere}}",
+			"no such file"},
+		"mails address": {"intake: {smtp: {addr: here}}", `"here" must be host:port`},
+		"mails size":    {"intake: {smtp: {addr: '127.0.0.1:2525', max_size: 1}}", "must be between 1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -383,9 +410,11 @@ func TestVerificationSecretsAloneAreNoVendorAccounts(t *testing.T) {
 
 func TestUnknownVariablesGiveWarnings(t *testing.T) {
 	t.Parallel()
-	c, err := load(t, "", append([]string{"IRIS_SMTP_ADR=x", "IRIS_STATE_DIR=x", "IRIS_SERVICE_HOST=x", "IRIS_PORT_80_TCP=x"}, minimal...)...)
+	c, err := load(t, "", append([]string{"IRIS_SMTP_ADR=x", "IRIS_STATE_DIR=x", "IRIS_SERVICE_HOST=x",
+		"IRIS_PORT_80_TCP=x"}, minimal...)...)
 	require.NoError(t, err)
-	require.Equal(t, []Problem{{"IRIS_SMTP_ADR", "unknown environment variable, ignored; did you mean IRIS_SMTP_ADDR?"}}, c.Warnings())
+	require.Equal(t, []Problem{{"IRIS_SMTP_ADR",
+		"unknown environment variable, ignored; did you mean IRIS_SMTP_ADDR?"}}, c.Warnings())
 }
 
 func TestFilesThatCannotBeConfiguration(t *testing.T) {
@@ -416,7 +445,8 @@ func TestASecretGivenTwiceIsRefused(t *testing.T) {
 
 func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
-	c, err := load(t, "", "IRIS_DATABASE_URL=postgres://u:hidden@h/d", "IRIS_SLACK_TOKEN=hidden", "IRIS_SECRET_KEY=hidden")
+	c, err := load(t, "", "IRIS_DATABASE_URL=postgres://u:hidden@h/d", "IRIS_SLACK_TOKEN=hidden",
+		"IRIS_SECRET_KEY=hidden")
 	require.NoError(t, err)
 	encoded, err := json.Marshal(c.file)
 	require.NoError(t, err)
@@ -471,12 +501,14 @@ func TestPushNeedsAServiceAccount(t *testing.T) {
 		require.ErrorContains(t, err, "IRIS_PUSH_CREDENTIALS: must be the JSON of a service account")
 		require.NotContains(t, err.Error(), credentials+" ")
 	}
-	c, err := load(t, "gmail_one_click: {enabled: true, key: short}\nwebhooks: [nagios]", "IRIS_DATABASE_URL="+databaseURL)
+	c, err := load(t, "gmail_one_click: {enabled: true, key: short}\nwebhooks: [nagios]", "IRIS_DATABASE_URL="+
+		databaseURL)
 	require.NoError(t, err)
 	_, err = c.API()
 	require.ErrorContains(t, err, "gmail_one_click.key")
 	require.ErrorContains(t, err, "webhooks[0]")
-	c, err = load(t, "gmail_one_click: {enabled: true, key: a key that is long}\npublic_url: https://iris.example", "IRIS_DATABASE_URL="+databaseURL)
+	c, err = load(t, "gmail_one_click: {enabled: true, key: a key that is long}\npublic_url: https://iris.example",
+		"IRIS_DATABASE_URL="+databaseURL)
 	require.NoError(t, err)
 	a, err := c.API()
 	require.NoError(t, err)

@@ -17,7 +17,8 @@ type Auth struct {
 	Proxy  Proxy  `koanf:"proxy"`
 	Tokens Tokens `koanf:"tokens"`
 	SCIM   SCIM   `koanf:"scim"`
-	// SecondFactor says whose log-in with a password needs a second factor: optional (nobody's), admins or everybody. "" = optional.
+	// SecondFactor says whose log-in with a password needs a second factor: optional (nobody's), admins or everybody.
+	// "" = optional.
 	SecondFactor string `koanf:"second_factor"`
 }
 
@@ -30,7 +31,8 @@ type LDAP struct {
 	// AllowPlaintext permits passwords on an unencrypted connection.
 	AllowPlaintext bool          `koanf:"allow_plaintext"`
 	Timeout        time.Duration `koanf:"timeout" default:"5s"`
-	// UserPrefix and UserSuffix turn a log-in name into the name for the bind. Both empty = the entry is searched first.
+	// UserPrefix and UserSuffix turn a log-in name into the name for the bind. Both empty = the entry is searched
+	// first.
 	UserPrefix string `koanf:"user_prefix"`
 	UserSuffix string `koanf:"user_suffix"`
 	// BindUser and BindPassword are the account for searches.
@@ -107,7 +109,8 @@ func (l *loader) ldap(d LDAP) LDAP {
 	l.caFile(at+".ca_file", d.CAFile)
 	direct := d.UserPrefix != "" || d.UserSuffix != ""
 	if d.BaseDN == "" && (!direct || d.Import) {
-		l.problem(l.where(at+".base_dn"), "is missing; set where people are searched, such as ou=people,dc=example,dc=com (not needed with user_suffix and without import)")
+		l.problem(l.where(at+".base_dn"),
+			"is missing; set where people are searched, such as ou=people,dc=example,dc=com (not needed with user_suffix and without import)")
 	}
 	if (d.BindUser == "") != (d.BindPassword == "") && !l.broken[at+".bind_password"] {
 		l.problem(l.where(at+".bind_user"), "bind_user and bind_password go together: set both or neither")

@@ -63,7 +63,8 @@ func TestDirectories(t *testing.T) {
 			}
 		}
 	}
-	c, err := load(t, "sync: {from: ldap}\n"+server+"bind_user: 'cn=x'}}", append([]string{"IRIS_LDAP_BIND_PASSWORD=hush"}, minimal...)...)
+	c, err := load(t, "sync: {from: ldap}\n"+server+"bind_user: 'cn=x'}}",
+		append([]string{"IRIS_LDAP_BIND_PASSWORD=hush"}, minimal...)...)
 	require.NoError(t, err)
 	d, err := c.Directory()
 	require.NoError(t, err)

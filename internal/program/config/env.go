@@ -119,8 +119,8 @@ func (l *loader) overlay(values map[string]any, environ []string) {
 	l.unknownVariables(env)
 }
 
-// unknownVariables warns about the other variables, which are probably misspelt. Kubernetes sets variables for a service
-// named iris.
+// unknownVariables warns about the other variables, which are probably misspelt. Kubernetes sets variables for a
+// service named iris.
 func (l *loader) unknownVariables(env map[string]string) {
 	var left []string
 	for name := range env {

@@ -70,9 +70,9 @@ func (l *loader) err() error {
 // delimiter joins keys inside koanf. It is a control character, because application names may contain dots.
 const delimiter = "\x1f"
 
-// Load reads the file ("" = none) and overrides it with the environment, which has the form of os.Environ. The error joins
-// all problems: unknown keys, values of the wrong type, unreadable files. Unless the file cannot be read, Load returns what
-// it understood with the error, so that the caller can check the rest.
+// Load reads the file ("" = none) and overrides it with the environment, which has the form of os.Environ. The error
+// joins all problems: unknown keys, values of the wrong type, unreadable files. Unless the file cannot be read, Load
+// returns what it understood with the error, so that the caller can check the rest.
 func Load(path string, environ []string) (*Config, error) {
 	l := &loader{origin: map[string]string{}, broken: map[string]bool{}}
 	values := map[string]any{}

@@ -17,7 +17,8 @@ type Setting struct {
 	Source string // where it is set: a line of the file or an environment variable; "" = the default
 }
 
-// inForce lists every setting, in the order of their keys. The sections that only processors use have the values of the file.
+// inForce lists every setting, in the order of their keys. The sections that only processors use have the values of the
+// file.
 func (c *Config) inForce(out API) []Setting {
 	f := c.file
 	f.Common, f.HTTP, f.Compatibility, f.Intake, f.MailingLists = out.Common, out.HTTP, out.Compatibility, out.Intake, out.MailingLists

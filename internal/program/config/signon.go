@@ -57,7 +57,8 @@ type Proxy struct {
 	NameHeader    string   `koanf:"name_header" default:"X-Forwarded-Preferred-Username"` // log-in name; missing = that of the subject
 	EmailHeader   string   `koanf:"email_header" default:"X-Forwarded-Email"`
 	GroupsHeader  string   `koanf:"groups_header" default:"X-Forwarded-Groups"` // separated by commas
-	// AuthTimeHeader has the time of the person's log-in at the proxy, in seconds since 1970. "" = the proxy does not send one.
+	// AuthTimeHeader has the time of the person's log-in at the proxy, in seconds since 1970. "" = the proxy does not
+	// send one.
 	AuthTimeHeader string `koanf:"auth_time_header"`
 	LogoutURL      string `koanf:"logout_url"` // of the proxy, such as /oauth2/sign_out. "" = none
 }
@@ -106,7 +107,8 @@ func (l *loader) oidc(providers []OIDC) []OIDC {
 			p.Label = p.Name
 		}
 		if l.required(at+".name", p.Name) && (!providerName.MatchString(p.Name) || p.Name == ProxyName || seen[p.Name]) {
-			l.problem(l.where(at+".name"), "%q must be unique, not %q, and of lower-case letters, digits and hyphens", p.Name, ProxyName)
+			l.problem(l.where(at+".name"), "%q must be unique, not %q, and of lower-case letters, digits and hyphens",
+				p.Name, ProxyName)
 		}
 		seen[p.Name] = true
 		if l.required(at+".issuer", p.Issuer) {

@@ -9,7 +9,8 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 )
 
-// apply fills in the defaults of a section and checks it, as the tags of its fields say; path is the path of the section:
+// apply fills in the defaults of a section and checks it, as the tags of its fields say; path is the path of the
+// section:
 //
 //	default:"20s"         the value of a key that is not set; the elements of a list are separated by commas
 //	oneof:"json,console"  the permitted values, or elements of a list

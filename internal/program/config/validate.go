@@ -32,7 +32,8 @@ func (c *Config) API() (API, error) {
 	l.address("http.addr", out.HTTP.Addr, true)
 	for i, network := range out.HTTP.TrustedProxies {
 		if _, err := netip.ParsePrefix(network); err != nil {
-			l.problem(l.where(index("http.trusted_proxies", i)), "%q is not a network; write it like 10.0.0.0/8", network)
+			l.problem(l.where(index("http.trusted_proxies", i)), "%q is not a network; write it like 10.0.0.0/8",
+				network)
 		}
 	}
 	for i, format := range out.Webhooks {
@@ -57,7 +58,8 @@ func (c *Config) API() (API, error) {
 	}
 	for i, t := range out.Twilio {
 		if t.AuthToken == "" {
-			l.warning(l.where(index("twilio", i)+".auth_token"), "is not set: replies, keys and receipts from Twilio are refused")
+			l.warning(l.where(index("twilio", i)+".auth_token"),
+				"is not set: replies, keys and receipts from Twilio are refused")
 		}
 	}
 	out.InForce = c.inForce(out)
@@ -79,7 +81,10 @@ func (c *Config) Processor() (Processor, error) {
 	out.Sync = l.sync(f.Sync, out.LDAP, f.Slack)
 	l.gossip(&out.Gossip)
 	// Sections with only the secrets that verify callbacks are for iris-api; they are not accounts.
-	out.Slack = slices.DeleteFunc(out.Slack, func(s Slack) bool { return s.Token == "" && s.SigningSecret != "" && s.APIURL == "" })
+	out.Slack = slices.DeleteFunc(out.Slack, func(s Slack) bool {
+		return s.Token == "" && s.SigningSecret != "" &&
+			s.APIURL == ""
+	})
 	out.Twilio = slices.DeleteFunc(out.Twilio, func(t Twilio) bool {
 		return t.AccountSID == "" && t.From == "" && t.KeySID == "" && t.AuthToken != "" && t.APIURL == ""
 	})
@@ -100,7 +105,8 @@ func (c *Config) Processor() (Processor, error) {
 	}
 	accounts := l.accounts(out)
 	if len(accounts) == 0 {
-		l.warning("smtp, slack, twilio, webhook, push", "no vendor is configured: nothing is sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to send e-mail")
+		l.warning("smtp, slack, twilio, webhook, push",
+			"no vendor is configured: nothing is sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to send e-mail")
 	}
 	l.limits(out.Limits, accounts)
 	l.apply("delivery", &out.Delivery)
@@ -128,7 +134,8 @@ func (l *loader) history(h History) History {
 	return h
 }
 
-// minRetention is the minimum of times of retention. A shorter time is probably a mistake and would delete data that is still needed.
+// minRetention is the minimum of times of retention. A shorter time is probably a mistake and would delete data that is
+// still needed.
 const minRetention = 24 * time.Hour
 
 // minClose is the minimum of incidents.close_after. A shorter time would close incidents that people work on.
@@ -183,7 +190,8 @@ func (l *loader) quota(q *Quota) {
 		l.problem(l.where("default_quota.soft_limit"), "must be lower than default_quota.hard_limit")
 	}
 	if q.HardLimit > 0 {
-		q.HardWithin, q.SoftWithin, q.Wait = cmp.Or(q.HardWithin, time.Minute), cmp.Or(q.SoftWithin, time.Minute), cmp.Or(q.Wait, time.Hour)
+		q.HardWithin, q.SoftWithin, q.Wait = cmp.Or(q.HardWithin, time.Minute), cmp.Or(q.SoftWithin,
+			time.Minute), cmp.Or(q.Wait, time.Hour)
 	}
 }
 
@@ -192,11 +200,13 @@ const maxPerDay = 1000
 
 func (l *loader) common(c Common) Common {
 	if c.Database.URL == "" && !l.broken["database.url"] {
-		l.problem(l.where("database.url"), "is missing; set the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
+		l.problem(l.where("database.url"),
+			"is missing; set the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
 	}
 	if c.PublicURL == "" {
 		c.PublicURL = "http://127.0.0.1:16649"
-		l.warning(l.where("public_url"), "is not set: links in messages begin with %s, which only works on this machine", c.PublicURL)
+		l.warning(l.where("public_url"),
+			"is not set: links in messages begin with %s, which only works on this machine", c.PublicURL)
 	}
 	l.apply("", &c)
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
@@ -204,7 +214,8 @@ func (l *loader) common(c Common) Common {
 		l.problem(l.where("secret_key"), "must have at least 32 characters (openssl rand -base64 32)")
 	}
 	if c.SecretKey == "" {
-		l.warning(l.where("secret_key"), "is not set: the installation's secret is stored unencrypted; set 32 random bytes (openssl rand -base64 32)")
+		l.warning(l.where("secret_key"),
+			"is not set: the installation's secret is stored unencrypted; set 32 random bytes (openssl rand -base64 32)")
 	}
 	if c.Admin.Addr != "" && c.Admin.Addr != "off" {
 		l.address("admin.addr", c.Admin.Addr, true)
@@ -283,7 +294,8 @@ func (l *loader) oneOf(path, value string, allowed ...string) {
 		return
 	}
 	known := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	l.problem(l.where(path), "%q is unknown; use %s%s", value, strings.Join(known, ", "), fault.DidYouMean(value, known))
+	l.problem(l.where(path), "%q is unknown; use %s%s", value, strings.Join(known, ", "),
+		fault.DidYouMean(value, known))
 }
 
 func (l *loader) notNegative(path string, d time.Duration) {

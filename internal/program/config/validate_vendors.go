@@ -70,7 +70,8 @@ func (l *loader) twilio(path string, t *Twilio, n int) {
 	l.apply(path, t)
 	l.account(path, &t.Account, n, 10*time.Second)
 	if l.required(path+".account_sid", t.AccountSID) && t.APIURL == "" && !twilioAccount.MatchString(t.AccountSID) {
-		l.problem(l.where(path+".account_sid"), "is not an account SID of Twilio, which is AC and 32 hexadecimal digits")
+		l.problem(l.where(path+".account_sid"),
+			"is not an account SID of Twilio, which is AC and 32 hexadecimal digits")
 	}
 	if t.KeySID != "" && t.APIURL == "" && !twilioKey.MatchString(t.KeySID) {
 		l.problem(l.where(path+".key_sid"), "is not a key SID of Twilio, which is SK and 32 hexadecimal digits")
@@ -88,16 +89,19 @@ func (l *loader) webhook(path string, w *Webhook, n int) {
 	l.apply(path, w)
 	l.account(path, &w.Account, n, 10*time.Second)
 	if len(w.Secrets) == 0 && !l.broken[path+".secrets[0]"] {
-		l.problem(l.where(path+".secrets[0]"), "is missing; set one (whsec_ and the output of: openssl rand -base64 32)")
+		l.problem(l.where(path+".secrets[0]"),
+			"is missing; set one (whsec_ and the output of: openssl rand -base64 32)")
 	}
 	for i, s := range w.Secrets {
 		raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), "whsec_"))
 		if err != nil || len(raw) < 24 || len(raw) > 64 || !strings.HasPrefix(s.Reveal(), "whsec_") {
-			l.problem(l.where(index(path+".secrets", i)), "must be whsec_ followed by 24 to 64 bytes in base64 (whsec_ and the output of: openssl rand -base64 32)")
+			l.problem(l.where(index(path+".secrets", i)),
+				"must be whsec_ followed by 24 to 64 bytes in base64 (whsec_ and the output of: openssl rand -base64 32)")
 		}
 	}
 	if w.AllowHTTP {
-		l.warning(l.where(path+".allow_http"), "webhooks contain a link that acknowledges the incident; without TLS others can read it")
+		l.warning(l.where(path+".allow_http"),
+			"webhooks contain a link that acknowledges the incident; without TLS others can read it")
 	}
 }
 
@@ -110,7 +114,8 @@ func (l *loader) push(path string, p *Push, n int) {
 			ProjectID string `json:"project_id"`
 		}
 		if json.Unmarshal([]byte(p.Credentials.Reveal()), &account) != nil || account.Type != "service_account" || account.ProjectID == "" {
-			l.problem(l.where(path+".credentials"), "must be the JSON of a service account from the Firebase console (set its path with credentials_file or IRIS_PUSH_CREDENTIALS_FILE)")
+			l.problem(l.where(path+".credentials"),
+				"must be the JSON of a service account from the Firebase console (set its path with credentials_file or IRIS_PUSH_CREDENTIALS_FILE)")
 		}
 	}
 }
@@ -143,7 +148,8 @@ func (l *loader) accounts(p Processor) []string {
 	p.EachAccount(func(kind string, i int, a Account) {
 		name := kind + "/" + a.Account
 		if slices.Contains(all, name) {
-			l.problem(l.where(index(kind, i)+".account"), "%q is used twice; give each account of %s another name", a.Account, kind)
+			l.problem(l.where(index(kind, i)+".account"), "%q is used twice; give each account of %s another name",
+				a.Account, kind)
 		}
 		all = append(all, name)
 	})

@@ -1,5 +1,5 @@
-// Package database opens the configured database: it checks the address and the schema, and reads the installation. The servers and the
-// commands call it. Queries are in internal/kit/postgres.
+// Package database opens the configured database: it checks the address and the schema, and reads the installation. The
+// servers and the commands call it. Queries are in internal/kit/postgres.
 package database
 
 import (
@@ -66,7 +66,8 @@ func FindUse(ctx context.Context, c config.Common) (Use, error) {
 	return use, err
 }
 
-// Open returns a pool of at most maxConns connections; 0 = the configured number. It does not connect. name is shown in pg_stat_activity.
+// Open returns a pool of at most maxConns connections; 0 = the configured number. It does not connect. name is shown in
+// pg_stat_activity.
 func Open(ctx context.Context, c config.Common, name string, maxConns int, reg prometheus.Registerer, log *zap.Logger) (*postgres.DB, error) {
 	if err := URLProblem(c.Database.URL.Reveal()); err != nil {
 		return nil, err
@@ -80,7 +81,8 @@ func Open(ctx context.Context, c config.Common, name string, maxConns int, reg p
 	})
 }
 
-// Connect opens a pool for one command, as Open and Prepare do, without a log and without metrics. The caller closes the pool.
+// Connect opens a pool for one command, as Open and Prepare do, without a log and without metrics. The caller closes
+// the pool.
 func Connect(ctx context.Context, c config.Common) (*postgres.DB, pgauth.Installation, error) {
 	const connections = 4
 	db, err := Open(ctx, c, "iris", connections, prometheus.NewRegistry(), zap.NewNop())
@@ -95,8 +97,9 @@ func Connect(ctx context.Context, c config.Common) (*postgres.DB, pgauth.Install
 	return db, installation, nil
 }
 
-// Prepare checks that the database keeps sessions and that this release can run on the schema, and returns the installation. It migrates first if the configuration says
-// migrate: auto. It returns an Invalid fault if a retry cannot help.
+// Prepare checks that the database keeps sessions and that this release can run on the schema, and returns the
+// installation. It migrates first if the configuration says migrate: auto. It returns an Invalid fault if a retry
+// cannot help.
 func Prepare(ctx context.Context, db *postgres.DB, c config.Common, log *zap.Logger) (pgauth.Installation, error) {
 	if err := db.CheckPooler(ctx); err != nil {
 		return pgauth.Installation{}, err

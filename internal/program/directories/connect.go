@@ -1,5 +1,5 @@
-// Package directories makes clients of the configured directories: LDAP servers, and Slack workspaces as lists of people. The programs and
-// the operator's commands call it. It opens no connection.
+// Package directories makes clients of the configured directories: LDAP servers, and Slack workspaces as lists of
+// people. The programs and the operator's commands call it. It opens no connection.
 package directories
 
 import (
@@ -49,7 +49,8 @@ func LDAP(l config.LDAP, s config.Sync) (*ldap.Client, error) {
 
 // Workspace returns a client of a Slack workspace as a list of people. It opens no connection.
 func Workspace(a config.Slack) (*slack.Vendor, error) {
-	return slack.New(slack.Config{Account: a.Account.Account, Token: a.Token.Reveal(), APIURL: a.APIURL, Timeout: a.Timeout})
+	return slack.New(slack.Config{Account: a.Account.Account, Token: a.Token.Reveal(), APIURL: a.APIURL,
+		Timeout: a.Timeout})
 }
 
 // Rules returns the configured rules for entries.
@@ -58,7 +59,8 @@ func Rules(s config.Sync) (directory.Rules, error) {
 	if region != "" && !region.Known() {
 		return directory.Rules{}, fmt.Errorf("phone_region: %q is not a known country code, such as US", s.PhoneRegion)
 	}
-	return directory.Rules{Region: region, Slack: s.SlackContact, PhotoURL: s.PhotoURL, Synced: s.From == directory.LDAP}, nil
+	return directory.Rules{Region: region, Slack: s.SlackContact, PhotoURL: s.PhotoURL,
+		Synced: s.From == directory.LDAP}, nil
 }
 
 // Syncer returns the syncer of the configured directory; nil = no directory is configured. It opens no connection.
@@ -72,7 +74,8 @@ func Syncer(s config.Sync, l config.LDAP, workspaces []config.Slack) (*directory
 	}
 	c := directory.Config{Source: s.From, Rules: rules, MaxGone: s.MaxGonePercent}
 	for _, p := range s.Presets {
-		c.Presets = append(c.Presets, directory.Entry{Name: p.Name, FullName: p.FullName, Email: p.Email, Phone: p.Phone, SlackName: p.Slack})
+		c.Presets = append(c.Presets, directory.Entry{Name: p.Name, FullName: p.FullName, Email: p.Email,
+			Phone: p.Phone, SlackName: p.Slack})
 	}
 	if s.From == directory.Slack {
 		v, err := Workspace(workspaces[0])

@@ -1,5 +1,5 @@
-// Package health answers whether a process runs, whether it is ready, and whether incidents are paged. It logs and exports what
-// is missing. Both servers use it. It never stops or restarts anything.
+// Package health answers whether a process runs, whether it is ready, and whether incidents are paged. It logs and
+// exports what is missing. Both servers use it. It never stops or restarts anything.
 package health
 
 import (
@@ -27,8 +27,8 @@ type Check struct {
 	Ask  func(ctx context.Context) error
 }
 
-// Probes answers /livez and /readyz. /livez says that the process runs, whatever the state of the database: a restart would
-// not help. /readyz and the log say what is missing. Probes is safe for concurrent use.
+// Probes answers /livez and /readyz. /livez says that the process runs, whatever the state of the database: a restart
+// would not help. /readyz and the log say what is missing. Probes is safe for concurrent use.
 type Probes struct {
 	log   *zap.Logger
 	gauge prometheus.Gauge
@@ -72,19 +72,21 @@ func New(log *zap.Logger, reg prometheus.Registerer) *Probes {
 	return &Probes{
 		log: log.Named("health"), state: "?", // so that the first finding is logged
 		good: "ready", missing: "not ready",
-		gauge: promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_ready", Help: "1 while this process is ready."}),
+		gauge: promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_ready",
+			Help: "1 while this process is ready."}),
 		checks: []Check{{starting, func(context.Context) error {
 			return errors.New("the process is starting")
 		}}},
 	}
 }
 
-// NewPaging returns probes of whether an incident posted now would be paged. Everything that base checks must pass, too: iris-api
-// without a processor accepts incidents, and nobody is paged.
+// NewPaging returns probes of whether an incident posted now would be paged. Everything that base checks must pass,
+// too: iris-api without a processor accepts incidents, and nobody is paged.
 func NewPaging(base *Probes, log *zap.Logger, reg prometheus.Registerer) *Probes {
 	return &Probes{
 		log: log.Named("health"), state: "?", base: base, good: "incidents are paged", missing: "new incidents are not paged",
-		gauge: promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_paging_ready", Help: "1 while an incident posted now would be paged."}),
+		gauge: promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_paging_ready",
+			Help: "1 while an incident posted now would be paged."}),
 		checks: []Check{{starting, func(context.Context) error {
 			return errors.New("the process is starting")
 		}}},
@@ -241,8 +243,8 @@ func (h *Probes) Readyz(w http.ResponseWriter, r *http.Request) {
 	_ = e.Encode(answer) // the caller is gone if this fails
 }
 
-// plain returns the part of an error that everybody may read. The cause of a fault may hold addresses and names of users;
-// only the log has it.
+// plain returns the part of an error that everybody may read. The cause of a fault may hold addresses and names of
+// users; only the log has it.
 func plain(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) {

@@ -118,7 +118,8 @@ func (w *Vendor) failing(now time.Time) string {
 	if w.Name() == "webhook" || w.row == 0 || now.Sub(w.latest) > failingFor || !w.unnamed && w.row < failingAfter {
 		return ""
 	}
-	return fmt.Sprintf("%s/%s fails since %s (%d calls, last: %s)", w.Name(), w.Account(), w.since.UTC().Format(time.RFC3339), w.row, w.whatFail)
+	return fmt.Sprintf("%s/%s fails since %s (%d calls, last: %s)", w.Name(), w.Account(),
+		w.since.UTC().Format(time.RFC3339), w.row, w.whatFail)
 }
 
 // VendorCheck reports failing accounts. The process stays ready: messages are retried and sent another way.
@@ -165,13 +166,16 @@ func (w *Vendor) observe(m messages.Outbound, r messages.Result) {
 	switch r.Outcome {
 	case messages.OutcomeUnavailable, messages.OutcomeUnknown:
 		if n := w.fails(); n > 0 {
-			w.log.Warn("vendor fails, its messages are retried or sent another way", reason, zap.String("outcome", string(r.Outcome)),
-				zap.Int("failures", n), zap.String("mode", string(m.Mode)), zap.Int64("incident_id", int64(m.IncidentID)),
+			w.log.Warn("vendor fails, its messages are retried or sent another way", reason,
+				zap.String("outcome", string(r.Outcome)),
+				zap.Int("failures", n), zap.String("mode", string(m.Mode)), zap.Int64("incident_id",
+					int64(m.IncidentID)),
 				zap.String("plan", m.Plan), zap.String("target", hideNumbers(m.Target)))
 		}
 	case messages.OutcomeRejected:
 		w.log.Warn("vendor refuses a message", reason, zap.Int64("message_id", int64(m.MessageID)),
-			zap.Int64("incident_id", int64(m.IncidentID)), zap.String("mode", string(m.Mode)), zap.String("application", m.Application),
+			zap.Int64("incident_id", int64(m.IncidentID)), zap.String("mode",
+				string(m.Mode)), zap.String("application", m.Application),
 			zap.String("plan", m.Plan), zap.String("target", hideNumbers(m.Target)))
 	case messages.OutcomeThrottled:
 		w.slowdowns.Do(func() {
@@ -229,12 +233,14 @@ var (
 type Accounts []messages.Vendor
 
 var failingAccount = prometheus.NewDesc("iris_delivery_account_failing",
-	"1 while an account of a vendor fails: its messages are retried or sent another way.", []string{"vendor", "account"}, nil)
+	"1 while an account of a vendor fails: its messages are retried or sent another way.", []string{"vendor",
+		"account"}, nil)
 
 // Describe implements prometheus.Collector.
 func (Accounts) Describe(out chan<- *prometheus.Desc) { out <- failingAccount }
 
-// Collect implements prometheus.Collector. Addresses of webhooks belong to many parties, so webhook accounts are left out.
+// Collect implements prometheus.Collector. Addresses of webhooks belong to many parties, so webhook accounts are left
+// out.
 func (a Accounts) Collect(out chan<- prometheus.Metric) {
 	for _, v := range a {
 		if w, ok := v.(*Vendor); ok && w.Name() != "webhook" {

@@ -33,7 +33,8 @@ func TestFailuresAndRecoveriesAreLogged(t *testing.T) {
 		send := func(r messages.Result, times int) {
 			v.result = r
 			for range times {
-				require.Equal(t, r, w.Send(t.Context(), messages.Outbound{MessageID: 7, IncidentID: 3, Mode: users.SMS, Application: "shop"}))
+				require.Equal(t, r, w.Send(t.Context(), messages.Outbound{MessageID: 7, IncidentID: 3, Mode: users.SMS,
+					Application: "shop"}))
 			}
 		}
 		said := func() (out []string) {
@@ -45,7 +46,8 @@ func TestFailuresAndRecoveriesAreLogged(t *testing.T) {
 			return out
 		}
 		sent := messages.Result{Outcome: messages.OutcomeSent}
-		away := messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "dial tcp 10.0.0.1:443: connection refused"}
+		away := messages.Result{Outcome: messages.OutcomeUnavailable,
+			Detail: "dial tcp 10.0.0.1:443: connection refused"}
 		const fails, works = "vendor fails, its messages are retried or sent another way", "vendor works again"
 
 		send(sent, 3)
@@ -65,7 +67,8 @@ func TestFailuresAndRecoveriesAreLogged(t *testing.T) {
 
 		send(messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: time.Second}, 3)
 		require.Equal(t, []string{"vendor asks for fewer messages"}, said())
-		send(messages.Result{Outcome: messages.OutcomeRejected, Detail: "The number +1 (555) 123-4567 is not valid, asked 10.0.0.1"}, 2)
+		send(messages.Result{Outcome: messages.OutcomeRejected,
+			Detail: "The number +1 (555) 123-4567 is not valid, asked 10.0.0.1"}, 2)
 		refusal := logs.All()[0].ContextMap()
 		require.Equal(t, "The number (number) is not valid, asked 10.0.0.1", refusal["reason"])
 		require.EqualValues(t, 7, refusal["message_id"])
@@ -103,7 +106,8 @@ func TestReadinessNamesTheAccountThatFails(t *testing.T) {
 		send(messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "connection refused", BeforeRecipient: true})
 		var worry Concern
 		require.ErrorAs(t, state(), &worry)
-		require.Contains(t, worry.Error(), "twilio/main fails since 2000-01-01T00:00:00Z (2 calls, last: connection refused)")
+		require.Contains(t, worry.Error(),
+			"twilio/main fails since 2000-01-01T00:00:00Z (2 calls, last: connection refused)")
 		metric("1")
 		send(messages.Result{Outcome: messages.OutcomeSent})
 		require.NoError(t, state())
@@ -118,7 +122,9 @@ func TestDatesAreNotHiddenAsPhoneNumbers(t *testing.T) {
 	} {
 		require.Equal(t, said, hideNumbers(said))
 	}
-	require.Equal(t, "RCPT: 451 4.7.1 <(number)> greylisted", hideNumbers("RCPT: 451 4.7.1 <+41 44 123 45 67> greylisted"))
-	require.Equal(t, "421 4.7.0 10.0.0.1 too fast; 550-5.1.1 gone", hideNumbers("421 4.7.0 10.0.0.1 too fast; 550-5.1.1 gone"))
+	require.Equal(t, "RCPT: 451 4.7.1 <(number)> greylisted",
+		hideNumbers("RCPT: 451 4.7.1 <+41 44 123 45 67> greylisted"))
+	require.Equal(t, "421 4.7.0 10.0.0.1 too fast; 550-5.1.1 gone",
+		hideNumbers("421 4.7.0 10.0.0.1 too fast; 550-5.1.1 gone"))
 	require.Equal(t, "to (number) and (number)", hideNumbers("to 2026-555-0100 and +41 44 123 45 67"))
 }

@@ -30,8 +30,9 @@ type MembersReader interface {
 	Members(ctx context.Context) ([]buckets.MemberState, error)
 }
 
-// ModesCheck reports a Concern for each live member that has no vendor for a mode which others serve. They send its messages of that mode,
-// a little later. If self is a process id, it looks at that member only. The gauge names the members.
+// ModesCheck reports a Concern for each live member that has no vendor for a mode which others serve. They send its
+// messages of that mode, a little later. If self is a process id, it looks at that member only. The gauge names the
+// members.
 func ModesCheck(r MembersReader, self string, reg prometheus.Registerer) Check {
 	gauge := promauto.With(reg).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "iris_app_mode_lacking", Help: "Live processors of a host that have no vendor for a mode which other processors serve.",
@@ -58,8 +59,8 @@ func ModesCheck(r MembersReader, self string, reg prometheus.Registerer) Check {
 	}}
 }
 
-// takeoverTime is how long buckets may have no live owner before incidents count as not paged. A takeover from a dead processor
-// needs some seconds. The server accepts incidents meanwhile: they are paged after the takeover.
+// takeoverTime is how long buckets may have no live owner before incidents count as not paged. A takeover from a dead
+// processor needs some seconds. The server accepts incidents meanwhile: they are paged after the takeover.
 const takeoverTime = 10 * time.Second
 
 // Cluster reads the members and the ownership of buckets. *engine.Cluster implements it.
@@ -68,10 +69,12 @@ type Cluster interface {
 	BucketsWithoutLiveOwner(ctx context.Context) (int, error)
 }
 
-// MembersCheck fails if no processor is alive, or if a bucket has had no live owner for takeoverTime: incidents would not be paged.
-// Within takeoverTime it reports a Concern. Its gauges are right when every processor is dead: iris-api exports them.
+// MembersCheck fails if no processor is alive, or if a bucket has had no live owner for takeoverTime: incidents would
+// not be paged. Within takeoverTime it reports a Concern. Its gauges are right when every processor is dead: iris-api
+// exports them.
 func MembersCheck(c Cluster, reg prometheus.Registerer) Check {
-	living := promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_live_processors", Help: "Message processors with a fresh heartbeat."})
+	living := promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_live_processors",
+		Help: "Message processors with a fresh heartbeat."})
 	unowned := promauto.With(reg).NewGauge(prometheus.GaugeOpts{
 		Name: "iris_app_buckets_without_owner", Help: "Buckets that no live processor owns: their incidents do not escalate.",
 	})
@@ -102,7 +105,8 @@ func MembersCheck(c Cluster, reg prometheus.Registerer) Check {
 		case time.Since(owned) < takeoverTime:
 			return Concern(fmt.Sprintf("%d of %d buckets are changing their owner", orphans, buckets.Count))
 		default:
-			return fmt.Errorf("%d of %d buckets have no live owner: their incidents are not escalated", orphans, buckets.Count)
+			return fmt.Errorf("%d of %d buckets have no live owner: their incidents are not escalated", orphans,
+				buckets.Count)
 		}
 		return nil
 	}}

@@ -15,8 +15,8 @@ import (
 const (
 	// overdueLimit is how late a step or a message may be before it is logged and reported.
 	overdueLimit = 30 * time.Second
-	// manyBuckets is how many buckets must have an overdue step before incidents count as not paged. In fewer buckets, one bad
-	// incident may be stuck.
+	// manyBuckets is how many buckets must have an overdue step before incidents count as not paged. In fewer buckets,
+	// one bad incident may be stuck.
 	manyBuckets = 3
 	// pendingEvery is the interval between reads of the oldest unsent messages, which cost more than the oldest steps.
 	pendingEvery = 5 * time.Second
@@ -28,9 +28,9 @@ type LateWork interface {
 	OldestUnsent(ctx context.Context) ([]pg.UnsentMessage, error)
 }
 
-// Overdue watches the oldest due step and the oldest unsent message of every bucket, whoever owns it. Every process does
-// it, so a failure of one is seen by the others. Overdue logs and exports what it finds. Each method is called by one
-// goroutine at a time (Probes); steps and messages share no state.
+// Overdue watches the oldest due step and the oldest unsent message of every bucket, whoever owns it. Every process
+// does it, so a failure of one is seen by the others. Overdue logs and exports what it finds. Each method is called by
+// one goroutine at a time (Probes); steps and messages share no state.
 type Overdue struct {
 	work       LateWork
 	log        *zap.Logger
@@ -90,12 +90,13 @@ func (w *Overdue) steps(ctx context.Context) error {
 		return Concern(fmt.Sprintf("a step of incident %d (bucket %d) is overdue by %v and no processor takes it",
 			oldest.IncidentID, oldest.Bucket, oldest.Age.Round(time.Second)))
 	}
-	return fmt.Errorf("steps are overdue in %d buckets and no processor takes them; the oldest, of incident %d, by %v", buckets,
+	return fmt.Errorf("steps are overdue in %d buckets and no processor takes them; the oldest, of incident %d, by %v",
+		buckets,
 		oldest.IncidentID, oldest.Age.Round(time.Second))
 }
 
-// messages checks that no message is overdue. The result is only a concern: a vendor that is down or a limit that is used
-// up is no reason to refuse incidents.
+// messages checks that no message is overdue. The result is only a concern: a vendor that is down or a limit that is
+// used up is no reason to refuse incidents.
 func (w *Overdue) messages(ctx context.Context) error {
 	if time.Since(w.readAt) < pendingEvery {
 		return w.found
@@ -115,8 +116,10 @@ func (w *Overdue) messages(ctx context.Context) error {
 	w.messageAge.Set(oldest.Age.Seconds())
 	late := oldest.Age > overdueLimit
 	if late && !w.messageLate {
-		w.log.Error("a message has not been sent in time", zap.Int64("message_id", int64(oldest.MessageID)), zap.Int("bucket", oldest.Bucket),
-			zap.String("mode", string(oldest.Mode)), zap.String("application", oldest.Application), zap.Duration("waiting", oldest.Age))
+		w.log.Error("a message has not been sent in time", zap.Int64("message_id", int64(oldest.MessageID)),
+			zap.Int("bucket", oldest.Bucket),
+			zap.String("mode", string(oldest.Mode)), zap.String("application",
+				oldest.Application), zap.Duration("waiting", oldest.Age))
 	}
 	w.messageLate, w.found = late, nil
 	if late {

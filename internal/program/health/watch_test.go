@@ -41,12 +41,14 @@ func TestTheWatchReportsOverdueSteps(t *testing.T) {
 
 	l.due = append(l.due, pg.BucketDue{Bucket: 4, IncidentID: 8, Age: 31 * time.Second})
 	for range 2 {
-		require.Equal(t, Concern("a step of incident 8 (bucket 4) is overdue by 31s and no processor takes it"), w.steps(t.Context()),
+		require.Equal(t, Concern("a step of incident 8 (bucket 4) is overdue by 31s and no processor takes it"),
+			w.steps(t.Context()),
 			"one bad incident must not make a server turn the others away")
 	}
 	require.Equal(t, 1, logs.FilterMessage("a step is overdue and no processor takes it").Len(), "told once")
 
-	l.due = append(l.due, pg.BucketDue{Bucket: 5, IncidentID: 9, Age: time.Minute}, pg.BucketDue{Bucket: 6, IncidentID: 10, Age: 40 * time.Second})
+	l.due = append(l.due, pg.BucketDue{Bucket: 5, IncidentID: 9, Age: time.Minute},
+		pg.BucketDue{Bucket: 6, IncidentID: 10, Age: 40 * time.Second})
 	err := w.steps(t.Context())
 	require.EqualError(t, err, "steps are overdue in 3 buckets and no processor takes them; the oldest, of incident 9, by 1m0s")
 	require.NotErrorAs(t, err, new(Concern))
@@ -59,7 +61,8 @@ func TestTheWatchReportsOldUnsentMessages(t *testing.T) {
 		l := &lateness{}
 		w := NewOverdue(l, prometheus.NewRegistry(), zap.New(core))
 		require.NoError(t, w.messages(t.Context()))
-		l.pending = []pg.UnsentMessage{{Bucket: 1, MessageID: 5, Mode: "sms", Application: "shop", Age: 45 * time.Second}, {Bucket: 2, Age: time.Second}}
+		l.pending = []pg.UnsentMessage{{Bucket: 1, MessageID: 5, Mode: "sms", Application: "shop",
+			Age: 45 * time.Second}, {Bucket: 2, Age: time.Second}}
 		require.NoError(t, w.messages(t.Context()), "not looked up every second")
 		<-time.After(pendingEvery)
 		require.Equal(t, Concern("message 5 of application shop has been due for 45s and has not been sent by sms (bucket 1)"), w.messages(t.Context()))
@@ -68,7 +71,8 @@ func TestTheWatchReportsOldUnsentMessages(t *testing.T) {
 
 		<-time.After(pendingEvery)
 		l.err = fault.New(fault.Unavailable, "the database did not answer in time")
-		require.ErrorAs(t, w.messages(t.Context()), new(Concern), "whether the database answers is another check's question")
+		require.ErrorAs(t, w.messages(t.Context()), new(Concern),
+			"whether the database answers is another check's question")
 		<-time.After(pendingEvery)
 		l.pending, l.err = nil, nil
 		require.NoError(t, w.messages(t.Context()))
@@ -93,10 +97,12 @@ func TestAMemberWithoutAVendorIsNamed(t *testing.T) {
 	member := func(id, host string, age time.Duration, modes ...string) buckets.MemberState {
 		return buckets.MemberState{Member: buckets.Member{ProcessID: id, Host: host, Modes: modes}, Age: age}
 	}
-	s := staff{member("good-1", "h1", 0, "drop", "email"), member("bad", "h2", 0, "drop"), member("dead", "h3", time.Minute, "sms"), member("old", "h4", 0)}
+	s := staff{member("good-1", "h1", 0, "drop", "email"), member("bad", "h2", 0, "drop"),
+		member("dead", "h3", time.Minute, "sms"), member("old", "h4", 0)}
 	c := ModesCheck(s, "", reg)
 	require.Equal(t, Concern("processor bad on h2 has no vendor for email, and others send its messages: give it their vendor settings and restart it"), c.Ask(t.Context()))
-	require.NoError(t, testutil.GatherAndCompare(reg, strings.NewReader(`# HELP iris_app_mode_lacking Live processors of a host that have no vendor for a mode which other processors serve.
+	require.NoError(t, testutil.GatherAndCompare(reg,
+		strings.NewReader(`# HELP iris_app_mode_lacking Live processors of a host that have no vendor for a mode which other processors serve.
 # TYPE iris_app_mode_lacking gauge
 iris_app_mode_lacking{host="h2",mode="email"} 1
 `)))
@@ -104,7 +110,8 @@ iris_app_mode_lacking{host="h2",mode="email"} 1
 	require.NoError(t, c.Ask(t.Context()))
 	require.NoError(t, testutil.GatherAndCompare(reg, strings.NewReader("")))
 	s[1].Modes = []string{"drop"}
-	require.NoError(t, ModesCheck(s, "good-1", prometheus.NewRegistry()).Ask(t.Context()), "a processor tells about itself only")
+	require.NoError(t, ModesCheck(s, "good-1", prometheus.NewRegistry()).Ask(t.Context()),
+		"a processor tells about itself only")
 }
 
 type lonely struct{ n, members int }
@@ -121,7 +128,8 @@ func TestBucketsThatChangeTheirOwnerDoNotFailReadiness(t *testing.T) {
 		l := &lonely{n: 256, members: 1}
 		reg := prometheus.NewRegistry()
 		c := MembersCheck(l, reg)
-		require.EqualError(t, c.Ask(t.Context()), "256 of 256 buckets have no live owner: their incidents are not escalated", "nobody has taken them yet")
+		require.EqualError(t, c.Ask(t.Context()),
+			"256 of 256 buckets have no live owner: their incidents are not escalated", "nobody has taken them yet")
 		l.n = 0
 		require.NoError(t, c.Ask(t.Context()))
 		l.n = 85
@@ -133,7 +141,8 @@ func TestBucketsThatChangeTheirOwnerDoNotFailReadiness(t *testing.T) {
 		require.NotErrorAs(t, err, new(Concern))
 		l.members = 0
 		require.ErrorContains(t, c.Ask(t.Context()), "no message-processor is alive")
-		require.NoError(t, testutil.GatherAndCompare(reg, strings.NewReader(`# HELP iris_app_buckets_without_owner Buckets that no live processor owns: their incidents do not escalate.
+		require.NoError(t, testutil.GatherAndCompare(reg,
+			strings.NewReader(`# HELP iris_app_buckets_without_owner Buckets that no live processor owns: their incidents do not escalate.
 # TYPE iris_app_buckets_without_owner gauge
 iris_app_buckets_without_owner 85
 # HELP iris_app_live_processors Message processors with a fresh heartbeat.

@@ -25,7 +25,8 @@ import (
 const (
 	// CalendarsEvery is the interval between searches for due subscriptions.
 	CalendarsEvery = 2 * time.Second
-	// calendarsAtOnce is how many calendars are read at the same time. A server that does not answer delays only the calendars of the same pass.
+	// calendarsAtOnce is how many calendars are read at the same time. A server that does not answer delays only the
+	// calendars of the same pass.
 	calendarsAtOnce = 8
 	timeout         = 15 * time.Second
 	// hold is how long a claim lasts. It is longer than a request with all its redirects can take.
@@ -47,7 +48,8 @@ type Reader struct {
 
 // New returns a reader. private allows addresses that are not public, and http.
 func New(s *pg.Subscriptions, shifts *pg.Shifts, requests *pg.Requests, clk *kitclock.Database, private bool, log *zap.Logger) *Reader {
-	client := vendors.NewClient(vendors.ClientConfig{Timeout: timeout, PublicOnly: !private, MaxBody: editing.MaxCalendar + 1, MaxConns: calendarsAtOnce})
+	client := vendors.NewClient(vendors.ClientConfig{Timeout: timeout, PublicOnly: !private,
+		MaxBody: editing.MaxCalendar + 1, MaxConns: calendarsAtOnce})
 	return &Reader{s, shifts, requests, clk, client, private, log.Named("calendars")}
 }
 
@@ -82,12 +84,14 @@ func (r *Reader) read(ctx context.Context, d pg.DueSubscription) error {
 		return err
 	}
 	if d.Failures == 0 {
-		r.log.Warn("a subscribed calendar cannot be read, retrying later", zap.Int64("subscription", d.ID), zap.String("host", d.Host), zap.String("reason", fault.Public(err)), zap.Error(err))
+		r.log.Warn("a subscribed calendar cannot be read, retrying later", zap.Int64("subscription", d.ID),
+			zap.String("host", d.Host), zap.String("reason", fault.Public(err)), zap.Error(err))
 	}
 	return r.subscriptions.Failed(ctx, d, fault.Public(err))
 }
 
-// apply stores the shifts, holidays or unavailability of a calendar. It returns how many it stored, and the events that it left out, with the reasons.
+// apply stores the shifts, holidays or unavailability of a calendar. It returns how many it stored, and the events that
+// it left out, with the reasons.
 func (r *Reader) apply(ctx context.Context, d pg.DueSubscription, text []byte) (int, []string, error) {
 	now := r.clock.Now()
 	by := oncall.By{Owner: "calendar subscription"}
@@ -107,7 +111,8 @@ func (r *Reader) apply(ctx context.Context, d pg.DueSubscription, text []byte) (
 			return 0, nil, err
 		}
 		team := oncall.Profile{ID: d.TeamID, TeamSettings: oncall.TeamSettings{Name: d.Team}}
-		return len(days), nil, r.requests.SetHolidays(ctx, team, scheduling.HolidayCalendar{Source: string(text), Days: days}, by)
+		return len(days), nil, r.requests.SetHolidays(ctx, team,
+			scheduling.HolidayCalendar{Source: string(text), Days: days}, by)
 	}
 	busy, left, err := editing.ReadBusy(text, d.Zone, now.Add(-busySince), now.Add(editing.ReadAhead), d.WholeDays)
 	if err != nil {

@@ -25,8 +25,8 @@ const (
 	SyncActor = "directory sync"
 )
 
-// DirectorySync updates people from a directory. Only the owner of bucket 0 does it, and the lease of that bucket fences its writes. The
-// time of the last run is in the database.
+// DirectorySync updates people from a directory. Only the owner of bucket 0 does it, and the lease of that bucket
+// fences its writes. The time of the last run is in the database.
 type DirectorySync struct {
 	syncer *directory.Syncer // nil = no directory is configured
 	source string
@@ -42,8 +42,8 @@ type DirectorySync struct {
 	stopped  string // why the last run changed nothing; logged when it changes
 }
 
-// NewDirectorySync returns the job, which syncs from source (directory.LDAP or directory.Slack) at the interval every. With a nil syncer,
-// no directory is configured and the job does nothing.
+// NewDirectorySync returns the job, which syncs from source (directory.LDAP or directory.Slack) at the interval every.
+// With a nil syncer, no directory is configured and the job does nothing.
 func NewDirectorySync(syncer *directory.Syncer, source string, every time.Duration, store *pg.DirectorySync, e Engine) *DirectorySync {
 	return &DirectorySync{
 		syncer: syncer, source: source, every: every, store: store, holder: e.Leases, log: e.Log.Named("directory"),
@@ -53,7 +53,8 @@ func NewDirectorySync(syncer *directory.Syncer, source string, every time.Durati
 		changes: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_directory_changes_total", Help: "People and mailing lists that the directory sync changed, by kind of change.",
 		}, []string{"of", "kind"}), []string{"person", "list"},
-			[]string{string(directory.Add), string(directory.Update), string(directory.Adopt), string(directory.SwitchOn), string(directory.SwitchOff)}),
+			[]string{string(directory.Add), string(directory.Update), string(directory.Adopt),
+				string(directory.SwitchOn), string(directory.SwitchOff)}),
 		problems: promauto.With(e.Registerer).NewGauge(prometheus.GaugeOpts{
 			Name: "iris_app_directory_problems", Help: "Entries of the directory that the last run of this process could not use.",
 		}),
@@ -123,7 +124,8 @@ func (d *DirectorySync) logReport(r directory.Report) {
 	}
 	d.stopped = r.Stopped
 	if r.Stopped == "" && len(r.Changes)+len(r.Lists) > 0 {
-		d.log.Info("directory sync done", zap.Int("people", len(r.Changes)), zap.Int("lists", len(r.Lists)), zap.Duration("took", r.Took))
+		d.log.Info("directory sync done", zap.Int("people", len(r.Changes)), zap.Int("lists", len(r.Lists)),
+			zap.Duration("took", r.Took))
 	}
 	if n := len(r.Problems); n > d.unusable {
 		first := r.Problems[0]
@@ -132,7 +134,8 @@ func (d *DirectorySync) logReport(r directory.Report) {
 				first = p
 			}
 		}
-		d.log.Warn("directory entries cannot be used", zap.Int("entries", n), zap.String("name", first.Name), zap.String("reason", first.Text), zap.Error(first.Err))
+		d.log.Warn("directory entries cannot be used", zap.Int("entries", n), zap.String("name", first.Name),
+			zap.String("reason", first.Text), zap.Error(first.Err))
 	}
 	d.unusable = len(r.Problems)
 	d.problems.Set(float64(d.unusable))

@@ -31,7 +31,8 @@ func workspace(t *testing.T, names ...string) *pretend.Slack {
 	t.Helper()
 	var members []pretend.SlackMember
 	for _, n := range names {
-		members = append(members, pretend.SlackMember{ID: "U" + n, Name: n, RealName: "The " + n, Email: n + "@example.com", Phone: "079 123 45 67"})
+		members = append(members, pretend.SlackMember{ID: "U" + n, Name: n, RealName: "The " + n, Email: n +
+			"@example.com", Phone: "079 123 45 67"})
 	}
 	s := pretend.NewSlack(pretend.SlackConfig{Members: members, PageSize: 2}, nil)
 	require.NoError(t, s.Start())
@@ -45,7 +46,8 @@ func slackSync(t *testing.T, db *postgres.DB, s *pretend.Slack, holder holderOf)
 	syncer, err := directories.Syncer(c, config.LDAP{}, []config.Slack{{Token: "xoxb-1", APIURL: s.URL()}})
 	require.NoError(t, err)
 	core, logs := observer.New(zap.InfoLevel)
-	return NewDirectorySync(syncer, c.From, c.Every, pgpeople.NewDirectorySync(db, SyncActor), Engine{Leases: holder, Log: zap.New(core), Registerer: prometheus.NewRegistry()}), logs
+	return NewDirectorySync(syncer, c.From, c.Every, pgpeople.NewDirectorySync(db, SyncActor),
+		Engine{Leases: holder, Log: zap.New(core), Registerer: prometheus.NewRegistry()}), logs
 }
 
 func TestOneProcessSyncsPeopleFromSlack(t *testing.T) {

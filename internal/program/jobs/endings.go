@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
-// The intervals between searches for incidents that end without an event of their source. Without news for days is not urgent.
+// The intervals between searches for incidents that end without an event of their source. Without news for days is not
+// urgent.
 const (
 	resolveEvery = time.Minute
 	closeEvery   = 10 * time.Minute
@@ -24,9 +25,9 @@ type ender struct {
 	closedAt time.Time
 }
 
-// EndIncidents returns a job that closes open incidents without news for closeAfter (0 = it closes none), and resolves those of
-// integrations without deliveries for the time that the integration names. Integrations may have another time for closing. Only the owner of
-// bucket 0 does it.
+// EndIncidents returns a job that closes open incidents without news for closeAfter (0 = it closes none), and resolves
+// those of integrations without deliveries for the time that the integration names. Integrations may have another time
+// for closing. Only the owner of bucket 0 does it.
 func EndIncidents(d *postgres.DB, closeAfter time.Duration, e Engine) func(context.Context) error {
 	n := &ender{store: pg.NewEndings(d), after: closeAfter, e: e}
 	report := func(err error) { e.Log.Warn("incidents without news cannot be closed, retrying", zap.Error(err)) }

@@ -62,7 +62,8 @@ func (r *Reader) call(req *http.Request) (a answer, next string, err error) {
 		return a, "", unreachable(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	redirects := []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
+	redirects := []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
 	switch {
 	case resp.StatusCode == http.StatusNotModified:
 		return a, "", nil
@@ -92,8 +93,8 @@ func status(code int) string {
 	return strconv.Itoa(code)
 }
 
-// unreachableText is the one text about every failed call. Reasons of the network name addresses inside it, such as that of the resolver, so only
-// the log has them.
+// unreachableText is the one text about every failed call. Reasons of the network name addresses inside it, such as
+// that of the resolver, so only the log has them.
 const unreachableText = "the server of the calendar cannot be reached: check the address; the server must be public, with a valid certificate"
 
 // unreachable returns the fault of a failed call. Its cause, for the log, is without the URL.

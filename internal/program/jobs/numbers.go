@@ -10,14 +10,15 @@ import (
 	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// numbersEvery is how often stored phone numbers are looked at: a program of an older release may still store what was typed.
+// numbersEvery is how often stored phone numbers are looked at: a program of an older release may still store what was
+// typed.
 const numbersEvery = time.Hour
 
 // maxUnread is how many people the log names.
 const maxUnread = 50
 
-// RewriteNumbers returns a job that stores phone numbers in international form, at the start and every hour. It logs the names of people
-// whose number cannot be read, which it notes as failing. Only the owner of bucket 0 does it.
+// RewriteNumbers returns a job that stores phone numbers in international form, at the start and every hour. It logs
+// the names of people whose number cannot be read, which it notes as failing. Only the owner of bucket 0 does it.
 func RewriteNumbers(contacts *pg.Contacts, region users.Region, e Engine) func(context.Context) error {
 	log, was := e.Log.Named("numbers"), 0
 	var last time.Time
@@ -50,9 +51,9 @@ const (
 	maxLookups   = 20
 )
 
-// ResolveSlackNames returns a job that stores the Slack ids of people whose contact is a bare name, at the start and every hour, and notes as
-// failing what cannot be resolved. With lookup nil it does nothing. keep leaves the names that a directory gave. Only the owner of bucket 0
-// does it.
+// ResolveSlackNames returns a job that stores the Slack ids of people whose contact is a bare name, at the start and
+// every hour, and notes as failing what cannot be resolved. With lookup nil it does nothing. keep leaves the names that
+// a directory gave. Only the owner of bucket 0 does it.
 func ResolveSlackNames(contacts *pg.Contacts, lookup func(ctx context.Context, email string) (string, error), keep bool, e Engine) func(context.Context) error {
 	log := e.Log.Named("slack names")
 	var last time.Time // of the end of a round
@@ -64,7 +65,8 @@ func ResolveSlackNames(contacts *pg.Contacts, lookup func(ctx context.Context, e
 		}
 		ctx, cancel := context.WithTimeout(ctx, syncRetry) // Slack may ask to wait
 		defer cancel()
-		resolved, next, err := contacts.ResolveSlackNames(ctx, pg.SlackNames{ID: lookup, KeepManaged: keep, Most: maxLookups}, after)
+		resolved, next, err := contacts.ResolveSlackNames(ctx,
+			pg.SlackNames{ID: lookup, KeepManaged: keep, Most: maxLookups}, after)
 		if resolved > 0 {
 			log.Info("names of people in Slack are now stored as ids", zap.Int("contacts", resolved))
 		}

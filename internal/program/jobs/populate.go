@@ -48,9 +48,9 @@ type PopulateStores struct {
 	}
 }
 
-// Populator fills the calendars of the teams in the owned buckets, one team after the other, and warns teams of future times without
-// anybody on call. The bucket's lease fences its writes, so only one process does it. An error of one team does not delay the others
-// (promise P7).
+// Populator fills the calendars of the teams in the owned buckets, one team after the other, and warns teams of future
+// times without anybody on call. The bucket's lease fences its writes, so only one process does it. An error of one
+// team does not delay the others (promise P7).
 type Populator struct {
 	stores    PopulateStores
 	holder    Leases
@@ -67,8 +67,8 @@ const (
 	populateBatch = 50
 )
 
-// NewPopulator returns a Populator that fills a team at the interval every and warns of gaps that begin within ahead. The defaults (0)
-// are an hour and two days.
+// NewPopulator returns a Populator that fills a team at the interval every and warns of gaps that begin within ahead.
+// The defaults (0) are an hour and two days.
 func NewPopulator(s PopulateStores, every, ahead time.Duration, e Engine) *Populator {
 	if every <= 0 {
 		every = time.Hour
@@ -122,7 +122,8 @@ func (p *Populator) pass(ctx context.Context) error {
 			return err // another process owns the bucket now
 		default: // stored, so that the next pass begins with other teams; if that fails, too, the database cannot be reached
 			p.populated.WithLabelValues("failed").Inc()
-			p.log.Error("calendar of a team cannot be filled, retrying later", zap.String("team", team.Name), zap.Error(err))
+			p.log.Error("calendar of a team cannot be filled, retrying later", zap.String("team", team.Name),
+				zap.Error(err))
 			if err := p.stores.Schedules.Failed(ctx, team.ID, fault.Public(err)); err != nil {
 				return err
 			}
@@ -147,7 +148,8 @@ func (p *Populator) team(ctx context.Context, lease buckets.Lease, team oncall.T
 	for _, plan := range plans {
 		for _, u := range plan.Unfilled {
 			warnings = append(warnings, scheduling.Warning{
-				Kind: "unfilled", Role: u.Role, Since: u.Period, Span: oncall.Span{Start: u.Start, End: u.End}, Why: u.Why,
+				Kind: "unfilled", Role: u.Role, Since: u.Period, Span: oncall.Span{Start: u.Start,
+					End: u.End}, Why: u.Why,
 			})
 		}
 	}
@@ -157,14 +159,15 @@ func (p *Populator) team(ctx context.Context, lease buckets.Lease, team oncall.T
 	return p.warn(ctx, lease, profile, warnings)
 }
 
-// gaps returns the times until p.ahead that the team wants to be covered and in which nobody has a shift. Times that schedules have not
-// filled yet are left out.
+// gaps returns the times until p.ahead that the team wants to be covered and in which nobody has a shift. Times that
+// schedules have not filled yet are left out.
 func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]scheduling.Warning, error) {
 	now, err := p.stores.People.Clock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// The start of the search moves only once a week. So a gap that has begun keeps its start, and the team is warned of it once.
+	// The start of the search moves only once a week. So a gap that has begun keeps its start, and the team is warned
+	// of it once.
 	const week = 7 * 24 * time.Hour
 	from := now.Truncate(week).Add(-4 * week)
 	found, err := p.stores.Calendars.TeamCalendars(ctx, []int64{team.ID}, from, now.Add(p.ahead))
@@ -186,7 +189,8 @@ func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]scheduling
 		if left.Start.Before(now) {
 			left.Start = now
 		}
-		out = append(out, scheduling.Warning{Kind: "gap", Role: gap.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
+		out = append(out, scheduling.Warning{Kind: "gap", Role: gap.Role, Since: gap.Start, Span: left,
+			Why: "nobody is on the calendar"})
 	}
 	return out, nil
 }
@@ -233,12 +237,14 @@ func warningText(team oncall.Profile, warnings []scheduling.Warning) string {
 	const layout = "Mon 2006-01-02 15:04 MST"
 	text := "The calendar of team " + team.Name + " leaves these times open:\n\n"
 	for _, w := range warnings {
-		text += fmt.Sprintf("- %s: %s to %s (%s)\n", w.Role, w.Start.In(zone).Format(layout), w.End.In(zone).Format(layout), w.Why)
+		text += fmt.Sprintf("- %s: %s to %s (%s)\n", w.Role, w.Start.In(zone).Format(layout),
+			w.End.In(zone).Format(layout), w.Why)
 	}
 	return text
 }
 
-// recipients returns the administrators and the address of a team. If a team has none, only the log and the metric have the warning.
+// recipients returns the administrators and the address of a team. If a team has none, only the log and the metric have
+// the warning.
 func (p *Populator) recipients(ctx context.Context, team oncall.Profile) ([]messages.NotificationRecipient, error) {
 	people, err := p.stores.Teams.People(ctx, team.ID)
 	if err != nil {
@@ -257,7 +263,8 @@ func (p *Populator) recipients(ctx context.Context, team oncall.Profile) ([]mess
 	var out []messages.NotificationRecipient
 	for _, u := range known {
 		if u.Contacts[users.Email] != "" {
-			out = append(out, messages.NotificationRecipient{Recipient: messages.ToUser(u.ID), UserID: u.ID, Target: u.Name, Mode: users.Email})
+			out = append(out, messages.NotificationRecipient{Recipient: messages.ToUser(u.ID), UserID: u.ID,
+				Target: u.Name, Mode: users.Email})
 		}
 	}
 	if team.Email != "" {

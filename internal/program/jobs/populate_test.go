@@ -38,7 +38,8 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *Populator {
 	require.NoError(t, err)
 	return NewPopulator(PopulateStores{
 		Schedules: pgoncall.NewSchedules(db), Calendars: pgoncall.NewCalendars(db), Coverage: pgoncall.NewCoverage(db), Teams: pgusers.NewOncallTeams(db, nil),
-		People: pgusers.NewOncallPeople(db), Applications: pg.NewApplications(db, keys), Warnings: pgnotifications.NewWarnings(pgnotifications.New(db)),
+		People: pgusers.NewOncallPeople(db), Applications: pg.NewApplications(db,
+			keys), Warnings: pgnotifications.NewWarnings(pgnotifications.New(db)),
 	}, time.Hour, 48*time.Hour, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 }
 
@@ -107,14 +108,15 @@ func TestPopulatorContinuesAfterATeamThatFails(t *testing.T) {
 	exec(`insert into roster_members (roster_id, user_id, priority) select r.id, u.id, u.id from rosters r, users u on conflict do nothing`)
 	require.NoError(t, testPopulator(t, db, owner{epoch: 7}).pass(t.Context()))
 	var problems, made int
-	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from team_populations where problem <> ''`).Scan(&problems))
+	require.NoError(t, db.Pool().QueryRow(t.Context(),
+		`select count(*) from team_populations where problem <> ''`).Scan(&problems))
 	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(distinct team_id) from shifts`).Scan(&made))
 	require.Equal(t, 1, problems)
 	require.Equal(t, 1, made)
 }
 
-// A process that crashes or loses its database while it warns a team does not record the warning. So the next process sends
-// it.
+// A process that crashes or loses its database while it warns a team does not record the warning. So the next process
+// sends it.
 func TestAWarningThatCannotBeStoredIsSentLater(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -149,7 +151,8 @@ func TestShiftsOfDeactivatedPeopleAreGaps(t *testing.T) {
 		require.NoError(t, err)
 	}
 	gaps := func() (n int) {
-		require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from coverage_warnings w join teams t on t.id = w.team_id
+		require.NoError(t, db.Pool().QueryRow(t.Context(),
+			`select count(*) from coverage_warnings w join teams t on t.id = w.team_id
 			where t.name = 'full' and kind = 'gap'`).Scan(&n))
 		return n
 	}
@@ -162,8 +165,8 @@ func TestShiftsOfDeactivatedPeopleAreGaps(t *testing.T) {
 	require.Positive(t, gaps())
 }
 
-// A rotation for office hours needs no cover at night, so the team is not warned of nights, unless a cover rule of the team
-// asks for them.
+// A rotation for office hours needs no cover at night, so the team is not warned of nights, unless a cover rule of the
+// team asks for them.
 func TestHoursOutsideARotationAreNoGaps(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -172,7 +175,8 @@ func TestHoursOutsideARotationAreNoGaps(t *testing.T) {
 		require.NoError(t, err)
 	}
 	warnings := func() (n int) {
-		require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from coverage_warnings w join teams t on t.id = w.team_id
+		require.NoError(t, db.Pool().QueryRow(t.Context(),
+			`select count(*) from coverage_warnings w join teams t on t.id = w.team_id
 			where t.name = 'full'`).Scan(&n))
 		return n
 	}

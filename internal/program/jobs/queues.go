@@ -13,8 +13,8 @@ import (
 // queuesEvery is the interval between reads of the queue lengths.
 const queuesEvery = 5 * time.Second
 
-// QueueGauges exports the queues of the whole cluster, as /v0/queues shows them: all messages that wait for delivery, including those
-// that wait for a retry. An empty queue has no series.
+// QueueGauges exports the queues of the whole cluster, as /v0/queues shows them: all messages that wait for delivery,
+// including those that wait for a retry. An empty queue has no series.
 type QueueGauges struct {
 	depths  func(context.Context) ([]messages.QueueDepth, error)
 	waiting *prometheus.GaugeVec

@@ -27,8 +27,10 @@ func TestQueuesAreExported(t *testing.T) {
 				return nil, errors.New("away")
 			}
 			return []messages.QueueDepth{
-				{Mode: users.SMS, Application: "shop", Class: messages.ClassUrgent, Waiting: 3, InFlight: 1, OldestAge: 90 * time.Second},
-				{Mode: users.SMS, Application: "shop", Class: messages.ClassRoutine, Waiting: 2, OldestAge: time.Second},
+				{Mode: users.SMS, Application: "shop", Class: messages.ClassUrgent, Waiting: 3, InFlight: 1,
+					OldestAge: 90 * time.Second},
+				{Mode: users.SMS, Application: "shop", Class: messages.ClassRoutine, Waiting: 2,
+					OldestAge: time.Second},
 			}, nil
 		}, reg)
 		ctx, stop := context.WithCancel(t.Context())

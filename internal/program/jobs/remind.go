@@ -27,7 +27,8 @@ type TeamReminders interface {
 
 // ReminderUpkeep notifies people who have no phone number, and deletes old reminders.
 type ReminderUpkeep interface {
-	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c pgnotifications.PhoneCheck) (pgnotifications.Result, error)
+	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease,
+		c pgnotifications.PhoneCheck) (pgnotifications.Result, error)
 	Forget(ctx context.Context) error
 }
 
@@ -37,9 +38,9 @@ type ReminderStores struct {
 	Upkeep ReminderUpkeep
 }
 
-// Reminder notifies people about their shifts: before a shift begins or ends, and when somebody changes it or asks to swap it. It works
-// on the teams in the owned buckets. All state is in the database, so no reminder is lost while no process runs. An error of one
-// team does not delay the others (promise P7).
+// Reminder notifies people about their shifts: before a shift begins or ends, and when somebody changes it or asks to
+// swap it. It works on the teams in the owned buckets. All state is in the database, so no reminder is lost while no
+// process runs. An error of one team does not delay the others (promise P7).
 type Reminder struct {
 	// open returns the storage. It needs the database, which may not answer when the process starts.
 	open   func(ctx context.Context) (ReminderStores, error)
@@ -65,14 +66,15 @@ const (
 	remindTeams = 200
 )
 
-// NewReminder returns the job. The job calls open before its first work, and again if open failed. With phones.Every 0, people without
-// a phone number are not notified.
+// NewReminder returns the job. The job calls open before its first work, and again if open failed. With phones.Every 0,
+// people without a phone number are not notified.
 func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones pgnotifications.PhoneCheck, e Engine) *Reminder {
 	return &Reminder{
 		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: e.Clock.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},
 		made: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_reminders_total", Help: "Messages to people about their shifts, by type.",
-		}, []string{"type"}), []string{"nobody", string(oncall.SwapAsked), string(oncall.PagerTaken), string(oncall.PhoneMissing), string(oncall.ShiftCreated),
+		}, []string{"type"}), []string{"nobody", string(oncall.SwapAsked), string(oncall.PagerTaken),
+			string(oncall.PhoneMissing), string(oncall.ShiftCreated),
 			string(oncall.ShiftEdited), string(oncall.ShiftDeleted)}),
 		failed: promauto.With(e.Registerer).NewCounter(prometheus.CounterOpts{
 			Name: "iris_app_reminder_failures_total", Help: "Failed attempts to notify a team about its shifts. Each is retried.",
@@ -80,7 +82,8 @@ func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones 
 	}
 }
 
-// OpenReminders returns a function that opens the storage. Reminders are messages of the application auth.SessionApplication.
+// OpenReminders returns a function that opens the storage. Reminders are messages of the application
+// auth.SessionApplication.
 func OpenReminders(applications *pg.Applications, notifications *pgnotifications.Notifications, publicURL string) func(ctx context.Context) (ReminderStores, error) {
 	return func(ctx context.Context) (ReminderStores, error) {
 		app, err := applications.ByName(ctx, auth.SessionApplication)
@@ -143,7 +146,8 @@ func (r *Reminder) pass(ctx context.Context) (err error) {
 			}
 			r.failed.Inc()
 			r.putOff[team] = now.Add(remindRetry)
-			r.log.Error("team cannot be notified about its shifts, retrying later", zap.Int64("team", team), zap.Error(err))
+			r.log.Error("team cannot be notified about its shifts, retrying later", zap.Int64("team", team),
+				zap.Error(err))
 		}
 	}
 	if remind && len(teams) < remindTeams {

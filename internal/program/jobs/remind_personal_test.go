@@ -95,7 +95,8 @@ func TestOneChangeSendsOneNoticePerPerson(t *testing.T) {
 	require.NoError(t, f.decide(id, "bob", editing.RequestAccepted))
 	f.shift("ann", "primary", -1, 5, 0, nil)
 	f.edit(func(d editing.Editor, _ []oncall.Shift) (oncall.Changes, error) {
-		held := oncall.Shift{ID: f.lastShift(), TeamID: d.Team.TeamID, Role: "primary", User: f.who("ann"), Start: d.Now.Add(-time.Hour), End: d.Now.Add(5 * time.Hour)}
+		held := oncall.Shift{ID: f.lastShift(), TeamID: d.Team.TeamID, Role: "primary", User: f.who("ann"),
+			Start: d.Now.Add(-time.Hour), End: d.Now.Add(5 * time.Hour)}
 		return d.TakePager([]oncall.Shift{held}, "primary", f.who("bob"), time.Time{})
 	})
 	f.pass(f.reminder(owner{epoch: 7}))
@@ -115,7 +116,8 @@ func TestAnExpiredSwapRequestSendsOneNotice(t *testing.T) {
 	begun, given, gone, open := f.ask("bob", 20), f.ask("bob", 40), f.ask("bob", 60), f.ask("bob", 80)
 	f.exec("delete from notices")
 	f.exec("update shifts set starts_at = now() - interval '1 second' where id = (select give[1] from swap_requests where id = $1)", begun)
-	f.exec("update shifts set user_id = $2 where id = (select give[1] from swap_requests where id = $1)", given, f.who("bob"))
+	f.exec("update shifts set user_id = $2 where id = (select give[1] from swap_requests where id = $1)", given,
+		f.who("bob"))
 	f.exec("delete from shifts where id = (select give[1] from swap_requests where id = $1)", gone)
 	var running sync.WaitGroup
 	for range 4 { // several processors that own the bucket, and a page that is opened
@@ -136,8 +138,8 @@ func TestAnExpiredSwapRequestSendsOneNotice(t *testing.T) {
 	require.NoError(t, f.decide(open, "bob", editing.RequestAccepted))
 }
 
-// If a person accepts a request while it expires, either the request is accepted or it expires. An expired request never
-// changes the calendar.
+// If a person accepts a request while it expires, either the request is accepted or it expires. An expired request
+// never changes the calendar.
 func TestARequestThatExpiresWhileItIsAcceptedChangesNothing(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
@@ -145,7 +147,8 @@ func TestARequestThatExpiresWhileItIsAcceptedChangesNothing(t *testing.T) {
 	meanwhile := func() {
 		expired := make(chan error, 1)
 		go func() {
-			_, err := f.db.Pool().Exec(context.WithoutCancel(f.Context()), "update swap_requests set state = 'expired', decided_at = now() where id = $1", id)
+			_, err := f.db.Pool().Exec(context.WithoutCancel(f.Context()),
+				"update swap_requests set state = 'expired', decided_at = now() where id = $1", id)
 			expired <- err
 		}()
 		require.NoError(t, <-expired)
@@ -168,7 +171,8 @@ func TestSwapNoticesAreSentOnceDespiteCrashes(t *testing.T) {
 	for range 20 {
 		r := f.reminder(owner{epoch: 7})
 		r.open = func(context.Context) (ReminderStores, error) {
-			return ReminderStores{Teams: dying{f.store, func() bool { calls++; return calls%3 == 0 }}, Upkeep: f.store}, nil
+			return ReminderStores{Teams: dying{f.store, func() bool { calls++; return calls%3 == 0 }},
+				Upkeep: f.store}, nil
 		}
 		require.NoError(t, r.pass(t.Context()))
 	}

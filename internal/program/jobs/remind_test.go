@@ -24,8 +24,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// remindSeed is a team with Ann in New York and Bob. Ann is reminded a day before her primary shifts and two hours before
-// they end. Bob gets a notice of every change.
+// remindSeed is a team with Ann in New York and Bob. Ann is reminded a day before her primary shifts and two hours
+// before they end. Bob gets a notice of every change.
 const remindSeed = `
 update bucket_leases set owner = 'me', epoch = 7;
 insert into users (name, full_name, time_zone) values ('ann', 'Ann Lee', 'America/New_York'), ('bob', 'Bob Ray', 'UTC');
@@ -86,7 +86,8 @@ func (f *remindFixture) reminder(o owner) *Reminder {
 	open := func(context.Context) (ReminderStores, error) {
 		return ReminderStores{Teams: f.store, Upkeep: f.store}, nil
 	}
-	return NewReminder(open, pgnotifications.PhoneCheck{}, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
+	return NewReminder(open, pgnotifications.PhoneCheck{}, Engine{Leases: o, Wake: func(buckets.Set) {},
+		Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 }
 
 func (f *remindFixture) pass(r *Reminder) {
@@ -97,7 +98,8 @@ func (f *remindFixture) pass(r *Reminder) {
 
 func (f *remindFixture) messages() (out []string) {
 	f.Helper()
-	rows, err := f.db.Pool().Query(f.Context(), `select m.target || ' ' || m.mode || ': ' || r.subject from notification_requests r
+	rows, err := f.db.Pool().Query(f.Context(),
+		`select m.target || ' ' || m.mode || ': ' || r.subject from notification_requests r
 		join messages m on m.request_id = r.id order by r.id`)
 	require.NoError(f, err)
 	defer rows.Close()
@@ -116,14 +118,17 @@ func TestRemindersAreSentOnce(t *testing.T) {
 		shifts func(f *remindFixture)
 		want   []string
 	}{
-		"a day before":        {func(f *remindFixture) { f.shift("ann", "primary", 23.9, 48, 30, nil) }, []string{"ann email: Your primary shift for ops begins in 1 day"}},
-		"earlier than that":   {func(f *remindFixture) { f.shift("ann", "primary", 24.1, 48, 30, nil) }, nil},
-		"after a downtime":    {func(f *remindFixture) { f.shift("ann", "primary", 0.1, 48, 30, nil) }, []string{"ann email: Your primary shift for ops begins in 1 day"}},
+		"a day before": {func(f *remindFixture) { f.shift("ann", "primary", 23.9, 48, 30, nil) },
+			[]string{"ann email: Your primary shift for ops begins in 1 day"}},
+		"earlier than that": {func(f *remindFixture) { f.shift("ann", "primary", 24.1, 48, 30, nil) }, nil},
+		"after a downtime": {func(f *remindFixture) { f.shift("ann", "primary", 0.1, 48, 30, nil) },
+			[]string{"ann email: Your primary shift for ops begins in 1 day"}},
 		"begun in a downtime": {func(f *remindFixture) { f.shift("ann", "primary", -0.1, 48, 30, nil) }, nil},
 		"made later":          {func(f *remindFixture) { f.shift("ann", "primary", 20, 48, 3, nil) }, nil},
-		"before the end":      {func(f *remindFixture) { f.shift("ann", "primary", -20, 1, 30, nil) }, []string{"ann sms: Your primary shift for ops ends in 2 hours"}},
-		"another role":        {func(f *remindFixture) { f.shift("ann", "secondary", 23, 48, 30, nil) }, nil},
-		"another person":      {func(f *remindFixture) { f.shift("bob", "primary", 23, 48, 30, nil) }, nil},
+		"before the end": {func(f *remindFixture) { f.shift("ann", "primary", -20, 1, 30, nil) },
+			[]string{"ann sms: Your primary shift for ops ends in 2 hours"}},
+		"another role":   {func(f *remindFixture) { f.shift("ann", "secondary", 23, 48, 30, nil) }, nil},
+		"another person": {func(f *remindFixture) { f.shift("bob", "primary", 23, 48, 30, nil) }, nil},
 		"the first linked one": {func(f *remindFixture) {
 			f.shift("ann", "primary", 20, 21, 30, "l")
 			f.shift("ann", "primary", 22, 23, 30, "l")
@@ -165,7 +170,8 @@ func TestRemindersUseThePersonsTimeZone(t *testing.T) {
 func (f *remindFixture) edit(c change) {
 	f.Helper()
 	team := int64(f.count("select id from teams"))
-	_, err := pgoncall.NewShifts(f.db).Edit(f.Context(), edited(editing.Selection{TeamID: team}, c), oncall.By{Owner: "test"})
+	_, err := pgoncall.NewShifts(f.db).Edit(f.Context(), edited(editing.Selection{TeamID: team}, c),
+		oncall.By{Owner: "test"})
 	require.NoError(f, err)
 }
 
@@ -176,7 +182,8 @@ func (f *remindFixture) notice(kind oncall.NoticeKind, role string, people ...st
 		for _, name := range people {
 			id := users.ID(f.count("select id from users where name = '" + name + "'"))
 			n.Users = append(n.Users, id)
-			n.Shifts = append(n.Shifts, oncall.Shift{TeamID: d.Team.TeamID, Role: role, User: id, Start: d.Now, End: d.Now.Add(time.Hour)})
+			n.Shifts = append(n.Shifts, oncall.Shift{TeamID: d.Team.TeamID, Role: role, User: id, Start: d.Now,
+				End: d.Now.Add(time.Hour)})
 		}
 		return oncall.Changes{Notices: []oncall.Notice{n}}, nil
 	})
@@ -205,7 +212,8 @@ func TestNoticesAreSent(t *testing.T) {
 	}, f.messages())
 	require.Zero(t, f.count("select count(*) from notices"))
 	require.InDelta(t, 3, testutil.ToFloat64(r.made.WithLabelValues("event_deleted")), 0)
-	require.InDelta(t, 1, testutil.ToFloat64(r.made.WithLabelValues("nobody")), 0, "nobody wants to hear of secondary shifts")
+	require.InDelta(t, 1, testutil.ToFloat64(r.made.WithLabelValues("nobody")), 0,
+		"nobody wants to hear of secondary shifts")
 }
 
 // More notices than one transaction handles, from many teams, with two processors that both own the buckets.
@@ -276,7 +284,8 @@ func TestNoticesAreSentOnceDespiteCrashes(t *testing.T) {
 	for range 20 {
 		r := f.reminder(owner{epoch: 7})
 		r.open = func(context.Context) (ReminderStores, error) {
-			return ReminderStores{Teams: dying{f.store, func() bool { calls++; return calls%4 == 0 }}, Upkeep: f.store}, nil
+			return ReminderStores{Teams: dying{f.store, func() bool { calls++; return calls%4 == 0 }},
+				Upkeep: f.store}, nil
 		}
 		require.NoError(t, r.pass(t.Context()))
 		if len(r.putOff) > 0 {

@@ -12,9 +12,9 @@ import (
 // countEvery is the interval between counts of incidents and messages for the statistics.
 const countEvery = time.Minute
 
-// CountStatistics returns a job that counts the hours that have ended or changed, computes the figures of the hour, and packs the
-// days, so that requests only read them. After an upgrade or an import it counts all hours, and uses the database half of the time meanwhile. Only the
-// owner of bucket 0 does it.
+// CountStatistics returns a job that counts the hours that have ended or changed, computes the figures of the hour, and
+// packs the days, so that requests only read them. After an upgrade or an import it counts all hours, and uses the
+// database half of the time meanwhile. Only the owner of bucket 0 does it.
 func CountStatistics(counts *pg.Counts, e Engine) func(context.Context) error {
 	pass := func(ctx context.Context) error {
 		if leases := e.Leases.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
@@ -32,11 +32,13 @@ func CountStatistics(counts *pg.Counts, e Engine) func(context.Context) error {
 	return func(ctx context.Context) error { return repeat(ctx, countEvery, pass, report) }
 }
 
-// warmEvery is the interval between two looks for totals of packed days that this process lacks. Looking takes some milliseconds for each period.
+// warmEvery is the interval between two looks for totals of packed days that this process lacks. Looking takes some
+// milliseconds for each period.
 const warmEvery = 15 * time.Second
 
-// WarmStatistics returns a job that keeps the totals of packed days ready in this process, from the start on and after a day was packed
-// anew, so that no person waits for them. It uses at most a quarter of the time.
+// WarmStatistics returns a job that keeps the totals of packed days ready in this process, from the start on and after
+// a day was packed anew, so that no person waits for them. It uses at most a quarter of the time.
 func WarmStatistics(counts *pg.Counts, log *zap.Logger) func(context.Context) error {
-	return atOnce(warmEvery, func(ctx context.Context) error { return counts.Warm(ctx, 3) }, "totals of statistics cannot be read ahead, retrying", log)
+	return atOnce(warmEvery, func(ctx context.Context) error { return counts.Warm(ctx, 3) },
+		"totals of statistics cannot be read ahead, retrying", log)
 }

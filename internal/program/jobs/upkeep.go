@@ -1,6 +1,6 @@
-// Package jobs does the periodic work of a server: it fills calendars, reminds people of shifts, syncs people from a directory, and
-// cleans up stored data. The servers create the jobs and run each in its own goroutine. A job for a bucket runs only on the owner of the
-// bucket. Package jobs knows neither HTTP nor how messages are sent.
+// Package jobs does the periodic work of a server: it fills calendars, reminds people of shifts, syncs people from a
+// directory, and cleans up stored data. The servers create the jobs and run each in its own goroutine. A job for a
+// bucket runs only on the owner of the bucket. Package jobs knows neither HTTP nor how messages are sent.
 package jobs
 
 import (
@@ -25,8 +25,8 @@ type Leases interface {
 	Leases() []buckets.Lease
 }
 
-// Engine has what jobs need from the processor: the owned buckets, a function that wakes the delivery of buckets, the log and the
-// metrics.
+// Engine has what jobs need from the processor: the owned buckets, a function that wakes the delivery of buckets, the
+// log and the metrics.
 type Engine struct {
 	Leases     Leases
 	Clock      *clock.Database // nil = the clock of this process
@@ -38,8 +38,8 @@ type Engine struct {
 // matchEvery is the interval between attempts to match receipts that arrived before their attempt was recorded.
 const matchEvery = 2 * time.Second
 
-// repeat calls pass at the interval every until ctx ends. It reports only the first of consecutive errors. A panic of pass counts as an
-// error: otherwise it would end this process, and then each process that takes over its buckets.
+// repeat calls pass at the interval every until ctx ends. It reports only the first of consecutive errors. A panic of
+// pass counts as an error: otherwise it would end this process, and then each process that takes over its buckets.
 func repeat(ctx context.Context, every time.Duration, pass func(context.Context) error, report func(error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -58,7 +58,8 @@ func repeat(ctx context.Context, every time.Duration, pass func(context.Context)
 	}
 }
 
-// Every returns a job that calls pass at the interval every. Of consecutive errors it logs the first one, with the text.
+// Every returns a job that calls pass at the interval every. Of consecutive errors it logs the first one, with the
+// text.
 func Every(every time.Duration, pass func(context.Context) error, text string, log *zap.Logger) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return repeat(ctx, every, pass, func(err error) { log.Warn(text, zap.Error(err)) })
@@ -82,7 +83,8 @@ func safely(do func() error) (err error) {
 	return do()
 }
 
-// MatchReceipts returns a job that applies receipts that arrived before their attempt was recorded. Only the owner of bucket 0 does it.
+// MatchReceipts returns a job that applies receipts that arrived before their attempt was recorded. Only the owner of
+// bucket 0 does it.
 func MatchReceipts(receipts *pg.Receipts, e Engine) func(context.Context) error {
 	pass := func(ctx context.Context) error {
 		if leases := e.Leases.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
@@ -95,15 +97,17 @@ func MatchReceipts(receipts *pg.Receipts, e Engine) func(context.Context) error 
 		return err
 	}
 	return func(ctx context.Context) error {
-		return repeat(ctx, matchEvery, pass, func(err error) { e.Log.Warn("early receipts cannot be matched, retrying", zap.Error(err)) })
+		return repeat(ctx, matchEvery, pass,
+			func(err error) { e.Log.Warn("early receipts cannot be matched, retrying", zap.Error(err)) })
 	}
 }
 
-// namesEvery is the interval between attempts to compute missing canonical names. The previous release and imports do not store them.
+// namesEvery is the interval between attempts to compute missing canonical names. The previous release and imports do
+// not store them.
 const namesEvery = time.Minute
 
-// FillNames returns a job that computes missing canonical names of users. Migrations compute them, too. Only the owner of bucket 0 does
-// it.
+// FillNames returns a job that computes missing canonical names of users. Migrations compute them, too. Only the owner
+// of bucket 0 does it.
 func FillNames(people *pgusers.Users, e Engine) func(context.Context) error {
 	var logged []string
 	pass := func(ctx context.Context) error {
@@ -121,7 +125,8 @@ func FillNames(people *pgusers.Users, e Engine) func(context.Context) error {
 	return func(ctx context.Context) error { return repeat(ctx, namesEvery, pass, report) }
 }
 
-// sealEvery is the interval between attempts to encrypt keys of calendar feeds. The previous release stores them in clear text.
+// sealEvery is the interval between attempts to encrypt keys of calendar feeds. The previous release stores them in
+// clear text.
 const sealEvery = time.Minute
 
 // SealFeedKeys returns a job that encrypts keys of calendar feeds, at the start and every minute.
@@ -139,7 +144,8 @@ func SealFeedKeys(notices *pgnotifications.Notices, log *zap.Logger) func(contex
 // expireEvery is the interval between deletions of expired rows.
 const expireEvery = 10 * time.Minute
 
-// Expire returns a job that deletes rows that expired: sessions of the pages, or stored answers. what names them in the log.
+// Expire returns a job that deletes rows that expired: sessions of the pages, or stored answers. what names them in the
+// log.
 func Expire(what string, remove func(context.Context) (int64, error), log *zap.Logger) func(context.Context) error {
 	pass := func(ctx context.Context) error {
 		_, err := remove(ctx)

@@ -62,7 +62,8 @@ func TestPopulatorContinuesAfterAPanic(t *testing.T) {
 	p.wake = func(buckets.Set) { panic("poison") } // called for the team without people
 	require.NoError(t, p.pass(t.Context()))
 	var problems, made int
-	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from team_populations where problem <> ''`).Scan(&problems))
+	require.NoError(t, db.Pool().QueryRow(t.Context(),
+		`select count(*) from team_populations where problem <> ''`).Scan(&problems))
 	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(distinct team_id) from shifts`).Scan(&made))
 	require.Equal(t, 1, problems)
 	require.Equal(t, 1, made)

@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// WithDirectory adds the passwords of the LDAP directory to accounts, if a directory logs people in. It returns an error if the
-// configuration of the directory is invalid.
+// WithDirectory adds the passwords of the LDAP directory to accounts, if a directory logs people in. It returns an
+// error if the configuration of the directory is invalid.
 func WithDirectory(accounts *auth.Accounts, c config.API, store *pg.DirectorySync, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, error) {
 	checked := newCheckedPasswords(log, reg)
 	if !c.LDAP.LogsIn() {
@@ -33,8 +33,8 @@ func WithDirectory(accounts *auth.Accounts, c config.API, store *pg.DirectorySyn
 	return accounts.WithDirectory(checked, &newcomers{store: store, rules: rules, stores: c.LDAP.Import}), nil
 }
 
-// checkedPasswords counts the answers of the directory about passwords. It logs when the directory stops answering and when
-// it answers again.
+// checkedPasswords counts the answers of the directory about passwords. It logs when the directory stops answering and
+// when it answers again.
 type checkedPasswords struct {
 	directory auth.Directory
 	log       *zap.Logger
@@ -71,7 +71,8 @@ func (p *checkedPasswords) Check(ctx context.Context, name, password string) (us
 	return e, err
 }
 
-// newcomers stores people who log in with the directory's password. It never gives the account of one person to another.
+// newcomers stores people who log in with the directory's password. It never gives the account of one person to
+// another.
 type newcomers struct {
 	store  *pg.DirectorySync
 	rules  usersdirectory.Rules
@@ -95,7 +96,8 @@ func (n *newcomers) Store(ctx context.Context, e usersdirectory.Entry) error {
 	case !n.stores && change.Rename == "":
 		return nil
 	case !n.stores: // only the name, so that the log-in finds the user
-		change = usersdirectory.Change{Kind: usersdirectory.Update, ID: change.ID, Name: change.Name, Source: change.Source, Rename: change.Rename}
+		change = usersdirectory.Change{Kind: usersdirectory.Update, ID: change.ID, Name: change.Name,
+			Source: change.Source, Rename: change.Rename}
 	}
 	err = n.store.Apply(ctx, change)
 	switch {

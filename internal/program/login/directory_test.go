@@ -66,10 +66,12 @@ func TestEveryoneInTheDirectoryMayLogIn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	rows, store := pg.NewUsers(db), pg.NewDirectorySync(db, "log-in")
-	d := &answers{entry: directory.Entry{Name: "Ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "079 123 45 67"}}
+	d := &answers{entry: directory.Entry{Name: "Ann", FullName: "Ann Lee", Email: "ann@example.com",
+		Phone: "079 123 45 67"}}
 	rules, err := directories.Rules(config.Sync{PhoneRegion: "CH", SlackContact: "none"})
 	require.NoError(t, err)
-	accounts := auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d, &newcomers{store: store, rules: rules, stores: true})
+	accounts := auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d,
+		&newcomers{store: store, rules: rules, stores: true})
 	u, err := accounts.Authenticate(t.Context(), "ANN", "theirs")
 	require.NoError(t, err)
 	require.Equal(t, "Ann", u.Name, "as the directory spells it")
@@ -77,7 +79,8 @@ func TestEveryoneInTheDirectoryMayLogIn(t *testing.T) {
 	require.False(t, u.Admin)
 	contacts, err := rows.Contacts(t.Context(), u.ID)
 	require.NoError(t, err)
-	require.Equal(t, map[users.Mode]string{users.Email: "ann@example.com", users.Call: "+41791234567", users.SMS: "+41791234567"}, contacts)
+	require.Equal(t, map[users.Mode]string{users.Email: "ann@example.com", users.Call: "+41791234567",
+		users.SMS: "+41791234567"}, contacts)
 
 	require.NoError(t, rows.SetContact(t.Context(), u.ID, users.Slack, "@ann"))
 	d.entry.FullName, d.entry.Phone = "Ann Ray", ""
@@ -107,16 +110,19 @@ func TestAPersonRenamedInTheDirectoryKeepsTheirAccount(t *testing.T) {
 	require.NoError(t, err)
 	d := &answers{entry: directory.Entry{Name: "ann", Email: "ann@example.com", Stable: "A"}}
 	for name, stores := range map[string]bool{"anna": true, "annie": false} {
-		accounts := auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d, &newcomers{store: store, rules: rules, stores: true})
+		accounts := auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d,
+			&newcomers{store: store, rules: rules, stores: true})
 		ann, err := accounts.Authenticate(t.Context(), "x", "theirs")
 		require.NoError(t, err)
-		accounts = auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d, &newcomers{store: store, rules: rules, stores: stores})
+		accounts = auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d,
+			&newcomers{store: store, rules: rules, stores: stores})
 		d.entry.Name, d.entry.FullName = name, name
 		renamed, err := accounts.Authenticate(t.Context(), "x", "theirs")
 		require.NoError(t, err)
 		require.Equal(t, ann.ID, renamed.ID)
 		require.Equal(t, name, renamed.Name)
-		require.Equal(t, stores, renamed.FullName == name, "what else the entry says is taken only where log-ins are imported")
+		require.Equal(t, stores, renamed.FullName == name,
+			"what else the entry says is taken only where log-ins are imported")
 
 		for _, other := range []string{"boss-of-" + name, "boss of " + name} {
 			_, err = rows.Create(t.Context(), pg.NewUser{Name: other})

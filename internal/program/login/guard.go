@@ -24,8 +24,8 @@ func attempt(address, name string) auth.Attempt {
 	return auth.Attempt{Address: address, Account: account[:min(len(account), maxAccount)]}
 }
 
-// NoteClient puts the client's address and browser into the context of a request that may begin a session, for the limits on attempts and for
-// lists of sessions.
+// NoteClient puts the client's address and browser into the context of a request that may begin a session, for the
+// limits on attempts and for lists of sessions.
 func NoteClient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/login" || strings.HasPrefix(r.URL.Path, "/login/") || strings.HasPrefix(r.URL.Path, "/account/") || strings.HasPrefix(r.URL.Path, "/invitation/") {

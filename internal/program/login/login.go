@@ -1,5 +1,5 @@
-// Package login checks who logs in to the pages: with a local password or the directory's, and with a limit on attempts.
-// iris-api uses it. The rules about accounts are in internal/auth.
+// Package login checks who logs in to the pages: with a local password or the directory's, and with a limit on
+// attempts. iris-api uses it. The rules about accounts are in internal/auth.
 package login
 
 import (
@@ -50,8 +50,8 @@ type People struct {
 	log      *zap.Logger
 }
 
-// Attempts counts attempts for all processes. Enter refuses one with a Throttled fault that says how long to wait. Failed logs a wrong name or
-// password.
+// Attempts counts attempts for all processes. Enter refuses one with a Throttled fault that says how long to wait.
+// Failed logs a wrong name or password.
 type Attempts interface {
 	Enter(ctx context.Context, a auth.Attempt, l auth.AttemptLimits) error
 	Succeeded(ctx context.Context, a auth.Attempt) error
@@ -63,7 +63,8 @@ func NewPeople(rows *pg.Users, accounts *auth.Accounts, known knownAddresses, at
 	return &People{Users: rows, accounts: accounts, known: known, attempts: attempts, log: log}
 }
 
-// Authenticate checks a password. Attempts are limited; the refusal is a Throttled fault. Other errors are those of auth.Accounts.
+// Authenticate checks a password. Attempts are limited; the refusal is a Throttled fault. Other errors are those of
+// auth.Accounts.
 func (p *People) Authenticate(ctx context.Context, name, password string) (u users.User, err error) {
 	address := wire.ClientOf(ctx).Address
 	a := attempt(address, name)

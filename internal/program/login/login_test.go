@@ -51,7 +51,8 @@ func (g guard) try(address, name string, known bool) time.Duration {
 // pass lets time pass.
 func (g guard) pass(d time.Duration) {
 	g.Helper()
-	_, err := g.db.Pool().Exec(g.Context(), `update login_attempts set last_at = last_at - $1::interval, blocked_until = blocked_until - $1::interval`,
+	_, err := g.db.Pool().Exec(g.Context(),
+		`update login_attempts set last_at = last_at - $1::interval, blocked_until = blocked_until - $1::interval`,
 		fmt.Sprintf("%d milliseconds", d.Milliseconds()))
 	require.NoError(g, err)
 }
@@ -107,10 +108,12 @@ func TestAKnownAddressIsNeverSlowedDown(t *testing.T) {
 	require.NoError(t, err)
 	process := func() *People {
 		rows := pg.NewUsers(db)
-		return NewPeople(rows, auth.NewAccounts(rows, passwords), pgauth.NewKnownAddresses(db, keys), pgauth.NewAttempts(db, keys), zaptest.NewLogger(t))
+		return NewPeople(rows, auth.NewAccounts(rows, passwords), pgauth.NewKnownAddresses(db, keys),
+			pgauth.NewAttempts(db, keys), zaptest.NewLogger(t))
 	}
 	login := func(p *People, address, password string) error {
-		_, err := p.Authenticate(wire.WithClient(context.WithoutCancel(t.Context()), wire.Client{Address: address}), "Demo", password)
+		_, err := p.Authenticate(wire.WithClient(context.WithoutCancel(t.Context()), wire.Client{Address: address}),
+			"Demo", password)
 		return err
 	}
 	one, other := process(), process()
@@ -120,7 +123,8 @@ func TestAKnownAddressIsNeverSlowedDown(t *testing.T) {
 			require.ErrorIs(t, login([]*People{one, other}[n%2], address, "wrong"), auth.ErrLogin)
 		}
 	}
-	require.True(t, fault.Is(login(other, "6.6.6.6", "right password"), fault.Throttled), "an address that nobody logged in from")
+	require.True(t, fault.Is(login(other, "6.6.6.6", "right password"), fault.Throttled),
+		"an address that nobody logged in from")
 	require.ErrorIs(t, login(other, "1.2.3.4", "wrong"), auth.ErrLogin, "the known address may still try")
 	require.NoError(t, login(other, "1.2.3.4", "right password"))
 }

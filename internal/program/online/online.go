@@ -1,4 +1,5 @@
-// Package online connects to what is configured, for iris check-config --online. It sends no message and changes nothing.
+// Package online connects to what is configured, for iris check-config --online. It sends no message and changes
+// nothing.
 package online
 
 import (
@@ -109,7 +110,8 @@ func all(c Config) (out []check, secrets []string) {
 	directory, sync := config.LDAP{}, config.Sync{}
 	if p := c.Processor; p != nil {
 		out = append(out, vendorChecks(*p)...)
-		out = append(out, check{"gossip", "open the gossip port (TCP and UDP) between the processors, or check gossip.advertise there", c.gossip})
+		out = append(out, check{"gossip",
+			"open the gossip port (TCP and UDP) between the processors, or check gossip.advertise there", c.gossip})
 		directory, sync = p.LDAP, p.Sync
 	}
 	if a := c.API; a != nil {

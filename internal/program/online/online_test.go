@@ -49,13 +49,15 @@ func begin(t *testing.T) servers {
 // configured returns a configuration of the servers. secrets begin with a word.
 func (s servers) configured(word, database string) online.Config {
 	account := config.Account{Account: "main"}
-	all := config.Common{Database: config.Database{URL: config.Secret(database), MaxConnections: 2}, PublicURL: "https://iris.example.com"}
+	all := config.Common{Database: config.Database{URL: config.Secret(database), MaxConnections: 2},
+		PublicURL: "https://iris.example.com"}
 	p := config.Processor{
 		Common: all,
 		SMTP: []config.SMTP{{Account: account, Addr: s.smtp.Addr(), From: "iris@example.com", Username: "iris",
 			Password: config.Secret(word + "-1"), TLS: "none", AllowPlainAuth: true}},
 		Slack: []config.Slack{{Account: account, Token: config.Secret("xoxb-" + word + "-2"), APIURL: s.slack.URL()}},
-		Twilio: []config.Twilio{{Account: account, AccountSID: "AC1", AuthToken: config.Secret(word + "-3"), From: "+15005550006",
+		Twilio: []config.Twilio{{Account: account, AccountSID: "AC1", AuthToken: config.Secret(word + "-3"),
+			From:   "+15005550006",
 			APIURL: s.twilio.URL()}},
 		Push: []config.Push{{Account: account, Credentials: config.Secret(s.credentials(word)), APIURL: s.push.URL()}},
 	}
@@ -92,7 +94,8 @@ func TestTargets(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	url := pgtest.New(t).Pool().Config().ConnString()
-	works := map[string]string{"database": "", "smtp main": "", "slack main": "", "twilio main": "", "push main": "", "gossip": ""}
+	works := map[string]string{"database": "", "smtp main": "", "slack main": "", "twilio main": "", "push main": "",
+		"gossip": ""}
 	require.Equal(t, works, problems(t, s.configured("right", url)))
 
 	refused := problems(t, s.configured("wrong", url))
@@ -138,11 +141,13 @@ func TestTargetsOfTheAPI(t *testing.T) {
 	}()
 	a := config.API{
 		OIDC: []config.OIDC{{Name: "okta", Issuer: "http://127.0.0.1:1", ClientID: "iris", ClientSecret: "secret-5"}},
-		LDAP: config.LDAP{URLs: []string{"ldap://127.0.0.1:1"}, BaseDN: "dc=x", BindUser: "cn=iris", BindPassword: "secret-6", Timeout: time.Second,
+		LDAP: config.LDAP{URLs: []string{"ldap://127.0.0.1:1"}, BaseDN: "dc=x", BindUser: "cn=iris",
+			BindPassword: "secret-6", Timeout: time.Second,
 			Filter: "(uid={})", NameAttribute: "uid"},
 	}
 	a.PublicURL, a.Intake.SMTP.Addr, a.Intake.SMTP.Domain = "https://iris.example.com", taken.Addr().String(), "mail.example.com"
-	c := online.Config{Database: config.Common{Database: config.Database{URL: "postgres://iris@127.0.0.1:1/iris", MaxConnections: 1}}, API: &a}
+	c := online.Config{Database: config.Common{Database: config.Database{URL: "postgres://iris@127.0.0.1:1/iris",
+		MaxConnections: 1}}, API: &a}
 	found := problems(t, c)
 	mail := "mail intake " + a.Intake.SMTP.Addr
 	require.Empty(t, found[mail], "iris-api itself listens there")
@@ -162,11 +167,15 @@ func issuer(t *testing.T) *httptest.Server {
 	t.Cleanup(s.Close)
 	mux.HandleFunc("/corp/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		at := s.URL + "/corp"
-		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": at, "authorization_endpoint": at + "/auth", "token_endpoint": at + "/token",
-			"jwks_uri": at + "/keys", "response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
+		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": at, "authorization_endpoint": at + "/auth",
+			"token_endpoint": at + "/token",
+			"jwks_uri":       at + "/keys", "response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 			"id_token_signing_alg_values_supported": []string{"ES256"}})
 	})
-	mux.HandleFunc("/corp/keys", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"keys": []}`)) })
+	mux.HandleFunc("/corp/keys", func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = w.Write([]byte(`{"keys": []}`))
+	})
 	return s
 }
 
@@ -195,11 +204,14 @@ func directory(t *testing.T, name, password string) string {
 						code = 0
 					}
 					answer := ber.NewSequence("message")
-					answer.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagInteger, asked.Children[0].Value, "id"))
+					answer.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagInteger,
+						asked.Children[0].Value, "id"))
 					result := ber.Encode(ber.ClassApplication, ber.TypeConstructed, 1, nil, "bind response")
-					result.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagEnumerated, code, "code"))
+					result.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagEnumerated, code,
+						"code"))
 					for range 2 {
-						result.AppendChild(ber.NewString(ber.ClassUniversal, ber.TypePrimitive, ber.TagOctetString, "", "text"))
+						result.AppendChild(ber.NewString(ber.ClassUniversal, ber.TypePrimitive, ber.TagOctetString, "",
+							"text"))
 					}
 					answer.AppendChild(result)
 					if _, err := conn.Write(answer.Bytes()); err != nil {
@@ -220,11 +232,13 @@ func TestProvidersAndDirectories(t *testing.T) {
 	c := func(address, password string) online.Config {
 		a := config.API{
 			OIDC: []config.OIDC{{Name: "corp", Issuer: address, ClientID: "iris", ClientSecret: "secret-5"}},
-			LDAP: config.LDAP{URLs: []string{ldap}, BaseDN: "dc=x", BindUser: "cn=iris", BindPassword: config.Secret(password), Timeout: 10 * time.Second,
+			LDAP: config.LDAP{URLs: []string{ldap}, BaseDN: "dc=x", BindUser: "cn=iris",
+				BindPassword: config.Secret(password), Timeout: 10 * time.Second,
 				Filter: "(uid={})", NameAttribute: "uid"},
 		}
 		a.PublicURL = "https://iris.example.com"
-		return online.Config{Database: config.Common{Database: config.Database{URL: "postgres://iris@127.0.0.1:1/iris", MaxConnections: 1}}, API: &a}
+		return online.Config{Database: config.Common{Database: config.Database{URL: "postgres://iris@127.0.0.1:1/iris",
+			MaxConnections: 1}}, API: &a}
 	}
 	found := problems(t, c(sso.URL+"/corp", "right-6"))
 	require.Empty(t, found["provider corp"])
@@ -235,5 +249,6 @@ func TestProvidersAndDirectories(t *testing.T) {
 	require.Contains(t, found["provider corp"], "exactly as the provider writes it")
 	require.Contains(t, found["ldap "+ldap], "check auth.ldap")
 	require.NotContains(t, found["ldap "+ldap], "wrong-6")
-	require.NotEmpty(t, problems(t, c(sso.URL+"/other", "right-6"))["provider corp"], "there is no provider at this address")
+	require.NotEmpty(t, problems(t, c(sso.URL+"/other", "right-6"))["provider corp"],
+		"there is no provider at this address")
 }

@@ -57,9 +57,9 @@ func (o *Operator) RemovePassword(ctx context.Context, name string) error {
 	return o.users.SetPassword(ctx, u.ID, "")
 }
 
-// SetActive switches a user on or off and reports whether that is a change. A user who is switched off cannot log in and is
-// not paged; fallbacks of plans are paged instead, and the sessions end. It returns a Conflict fault that names the uses of
-// a user who is in use, unless force is set.
+// SetActive switches a user on or off and reports whether that is a change. A user who is switched off cannot log in
+// and is not paged; fallbacks of plans are paged instead, and the sessions end. It returns a Conflict fault that names
+// the uses of a user who is in use, unless force is set.
 func (o *Operator) SetActive(ctx context.Context, name string, active, force bool) (bool, error) {
 	u, err := o.user(ctx, name)
 	if err != nil || u.Active == active {

@@ -19,20 +19,21 @@ type NewCalendar struct {
 	Services []string
 	Roster   string
 	Members  []string // user names in the roster, in order
-	// Schedules are the schedules of the roster, by role. Only Name, Algorithm, Advanced, Threshold, Pattern and Rotation
-	// are read. A layer of a rotation without members gets the members of the roster, in order.
+	// Schedules are the schedules of the roster, by role. Only Name, Algorithm, Advanced, Threshold, Pattern and
+	// Rotation are read. A layer of a rotation without members gets the members of the roster, in order.
 	Schedules map[string]scheduling.ScheduleDraft
 }
 
-// AddCalendar stores administrators, services, roster and schedules of a team, not in one transaction. The processors create the
-// shifts. It returns an Invalid fault without administrators, a Conflict fault if the roster exists, and a NotFound fault if a person
-// does not exist.
+// AddCalendar stores administrators, services, roster and schedules of a team, not in one transaction. The processors
+// create the shifts. It returns an Invalid fault without administrators, a Conflict fault if the roster exists, and a
+// NotFound fault if a person does not exist.
 func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 	if len(n.Admins) == 0 {
 		return fault.Invalidf("admins", "a team needs at least one administrator")
 	}
 	by := oncall.By{Owner: operatorName}
-	teams := pgpeople.NewOncallTeams(o.db, Reminders([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour}, []string{"email"},
+	teams := pgpeople.NewOncallTeams(o.db, Reminders([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour},
+		[]string{"email"},
 		[]string{oncall.RolePrimary, oncall.RoleSecondary, "shadow", oncall.RoleManager}))
 	people, rosters := pgpeople.NewOncallPeople(o.db), pgpeople.NewRosters(teams)
 	known := map[string]oncall.Person{}
@@ -114,7 +115,8 @@ func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster
 				}
 			}
 		}
-		whole := scheduling.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
+		whole := scheduling.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation,
+			Threshold: d.Threshold}
 		if err := whole.Check(); err != nil {
 			return err
 		}
@@ -125,13 +127,14 @@ func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster
 	return nil
 }
 
-// Reminders returns the reminders that a new member of a team gets: one for each time before a shift and each mode. They apply
-// to shifts of the roles.
+// Reminders returns the reminders that a new member of a team gets: one for each time before a shift and each mode.
+// They apply to shifts of the roles.
 func Reminders(before []time.Duration, modes, roles []string) []oncall.NoticeSetting {
 	var out []oncall.NoticeSetting
 	for _, b := range before {
 		for _, mode := range modes {
-			out = append(out, oncall.NoticeSetting{Mode: users.Mode(mode), Type: "oncall_reminder", Before: &b, Roles: roles})
+			out = append(out, oncall.NoticeSetting{Mode: users.Mode(mode), Type: "oncall_reminder", Before: &b,
+				Roles: roles})
 		}
 	}
 	return out

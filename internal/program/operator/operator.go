@@ -1,6 +1,7 @@
-// Package operator does what operators do by hand: it adds and changes users, applications, teams, plans and templates, and
-// answers who is on call. It writes to the database and to the audit log. cmd/iris and the demo data call it; iris-api
-// shares its removals and its simulator. It knows neither HTTP nor flags. Errors that a caller can avoid are faults.
+// Package operator does what operators do by hand: it adds and changes users, applications, teams, plans and templates,
+// and answers who is on call. It writes to the database and to the audit log. cmd/iris and the demo data call it;
+// iris-api shares its removals and its simulator. It knows neither HTTP nor flags. Errors that a caller can avoid are
+// faults.
 package operator
 
 import (
@@ -19,8 +20,8 @@ import (
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// Operator performs the commands of the operator on the database. It is safe for concurrent use. Most changes are recorded
-// in the audit log, in a second transaction: if only that fails, the change is kept and an error is returned.
+// Operator performs the commands of the operator on the database. It is safe for concurrent use. Most changes are
+// recorded in the audit log, in a second transaction: if only that fails, the change is kept and an error is returned.
 type Operator struct {
 	db           *postgres.DB
 	users        *pgusers.Users
@@ -170,7 +171,8 @@ func (o *Operator) AddApplication(ctx context.Context, n NewApplication) (string
 		return "", fault.Invalidf("variable", "application %s: the name of a variable is empty", n.Name)
 	}
 	if len(n.Variables) > 0 && n.TitleVariable != "" && !slices.Contains(n.Variables, n.TitleVariable) {
-		return "", fault.Invalidf("title", "application %s: the title variable %q is not one of its variables (%s): add it to them",
+		return "", fault.Invalidf("title",
+			"application %s: the title variable %q is not one of its variables (%s): add it to them",
 			n.Name, n.TitleVariable, strings.Join(n.Variables, ", "))
 	}
 	_, key, err := o.applications.Create(ctx, n.Name)
@@ -186,8 +188,9 @@ func (o *Operator) AddApplication(ctx context.Context, n NewApplication) (string
 	return key, nil
 }
 
-// ConfigureApplication stores the key, the permissions and the variables of n in an existing application. An empty key changes nothing. The four permissions are stored together, unless all are false. The variables
-// and the title variable are stored together, unless both are empty.
+// ConfigureApplication stores the key, the permissions and the variables of n in an existing application. An empty key
+// changes nothing. The four permissions are stored together, unless all are false. The variables and the title variable
+// are stored together, unless both are empty.
 func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) error {
 	app, err := o.applications.ByName(ctx, n.Name)
 	if err != nil {
@@ -233,7 +236,8 @@ func (o *Operator) SetPermissions(ctx context.Context, name string, p Permission
 		}
 	}
 	if p == (Permissions{}) {
-		return fault.New(fault.Invalid, "application "+app.Name+": no permission to change: give a flag such as --relay or --no-uses-on-call")
+		return fault.New(fault.Invalid, "application "+app.Name+
+			": no permission to change: give a flag such as --relay or --no-uses-on-call")
 	}
 	return o.applications.SetFlags(ctx, app)
 }

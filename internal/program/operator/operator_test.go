@@ -21,8 +21,10 @@ func TestOperatorChangesAreAudited(t *testing.T) {
 	db := pgtest.New(t)
 	o := New(db, keys)
 	ctx := audit.With(t.Context(), audit.Origin{Kind: audit.Operator, Actor: operatorName})
-	require.NoError(t, o.AddUser(ctx, NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "a@example.com"}}))
-	_, err = o.AddApplication(ctx, NewApplication{Name: "watch", Key: "a-known-key", OpensForOthers: true, TitleVariable: "title"})
+	require.NoError(t, o.AddUser(ctx, NewUser{Name: "ann",
+		Contacts: map[users.Mode]string{users.Email: "a@example.com"}}))
+	_, err = o.AddApplication(ctx, NewApplication{Name: "watch", Key: "a-known-key", OpensForOthers: true,
+		TitleVariable: "title"})
 	require.NoError(t, err)
 	app, err := o.applications.ByName(t.Context(), "watch")
 	require.NoError(t, err)
@@ -37,7 +39,8 @@ func TestOperatorChangesAreAudited(t *testing.T) {
 		require.Equal(t, audit.Operator, r.From.Kind)
 		actions = append(actions, r.Action)
 	}
-	require.Equal(t, []audit.Action{audit.ApplicationSettingsChanged, audit.ApplicationSettingsChanged, audit.ApplicationKeysReplaced, audit.ApplicationAdded,
+	require.Equal(t, []audit.Action{audit.ApplicationSettingsChanged, audit.ApplicationSettingsChanged,
+		audit.ApplicationKeysReplaced, audit.ApplicationAdded,
 		audit.UserCreated}, actions)
 	require.True(t, fault.Is(o.AddCalendar(t.Context(), NewCalendar{}), fault.Invalid), "without administrators")
 }

@@ -33,11 +33,13 @@ func (a Accounts) Add(ctx context.Context, n users.NewAccount) error {
 	if err := users.CheckRole(n.Admin, n.ReadOnly); err != nil {
 		return err
 	}
-	_, err := a.Create(ctx, pgusers.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly, Contacts: n.Contacts})
+	_, err := a.Create(ctx, pgusers.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin,
+		ReadOnly: n.ReadOnly, Contacts: n.Contacts})
 	return err
 }
 
-// Change changes an account. It returns a Conflict fault that names the uses of a person who would be switched off, unless force is set.
+// Change changes an account. It returns a Conflict fault that names the uses of a person who would be switched off,
+// unless force is set.
 func (a Accounts) Change(ctx context.Context, u users.User, c users.AccountChange, force bool, by string) error {
 	if c.Active != nil && !*c.Active && u.Active && !force {
 		u, err := a.ByID(ctx, u.ID)

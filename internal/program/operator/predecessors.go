@@ -35,8 +35,8 @@ type Import struct {
 	Progress func(class string, rows int64) // nil = no progress
 }
 
-// Iris imports all data of Iris. In a dry run, or if the data conflicts with existing data, it stores nothing. It returns
-// the report in all these cases; with an error there is no report.
+// Iris imports all data of Iris. In a dry run, or if the data conflicts with existing data, it stores nothing. It
+// returns the report in all these cases; with an error there is no report.
 func Iris(ctx context.Context, c config.Common, in Import, options IrisOptions) (*Report, error) {
 	options.Region = users.Region(c.PhoneRegion)
 	return runImport(ctx, c, in, "iris", func(source *imports.Source, store *pgimports.Store, report *imports.Report) error {

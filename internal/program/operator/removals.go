@@ -13,8 +13,8 @@ import (
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
-// Removals deletes teams and users. An object that is in use is not deleted, unless that is forced. History is kept: a team keeps its past under
-// another name, a user is switched off.
+// Removals deletes teams and users. An object that is in use is not deleted, unless that is forced. History is kept: a
+// team keeps its past under another name, a user is switched off.
 type Removals struct {
 	uses     *pg.Uses
 	teams    *pgusers.Teams
@@ -31,8 +31,8 @@ func NewRemovals(db *postgres.DB) *Removals {
 	}
 }
 
-// Remove deletes an active object; kind is team or user. It returns a NotFound fault if there is none, and a Conflict fault that names
-// the uses of the object, unless force is set. actor is stored in the audit log.
+// Remove deletes an active object; kind is team or user. It returns a NotFound fault if there is none, and a Conflict
+// fault that names the uses of the object, unless force is set. actor is stored in the audit log.
 func (r *Removals) Remove(ctx context.Context, kind, name string, force bool, actor string) error {
 	find := map[string]func(context.Context, string, oncall.By) (removal, error){
 		"team": r.team, "user": r.person,
@@ -60,7 +60,8 @@ type removal struct {
 	remove func() error
 }
 
-// AdministersTeam reports whether a user is an administrator of a team. A team that does not exist has no administrators.
+// AdministersTeam reports whether a user is an administrator of a team. A team that does not exist has no
+// administrators.
 func (r *Removals) AdministersTeam(ctx context.Context, person users.ID, name string) (bool, error) {
 	t, err := r.teams.ByName(ctx, name)
 	if err != nil {

@@ -12,15 +12,16 @@ import (
 // Intake has the settings for the alerts of an application; nil = unchanged.
 type Intake struct {
 	DefaultPlan *string // plan of alerts that name no usable plan; "" = none
-	// LateWithin is how long after a resolve a firing alert counts as late. LateHold is how long a late alert waits for its resolve.
+	// LateWithin is how long after a resolve a firing alert counts as late. LateHold is how long a late alert waits for
+	// its resolve.
 	LateWithin, LateHold *time.Duration
 }
 
 // maxLate is the maximum of LateWithin and LateHold.
 const maxLate = 24 * time.Hour
 
-// SetIntake changes the settings for the alerts of an application. It returns an Invalid fault for an unknown plan, and for a
-// duration that is negative or longer than 24 hours.
+// SetIntake changes the settings for the alerts of an application. It returns an Invalid fault for an unknown plan, and
+// for a duration that is negative or longer than 24 hours.
 func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error {
 	app, err := o.application(ctx, name)
 	if err != nil {
@@ -30,7 +31,8 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 		app.DefaultPlan = strings.TrimSpace(*in.DefaultPlan)
 		if app.DefaultPlan != "" {
 			if _, err := o.plans.ByName(ctx, app.DefaultPlan); err != nil {
-				return fault.Wrap(fault.Invalid, err, "application "+app.Name+": there is no active plan "+app.DefaultPlan+" for --default-plan")
+				return fault.Wrap(fault.Invalid, err, "application "+app.Name+": there is no active plan "+
+					app.DefaultPlan+" for --default-plan")
 			}
 		}
 	}
@@ -57,12 +59,14 @@ func parseFallback(text string) (*escalation.Target, error) {
 	}
 	role, name, ok := strings.Cut(text, ":")
 	if !ok || role == "" || name == "" {
-		return nil, fault.Invalidf("fallback", "--fallback: %.60q must be ROLE:NAME, such as team:sre or user:alice", text)
+		return nil, fault.Invalidf("fallback", "--fallback: %.60q must be ROLE:NAME, such as team:sre or user:alice",
+			text)
 	}
 	return &escalation.Target{Role: role, Name: name}, nil
 }
 
-// SetApplicationFallback sets the target (ROLE:NAME) that is paged when no recipient of a step can be reached and the plan has no fallback; "" = no fallback.
+// SetApplicationFallback sets the target (ROLE:NAME) that is paged when no recipient of a step can be reached and the
+// plan has no fallback; "" = no fallback.
 func (o *Operator) SetApplicationFallback(ctx context.Context, name, fallback string) error {
 	to, err := parseFallback(fallback)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 )
 
-// Simulations answers questions as people type them. For a plan or application that does not exist, the error suggests a similar name.
+// Simulations answers questions as people type them. For a plan or application that does not exist, the error suggests
+// a similar name.
 type Simulations struct {
 	*Simulator
 	names *pg.Names

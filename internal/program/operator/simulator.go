@@ -31,7 +31,8 @@ type SimulatorConfig struct {
 func NewSimulator(db *postgres.DB, apps *pg.Applications, c SimulatorConfig) (*simulation.Simulator, error) {
 	directory := pgescalation.NewDirectory(db).WithDailyLimit(c.PerDay)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
-		Reader: directory, Rules: directory, Names: pg.NewNames(db, apps), Clock: db, Waiting: pgescalation.NewRunner(db),
+		Reader: directory, Rules: directory, Names: pg.NewNames(db,
+			apps), Clock: db, Waiting: pgescalation.NewRunner(db),
 		Vendors: pgdelivery.NewServed(db),
 		Populated: func() simulation.Populated {
 			return &populated{db: db, directory: directory, known: map[int64]scheduling.Coverage{}}

@@ -34,8 +34,8 @@ func NewOnCall(db *postgres.DB, apps *pg.Applications) *OnCall {
 	return &OnCall{db: db, teams: pgusers.NewTeams(db), targets: pg.NewTargets(db), names: pg.NewNames(db, apps)}
 }
 
-// Who returns who is on call. It uses the same resolver as pages. It returns a NotFound fault if the team, service or role
-// does not exist, and an Invalid fault if At is not a time.
+// Who returns who is on call. It uses the same resolver as pages. It returns a NotFound fault if the team, service or
+// role does not exist, and an Invalid fault if At is not a time.
 func (o *OnCall) Who(ctx context.Context, a scheduling.Ask) ([]scheduling.Team, error) {
 	a.Role = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(a.Role)), "oncall-")
 	if err := o.roleExists(ctx, a.Role); err != nil {
@@ -47,7 +47,8 @@ func (o *OnCall) Who(ctx context.Context, a scheduling.Ask) ([]scheduling.Team, 
 	}
 	directory, calendars := pgescalation.NewDirectory(o.db), pgoncall.NewCalendars(o.db)
 	w := asked{ask: a, db: o.db, directory: directory, calendars: calendars,
-		resolver: oncall.NewResolver(directory, oncall.NewSimulationCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
+		resolver: oncall.NewResolver(directory, oncall.NewSimulationCalendar(calendars, oncall.LiveConfig{}),
+			time.Hour)}
 	out := make([]scheduling.Team, 0, len(names))
 	for _, name := range names {
 		team, err := o.teams.ByName(ctx, name)
@@ -95,7 +96,8 @@ func (o *OnCall) roleExists(ctx context.Context, role string) error {
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	return fault.Newf(fault.NotFound, "there is no role %s; known roles: %s%s", role, strings.Join(known, ", "), fault.DidYouMean(role, known))
+	return fault.Newf(fault.NotFound, "there is no role %s; known roles: %s%s", role, strings.Join(known, ", "),
+		fault.DidYouMean(role, known))
 }
 
 func (o *OnCall) teamsAsked(ctx context.Context, a scheduling.Ask) ([]string, error) {
@@ -157,7 +159,8 @@ func (w asked) team(ctx context.Context, team oncall.Team) (scheduling.Team, err
 		return scheduling.Team{}, err
 	}
 	calendar = calendar.Without(coverage.Off)
-	out := scheduling.Team{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []scheduling.Role{}}
+	out := scheduling.Team{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(),
+		Roles: []scheduling.Role{}}
 	for _, role := range scheduling.Roles(w.ask.Role, calendar, coverage.Roles()) {
 		answer, err := w.role(ctx, team, calendar, coverage, role, at, until)
 		if err != nil {
@@ -177,7 +180,8 @@ func (w asked) role(ctx context.Context, team oncall.Team, calendar *oncall.Team
 	if err != nil {
 		return scheduling.Role{}, err
 	}
-	out := scheduling.Role{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0, People: []scheduling.Person{}, Next: []scheduling.HandOff{}, Gaps: []scheduling.PersonGap{}}
+	out := scheduling.Role{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0,
+		People: []scheduling.Person{}, Next: []scheduling.HandOff{}, Gaps: []scheduling.PersonGap{}}
 	handOffs := calendar.HandOffs(role, at, maxHandOffs)
 	people, err := w.people(ctx, answer.Users, handOffs)
 	if err != nil {
@@ -188,7 +192,8 @@ func (w asked) role(ctx context.Context, team oncall.Team, calendar *oncall.Team
 		out.People = append(out.People, scheduling.Person{Name: p.Name, FullName: p.FullName, Contacts: p.Contacts})
 	}
 	for _, h := range handOffs {
-		out.Next = append(out.Next, scheduling.HandOff{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
+		out.Next = append(out.Next, scheduling.HandOff{At: h.At.Unix(), From: namesOf(h.From, people),
+			To: namesOf(h.To, people)})
 	}
 	for _, g := range coverage.Gaps(calendar, at, until, role) {
 		out.Gaps = append(out.Gaps, scheduling.PersonGap{Kind: g.Kind, Start: g.Start.Unix(), End: g.End.Unix()})

@@ -28,7 +28,8 @@ func TestGossipKeysRotate(t *testing.T) {
 	}
 	steps := []config.Gossip{
 		{}, {AcceptKeys: []config.Secret{text(a)}}, {Key: text(a)},
-		{Key: text(a), AcceptKeys: []config.Secret{text(b)}}, {Key: text(b), AcceptKeys: []config.Secret{text(a)}}, {Key: text(b)},
+		{Key: text(a), AcceptKeys: []config.Secret{text(b)}}, {Key: text(b),
+			AcceptKeys: []config.Secret{text(a)}}, {Key: text(b)},
 		{AcceptKeys: []config.Secret{text(b)}}, {},
 	}
 	used := [][]byte{keys.Gossip(), keys.Gossip(), a, a, b, b, keys.Gossip(), keys.Gossip()}

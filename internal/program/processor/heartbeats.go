@@ -13,7 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 )
 
-// heartbeats creates the monitor of heartbeats. What it reports is not limited: each heartbeat has at most one open incident.
+// heartbeats creates the monitor of heartbeats. What it reports is not limited: each heartbeat has at most one open
+// incident.
 func (p *Processor) heartbeats(parts *processorParts, s *server.Stores, log *zap.Logger) (*monitor.Monitor, error) {
 	receiver, err := receiving.New(receiving.Deps{
 		Incidents: s.Incidents, Load: unlimited{}, Wake: parts.wakeAfter, Log: log, Registerer: p.reg, Types: sources.Types(),
@@ -22,7 +23,8 @@ func (p *Processor) heartbeats(parts *processorParts, s *server.Stores, log *zap
 	if err != nil {
 		return nil, err
 	}
-	return monitor.New(monitor.Deps{Heartbeats: s.Heartbeats, Integrations: s.Integrations, Applications: s.Applications, Receiver: receiver,
+	return monitor.New(monitor.Deps{Heartbeats: s.Heartbeats, Integrations: s.Integrations,
+		Applications: s.Applications, Receiver: receiver,
 		Leases: parts.holder, Log: log, Registerer: p.reg})
 }
 

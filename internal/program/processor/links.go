@@ -16,8 +16,8 @@ type links struct {
 	sign   *auth.Links
 }
 
-// AckURL implements delivery.Links. There is no link without a user, because somebody must acknowledge. A link without an
-// incident is for a digest and acknowledges its incidents.
+// AckURL implements delivery.Links. There is no link without a user, because somebody must acknowledge. A link without
+// an incident is for a digest and acknowledges its incidents.
 func (l *links) AckURL(incident incidents.ID, message messages.ID, user users.ID) string {
 	if user == 0 {
 		return ""

@@ -34,6 +34,7 @@ func Jobs(c config.Processor, s *server.Stores, e jobs.Engine, log *zap.Logger) 
 		"directory": people.Run,
 		"numbers":   jobs.RewriteNumbers(s.Contacts, s.Region, e),
 		"names":     jobs.ResolveSlackNames(s.Contacts, lookup, keep, e),
-		"calendars": jobs.Every(jobs.CalendarsEvery, subscribed.Pass, "subscribed calendars cannot be read, retrying", log),
+		"calendars": jobs.Every(jobs.CalendarsEvery, subscribed.Pass, "subscribed calendars cannot be read, retrying",
+			log),
 	}, nil
 }

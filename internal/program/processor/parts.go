@@ -25,8 +25,8 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 )
 
-// processorParts are the parts that run. They are built one after the other. A part that needs a later one gets wake or a closure
-// over a field: all fields are set before the parts run.
+// processorParts are the parts that run. They are built one after the other. A part that needs a later one gets wake or
+// a closure over a field: all fields are set before the parts run.
 type processorParts struct {
 	holder *buckets.Holder
 	gossip *buckets.Gossip // nil = none
@@ -95,14 +95,16 @@ func (p *Processor) buildMembership(parts *processorParts, in pgauth.Installatio
 	cluster := pgbuckets.NewCluster(p.cluster)
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
 		Store: cluster, Ended: cluster,
-		Self:     buckets.Member{ProcessID: id, Host: host, Version: server.Version(), DataShape: dataShape, Modes: modesOf(p.vendors)},
+		Self: buckets.Member{ProcessID: id, Host: host, Version: server.Version(), DataShape: dataShape,
+			Modes: modesOf(p.vendors)},
 		Detector: detector, Skew: skew, Gained: parts.wake, Log: log, Metrics: p.reg,
 	}, buckets.Config{})
 	if err != nil {
 		return err
 	}
-	parts.listener = pgbuckets.NewListener(p.db, pgbuckets.Ears{Escalation: func(bs buckets.Set) { parts.runner.Wake(bs) },
-		Delivery: func(bs buckets.Set) { parts.worker.Wake(bs) }, Members: parts.holder.Hint})
+	parts.listener = pgbuckets.NewListener(p.db,
+		pgbuckets.Ears{Escalation: func(bs buckets.Set) { parts.runner.Wake(bs) },
+			Delivery: func(bs buckets.Set) { parts.worker.Wake(bs) }, Members: parts.holder.Hint})
 	return nil
 }
 
@@ -146,7 +148,8 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 func lanes(made []runner.Made) []rate.Waiting {
 	out := make([]rate.Waiting, len(made))
 	for i, m := range made {
-		out[i] = rate.Waiting{Lane: rate.Lane{Mode: m.Mode, Class: m.Class, Application: m.ApplicationID}, ApplicationName: m.Application, Bucket: m.Bucket}
+		out[i] = rate.Waiting{Lane: rate.Lane{Mode: m.Mode, Class: m.Class, Application: m.ApplicationID},
+			ApplicationName: m.Application, Bucket: m.Bucket}
 	}
 	return out
 }
@@ -175,9 +178,11 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 		return err
 	}
 	parts.jobs = map[string]func(context.Context) error{
-		"history": old.Run, "receipts": programjobs.MatchReceipts(s.Receipts, engine), "names": programjobs.FillNames(s.Users, engine),
+		"history": old.Run, "receipts": programjobs.MatchReceipts(s.Receipts,
+			engine), "names": programjobs.FillNames(s.Users, engine),
 		"feed keys": programjobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run,
-		"statistics": programjobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run, "silences": parts.hideSilenced,
+		"statistics": programjobs.CountStatistics(s.Statistics,
+			engine), "heartbeats": heartbeats.Run, "silences": parts.hideSilenced,
 		"end": programjobs.EndIncidents(s.DB, p.cfg.CloseAfter, engine),
 	}
 	maps.Copy(parts.jobs, others)
@@ -189,7 +194,8 @@ func (p *Processor) gossipConfig(in pgauth.Installation) (buckets.GossipConfig, 
 	if c.Bind == "" {
 		c.Bind = gossipAddr
 		if !canBind(c.Bind) {
-			p.log.Warn("default gossip port is in use, using a free one; set gossip.addr (IRIS_GOSSIP_ADDR)", zap.String("wanted", c.Bind))
+			p.log.Warn("default gossip port is in use, using a free one; set gossip.addr (IRIS_GOSSIP_ADDR)",
+				zap.String("wanted", c.Bind))
 			c.Bind = ":0"
 		}
 	}
@@ -204,8 +210,8 @@ func (p *Processor) gossipConfig(in pgauth.Installation) (buckets.GossipConfig, 
 		}
 		c.Keys = append(c.Keys, key)
 	}
-	// The key derived from the installation's secret is always accepted, so that a rotation can begin and end with it. The first key
-	// encrypts: the configured one, or else the derived one.
+	// The key derived from the installation's secret is always accepted, so that a rotation can begin and end with it.
+	// The first key encrypts: the configured one, or else the derived one.
 	at := len(c.Keys)
 	if p.cfg.Gossip.Key == "" {
 		at = 0

@@ -114,7 +114,8 @@ func (p *Processor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.health.Set(append(programhealth.NewOverdue(pgescalation.NewRunner(p.db), p.reg, p.log).Checks(), programhealth.DatabaseCheck(p.db), parts.clock, programhealth.VendorCheck(p.vendors),
+	p.health.Set(append(programhealth.NewOverdue(pgescalation.NewRunner(p.db), p.reg, p.log).Checks(),
+		programhealth.DatabaseCheck(p.db), parts.clock, programhealth.VendorCheck(p.vendors),
 		programhealth.ModesCheck(parts.holder, parts.holder.ProcessID(), p.reg),
 		programhealth.Check{Name: "cluster", Ask: func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)
@@ -167,7 +168,8 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	stopLoops()
 	err := loops.Wait()
 	if drainErr := parts.holder.Drain(deadline); drainErr != nil {
-		p.log.Warn("buckets could not be released: other processors take them over in a few seconds", zap.Error(drainErr))
+		p.log.Warn("buckets could not be released: other processors take them over in a few seconds",
+			zap.Error(drainErr))
 	}
 	stopHosts()
 	err = errors.Join(err, hosts.Wait())

@@ -25,7 +25,8 @@ func NewRegistry(version string) *prometheus.Registry {
 		Name: "iris_app_build_info", Help: "1, labelled with the version.", ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)
-	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build)
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		build)
 	return reg
 }
 
@@ -34,8 +35,8 @@ func PoolMetrics(reg prometheus.Registerer, name string) prometheus.Registerer {
 	return prometheus.WrapRegistererWith(prometheus.Labels{"pool": name}, reg)
 }
 
-// AdminRoutes serves metrics, health and profiles to operators. paging is nil in a process that does not answer whether incidents are
-// paged.
+// AdminRoutes serves metrics, health and profiles to operators. paging is nil in a process that does not answer whether
+// incidents are paged.
 func AdminRoutes(h, paging *health.Probes, gatherer prometheus.Gatherer) http.Handler {
 	r := chi.NewRouter()
 	r.Get("/livez", h.Livez)
@@ -56,8 +57,8 @@ func metricsHandler(gatherer prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
-// ListenAdmin opens the admin listener. If no address is configured and the default port is in use, a free one is chosen:
-// several processors may run on one machine.
+// ListenAdmin opens the admin listener. If no address is configured and the default port is in use, a free one is
+// chosen: several processors may run on one machine.
 func ListenAdmin(configured, otherwise string, log *zap.Logger) (net.Listener, error) {
 	switch configured {
 	case "off":
@@ -80,8 +81,8 @@ func ListenAdmin(configured, otherwise string, log *zap.Logger) (net.Listener, e
 	return l, nil
 }
 
-// readTimeout bounds the time to receive a request. writeTimeout bounds the time from the end of the request's header until the answer
-// is sent; it frees the memory of an answer that a client does not read.
+// readTimeout bounds the time to receive a request. writeTimeout bounds the time from the end of the request's header
+// until the answer is sent; it frees the memory of an answer that a client does not read.
 const (
 	readTimeout  = 30 * time.Second
 	writeTimeout = 90 * time.Second

@@ -33,7 +33,8 @@ func TestAdminListener(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(ctx, l, AdminRoutes(probes, health.NewPaging(probes, zap.NewNop(), reg), reg), time.Second, zap.NewNop())
+		ended <- Serve(ctx, l, AdminRoutes(probes, health.NewPaging(probes, zap.NewNop(), reg), reg), time.Second,
+			zap.NewNop())
 	}()
 	for path, want := range map[string]string{
 		"/metrics": `iris_app_build_info{version="1.2.3"} 1`, "/livez": "ok", "/readyz": "starting", "/readyz/paging": "starting", "/debug/pprof/": "goroutine",

@@ -14,12 +14,12 @@ import (
 	"github.com/iris-oncall/iris/internal/program/health"
 )
 
-// retryEvery is the pause between attempts to use the database. It is short, because iris-api refuses incidents until one
-// succeeds.
+// retryEvery is the pause between attempts to use the database. It is short, because iris-api refuses incidents until
+// one succeeds.
 const retryEvery = time.Second
 
-// AwaitDatabase waits until the database answers with the right schema, and returns the installation. It returns an error
-// if ctx ends, or if waiting cannot help. Each new reason is logged once and is the answer of /readyz.
+// AwaitDatabase waits until the database answers with the right schema, and returns the installation. It returns an
+// error if ctx ends, or if waiting cannot help. Each new reason is logged once and is the answer of /readyz.
 func AwaitDatabase(ctx context.Context, db *postgres.DB, c config.Common, h *health.Probes, log *zap.Logger) (pgauth.Installation, error) {
 	for {
 		in, err := database.Prepare(ctx, db, c, log)

@@ -17,8 +17,8 @@ import (
 // measureEvery is the time between two measurements of the clock of the database.
 const measureEvery = time.Second
 
-// MeasureClock measures the clock of the database once, and returns a loop that measures it again and the check that shows a difference. The
-// check never fails: decisions are made by the clock of the database.
+// MeasureClock measures the clock of the database once, and returns a loop that measures it again and the check that
+// shows a difference. The check never fails: decisions are made by the clock of the database.
 func (s *Stores) MeasureClock(ctx context.Context, reg prometheus.Registerer, log *zap.Logger) (run func(context.Context) error, check health.Check) {
 	promauto.With(reg).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "iris_clock_skew_seconds",
@@ -29,7 +29,8 @@ func (s *Stores) MeasureClock(ctx context.Context, reg prometheus.Registerer, lo
 	})
 	measure := func(ctx context.Context) error { return s.Clock.Measure(ctx, s.DB.Clock) }
 	_ = measure(ctx) // the loop tries again and reports
-	return jobs.Every(measureEvery, measure, "the clock of the database cannot be read, retrying", log), ClockCheck(s.Clock)
+	return jobs.Every(measureEvery, measure, "the clock of the database cannot be read, retrying",
+		log), ClockCheck(s.Clock)
 }
 
 // ClockCheck reports a Concern while the clocks of this process and the database differ by more than clock.Tolerated.

@@ -96,7 +96,8 @@ type Stores struct {
 func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Oncall) *Stores {
 	standard := standardQuota(all.DefaultQuota)
 	s := &Stores{
-		Keys: keys, Region: users.Region(all.PhoneRegion), KnownAddresses: pgauth.NewKnownAddresses(d, keys), Sessions: pgauth.NewSessions(d), Attempts: pgauth.NewAttempts(d, keys),
+		Keys: keys, Region: users.Region(all.PhoneRegion), KnownAddresses: pgauth.NewKnownAddresses(d,
+			keys), Sessions: pgauth.NewSessions(d), Attempts: pgauth.NewAttempts(d, keys),
 		Cluster: pgbuckets.NewCluster(d), Served: pgdelivery.NewServed(d), Reach: pgescalation.NewReach(d), Runner: pgescalation.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
 		Receipts: pgincidents.NewReceipts(d), Responses: pgincidents.NewResponses(d), Statistics: pgsystem.NewStatistics(d),
 		Notices: pgnotifications.NewNotices(d, keys), TeamRows: pgusers.NewTeams(d),
@@ -114,13 +115,16 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 func (s *Stores) records(d *postgres.DB, n *pgnotifications.Notifications) Records {
 	teams := pgusers.NewOncallTeams(d, s.newTeams)
 	return Records{
-		DB: d, Applications: pg.NewApplications(d, s.Keys), Incidents: s.incidents(pgincidents.New(d)), Integrations: pgintake.NewIntegrations(d, s.Keys), Heartbeats: pgintake.New(d), Messages: pgincidents.NewMessages(d),
+		DB: d, Applications: pg.NewApplications(d,
+			s.Keys), Incidents: s.incidents(pgincidents.New(d)), Integrations: pgintake.NewIntegrations(d, s.Keys),
+		Heartbeats: pgintake.New(d), Messages: pgincidents.NewMessages(d),
 		Requests: pgincidents.NewRequests(d), Notifications: n, Plans: pg.NewPlans(d),
 		Templates: pg.NewTemplates(d), Targets: pg.NewTargets(d), Tags: pg.NewTags(d), Owners: pg.NewOwners(d), Names: pgoncall.NewRolesAndServices(d),
 		Users: pgusers.NewUsers(d), Settings: pgusers.NewSettings(d), Contacts: pgusers.NewContacts(d, s.Keys, n),
 		People: pgusers.NewOncallPeople(d), Teams: teams, Rosters: pgusers.NewRosters(teams),
 		Shifts: pgoncall.NewShifts(d), Schedules: pgoncall.NewSchedules(d), Calendars: pgoncall.NewCalendars(d),
-		Coverage: pgoncall.NewCoverage(d), Absences: pgoncall.NewRequests(d), Subscribed: pgoncall.NewSubscriptions(d, s.Keys),
+		Coverage: pgoncall.NewCoverage(d), Absences: pgoncall.NewRequests(d), Subscribed: pgoncall.NewSubscriptions(d,
+			s.Keys),
 		Directory: pgescalation.NewDirectory(d), Audit: pgauth.NewAudit(d), Tokens: pgauth.NewTokens(d), Grants: pgauth.NewGrants(d),
 	}
 }
@@ -135,10 +139,11 @@ func (s *Stores) DirectorySync(actor string) *pgusers.DirectorySync {
 	return pgusers.NewDirectorySync(s.DB, actor)
 }
 
-// Resolver returns the resolver that finds the recipients of targets now. Mailing lists of listLimit members or more are not paged;
-// 0 = no limit. dummyRoles resolves every target to one user.
+// Resolver returns the resolver that finds the recipients of targets now. Mailing lists of listLimit members or more
+// are not paged; 0 = no limit. dummyRoles resolves every target to one user.
 func (s *Stores) Resolver(listLimit int, dummyRoles bool) *oncall.Resolver {
-	r := oncall.NewResolver(oncall.LimitLists(s.Directory, listLimit), oncall.NewLiveCalendar(s.Calendars, oncall.LiveConfig{}), oncall.DefaultKeep)
+	r := oncall.NewResolver(oncall.LimitLists(s.Directory, listLimit),
+		oncall.NewLiveCalendar(s.Calendars, oncall.LiveConfig{}), oncall.DefaultKeep)
 	if dummyRoles {
 		return r.Dummy(s.Users.ByName)
 	}

@@ -12,7 +12,8 @@ import (
 // version is set by release builds (-ldflags -X).
 var version = ""
 
-// Version returns the version of this build: the release, or "dev" with the Git commit if the Go toolchain recorded one.
+// Version returns the version of this build: the release, or "dev" with the Git commit if the Go toolchain recorded
+// one.
 func Version() string {
 	if version != "" {
 		return version

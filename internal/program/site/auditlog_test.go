@@ -32,8 +32,9 @@ func TestPageOfTheAuditLog(t *testing.T) {
 	_, body := b.get("/audit-log")
 	require.Contains(t, body, "There is no entry yet")
 	for id := range 150 {
-		w.audited.all = append(w.audited.all, audit.Record{ID: int64(1000 - id), At: time.Now(), Entry: audit.Entry{Actor: "<b>ann</b>", Action: audit.PlanSaved,
-			Object: "plan db", Changes: []audit.Change{{Field: "step.1.wait", Before: "60", After: "<i>120</i>"}}},
+		w.audited.all = append(w.audited.all, audit.Record{ID: int64(1000 - id), At: time.Now(),
+			Entry: audit.Entry{Actor: "<b>ann</b>", Action: audit.PlanSaved,
+				Object: "plan db", Changes: []audit.Change{{Field: "step.1.wait", Before: "60", After: "<i>120</i>"}}},
 			From: audit.Origin{Kind: audit.Person, Through: "backup", Address: "192.0.2.1", Request: "r1"}})
 	}
 	status, body = b.get("/audit-log?actor=ann&action=plan+saved&actor_kind=person&until=2026-11-22&object=+")

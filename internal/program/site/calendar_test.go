@@ -34,7 +34,8 @@ const opsPath = "/teams/Ops%20%2F%2024x7%20%3Cb%3E"
 
 // teamPages are the pages of a team; true = the page draws a calendar.
 func teamPages() map[string]bool {
-	return map[string]bool{"": true, "/rosters": false, "/schedules": true, "/coverage": false, "/settings": false, "/audit": false}
+	return map[string]bool{"": true, "/rosters": false, "/schedules": true, "/coverage": false, "/settings": false,
+		"/audit": false}
 }
 
 func TestCalendarPagesNameReaderAndTeam(t *testing.T) {
@@ -105,7 +106,8 @@ func TestOncallAddressesRedirect(t *testing.T) {
 	b.login()
 	const team = "/team/Ops%20%2F%2024x7%20%3Cb%3E"
 	for from, to := range map[string]string{
-		team: opsPath, team + "/": opsPath, team + "/info": opsPath + "/rosters", team + "/schedules": opsPath + "/schedules",
+		team: opsPath, team + "/": opsPath, team + "/info": opsPath + "/rosters", team + "/schedules": opsPath +
+			"/schedules",
 		team + "/subscriptions": opsPath + "/settings", team + "/audit": opsPath + "/audit",
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+from, nil)
@@ -134,7 +136,8 @@ func TestScriptsImportExistingModules(t *testing.T) {
 		status, script := b.get(address)
 		require.Equal(t, http.StatusOK, status, address)
 		require.NotContains(t, script, "innerHTML", "data is never parsed as HTML")
-		require.Len(t, imports.FindAllString(script, -1), strings.Count(script, "}from\"")+strings.Count(script, "import\""), address)
+		require.Len(t, imports.FindAllString(script, -1), strings.Count(script, "}from\"")+
+			strings.Count(script, "import\""), address)
 		for _, m := range append(imports.FindAllStringSubmatch(script, -1), later.FindAllStringSubmatch(script, -1)...) {
 			follow(path.Join(path.Dir(address), m[1]))
 		}
@@ -154,8 +157,8 @@ func TestScriptsImportExistingModules(t *testing.T) {
 	require.Len(t, seen, len(scripts), "every script is used")
 }
 
-// The test counts what a browser loads for a page at once, uncompressed: the page, its style sheets, and its scripts with their imports.
-// Dialogs load their scripts when they are opened.
+// The test counts what a browser loads for a page at once, uncompressed: the page, its style sheets, and its scripts
+// with their imports. Dialogs load their scripts when they are opened.
 func TestCalendarPagesAreBelow250Kilobytes(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)

@@ -65,7 +65,8 @@ func TestFormsAreKeptWhileTheDatabaseIsUnavailable(t *testing.T) {
 	w, b := setup(t)
 	b.login()
 	w.down = true
-	status, body := b.post("/silences?confirmed=", url.Values{"comment": {"new <disks>"}, "confirm_password": {"once more"}})
+	status, body := b.post("/silences?confirmed=", url.Values{"comment": {"new <disks>"},
+		"confirm_password": {"once more"}})
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, body, "What you entered is kept on this page")
 	require.Contains(t, body, `action="/silences?confirmed="`)
@@ -90,7 +91,8 @@ func TestAnIncompleteFormIsRefused(t *testing.T) {
 	b.login()
 	status, _ = b.post("/incidents/257/comments", large)
 	require.Equal(t, http.StatusRequestEntityTooLarge, status)
-	status, body = b.post("/incidents/257/resolve", url.Values{"back": {"/"}}, "Content-Type", "multipart/form-data; boundary=x")
+	status, body = b.post("/incidents/257/resolve", url.Values{"back": {"/"}}, "Content-Type",
+		"multipart/form-data; boundary=x")
 	require.Equal(t, http.StatusBadRequest, status)
 	require.Contains(t, body, "did not arrive completely")
 	require.False(t, w.incident.Resolved)

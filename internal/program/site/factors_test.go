@@ -46,7 +46,8 @@ func (f *factors) Try(ctx context.Context, user users.ID, judge func(accounts.Fa
 	tried, err := judge(now)
 	if err == nil {
 		f.kept.LastStep, f.kept.Failures, f.kept.RetryAt = tried.LastStep, tried.Failures, tried.RetryAt
-		f.kept.Recovery = slices.DeleteFunc(f.kept.Recovery, func(h []byte) bool { return bytes.Equal(h, tried.UsedRecovery) })
+		f.kept.Recovery = slices.DeleteFunc(f.kept.Recovery,
+			func(h []byte) bool { return bytes.Equal(h, tried.UsedRecovery) })
 	}
 	return tried, err
 }
@@ -235,7 +236,8 @@ func TestPasswordKeptElsewhere(t *testing.T) {
 	_, body = b.get("/account/second-factor")
 	require.NotContains(t, body, `action="/account/password"`)
 	require.Contains(t, body, "Iris keeps no password for you")
-	status, body := b.post("/account/password", url.Values{"password": {"right"}, "new_password": {"another one"}, "again": {"another one"}})
+	status, body := b.post("/account/password", url.Values{"password": {"right"}, "new_password": {"another one"},
+		"again": {"another one"}})
 	require.Equal(t, http.StatusConflict, status)
 	require.Contains(t, body, "change it where you log in")
 }
@@ -250,7 +252,8 @@ func TestOncallLogInWithASecondFactor(t *testing.T) {
 	secret := w.factors.set(t)
 	status, body = b.post("/login", right)
 	require.Equal(t, http.StatusUnauthorized, status)
-	require.JSONEq(t, `{"title":"Second factor required","description":"send the code in the field second_factor"}`, body)
+	require.JSONEq(t, `{"title":"Second factor required","description":"send the code in the field second_factor"}`,
+		body)
 	form := url.Values{"username": {"ann"}, "password": {"right"}, "second_factor": {"wrong"}}
 	status, body = b.post("/login", form)
 	require.Equal(t, http.StatusUnauthorized, status)

@@ -124,7 +124,8 @@ func TestInvitedPeopleChooseAPassword(t *testing.T) {
 	w, b := setup(t)
 	w.ann.Admin = true // the policy requires a second factor of administrators
 	b.post("/login/", right)
-	_, err := accounts.Invitations{InvitationStore: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, PublicURL: "https://iris.test"}.
+	_, err := accounts.Invitations{InvitationStore: &w.invited, Mail: &w.resets, Mails: w.resets.can,
+		Keys: plainKeys{}, PublicURL: "https://iris.test"}.
 		Invite(t.Context(), accounts.Invitation{Name: "ann", Email: "zoe@example.com", Role: "admin"})
 	require.NoError(t, err)
 	link := w.link(t)

@@ -47,7 +47,8 @@ func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
 	if !ok {
 		problem = w.pages.Sessions.PopString(r.Context(), "flash")
 	}
-	w.renderLogin(rw, r, http.StatusOK, loginView{Next: cmp.Or(next, "/"), Lost: pages.LostChange(next), Problem: problem})
+	w.renderLogin(rw, r, http.StatusOK, loginView{Next: cmp.Or(next, "/"), Lost: pages.LostChange(next),
+		Problem: problem})
 }
 
 func (w *Web) renderLogin(rw http.ResponseWriter, r *http.Request, status int, v loginView) {
@@ -58,8 +59,9 @@ func (w *Web) renderLogin(rw http.ResponseWriter, r *http.Request, status int, v
 // maxLogin is the largest body of a log-in, in bytes.
 const maxLogin = 16 << 10
 
-// login answers as Iris does (docs/reference/people.md 1): with a redirect to the next page, or back to the form with a message. Without a
-// next page it redirects to the list of incidents, as Iris does. The form of the log-in page has the home page as the next page.
+// login answers as Iris does (docs/reference/people.md 1): with a redirect to the next page, or back to the form with a
+// message. Without a next page it redirects to the list of incidents, as Iris does. The form of the log-in page has the
+// home page as the next page.
 func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxLogin)
 	next := r.URL.Query().Get("next")
@@ -67,10 +69,12 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 		next = "/incidents"
 	}
 	if !signon.LocalPath(next) {
-		w.pages.Problem(rw, r, w.pages.Frame(r, "Invalid next parameter", ""), http.StatusBadRequest, "The page after the log-in must be on this server.")
+		w.pages.Problem(rw, r, w.pages.Frame(r, "Invalid next parameter", ""), http.StatusBadRequest,
+			"The page after the log-in must be on this server.")
 		return
 	}
-	user, err := w.people.Authenticate(r.Context(), strings.TrimSpace(r.PostFormValue("username")), r.PostFormValue("password"))
+	user, err := w.people.Authenticate(r.Context(), strings.TrimSpace(r.PostFormValue("username")),
+		r.PostFormValue("password"))
 	to := ""
 	if err == nil {
 		to, err = w.account.Enter(r, user, next)
@@ -94,7 +98,8 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 		return
 	case errors.Is(err, auth.ErrDirectoryUnavailable):
 		w.log.Warn("no directory server answers, so a password cannot be checked", zap.Error(err))
-		w.retryLogin(rw, r, next, http.StatusServiceUnavailable, err, "The directory that checks your password cannot be reached. Passwords that Iris itself keeps still work.")
+		w.retryLogin(rw, r, next, http.StatusServiceUnavailable, err,
+			"The directory that checks your password cannot be reached. Passwords that Iris itself keeps still work.")
 		return
 	default:
 		w.pages.Fail(rw, r, err)
@@ -118,7 +123,8 @@ func (w *Web) retryLogin(rw http.ResponseWriter, r *http.Request, next string, s
 		wait = int((f.RetryAfter + time.Second - 1) / time.Second)
 	}
 	rw.Header().Set("Retry-After", strconv.Itoa(wait))
-	w.renderLogin(rw, r, status, loginView{Next: next, Problem: fmt.Sprintf("%s Wait %d seconds and try again.", why, wait)})
+	w.renderLogin(rw, r, status, loginView{Next: next, Problem: fmt.Sprintf("%s Wait %d seconds and try again.", why,
+		wait)})
 }
 
 // showLogout asks before the session ends, because a page of another site can make a browser send a GET.
@@ -140,8 +146,8 @@ type logoutView struct {
 	At, Label string // where the person logs out too
 }
 
-// logout ends the session. CrossOriginProtection has refused requests of other sites' pages. A person who logged in at a provider gets a page
-// that goes on to the logout there: browsers forbid a form to redirect to another site.
+// logout ends the session. CrossOriginProtection has refused requests of other sites' pages. A person who logged in at
+// a provider gets a page that goes on to the logout there: browsers forbid a form to redirect to another site.
 func (w *Web) logout(rw http.ResponseWriter, r *http.Request) {
 	at, label, err := w.signOn.LogoutURL(r)
 	if err == nil {
@@ -155,5 +161,6 @@ func (w *Web) logout(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, "/login", http.StatusFound)
 		return
 	}
-	w.pages.Render(rw, r, http.StatusOK, "loggedout", logoutView{page.Frame{Title: "Logged out", Refresh: at}, at, label})
+	w.pages.Render(rw, r, http.StatusOK, "loggedout", logoutView{page.Frame{Title: "Logged out", Refresh: at}, at,
+		label})
 }

@@ -41,7 +41,8 @@ func (w *Web) beginOncall(r *http.Request) (out oncallUser, err error) {
 	}
 	user, err := w.people.Authenticate(r.Context(), name, password)
 	if fault.Is(err, fault.Unauthenticated) {
-		return out, &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "bad login credentials"}
+		return out, &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure",
+			Detail: "bad login credentials"}
 	}
 	if err != nil {
 		return out, err
@@ -63,7 +64,8 @@ func (w *Web) beginOncall(r *http.Request) (out oncallUser, err error) {
 		return out, err
 	}
 	token, err := wire.BeginSession(r.Context(), w.pages.Sessions, w.userKey, user, "password", time.Now())
-	out = oncallUser{ID: user.OncallID, Name: user.Name, FullName: orNull(user.FullName), TimeZone: orNull(shown.TimeZone), PhotoURL: orNull(shown.PhotoURL), Active: 1,
+	out = oncallUser{ID: user.OncallID, Name: user.Name, FullName: orNull(user.FullName),
+		TimeZone: orNull(shown.TimeZone), PhotoURL: orNull(shown.PhotoURL), Active: 1,
 		Contacts: contacts, CSRFToken: token}
 	if user.Admin {
 		out.God = 1

@@ -35,7 +35,8 @@ func TestOncallLogInBeginsTheSameSession(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &got))
 	require.Regexp(t, `^[0-9a-f]{32}$`, got["csrf_token"])
 	delete(got, "csrf_token")
-	require.Equal(t, map[string]any{"id": 21.0, "name": "ann", "full_name": "Ann Lee", "time_zone": "UTC", "photo_url": "https://example.com/ann.png", "active": 1.0,
+	require.Equal(t, map[string]any{"id": 21.0, "name": "ann", "full_name": "Ann Lee", "time_zone": "UTC",
+		"photo_url": "https://example.com/ann.png", "active": 1.0,
 		"god": 0.0, "contacts": map[string]any{"email": "ann@example.com"}}, got)
 	_, body = b.get("/incidents")
 	require.Contains(t, body, "Escalating", "the pages know the session")
@@ -215,7 +216,8 @@ func TestPagesHaveNoInlineScriptsOrStyles(t *testing.T) {
 func TestLogInWhileTheDirectoryIsUnavailable(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
-	away, stranger := url.Values{"username": {"away"}, "password": {"x"}}, url.Values{"username": {"stranger"}, "password": {"x"}}
+	away, stranger := url.Values{"username": {"away"}, "password": {"x"}}, url.Values{"username": {"stranger"},
+		"password": {"x"}}
 	status, body := b.post("/login/?next=/plans", away)
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, body, "cannot be reached")

@@ -41,7 +41,8 @@ func TestIrisLogInRedirectsAsIrisDoes(t *testing.T) {
 	_, b := setup(t)
 	b.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	for _, c := range []struct{ path, password, to string }{
-		{"/login/", "wrong", "/login"}, {"/login/?next=%2Fplans", "wrong", "/login?next=%2Fplans"}, {"/login/?next=%2Fplans", "right", "/plans"}, {"/login/", "right", "/incidents"},
+		{"/login/", "wrong", "/login"}, {"/login/?next=%2Fplans", "wrong",
+			"/login?next=%2Fplans"}, {"/login/?next=%2Fplans", "right", "/plans"}, {"/login/", "right", "/incidents"},
 	} {
 		resp, err := b.PostForm(b.base+c.path, url.Values{"username": {"ann"}, "password": {c.password}})
 		require.NoError(t, err)

@@ -75,7 +75,8 @@ func TestForgottenPassword(t *testing.T) {
 	require.Contains(t, body, `href="/login/password"`)
 	var answers []string
 	for _, login := range []string{"ann", "nobody", ""} {
-		status, body := b.post("/login/password", url.Values{"login": {login}}, "Host", "evil.test", "X-Forwarded-Host", "evil.test")
+		status, body := b.post("/login/password", url.Values{"login": {login}}, "Host", "evil.test",
+			"X-Forwarded-Host", "evil.test")
 		require.Equal(t, http.StatusOK, status)
 		answers = append(answers, body)
 	}
@@ -98,7 +99,8 @@ func TestForgottenPassword(t *testing.T) {
 	status, _ := b.post(link[:len(link)-1], url.Values{"password": {"long enough"}, "again": {"long enough"}})
 	require.Equal(t, http.StatusNotFound, status)
 	require.Empty(t, w.resets.stored)
-	status, body = b.post(link, url.Values{"password": {"long enough"}, "again": {"long enough"}, "end_tokens": {"true"}})
+	status, body = b.post(link, url.Values{"password": {"long enough"}, "again": {"long enough"},
+		"end_tokens": {"true"}})
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "Your password is set")
 	require.Contains(t, body, "2 personal tokens have ended.")
@@ -135,5 +137,6 @@ func TestForgottenPasswordWithoutMail(t *testing.T) {
 	w, b := setup(t)
 	w.resets.noMail = true
 	_, body := b.get("/login/password")
-	require.True(t, strings.Contains(body, "sends no mails") && !strings.Contains(body, "<form method=\"post\" action=\"/login/password\""))
+	require.True(t, strings.Contains(body, "sends no mails") &&
+		!strings.Contains(body, "<form method=\"post\" action=\"/login/password\""))
 }

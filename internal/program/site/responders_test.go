@@ -77,7 +77,8 @@ func TestTheIncidentPageNamesTheSilence(t *testing.T) {
 func TestAnIncidentIsMergedOnItsPage(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
-	w.merged = []incidents.Incident{{ID: 300, MergedInto: 257, Context: []byte(`{"title":"<disk>"}`), TitleVariable: "title"}}
+	w.merged = []incidents.Incident{{ID: 300, MergedInto: 257, Context: []byte(`{"title":"<disk>"}`),
+		TitleVariable: "title"}}
 	b.login()
 	_, body := b.get("/incidents/257")
 	require.Contains(t, body, `href="/incidents/300" dir="auto">&lt;disk&gt;</a>`, "those merged into it")

@@ -16,8 +16,8 @@ func (w *Web) sessionUser(r *http.Request) (u users.User, loggedIn bool, err err
 	return wire.SessionUser(r.Context(), w.pages.Sessions, w.userKey, w.people)
 }
 
-// requireReader redirects to the log-in page without a session. The sessions of a person end when the person is removed, is
-// switched off or gets another password.
+// requireReader redirects to the log-in page without a session. The sessions of a person end when the person is
+// removed, is switched off or gets another password.
 func (w *Web) requireReader(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		user, loggedIn, err := w.sessionUser(r)

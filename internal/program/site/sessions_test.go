@@ -37,7 +37,8 @@ func TestPageOfSessions(t *testing.T) {
 	w, b := setup(t)
 	b.login()
 	w.sessions.list = []auth.Session{
-		{ID: 7, How: "password", Address: "192.0.2.1", Device: "<b>Firefox</b> on Linux", CreatedAt: time.Now(), LastUsedAt: time.Now()},
+		{ID: 7, How: "password", Address: "192.0.2.1", Device: "<b>Firefox</b> on Linux", CreatedAt: time.Now(),
+			LastUsedAt: time.Now()},
 		{ID: 8, Current: true, CreatedAt: time.Now(), LastUsedAt: time.Now()},
 	}
 	status, body := b.get("/sessions")

@@ -58,7 +58,8 @@ func (s *silences) Rights(_ context.Context, _ int64, _ []int64, scope silence.S
 }
 
 func (s *silences) Create(_ context.Context, c silence.Content, author string) (silence.ID, error) {
-	made := silence.Silence{Content: c, ID: silence.ID(len(s.all) + 1), Author: author, CreatedAt: time.Now(), Hidden: 1}
+	made := silence.Silence{Content: c, ID: silence.ID(len(s.all) + 1), Author: author, CreatedAt: time.Now(),
+		Hidden: 1}
 	s.all = append([]silence.Silence{made}, s.all...)
 	return made.ID, nil
 }
@@ -97,7 +98,8 @@ func TestASilenceIsAddedFromAnIncidentAndEnded(t *testing.T) {
 	status, _ := b.get("/silences/new?incident=1")
 	require.Equal(t, http.StatusNotFound, status)
 
-	form := url.Values{"application": {"db"}, "match": {`team="db"`}, "for_seconds": {"2h"}, "comment": {"the <upgrade>"}}
+	form := url.Values{"application": {"db"}, "match": {`team="db"`}, "for_seconds": {"2h"},
+		"comment": {"the <upgrade>"}}
 	status, _ = b.post("/silences", form, "Sec-Fetch-Site", "cross-site")
 	require.Equal(t, http.StatusForbidden, status)
 	require.Empty(t, w.silences.all)
@@ -126,9 +128,11 @@ func TestASilenceIsChanged(t *testing.T) {
 	b.login()
 	from := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	w.silences.all = []silence.Silence{
-		{ID: 2, Content: silence.Content{Scope: silence.Scope{Team: "db"}, From: time.Date(2026, 1, 4, 3, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 4, 5, 0, 0, 0, time.UTC),
+		{ID: 2, Content: silence.Content{Scope: silence.Scope{Team: "db"},
+			From: time.Date(2026, 1, 4, 3, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 4, 5, 0, 0, 0, time.UTC),
 			Recurrence: "FREQ=WEEKLY", Zone: "Asia/Tokyo", Comment: "backups"}},
-		{ID: 1, Content: silence.Content{Scope: silence.Scope{Match: `team="db"`}, From: from, To: from.Add(2 * time.Hour), Comment: "upgrade"}},
+		{ID: 1, Content: silence.Content{Scope: silence.Scope{Match: `team="db"`}, From: from,
+			To: from.Add(2 * time.Hour), Comment: "upgrade"}},
 	}
 	_, body := b.get("/silences/1")
 	require.Contains(t, body, `href="/silences/1/edit"`)
@@ -140,7 +144,8 @@ func TestASilenceIsChanged(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
 	const local = "2006-01-02T15:04:05"
-	form := url.Values{"match": {`team="db"`}, "from": {from.In(berlin).Format(local)}, "to": {from.Add(2 * time.Hour).In(berlin).Format(local)}, "comment": {"upgrade"}}
+	form := url.Values{"match": {`team="db"`}, "from": {from.In(berlin).Format(local)},
+		"to": {from.Add(2 * time.Hour).In(berlin).Format(local)}, "comment": {"upgrade"}}
 	require.Contains(t, body, `name="from" type="datetime-local" value="`+form.Get("from")+`"`)
 	require.Contains(t, body, `name="to" type="datetime-local" value="`+form.Get("to")+`"`)
 	status, _ := b.post("/silences/1/edit", form)
@@ -163,9 +168,11 @@ func TestASilenceIsChanged(t *testing.T) {
 	require.Contains(t, body, "Change silence 1")
 
 	_, body = b.get("/silences/2/edit")
-	require.Contains(t, body, `name="from" type="datetime-local" value="2026-01-04T12:00:00"`, "a window stays in its zone")
+	require.Contains(t, body, `name="from" type="datetime-local" value="2026-01-04T12:00:00"`,
+		"a window stays in its zone")
 	require.Contains(t, body, `<option value="FREQ=WEEKLY" selected>`)
-	_, _ = b.post("/silences/2/edit", url.Values{"team": {"db"}, "from": {"2026-01-04T12:00:00"}, "for_seconds": {"1h"}, "repeat": {"FREQ=WEEKLY"}, "comment": {"shorter"}})
+	_, _ = b.post("/silences/2/edit", url.Values{"team": {"db"}, "from": {"2026-01-04T12:00:00"},
+		"for_seconds": {"1h"}, "repeat": {"FREQ=WEEKLY"}, "comment": {"shorter"}})
 	window := w.silences.all[0]
 	require.EqualValues(t, "Asia/Tokyo", window.Zone)
 	require.Equal(t, time.Hour, window.To.Sub(window.From))
@@ -181,7 +188,8 @@ func TestASilenceWhoseMatchCannotBeSavedAgainSaysSo(t *testing.T) {
 	w, b := setup(t)
 	b.login()
 	from := time.Now().Add(-time.Hour)
-	large := silence.Content{Scope: silence.Scope{Match: `host=~"(x{0,30}){0,30}"`}, From: from, To: from.Add(2 * time.Hour), Comment: "upgrade"}
+	large := silence.Content{Scope: silence.Scope{Match: `host=~"(x{0,30}){0,30}"`}, From: from,
+		To: from.Add(2 * time.Hour), Comment: "upgrade"}
 	small := large
 	small.Match = `host=~"x.*"`
 	w.silences.all = []silence.Silence{{ID: 2, Content: large}, {ID: 1, Content: small}}
@@ -195,7 +203,8 @@ func TestASilenceWhoseMatchCannotBeSavedAgainSaysSo(t *testing.T) {
 func TestATypedSilenceIsKeptThroughTheLogIn(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
-	form := url.Values{"application": {"db"}, "match": {`host=~"h[1-3]&?"`}, "for_seconds": {"4h"}, "comment": {"the <upgrade>"}}
+	form := url.Values{"application": {"db"}, "match": {`host=~"h[1-3]&?"`}, "for_seconds": {"4h"},
+		"comment": {"the <upgrade>"}}
 	status, body := b.post("/silences", form)
 	require.Equal(t, http.StatusUnauthorized, status)
 	require.Contains(t, body, "Your session has ended")
@@ -219,8 +228,10 @@ func TestASilenceLastsLonger(t *testing.T) {
 	b.login()
 	now := time.Now().UTC().Truncate(time.Second)
 	w.silences.all = []silence.Silence{
-		{ID: 2, Content: silence.Content{Scope: silence.Scope{Team: "db"}, From: now.Add(-48 * time.Hour), To: now.Add(-47 * time.Hour), Recurrence: "FREQ=DAILY", Zone: "UTC", Comment: "backups"}},
-		{ID: 1, Content: silence.Content{Scope: silence.Scope{Match: `team="db"`}, From: now, To: now.Add(time.Hour), Comment: "upgrade"}},
+		{ID: 2, Content: silence.Content{Scope: silence.Scope{Team: "db"}, From: now.Add(-48 * time.Hour),
+			To: now.Add(-47 * time.Hour), Recurrence: "FREQ=DAILY", Zone: "UTC", Comment: "backups"}},
+		{ID: 1, Content: silence.Content{Scope: silence.Scope{Match: `team="db"`}, From: now, To: now.Add(time.Hour),
+			Comment: "upgrade"}},
 	}
 	_, body := b.get("/silences/1")
 	require.Contains(t, body, `action="/silences/1/longer"`)
@@ -288,7 +299,8 @@ func TestAWindowIsInTheZoneOfItsReader(t *testing.T) {
 	w, b := setup(t)
 	w.ann.TimeZone = "Europe/Berlin"
 	b.login()
-	status, body := b.post("/silences", url.Values{"application": {"db"}, "from": {"2026-07-01T22:00"}, "to": {"2026-07-02T06:00"},
+	status, body := b.post("/silences", url.Values{"application": {"db"}, "from": {"2026-07-01T22:00"},
+		"to":     {"2026-07-02T06:00"},
 		"repeat": {"FREQ=WEEKLY"}, "comment": {"backups"}})
 	require.Equal(t, http.StatusOK, status, body)
 	made := w.silences.all[0]
@@ -304,7 +316,9 @@ func TestTheListOfSilencesHasPages(t *testing.T) {
 	b.login()
 	now := time.Now()
 	for n := 400; n > 0; n-- {
-		one := silence.Silence{ID: silence.ID(n), Content: silence.Content{Scope: silence.Scope{Match: operation.Text("n=" + strconv.Itoa(n))}, From: now, To: now.Add(time.Hour), Comment: "many"}}
+		one := silence.Silence{ID: silence.ID(n),
+			Content: silence.Content{Scope: silence.Scope{Match: operation.Text("n=" + strconv.Itoa(n))}, From: now,
+				To: now.Add(time.Hour), Comment: "many"}}
 		if n%4 != 0 {
 			one.EndedAt = &now
 		}

@@ -55,8 +55,9 @@ func (noTokens) Add(context.Context, []byte, tokens.Grant) error { return nil }
 func TestTheLogInLeadsBackToTheCommandLine(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
-	path := "/login/command-line?" + url.Values{"port": {"49152"}, "state": {"a&b=c"}, "challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"},
-		"name": {"laptop"}, "scopes": {"read"}}.Encode()
+	path := "/login/command-line?" + url.Values{"port": {"49152"}, "state": {"a&b=c"},
+		"challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"},
+		"name":      {"laptop"}, "scopes": {"read"}}.Encode()
 	status, body := b.get(path)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, `name="password"`)

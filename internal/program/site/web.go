@@ -1,6 +1,6 @@
-// Package site serves the web site: the log-in, the incidents and the sections. This package has the routes, the sessions and
-// the log-in. The rooms pages of the wings serve the pages; package page renders them. The API server mounts the site. Pages work without JavaScript, except
-// those of the calendar.
+// Package site serves the web site: the log-in, the incidents and the sections. This package has the routes, the
+// sessions and the log-in. The rooms pages of the wings serve the pages; package page renders them. The API server
+// mounts the site. Pages work without JavaScript, except those of the calendar.
 package site
 
 import (
@@ -75,7 +75,8 @@ func New(d Deps) (*Web, error) {
 		return nil, errors.New("web: a part is missing: " + name)
 	}
 	log := d.Log.Named("web")
-	w := &Web{people: d.People, userKey: d.UserKey, sections: d.Sections, recent: d.RecentLogin, errors: wire.NewErrors(log), log: log}
+	w := &Web{people: d.People, userKey: d.UserKey, sections: d.Sections, recent: d.RecentLogin,
+		errors: wire.NewErrors(log), log: log}
 	sessions := *d.Sessions // a copy, so that failures become pages here and stay JSON elsewhere
 	sessions.ErrorFunc = w.sessionFailed
 	var err error
@@ -93,17 +94,20 @@ func New(d Deps) (*Web, error) {
 // Asset returns the address of a static file, for pages of other packages that use the same stylesheet.
 func (w *Web) Asset(name string) string { return w.pages.Asset(name) }
 
-// Run serves the streams of pages that refresh themselves, until ctx ends. Without it they look for changes every few seconds.
+// Run serves the streams of pages that refresh themselves, until ctx ends. Without it they look for changes every few
+// seconds.
 func (w *Web) Run(ctx context.Context) error { return w.pages.Run(ctx) }
 
-// Routes mounts the site. The log-in has two addresses: clients of Iris use the one with a trailing slash, clients of Oncall the
-// one without. A request that changes something is refused when another site sent it; the session cookie is SameSite=Lax too.
+// Routes mounts the site. The log-in has two addresses: clients of Iris use the one with a trailing slash, clients of
+// Oncall the one without. A request that changes something is refused when another site sent it; the session cookie is
+// SameSite=Lax too.
 func (w *Web) Routes(r chi.Router) {
 	r.Handle("/static/*", w.pages.Assets)
 	r.Group(func(r chi.Router) {
 		sameOrigin := http.NewCrossOriginProtection()
 		sameOrigin.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			w.errors.Write(rw, r, fault.New(fault.Forbidden, "another site sent this request, so it was not carried out: open Iris and do it there"))
+			w.errors.Write(rw, r, fault.New(fault.Forbidden,
+				"another site sent this request, so it was not carried out: open Iris and do it there"))
 		}))
 		r.Use(w.pages.Stream, headers, sameOrigin.Handler, w.pages.Sessions.LoadAndSave)
 		page.Get(r, "/login", w.showLogin)

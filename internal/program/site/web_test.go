@@ -89,7 +89,8 @@ func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.U
 		return []incidents.Acknowledged{{ID: c.IDs[0], Found: true, PreviousOwner: "bob", OwnedBy: 2}}, nil
 	}
 	w.incident.Active, w.incident.Owner = false, owner.Name
-	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAcknowledged, At: time.Now(), Text: "acknowledged by " + c.Actor + " on the " + string(c.Via) + " page"})
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAcknowledged, At: time.Now(),
+		Text: "acknowledged by " + c.Actor + " on the " + string(c.Via) + " page"})
 	return []incidents.Acknowledged{{ID: c.IDs[0], Found: c.IDs[0] == w.incident.ID}}, nil
 }
 
@@ -107,7 +108,8 @@ func (w *world) PageAlso(_ context.Context, c incidents.Change, p incidents.Adde
 	if w.incident.Resolved {
 		return fault.New(fault.Conflict, "the incident is resolved: reopen it first")
 	}
-	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAdded, At: time.Now(), Text: c.Actor + " paged also " + p.Targets[0].Name})
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAdded, At: time.Now(), Text: c.Actor +
+		" paged also " + p.Targets[0].Name})
 	return nil
 }
 
@@ -154,13 +156,15 @@ func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User,
 	if strings.TrimSpace(content) == "" {
 		return 0, fault.Invalidf("content", "Empty comment")
 	}
-	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryComment, At: time.Now(), Actor: author.Name, Text: content})
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryComment, At: time.Now(), Actor: author.Name,
+		Text: content})
 	return 1, nil
 }
 
 func (w *world) Newest(context.Context, incidents.ID, int) ([]messages.Message, error) {
 	return []messages.Message{{Target: "ann", Mode: users.SMS, State: messages.Pending, Step: 1,
-		Attempts: []messages.Attempt{{Number: 1, Vendor: "twilio", Outcome: messages.OutcomeUnavailable, Detail: "503 from vendor"}}}}, nil
+		Attempts: []messages.Attempt{{Number: 1, Vendor: "twilio", Outcome: messages.OutcomeUnavailable,
+			Detail: "503 from vendor"}}}}, nil
 }
 
 func (w *world) Authenticate(_ context.Context, name, password string) (users.User, error) {
@@ -171,7 +175,8 @@ func (w *world) Authenticate(_ context.Context, name, password string) (users.Us
 	case "stranger":
 		return users.User{}, auth.ErrUnknownPerson
 	case "away":
-		return users.User{}, &fault.Error{Kind: fault.Unavailable, Message: auth.ErrDirectoryUnavailable.Message, Err: errors.Join(auth.ErrDirectoryUnavailable, io.EOF)}
+		return users.User{}, &fault.Error{Kind: fault.Unavailable, Message: auth.ErrDirectoryUnavailable.Message,
+			Err: errors.Join(auth.ErrDirectoryUnavailable, io.EOF)}
 	}
 	return users.User{}, fault.New(fault.Unauthenticated, "bad log-in")
 }
@@ -193,7 +198,8 @@ func (w *world) SetPassword(context.Context, users.ID, string) error { return ni
 
 func (w *world) ByName(_ context.Context, name string) (users.User, error) {
 	if w.down {
-		return users.User{}, fault.Wrap(fault.Unavailable, errors.New("dial tcp: secret"), "the database cannot be reached")
+		return users.User{}, fault.Wrap(fault.Unavailable, errors.New("dial tcp: secret"),
+			"the database cannot be reached")
 	}
 	if name != "ann" {
 		return users.User{}, fault.New(fault.NotFound, "no such user")
@@ -225,15 +231,20 @@ func setup(t *testing.T) (*world, *browser) {
 	t.Helper()
 	w := &world{
 		ann: users.User{ID: 1, OncallID: 21, Name: "ann", FullName: "Ann Lee", TimeZone: "UTC", Active: true},
-		incident: incidents.Incident{ID: 257, Plan: "db-plan", Application: "db", Active: true, CurrentStep: 1, CreatedAt: time.Now().Add(-time.Minute),
-			Context: json.RawMessage(`{"title":"<script>alert(1)</script> disk full"}`), TitleVariable: "title"},
+		incident: incidents.Incident{ID: 257, Plan: "db-plan", Application: "db", Active: true, CurrentStep: 1,
+			CreatedAt: time.Now().Add(-time.Minute),
+			Context:   json.RawMessage(`{"title":"<script>alert(1)</script> disk full"}`), TitleVariable: "title"},
 		entries: []incidents.Entry{{Kind: incidents.EntryOpened, At: time.Now(), Text: "opened by application db"}},
 	}
 	manager := scs.New()
 	manager.Cookie.Secure = false
 	site, err := New(Deps{
-		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
-			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) { return nil, nil },
+		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w,
+			Steps: func(context.Context, int64) int { return 2 },
+			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) {
+				return nil,
+					nil
+			},
 			Version: func(context.Context, incidents.ID) (string, error) {
 				return fmt.Sprint(w.incident, len(w.entries)), nil
 			},
@@ -243,8 +254,9 @@ func setup(t *testing.T) (*world, *browser) {
 			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
 			Teams: teams{}, Sessions: pagesauth.SessionDeps{Sessions: &w.sessions, People: w},
-			Tokens: pagesauth.TokenDeps{Tokens: noTokens{}, Services: pagesauth.Services{Store: noTokens{}, Owners: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
-			Audit:  pagesauth.AuditLogDeps{Read: w.audited.list},
+			Tokens: pagesauth.TokenDeps{Tokens: noTokens{}, Services: pagesauth.Services{Store: noTokens{},
+				Owners: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
+			Audit: pagesauth.AuditLogDeps{Read: w.audited.list},
 		},
 		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/v0/target_roles" {
@@ -254,13 +266,18 @@ func setup(t *testing.T) (*world, *browser) {
 			rw.Header().Set("Content-Type", "application/json")
 			_, _ = rw.Write([]byte(`[{"name": "user"}, {"name": "team"}, {"name": "oncall-primary"}]`))
 		}),
-		Account: pagesauth.Deps{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets}, Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
-			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
-			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
-			Mails:       w.resets.can, Tokens: w},
+		Account: pagesauth.Deps{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets},
+			Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
+			Resets: accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets,
+				PublicURL: "https://iris.test"},
+			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
+				Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
+			Mails: w.resets.can, Tokens: w},
 		People: w, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
-		SignOn: signon.Deps{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
-			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},
+		SignOn: signon.Deps{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer,
+			Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
+			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject",
+				User: "X-User", LogoutURL: "/bye"}},
 	})
 	require.NoError(t, err)
 	r := chi.NewRouter()
@@ -287,7 +304,8 @@ func (b *browser) get(path string, header ...string) (int, string) {
 
 func (b *browser) post(path string, form url.Values, header ...string) (int, string) {
 	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path,
+		strings.NewReader(form.Encode()))
 	require.NoError(b.t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for i := 0; i+1 < len(header); i += 2 {
@@ -370,7 +388,8 @@ func TestLivePartIsSentOnlyWhenItChanged(t *testing.T) {
 	require.Len(t, seen, 2)
 	status, _ := b.get("/incidents/257", "HX-Request", "true", "X-Seen", seen[1])
 	require.Equal(t, http.StatusNoContent, status)
-	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryStep, At: time.Now(), Text: "step 2: paging bob"})
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryStep, At: time.Now(),
+		Text: "step 2: paging bob"})
 	status, body = b.get("/incidents/257", "HX-Request", "true", "X-Seen", seen[1])
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "step 2: paging bob")
@@ -399,7 +418,8 @@ func TestListFiltersAndCluster(t *testing.T) {
 	require.Empty(t, w.asked.Conditions)
 	require.NotContains(t, body, "remove this filter")
 	_, body = b.get("/incidents?show=mine")
-	require.Contains(t, w.asked.Conditions, filters.Condition{Field: "owner", Op: filters.Eq, Values: []any{w.ann.Name}})
+	require.Contains(t, w.asked.Conditions, filters.Condition{Field: "owner", Op: filters.Eq,
+		Values: []any{w.ann.Name}})
 	require.Contains(t, body, `show=mine" aria-current="page">Mine</a>`)
 }
 

@@ -24,9 +24,9 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/webhook"
 )
 
-// New builds every configured account, in order of preference: spares after the others, drop last. The error is that of the
-// first account that cannot be built. button returns the URL of the button in a mail; nil = no button. The log gets a line
-// when an account fails or works again.
+// New builds every configured account, in order of preference: spares after the others, drop last. The error is that of
+// the first account that cannot be built. button returns the URL of the button in a mail; nil = no button. The log gets
+// a line when an account fails or works again.
 func New(c config.Processor, devices push.Devices, button func(messages.Outbound) string, log *zap.Logger) ([]messages.Vendor, error) {
 	var first, spare []messages.Vendor
 	var failed error // the first

@@ -21,13 +21,16 @@ func TestSMTPTrustsItsCAFile(t *testing.T) {
 	t.Parallel()
 	authority := httptest.NewTLSServer(nil)
 	defer authority.Close()
-	server := pretend.NewSMTP(pretend.SMTPConfig{TLS: &tls.Config{Certificates: authority.TLS.Certificates, MinVersion: tls.VersionTLS12}}, nil)
+	server := pretend.NewSMTP(pretend.SMTPConfig{TLS: &tls.Config{Certificates: authority.TLS.Certificates,
+		MinVersion: tls.VersionTLS12}}, nil)
 	require.NoError(t, server.Start())
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw}), 0o600))
+	require.NoError(t, os.WriteFile(file,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw}), 0o600))
 	for name, want := range map[string]messages.Outcome{"": messages.OutcomeUnavailable, file: messages.OutcomeSent} {
-		cfg, err := smtpConfig(config.SMTP{Addr: server.Addr(), From: "iris@example.com", TLS: "starttls", CAFile: name}, 0, nil)
+		cfg, err := smtpConfig(config.SMTP{Addr: server.Addr(), From: "iris@example.com", TLS: "starttls",
+			CAFile: name}, 0, nil)
 		require.NoError(t, err)
 		v, err := smtp.New(cfg)
 		require.NoError(t, err)

@@ -42,7 +42,8 @@ type foreseen struct {
 	Spans      []silences.Span // the next occurrences of a window
 }
 
-// form shows the form. ?incident=ID fills in the application and the labels of an incident; the fields of the form fill in themselves.
+// form shows the form. ?incident=ID fills in the application and the labels of an incident; the fields of the form fill
+// in themselves.
 func (h Handlers) form(rw http.ResponseWriter, r *http.Request) {
 	v := formView{Typed: r.URL.Query()}
 	if !v.Typed.Has("for_seconds") {
@@ -86,12 +87,15 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, v formView) {
 }
 
 // periods are the offered lengths of a silence.
-var periods = []page.Option{{Value: "30m", Label: "30 minutes"}, {Value: "1h", Label: "1 hour"}, {Value: "2h", Label: "2 hours"}, {Value: "4h", Label: "4 hours"},
-	{Value: "8h", Label: "8 hours"}, {Value: "24h", Label: "1 day"}, {Value: "72h", Label: "3 days"}, {Value: "168h", Label: "7 days"}}
+var periods = []page.Option{{Value: "30m", Label: "30 minutes"}, {Value: "1h", Label: "1 hour"},
+	{Value: "2h", Label: "2 hours"}, {Value: "4h", Label: "4 hours"},
+	{Value: "8h", Label: "8 hours"}, {Value: "24h", Label: "1 day"}, {Value: "72h", Label: "3 days"}, {Value: "168h",
+		Label: "7 days"}}
 
 // repeats are the recurrences that need no RRULE.
 func repeats() []page.Option {
-	return []page.Option{{Value: "", Label: "never"}, {Value: "FREQ=DAILY", Label: "every day"}, {Value: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", Label: "every working day"},
+	return []page.Option{{Value: "", Label: "never"}, {Value: "FREQ=DAILY", Label: "every day"},
+		{Value: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", Label: "every working day"},
 		{Value: "FREQ=WEEKLY", Label: "every week"}, {Value: "FREQ=MONTHLY", Label: "every month"}}
 }
 
@@ -125,8 +129,9 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 	if slices.ContainsFunc(repeats(), func(o page.Option) bool { return o.Value == string(s.Recurrence) }) {
 		rule = "repeat"
 	}
-	h.render(rw, r, formView{ID: s.ID, Zone: zone.String(), Typed: url.Values{"match": {string(s.Match)}, "application": {string(s.Application)},
-		"plan": {string(s.Plan)}, "team": {string(s.Team)}, "comment": {s.Comment}, "from": {s.From.In(zone).Format(local)},
+	h.render(rw, r, formView{ID: s.ID, Zone: zone.String(), Typed: url.Values{"match": {string(s.Match)},
+		"application": {string(s.Application)},
+		"plan":        {string(s.Plan)}, "team": {string(s.Team)}, "comment": {s.Comment}, "from": {s.From.In(zone).Format(local)},
 		"to": {s.To.In(zone).Format(local)}, rule: {string(s.Recurrence)}}})
 }
 
@@ -235,6 +240,7 @@ func upcoming(c silences.Content, now time.Time, most int) (out []silences.Span)
 // typed returns the typed silence, whose times are in a zone. No begin means now.
 func typed(r *http.Request, zone *time.Location) (silences.Draft, error) {
 	d, err := page.DecodeIn[silences.Draft](r, zone)
-	d.Recurrence, d.Zone = cmp.Or(d.Recurrence, operation.Text(page.Typed(r).Get("repeat"))), operation.Text(zone.String())
+	d.Recurrence, d.Zone = cmp.Or(d.Recurrence,
+		operation.Text(page.Typed(r).Get("repeat"))), operation.Text(zone.String())
 	return d, err
 }

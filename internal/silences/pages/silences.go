@@ -72,7 +72,8 @@ type listView struct {
 // list shows the silences of one state, newest first.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
-	list := listView{Show: silences.State(v.Get("show")), Tabs: []tab{{Name: silences.Active, Label: "Active"}, {Name: silences.Planned, Label: "Planned"}, {Name: silences.Over, Label: "Over"}}}
+	list := listView{Show: silences.State(v.Get("show")), Tabs: []tab{{Name: silences.Active, Label: "Active"},
+		{Name: silences.Planned, Label: "Planned"}, {Name: silences.Over, Label: "Over"}}}
 	if list.Show != silences.Planned && list.Show != silences.Over {
 		list.Show = silences.Active
 	}
@@ -90,7 +91,8 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 		list.More = page.Query("/silences", "show", string(list.Show), "before", fmt.Sprint(more))
 	}
 	list.Frame = h.Pages.Frame(r, "Silences", "silences")
-	list.May, list.Back = !list.ReadOnly && list.Show != silences.Over, []page.Field{{Name: "back", Value: string(list.Show)}}
+	list.May, list.Back = !list.ReadOnly &&
+		list.Show != silences.Over, []page.Field{{Name: "back", Value: string(list.Show)}}
 	h.Pages.Render(rw, r, http.StatusOK, "silences", list)
 }
 
@@ -99,7 +101,8 @@ const (
 	maxSearches = 10  // for one page of the list
 )
 
-// search returns a page of silences in a state. more is the silence before which the next page begins; 0 = there is none.
+// search returns a page of silences in a state. more is the silence before which the next page begins; 0 = there is
+// none.
 func (h Handlers) search(r *http.Request, state silences.State, before silences.ID) (rows []silences.Silence, more silences.ID, err error) {
 	for range maxSearches {
 		f := silences.Filter{Paging: operation.Paging{Limit: atOnce}, Over: state == silences.Over}
@@ -165,7 +168,8 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) hidden(r *http.Request, one silences.One) ([]hidden, error) {
-	found, err := h.Silences.Hidden.Do(r.Context(), page.Actor(r), silences.Hiding{One: one, Paging: operation.Paging{Limit: page.ListLength}})
+	found, err := h.Silences.Hidden.Do(r.Context(), page.Actor(r),
+		silences.Hiding{One: one, Paging: operation.Paging{Limit: page.ListLength}})
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +203,8 @@ func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Done(rw, r, back(r, one.ID), fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", one.ID))
+	h.Pages.Done(rw, r, back(r, one.ID),
+		fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", one.ID))
 }
 
 // extend makes a silence that does not repeat last longer, by the period in the field for_seconds.
@@ -219,7 +224,8 @@ func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
 		err = fault.New(fault.Conflict, "the window repeats: change it instead")
 	default:
 		s.To = s.To.Add(time.Duration(longer.Seconds) * time.Second)
-		_, err = h.Silences.Replace.Do(r.Context(), page.Actor(r), silences.Edit{One: one, Body: silences.Draft{Content: s.Content}})
+		_, err = h.Silences.Replace.Do(r.Context(), page.Actor(r),
+			silences.Edit{One: one, Body: silences.Draft{Content: s.Content}})
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)

@@ -17,7 +17,8 @@ import (
 func (s *Store) Subjects(ctx context.Context, ids []incidents.ID) ([]silences.Subject, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).SubjectsOf, postgres.Numbers(ids))
 	return postgres.Convert(rows, func(r db.SubjectsOfRow) silences.Subject {
-		return silences.Subject{ID: r.ID, ApplicationID: r.ApplicationID, PlanID: r.PlanID, Severity: r.Severity, Context: r.Context}
+		return silences.Subject{ID: r.ID, ApplicationID: r.ApplicationID, PlanID: r.PlanID, Severity: r.Severity,
+			Context: r.Context}
 	}), err
 }
 
@@ -28,8 +29,9 @@ func (s *Store) Escalating(ctx context.Context, application int64, plans []int64
 	if err != nil {
 		return nil, err
 	}
-	newest, err := postgres.Query(ctx, s.db, (*db.Queries).NewestEscalating, db.NewestEscalatingParams{ApplicationID: application,
-		AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans), Most: most})
+	newest, err := postgres.Query(ctx, s.db, (*db.Queries).NewestEscalating,
+		db.NewestEscalatingParams{ApplicationID: application,
+			AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans), Most: most})
 	if err != nil {
 		return nil, err
 	}
@@ -101,13 +103,15 @@ func begin(ctx context.Context, q *db.Queries, hide silences.Hide, rows []db.Inc
 	if err := q.SetSilenceOf(ctx, db.SetSilenceOfParams{SilenceID: &silence, Ids: ids}); err != nil {
 		return nil, err
 	}
-	return stopped, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(news), Kind: incidents.EntrySilenced,
+	return stopped, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(news),
+		Kind:  incidents.EntrySilenced,
 		Texts: slices.Repeat([]string{postgres.CleanText(hide.Reason)}, len(news))})
 }
 
 // Ended implements silences.Store.
 func (s *Store) Ended(ctx context.Context, bs []int, most int) ([]silences.Released, error) {
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).EndedSilences, db.EndedSilencesParams{Buckets: postgres.NonNil(bs), Most: most})
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).EndedSilences,
+		db.EndedSilencesParams{Buckets: postgres.NonNil(bs), Most: most})
 	return postgres.Convert(rows, func(r db.EndedSilencesRow) silences.Released {
 		source := silences.Source{Over: r.Over, Resolves: r.Resolves, Repeat: postgres.FromSeconds(r.RepeatSeconds),
 			Undelivered: postgres.FloatSeconds(r.UndeliveredSeconds), Observed: postgres.FloatSeconds(r.ObservedSeconds)}
@@ -172,7 +176,8 @@ func end(ctx context.Context, q *db.Queries, e incidents.Event, sources map[inci
 	if err := q.SetSilenceOf(ctx, db.SetSilenceOfParams{Ids: ids}); err != nil {
 		return nil, err
 	}
-	return changed, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(changed), Kind: incidents.EntrySilenced, Texts: lines})
+	return changed, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(changed),
+		Kind: incidents.EntrySilenced, Texts: lines})
 }
 
 func lock(ctx context.Context, q *db.Queries, ids []incidents.ID) ([]db.Incident, error) {

@@ -16,7 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/silences"
 )
 
-// Store implements silences.Store. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
+// Store implements silences.Store. Every change has an entry in the audit log, in the same transaction. It is safe for
+// concurrent use.
 type Store struct{ db *postgres.DB }
 
 // New returns the store over d.
@@ -24,7 +25,8 @@ func New(d *postgres.DB) *Store { return &Store{db: d} }
 
 // List implements silences.Store.
 func (s *Store) List(ctx context.Context) (silences.Listed, error) {
-	version, err := postgres.Read(ctx, s.db, (*postgresdb.Queries).SilenceVersion) // before the silences, which may be newer
+	version, err := postgres.Read(ctx, s.db,
+		(*postgresdb.Queries).SilenceVersion) // before the silences, which may be newer
 	if err != nil {
 		return silences.Listed{}, err
 	}
@@ -57,8 +59,9 @@ func (s *Store) read(ctx context.Context, p postgresdb.SilencesParams) ([]silenc
 	return postgres.Convert(rows, func(r postgresdb.SilencesRow) silences.Silence {
 		return silences.Silence{
 			Content: silences.Content{
-				Scope: silences.Scope{Match: operation.Text(r.Match), Application: operation.Text(r.Application), Plan: operation.Text(r.Plan), Team: operation.Text(r.Team)},
-				From:  r.StartsAt.UTC(), To: r.EndsAt.UTC(), Recurrence: operation.Text(r.Recurrence), Zone: operation.Text(r.Zone), Comment: r.Comment,
+				Scope: silences.Scope{Match: operation.Text(r.Match), Application: operation.Text(r.Application),
+					Plan: operation.Text(r.Plan), Team: operation.Text(r.Team)},
+				From: r.StartsAt.UTC(), To: r.EndsAt.UTC(), Recurrence: operation.Text(r.Recurrence), Zone: operation.Text(r.Zone), Comment: r.Comment,
 			},
 			ID: silences.ID(r.ID), Author: r.Author, CreatedAt: r.CreatedAt.UTC(), EndedAt: postgres.UTC(r.EndedAt), Hidden: int(r.Hidden),
 			Applied: postgres.Deref(r.AppliedFrom), ApplicationID: r.ApplicationID, PlanIDs: r.PlanIds,
@@ -76,7 +79,8 @@ func (s *Store) Create(ctx context.Context, c silences.Content, author string) (
 		if err := room(ctx, q, 0, names); err != nil {
 			return 0, err
 		}
-		id, err := q.AddSilence(ctx, postgresdb.AddSilenceParams{Match: text(c.Match), ApplicationID: names.ApplicationID, Plan: names.Plan,
+		id, err := q.AddSilence(ctx, postgresdb.AddSilenceParams{Match: text(c.Match),
+			ApplicationID: names.ApplicationID, Plan: names.Plan,
 			TeamID: names.TeamID, StartsAt: c.From, EndsAt: c.To, Recurrence: string(c.Recurrence), Zone: string(c.Zone), Comment: postgres.Storable(c.Comment),
 			Author: postgres.Storable(author)})
 		if err != nil {
@@ -96,8 +100,9 @@ func (s *Store) Replace(ctx context.Context, id silences.ID, c silences.Content,
 		if err := room(ctx, q, id, names); err != nil {
 			return err
 		}
-		n, err := q.ReplaceSilence(ctx, postgresdb.ReplaceSilenceParams{ID: int64(id), Match: text(c.Match), ApplicationID: names.ApplicationID,
-			Plan: names.Plan, TeamID: names.TeamID, StartsAt: c.From, EndsAt: c.To, Recurrence: string(c.Recurrence), Zone: string(c.Zone),
+		n, err := q.ReplaceSilence(ctx, postgresdb.ReplaceSilenceParams{ID: int64(id), Match: text(c.Match),
+			ApplicationID: names.ApplicationID,
+			Plan:          names.Plan, TeamID: names.TeamID, StartsAt: c.From, EndsAt: c.To, Recurrence: string(c.Recurrence), Zone: string(c.Zone),
 			Comment: postgres.Storable(c.Comment)})
 		if err := found(n, err, id); err != nil {
 			return err
@@ -131,7 +136,9 @@ func (s *Store) Incidents(ctx context.Context, id silences.ID, application int64
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	ids, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).HiddenBySilence, postgresdb.HiddenBySilenceParams{SilenceID: int64(id), ApplicationID: application, Before: int64(before), Most: limit})
+	ids, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).HiddenBySilence,
+		postgresdb.HiddenBySilenceParams{SilenceID: int64(id), ApplicationID: application, Before: int64(before),
+			Most: limit})
 	return postgres.Convert(ids, func(id incidents.ID) silences.HiddenIncident { return silences.HiddenIncident{ID: id} }), err
 }
 
@@ -142,18 +149,21 @@ func (s *Store) Candidates(ctx context.Context, scope silences.Scope, since time
 		if err != nil {
 			return nil, err
 		}
-		rows, err := q.CandidatesOfSilence(ctx, postgresdb.CandidatesOfSilenceParams{Plan: names.Plan, TeamID: names.TeamID, ApplicationID: names.ApplicationID,
+		rows, err := q.CandidatesOfSilence(ctx, postgresdb.CandidatesOfSilenceParams{Plan: names.Plan,
+			TeamID: names.TeamID, ApplicationID: names.ApplicationID,
 			Since: since, Most: limit})
 		return postgres.Convert(rows, func(r postgresdb.CandidatesOfSilenceRow) silences.Candidate {
-			return silences.Candidate{Subject: silences.Subject{ID: r.ID, Severity: r.Severity, Context: r.Context}, Escalating: r.Active, Recent: r.Recent}
+			return silences.Candidate{Subject: silences.Subject{ID: r.ID, Severity: r.Severity, Context: r.Context},
+				Escalating: r.Active, Recent: r.Recent}
 		}), err
 	})
 }
 
 // Rights implements silences.Store.
 func (s *Store) Rights(ctx context.Context, person int64, teams []int64, scope silences.Scope) (silences.Rights, error) {
-	r, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).RightsOfSilence, postgresdb.RightsOfSilenceParams{Person: person, Teams: teams,
-		Application: text(scope.Application), Team: text(scope.Team), Plan: text(scope.Plan)})
+	r, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).RightsOfSilence,
+		postgresdb.RightsOfSilenceParams{Person: person, Teams: teams,
+			Application: text(scope.Application), Team: text(scope.Team), Plan: text(scope.Plan)})
 	return silences.Rights(r), err
 }
 
@@ -168,7 +178,8 @@ func found(n int64, err error, id silences.ID) error {
 
 // resolve finds what the names of a silence stand for.
 func resolve(ctx context.Context, q *postgresdb.Queries, c silences.Scope) (postgresdb.NamesOfSilenceRow, error) {
-	names, err := q.NamesOfSilence(ctx, postgresdb.NamesOfSilenceParams{Application: text(c.Application), Team: text(c.Team), Plan: text(c.Plan)})
+	names, err := q.NamesOfSilence(ctx, postgresdb.NamesOfSilenceParams{Application: text(c.Application),
+		Team: text(c.Team), Plan: text(c.Plan)})
 	switch {
 	case err != nil:
 	case c.Application != "" && names.ApplicationID == 0:
@@ -181,18 +192,20 @@ func resolve(ctx context.Context, q *postgresdb.Queries, c silences.Scope) (post
 	return names, err
 }
 
-// room locks the silences against other changes, makes running searches end, and returns a Conflict fault if there are too many for a silence with these names. id is its number
-// if it is stored already.
+// room locks the silences against other changes, makes running searches end, and returns a Conflict fault if there are
+// too many for a silence with these names. id is its number if it is stored already.
 func room(ctx context.Context, q *postgresdb.Queries, id silences.ID, names postgresdb.NamesOfSilenceRow) error {
 	if err := q.ChangeSilences(ctx); err != nil {
 		return err
 	}
-	n, err := q.OtherSilences(ctx, postgresdb.OtherSilencesParams{ID: int64(id), TeamID: names.TeamID, ApplicationID: names.ApplicationID, Plan: names.Plan})
+	n, err := q.OtherSilences(ctx, postgresdb.OtherSilencesParams{ID: int64(id), TeamID: names.TeamID,
+		ApplicationID: names.ApplicationID, Plan: names.Plan})
 	switch {
 	case err != nil:
 		return err
 	case n.AllOfThem >= silences.MostKept:
-		return fault.Newf(fault.Conflict, "%d silences are in force or planned, which is the limit: end some first", silences.MostKept)
+		return fault.Newf(fault.Conflict, "%d silences are in force or planned, which is the limit: end some first",
+			silences.MostKept)
 	case n.OfTeam >= silences.MostOfOne:
 		return tooMany("team")
 	case n.OfApplication >= silences.MostOfOne:
@@ -204,8 +217,9 @@ func room(ctx context.Context, q *postgresdb.Queries, id silences.ID, names post
 }
 
 func tooMany(field string) error {
-	return &fault.Error{Kind: fault.Conflict, Field: field, Message: fmt.Sprintf("%d silences of the %s are in force or planned, which is the limit: end some first",
-		silences.MostOfOne, field)}
+	return &fault.Error{Kind: fault.Conflict, Field: field,
+		Message: fmt.Sprintf("%d silences of the %s are in force or planned, which is the limit: end some first",
+			silences.MostOfOne, field)}
 }
 
 // changed records a change.

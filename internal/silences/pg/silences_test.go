@@ -51,7 +51,8 @@ func newStand(t *testing.T) *stand {
 
 func newStandOn(t testing.TB, d *postgres.DB) *stand {
 	t.Helper()
-	s := &stand{t: t, db: d, clock: &kitclock.Database{}, store: pg.New(d), admin: operation.Actor{Person: 1, Name: "ann", Role: operation.Admin}}
+	s := &stand{t: t, db: d, clock: &kitclock.Database{}, store: pg.New(d),
+		admin: operation.Actor{Person: 1, Name: "ann", Role: operation.Admin}}
 	s.exec(`insert into users (name) values ('ann'), ('bob'); insert into applications (name) values ('demo'), ('other'); insert into teams (name) values ('db');
 		insert into team_members (team_id, user_id, position) values (1, 2, 1);
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
@@ -74,7 +75,8 @@ func (s *stand) exec(sql string) {
 
 func (s *stand) open(plan int64, body string) incidents.ID {
 	s.t.Helper()
-	opened, err := s.opener.Open(s.t.Context(), incidents.New{PlanID: plan, ApplicationID: 2, Context: json.RawMessage(body), Actor: "application demo"})
+	opened, err := s.opener.Open(s.t.Context(), incidents.New{PlanID: plan, ApplicationID: 2,
+		Context: json.RawMessage(body), Actor: "application demo"})
 	require.NoError(s.t, err)
 	return opened.ID
 }
@@ -84,7 +86,8 @@ func (s *stand) states(ids ...incidents.ID) []incidents.State {
 	out := make([]incidents.State, len(ids))
 	for k, id := range ids {
 		var status incidents.Status
-		require.NoError(s.t, s.db.Pool().QueryRow(s.t.Context(), `select active, owner_id is not null, silenced_until is not null, resolved from incidents where id = $1`,
+		require.NoError(s.t, s.db.Pool().QueryRow(s.t.Context(),
+			`select active, owner_id is not null, silenced_until is not null, resolved from incidents where id = $1`,
 			int64(id)).Scan(&status.Active, &status.Owned, &status.Silenced, &status.Resolved))
 		out[k] = status.State()
 	}
@@ -110,7 +113,8 @@ func (s *stand) end(id silences.ID) error {
 }
 
 func silenceOf(change func(*silences.Content)) silences.Draft {
-	c := silences.Content{Scope: silences.Scope{Match: `team="db"`}, From: time.Now().Add(-time.Minute), To: time.Now().Add(time.Hour), Comment: "upgrade"}
+	c := silences.Content{Scope: silences.Scope{Match: `team="db"`}, From: time.Now().Add(-time.Minute),
+		To: time.Now().Add(time.Hour), Comment: "upgrade"}
 	if change != nil {
 		change(&c)
 	}
@@ -125,12 +129,14 @@ func TestASilenceHidesAndReleases(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, made.Hidden, "an escalating incident is hidden before the answer")
 	after := s.open(1, `{"labels":{"team":"db"}}`)
-	require.Equal(t, []incidents.State{incidents.StateSilenced, incidents.StateEscalating, incidents.StateSilenced}, s.states(before, other, after))
+	require.Equal(t, []incidents.State{incidents.StateSilenced, incidents.StateEscalating, incidents.StateSilenced},
+		s.states(before, other, after))
 	hidden, err := s.store.Incidents(t.Context(), made.ID, 0, 0, 10)
 	require.NoError(t, err)
 	require.Equal(t, []silences.HiddenIncident{{ID: after}, {ID: before}}, hidden)
 	var lines int
-	require.NoError(t, s.db.Pool().QueryRow(t.Context(), `select count(*) from timeline_entries where kind = 'silenced' and text like 'silence 1 of ann hides the incident until %: upgrade'`).Scan(&lines))
+	require.NoError(t, s.db.Pool().QueryRow(t.Context(),
+		`select count(*) from timeline_entries where kind = 'silenced' and text like 'silence 1 of ann hides the incident until %: upgrade'`).Scan(&lines))
 	require.Equal(t, 2, lines)
 
 	// What the runner asks before it pages, for an incident that began to escalate meanwhile.
@@ -150,15 +156,18 @@ func TestASilenceHidesAndReleases(t *testing.T) {
 	}, 20*time.Second, 50*time.Millisecond, "what fires escalates, and what the source no longer reports does not")
 }
 
-// A source that resolves nothing stopped to repeat an alert under a silence. A further delivery of the same alert escalates after all.
+// A source that resolves nothing stopped to repeat an alert under a silence. A further delivery of the same alert
+// escalates after all.
 func TestWhatItsSourceNoLongerRepeatsPagesNobody(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.exec(`insert into integrations (application_id, name, type, rate_per_minute, created_by, created_at, repeat_seconds)
 		values (2, 'checks', 'generic', 600, 'ann', clock_timestamp() - interval '8 days', 60)`)
 	alert := func(key string) incidents.New {
-		return incidents.New{PlanID: 1, ApplicationID: 2, Integration: 1, Actor: "integration checks", DedupKey: key, Context: json.RawMessage(`{"team":"db"}`),
-			DedupFacts: json.RawMessage(`[{"f":"` + key + `","s":"firing"}]`), Alerts: []incidents.Alert{{Fingerprint: key, Firing: true}}}
+		return incidents.New{PlanID: 1, ApplicationID: 2, Integration: 1, Actor: "integration checks", DedupKey: key,
+			Context: json.RawMessage(`{"team":"db"}`),
+			DedupFacts: json.RawMessage(`[{"f":"` + key +
+				`","s":"firing"}]`), Alerts: []incidents.Alert{{Fingerprint: key, Firing: true}}}
 	}
 	var ids []incidents.ID
 	for _, key := range []string{"repeated", "gone"} {
@@ -177,7 +186,8 @@ func TestWhatItsSourceNoLongerRepeatsPagesNobody(t *testing.T) {
 		return now[0] == incidents.StateEscalating && now[1] == incidents.StateExhausted
 	}, 20*time.Second, 50*time.Millisecond)
 	var line string
-	require.NoError(t, s.db.Pool().QueryRow(t.Context(), `select text from timeline_entries where incident_id = 2 order by id desc limit 1`).Scan(&line))
+	require.NoError(t, s.db.Pool().QueryRow(t.Context(),
+		`select text from timeline_entries where incident_id = 2 order by id desc limit 1`).Scan(&line))
 	require.Regexp(t, "^the silence ended, and the source reported nothing for 1 h.*, although it repeats alerts at least every 1 min: nobody is paged unless it reports again$", line)
 
 	in, again := pgincidents.New(s.db), alert("gone")
@@ -185,7 +195,8 @@ func TestWhatItsSourceNoLongerRepeatsPagesNobody(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Empty(t, known.Facts, "the delivery is news")
-	restarted, err := in.Update(t.Context(), known.ID, incidents.Delivery{Context: again.Context, Facts: again.DedupFacts, Alerts: again.Alerts, Text: "1 new alert"})
+	restarted, err := in.Update(t.Context(), known.ID, incidents.Delivery{Context: again.Context,
+		Facts: again.DedupFacts, Alerts: again.Alerts, Text: "1 new alert"})
 	require.NoError(t, err)
 	require.True(t, restarted)
 	require.Equal(t, incidents.StateEscalating, s.states(ids[1])[0])
@@ -201,8 +212,10 @@ func TestAWindowBeginsAndAnotherSilenceTakesOver(t *testing.T) {
 	}))
 	require.NoError(t, err)
 	require.Equal(t, silences.Planned, window.State)
-	require.Eventually(t, func() bool { return s.states(id)[0] == incidents.StateSilenced }, 20*time.Second, 50*time.Millisecond)
-	longer, err := s.ops.Create.Do(t.Context(), s.admin, silenceOf(func(c *silences.Content) { c.Match, c.Plan, c.To = "", "q", time.Now().Add(3*time.Hour) }))
+	require.Eventually(t, func() bool { return s.states(id)[0] == incidents.StateSilenced }, 20*time.Second,
+		50*time.Millisecond)
+	longer, err := s.ops.Create.Do(t.Context(), s.admin,
+		silenceOf(func(c *silences.Content) { c.Match, c.Plan, c.To = "", "q", time.Now().Add(3*time.Hour) }))
 	require.NoError(t, err)
 	require.NoError(t, s.end(window.ID))
 	s.exec(`update incidents set silenced_until = clock_timestamp() + interval '2 seconds'`)
@@ -214,7 +227,8 @@ func TestAWindowBeginsAndAnotherSilenceTakesOver(t *testing.T) {
 	changed, err := s.replace(longer.ID, silenceOf(func(c *silences.Content) { c.Match, c.Plan = "", "p" }))
 	require.NoError(t, err)
 	require.EqualValues(t, "p", changed.Plan)
-	require.Eventually(t, func() bool { return s.states(id)[0] == incidents.StateEscalating }, 20*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return s.states(id)[0] == incidents.StateEscalating }, 20*time.Second,
+		50*time.Millisecond)
 }
 
 func TestWhoMaySilence(t *testing.T) {
@@ -232,7 +246,8 @@ func TestWhoMaySilence(t *testing.T) {
 		"a team":                {func(c *silences.Content) { c.Team = "db" }, ""},
 		"a plan of the team":    {func(c *silences.Content) { c.Plan = "q" }, ""},
 		"another plan":          {func(c *silences.Content) { c.Plan = "p" }, fault.Forbidden},
-		"an unknown team":       {func(c *silences.Content) { c.Application, c.Team = "demo", "nobody" }, fault.Invalid},
+		"an unknown team": {func(c *silences.Content) { c.Application, c.Team = "demo", "nobody" },
+			fault.Invalid},
 	} {
 		_, err := s.ops.Create.Do(t.Context(), bob, silenceOf(c.change))
 		if c.kind == "" {
@@ -241,7 +256,8 @@ func TestWhoMaySilence(t *testing.T) {
 			require.Equal(t, c.kind, fault.KindOf(err), name)
 		}
 	}
-	_, err := s.ops.Create.Do(t.Context(), operation.Actor{Name: "application demo", Role: operation.Member, Program: true}, silenceOf(nil))
+	_, err := s.ops.Create.Do(t.Context(), operation.Actor{Name: "application demo", Role: operation.Member,
+		Program: true}, silenceOf(nil))
 	require.True(t, fault.Is(err, fault.Forbidden))
 	_, err = s.ops.Get.Do(t.Context(), bob, silences.One{ID: 99})
 	require.True(t, fault.Is(err, fault.NotFound))
@@ -273,7 +289,10 @@ func TestASilenceBeginsInTheLastYear(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	old := time.Date(1760, 1, 1, 0, 0, 0, 0, time.UTC)
-	ancient := silenceOf(func(c *silences.Content) { c.From, c.To, c.Recurrence = old, old.Add(time.Hour), "FREQ=DAILY" })
+	ancient := silenceOf(func(c *silences.Content) {
+		c.From, c.To, c.Recurrence = old, old.Add(time.Hour),
+			"FREQ=DAILY"
+	})
 	_, err := s.ops.Create.Do(t.Context(), s.admin, ancient)
 	require.True(t, fault.Is(err, fault.Invalid))
 	require.ErrorContains(t, err, "from is more than 366 days in the past")
@@ -287,7 +306,8 @@ func TestASilenceBeginsInTheLastYear(t *testing.T) {
 	require.NoError(t, err, "one that is stored already can be changed")
 }
 
-// A rule about matches became stricter after a silence was stored: the silence can be changed to a match that the rule allows.
+// A rule about matches became stricter after a silence was stored: the silence can be changed to a match that the rule
+// allows.
 func TestAnOutgrownSilenceCanBeChanged(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -315,8 +335,8 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// BenchmarkCreate adds and ends silences while 500,000 incidents escalate, 400,000 of them of one application, and 1,000 silences are in force. The
-// number of incidents must not matter.
+// BenchmarkCreate adds and ends silences while 500,000 incidents escalate, 400,000 of them of one application, and
+// 1,000 silences are in force. The number of incidents must not matter.
 func BenchmarkCreate(b *testing.B) {
 	d := pgtest.New(b)
 	s := newStandOn(b, d)
@@ -343,7 +363,8 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// The clock of the database is ahead of the clock of this process, or behind: silences begin and end by the clock of the database.
+// The clock of the database is ahead of the clock of this process, or behind: silences begin and end by the clock of
+// the database.
 func TestSilencesBeginAndEndByTheClockOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
@@ -352,12 +373,16 @@ func TestSilencesBeginAndEndByTheClockOfTheDatabase(t *testing.T) {
 		require.NoError(t, s.clock.Measure(t.Context(), d.Clock))
 		now := s.ops.Now()
 		require.WithinDuration(t, time.Now().Add(ahead), now, 30*time.Second)
-		made, err := s.ops.Create.Do(t.Context(), s.admin, silenceOf(func(c *silences.Content) { c.From, c.To = now.Add(-10*time.Minute), now.Add(10*time.Minute) }))
+		made, err := s.ops.Create.Do(t.Context(), s.admin,
+			silenceOf(func(c *silences.Content) { c.From, c.To = now.Add(-10*time.Minute), now.Add(10*time.Minute) }))
 		require.NoError(t, err)
 		require.Equal(t, silences.Active, made.State)
 		id := s.open(1, `{"team":"db"}`)
 		require.Equal(t, incidents.StateSilenced, s.states(id)[0], "opened while the silence is in force, %s", ahead)
-		_, err = s.replace(made.ID, silenceOf(func(c *silences.Content) { c.From, c.To = now.Add(-20*time.Minute), now.Add(-10*time.Minute) }))
+		_, err = s.replace(made.ID, silenceOf(func(c *silences.Content) {
+			c.From, c.To = now.Add(-20*time.Minute),
+				now.Add(-10*time.Minute)
+		}))
 		require.NoError(t, err)
 		id = s.open(1, `{"team":"db"}`)
 		require.Equal(t, incidents.StateEscalating, s.states(id)[0], "opened after its end, %s", ahead)

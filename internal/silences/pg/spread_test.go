@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Incidents that a silence hides when it begins, and those that open under it, do not all page in the second in which it ends.
+// Incidents that a silence hides when it begins, and those that open under it, do not all page in the second in which
+// it ends.
 func TestTheEndOfASilenceIsSpreadOverTwoMinutes(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -21,7 +22,8 @@ func TestTheEndOfASilenceIsSpreadOverTwoMinutes(t *testing.T) {
 	}
 	var hidden, instants int
 	var first, last time.Time
-	require.NoError(t, s.db.Pool().QueryRow(t.Context(), `select count(*), count(distinct silenced_until), min(silenced_until), max(silenced_until) from incidents`).
+	require.NoError(t, s.db.Pool().QueryRow(t.Context(),
+		`select count(*), count(distinct silenced_until), min(silenced_until), max(silenced_until) from incidents`).
 		Scan(&hidden, &instants, &first, &last))
 	require.Equal(t, 10, hidden)
 	require.Equal(t, 10, instants)

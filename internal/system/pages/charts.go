@@ -17,11 +17,15 @@ func charts(f figures, p period) []chart {
 	return []chart{
 		{Name: "incidents", Line: incidentChart(f, places)},
 		{Name: "messages", Line: messageChart(f, places)},
-		{Name: "time-to-acknowledge", Line: timeChart("Time to acknowledge", f, places, func(i incidentFigure) (*float64, *float64) { return i.AcknowledgeMedian, i.AcknowledgeP90 })},
-		{Name: "time-to-resolve", Line: timeChart("Time to resolve", f, places, func(i incidentFigure) (*float64, *float64) { return i.ResolveMedian, i.ResolveP90 })},
-		{Name: "hours", Line: hourChart(f), Note: "In the time zone of each person. An interruption is a page by call, text, chat, push or webhook; e-mail does not count."},
+		{Name: "time-to-acknowledge", Line: timeChart("Time to acknowledge", f, places,
+			func(i incidentFigure) (*float64, *float64) { return i.AcknowledgeMedian, i.AcknowledgeP90 })},
+		{Name: "time-to-resolve", Line: timeChart("Time to resolve", f, places,
+			func(i incidentFigure) (*float64, *float64) { return i.ResolveMedian, i.ResolveP90 })},
+		{Name: "hours", Line: hourChart(f),
+			Note: "In the time zone of each person. An interruption is a page by call, text, chat, push or webhook; e-mail does not count."},
 		{Name: "vendor-failures", Line: failureChart(f, places)},
-		{Name: "people", Rank: peopleRank(f), Note: "Outside: not on Monday to Friday from 8 to 18 o'clock in the person's time zone."},
+		{Name: "people", Rank: peopleRank(f),
+			Note: "Outside: not on Monday to Friday from 8 to 18 o'clock in the person's time zone."},
 		{Name: "vendors", Rank: vendorRank(f)},
 		{Name: "teams", Rank: incidentRank("Incidents by team", "Team", f.Teams, "no team")},
 		{Name: "plans", Rank: incidentRank("Incidents by plan", "Plan", f.Plans, "no plan")},
@@ -126,7 +130,8 @@ func timeChart(title string, f figures, places []time.Time, of func(incidentFigu
 func minutes(seconds float64) float64 { return math.Round(seconds/6) / 10 }
 
 func hourChart(f figures) *page.Chart {
-	c := page.Chart{Title: "Interruptions by hour of the day", Kind: "stack", Axis: "Hour", Names: []string{"Monday to Friday", "Saturday and Sunday"}}
+	c := page.Chart{Title: "Interruptions by hour of the day", Kind: "stack", Axis: "Hour",
+		Names: []string{"Monday to Friday", "Saturday and Sunday"}}
 	values := map[string]pageFigure{}
 	some := false
 	for _, h := range f.Hours {
@@ -139,7 +144,8 @@ func hourChart(f figures) *page.Chart {
 	}
 	for hour := range 24 {
 		h := values[fmt.Sprintf("%02d", hour)]
-		c.Rows = append(c.Rows, page.ChartRow{Label: fmt.Sprintf("%02d", hour), Values: []float64{h.Interruptions - h.Weekend, h.Weekend}})
+		c.Rows = append(c.Rows, page.ChartRow{Label: fmt.Sprintf("%02d", hour),
+			Values: []float64{h.Interruptions - h.Weekend, h.Weekend}})
 	}
 	return &c
 }
@@ -151,7 +157,8 @@ func failureChart(f figures, places []time.Time) *page.Chart {
 			names[account(v)] = true
 		}
 	}
-	c := page.Chart{Title: "Failed calls of vendors", Kind: "stack", Names: slices.Sorted(maps.Keys(names)), Empty: "No call failed in this period."}
+	c := page.Chart{Title: "Failed calls of vendors", Kind: "stack", Names: slices.Sorted(maps.Keys(names)),
+		Empty: "No call failed in this period."}
 	rows, at := rowsAt(places, len(c.Names))
 	for _, v := range f.Vendors {
 		if values := at[v.At.Unix()]; values != nil && v.Failed > 0 {
@@ -178,25 +185,29 @@ func vendorRank(f figures) *page.Rank {
 	}
 	for _, name := range slices.Sorted(maps.Keys(calls)) {
 		share := 100 * failed[name] / calls[name]
-		r.Rows = append(r.Rows, page.RankRow{Label: name, Share: share, Values: []string{value(calls[name]), value(failed[name]), strconv.FormatFloat(share, 'f', 1, 64)}})
+		r.Rows = append(r.Rows, page.RankRow{Label: name, Share: share,
+			Values: []string{value(calls[name]), value(failed[name]), strconv.FormatFloat(share, 'f', 1, 64)}})
 	}
 	return &r
 }
 
 func peopleRank(f figures) *page.Rank {
-	r := page.Rank{Title: "Interruptions by person", Axis: "Person", Names: []string{"interruptions", "outside", "at weekends", "all pages"}}
+	r := page.Rank{Title: "Interruptions by person", Axis: "Person",
+		Names: []string{"interruptions", "outside", "at weekends", "all pages"}}
 	most := 1.0
 	for _, p := range f.People {
 		most = max(most, p.Interruptions)
 	}
 	for _, p := range f.People {
-		r.Rows = append(r.Rows, page.RankRow{Label: p.Key, Share: 100 * p.Interruptions / most, Values: []string{value(p.Interruptions), value(p.Outside), value(p.Weekend), value(p.Pages)}})
+		r.Rows = append(r.Rows, page.RankRow{Label: p.Key, Share: 100 * p.Interruptions / most,
+			Values: []string{value(p.Interruptions), value(p.Outside), value(p.Weekend), value(p.Pages)}})
 	}
 	return &r
 }
 
 func incidentRank(title, axis string, all []incidentFigure, none string) *page.Rank {
-	r := page.Rank{Title: title, Axis: axis, Names: []string{"incidents", "acknowledged", "acknowledge, median min", "acknowledge, 90 % min", "resolve, median min"}}
+	r := page.Rank{Title: title, Axis: axis, Names: []string{"incidents", "acknowledged", "acknowledge, median min",
+		"acknowledge, 90 % min", "resolve, median min"}}
 	most := 1.0
 	for _, i := range all {
 		most = max(most, i.Incidents)
@@ -207,7 +218,8 @@ func incidentRank(title, axis string, all []incidentFigure, none string) *page.R
 			label = none
 		}
 		r.Rows = append(r.Rows, page.RankRow{Label: label, Share: 100 * i.Incidents / most,
-			Values: []string{value(i.Incidents), value(i.Acknowledged), orNothing(i.AcknowledgeMedian), orNothing(i.AcknowledgeP90), orNothing(i.ResolveMedian)}})
+			Values: []string{value(i.Incidents), value(i.Acknowledged), orNothing(i.AcknowledgeMedian),
+				orNothing(i.AcknowledgeP90), orNothing(i.ResolveMedian)}})
 	}
 	return &r
 }
@@ -234,6 +246,8 @@ func numbers(f figures) []number {
 	count := func(n float64, one, many string) number {
 		return number{value(n), map[bool]string{true: one, false: many}[n == 1]}
 	}
-	return []number{count(opened, "incident", "incidents"), count(acknowledged, "acknowledged", "acknowledged"), count(sent, "message sent", "messages sent"),
-		count(failed, "message failed", "messages failed"), count(interruptions, "interruption", "interruptions"), count(outside, "outside working hours", "outside working hours")}
+	return []number{count(opened, "incident", "incidents"), count(acknowledged, "acknowledged", "acknowledged"),
+		count(sent, "message sent", "messages sent"),
+		count(failed, "message failed", "messages failed"), count(interruptions, "interruption",
+			"interruptions"), count(outside, "outside working hours", "outside working hours")}
 }

@@ -48,11 +48,12 @@ func (h Home) Show(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Render(rw, r, http.StatusOK, "home", v)
 }
 
-// parallel is how many reads of a page run at the same time. More would take too many connections of the database from other requests.
+// parallel is how many reads of a page run at the same time. More would take too many connections of the database from
+// other requests.
 const parallel = 4
 
-// together runs reads at the same time. It returns an error if the database is unavailable or the session has ended. After other errors it
-// returns the names of the parts that are missing.
+// together runs reads at the same time. It returns an error if the database is unavailable or the session has ended.
+// After other errors it returns the names of the parts that are missing.
 func together(reads map[string]func() error) (missing []string, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup

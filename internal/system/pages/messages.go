@@ -21,7 +21,8 @@ import (
 type Messages interface {
 	// Purge drops pending messages, as many as it can in a few seconds.
 	Purge(ctx context.Context, f system.Purge) (system.Purged, error)
-	// Resend makes a message again and returns the new one and its bucket. A message that cannot be sent again is a Conflict fault.
+	// Resend makes a message again and returns the new one and its bucket. A message that cannot be sent again is a
+	// Conflict fault.
 	Resend(ctx context.Context, id messages.ID, actor string) (made messages.ID, bucket int, err error)
 }
 
@@ -30,7 +31,8 @@ const maxAge = 366 * 24 * time.Hour
 
 // purge drops pending messages. At least one condition is required, so that nobody drops everything by mistake.
 func (d Deps) purge(w http.ResponseWriter, r *http.Request) error {
-	b, err := jsonbody.ReadKnown(w, r, "application", "mode", "incident_id", "out_of_band", "older_than_seconds", "reason")
+	b, err := jsonbody.ReadKnown(w, r, "application", "mode", "incident_id", "out_of_band", "older_than_seconds",
+		"reason")
 	if err != nil {
 		return err
 	}
@@ -63,7 +65,8 @@ func readPurge(b jsonbody.Object) (f system.Purge, err error) {
 		return f, err
 	}
 	if f.IncidentID == 0 && b.Given("incident_id") {
-		return f, b.Fault("incident_id", "there is no incident 0: leave incident_id out for the messages of all incidents")
+		return f, b.Fault("incident_id",
+			"there is no incident 0: leave incident_id out for the messages of all incidents")
 	}
 	if f.OutOfBand, _, err = b.Flag("out_of_band"); err != nil {
 		return f, err
@@ -74,7 +77,8 @@ func readPurge(b jsonbody.Object) (f system.Purge, err error) {
 	}
 	f.OlderThan = time.Duration(seconds) * time.Second
 	if f.Application == "" && f.Mode == "" && f.IncidentID == 0 && !f.OutOfBand {
-		return f, fault.Invalidf("application", "give at least one of application, mode, incident_id and out_of_band: all waiting messages cannot be dropped together")
+		return f, fault.Invalidf("application",
+			"give at least one of application, mode, incident_id and out_of_band: all waiting messages cannot be dropped together")
 	}
 	f.Why, err = reason(b, "it is shown on the timelines of the incidents")
 	return f, err

@@ -39,7 +39,8 @@ func (f formsView) Value(name string) string { return f.Typed.Get(name) }
 
 func (h SystemPages) forms(r *http.Request, data any, refusal page.Refusal) formsView {
 	f := formsView{Refusal: refusal, Typed: url.Values{}, Modes: page.OptionsOr("any mode", users.ContactModes...),
-		Minutes: []page.Option{{Value: "15", Label: "15 minutes"}, {Value: "60", Label: "1 hour"}, {Value: "240", Label: "4 hours"}, {Value: "1440", Label: "24 hours"}}}
+		Minutes: []page.Option{{Value: "15", Label: "15 minutes"}, {Value: "60", Label: "1 hour"},
+			{Value: "240", Label: "4 hours"}, {Value: "1440", Label: "24 hours"}}}
 	if refusal.Text != "" {
 		f.Typed = page.Typed(r)
 	}
@@ -76,7 +77,8 @@ func (h SystemPages) drain(rw http.ResponseWriter, r *http.Request) {
 		text = "The processor gives its buckets to the others."
 	}
 	path := page.Path("/v1/system/members/%s/draining", wire.Param(r, "process"))
-	h.done(rw, r, "members", text, h.Pages.API(r).Send(http.MethodPut, path, map[string]bool{"draining": draining}, nil))
+	h.done(rw, r, "members", text, h.Pages.API(r).Send(http.MethodPut, path, map[string]bool{"draining": draining},
+		nil))
 }
 
 func (h SystemPages) pause(rw http.ResponseWriter, r *http.Request) {
@@ -84,12 +86,14 @@ func (h SystemPages) pause(rw http.ResponseWriter, r *http.Request) {
 	minutes, _ := strconv.Atoi(form.Get("minutes")) // the API refuses 0
 	key := form.Get("key")
 	body := map[string]any{"seconds": 60 * minutes, "reason": form.Get("reason")}
-	h.done(rw, r, "vendors", key+" is paused.", h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/system/pauses/%s", key), body, nil))
+	h.done(rw, r, "vendors", key+" is paused.", h.Pages.API(r).Send(http.MethodPut,
+		page.Path("/v1/system/pauses/%s", key), body, nil))
 }
 
 func (h SystemPages) endPause(rw http.ResponseWriter, r *http.Request) {
 	key := page.Typed(r).Get("key")
-	h.done(rw, r, "vendors", key+" is resumed.", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/system/pauses/%s", key), nil, nil))
+	h.done(rw, r, "vendors", key+" is resumed.", h.Pages.API(r).Send(http.MethodDelete,
+		page.Path("/v1/system/pauses/%s", key), nil, nil))
 }
 
 func (h SystemPages) pauseApplication(rw http.ResponseWriter, r *http.Request) {
@@ -99,7 +103,8 @@ func (h SystemPages) pauseApplication(rw http.ResponseWriter, r *http.Request) {
 	if paused {
 		text = "Application " + name + " is paused: its incidents and messages wait."
 	}
-	h.done(rw, r, "vendors", text, h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/applications/%s/paused", name), map[string]bool{"paused": paused}, nil))
+	h.done(rw, r, "vendors", text, h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/applications/%s/paused", name),
+		map[string]bool{"paused": paused}, nil))
 }
 
 func (h SystemPages) purge(rw http.ResponseWriter, r *http.Request) {

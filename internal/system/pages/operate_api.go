@@ -16,8 +16,8 @@ import (
 // longestPause bounds pauses of operators, so that a forgotten pause ends.
 const longestPause = 24 * time.Hour
 
-// Drains makes members release their buckets, or own buckets again. It returns a NotFound fault for a member that does not exist, and a
-// Conflict fault for the last member that could own buckets.
+// Drains makes members release their buckets, or own buckets again. It returns a NotFound fault for a member that does
+// not exist, and a Conflict fault for the last member that could own buckets.
 type Drains interface {
 	SetDraining(ctx context.Context, processID string, draining bool) error
 }
@@ -122,7 +122,8 @@ func checkKey(key string) error {
 			return nil
 		}
 	}
-	return fault.Invalidf("key", "%.100q is no mode, such as mode:sms, and no account, such as account:twilio/main", key)
+	return fault.Invalidf("key", "%.100q is no mode, such as mode:sms, and no account, such as account:twilio/main",
+		key)
 }
 
 func (d Deps) resume(w http.ResponseWriter, r *http.Request) error {

@@ -142,16 +142,21 @@ type plan struct {
 	Team    string `json:"team"`
 }
 
-// read reads everything for the reader of r, in two rounds: first what does not depend on the teams, then the data of the teams.
+// read reads everything for the reader of r, in two rounds: first what does not depend on the teams, then the data of
+// the teams.
 func (h Home) read(r *http.Request) (*data, error) {
 	d, me, api := &data{now: time.Now()}, page.Reader(r), h.Pages.API(r)
 	reads := map[string]func() error{
 		"your teams":   func() error { return api.Get(page.Path("/api/v0/users/%s/teams", me.Name), &d.teams) },
 		"pinned teams": func() error { return api.Get(page.Path("/api/v0/users/%s/pinned_teams", me.Name), &d.pinned) },
 		"your shifts": func() error {
-			return api.Get(page.Path("/api/v0/users/%s/upcoming", me.Name)+fmt.Sprintf("?limit=%d", maxShifts), &d.shifts)
+			return api.Get(page.Path("/api/v0/users/%s/upcoming", me.Name)+fmt.Sprintf("?limit=%d", maxShifts),
+				&d.shifts)
 		},
-		"your contacts": func() error { return page.List(api, page.Path("/v1/users/%s/contacts", me.Name), &d.contact) },
+		"your contacts": func() error {
+			return page.List(api, page.Path("/v1/users/%s/contacts", me.Name),
+				&d.contact)
+		},
 		"how pages reach you": func() error {
 			var answer struct {
 				Rules []rule `json:"rules"`
@@ -162,17 +167,20 @@ func (h Home) read(r *http.Request) (*data, error) {
 		},
 		"the modes of priorities": func() error { return api.Get("/v0/priorities", &d.usual) },
 		"your incidents": func() error {
-			return page.List(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents), "owner", me.Name), &d.owned)
+			return page.List(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents),
+				"owner", me.Name), &d.owned)
 		},
 		"incidents that page you": func() error {
-			return page.List(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents), "target", me.Name), &d.paged)
+			return page.List(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents),
+				"target", me.Name), &d.paged)
 		},
 		"plans": func() error { return page.List(api, "/v1/plans?limit=10", &d.plans) },
 	}
 	if me.Admin {
 		reads["the vendors"] = func() error { return api.Get("/v1/system/vendors", &d.vendors) }
 		reads["the latest messages"] = func() error {
-			err := page.List(api, fmt.Sprintf("/v1/messages?limit=%d", sampled), &d.sent) // a condition on their time would make the list slow
+			err := page.List(api, fmt.Sprintf("/v1/messages?limit=%d", sampled),
+				&d.sent) // a condition on their time would make the list slow
 			d.sent = slices.DeleteFunc(d.sent, func(m message) bool { return d.now.Sub(m.Created) > sampledFor })
 			return err
 		}
@@ -221,7 +229,10 @@ func (h Home) readTeams(r *http.Request, d *data) (missing []string, err error) 
 		}
 	}
 	if every {
-		reads["integrations"] = func() error { return page.List(api, "/v1/integrations?limit=100", &senders[len(shown)]) }
+		reads["integrations"] = func() error {
+			return page.List(api, "/v1/integrations?limit=100",
+				&senders[len(shown)])
+		}
 	}
 	missing, err = together(reads)
 	seen := map[string]bool{}

@@ -38,7 +38,8 @@ func row(i incident, mine bool) incidentRow {
 	return incidentRow{i, mine, text}
 }
 
-// incidentRows returns the open incidents that concern the reader: first those that nobody owns, then those of the reader.
+// incidentRows returns the open incidents that concern the reader: first those that nobody owns, then those of the
+// reader.
 func (d *data) incidentRows() (rows []incidentRow, more bool) {
 	seen := map[int64]bool{}
 	for _, i := range d.owned {
@@ -59,7 +60,8 @@ func (d *data) incidentRows() (rows []incidentRow, more bool) {
 		}
 		return 1
 	})
-	return rows[:min(len(rows), maxIncidents)], len(rows) > maxIncidents || len(d.owned) == maxIncidents || len(d.paged) == maxIncidents
+	return rows[:min(len(rows), maxIncidents)], len(rows) > maxIncidents || len(d.owned) == maxIncidents ||
+		len(d.paged) == maxIncidents
 }
 
 // teamView is who is on call for a team now.
@@ -120,7 +122,8 @@ func viewShifts(next []shift, teams []onCall, name string, now time.Time) []shif
 	}
 	for _, s := range next {
 		if start := time.Unix(s.Start, 0); start.After(now) {
-			out = append(out, shiftView{Team: s.Team, Href: "/teams/" + url.PathEscape(s.Team), Role: s.Role, Start: start, End: time.Unix(s.End, 0)})
+			out = append(out, shiftView{Team: s.Team, Href: "/teams/" + url.PathEscape(s.Team), Role: s.Role,
+				Start: start, End: time.Unix(s.End, 0)})
 		}
 	}
 	return out
@@ -182,12 +185,14 @@ func (d *data) contactWarnings(name string) []page.Warning {
 		if slices.Contains(phoneModes, mode) {
 			what = "no phone number for " + mode
 		}
-		out = append(out, page.Warning{Text: fmt.Sprintf("Pages with priority %s come by %s, and you have %s.", strings.Join(lacking[mode], " or "), mode, what),
+		out = append(out, page.Warning{Text: fmt.Sprintf("Pages with priority %s come by %s, and you have %s.",
+			strings.Join(lacking[mode], " or "), mode, what),
 			Href: to, Action: "Add a contact or choose another mode"})
 	}
 	for _, c := range d.contact {
 		if c.Verifiable && !c.Verified && c.Destination != "" {
-			out = append(out, page.Warning{Text: fmt.Sprintf("Your contact for %s is not verified.", c.Mode), Href: to, Action: "Verify it"})
+			out = append(out, page.Warning{Text: fmt.Sprintf("Your contact for %s is not verified.", c.Mode), Href: to,
+				Action: "Verify it"})
 		}
 	}
 	return out
@@ -208,19 +213,23 @@ func (d *data) teamWarnings(zone *time.Location) []page.Warning {
 		for _, r := range t.Roles {
 			if len(r.Gaps) > 0 {
 				g := r.Gaps[0]
-				text := fmt.Sprintf("Nobody has a shift as %s of team %s from %s to %s", r.Role, t.Team, civil(g.Start, zone), civil(g.End, zone))
+				text := fmt.Sprintf("Nobody has a shift as %s of team %s from %s to %s", r.Role, t.Team,
+					civil(g.Start, zone), civil(g.End, zone))
 				if g.Start <= d.now.Unix() {
-					text = fmt.Sprintf("Nobody has a shift as %s of team %s now, until %s", r.Role, t.Team, civil(g.End, zone))
+					text = fmt.Sprintf("Nobody has a shift as %s of team %s now, until %s", r.Role, t.Team,
+						civil(g.End, zone))
 				}
 				if more := len(r.Gaps) - 1; more > 0 {
 					text += ", and " + humanize.Count(more, "further gap", "further gaps") + " in the next 7 days"
 				}
-				gaps = append(gaps, page.Warning{Text: text + ".", Href: page.Path("/teams/%s/coverage", t.Team), Action: "Fill the gap"})
+				gaps = append(gaps, page.Warning{Text: text + ".", Href: page.Path("/teams/%s/coverage", t.Team),
+					Action: "Fill the gap"})
 			}
 			for _, p := range r.People {
 				if len(p.Contacts) == 0 {
-					unreachable = append(unreachable, page.Warning{Text: fmt.Sprintf("%s is %s of team %s and has no contact: no page can reach them.", cmp.Or(p.FullName, p.Name), r.Role, t.Team),
-						Href: page.Path("/people/%s", p.Name), Action: "See their contacts"})
+					unreachable = append(unreachable,
+						page.Warning{Text: fmt.Sprintf("%s is %s of team %s and has no contact: no page can reach them.", cmp.Or(p.FullName, p.Name), r.Role, t.Team),
+							Href: page.Path("/people/%s", p.Name), Action: "See their contacts"})
 				}
 			}
 		}
@@ -245,23 +254,27 @@ func (d *data) senderWarnings() []page.Warning {
 		if s.Activity.LastRefusal != "" {
 			text += ": " + strings.TrimSuffix(humanize.Shorten(s.Activity.LastRefusal, 160), ".")
 		}
-		out = append(out, page.Warning{Text: text + ".", Href: page.Path("/integrations/%s", s.Name), Action: "See what was sent"})
+		out = append(out, page.Warning{Text: text + ".", Href: page.Path("/integrations/%s", s.Name),
+			Action: "See what was sent"})
 	}
 	return out
 }
 
-// vendorWarnings are about accounts whose latest calls failed, about what is paused, and about pages that did not reach anybody. They are
-// read for administrators only.
+// vendorWarnings are about accounts whose latest calls failed, about what is paused, and about pages that did not reach
+// anybody. They are read for administrators only.
 func (d *data) vendorWarnings() []page.Warning {
 	var out []page.Warning
 	for _, v := range d.vendors.Items {
 		if v.Health == system.LastCallFailed && len(out) < maxWarnings {
 			out = append(out, page.Warning{Text: fmt.Sprintf("The vendor %s fails: %d of its %s in the last hour by %s failed, and so did the latest one.",
-				strings.TrimSuffix(v.Vendor+"/"+v.Account, "/"), v.Failed, humanize.Count(v.Calls, "call", "calls"), v.Mode), Href: "/system?tab=vendors", Action: "See the vendors"})
+				strings.TrimSuffix(v.Vendor+"/"+v.Account, "/"), v.Failed, humanize.Count(v.Calls, "call",
+					"calls"), v.Mode), Href: "/system?tab=vendors", Action: "See the vendors"})
 		}
 	}
 	for _, p := range d.vendors.Pauses[:min(len(d.vendors.Pauses), maxWarnings)] {
-		out = append(out, page.Warning{Text: fmt.Sprintf("%s is paused: %s.", p.Key, strings.TrimSuffix(humanize.Shorten(p.Reason, 160), ".")), Href: "/system?tab=vendors", Action: "See the vendors"})
+		out = append(out, page.Warning{Text: fmt.Sprintf("%s is paused: %s.", p.Key,
+			strings.TrimSuffix(humanize.Shorten(p.Reason, 160), ".")), Href: "/system?tab=vendors",
+			Action: "See the vendors"})
 	}
 	lost := 0
 	for _, m := range d.sent {
@@ -270,7 +283,8 @@ func (d *data) vendorWarnings() []page.Warning {
 		}
 		if m.State == "failed" && m.IncidentID != 0 {
 			lost++
-			out = append(out, page.Warning{Text: fmt.Sprintf("A page of incident %d did not reach %s.", m.IncidentID, m.Target), Href: fmt.Sprintf("/incidents/%d", m.IncidentID), Action: "Open the incident"})
+			out = append(out, page.Warning{Text: fmt.Sprintf("A page of incident %d did not reach %s.", m.IncidentID,
+				m.Target), Href: fmt.Sprintf("/incidents/%d", m.IncidentID), Action: "Open the incident"})
 		}
 	}
 	return out
@@ -292,8 +306,9 @@ func (d *data) firstSteps(name, address string, readOnly bool) *firstSteps {
 	if readOnly || !d.newcomer() || strings.Contains(d.missing, "your teams") || strings.Contains(d.missing, "plans") {
 		return nil
 	}
-	s := &firstSteps{Contact: len(d.contact) > 0, Plan: len(d.plans) > 0, Alert: len(d.reached) > 0, Contacts: page.Path("/people/%s", name),
-		Planned: "/plans/new", Open: "/incidents/new"}
+	s := &firstSteps{Contact: len(d.contact) > 0, Plan: len(d.plans) > 0, Alert: len(d.reached) > 0,
+		Contacts: page.Path("/people/%s", name),
+		Planned:  "/plans/new", Open: "/incidents/new"}
 	chosen := ""
 	for _, p := range d.plans {
 		if p.Creator == name || len(d.plans) == 1 {
@@ -309,7 +324,8 @@ func (d *data) firstSteps(name, address string, readOnly bool) *firstSteps {
 		return nil
 	}
 	s.Contacted = "iris contact set '" + shellSafe(name) + "' sms +12025550100"
-	s.Send = `curl -H "Authorization: Bearer TOKEN" -H "Content-Type: application/json" ` + address + `/v1/hooks/generic -d '{"id": "test", "title": "Test alert of ` + shellSafe(name) + `", "severity": "high"}'`
+	s.Send = `curl -H "Authorization: Bearer TOKEN" -H "Content-Type: application/json" ` + address +
+		`/v1/hooks/generic -d '{"id": "test", "title": "Test alert of ` + shellSafe(name) + `", "severity": "high"}'`
 	return s
 }
 

@@ -32,7 +32,8 @@ func texts(all []page.Warning) []string {
 func TestIncidentsOfThePersonComeAfterThoseWithoutAnOwner(t *testing.T) {
 	t.Parallel()
 	d := data{owned: []incident{{ID: 5, State: "acknowledged", Owner: "ann"}, {ID: 4, State: "snoozed", Owner: "ann"}},
-		paged: []incident{{ID: 9, State: "exhausted"}, {ID: 8, State: "acknowledged", Owner: "bob"}, {ID: 7, State: "merged"}, {ID: 6, State: "escalating", Step: 2}, {ID: 5, Owner: "ann"}}}
+		paged: []incident{{ID: 9, State: "exhausted"}, {ID: 8, State: "acknowledged", Owner: "bob"},
+			{ID: 7, State: "merged"}, {ID: 6, State: "escalating", Step: 2}, {ID: 5, Owner: "ann"}}}
 	rows, more := d.incidentRows()
 	require.False(t, more)
 	var ids []int64
@@ -41,41 +42,50 @@ func TestIncidentsOfThePersonComeAfterThoseWithoutAnOwner(t *testing.T) {
 		ids, states = append(ids, r.ID), append(states, r.StateText)
 	}
 	require.Equal(t, []int64{9, 6, 5, 4}, ids)
-	require.Equal(t, []string{"nobody acknowledged", "escalating, step 2", "acknowledged by you", "snoozed, yours"}, states)
+	require.Equal(t, []string{"nobody acknowledged", "escalating, step 2", "acknowledged by you", "snoozed, yours"},
+		states)
 }
 
 func TestShiftsOfThePerson(t *testing.T) {
 	t.Parallel()
 	teams := read[[]onCall](t, `[{"team":"db","roles":[{"role":"primary","people":[{"name":"ann","full_name":"Ann Lee"}],"next":[{"at":1795600000,"to":["bob","cy"]}]},{"role":"secondary","people":[]}]}]`)
-	shifts := viewShifts([]shift{{Team: "db", Role: "secondary", Start: now.Unix() + 60, End: now.Unix() + 600}, {Team: "db", Start: now.Unix() - 5}}, teams, "ann", now)
+	shifts := viewShifts([]shift{{Team: "db", Role: "secondary", Start: now.Unix() + 60, End: now.Unix() + 600},
+		{Team: "db", Start: now.Unix() - 5}}, teams, "ann", now)
 	require.Len(t, shifts, 2)
 	require.True(t, shifts[0].Now)
 	require.EqualValues(t, 1795600000, shifts[0].End.Unix())
 	require.Equal(t, "secondary", shifts[1].Role)
 	views := viewTeams(teams)
-	require.Equal(t, roleView{Role: "primary", People: []string{"Ann Lee"}, Until: time.Unix(1795600000, 0), Then: "bob, cy"}, views[0].Roles[0])
+	require.Equal(t, roleView{Role: "primary", People: []string{"Ann Lee"}, Until: time.Unix(1795600000, 0),
+		Then: "bob, cy"}, views[0].Roles[0])
 	require.Empty(t, views[0].Roles[1].People)
 }
 
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	rules := read[[]rule](t, `[{"priority":"urgent","mode":"call"},{"priority":"high","mode":"sms","follow_ups":[{"mode":"call"}]},{"priority":"low","mode":"drop"}]`)
-	d := data{now: now, rules: rules, contact: []contact{{Mode: "email", Destination: "a@example.com", Verifiable: true}}}
+	d := data{now: now, rules: rules, contact: []contact{{Mode: "email", Destination: "a@example.com",
+		Verifiable: true}}}
 	require.Equal(t, []string{
 		"Pages with priority urgent or high come by call, and you have no phone number for call.",
 		"Pages with priority high come by sms, and you have no phone number for sms.",
 		"Your contact for email is not verified.",
 	}, texts(d.warnings("ann", time.UTC)))
-	d = data{contact: []contact{{Mode: "sms", Destination: "+1"}}, usual: []usual{{"urgent", "call"}, {"high", "sms"}, {"medium", "slack"}}}
-	require.Equal(t, []string{"Pages with priority urgent come by call, and you have no phone number for call."}, texts(d.warnings("ann", time.UTC)))
+	d = data{contact: []contact{{Mode: "sms", Destination: "+1"}},
+		usual: []usual{{"urgent", "call"}, {"high", "sms"}, {"medium", "slack"}}}
+	require.Equal(t, []string{"Pages with priority urgent come by call, and you have no phone number for call."},
+		texts(d.warnings("ann", time.UTC)))
 	d.rules = []rule{{Priority: "urgent"}}
 	require.Len(t, d.warnings("ann", time.UTC), 1, "the person chose nothing")
 	d.rules = []rule{{Priority: "urgent", Mode: "sms"}}
 	require.Empty(t, d.warnings("ann", time.UTC))
-	require.Equal(t, []string{"You have no contact: no page can reach you."}, texts((&data{rules: rules}).warnings("ann", time.UTC)))
-	require.Empty(t, (&data{missing: "your contacts"}).warnings("ann", time.UTC), "no warning about data that could not be read")
+	require.Equal(t, []string{"You have no contact: no page can reach you."},
+		texts((&data{rules: rules}).warnings("ann", time.UTC)))
+	require.Empty(t, (&data{missing: "your contacts"}).warnings("ann", time.UTC),
+		"no warning about data that could not be read")
 
-	d = data{now: now, contact: []contact{{Mode: "call", Destination: "+1"}}, onCall: read[[]onCall](t, `[{"team":"db","roles":[
+	d = data{now: now, contact: []contact{{Mode: "call", Destination: "+1"}},
+		onCall: read[[]onCall](t, `[{"team":"db","roles":[
 		{"role":"primary","people":[],"gaps":[{"start":1795521600,"end":1795525200},{"start":1795600000,"end":1795610000}]},
 		{"role":"secondary","people":[{"name":"bob","contacts":{}}],"gaps":[{"start":1795600000,"end":1795610000}]}]}]`)}
 	require.Equal(t, []string{
@@ -88,10 +98,12 @@ func TestWarnings(t *testing.T) {
 	d = data{now: now, senders: make([]integration, 3)}
 	d.senders[0].Name, d.senders[0].Activity.LastRefusedAt, d.senders[0].Activity.LastRefusal = "prom", &recent, "no plan matches."
 	d.senders[1].Activity.LastRefusedAt = &long
-	require.Equal(t, []string{"Integration prom refused alerts 1 h 0 min ago: no plan matches."}, texts(d.senderWarnings()))
+	require.Equal(t, []string{"Integration prom refused alerts 1 h 0 min ago: no plan matches."},
+		texts(d.senderWarnings()))
 
 	d.sent = []message{{State: "failed", IncidentID: 7, Target: "bob"}, {State: "sent"}, {State: "failed"}}
-	d.vendors.Items = []vendor{{Vendor: "twilio", Account: "main", Mode: "sms", Calls: 3, Failed: 2, Health: system.LastCallFailed}, {Vendor: "smtp", Calls: 3, Failed: 2, Health: system.SomeCallsFailed}}
+	d.vendors.Items = []vendor{{Vendor: "twilio", Account: "main", Mode: "sms", Calls: 3, Failed: 2,
+		Health: system.LastCallFailed}, {Vendor: "smtp", Calls: 3, Failed: 2, Health: system.SomeCallsFailed}}
 	d.vendors.Pauses = []pause{{"mode:call", "the vendor moves."}}
 	require.Equal(t, []string{"The vendor twilio/main fails: 2 of its 3 calls in the last hour by sms failed, and so did the latest one.", "mode:call is paused: the vendor moves.",
 		"A page of incident 7 did not reach bob."}, texts(d.vendorWarnings()))
@@ -123,7 +135,8 @@ func TestFirstSteps(t *testing.T) {
 
 func TestPartsThatFailAreLeftOut(t *testing.T) {
 	t.Parallel()
-	missing, err := together(map[string]func() error{"a": func() error { return nil }, "b": func() error { return errors.New("status 500") }})
+	missing, err := together(map[string]func() error{"a": func() error { return nil },
+		"b": func() error { return errors.New("status 500") }})
 	require.NoError(t, err)
 	require.Equal(t, []string{"b"}, missing)
 	_, err = together(map[string]func() error{"a": func() error { return fault.New(fault.Unavailable, "away") }})

@@ -154,7 +154,8 @@ func (p period) places() []time.Time {
 	case "week":
 		at, next = at.AddDate(0, 0, -(int(at.Weekday())+6)%7), func(t time.Time) time.Time { return t.AddDate(0, 0, 7) }
 	case "month":
-		at, next = time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, p.in), func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }
+		at, next = time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0,
+			p.in), func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }
 	}
 	var all []time.Time
 	for ; at.Before(p.end) && len(all) < 1000; at = next(at) {
@@ -191,7 +192,8 @@ type chart struct {
 // read reads the figures of a request.
 func (h StatisticsPages) read(r *http.Request, p period) (out figures, filters url.Values, err error) {
 	filters = url.Values{}
-	query := url.Values{"from": {p.begin.UTC().Format(time.RFC3339)}, "to": {p.end.UTC().Format(time.RFC3339)}, "unit": {p.unit}, "zone": {p.in.String()}}
+	query := url.Values{"from": {p.begin.UTC().Format(time.RFC3339)}, "to": {p.end.UTC().Format(time.RFC3339)},
+		"unit": {p.unit}, "zone": {p.in.String()}}
 	for _, name := range []string{"application", "plan", "team"} {
 		if value := page.Storable(strings.TrimSpace(r.URL.Query().Get(name))); value != "" {
 			filters.Set(name, value)
@@ -237,7 +239,8 @@ func (h StatisticsPages) show(rw http.ResponseWriter, r *http.Request) {
 	v.Application, v.Plan, v.Team, v.Chosen = filters.Get("application"), filters.Get("plan"), filters.Get("team"), len(filters) > 0 || p.Name == "custom"
 	for _, o := range []page.Option{{Value: "day", Label: "Day"}, {Value: "week", Label: "Week"}, {Value: "month", Label: "Month"}, {Value: "quarter", Label: "Quarter"}} {
 		q := period{Name: o.Value}.query(filters)
-		v.Periods = append(v.Periods, page.Tab{Label: o.Label, Href: address + "?" + q.Encode(), Current: o.Value == p.Name})
+		v.Periods = append(v.Periods, page.Tab{Label: o.Label, Href: address + "?" + q.Encode(),
+			Current: o.Value == p.Name})
 	}
 	v.Frame = h.Pages.Frame(r, "Statistics", "statistics")
 	v.Frame.Charts = true

@@ -135,12 +135,14 @@ func check(f *applications.FigureQuery) error {
 	if f.Unit == "" {
 		f.Unit = applications.ByDay
 	}
-	lengths := map[applications.Unit]time.Duration{applications.ByHour: time.Hour, applications.ByDay: 24 * time.Hour, applications.ByWeek: 7 * 24 * time.Hour, applications.ByMonth: 28 * 24 * time.Hour}
+	lengths := map[applications.Unit]time.Duration{applications.ByHour: time.Hour, applications.ByDay: 24 * time.Hour,
+		applications.ByWeek: 7 * 24 * time.Hour, applications.ByMonth: 28 * 24 * time.Hour}
 	switch each, ok := lengths[f.Unit]; {
 	case !ok:
 		return fault.Invalidf("unit", "unit must be hour, day, week or month")
 	case length/each > mostPlaces:
-		return fault.Invalidf("unit", "the period has more than %d places of this unit: choose a longer unit", mostPlaces)
+		return fault.Invalidf("unit", "the period has more than %d places of this unit: choose a longer unit",
+			mostPlaces)
 	}
 	return nil
 }
@@ -160,8 +162,10 @@ func (a statistics) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := object{From: listing.Time(q.From), To: listing.Time(q.To), Unit: string(q.Unit), Zone: q.Zone, CountedTo: listing.Time(found.CountedTo), HoursFrom: listing.Time(found.HoursFrom),
-		Counting: found.Counting, Incidents: each(found.Times, showIncidents), Plans: each(found.Plans, showIncidents), Teams: each(found.Teams, showIncidents)}
+	out := object{From: listing.Time(q.From), To: listing.Time(q.To), Unit: string(q.Unit), Zone: q.Zone,
+		CountedTo: listing.Time(found.CountedTo), HoursFrom: listing.Time(found.HoursFrom),
+		Counting: found.Counting, Incidents: each(found.Times, showIncidents), Plans: each(found.Plans,
+			showIncidents), Teams: each(found.Teams, showIncidents)}
 	out.Messages = each(found.Messages, func(m applications.MessageFigure) apiMessageFigure {
 		return apiMessageFigure{listing.Time(m.At), m.Mode, m.Sent, m.Delivered, m.Failed}
 	})

@@ -84,7 +84,8 @@ func (h SystemPages) render(rw http.ResponseWriter, r *http.Request, name string
 	}
 	for _, t := range tabs {
 		if !t.admin || v.Admin {
-			v.Tabs = append(v.Tabs, page.Tab{Label: t.label, Href: systemAddress + "?tab=" + t.name, Current: t.name == chosen.name})
+			v.Tabs = append(v.Tabs, page.Tab{Label: t.label, Href: systemAddress + "?tab=" + t.name,
+				Current: t.name == chosen.name})
 		}
 	}
 	h.Pages.Render(rw, r, refusal.Status, "system", v)
@@ -134,7 +135,8 @@ func (m member) Wrong() bool {
 
 // Chip is the kind of chip for the state.
 func (m member) Chip() string {
-	return map[string]string{"running": "good", "draining": "warn"}[m.State] + map[bool]string{true: "bad"}[m.State == "dead"]
+	return map[string]string{"running": "good",
+		"draining": "warn"}[m.State] + map[bool]string{true: "bad"}[m.State == "dead"]
 }
 
 type membersAnswer struct {
@@ -204,7 +206,8 @@ type membersView struct {
 // colours is how many colours the map has. Processes share a colour when there are more of them.
 const colours = 12
 
-// paint gives each member a colour of its own. A member keeps its colour when others start and stop, unless two members would get the same.
+// paint gives each member a colour of its own. A member keeps its colour when others start and stop, unless two members
+// would get the same.
 func paint(all []member) {
 	var used [colours]bool
 	for i := range all {
@@ -308,8 +311,9 @@ type systemVendor struct {
 
 // Chip is the health as text, with the kind of its chip.
 func (v systemVendor) Chip() page.Option {
-	return map[system.Health]page.Option{system.Works: {Value: "good", Label: "works"}, system.SomeCallsFailed: {Value: "warn", Label: "some calls failed"},
-		system.LastCallFailed: {Value: "bad", Label: "last call failed"}}[v.Health]
+	return map[system.Health]page.Option{system.Works: {Value: "good", Label: "works"},
+		system.SomeCallsFailed: {Value: "warn", Label: "some calls failed"},
+		system.LastCallFailed:  {Value: "bad", Label: "last call failed"}}[v.Health]
 }
 
 type systemPause struct {

@@ -43,7 +43,8 @@ type Sending interface {
 	Pauses(ctx context.Context) ([]system.Pause, error)
 	PausedApplications(ctx context.Context) ([]string, error)
 	// Unreached returns pages that reached nobody, newest first: of an application, 0 = of all.
-	Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]system.Unreached, error)
+	Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]system.Unreached,
+		error)
 	// Schema returns the newest migration of the database and of this release.
 	Schema(ctx context.Context) (have, want int64, err error)
 }
@@ -109,7 +110,8 @@ type apiMember struct {
 	Age       float64 `json:"heartbeat_age_seconds"`
 	State     string  `json:"state"` // running, draining or dead
 	Buckets   int     `json:"buckets"`
-	// Modes are what it has a vendor for; null = it does not say. Lacks are those that only other running processes serve.
+	// Modes are what it has a vendor for; null = it does not say. Lacks are those that only other running processes
+	// serve.
 	Modes []string `json:"modes"`
 	Lacks []string `json:"lacks"`
 	// Skew is how far its clock is ahead of the clock of the database; null = it does not say.
@@ -149,7 +151,8 @@ func (d Deps) members(w http.ResponseWriter, r *http.Request) error {
 		case m.Draining:
 			state = "draining"
 		}
-		all[i] = apiMember{m.ProcessID, m.Host, listing.OrNull(m.GossipAddr), m.Version, listing.Time(m.StartedAt), m.Age.Seconds(), state, owned[m.ProcessID], m.Modes, routing.OrEmpty(lacks[m.ProcessID]), nil}
+		all[i] = apiMember{m.ProcessID, m.Host, listing.OrNull(m.GossipAddr), m.Version, listing.Time(m.StartedAt),
+			m.Age.Seconds(), state, owned[m.ProcessID], m.Modes, routing.OrEmpty(lacks[m.ProcessID]), nil}
 		if m.ClockSkew != nil {
 			skew := m.ClockSkew.Seconds()
 			all[i].Skew = &skew
@@ -178,7 +181,8 @@ func (d Deps) queues(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	classes := map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine", messages.ClassOutOfBand: "out of band"}
+	classes := map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine",
+		messages.ClassOutOfBand: "out of band"}
 	return listing.Answer(w, depths, func(q messages.QueueDepth) any {
 		return apiQueue{string(q.Mode), q.Application, classes[q.Class], q.Waiting, q.InFlight, q.OldestAge.Seconds()}
 	}, "")
@@ -203,7 +207,8 @@ func (d Deps) handovers(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return listing.Answer(w, found, func(h system.Handover) any {
-		return apiHandover{listing.Time(h.At), h.Owner, h.Host, listing.OrNull(h.Previous), listing.OrNull(h.PreviousHost), h.TakenOver, h.Buckets}
+		return apiHandover{listing.Time(h.At), h.Owner, h.Host, listing.OrNull(h.Previous),
+			listing.OrNull(h.PreviousHost), h.TakenOver, h.Buckets}
 	}, "")
 }
 
@@ -261,7 +266,8 @@ func (d Deps) vendors(w http.ResponseWriter, r *http.Request) error {
 		Applications []string    `json:"paused_applications"`
 	}{make([]apiVendor, len(calls)), make([]apiPause, len(pauses)), applications}
 	for i, c := range calls {
-		out.Items[i] = apiVendor{c.Vendor, c.Account, c.Mode, string(c.Health()), c.Calls, c.Failed, c.InDoubt, listing.Time(c.LastSentAt), listing.Time(c.LastFailedAt), listing.OrNull(c.LastFailure)}
+		out.Items[i] = apiVendor{c.Vendor, c.Account, c.Mode, string(c.Health()), c.Calls, c.Failed, c.InDoubt,
+			listing.Time(c.LastSentAt), listing.Time(c.LastFailedAt), listing.OrNull(c.LastFailure)}
 	}
 	for i, p := range pauses {
 		out.Pauses[i] = apiPause{p.Key, p.Left.Seconds(), p.Reason}
@@ -324,7 +330,10 @@ func (d Deps) failingContacts(w http.ResponseWriter, r *http.Request) error {
 		}
 		return out
 	}
-	return listing.AnswerFrom(w, q, found, show, func(c users.FailingContact) string { return string(c.Mode) + " " + c.Person })
+	return listing.AnswerFrom(w, q, found, show, func(c users.FailingContact) string {
+		return string(c.Mode) + " " +
+			c.Person
+	})
 }
 
 // configuration answers administrators with the settings of this process.

@@ -20,12 +20,14 @@ const (
 	longestSpan = 32 * day
 )
 
-// Count counts the hours that have ended since the last call, and those that have changed, each step in a transaction of its own. It
-// rests after each step, rest times as long as the step took. Several processes may call it; they take turns.
+// Count counts the hours that have ended since the last call, and those that have changed, each step in a transaction
+// of its own. It rests after each step, rest times as long as the step took. Several processes may call it; they take
+// turns.
 func (s *Counts) Count(ctx context.Context, rest int) error {
 	for span := day; ; {
 		began := time.Now()
-		done, err := postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (bool, error) { return countStep(ctx, q, span) })
+		done, err := postgres.GetInTx(ctx, s.db,
+			func(ctx context.Context, q *db.Queries) (bool, error) { return countStep(ctx, q, span) })
 		if done || err != nil {
 			return fault.Wrap(fault.KindOf(postgres.MapError(err)), err, "the statistics cannot be computed now")
 		}
@@ -44,8 +46,8 @@ func (s *Counts) Count(ctx context.Context, rest int) error {
 	}
 }
 
-// countStep counts the next hours, at most a span of them; or one day whose hours are no longer kept apart; or some hours that have
-// changed. done reports whether there was nothing to count.
+// countStep counts the next hours, at most a span of them; or one day whose hours are no longer kept apart; or some
+// hours that have changed. done reports whether there was nothing to count.
 func countStep(ctx context.Context, q *db.Queries, span time.Duration) (done bool, err error) {
 	if err := lockStatistics(ctx, q); err != nil {
 		return false, err

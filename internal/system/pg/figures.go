@@ -83,8 +83,9 @@ type wholeKey struct {
 // mostWhole bounds the totals that a process keeps, each a few megabytes.
 const mostWhole = 16
 
-// wholeDays returns the totals of packed days. It keeps them until a day is packed anew, or a name, a time zone or an owner changes: then
-// the days are added up again. The caller may change the totals, and adds the rest, whose names they know too.
+// wholeDays returns the totals of packed days. It keeps them until a day is packed anew, or a name, a time zone or an
+// owner changes: then the days are added up again. The caller may change the totals, and adds the rest, whose names
+// they know too.
 func (s *Counts) wholeDays(ctx context.Context, q *db.Queries, f catalogapplications.FigureQuery, daysTo time.Time, days db.PackedDaysRow, rest counted) (*totals, error) {
 	if len(days.Days) == 0 {
 		in, err := readScope(ctx, q, f, rest)
@@ -94,7 +95,8 @@ func (s *Counts) wholeDays(ctx context.Context, q *db.Queries, f catalogapplicat
 	k.period.From, k.period.To = time.Time{}, time.Time{}
 	base, kept := s.whole.Lookup(k)
 	if kept {
-		in, err := readScope(ctx, q, f, counted{plans: union(base.of.plans, rest.plans), people: union(base.of.people, rest.people)})
+		in, err := readScope(ctx, q, f, counted{plans: union(base.of.plans, rest.plans),
+			people: union(base.of.people, rest.people)})
 		if err != nil {
 			return nil, err
 		}
@@ -170,8 +172,10 @@ func groups(rows []db.PeriodCountsRow, yield func(group)) error {
 	for _, r := range rows {
 		if r.Body == nil {
 			day := r.At.Add(-time.Microsecond).UTC().Truncate(day)
-			one := hour{int(r.At.Sub(day) / time.Hour), [3]int64{r.First, r.Second, r.Third}, durations(r.ClaimSeconds), durations(r.ResolveSeconds)}
-			yield(group{r.Kind, day, key{r.UserID, r.ApplicationID, r.PlanID, r.Mode, r.Vendor, r.Account}, appendHour(nil, one), true})
+			one := hour{int(r.At.Sub(day) / time.Hour), [3]int64{r.First, r.Second, r.Third},
+				durations(r.ClaimSeconds), durations(r.ResolveSeconds)}
+			yield(group{r.Kind, day, key{r.UserID, r.ApplicationID, r.PlanID, r.Mode, r.Vendor, r.Account},
+				appendHour(nil, one), true})
 			continue
 		}
 		body := unpacker{rest: r.Body}
@@ -205,7 +209,8 @@ type person struct {
 // readScope reads the names that the counts of some plans and people need.
 func readScope(ctx context.Context, q *db.Queries, f catalogapplications.FigureQuery, of counted) (*scope, error) {
 	plans, people := slices.Collect(maps.Keys(of.plans)), slices.Collect(maps.Keys(of.people))
-	s := &scope{applications: map[int64]db.PeriodApplicationsRow{}, teams: map[int64]db.PeriodTeamsRow{}, plans: map[int64]db.PeriodPlansRow{},
+	s := &scope{applications: map[int64]db.PeriodApplicationsRow{}, teams: map[int64]db.PeriodTeamsRow{},
+		plans:  map[int64]db.PeriodPlansRow{},
 		people: map[int64]person{}, plan: f.Plan != "", team: f.Team != ""}
 	var err error
 	if s.zone, err = time.LoadLocation(f.Zone); err != nil {
@@ -248,13 +253,14 @@ func readScope(ctx context.Context, q *db.Queries, f catalogapplications.FigureQ
 	return s, nil
 }
 
-// teamOf returns the team to which the counts of a key belong: the owner of the plan, else that of the application; 0 = none.
+// teamOf returns the team to which the counts of a key belong: the owner of the plan, else that of the application; 0 =
+// none.
 func (s *scope) teamOf(k key) int64 {
 	return cmp.Or(s.plans[k.plan].TeamID, s.applications[k.application].TeamID)
 }
 
-// selects reports whether the filters select the counts of a group. Messages and calls do not know plans; their team is that of the
-// application.
+// selects reports whether the filters select the counts of a group. Messages and calls do not know plans; their team is
+// that of the application.
 func (s *scope) selects(g group) bool {
 	a, known := s.applications[g.key.application]
 	if !known && g.kind != "pages" || known && !a.Chosen {
@@ -268,7 +274,8 @@ func (s *scope) selects(g group) bool {
 
 // showIncidents returns the figures of one place, plan or team.
 func showIncidents(name string, t *incidentTotal) catalogapplications.IncidentFigure {
-	return catalogapplications.IncidentFigure{Key: name, Incidents: t.incidents, Acknowledged: t.acknowledged, Resolved: t.resolves.Len(),
+	return catalogapplications.IncidentFigure{Key: name, Incidents: t.incidents, Acknowledged: t.acknowledged,
+		Resolved:          t.resolves.Len(),
 		AcknowledgeMedian: t.claims.Percentile(0.5), AcknowledgeP90: t.claims.Percentile(0.9),
 		ResolveMedian: t.resolves.Percentile(0.5), ResolveP90: t.resolves.Percentile(0.9)}
 }
@@ -300,14 +307,16 @@ func (t *totals) show(out *catalogapplications.PeriodFigures) {
 		out.Vendors = append(out.Vendors, *v)
 	}
 	slices.SortFunc(out.Vendors, func(a, b catalogapplications.VendorFigure) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Vendor, b.Vendor), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Mode, b.Mode))
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Vendor, b.Vendor), cmp.Compare(a.Account, b.Account),
+			cmp.Compare(a.Mode, b.Mode))
 	})
 	for id, p := range t.people {
 		p.Key = t.in.people[id].name
 		out.People = append(out.People, *p)
 	}
 	slices.SortFunc(out.People, func(a, b catalogapplications.PageFigure) int {
-		return cmp.Or(cmp.Compare(b.Interruptions, a.Interruptions), cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(b.Interruptions, a.Interruptions), cmp.Compare(b.Pages, a.Pages),
+			cmp.Compare(a.Key, b.Key))
 	})
 	out.People = first(out.People, mostNames)
 	for number, h := range t.hours {

@@ -64,14 +64,17 @@ func TestFigures(t *testing.T) {
 	query := applications.FigureQuery{From: day, To: now.Add(time.Minute), Unit: applications.ByDay, Zone: "UTC"}
 	check := func(f applications.PeriodFigures) {
 		t.Helper()
-		none := applications.IncidentFigure{AcknowledgeMedian: -1, AcknowledgeP90: -1, ResolveMedian: -1, ResolveP90: -1}
+		none := applications.IncidentFigure{AcknowledgeMedian: -1, AcknowledgeP90: -1, ResolveMedian: -1,
+			ResolveP90: -1}
 		p, q := none, none
 		p.Key, p.Incidents, p.Acknowledged, p.Resolved = "p", 4, 3, 3
 		for i := range f.Plans {
-			approximate(t, map[string][]float64{"p": {120, 504, 1200, 5040}, "q": {-1, -1, -1, -1}}[f.Plans[i].Key], &f.Plans[i])
+			approximate(t, map[string][]float64{"p": {120, 504, 1200, 5040}, "q": {-1, -1, -1, -1}}[f.Plans[i].Key],
+				&f.Plans[i])
 		}
 		for i := range f.Teams {
-			approximate(t, map[string][]float64{"ops": {120, 504, 1200, 5040}, "": {-1, -1, -1, -1}}[f.Teams[i].Key], &f.Teams[i])
+			approximate(t, map[string][]float64{"ops": {120, 504, 1200, 5040}, "": {-1, -1, -1, -1}}[f.Teams[i].Key],
+				&f.Teams[i])
 		}
 		q.Key, q.Incidents = "q", 1
 		require.Equal(t, []applications.IncidentFigure{p, q}, f.Plans)
@@ -81,8 +84,10 @@ func TestFigures(t *testing.T) {
 		require.Equal(t, day.Format(time.RFC3339), f.Times[0].Key)
 		require.EqualValues(t, 3, f.Times[0].Incidents)
 		require.Equal(t, now.Truncate(24*time.Hour).Format(time.RFC3339), f.Times[2].Key)
-		require.Equal(t, []applications.PageFigure{{Key: "bob", Pages: 3, Interruptions: 2, Outside: 1, Weekend: 1}, {Key: "ann", Pages: 1, Interruptions: 1, Outside: 1}}, f.People)
-		require.Equal(t, []applications.PageFigure{{Key: "03", Pages: 1, Interruptions: 1, Outside: 1, Weekend: 1}, {Key: "12", Pages: 2, Interruptions: 1}, {Key: "21", Pages: 1, Interruptions: 1, Outside: 1}}, f.Hours)
+		require.Equal(t, []applications.PageFigure{{Key: "bob", Pages: 3, Interruptions: 2, Outside: 1, Weekend: 1},
+			{Key: "ann", Pages: 1, Interruptions: 1, Outside: 1}}, f.People)
+		require.Equal(t, []applications.PageFigure{{Key: "03", Pages: 1, Interruptions: 1, Outside: 1, Weekend: 1},
+			{Key: "12", Pages: 2, Interruptions: 1}, {Key: "21", Pages: 1, Interruptions: 1, Outside: 1}}, f.Hours)
 		calls, failed := int64(0), int64(0)
 		for _, v := range f.Vendors {
 			require.Equal(t, "twilio main", v.Vendor+" "+v.Account)
@@ -102,7 +107,8 @@ func TestFigures(t *testing.T) {
 	check(f)
 	require.NoError(t, s.Pack(t.Context(), 0))
 	var days int
-	require.NoError(t, d.Pool().QueryRow(t.Context(), "select count(*) from statistics_days where length(body) > 0").Scan(&days))
+	require.NoError(t, d.Pool().QueryRow(t.Context(),
+		"select count(*) from statistics_days where length(body) > 0").Scan(&days))
 	require.Greater(t, days, 6)
 	again, err := s.Figures(t.Context(), query)
 	require.NoError(t, err)
@@ -146,8 +152,8 @@ func TestFigures(t *testing.T) {
 	require.Len(t, f.Plans, 1)
 }
 
-// A process that has read ahead answers the periods of the page without a packed day, at its start, after a day was packed anew, and in
-// the zone of a caller.
+// A process that has read ahead answers the periods of the page without a packed day, at its start, after a day was
+// packed anew, and in the zone of a caller.
 func TestNobodyWaitsForPackedDays(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
@@ -242,16 +248,19 @@ func TestLateResolvesAreCounted(t *testing.T) {
 	}
 	s := pg.NewStatistics(d)
 	require.NoError(t, s.Count(t.Context(), 0))
-	_, err := d.Pool().Exec(t.Context(), `update incidents set resolved = true, updated_at = created_at + interval '2 hours'`)
+	_, err := d.Pool().Exec(t.Context(),
+		`update incidents set resolved = true, updated_at = created_at + interval '2 hours'`)
 	require.NoError(t, err)
 	require.NoError(t, s.Count(t.Context(), 0))
-	f, err := s.Figures(t.Context(), applications.FigureQuery{From: time.Now().Add(-24 * time.Hour), To: time.Now(), Unit: applications.ByMonth, Zone: "Europe/Berlin"})
+	f, err := s.Figures(t.Context(), applications.FigureQuery{From: time.Now().Add(-24 * time.Hour), To: time.Now(),
+		Unit: applications.ByMonth, Zone: "Europe/Berlin"})
 	require.NoError(t, err)
 	require.InEpsilon(t, 7200, f.Plans[0].ResolveMedian, 0.035)
 	require.EqualValues(t, 1, f.Plans[0].Resolved)
 }
 
-// During a rolling upgrade, the previous release counts hours without the times of resolves, and takes entries from the queue of changed hours.
+// During a rolling upgrade, the previous release counts hours without the times of resolves, and takes entries from the
+// queue of changed hours.
 func TestHoursOfTheReleaseBeforeAreCountedAgain(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
@@ -269,14 +278,16 @@ func TestHoursOfTheReleaseBeforeAreCountedAgain(t *testing.T) {
 			select 0, a.id, 'sms', 'sent', 1, now() - interval '2 days', now() - interval '2 days', 'ann', 1, 'primary', i.id, 1, 1, 'user:1' from applications a, incidents i where a.name = 'demo'`)
 	s := pg.NewStatistics(d)
 	require.NoError(t, s.Count(t.Context(), 0))
-	exec(`delete from statistics_changes`, `delete from statistics_attempts`, `delete from statistics_pages`, // as the previous release counts both hours
+	exec(`delete from statistics_changes`, `delete from statistics_attempts`,
+		`delete from statistics_pages`, // as the previous release counts both hours
 		`create temporary table i as select at, application_id, plan_id, incidents, claimed, claim_seconds from statistics_incidents`,
 		`create temporary table m as select at, application_id, mode, sent, delivered, failed, tried from statistics_messages`)
 	exec(`delete from statistics_incidents`, `delete from statistics_messages`,
 		`insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds) select * from i`,
 		`insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried) select * from m`)
 	require.NoError(t, s.Count(t.Context(), 0))
-	f, err := s.Figures(t.Context(), applications.FigureQuery{From: time.Now().Add(-7 * 24 * time.Hour), To: time.Now(), Unit: applications.ByMonth, Zone: "Europe/Berlin"})
+	f, err := s.Figures(t.Context(), applications.FigureQuery{From: time.Now().Add(-7 * 24 * time.Hour),
+		To: time.Now(), Unit: applications.ByMonth, Zone: "Europe/Berlin"})
 	require.NoError(t, err)
 	require.InEpsilon(t, 7200, f.Plans[0].ResolveMedian, 0.035)
 	var pages, parts int
@@ -328,7 +339,8 @@ func BenchmarkFigures(b *testing.B) {
 					s = pg.NewStatistics(d)
 				}
 				days := max(days, -days)
-				_, err := s.Figures(b.Context(), applications.FigureQuery{From: time.Now().AddDate(0, 0, -days), To: time.Now(), Unit: applications.ByDay, Zone: "Europe/Berlin"})
+				_, err := s.Figures(b.Context(), applications.FigureQuery{From: time.Now().AddDate(0, 0, -days),
+					To: time.Now(), Unit: applications.ByDay, Zone: "Europe/Berlin"})
 				require.NoError(b, err)
 			}
 		})

@@ -22,8 +22,9 @@ import (
 // purgeFor is how long a purge goes on before it answers.
 const purgeFor = 4 * time.Second
 
-// Purge drops the pending messages that an operator selects and that exist now, a thousand at a time, for a few seconds. Each thousand has an
-// entry in the audit log. Messages that a processor has taken meanwhile are not dropped. An unknown application is an Invalid fault.
+// Purge drops the pending messages that an operator selects and that exist now, a thousand at a time, for a few
+// seconds. Each thousand has an entry in the audit log. Messages that a processor has taken meanwhile are not dropped.
+// An unknown application is an Invalid fault.
 func (o *Operations) Purge(ctx context.Context, f system.Purge) (done system.Purged, err error) {
 	began, p := time.Now(), db.PurgePendingParams{OutOfBand: f.OutOfBand}
 	if mode := string(f.Mode); mode != "" {
@@ -60,7 +61,8 @@ func (o *Operations) Purge(ctx context.Context, f system.Purge) (done system.Pur
 	return done, nil
 }
 
-// purge drops the next messages. It returns how many it found, and how many of them it dropped: processors took the others meanwhile.
+// purge drops the next messages. It returns how many it found, and how many of them it dropped: processors took the
+// others meanwhile.
 func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f system.Purge) (found, dropped int, err error) {
 	rows, err := d.PurgePending(ctx, p)
 	if err != nil || len(rows) == 0 {
@@ -93,8 +95,9 @@ func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f system
 	return len(rows), len(gone), auditlog.Write(ctx, d, e)
 }
 
-// Resend makes a settled message again, for the same recipient, by the same mode and with the same content, and adds entries to both
-// messages, the timeline and the audit log. A message that cannot be sent again is a Conflict fault that says why.
+// Resend makes a settled message again, for the same recipient, by the same mode and with the same content, and adds
+// entries to both messages, the timeline and the audit log. A message that cannot be sent again is a Conflict fault
+// that says why.
 func (o *Operations) Resend(ctx context.Context, id messages.ID, actor string) (made messages.ID, bucket int, err error) {
 	err = o.db.InTx(ctx, func(ctx context.Context, d *db.Queries) error {
 		was, err := d.MessageToResend(ctx, int64(id))
@@ -115,11 +118,13 @@ func (o *Operations) Resend(ctx context.Context, id messages.ID, actor string) (
 		if err != nil {
 			return err
 		}
-		note := db.NoteResendParams{IncidentID: (*int64)(was.IncidentID), Actor: postgres.CleanText(actor), Mode: string(was.Mode), Target: was.Target, State: string(was.State), Was: int64(id), ID: int64(made)}
+		note := db.NoteResendParams{IncidentID: (*int64)(was.IncidentID), Actor: postgres.CleanText(actor),
+			Mode: string(was.Mode), Target: was.Target, State: string(was.State), Was: int64(id), ID: int64(made)}
 		if err := d.NoteResend(ctx, note); err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, d, audit.Entry{Action: audit.MessageSentAgain, Object: fmt.Sprintf("message %d", id), Detail: fmt.Sprintf("as message %d", made)})
+		return auditlog.Write(ctx, d, audit.Entry{Action: audit.MessageSentAgain,
+			Object: fmt.Sprintf("message %d", id), Detail: fmt.Sprintf("as message %d", made)})
 	})
 	return made, bucket, err
 }
@@ -132,7 +137,8 @@ func resendPage(ctx context.Context, d *db.Queries, was db.MessageToResendRow, a
 	if err != nil {
 		return 0, 0, err
 	}
-	row, err := d.ResendPage(ctx, db.ResendPageParams{IncidentID: int64(*was.IncidentID), Priority: (*string)(was.Priority), Actor: postgres.CleanText(actor), Stopped: !now.Open,
+	row, err := d.ResendPage(ctx, db.ResendPageParams{IncidentID: int64(*was.IncidentID),
+		Priority: (*string)(was.Priority), Actor: postgres.CleanText(actor), Stopped: !now.Open,
 		ApplicationID: was.ApplicationID, PlanID: was.PlanID, Step: was.Step, MostTargets: int(incidents.MaxAddedTargets), Recipient: string(was.Recipient), UserID: (*int64)(was.UserID),
 		Target: was.Target, Class: int(was.Class), Mode: string(was.Mode), Template: was.Template})
 	if err != nil {
@@ -149,7 +155,8 @@ func resendNotification(ctx context.Context, d *db.Queries, was db.MessageToRese
 	if was.RequestID == nil {
 		return 0, 0, gone
 	}
-	row, err := d.ResendNotification(ctx, db.ResendNotificationParams{RequestID: *was.RequestID, ApplicationID: was.ApplicationID, Recipient: string(was.Recipient),
+	row, err := d.ResendNotification(ctx, db.ResendNotificationParams{RequestID: *was.RequestID,
+		ApplicationID: was.ApplicationID, Recipient: string(was.Recipient),
 		UserID: (*int64)(was.UserID), Target: was.Target, Priority: (*string)(was.Priority), Class: int(was.Class), Mode: string(was.Mode), Template: was.Template})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, gone

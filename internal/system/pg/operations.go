@@ -25,7 +25,8 @@ type Operations struct{ db *postgres.DB }
 // New returns the adapter over d.
 func New(d *postgres.DB) *Operations { return &Operations{d} }
 
-// SetDraining makes a member release its buckets, or allows it to own buckets again. It returns the faults of buckets.MayDrain.
+// SetDraining makes a member release its buckets, or allows it to own buckets again. It returns the faults of
+// buckets.MayDrain.
 func (o *Operations) SetDraining(ctx context.Context, processID string, draining bool) error {
 	processID = postgres.Storable(processID)
 	err := o.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -40,7 +41,8 @@ func (o *Operations) SetDraining(ctx context.Context, processID string, draining
 				return err
 			}
 			members := postgres.Convert(rows, func(r postgresdb.ListMembersRow) buckets.MemberState {
-				return buckets.MemberState{Member: buckets.Member{ProcessID: r.ProcessID, Draining: r.Draining}, Age: postgres.FloatSeconds(r.AgeSeconds)}
+				return buckets.MemberState{Member: buckets.Member{ProcessID: r.ProcessID, Draining: r.Draining},
+					Age: postgres.FloatSeconds(r.AgeSeconds)}
 			})
 			if err := buckets.MayDrain(members, processID); err != nil {
 				return err
@@ -53,14 +55,18 @@ func (o *Operations) SetDraining(ctx context.Context, processID string, draining
 		return auditlog.Write(ctx, q, audit.Entry{Action: action, Object: "member " + processID})
 	})
 	if err == nil { // a hint: the members read the change within a second anyway
-		_ = o.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error { return q.NotifyMembers(ctx, processID) })
+		_ = o.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+			return q.NotifyMembers(ctx,
+				processID)
+		})
 	}
 	return err
 }
 
 // Pause replaces the pause of an account ("account:twilio/main") or a mode ("mode:sms").
 func (o *Operations) Pause(ctx context.Context, key string, d time.Duration, reason string) error {
-	p := postgresdb.SetPauseParams{Account: postgres.CleanText(key), ForUs: d.Microseconds(), Reason: postgres.CleanText(reason)}
+	p := postgresdb.SetPauseParams{Account: postgres.CleanText(key), ForUs: d.Microseconds(),
+		Reason: postgres.CleanText(reason)}
 	return o.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.EndPause(ctx, p.Account); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err
@@ -68,7 +74,8 @@ func (o *Operations) Pause(ctx context.Context, key string, d time.Duration, rea
 		if err := q.SetPause(ctx, p); err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Action: audit.SendingPaused, Object: p.Account, Detail: d.String() + ": " + p.Reason})
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.SendingPaused, Object: p.Account, Detail: d.String() +
+			": " + p.Reason})
 	})
 }
 
@@ -83,12 +90,13 @@ func (o *Operations) EndPause(ctx context.Context, key string) error {
 		if err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Action: audit.SendingResumed, Object: key, Detail: "it was paused: " + reason})
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.SendingResumed, Object: key,
+			Detail: "it was paused: " + reason})
 	})
 }
 
-// SetPaused pauses an application, so that its incidents and messages wait, or resumes it. An unknown name is a NotFound fault; by is the
-// actor of the audit log.
+// SetPaused pauses an application, so that its incidents and messages wait, or resumes it. An unknown name is a
+// NotFound fault; by is the actor of the audit log.
 func (o *Operations) SetPaused(ctx context.Context, name string, paused bool, by string) error {
 	e := audit.Entry{Actor: by, Action: audit.ApplicationPaused}
 	if !paused {
@@ -107,7 +115,8 @@ func (o *Operations) SetPaused(ctx context.Context, name string, paused bool, by
 			return err
 		}
 		if row.Name == system.OwnApplication {
-			return fault.Newf(fault.Conflict, "the application %s cannot be paused: Iris sends its own messages through it", row.Name)
+			return fault.Newf(fault.Conflict,
+				"the application %s cannot be paused: Iris sends its own messages through it", row.Name)
 		}
 		e.Object = "application " + row.Name
 		return auditlog.Changing(ctx, q, auditlog.Application(id), e, func() error {

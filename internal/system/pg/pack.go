@@ -12,9 +12,10 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// A packed day is a list of groups. A group is its key and then its hours, each as a length and the bytes. Numbers are unsigned varints.
-// A key has the numbers of the user, the application and the plan (0 = none), and the texts mode, vendor and account. An hour has its number in
-// the day from 1 to 24 (a count of a whole day has 24), three counts, and two lists of durations of a byte each.
+// A packed day is a list of groups. A group is its key and then its hours, each as a length and the bytes. Numbers are
+// unsigned varints. A key has the numbers of the user, the application and the plan (0 = none), and the texts mode,
+// vendor and account. An hour has its number in the day from 1 to 24 (a count of a whole day has 24), three counts, and
+// two lists of durations of a byte each.
 
 // key is the object of the counts.
 type key struct {
@@ -22,8 +23,8 @@ type key struct {
 	mode, vendor, account   string
 }
 
-// hour has the counts of an hour. They depend on the kind of the group: incidents and acknowledged incidents; sent, delivered and failed
-// messages; calls and failed calls; or pages and interruptions.
+// hour has the counts of an hour. They depend on the kind of the group: incidents and acknowledged incidents; sent,
+// delivered and failed messages; calls and failed calls; or pages and interruptions.
 type hour struct {
 	number           int
 	counts           [3]int64
@@ -114,14 +115,16 @@ func packed(rows []db.CountsOfDayRow, day time.Time) []byte {
 			flush()
 			last = k
 		}
-		hours = appendHour(hours, hour{int(r.At.Sub(day) / time.Hour), [3]int64{r.First, r.Second, r.Third}, durations(r.ClaimSeconds), durations(r.ResolveSeconds)})
+		hours = appendHour(hours, hour{int(r.At.Sub(day) / time.Hour), [3]int64{r.First, r.Second, r.Third},
+			durations(r.ClaimSeconds), durations(r.ResolveSeconds)})
 	}
 	flush()
 	return append([]byte{}, body...)
 }
 
-// Pack packs the counts of days that are not packed, newest first, each day in its own transaction. After each day it pauses, rest times as long
-// as the day took. Figures of a day that is not packed are the same, but take longer. Several processes may call it; they take turns.
+// Pack packs the counts of days that are not packed, newest first, each day in its own transaction. After each day it
+// pauses, rest times as long as the day took. Figures of a day that is not packed are the same, but take longer.
+// Several processes may call it; they take turns.
 func (s *Counts) Pack(ctx context.Context, rest int) error {
 	for {
 		began := time.Now()
@@ -137,7 +140,8 @@ func (s *Counts) Pack(ctx context.Context, rest int) error {
 	}
 }
 
-// packDay packs the missing kinds of counts of the newest day that is not packed. done reports whether all days are packed.
+// packDay packs the missing kinds of counts of the newest day that is not packed. done reports whether all days are
+// packed.
 func packDay(ctx context.Context, q *db.Queries) (done bool, err error) {
 	if err := lockStatistics(ctx, q); err != nil {
 		return false, err

@@ -15,9 +15,9 @@ import (
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Counts computes figures from incidents, timelines, messages and attempts. Incidents and messages are counted by hour into
-// tables; the figures of an hour are summed up from those tables, once for all processes. Messages count as long as their history is
-// kept. It is safe for concurrent use.
+// Counts computes figures from incidents, timelines, messages and attempts. Incidents and messages are counted by hour
+// into tables; the figures of an hour are summed up from those tables, once for all processes. Messages count as long
+// as their history is kept. It is safe for concurrent use.
 type Counts struct {
 	db    *postgres.DB
 	whole *cache.Cache[wholeKey, *whole]
@@ -33,9 +33,9 @@ func NewStatistics(d *postgres.DB) *Counts {
 // statisticsTimeout bounds one call of Current, waiting for other processes included.
 const statisticsTimeout = 2 * time.Minute
 
-// Current returns the figures of the current hour. The first call of an hour counts what is not counted yet and computes the figures.
-// The others read them. Until all past hours are counted (after an upgrade or an import), calls may end at their time limit with an
-// error of kind Unavailable; what they have counted is kept.
+// Current returns the figures of the current hour. The first call of an hour counts what is not counted yet and
+// computes the figures. The others read them. Until all past hours are counted (after an upgrade or an import), calls
+// may end at their time limit with an error of kind Unavailable; what they have counted is kept.
 func (s *Counts) Current(ctx context.Context) (applications.Statistics, error) {
 	ctx, cancel := context.WithTimeout(ctx, statisticsTimeout)
 	defer cancel()

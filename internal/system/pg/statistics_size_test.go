@@ -52,8 +52,8 @@ func TestCountingAnHourDoesNotReadOtherHours(t *testing.T) {
 	require.LessOrEqual(t, pgtest.Scanned(t, d, "statistics.sql", "CallRetryWeeks", map[string]any{"hour": hour}), 10)
 }
 
-// BenchmarkStatistics has 200,000 incidents of 98 days and 600,000 past messages. First all hours are counted; then the figures of the hour are
-// computed from what was counted.
+// BenchmarkStatistics has 200,000 incidents of 98 days and 600,000 past messages. First all hours are counted; then the
+// figures of the hour are computed from what was counted.
 func BenchmarkStatistics(b *testing.B) {
 	d := pgtest.New(b)
 	fillPast(b, d, 200_000, 98)

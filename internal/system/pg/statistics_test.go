@@ -109,8 +109,8 @@ func direct(t *testing.T, d *postgres.DB, like applications.Statistics) applicat
 	return s
 }
 
-// past adds 3,000 incidents and 2 messages for each, of the last 100 days. Some happened at full hours and at the ends of weeks. $1
-// makes the rows random.
+// past adds 3,000 incidents and 2 messages for each, of the last 100 days. Some happened at full hours and at the ends
+// of weeks. $1 makes the rows random.
 const past = `
 	with x as (
 		select n, case n % 10 when 0 then date_trunc('hour', now()) - (n / 10) * interval '84 hours'
@@ -139,8 +139,8 @@ const past = `
 		mode, state, attempt, false, settled, '', '', '', '', '', '[]'
 	from m where message_id % 3 > 0 and state <> 'pending'`
 
-// The figures that are summed up from counted hours are those that a direct computation has, also after old incidents and messages
-// have changed.
+// The figures that are summed up from counted hours are those that a direct computation has, also after old incidents
+// and messages have changed.
 func TestCountedStatisticsEqualADirectComputation(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
@@ -181,7 +181,8 @@ func TestCountedStatisticsEqualADirectComputation(t *testing.T) {
 	receipts := pgincidents.NewReceipts(d)
 	for n := range 40 {
 		for _, queue := range []string{"q", "h"} {
-			r := messages.Receipt{Vendor: "twilio", VendorMessageID: fmt.Sprint(queue, n+1), Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true}
+			r := messages.Receipt{Vendor: "twilio", VendorMessageID: fmt.Sprint(queue, n+1), Status: "delivered",
+				Outcome: messages.OutcomeSent, Delivered: true}
 			if n%3 == 0 {
 				r.Status, r.Outcome, r.Delivered = "undelivered", messages.OutcomeRejected, false
 			}

@@ -21,7 +21,8 @@ func NewSystem(d *postgres.DB) *System { return &System{d} }
 func (s *System) Vendors(ctx context.Context, since time.Time) ([]system.VendorCalls, error) {
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).VendorCalls, since)
 	return postgres.Convert(rows, func(r postgresdb.VendorCallsRow) system.VendorCalls {
-		return system.VendorCalls{Vendor: r.Vendor, Account: r.Account, Mode: r.Mode, Calls: r.Calls, Failed: r.Failed, InDoubt: r.InDoubt,
+		return system.VendorCalls{Vendor: r.Vendor, Account: r.Account, Mode: r.Mode, Calls: r.Calls, Failed: r.Failed,
+			InDoubt:    r.InDoubt,
 			LastSentAt: postgres.OrZero(r.LastSentAt), LastFailedAt: postgres.OrZero(r.LastFailedAt), LastFailure: r.LastFailure}
 	}), err
 }
@@ -41,7 +42,8 @@ func (s *System) Limits(ctx context.Context) ([]system.LimitUse, error) {
 	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]system.LimitUse, error) {
 		rows, err := q.LimitUses(ctx)
 		return postgres.Convert(rows, func(r postgresdb.LimitUsesRow) system.LimitUse {
-			return system.LimitUse{Key: r.Key, Ahead: postgres.FloatSeconds(r.AheadSeconds), Used: r.Used, PerMinute: r.PerMinute}
+			return system.LimitUse{Key: r.Key, Ahead: postgres.FloatSeconds(r.AheadSeconds), Used: r.Used,
+				PerMinute: r.PerMinute}
 		}), err
 	})
 }
@@ -57,11 +59,14 @@ func (s *System) Handovers(ctx context.Context, most int) ([]system.Handover, er
 	return postgres.Convert(rows, func(r postgresdb.HandoversRow) system.Handover { return system.Handover(r) }), err
 }
 
-// Unreached returns notifications that reached nobody since an instant, newest first: those before a number, 0 = from the newest.
+// Unreached returns notifications that reached nobody since an instant, newest first: those before a number, 0 = from
+// the newest.
 func (s *System) Unreached(ctx context.Context, application int64, since time.Time, before int64, most int) ([]system.Unreached, error) {
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Unreached, postgresdb.UnreachedParams{ApplicationID: application, Since: since, Before: before, Most: most})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Unreached,
+		postgresdb.UnreachedParams{ApplicationID: application, Since: since, Before: before, Most: most})
 	return postgres.Convert(rows, func(r postgresdb.UnreachedRow) system.Unreached {
-		return system.Unreached{ID: r.ID, IncidentID: int64(r.IncidentID), At: r.At, Text: r.Text, Application: r.Application, Plan: r.Plan}
+		return system.Unreached{ID: r.ID, IncidentID: int64(r.IncidentID), At: r.At, Text: r.Text,
+			Application: r.Application, Plan: r.Plan}
 	}), err
 }
 
@@ -71,11 +76,13 @@ func (s *System) Schema(ctx context.Context) (have, want int64, err error) {
 	return state.Have, state.Want, err
 }
 
-// LostByUpgrade returns who did something in the last days that needs a right since this release, and the accounts and tokens in use that see
-// fewer contacts. It works on the schema of the release before.
+// LostByUpgrade returns who did something in the last days that needs a right since this release, and the accounts and
+// tokens in use that see fewer contacts. It works on the schema of the release before.
 func (s *System) LostByUpgrade(ctx context.Context, days, most int) ([]system.Loss, error) {
-	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).LostByUpgrade, postgresdb.LostByUpgradeParams{Days: days, Most: most})
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).LostByUpgrade,
+		postgresdb.LostByUpgradeParams{Days: days, Most: most})
 	return postgres.Convert(rows, func(r postgresdb.LostByUpgradeRow) system.Loss {
-		return system.Loss{Rule: r.Rule, Who: r.Who, Object: r.Object, Times: r.Times, LastAt: postgres.OrZero(r.LastAt)}
+		return system.Loss{Rule: r.Rule, Who: r.Who, Object: r.Object, Times: r.Times,
+			LastAt: postgres.OrZero(r.LastAt)}
 	}), err
 }

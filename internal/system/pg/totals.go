@@ -194,7 +194,8 @@ func (t *totals) placesOf(day time.Time) *[25]place {
 	all := &[25]place{}
 	for i := range all {
 		until := day.Add(time.Duration(i) * time.Hour)
-		all[i] = place{until.After(t.query.From) && !until.After(t.query.To), begin(until.Add(-time.Microsecond), t.query.Unit, t.in.zone).Unix()}
+		all[i] = place{until.After(t.query.From) && !until.After(t.query.To),
+			begin(until.Add(-time.Microsecond), t.query.Unit, t.in.zone).Unix()}
 	}
 	t.places[day] = all
 	return all

@@ -9,12 +9,14 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// mostZones is the number of time zones for which totals are kept ready. Times three periods that is less than mostWhole.
+// mostZones is the number of time zones for which totals are kept ready. Times three periods that is less than
+// mostWhole.
 const mostZones = 4
 
-// Warm reads the totals of the packed days that the page of statistics shows, unless this process has them. Then no person waits for them.
-// It does so in the time zones of the last callers, and before there are enough, in those of most people. Filters are left out. After each
-// period it pauses, rest times as long as the period took. It may run beside Figures.
+// Warm reads the totals of the packed days that the page of statistics shows, unless this process has them. Then no
+// person waits for them. It does so in the time zones of the last callers, and before there are enough, in those of
+// most people. Filters are left out. After each period it pauses, rest times as long as the period took. It may run
+// beside Figures.
 func (s *Counts) Warm(ctx context.Context, rest int) error {
 	now, err := s.db.Clock(ctx)
 	if err != nil {

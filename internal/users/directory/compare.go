@@ -82,9 +82,9 @@ type Plan struct {
 	Unsynced int
 }
 
-// Compare returns the changes that make the people of Iris equal to those of a directory. Presets are people who always exist, whether
-// or not the directory has them. A person who was renamed in the directory stays the same person if the entry has a Stable id. An entry
-// that cannot be used is a problem, but its person is not switched off.
+// Compare returns the changes that make the people of Iris equal to those of a directory. Presets are people who always
+// exist, whether or not the directory has them. A person who was renamed in the directory stays the same person if the
+// entry has a Stable id. An entry that cannot be used is a problem, but its person is not switched off.
 func Compare(source string, here []Known, entries, presets []Entry, rules Rules) Plan {
 	var p Plan
 	m := newMatching(source, here, entries, &p)
@@ -143,8 +143,8 @@ func Compare(source string, here []Known, entries, presets []Entry, rules Rules)
 	return p
 }
 
-// dropTakenNames removes changes to a name that is not free. This happens if the present holder was to be renamed, and the rename was
-// dropped for another reason.
+// dropTakenNames removes changes to a name that is not free. This happens if the present holder was to be renamed, and
+// the rename was dropped for another reason.
 func (p *Plan) dropTakenNames(here []Known) {
 	names, holders := map[users.ID]string{}, map[string]bool{}
 	for _, k := range here {
@@ -173,7 +173,8 @@ func (p *Plan) problem(name, text string) {
 	p.Problems = append(p.Problems, Problem{Name: fmt.Sprintf("%.100s", name), Text: text})
 }
 
-// switchOff switches off people who are no longer in the directory. A person whom an operator switched on again stays on.
+// switchOff switches off people who are no longer in the directory. A person whom an operator switched on again stays
+// on.
 func (p *Plan) switchOff(source string, here []Known, seen map[users.ID]bool) {
 	for _, k := range here {
 		switch {
@@ -191,8 +192,9 @@ func (p *Plan) switchOff(source string, here []Known, seen map[users.ID]bool) {
 	}
 }
 
-// CompareLogin returns the change of a person who logs in with the directory's password; a change without a kind changes nothing. here
-// are the people with that name and the person with the entry's id. If the name belongs to another person, it returns a Conflict fault.
+// CompareLogin returns the change of a person who logs in with the directory's password; a change without a kind
+// changes nothing. here are the people with that name and the person with the entry's id. If the name belongs to
+// another person, it returns a Conflict fault.
 func CompareLogin(source string, here []Known, e Entry, rules Rules) (Change, error) {
 	var p Plan
 	m := newMatching(source, here, []Entry{e}, &p)

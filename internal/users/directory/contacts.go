@@ -45,8 +45,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// contacts returns the contacts of a person in the directory. Modes with an unreadable value are in unclear: their contacts in Iris
-// stay. For an invalid e-mail address it returns an Invalid fault.
+// contacts returns the contacts of a person in the directory. Modes with an unreadable value are in unclear: their
+// contacts in Iris stay. For an invalid e-mail address it returns an Invalid fault.
 func (r Rules) contacts(e Entry) (known map[users.Mode]string, unclear []users.Mode, err error) {
 	known = map[users.Mode]string{}
 	if email := strings.TrimSpace(e.Email); email != "" {

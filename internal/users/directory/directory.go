@@ -1,9 +1,11 @@
-// Package directory synchronises the people and mailing lists of Iris with a directory: LDAP or Slack. It decides which changes are
-// needed, and refuses a directory's answer that would change too much. The operator's commands, the periodic jobs and the log-in with a
-// directory's password call it. It queries no directory and stores nothing itself: internal/users/directory/ldap and internal/vendors/slack
-// query directories, and internal/kit/postgres stores the changes.
+// Package directory synchronises the people and mailing lists of Iris with a directory: LDAP or Slack. It decides which
+// changes are needed, and refuses a directory's answer that would change too much. The operator's commands, the
+// periodic jobs and the log-in with a directory's password call it. It queries no directory and stores nothing itself:
+// internal/users/directory/ldap and internal/vendors/slack query directories, and internal/kit/postgres stores the
+// changes.
 //
-// A synchronisation deletes nobody. It switches off people who are no longer in the directory. Their shifts, plans and messages stay.
+// A synchronisation deletes nobody. It switches off people who are no longer in the directory. Their shifts, plans and
+// messages stay.
 package directory
 
 import (
@@ -18,7 +20,8 @@ const (
 
 // Entry is a person in a directory, in the directory's spelling.
 type Entry struct {
-	// Ref identifies the entry in the directory: a distinguished name, or an id of Slack. Lists name their members by it.
+	// Ref identifies the entry in the directory: a distinguished name, or an id of Slack. Lists name their members by
+	// it.
 	Ref string
 	// Stable is an id that stays when the person is renamed; "" = the directory has none.
 	Stable   string

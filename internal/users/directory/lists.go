@@ -26,8 +26,8 @@ type ListPlan struct {
 	Members, Lost int
 }
 
-// CompareLists returns the changes that make the mailing lists of Iris equal to those of a directory. entries are the people of the
-// directory. Other members count in the size of a list and are not paged.
+// CompareLists returns the changes that make the mailing lists of Iris equal to those of a directory. entries are the
+// people of the directory. Other members count in the size of a list and are not paged.
 func CompareLists(here []KnownList, lists []List, entries []Entry) ListPlan {
 	var p ListPlan
 	names := make(map[string]string, len(entries))
@@ -48,7 +48,8 @@ func CompareLists(here []KnownList, lists []List, entries []Entry) ListPlan {
 			continue
 		}
 		if there[key] {
-			p.Problems = append(p.Problems, Problem{Name: l.Name, Text: "the directory has several lists with this name: the first one is used"})
+			p.Problems = append(p.Problems, Problem{Name: l.Name,
+				Text: "the directory has several lists with this name: the first one is used"})
 			continue
 		}
 		there[key] = true

@@ -8,8 +8,8 @@ import (
 
 const nameTaken = "the log-in name belongs to another person in Iris: rename one of them"
 
-// matching finds the person of an entry: first by the stable id, then by name. So a person who was renamed in the directory stays the
-// same person in Iris, and gets the new name if it is free.
+// matching finds the person of an entry: first by the stable id, then by name. So a person who was renamed in the
+// directory stays the same person in Iris, and gets the new name if it is free.
 type matching struct {
 	source  string
 	entries []Entry // with trimmed names, and without ids that are not unique
@@ -22,8 +22,9 @@ type matching struct {
 }
 
 func newMatching(source string, here []Known, entries []Entry, p *Plan) *matching {
-	m := &matching{source: source, stable: map[string]Known{}, named: map[string]Known{}, present: map[string]bool{}, refused: map[users.ID]bool{},
-		order: map[users.ID]int{}}
+	m := &matching{source: source, stable: map[string]Known{}, named: map[string]Known{}, present: map[string]bool{},
+		refused: map[users.ID]bool{},
+		order:   map[users.ID]int{}}
 	for _, k := range here {
 		m.named[fold(k.Name)] = k
 		if k.Source == source && k.Stable != "" {
@@ -72,8 +73,8 @@ func (m *matching) name(e Entry, k Known, known bool) string {
 	return e.Name
 }
 
-// rename finds an order of renames in which each new name is free. People who would exchange names in a circle keep their names. So do
-// people whose new name belongs to a person who keeps it.
+// rename finds an order of renames in which each new name is free. People who would exchange names in a circle keep
+// their names. So do people whose new name belongs to a person who keeps it.
 func (m *matching) rename(p *Plan) {
 	type renaming struct {
 		k  Known

@@ -18,8 +18,8 @@ type Lists interface {
 	Lists(ctx context.Context) ([]List, error)
 }
 
-// Store reads and changes the people and lists of Iris. Apply and ApplyList are one transaction each. An Unavailable or Conflict fault
-// ends the run. Any other error means that this change cannot be stored.
+// Store reads and changes the people and lists of Iris. Apply and ApplyList are one transaction each. An Unavailable or
+// Conflict fault ends the run. Any other error means that this change cannot be stored.
 type Store interface {
 	Known(ctx context.Context) ([]Known, error)
 	Apply(ctx context.Context, c Change) error
@@ -74,8 +74,8 @@ type Report struct {
 	Took    time.Duration
 }
 
-// Run queries the directory, compares, and stores the changes unless this is a dry run. An error means that the directory or the store
-// failed. Changes that were stored before the error stay.
+// Run queries the directory, compares, and stores the changes unless this is a dry run. An error means that the
+// directory or the store failed. Changes that were stored before the error stay.
 func (s *Syncer) Run(ctx context.Context, store Store, o Options) (r Report, err error) {
 	began := time.Now()
 	r = Report{Source: s.cfg.Source, DryRun: o.DryRun}
@@ -119,8 +119,8 @@ func (s *Syncer) compare(ctx context.Context, store Store, entries []Entry, list
 	return p, CompareLists(here, lists, p.People), nil
 }
 
-// refuse returns the reason to refuse an answer of the directory; "" = accept it. With missing permissions, a wrong base DN, or while a
-// directory is being rebuilt, an answer looks as if most people had left.
+// refuse returns the reason to refuse an answer of the directory; "" = accept it. With missing permissions, a wrong
+// base DN, or while a directory is being rebuilt, an answer looks as if most people had left.
 func (s *Syncer) refuse(entries int, p Plan, l ListPlan, allowed bool) string {
 	switch {
 	case entries == 0:
@@ -160,8 +160,8 @@ func apply(ctx context.Context, store Store, r *Report) error {
 	return nil
 }
 
-// applyEach stores changes and returns those that were stored. A change that cannot be stored becomes a problem of r. An error means
-// that the run must end.
+// applyEach stores changes and returns those that were stored. A change that cannot be stored becomes a problem of r.
+// An error means that the run must end.
 func applyEach[C any](ctx context.Context, r *Report, changes []C, apply func(context.Context, C) error, name func(C) string) (stored []C, err error) {
 	for _, c := range changes {
 		switch err := apply(ctx, c); {
@@ -172,7 +172,8 @@ func applyEach[C any](ctx context.Context, r *Report, changes []C, apply func(co
 		case fault.Is(err, fault.Invalid):
 			r.Problems = append(r.Problems, Problem{Name: name(c), Text: fault.Public(err)})
 		default:
-			r.Problems = append(r.Problems, Problem{Name: name(c), Text: "the change could not be stored; the log has the reason", Err: err})
+			r.Problems = append(r.Problems, Problem{Name: name(c),
+				Text: "the change could not be stored; the log has the reason", Err: err})
 		}
 	}
 	return stored, nil

@@ -47,7 +47,8 @@ func (c *company) run(t *testing.T, o Options) Report {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	entries, known := many(40, "u")
-	c := &company{entries: append(entries, Entry{Name: "new", Email: "new@example.com"}), known: known, lists: []List{{Name: "ops", Members: []string{"u1"}}},
+	c := &company{entries: append(entries, Entry{Name: "new", Email: "new@example.com"}), known: known,
+		lists:  []List{{Name: "ops", Members: []string{"u1"}}},
 		refuse: map[string]error{"u1": fault.Invalidf("name", "taken")}}
 	r := c.run(t, Options{DryRun: true})
 	require.Empty(t, c.stored)
@@ -56,12 +57,14 @@ func TestRun(t *testing.T) {
 	require.Len(t, c.stored, 41, "40 people and a list")
 	require.Len(t, r.Changes, 40)
 	require.Len(t, r.Lists, 1)
-	require.Equal(t, []Problem{{Name: "u1", Text: "taken"}}, r.Problems, "one that cannot be stored keeps nobody else from it")
+	require.Equal(t, []Problem{{Name: "u1", Text: "taken"}}, r.Problems,
+		"one that cannot be stored keeps nobody else from it")
 	require.Equal(t, 41, r.Entries)
 	require.Empty(t, r.Stopped)
 	c.refuse = map[string]error{"u2": io.EOF}
 	r = c.run(t, Options{})
-	require.Equal(t, []Problem{{Name: "u2", Text: "the change could not be stored; the log has the reason", Err: io.EOF}}, r.Problems)
+	require.Equal(t, []Problem{{Name: "u2", Text: "the change could not be stored; the log has the reason",
+		Err: io.EOF}}, r.Problems)
 	require.Len(t, r.Changes, 40)
 
 	c.refuse = map[string]error{"u1": fault.New(fault.Conflict, "the bucket is another's")}
@@ -112,7 +115,8 @@ func TestAnswersThatRemoveTooManyListsAreRefused(t *testing.T) {
 		names = append(names, k.Name)
 	}
 	c := &company{entries: entries, known: known, lists: []List{{Name: "a"}, {Name: "b"}},
-		here: []KnownList{{ID: 1, Name: "a", Active: true, Synced: true, Members: names}, {ID: 2, Name: "b", Active: true, Synced: true, Members: names[:2]}}}
+		here: []KnownList{{ID: 1, Name: "a", Active: true, Synced: true, Members: names},
+			{ID: 2, Name: "b", Active: true, Synced: true, Members: names[:2]}}}
 	r := c.run(t, Options{})
 	require.Contains(t, r.Stopped, "12 of 12 members")
 	c.lists = nil

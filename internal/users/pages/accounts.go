@@ -22,8 +22,8 @@ type Accounts interface {
 	Reachability(ctx context.Context) ([]users.Reachability, error)
 	// Add returns a Conflict fault if the name exists.
 	Add(ctx context.Context, n users.NewAccount) error
-	// Change returns a Conflict fault for the last administrator, for what a directory manages, and, unless force is set, for a person who is in
-	// use and would be switched off.
+	// Change returns a Conflict fault for the last administrator, for what a directory manages, and, unless force is
+	// set, for a person who is in use and would be switched off.
 	Change(ctx context.Context, u users.User, c users.AccountChange, force bool, by string) error
 }
 
@@ -60,7 +60,8 @@ type wholePerson struct {
 func apiShow(r *http.Request) func(users.Account) apiPerson {
 	admin := wire.Actor(r.Context()).MayAdminister() == nil
 	return func(p users.Account) apiPerson {
-		out := apiPerson{Name: p.Name, FullName: listing.OrNull(p.FullName), TimeZone: listing.OrNull(p.TimeZone), Active: p.Active, Admin: p.Admin,
+		out := apiPerson{Name: p.Name, FullName: listing.OrNull(p.FullName), TimeZone: listing.OrNull(p.TimeZone),
+			Active: p.Active, Admin: p.Admin,
 			ReadOnly: p.ReadOnly, Modes: routing.OrEmpty(p.Reached), ManagedBy: listing.OrNull(p.ManagedBy)}
 		if admin {
 			out.LastLoginAt = listing.Time(p.LoggedInAt)
@@ -106,7 +107,8 @@ func (a persons) list(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	as := apiShow(r)
-	return listing.AnswerFrom(w, q, found, func(p users.Account) any { return as(p) }, func(p users.Account) string { return p.Name })
+	return listing.AnswerFrom(w, q, found, func(p users.Account) any { return as(p) },
+		func(p users.Account) string { return p.Name })
 }
 
 func (a persons) get(w http.ResponseWriter, r *http.Request) error {
@@ -150,7 +152,8 @@ func (a persons) add(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var n users.NewAccount
-	n.Name, n.FullName, n.TimeZone = jsonbody.Next(&err, b.Required, "name"), jsonbody.Next(&err, b.Text, "full_name"), jsonbody.Next(&err, b.Text, "time_zone")
+	n.Name, n.FullName, n.TimeZone = jsonbody.Next(&err, b.Required, "name"), jsonbody.Next(&err, b.Text,
+		"full_name"), jsonbody.Next(&err, b.Text, "time_zone")
 	for name, into := range map[string]*bool{"admin": &n.Admin, "read_only": &n.ReadOnly} {
 		if err == nil {
 			*into, _, err = b.Flag(name)
@@ -256,6 +259,7 @@ func (a persons) reachability(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return listing.Answer(w, found, func(f users.Reachability) any {
-		return reachability{Team: listing.OrNull(f.Team), People: f.People, WithoutPhone: f.WithoutPhone, WithoutContact: f.WithoutContact, Modes: f.Modes}
+		return reachability{Team: listing.OrNull(f.Team), People: f.People, WithoutPhone: f.WithoutPhone,
+			WithoutContact: f.WithoutContact, Modes: f.Modes}
 	}, "")
 }

@@ -35,7 +35,8 @@ func (a display) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	found, err := a.Display.Display(r.Context(), u.ID)
-	return routing.Reply(w, http.StatusOK, map[string]*string{"time_zone": listing.OrNull(found.TimeZone), "clock": listing.OrNull(found.Clock)}, err)
+	return routing.Reply(w, http.StatusOK, map[string]*string{"time_zone": listing.OrNull(found.TimeZone),
+		"clock": listing.OrNull(found.Clock)}, err)
 }
 
 // put replaces the settings. A field that is missing has no choice: the browser's zone and clock.
@@ -48,7 +49,8 @@ func (a display) put(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d := users.Display{TimeZone: strings.TrimSpace(jsonbody.Next(&err, b.Text, "time_zone")), Clock: jsonbody.Next(&err, b.Text, "clock")}
+	d := users.Display{TimeZone: strings.TrimSpace(jsonbody.Next(&err, b.Text, "time_zone")),
+		Clock: jsonbody.Next(&err, b.Text, "clock")}
 	if err == nil {
 		err = d.Check()
 	}

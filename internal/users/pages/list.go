@@ -67,7 +67,8 @@ type listView struct {
 }
 
 func roleOptions() []page.Option {
-	return []page.Option{{Value: users.RoleMember, Label: "member"}, {Value: users.RoleAdmin, Label: "administrator"}, {Value: users.RoleReadOnly, Label: "may only read"}}
+	return []page.Option{{Value: users.RoleMember, Label: "member"}, {Value: users.RoleAdmin, Label: "administrator"},
+		{Value: users.RoleReadOnly, Label: "may only read"}}
 }
 
 // RoleChoices are the roles of a new person.
@@ -78,18 +79,21 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) { h.showList(rw,
 
 func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Again) {
 	api, q := h.Pages.API(r), r.URL.Query()
-	v := listView{Frame: h.Pages.Frame(r, "People", "people"), Again: was, Q: page.Storable(q.Get("q")), Role: q.Get("role"), State: q.Get("state"),
+	v := listView{Frame: h.Pages.Frame(r, "People", "people"), Again: was, Q: page.Storable(q.Get("q")),
+		Role: q.Get("role"), State: q.Get("state"),
 		Team: page.Storable(q.Get("team")), Lacks: q.Get("without")}
 	v.Tabs = peopleTabs(v.Frame, "/people")
 	v.Roles = append([]page.Option{{Label: "any role"}}, roleOptions()...)
 	v.States = []page.Option{{Label: "active"}, {Value: "off", Label: "switched off"}}
-	v.Withouts = []page.Option{{Label: "anybody"}, {Value: "phone", Label: "people without a phone"}, {Value: "contact", Label: "people without any contact"}}
+	v.Withouts = []page.Option{{Label: "anybody"}, {Value: "phone", Label: "people without a phone"},
+		{Value: "contact", Label: "people without any contact"}}
 	active := "true"
 	if v.State == "off" {
 		active = "false"
 	}
 	var found page.Listed[person]
-	err := api.Get(page.Query("/v1/users", "active", active, "q", v.Q, "role", v.Role, "team", v.Team, "without", v.Lacks, "limit", "50", "cursor", q.Get("cursor")), &found)
+	err := api.Get(page.Query("/v1/users", "active", active, "q", v.Q, "role", v.Role, "team", v.Team, "without",
+		v.Lacks, "limit", "50", "cursor", q.Get("cursor")), &found)
 	if err == nil && v.Admin && q.Get("cursor") == "" {
 		var waiting page.Listed[held]
 		err = api.Get("/v1/held-deactivations", &waiting)
@@ -101,7 +105,8 @@ func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Aga
 	}
 	v.Rows = found.Items
 	if found.Next != "" {
-		v.More = page.Query("/people", "q", v.Q, "role", v.Role, "state", v.State, "team", v.Team, "without", v.Lacks, "cursor", found.Next)
+		v.More = page.Query("/people", "q", v.Q, "role", v.Role, "state", v.State, "team", v.Team, "without", v.Lacks,
+			"cursor", found.Next)
 	}
 	h.Pages.Render(rw, r, was.Status(), "people", v)
 }
@@ -119,8 +124,9 @@ func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
 		contacts[string(users.Call)] = phone
 	}
 	name := form.Get("name")
-	err := h.Pages.API(r).Send(http.MethodPost, "/v1/users", map[string]any{"name": name, "full_name": form.Get("full_name"), "contacts": contacts,
-		"admin": form.Get("role") == users.RoleAdmin, "read_only": form.Get("role") == users.RoleReadOnly}, nil)
+	err := h.Pages.API(r).Send(http.MethodPost, "/v1/users",
+		map[string]any{"name": name, "full_name": form.Get("full_name"), "contacts": contacts,
+			"admin": form.Get("role") == users.RoleAdmin, "read_only": form.Get("role") == users.RoleReadOnly}, nil)
 	h.Pages.Finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
 		h.showList(rw, r, page.Again{Form: "add", Typed: form, Refusal: refusal})
 	})
@@ -134,7 +140,8 @@ func (h Handlers) decide(rw http.ResponseWriter, r *http.Request) {
 		method, path, done = http.MethodPost, path+"/confirm", " is switched off."
 	}
 	err := h.Pages.API(r).Send(method, path, nil, nil)
-	h.Pages.Finish(rw, r, form.Get("user")+done, "/people", err, func(refusal page.Refusal) { h.showList(rw, r, page.Again{Form: "held", Typed: form, Refusal: refusal}) })
+	h.Pages.Finish(rw, r, form.Get("user")+done, "/people", err,
+		func(refusal page.Refusal) { h.showList(rw, r, page.Again{Form: "held", Typed: form, Refusal: refusal}) })
 }
 
 // reach is how many people of a team can be reached.
@@ -172,7 +179,8 @@ func (h Handlers) reachability(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Again) {
-	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.ContactModes, Zone: page.Zone(r).String()}
+	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.ContactModes,
+		Zone: page.Zone(r).String()}
 	v.Tabs = peopleTabs(v.Frame, "/reachability")
 	var found []reach
 	if err := page.List(h.Pages.API(r), "/v1/reachability", &found); err != nil {
@@ -185,7 +193,8 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Ag
 	}
 	v.All, v.Teams = found[0], found[1:]
 	after := slices.IndexFunc(v.Teams, func(f reach) bool { return f.Team == r.URL.Query().Get("after") })
-	v.Teams = slices.DeleteFunc(v.Teams[after+1:], func(f reach) bool { return !strings.Contains(strings.ToLower(f.Team), strings.ToLower(v.Search)) })
+	v.Teams = slices.DeleteFunc(v.Teams[after+1:],
+		func(f reach) bool { return !strings.Contains(strings.ToLower(f.Team), strings.ToLower(v.Search)) })
 	if len(v.Teams) > teamsShown {
 		v.Teams = v.Teams[:teamsShown]
 		v.More = page.Query("/reachability", "q", v.Search, "after", v.Teams[teamsShown-1].Team)
@@ -201,10 +210,12 @@ func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
 	var err error
 	if form.Get("form") == "delete" {
 		done = "The team " + name + " is deleted."
-		err = api.Send(http.MethodDelete, page.Query(page.Path("/v1/teams/%s", name), "force", form.Get("force")), nil, nil)
+		err = api.Send(http.MethodDelete, page.Query(page.Path("/v1/teams/%s", name), "force", form.Get("force")), nil,
+			nil)
 	} else {
 		done, to = "The team "+name+" is created. Add its members and rosters.", page.Path("/teams/%s/settings", name)
-		err = api.Send(http.MethodPost, "/api/v0/teams", map[string]any{"name": url.QueryEscape(name), "scheduling_timezone": form.Get("scheduling_timezone")}, nil)
+		err = api.Send(http.MethodPost, "/api/v0/teams", map[string]any{"name": url.QueryEscape(name),
+			"scheduling_timezone": form.Get("scheduling_timezone")}, nil)
 	}
 	h.Pages.Finish(rw, r, done, to, err, func(refusal page.Refusal) {
 		h.showReach(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})
@@ -237,9 +248,11 @@ func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
 	var done string
 	var err error
 	if form.Get("form") == "delete" {
-		done, err = "The role "+name+" is deleted.", api.Send(http.MethodDelete, page.Path("/api/v0/roles/%s", name), nil, nil)
+		done, err = "The role "+name+" is deleted.", api.Send(http.MethodDelete, page.Path("/api/v0/roles/%s", name),
+			nil, nil)
 	} else {
-		done, err = "The role "+name+" is added.", api.Send(http.MethodPost, "/api/v0/roles", map[string]string{"name": name}, nil)
+		done, err = "The role "+name+" is added.", api.Send(http.MethodPost, "/api/v0/roles",
+			map[string]string{"name": name}, nil)
 	}
 	h.Pages.Finish(rw, r, done, "/on-call-roles", err, func(refusal page.Refusal) {
 		h.showRoles(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})

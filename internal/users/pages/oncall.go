@@ -13,7 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// OnCall finds who is on call. A team, service or role that does not exist is a NotFound fault, a time that cannot be read an Invalid one.
+// OnCall finds who is on call. A team, service or role that does not exist is a NotFound fault, a time that cannot be
+// read an Invalid one.
 type OnCall interface {
 	Who(ctx context.Context, a scheduling.Ask) ([]scheduling.Team, error)
 }

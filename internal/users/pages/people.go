@@ -20,8 +20,8 @@ type Handlers struct {
 	PublicURL string // begins the addresses of calendars, without a final slash
 }
 
-// Routes mounts the pages and the forms. People who may only read may change their own settings, so the APIs alone decide about the forms. The
-// caller must admit only people who have logged in.
+// Routes mounts the pages and the forms. People who may only read may change their own settings, so the APIs alone
+// decide about the forms. The caller must admit only people who have logged in.
 func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/people", h.list)
 	r.Post("/people", h.add)
@@ -42,7 +42,8 @@ func (h Handlers) Routes(r chi.Router) {
 	r.Post("/held-deactivations", h.decide)
 }
 
-// change carries out a form about a person. It returns the text of the success, and where the browser goes on to; "" = the page of the form.
+// change carries out a form about a person. It returns the text of the success, and where the browser goes on to; "" =
+// the page of the form.
 type change func(api page.API, user string, form url.Values) (done, to string, err error)
 
 // show renders the page of a form.
@@ -65,7 +66,8 @@ func (h Handlers) act(again show, name func(url.Values) string, do change) http.
 				to = strings.TrimSuffix(to, part)
 			}
 		}
-		h.Pages.Finish(rw, r, done, to, err, func(refusal page.Refusal) { again(rw, r, page.Again{Form: name(form), Typed: form, Refusal: refusal}) })
+		h.Pages.Finish(rw, r, done, to, err,
+			func(refusal page.Refusal) { again(rw, r, page.Again{Form: name(form), Typed: form, Refusal: refusal}) })
 	}
 }
 
@@ -79,7 +81,8 @@ func orNil(s string) *string {
 
 // peopleTabs are the links between the pages about all people.
 func peopleTabs(f page.Frame, current string) []page.Tab {
-	tabs := []page.Tab{{Label: "People", Href: "/people"}, {Label: "Teams and reachability", Href: "/reachability"}, {Label: "On-call roles", Href: "/on-call-roles"}}
+	tabs := []page.Tab{{Label: "People", Href: "/people"}, {Label: "Teams and reachability", Href: "/reachability"},
+		{Label: "On-call roles", Href: "/on-call-roles"}}
 	if f.Admin {
 		tabs = append(tabs, page.Tab{Label: "Invitations", Href: "/invitations"})
 	}

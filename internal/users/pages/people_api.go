@@ -50,7 +50,8 @@ type (
 
 // APIRoutes returns the routes on the parts.
 func APIRoutes(d Deps) []routing.Route {
-	return slices.Concat(persons{d}.routes(), display{d}.routes(), rules{d}.routes(), apiQuiet{d}.routes(), teams{d}.routes(), onCall{d}.routes())
+	return slices.Concat(persons{d}.routes(), display{d}.routes(), rules{d}.routes(), apiQuiet{d}.routes(),
+		teams{d}.routes(), onCall{d}.routes())
 }
 
 func (a teams) routes() []routing.Route {
@@ -89,7 +90,8 @@ func (a teams) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	name := func(t oncall.TeamName) string { return t.Name }
 	listing.Sort(all, name)
-	return listing.AnswerNamed(w, q, all, func(t oncall.TeamName) any { return team{Name: t.Name, Email: listing.OrNull(t.Email)} }, name)
+	return listing.AnswerNamed(w, q, all,
+		func(t oncall.TeamName) any { return team{Name: t.Name, Email: listing.OrNull(t.Email)} }, name)
 }
 
 func (a teams) get(w http.ResponseWriter, r *http.Request) error {
@@ -109,7 +111,8 @@ func (a teams) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body := wholeTeam{team: team{Name: t.Name, Email: listing.OrNull(t.Email)}, Description: listing.OrNull(t.Description), TimeZone: t.TimeZone,
+	body := wholeTeam{team: team{Name: t.Name, Email: listing.OrNull(t.Email)},
+		Description: listing.OrNull(t.Description), TimeZone: t.TimeZone,
 		SlackChannel: listing.OrNull(t.SlackChannel), Plan: listing.OrNull(t.IrisPlan), Members: []string{}, Managed: []string{}, Admins: []string{}}
 	for _, p := range found {
 		if p.Member {

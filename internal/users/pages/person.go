@@ -68,14 +68,17 @@ type personView struct {
 // accountTabs are the links between the pages of a person's account.
 func accountTabs(user, current string, own bool) []page.Tab {
 	at := page.Path("/people/%s", user)
-	tabs := []page.Tab{{Label: "Contacts and modes", Href: at}, {Label: "Preferences", Href: at + "/preferences"}, {Label: "Reminders and calendars", Href: at + "/reminders"}}
+	tabs := []page.Tab{{Label: "Contacts and modes", Href: at}, {Label: "Preferences", Href: at + "/preferences"},
+		{Label: "Reminders and calendars", Href: at + "/reminders"}}
 	if own {
-		tabs = append(tabs, page.Tab{Label: "Tokens", Href: "/tokens"}, page.Tab{Label: "Sessions", Href: "/sessions"}, page.Tab{Label: "Log-in", Href: "/account/second-factor"})
+		tabs = append(tabs, page.Tab{Label: "Tokens", Href: "/tokens"}, page.Tab{Label: "Sessions", Href: "/sessions"},
+			page.Tab{Label: "Log-in", Href: "/account/second-factor"})
 	}
 	return page.Tabs(at+current, tabs...)
 }
 
-// open reads the person of the path, and whether the reader may change the person's settings. If it fails, it has answered the request.
+// open reads the person of the path, and whether the reader may change the person's settings. If it fails, it has
+// answered the request.
 func (h Handlers) open(rw http.ResponseWriter, r *http.Request, title string) (v personView, ok bool) {
 	api := h.Pages.API(r)
 	user, _ := path(r)
@@ -179,7 +182,8 @@ func (v *personView) readRules(api page.API) error {
 	for _, c := range v.Contacts {
 		contacts[c.Mode] = c.Destination
 	}
-	v.Summary, v.Rules, v.Modes = summary(rules.Rules, contacts, defaults), ruleRows(rules.Rules, defaults, v.Again), append([]page.Option{{Label: "none"}}, modeOptions(false)...)
+	v.Summary, v.Rules, v.Modes = summary(rules.Rules, contacts, defaults), ruleRows(rules.Rules, defaults,
+		v.Again), append([]page.Option{{Label: "none"}}, modeOptions(false)...)
 	if contacts[users.SMS] == "" && contacts[users.Call] == "" {
 		v.Missing = append(v.Missing, page.Option{Value: "phone", Label: "phone: calls and SMS"})
 	}
@@ -221,7 +225,8 @@ func setContact(api page.API, user string, form url.Values) (done, to string, er
 	}
 	for _, m := range modes {
 		if err == nil {
-			err = api.Send(http.MethodPut, page.Path("/v1/users/%s/contacts/%s", user, m), map[string]string{"destination": form.Get("destination")}, nil)
+			err = api.Send(http.MethodPut, page.Path("/v1/users/%s/contacts/%s", user, m),
+				map[string]string{"destination": form.Get("destination")}, nil)
 		}
 	}
 	return "The contact is saved. Send a test message to see that it works.", "", err
@@ -241,7 +246,8 @@ func (h Handlers) contact(rw http.ResponseWriter, r *http.Request) {
 	case "code":
 		done, err = "A code is on its way. Type it below.", api.Send(http.MethodPost, at+"/code", nil, nil)
 	case "verify":
-		done, err = "The contact is verified.", api.Send(http.MethodPost, at+"/verify", map[string]string{"code": form.Get("code")}, nil)
+		done, err = "The contact is verified.", api.Send(http.MethodPost, at+"/verify",
+			map[string]string{"code": form.Get("code")}, nil)
 	case "test":
 		var sent struct {
 			ID int64 `json:"notification_id"`
@@ -291,7 +297,8 @@ type testView struct {
 	Mailbox  bool
 }
 
-// test renders what became of a test message. If the browser asked for this part only, it has answered the request and returns false.
+// test renders what became of a test message. If the browser asked for this part only, it has answered the request and
+// returns false.
 func (h Handlers) test(rw http.ResponseWriter, r *http.Request, notification string) (page.Live, bool) {
 	api := h.Pages.API(r)
 	var found page.Listed[sent]
@@ -317,7 +324,8 @@ func changeAccount(api page.API, user string, form url.Values) (done, to string,
 	switch form.Get("action") {
 	case "role":
 		role := form.Get("role")
-		return "The role is changed.", "", change(map[string]any{"admin": role == users.RoleAdmin, "read_only": role == users.RoleReadOnly})
+		return "The role is changed.", "", change(map[string]any{"admin": role == users.RoleAdmin,
+			"read_only": role == users.RoleReadOnly})
 	case "name":
 		return "The name is changed.", "", change(map[string]any{"full_name": form.Get("full_name")})
 	case "off":
@@ -325,11 +333,14 @@ func changeAccount(api page.API, user string, form url.Values) (done, to string,
 	case "on":
 		return user + " is active again.", "", change(map[string]any{"active": true})
 	case "password":
-		return "A link for a new password is on its way. It works for 30 minutes.", "", api.Send(http.MethodPost, at+"/password-link", nil, nil)
+		return "A link for a new password is on its way. It works for 30 minutes.", "", api.Send(http.MethodPost, at+
+			"/password-link", nil, nil)
 	case "second-factor":
-		return "The second factor is removed. The password alone logs the person in.", "", api.Send(http.MethodDelete, at+"/second-factor", nil, nil)
+		return "The second factor is removed. The password alone logs the person in.", "", api.Send(http.MethodDelete,
+			at+"/second-factor", nil, nil)
 	case "delete":
-		return user + " is deleted.", "/people", api.Send(http.MethodDelete, page.Query(at, "force", form.Get("force")), nil, nil)
+		return user + " is deleted.", "/people", api.Send(http.MethodDelete,
+			page.Query(at, "force", form.Get("force")), nil, nil)
 	}
 	return "", "", fault.Invalidf("action", "there is no such action")
 }

@@ -30,7 +30,8 @@ type limit struct {
 
 // Text describes the limit.
 func (l limit) Text() string {
-	return "More than " + strconv.Itoa(l.Count) + " by " + modeTexts[l.From] + " in " + humanize.Duration(time.Duration(l.Seconds)*time.Second) + ": the further ones come by " + modeTexts[l.To] + "."
+	return "More than " + strconv.Itoa(l.Count) + " by " + modeTexts[l.From] + " in " +
+		humanize.Duration(time.Duration(l.Seconds)*time.Second) + ": the further ones come by " + modeTexts[l.To] + "."
 }
 
 // category is a choice for a category of an application.
@@ -66,8 +67,10 @@ func (h Handlers) showPreferences(rw http.ResponseWriter, r *http.Request, was p
 		return
 	}
 	p.Again, p.Tabs = was, accountTabs(p.Person.Name, "/preferences", p.Own)
-	v := preferencesView{personView: p, Priorities: users.Priorities, WithDrop: append([]page.Option{{Value: "default", Label: "no choice"}}, modeOptions(true)...),
-		Clocks: []page.Option{{Label: "as the browser does"}, {Value: "24", Label: "24 hours: 18:30"}, {Value: "12", Label: "12 hours: 6:30 PM"}}}
+	v := preferencesView{personView: p, Priorities: users.Priorities,
+		WithDrop: append([]page.Option{{Value: "default", Label: "no choice"}}, modeOptions(true)...),
+		Clocks: []page.Option{{Label: "as the browser does"}, {Value: "24", Label: "24 hours: 18:30"},
+			{Value: "12", Label: "12 hours: 6:30 PM"}}}
 	v.Modes = modeOptions(false)
 	if err := v.read(h.Pages.API(r)); err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -96,8 +99,10 @@ func (v *preferencesView) read(api page.API) error {
 		path string
 		into any
 	}{
-		{page.Path("/v1/users/%s/settings", name), &settings}, {page.Path("/v0/users/%s", name), &profile}, {page.Path("/v0/users/reprioritization/%s", name), &v.Limits},
-		{page.Path("/v0/users/%s/categories", name), &v.Categories}, {"/v0/timezones", &v.Zones}, {"/v1/applications?limit=500", &applications}, {"/v0/categories", &known},
+		{page.Path("/v1/users/%s/settings", name), &settings}, {page.Path("/v0/users/%s", name),
+			&profile}, {page.Path("/v0/users/reprioritization/%s", name), &v.Limits},
+		{page.Path("/v0/users/%s/categories", name), &v.Categories}, {"/v0/timezones",
+			&v.Zones}, {"/v1/applications?limit=500", &applications}, {"/v0/categories", &known},
 	} {
 		if err := api.Get(read.path, read.into); err != nil {
 			return err
@@ -129,7 +134,8 @@ func setPreference(api page.API, user string, form url.Values) (done, to string,
 	switch form.Get("form") {
 	case "times":
 		body := map[string]any{"time_zone": orNil(form.Get("time_zone")), "clock": orNil(form.Get("clock"))}
-		return "Time zone and clock are saved.", "", api.Send(http.MethodPut, page.Path("/v1/users/%s/settings", user), body, nil)
+		return "Time zone and clock are saved.", "", api.Send(http.MethodPut, page.Path("/v1/users/%s/settings", user),
+			body, nil)
 	case "application":
 		application := form.Get("application")
 		if application == "" {
@@ -141,7 +147,8 @@ func setPreference(api page.API, user string, form url.Values) (done, to string,
 				body[string(p)] = mode
 			}
 		}
-		return "The modes for " + application + " are saved.", "", api.Send(http.MethodPost, page.Path("/v0/users/modes/%s", user), body, nil)
+		return "The modes for " + application + " are saved.", "", api.Send(http.MethodPost,
+			page.Path("/v0/users/modes/%s", user), body, nil)
 	case "limit":
 		count, errCount := strconv.Atoi(form.Get("count"))
 		minutes, errMinutes := strconv.Atoi(form.Get("duration"))
@@ -151,19 +158,24 @@ func setPreference(api page.API, user string, form url.Values) (done, to string,
 		case errMinutes != nil || minutes < 1 || minutes > 60:
 			return "", "", fault.Invalidf("duration", "the window must be 1 to 60 minutes")
 		}
-		body := map[string]any{"src_mode": form.Get("src_mode"), "dst_mode": form.Get("dst_mode"), "count": count, "duration": minutes * 60}
-		return "The limit is saved.", "", api.Send(http.MethodPost, page.Path("/v0/users/reprioritization/%s", user), body, nil)
+		body := map[string]any{"src_mode": form.Get("src_mode"), "dst_mode": form.Get("dst_mode"), "count": count,
+			"duration": minutes * 60}
+		return "The limit is saved.", "", api.Send(http.MethodPost, page.Path("/v0/users/reprioritization/%s", user),
+			body, nil)
 	case "no-limit":
-		return "The limit is removed.", "", api.Send(http.MethodDelete, page.Path("/v0/users/reprioritization/%s/%s", user, form.Get("mode")), nil, nil)
+		return "The limit is removed.", "", api.Send(http.MethodDelete,
+			page.Path("/v0/users/reprioritization/%s/%s", user, form.Get("mode")), nil, nil)
 	case "category":
-		return "The choice is saved.", "", api.Send(http.MethodPost, page.Path("/v0/users/%s/categories/%s", user, form.Get("application")),
+		return "The choice is saved.", "", api.Send(http.MethodPost,
+			page.Path("/v0/users/%s/categories/%s", user, form.Get("application")),
 			map[string]*string{form.Get("category"): orNil(form.Get("mode"))}, nil)
 	case "fixed-text":
 		state := "disabled"
 		if form.Get("sms") != "" {
 			state = "enabled"
 		}
-		return "The choice is saved.", "", api.Send(http.MethodPost, page.Path("/v0/users/overrides/%s", user), map[string]any{"template_overrides": map[string]string{"sms": state}}, nil)
+		return "The choice is saved.", "", api.Send(http.MethodPost, page.Path("/v0/users/overrides/%s", user),
+			map[string]any{"template_overrides": map[string]string{"sms": state}}, nil)
 	}
 	return "", "", fault.Invalidf("form", "there is no such form")
 }

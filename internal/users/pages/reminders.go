@@ -14,8 +14,10 @@ import (
 
 // noticeTypes are the types of reminders and notices, in the order of the form.
 var noticeTypes = []page.Option{
-	{Value: "oncall_reminder", Label: "before my shift starts"}, {Value: "offcall_reminder", Label: "before my shift ends"},
-	{Value: "event_created", Label: "a shift is created"}, {Value: "event_edited", Label: "a shift is changed"}, {Value: "event_deleted", Label: "a shift is deleted"},
+	{Value: "oncall_reminder", Label: "before my shift starts"}, {Value: "offcall_reminder",
+		Label: "before my shift ends"},
+	{Value: "event_created", Label: "a shift is created"}, {Value: "event_edited",
+		Label: "a shift is changed"}, {Value: "event_deleted", Label: "a shift is deleted"},
 	{Value: "event_swapped", Label: "shifts are swapped"}, {Value: "event_substituted", Label: "somebody is replaced"},
 }
 
@@ -81,7 +83,8 @@ func (h Handlers) showReminders(rw http.ResponseWriter, r *http.Request, was pag
 		return
 	}
 	p.Again, p.Tabs = was, accountTabs(p.Person.Name, "/reminders", p.Own)
-	v := remindersView{personView: p, Kinds: noticeTypes, Units: []page.Option{{Value: "60", Label: "minutes"}, {Value: "3600", Label: "hours"}, {Value: "86400", Label: "days"}},
+	v := remindersView{personView: p, Kinds: noticeTypes, Units: []page.Option{{Value: "60", Label: "minutes"},
+		{Value: "3600", Label: "hours"}, {Value: "86400", Label: "days"}},
 		Origin: h.PublicURL + "/api/v0/ical/"}
 	if err := v.read(h.Pages.API(r)); err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -100,7 +103,8 @@ func (v *remindersView) read(api page.API) error {
 		err = api.Get("/api/v0/roles", &v.Roles)
 	}
 	if err == nil {
-		err = fault.When(api.Get(page.Path("/api/v0/ical_key/requester/%s", v.Person.Name), &v.Feeds), fault.NotFound, nil)
+		err = fault.When(api.Get(page.Path("/api/v0/ical_key/requester/%s", v.Person.Name), &v.Feeds), fault.NotFound,
+			nil)
 	}
 	v.Ways = page.Options(modes...)
 	v.Teams = page.Options(v.Person.Teams...)
@@ -112,7 +116,8 @@ func setReminder(api page.API, user string, form url.Values) (done, to string, e
 	switch form.Get("form") {
 	case "reminder":
 		kind := form.Get("type")
-		body := map[string]any{"team": form.Get("team"), "roles": append([]string{}, form["roles"]...), "mode": form.Get("mode"), "type": kind}
+		body := map[string]any{"team": form.Get("team"), "roles": append([]string{}, form["roles"]...),
+			"mode": form.Get("mode"), "type": kind}
 		if strings.HasSuffix(kind, "_reminder") {
 			n, err := strconv.Atoi(form.Get("time_before"))
 			unit, errUnit := strconv.Atoi(form.Get("unit"))
@@ -126,17 +131,21 @@ func setReminder(api page.API, user string, form url.Values) (done, to string, e
 		if len(form["roles"]) == 0 {
 			return "", "", fault.Invalidf("roles", "choose at least one role")
 		}
-		return "The reminder is added.", "", api.Send(http.MethodPost, page.Path("/api/v0/users/%s/notifications", user), body, nil)
+		return "The reminder is added.", "", api.Send(http.MethodPost,
+			page.Path("/api/v0/users/%s/notifications", user), body, nil)
 	case "no-reminder":
-		return "The reminder is removed.", "", api.Send(http.MethodDelete, page.Path("/api/v0/notifications/%s", form.Get("id")), nil, nil)
+		return "The reminder is removed.", "", api.Send(http.MethodDelete,
+			page.Path("/api/v0/notifications/%s", form.Get("id")), nil, nil)
 	case "feed":
 		path := page.Path("/api/v0/ical_key/user/%s", user)
 		if team := form.Get("team"); team != "" {
 			path = page.Path("/api/v0/ical_key/team/%s", team)
 		}
-		return "The calendar has a new address. An earlier one no longer works.", "", api.Send(http.MethodPost, path, nil, nil)
+		return "The calendar has a new address. An earlier one no longer works.", "", api.Send(http.MethodPost, path,
+			nil, nil)
 	case "no-feed":
-		return "The address no longer works.", "", api.Send(http.MethodDelete, page.Path("/api/v0/ical_key/key/%s", form.Get("key")), nil, nil)
+		return "The address no longer works.", "", api.Send(http.MethodDelete,
+			page.Path("/api/v0/ical_key/key/%s", form.Get("key")), nil, nil)
 	}
 	return "", "", fault.Invalidf("form", "there is no such form")
 }

@@ -27,7 +27,8 @@ type followUp struct {
 }
 
 // modeTexts are the modes as a sentence names them: "reaches you by ...".
-var modeTexts = map[users.Mode]string{users.Email: "e-mail", users.SMS: "SMS", users.Call: "call", users.Slack: "Slack", users.Push: "push message", users.Webhook: "webhook"}
+var modeTexts = map[users.Mode]string{users.Email: "e-mail", users.SMS: "SMS", users.Call: "call",
+	users.Slack: "Slack", users.Push: "push message", users.Webhook: "webhook"}
 
 // line is what a page of a priority does, in words.
 type line struct {
@@ -36,8 +37,8 @@ type line struct {
 	Warn     bool // nothing reaches the person, or not as chosen
 }
 
-// summary describes in words how pages of each priority reach a person: in the mode of the rule or the default, then by the follow-ups. A mode
-// without a contact is replaced as the engine does it (users.Choose).
+// summary describes in words how pages of each priority reach a person: in the mode of the rule or the default, then by
+// the follow-ups. A mode without a contact is replaced as the engine does it (users.Choose).
 func summary(rules []rule, contacts map[users.Mode]string, defaults map[users.Priority]users.Mode) []line {
 	app := users.AppModes{Supported: map[users.Mode]bool{}, Priorities: defaults}
 	for _, m := range users.Modes {
@@ -45,12 +46,14 @@ func summary(rules []rule, contacts map[users.Mode]string, defaults map[users.Pr
 	}
 	var out []line
 	for _, r := range rules {
-		who := users.Responder{Contacts: contacts, Modes: map[users.Priority]users.Mode{}, FollowUps: map[users.Priority][]users.FollowUp{}}
+		who := users.Responder{Contacts: contacts, Modes: map[users.Priority]users.Mode{},
+			FollowUps: map[users.Priority][]users.FollowUp{}}
 		if r.Mode != "" {
 			who.Modes[r.Priority] = r.Mode
 		}
 		for _, f := range r.FollowUps {
-			who.FollowUps[r.Priority] = append(who.FollowUps[r.Priority], users.FollowUp{Mode: f.Mode, After: time.Duration(f.Seconds) * time.Second})
+			who.FollowUps[r.Priority] = append(who.FollowUps[r.Priority],
+				users.FollowUp{Mode: f.Mode, After: time.Duration(f.Seconds) * time.Second})
 		}
 		out = append(out, describe(who, r.Priority, app))
 	}
@@ -66,7 +69,8 @@ func describe(who users.Responder, p users.Priority, app users.AppModes) line {
 	first, ok := users.Choose(who, p, app)
 	switch {
 	case !ok:
-		out.Warn, out.Text = true, out.Text+"reaches you by no mode: add a contact. The plan's fallback is paged instead."
+		out.Warn, out.Text = true, out.Text+
+			"reaches you by no mode: add a contact. The plan's fallback is paged instead."
 		return out
 	case first.Mode == users.Drop:
 		out.Warn, out.Text = true, out.Text+"is discarded: it does not reach you."
@@ -100,7 +104,8 @@ const spareFollowUps = 2
 func ruleRows(rules []rule, defaults map[users.Priority]users.Mode, was page.Again) []ruleRow {
 	var out []ruleRow
 	for i, r := range rules {
-		row := ruleRow{Priority: r.Priority, Field: fmt.Sprintf("rules[%d].mode", i), Options: []page.Option{{Label: "default: " + modeTexts[defaults[r.Priority]]}}}
+		row := ruleRow{Priority: r.Priority, Field: fmt.Sprintf("rules[%d].mode", i),
+			Options: []page.Option{{Label: "default: " + modeTexts[defaults[r.Priority]]}}}
 		row.Mode = was.Value("rules", row.Field, string(r.Mode))
 		row.Options = append(row.Options, modeOptions(true)...)
 		for j := range min(len(r.FollowUps)+spareFollowUps, users.MaxFollowUps) {
@@ -142,13 +147,16 @@ func setRules(api page.API, user string, form url.Values) (done, to string, err 
 			}
 			minutes, err := strconv.ParseFloat(delay, 64)
 			if err != nil || minutes <= 0 || minutes > users.MaxFollowUpDelay.Minutes() {
-				return "", "", fault.Invalidf(at+"delay_seconds", "%s priority: say after how many minutes the %s follows, at most %d", p, modeTexts[users.Mode(mode)], int(users.MaxFollowUpDelay.Minutes()))
+				return "", "", fault.Invalidf(at+"delay_seconds",
+					"%s priority: say after how many minutes the %s follows, at most %d", p, modeTexts[users.Mode(mode)], int(users.MaxFollowUpDelay.Minutes()))
 			}
 			followUps = append(followUps, map[string]any{"mode": mode, "delay_seconds": int64(minutes * 60)})
 		}
-		rules[i] = map[string]any{"priority": p, "mode": orNil(form.Get(fmt.Sprintf("rules[%d].mode", i))), "follow_ups": followUps}
+		rules[i] = map[string]any{"priority": p, "mode": orNil(form.Get(fmt.Sprintf("rules[%d].mode", i))),
+			"follow_ups": followUps}
 	}
-	err = api.Send(http.MethodPut, page.Path("/v1/users/%s/notification-rules", user), map[string]any{"rules": rules}, nil)
+	err = api.Send(http.MethodPut, page.Path("/v1/users/%s/notification-rules", user), map[string]any{"rules": rules},
+		nil)
 	return "The rules are saved.", "", err
 }
 
@@ -181,9 +189,11 @@ func setQuiet(api page.API, user string, form url.Values) (done, to string, err 
 	if limit := form.Get("calls_and_texts_per_day"); limit != "" {
 		n, err := strconv.Atoi(limit)
 		if err != nil {
-			return "", "", fault.Invalidf("calls_and_texts_per_day", "the limit must be a number between 0 and %d", users.MaxPerDay)
+			return "", "", fault.Invalidf("calls_and_texts_per_day", "the limit must be a number between 0 and %d",
+				users.MaxPerDay)
 		}
 		body["calls_and_texts_per_day"] = n
 	}
-	return "The limits are saved.", "", api.Send(http.MethodPut, page.Path("/v1/users/%s/quiet-limits", user), body, nil)
+	return "The limits are saved.", "", api.Send(http.MethodPut, page.Path("/v1/users/%s/quiet-limits", user), body,
+		nil)
 }

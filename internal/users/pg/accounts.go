@@ -13,7 +13,8 @@ import (
 
 // Page returns at most so many accounts, ordered by the bytes of their names.
 func (u *Users) Page(ctx context.Context, by users.AccountQuery) ([]users.Account, error) {
-	return u.accounts(ctx, db.PeoplePageParams{Active: by.Active, After: postgres.Storable(by.After), Keyword: postgres.Storable(by.Keyword), Role: by.Role,
+	return u.accounts(ctx, db.PeoplePageParams{Active: by.Active, After: postgres.Storable(by.After),
+		Keyword: postgres.Storable(by.Keyword), Role: by.Role,
 		Team: postgres.Storable(by.Team), Without: by.Without, Most: by.Most})
 }
 
@@ -28,8 +29,10 @@ func (u *Users) Account(ctx context.Context, name string) (users.Account, error)
 func (u *Users) accounts(ctx context.Context, p db.PeoplePageParams) ([]users.Account, error) {
 	rows, err := postgres.Query(ctx, u.db, (*db.Queries).PeoplePage, p)
 	return postgres.Convert(rows, func(r db.PeoplePageRow) users.Account {
-		a := users.Account{User: users.User{ID: r.ID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly,
-			Active: r.Active}, ManagedBy: r.ManagedBy, Reached: postgres.Convert(r.Modes, func(m string) users.Mode { return users.Mode(m) })}
+		a := users.Account{User: users.User{ID: r.ID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone,
+			Admin: r.Admin, ReadOnly: r.ReadOnly,
+			Active: r.Active}, ManagedBy: r.ManagedBy,
+			Reached: postgres.Convert(r.Modes, func(m string) users.Mode { return users.Mode(m) })}
 		if r.LoggedInAt.Unix() > 0 {
 			a.LoggedInAt = r.LoggedInAt
 		}
@@ -41,14 +44,15 @@ func (u *Users) accounts(ctx context.Context, p db.PeoplePageParams) ([]users.Ac
 func (u *Users) Reachability(ctx context.Context) ([]users.Reachability, error) {
 	rows, err := postgres.Read(ctx, u.db, (*db.Queries).Reachability)
 	return postgres.Convert(rows, func(r db.ReachabilityRow) users.Reachability {
-		return users.Reachability{Team: r.Team, People: r.People, WithoutPhone: r.WithoutPhone, WithoutContact: r.WithoutContact,
+		return users.Reachability{Team: r.Team, People: r.People, WithoutPhone: r.WithoutPhone,
+			WithoutContact: r.WithoutContact,
 			Modes: map[users.Mode]int{users.Email: r.Email, users.SMS: r.Sms, users.Call: r.Call, users.Slack: r.Slack,
 				users.Push: r.Push, users.Webhook: r.Webhook}}
 	}), err
 }
 
-// Change changes an account. A change that leaves no active administrator is a Conflict fault. A full name or a state that a directory
-// manages is a Conflict fault, too. Switching a person off ends their sessions.
+// Change changes an account. A change that leaves no active administrator is a Conflict fault. A full name or a state
+// that a directory manages is a Conflict fault, too. Switching a person off ends their sessions.
 func (u *Users) Change(ctx context.Context, id users.ID, c users.AccountChange, by string) error {
 	return u.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockAdmins(ctx); err != nil {
@@ -70,7 +74,8 @@ func (u *Users) Change(ctx context.Context, id users.ID, c users.AccountChange, 
 		}
 		if after.FullName != before.FullName || after.Active != before.Active {
 			if source, err := q.ManagedBy(ctx, id); err != nil || source != "" {
-				return orConflict(err, "a directory (%s) manages the name and the state of %s: change them there", source, before.Name)
+				return orConflict(err, "a directory (%s) manages the name and the state of %s: change them there",
+					source, before.Name)
 			}
 		}
 		action := audit.UserChanged
@@ -83,7 +88,8 @@ func (u *Users) Change(ctx context.Context, id users.ID, c users.AccountChange, 
 			action = audit.RoleChanged
 		}
 		return auditlog.Changing(ctx, q, auditlog.User(id), audit.Entry{Actor: by, Action: action}, func() error {
-			return postgres.RequireRow(q.UpdateUser(ctx, db.UpdateUserParams{ID: id, FullName: postgres.Storable(after.FullName), TimeZone: after.TimeZone,
+			return postgres.RequireRow(q.UpdateUser(ctx, db.UpdateUserParams{ID: id,
+				FullName: postgres.Storable(after.FullName), TimeZone: after.TimeZone,
 				Admin: after.Admin, ReadOnly: after.ReadOnly, Active: after.Active}))
 		})
 	})
@@ -97,7 +103,8 @@ func orConflict(err error, format string, args ...any) error {
 	return fault.Newf(fault.Conflict, format, args...)
 }
 
-// LastAdmin reports whether no other active person is an administrator. Until the transaction ends, no other administrator loses the role.
+// LastAdmin reports whether no other active person is an administrator. Until the transaction ends, no other
+// administrator loses the role.
 func LastAdmin(ctx context.Context, q *db.Queries, u users.User) (bool, error) {
 	if err := q.LockAdmins(ctx); err != nil {
 		return false, err

@@ -40,7 +40,8 @@ func TestTheLastAdministratorStays(t *testing.T) {
 func TestDisplaySettings(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	_, err := db.Pool().Exec(t.Context(), `insert into users (name, photo_url) values ('ann', 'https://example.com/ann.png')`)
+	_, err := db.Pool().Exec(t.Context(),
+		`insert into users (name, photo_url) values ('ann', 'https://example.com/ann.png')`)
 	require.NoError(t, err)
 	settings := pgpeople.NewSettings(db)
 	ann, err := pgpeople.NewUsers(db).ByName(t.Context(), "ann")

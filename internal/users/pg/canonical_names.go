@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// FillCanonicalNames computes the canonical names that are missing. conflicts are the names whose canonical form another user
-// has.
+// FillCanonicalNames computes the canonical names that are missing. conflicts are the names whose canonical form
+// another user has.
 func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, conflicts []string, err error) {
 	missing, err := q.UsersWithoutCanonicalName(ctx)
 	if err != nil || len(missing) == 0 {
@@ -21,7 +21,8 @@ func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, confl
 	for _, m := range missing {
 		if key := users.CanonicalName(m.Name); !seen[key] {
 			seen[key] = true
-			p.Ids, p.Names, p.CanonicalNames = append(p.Ids, int64(m.ID)), append(p.Names, m.Name), append(p.CanonicalNames, key)
+			p.Ids, p.Names, p.CanonicalNames = append(p.Ids, int64(m.ID)), append(p.Names,
+				m.Name), append(p.CanonicalNames, key)
 		}
 	}
 	set, err := q.SetCanonicalNames(ctx, p)
@@ -43,6 +44,7 @@ func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, confl
 // LogNameConflicts logs users whose canonical name another user has.
 func LogNameConflicts(log *zap.Logger, conflicts []string) {
 	if len(conflicts) > 0 {
-		log.Error("users have the canonical name of another user: rename one of each pair", zap.Strings("users", conflicts))
+		log.Error("users have the canonical name of another user: rename one of each pair",
+			zap.Strings("users", conflicts))
 	}
 }

@@ -39,10 +39,11 @@ const (
 )
 
 // errMailbox refuses a contact whose mail would open incidents.
-var errMailbox = fault.Invalidf("email", "this address is an application's incident mailbox and cannot be somebody's contact")
+var errMailbox = fault.Invalidf("email",
+	"this address is an application's incident mailbox and cannot be somebody's contact")
 
-// setContact stores a contact of a person; "" deletes it. A contact that the caller verified (trusted) counts as verified
-// unless another person has it. It runs in a transaction.
+// setContact stores a contact of a person; "" deletes it. A contact that the caller verified (trusted) counts as
+// verified unless another person has it. It runs in a transaction.
 func setContact(ctx context.Context, q *postgresdb.Queries, id users.ID, mode users.Mode, destination string, trusted bool) error {
 	destination = strings.TrimSpace(destination)
 	if destination == "" {
@@ -64,16 +65,18 @@ func setContact(ctx context.Context, q *postgresdb.Queries, id users.ID, mode us
 		}
 		trusted = holder == ""
 	}
-	return q.SetContact(ctx, postgresdb.SetContactParams{UserID: id, Mode: mode, Destination: destination, Verified: trusted})
+	return q.SetContact(ctx, postgresdb.SetContactParams{UserID: id, Mode: mode, Destination: destination,
+		Verified: trusted})
 }
 
-// contactHolder returns the name of another person who has verified the contact; "" = nobody. Until the transaction ends,
-// nobody else can verify it.
+// contactHolder returns the name of another person who has verified the contact; "" = nobody. Until the transaction
+// ends, nobody else can verify it.
 func contactHolder(ctx context.Context, q *postgresdb.Queries, id users.ID, mode users.Mode, destination string) (string, error) {
 	if err := q.LockContacts(ctx, postgresdb.LockContactsParams{Mode: string(mode), Destination: destination}); err != nil {
 		return "", err
 	}
-	holder, err := q.ContactHolder(ctx, postgresdb.ContactHolderParams{UserID: id, Mode: string(mode), Destination: destination})
+	holder, err := q.ContactHolder(ctx, postgresdb.ContactHolderParams{UserID: id, Mode: string(mode),
+		Destination: destination})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
@@ -103,8 +106,8 @@ func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, erro
 	return postgres.Convert(rows, func(r postgresdb.ContactsWithMarksRow) users.Contact { return users.Contact(r) }), err
 }
 
-// Set stores the contact of a person in a mode; "" removes it. A contact that the caller verified (trusted) counts as verified unless another
-// person has it. A contact that a directory gave is a Conflict fault.
+// Set stores the contact of a person in a mode; "" removes it. A contact that the caller verified (trusted) counts as
+// verified unless another person has it. A contact that a directory gave is a Conflict fault.
 func (c *Contacts) Set(ctx context.Context, id users.ID, to users.Contact, trusted bool, by string) error {
 	return auditlog.Change(ctx, c.db, auditlog.User(id), audit.Entry{Actor: by, Action: audit.ContactSet}, func(ctx context.Context, q *postgresdb.Queries) error {
 		switch now, err := contactIn(ctx, q, id, to.Mode); {
@@ -118,8 +121,8 @@ func (c *Contacts) Set(ctx context.Context, id users.ID, to users.Contact, trust
 	})
 }
 
-// SendTest sends a test message to a contact of a person on behalf of the application, and returns the number of its notification. A Throttled
-// fault when too many were sent.
+// SendTest sends a test message to a contact of a person on behalf of the application, and returns the number of its
+// notification. A Throttled fault when too many were sent.
 func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User, mode users.Mode, by string) (int64, error) {
 	var destination string
 	err := c.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -131,7 +134,8 @@ func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User
 		if err := q.LockContacts(ctx, postgresdb.LockContactsParams{Mode: "code", Destination: fmt.Sprint(u.ID)}); err != nil {
 			return err
 		}
-		sent, err := q.TestsSent(ctx, postgresdb.TestsSentParams{UserID: u.ID, Mode: string(mode), Destination: destination})
+		sent, err := q.TestsSent(ctx, postgresdb.TestsSentParams{UserID: u.ID, Mode: string(mode),
+			Destination: destination})
 		if err != nil {
 			return err
 		}
@@ -147,7 +151,8 @@ func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User
 		if err := auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: audit.TestMessageSent, Object: "user " + u.Name, Detail: string(mode)}); err != nil {
 			return err
 		}
-		return q.AddContactTest(ctx, postgresdb.AddContactTestParams{UserID: u.ID, Mode: mode, Destination: destination})
+		return q.AddContactTest(ctx, postgresdb.AddContactTestParams{UserID: u.ID, Mode: mode,
+			Destination: destination})
 	})
 	if err != nil {
 		return 0, err
@@ -156,12 +161,14 @@ func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User
 		ApplicationID: application, Subject: "Iris: test message", Priority: users.High, Lifetime: codeLife, Bare: true,
 		Body: "This is a test message of Iris for " + u.Name + ". It shows that this " + string(mode) +
 			" contact works. Nothing is wrong, and there is nothing to do.",
-		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(destination), Target: u.Name, UserID: u.ID, Mode: mode, Literal: destination}},
+		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(destination), Target: u.Name,
+			UserID: u.ID, Mode: mode, Literal: destination}},
 	})
 }
 
 func tooManyTests(when string, wait time.Duration) error {
-	return &fault.Error{Kind: fault.Throttled, Message: "a test message was sent " + when + ": try again later", RetryAfter: wait}
+	return &fault.Error{Kind: fault.Throttled, Message: "a test message was sent " + when + ": try again later",
+		RetryAfter: wait}
 }
 
 // contactIn returns the contact of a person in a mode; a NotFound fault if there is none.
@@ -178,8 +185,8 @@ func contactIn(ctx context.Context, q *postgresdb.Queries, id users.ID, mode use
 	return users.Contact{}, err
 }
 
-// SendCode sends a code to a contact of a person on behalf of the application. A Throttled fault when too many codes were sent; a
-// Conflict when the contact is verified already.
+// SendCode sends a code to a contact of a person on behalf of the application. A Throttled fault when too many codes
+// were sent; a Conflict when the contact is verified already.
 func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID, mode users.Mode) error {
 	code, err := newCode()
 	if err != nil {
@@ -196,7 +203,8 @@ func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID,
 		if err := q.LockContacts(ctx, postgresdb.LockContactsParams{Mode: string(mode), Destination: destination}); err != nil {
 			return err
 		}
-		sent, err := q.CodesSent(ctx, postgresdb.CodesSentParams{UserID: id, Mode: string(mode), Destination: destination})
+		sent, err := q.CodesSent(ctx, postgresdb.CodesSentParams{UserID: id, Mode: string(mode),
+			Destination: destination})
 		if err != nil {
 			return err
 		}
@@ -220,8 +228,10 @@ func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID,
 	}
 	_, err = c.notifications.Create(ctx, messages.Notification{
 		ApplicationID: application, Subject: "Iris: confirm this contact", Priority: users.High, Lifetime: codeLife, Bare: true,
-		Body:       "Your code for Iris is " + c.keys.SealForRecipient(code, destination) + ". It works for 15 minutes. If you did not ask for it, ignore it.",
-		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(destination), Target: destination, Mode: mode, Literal: destination}},
+		Body: "Your code for Iris is " + c.keys.SealForRecipient(code, destination) +
+			". It works for 15 minutes. If you did not ask for it, ignore it.",
+		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(destination), Target: destination,
+			Mode: mode, Literal: destination}},
 	})
 	return err
 }
@@ -254,8 +264,8 @@ func unverified(ctx context.Context, q *postgresdb.Queries, id users.ID, mode us
 	return found.Destination, err
 }
 
-// Verify marks a contact as verified when the code is the newest that was sent to it. A wrong, used or expired code is Invalid; a
-// contact that another person has verified is a Conflict.
+// Verify marks a contact as verified when the code is the newest that was sent to it. A wrong, used or expired code is
+// Invalid; a contact that another person has verified is a Conflict.
 func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, code string) error {
 	var destination string
 	var key postgresdb.TryContactCodeRow
@@ -265,7 +275,8 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 		if destination, err = unverified(ctx, q, id, mode); err != nil {
 			return err
 		}
-		key, err = q.TryContactCode(ctx, postgresdb.TryContactCodeParams{UserID: id, Mode: mode, Destination: destination,
+		key, err = q.TryContactCode(ctx, postgresdb.TryContactCodeParams{UserID: id, Mode: mode,
+			Destination: destination,
 			MaxAttempts: codeAttempts, LifeSeconds: codeLife.Seconds()})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return wrong
@@ -287,7 +298,8 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 	})
 }
 
-// Confirm marks a contact as verified by an administrator, without a code. A contact that another person has verified is a Conflict.
+// Confirm marks a contact as verified by an administrator, without a code. A contact that another person has verified
+// is a Conflict.
 func (c *Contacts) Confirm(ctx context.Context, id users.ID, mode users.Mode) error {
 	return auditlog.Change(ctx, c.db, auditlog.User(id), audit.Entry{Action: audit.ContactVerified}, func(ctx context.Context, q *postgresdb.Queries) error {
 		destination, err := unverified(ctx, q, id, mode)
@@ -304,7 +316,8 @@ func verify(ctx context.Context, q *postgresdb.Queries, id users.ID, mode users.
 		return err
 	}
 	if holder != "" {
-		return fault.Newf(fault.Conflict, "another person has this contact verified; an administrator can remove it there first")
+		return fault.Newf(fault.Conflict,
+			"another person has this contact verified; an administrator can remove it there first")
 	}
 	if mode == users.Email {
 		taken, err := q.ContactIsMailbox(ctx, destination)
@@ -315,5 +328,6 @@ func verify(ctx context.Context, q *postgresdb.Queries, id users.ID, mode users.
 			return errMailbox
 		}
 	}
-	return postgres.RequireRow(q.VerifyContact(ctx, postgresdb.VerifyContactParams{UserID: id, Mode: mode, Destination: destination}))
+	return postgres.RequireRow(q.VerifyContact(ctx, postgresdb.VerifyContactParams{UserID: id, Mode: mode,
+		Destination: destination}))
 }

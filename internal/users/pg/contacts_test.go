@@ -41,7 +41,8 @@ func newContacts(t *testing.T) *contactsFixture {
 // add creates a person with an address that an administrator set.
 func (f *contactsFixture) add(name string) users.User {
 	f.Helper()
-	u, err := f.users.Create(f.Context(), pgusers.NewUser{Name: name, Contacts: map[users.Mode]string{users.Email: name + "@example.com"}})
+	u, err := f.users.Create(f.Context(), pgusers.NewUser{Name: name,
+		Contacts: map[users.Mode]string{users.Email: name + "@example.com"}})
 	require.NoError(f, err)
 	return u
 }
@@ -93,7 +94,8 @@ func TestAContactThatAPersonSetsIsVerifiedByACode(t *testing.T) {
 
 	require.NoError(t, f.contacts.SendCode(ctx, 1, eve.ID, users.Email))
 	var body, destination string
-	require.NoError(t, f.db.Pool().QueryRow(ctx, `select r.body, m.recipient from notification_requests r join messages m on m.request_id = r.id`).Scan(&body, &destination))
+	require.NoError(t, f.db.Pool().QueryRow(ctx,
+		`select r.body, m.recipient from notification_requests r join messages m on m.request_id = r.id`).Scan(&body, &destination))
 	require.Contains(t, destination, "other@example.com")
 	require.NotRegexp(t, `[^0-9a-f][0-9]{8}[^0-9a-f]`, body, "the stored text does not show the code")
 	require.Equal(t, body, f.keys.RevealTo(body, "eve@example.com"), "a mark is opened for its destination only")
@@ -101,23 +103,27 @@ func TestAContactThatAPersonSetsIsVerifiedByACode(t *testing.T) {
 	code := regexp.MustCompile(`is ([0-9]{8})\.`).FindStringSubmatch(shown)
 	require.Len(t, code, 2, shown)
 	var leaked int
-	require.NoError(t, f.db.Pool().QueryRow(ctx, `select count(*) from contact_codes c where c::text like '%' || $1 || '%'`, code[1]).Scan(&leaked))
+	require.NoError(t, f.db.Pool().QueryRow(ctx,
+		`select count(*) from contact_codes c where c::text like '%' || $1 || '%'`, code[1]).Scan(&leaked))
 	require.Zero(t, leaked, "the code is stored hashed")
 
 	err := f.contacts.SendCode(ctx, 1, eve.ID, users.Email)
 	require.Equal(t, fault.Throttled, fault.KindOf(err), "one a minute")
 	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.Email, "000")))
-	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Verify(ctx, ann.ID, users.SMS, code[1])), "it is verified already")
+	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Verify(ctx, ann.ID, users.SMS, code[1])),
+		"it is verified already")
 	require.NoError(t, f.contacts.Verify(ctx, eve.ID, users.Email, " "+code[1]+" "))
 	f.is("eve", users.Email, "other@example.com")
-	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.Email, code[1])), "it is verified already")
+	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.Email, code[1])),
+		"it is verified already")
 
 	// Saving the same contact again keeps it verified; saving another contact does not.
 	require.NoError(t, f.choose(eve, users.Email, "Other@example.com"))
 	f.is("eve", users.Email, "other@example.com")
 	require.NoError(t, f.choose(eve, users.Email, "third@example.com"))
 	f.is("", users.Email, "third@example.com")
-	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.Email, code[1])), "a code is for one contact")
+	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.Email, code[1])),
+		"a code is for one contact")
 }
 
 func TestCodesAreLimitedAndExpire(t *testing.T) {
@@ -132,23 +138,28 @@ func TestCodesAreLimitedAndExpire(t *testing.T) {
 		f.exec("update contact_codes set created_at = created_at - interval '2 minutes'")
 	}
 	require.Equal(t, fault.Throttled, fault.KindOf(f.contacts.SendCode(ctx, 1, eve.ID, users.SMS)), "five an hour")
-	require.Equal(t, fault.Throttled, fault.KindOf(f.contacts.SendCode(ctx, 1, kim.ID, users.Call)), "to one number, whoever asks")
+	require.Equal(t, fault.Throttled, fault.KindOf(f.contacts.SendCode(ctx, 1, kim.ID, users.Call)),
+		"to one number, whoever asks")
 
 	code := func() string {
 		var body string
-		require.NoError(t, f.db.Pool().QueryRow(ctx, `select body from notification_requests order by id desc limit 1`).Scan(&body))
+		require.NoError(t, f.db.Pool().QueryRow(ctx,
+			`select body from notification_requests order by id desc limit 1`).Scan(&body))
 		return regexp.MustCompile(`is ([0-9]{8})\.`).FindStringSubmatch(f.keys.RevealTo(body, "+15550100009"))[1]
 	}
 	for range 5 {
 		require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.SMS, "wrong")))
 	}
-	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.SMS, code())), "after five attempts")
+	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.SMS, code())),
+		"after five attempts")
 	f.exec("update contact_codes set created_at = created_at - interval '1 day', attempts = 0")
-	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.SMS, code())), "after fifteen minutes")
+	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.SMS, code())),
+		"after fifteen minutes")
 	require.NoError(t, f.contacts.SendCode(ctx, 1, eve.ID, users.SMS))
 	require.NoError(t, f.contacts.Verify(ctx, eve.ID, users.SMS, code()))
 	f.is("eve", users.Call, "+15550100009")
-	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Confirm(ctx, kim.ID, users.Call)), "one number is one person's, for texts and calls")
+	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Confirm(ctx, kim.ID, users.Call)),
+		"one number is one person's, for texts and calls")
 	require.Equal(t, fault.NotFound, fault.KindOf(f.contacts.SendCode(ctx, 1, eve.ID, users.Slack)))
 	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.SendCode(ctx, 1, eve.ID, users.Webhook)))
 }
@@ -177,7 +188,8 @@ func TestAContactDoesNotReplaceAMailbox(t *testing.T) {
 	eve := f.add("eve")
 	f.exec(`insert into incident_emails (email, application_id, plan_key) select 'Page@example.com', id, 'pager' from applications limit 1`)
 	require.Equal(t, fault.Invalid, fault.KindOf(f.choose(eve, users.Email, "page@example.com")))
-	require.Equal(t, fault.Invalid, fault.KindOf(f.users.SetContact(t.Context(), eve.ID, users.Email, "PAGE@example.com")))
+	require.Equal(t, fault.Invalid, fault.KindOf(f.users.SetContact(t.Context(), eve.ID, users.Email,
+		"PAGE@example.com")))
 	f.exec(`update user_contacts set destination = 'page@example.com'`) // a contact that was set before the mailbox
 	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Confirm(t.Context(), eve.ID, users.Email)))
 	box, opens, err := f.answers.Mailbox(t.Context(), []string{"page@example.com"})

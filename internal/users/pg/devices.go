@@ -26,7 +26,8 @@ func (s *Devices) SwitchOff(ctx context.Context, token string) error {
 		owners, err := q.SwitchOffDevice(ctx, postgres.Storable(token))
 		for _, name := range owners {
 			if err == nil {
-				err = auditlog.Write(ctx, q, audit.Entry{Action: audit.DeviceSwitchedOff, Object: "user " + name, Detail: "the push service does not know it"})
+				err = auditlog.Write(ctx, q, audit.Entry{Action: audit.DeviceSwitchedOff, Object: "user " + name,
+					Detail: "the push service does not know it"})
 			}
 		}
 		return err

@@ -46,11 +46,14 @@ func TestRegisteredPhonesArePushContacts(t *testing.T) {
 	e.Pass()
 	e.Exec(`update messages set mode = 'push', available_at = clock_timestamp() - interval '1 minute' where incident_id = $1`, id)
 	bucket := int(id % buckets.Count)
-	epoch := e.ID(`update bucket_leases set owner = 'pusher', epoch = epoch + 1 where bucket = $1 returning epoch`, bucket)
+	epoch := e.ID(`update bucket_leases set owner = 'pusher', epoch = epoch + 1 where bucket = $1 returning epoch`,
+		bucket)
 	e.Exec(`insert into members (process_id, host, version, data_shape) values ('pusher', 'h', 'v', 1)`)
 	taken, err := pgdelivery.New(e.DB).Take(t.Context(), delivery.TakeRequest{
 		ProcessID: "pusher", Leases: []buckets.Lease{{Bucket: bucket, Epoch: epoch}}, ClaimFor: 5 * time.Second,
-		Takes: []delivery.Take{{Lane: delivery.Lane{Mode: users.Push, Application: e.ID(`select application_id from incidents where id = $1`, id)}, Max: 5, Buckets: []int{bucket}}},
+		Takes: []delivery.Take{{Lane: delivery.Lane{Mode: users.Push,
+			Application: e.ID(`select application_id from incidents where id = $1`, id)}, Max: 5,
+			Buckets: []int{bucket}}},
 	})
 	require.NoError(t, err)
 	require.Len(t, taken, 1)

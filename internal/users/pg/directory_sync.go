@@ -19,8 +19,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users/directory"
 )
 
-// DirectorySync implements directory.Store: it stores the people and mailing lists of a directory, with an entry in the audit
-// log for every change. It is safe for concurrent use.
+// DirectorySync implements directory.Store: it stores the people and mailing lists of a directory, with an entry in the
+// audit log for every change. It is safe for concurrent use.
 type DirectorySync struct {
 	db    *postgres.DB
 	actor string
@@ -44,10 +44,12 @@ func (s *DirectorySync) Known(ctx context.Context) ([]directory.Known, error) {
 	return s.known(ctx, postgresdb.DirectoryPeopleParams{})
 }
 
-// KnownAs returns the people who have the name, ignoring case, or whose permanent id in the source is stable ("" = no id).
+// KnownAs returns the people who have the name, ignoring case, or whose permanent id in the source is stable ("" = no
+// id).
 func (s *DirectorySync) KnownAs(ctx context.Context, source, stable, name string) ([]directory.Known, error) {
 	name = postgres.Storable(name)
-	return s.known(ctx, postgresdb.DirectoryPeopleParams{Name: &name, Source: source, StableID: postgres.Storable(stable)})
+	return s.known(ctx, postgresdb.DirectoryPeopleParams{Name: &name, Source: source,
+		StableID: postgres.Storable(stable)})
 }
 
 func (s *DirectorySync) known(ctx context.Context, who postgresdb.DirectoryPeopleParams) ([]directory.Known, error) {
@@ -58,8 +60,10 @@ func (s *DirectorySync) known(ctx context.Context, who postgresdb.DirectoryPeopl
 				ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
 				TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
 			},
-			PhotoURL: postgres.Deref(r.PhotoUrl), Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
-			Source: r.Source, Stable: r.StableID, SwitchedOff: r.SwitchedOff, Given: postgres.Zip[users.Mode, string](r.GivenModes, r.GivenDestinations),
+			PhotoURL: postgres.Deref(r.PhotoUrl), Contacts: postgres.Zip[users.Mode, string](r.ContactModes,
+				r.Destinations),
+			Source: r.Source, Stable: r.StableID, SwitchedOff: r.SwitchedOff, Given: postgres.Zip[users.Mode,
+				string](r.GivenModes, r.GivenDestinations),
 		}
 	}), err
 }
@@ -75,14 +79,16 @@ func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
 	})
 }
 
-// ApplyChange is Apply in a transaction, for other directories too. actor is the actor in the audit log. It returns the person.
+// ApplyChange is Apply in a transaction, for other directories too. actor is the actor in the audit log. It returns the
+// person.
 func ApplyChange(ctx context.Context, q *postgresdb.Queries, actor string, c directory.Change) (users.ID, error) {
 	id, err := changePerson(ctx, q, c)
 	if err != nil {
 		return 0, err
 	}
-	err = q.KeepDirectoryPerson(ctx, postgresdb.KeepDirectoryPersonParams{UserID: id, Source: c.Source, SwitchedOff: c.Kind == directory.SwitchOff,
-		StableID: postgres.Storable(c.Stable)})
+	err = q.KeepDirectoryPerson(ctx, postgresdb.KeepDirectoryPersonParams{UserID: id, Source: c.Source,
+		SwitchedOff: c.Kind == directory.SwitchOff,
+		StableID:    postgres.Storable(c.Stable)})
 	if err != nil {
 		return 0, err
 	}
@@ -93,7 +99,8 @@ func ApplyChange(ctx context.Context, q *postgresdb.Queries, actor string, c dir
 	if !changed {
 		return id, nil
 	}
-	return id, auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "user " + c.Name, Detail: c.Detail()})
+	return id, auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "user " + c.Name,
+		Detail: c.Detail()})
 }
 
 const nameTaken = "somebody else took the name meanwhile: it is looked at again in the next run"
@@ -106,7 +113,8 @@ func changePerson(ctx context.Context, q *postgresdb.Queries, c directory.Change
 		if err != nil {
 			return 0, err
 		}
-		row, err := q.CreateUser(ctx, postgresdb.CreateUserParams{Name: name, CanonicalName: users.CanonicalName(name), TimeZone: "UTC"})
+		row, err := q.CreateUser(ctx, postgresdb.CreateUserParams{Name: name, CanonicalName: users.CanonicalName(name),
+			TimeZone: "UTC"})
 		if postgres.SqlState(err) == "23505" {
 			return 0, fault.Invalidf("name", nameTaken)
 		}
@@ -115,7 +123,8 @@ func changePerson(ctx context.Context, q *postgresdb.Queries, c directory.Change
 		}
 		id = row.ID
 	}
-	change := postgresdb.UpdateOncallUserParams{ID: id, FullName: storablePtr(c.FullName), PhotoUrl: storablePtr(c.PhotoURL)}
+	change := postgresdb.UpdateOncallUserParams{ID: id, FullName: storablePtr(c.FullName),
+		PhotoUrl: storablePtr(c.PhotoURL)}
 	if c.Rename != "" {
 		name, err := newUserName(c.Rename)
 		if err != nil {
@@ -156,7 +165,8 @@ func changeContacts(ctx context.Context, q *postgresdb.Queries, id users.ID, c d
 		return err
 	}
 	for _, mode := range slices.Sorted(maps.Keys(c.Given)) {
-		err := q.KeepDirectoryContact(ctx, postgresdb.KeepDirectoryContactParams{UserID: id, Mode: mode, Destination: postgres.Storable(c.Given[mode])})
+		err := q.KeepDirectoryContact(ctx, postgresdb.KeepDirectoryContactParams{UserID: id, Mode: mode,
+			Destination: postgres.Storable(c.Given[mode])})
 		if err != nil {
 			return err
 		}
@@ -179,7 +189,8 @@ var (
 func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, error) {
 	rows, err := postgres.Read(ctx, s.db, (*postgresdb.Queries).KnownMailingLists)
 	return postgres.Convert(rows, func(r postgresdb.KnownMailingListsRow) directory.KnownList {
-		return directory.KnownList{ID: r.ID, Name: r.Name, Active: r.Active, Size: int(r.MemberCount), Members: r.Members, Synced: r.Kept}
+		return directory.KnownList{ID: r.ID, Name: r.Name, Active: r.Active, Size: int(r.MemberCount),
+			Members: r.Members, Synced: r.Kept}
 	}), err
 }
 
@@ -209,7 +220,8 @@ func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) e
 		if !changed {
 			return nil
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Actor: s.actor, Action: action, Object: "mailing list " + c.Name, Detail: fmt.Sprintf("%d people", len(c.Members))})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: s.actor, Action: action, Object: "mailing list " + c.Name,
+			Detail: fmt.Sprintf("%d people", len(c.Members))})
 	})
 }
 
@@ -223,13 +235,15 @@ func (s *DirectorySync) list(ctx context.Context, q *postgresdb.Queries, c direc
 		}
 		id, err := q.CreateMailingList(ctx, postgresdb.CreateMailingListParams{Name: name, MemberCount: int64(c.Size)})
 		if postgres.SqlState(err) == "23505" {
-			return 0, fault.Invalidf("name", "there is a list of this name meanwhile: it is looked at again in the next run")
+			return 0, fault.Invalidf("name",
+				"there is a list of this name meanwhile: it is looked at again in the next run")
 		}
 		return id, err
 	case directory.SwitchOff:
 		err = postgres.RequireRow(q.SwitchOffMailingList(ctx, c.ID))
 	default:
-		err = postgres.RequireRow(q.UpdateMailingList(ctx, postgresdb.UpdateMailingListParams{ID: c.ID, MemberCount: int64(c.Size)}))
+		err = postgres.RequireRow(q.UpdateMailingList(ctx, postgresdb.UpdateMailingListParams{ID: c.ID,
+			MemberCount: int64(c.Size)}))
 	}
 	if fault.Is(err, fault.NotFound) {
 		err = fault.Invalidf("name", "the list was deleted meanwhile")
@@ -237,8 +251,8 @@ func (s *DirectorySync) list(ctx context.Context, q *postgresdb.Queries, c direc
 	return c.ID, err
 }
 
-// Due reports whether a directory must be read again: after the interval every, or after again if the last read failed and again is
-// shorter.
+// Due reports whether a directory must be read again: after the interval every, or after again if the last read failed
+// and again is shorter.
 func (s *DirectorySync) Due(ctx context.Context, source string, every, again time.Duration) (bool, error) {
 	lately, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).DirectoryAskedLately, postgresdb.DirectoryAskedLatelyParams{
 		Source: source, EverySeconds: every.Seconds(), AgainSeconds: again.Seconds(),

@@ -23,7 +23,8 @@ func TestDirectorySyncStoresPeople(t *testing.T) {
 	s := pg.NewDirectorySync(d, "directory sync")
 	full, photo := "Ann Lee", "https://x/ann.png"
 	given := map[users.Mode]string{users.Email: "ann@example.com", users.SMS: "+41791234567"}
-	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Add, Name: "ann", Source: directory.LDAP, FullName: &full, PhotoURL: &photo, Contacts: given, Given: given}))
+	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Add, Name: "ann", Source: directory.LDAP,
+		FullName: &full, PhotoURL: &photo, Contacts: given, Given: given}))
 	err := s.Apply(ctx, directory.Change{Kind: directory.Add, Name: "ANN", Source: directory.LDAP})
 	require.True(t, fault.Is(err, fault.Invalid), "%v", err)
 
@@ -32,11 +33,14 @@ func TestDirectorySyncStoresPeople(t *testing.T) {
 	require.Len(t, known, 1)
 	ann := known[0]
 	require.True(t, ann.Active)
-	require.Equal(t, directory.Known{User: ann.User, PhotoURL: photo, Contacts: given, Source: directory.LDAP, Given: given}, ann)
+	require.Equal(t, directory.Known{User: ann.User, PhotoURL: photo, Contacts: given, Source: directory.LDAP,
+		Given: given}, ann)
 	require.Equal(t, full, ann.FullName)
 
-	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Update, ID: ann.ID, Name: "ann", Source: directory.LDAP,
-		Contacts: map[users.Mode]string{users.SMS: "", users.Slack: "ann"}, Given: map[users.Mode]string{users.Slack: "ann"}}))
+	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Update, ID: ann.ID, Name: "ann",
+		Source: directory.LDAP,
+		Contacts: map[users.Mode]string{users.SMS: "",
+			users.Slack: "ann"}, Given: map[users.Mode]string{users.Slack: "ann"}}))
 	as := func(stable, name string) directory.Known {
 		t.Helper()
 		found, err := s.KnownAs(ctx, directory.LDAP, stable, name)
@@ -96,7 +100,8 @@ func TestDirectorySyncStoresPeople(t *testing.T) {
 		require.NotContains(t, r.Detail, "+41", "numbers are nobody's business")
 		actions = append(actions, string(r.Action))
 	}
-	require.Equal(t, []string{"user switched off", "user switched on", "user switched off", "user changed", "user created"}, actions)
+	require.Equal(t, []string{"user switched off", "user switched on", "user switched off", "user changed",
+		"user created"}, actions)
 }
 
 // Only the process that owns the lease stores people.
@@ -107,13 +112,16 @@ func TestDirectorySyncIsFenced(t *testing.T) {
 	require.NoError(t, err)
 	s := pg.NewDirectorySync(d, "directory sync")
 	for _, stale := range []*pg.DirectorySync{s.Fenced("me", buckets.Lease{Bucket: 0, Epoch: 6}), s.Fenced("other", buckets.Lease{Bucket: 0, Epoch: 7})} {
-		require.True(t, fault.Is(stale.Apply(ctx, directory.Change{Kind: directory.Add, Name: "ann", Source: directory.LDAP}), fault.Conflict))
-		require.True(t, fault.Is(stale.ApplyList(ctx, directory.ListChange{Kind: directory.Add, Name: "ops"}), fault.Conflict))
+		require.True(t, fault.Is(stale.Apply(ctx, directory.Change{Kind: directory.Add, Name: "ann",
+			Source: directory.LDAP}), fault.Conflict))
+		require.True(t, fault.Is(stale.ApplyList(ctx, directory.ListChange{Kind: directory.Add, Name: "ops"}),
+			fault.Conflict))
 	}
 	known, err := s.Known(ctx)
 	require.NoError(t, err)
 	require.Empty(t, known)
-	require.NoError(t, s.Fenced("me", buckets.Lease{Bucket: 0, Epoch: 7}).Apply(ctx, directory.Change{Kind: directory.Add, Name: "ann", Source: directory.LDAP}))
+	require.NoError(t, s.Fenced("me", buckets.Lease{Bucket: 0, Epoch: 7}).Apply(ctx,
+		directory.Change{Kind: directory.Add, Name: "ann", Source: directory.LDAP}))
 }
 
 func TestDirectorySyncStoresLists(t *testing.T) {
@@ -122,7 +130,8 @@ func TestDirectorySyncStoresLists(t *testing.T) {
 	_, err := d.Pool().Exec(ctx, `insert into users (name) values ('ann'), ('bob'), ('cy'); insert into mailing_lists (name) values ('by hand')`)
 	require.NoError(t, err)
 	s := pg.NewDirectorySync(d, "directory sync")
-	require.NoError(t, s.ApplyList(ctx, directory.ListChange{Kind: directory.Add, Name: "ops", Size: 5, Members: []string{"ANN", "bob", "nobody"}}))
+	require.NoError(t, s.ApplyList(ctx, directory.ListChange{Kind: directory.Add, Name: "ops", Size: 5,
+		Members: []string{"ANN", "bob", "nobody"}}))
 	require.True(t, fault.Is(s.ApplyList(ctx, directory.ListChange{Kind: directory.Add, Name: "OPS"}), fault.Invalid))
 	lists, err := s.KnownLists(ctx)
 	require.NoError(t, err)
@@ -135,11 +144,14 @@ func TestDirectorySyncStoresLists(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, lists[1].Active)
 	require.Len(t, lists[1].Members, 2, "kept for when it comes back")
-	require.NoError(t, s.ApplyList(ctx, directory.ListChange{Kind: directory.SwitchOn, ID: ops.ID, Name: "ops", Size: 2, Members: []string{"bob", "cy"}}))
+	require.NoError(t, s.ApplyList(ctx, directory.ListChange{Kind: directory.SwitchOn, ID: ops.ID, Name: "ops",
+		Size: 2, Members: []string{"bob", "cy"}}))
 	lists, err = s.KnownLists(ctx)
 	require.NoError(t, err)
-	require.Equal(t, directory.KnownList{ID: ops.ID, Name: "ops", Active: true, Size: 2, Members: []string{"bob", "cy"}, Synced: true}, lists[1])
-	require.True(t, fault.Is(s.ApplyList(ctx, directory.ListChange{Kind: directory.Update, ID: 99, Name: "x"}), fault.Invalid))
+	require.Equal(t, directory.KnownList{ID: ops.ID, Name: "ops", Active: true, Size: 2,
+		Members: []string{"bob", "cy"}, Synced: true}, lists[1])
+	require.True(t, fault.Is(s.ApplyList(ctx, directory.ListChange{Kind: directory.Update, ID: 99, Name: "x"}),
+		fault.Invalid))
 }
 
 func TestDirectorySyncIsDuePeriodically(t *testing.T) {
@@ -160,7 +172,8 @@ func TestDirectorySyncIsDuePeriodically(t *testing.T) {
 	require.False(t, due(time.Hour, time.Minute))
 	require.True(t, due(time.Hour, 0), "sooner after a failure")
 	var good, problem bool
-	require.NoError(t, d.Pool().QueryRow(ctx, `select succeeded_at is not null, problem = 'away' from directory_syncs`).Scan(&good, &problem))
+	require.NoError(t, d.Pool().QueryRow(ctx,
+		`select succeeded_at is not null, problem = 'away' from directory_syncs`).Scan(&good, &problem))
 	require.True(t, good && problem, "when it last went well is remembered")
 }
 
@@ -170,12 +183,14 @@ func TestDirectorySyncRenamesPeople(t *testing.T) {
 	ctx := t.Context()
 	s := pg.NewDirectorySync(d, "directory sync")
 	for _, name := range []string{"ann", "bob"} {
-		require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Add, Name: name, Source: directory.LDAP, Stable: "id of " + name}))
+		require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Add, Name: name, Source: directory.LDAP,
+			Stable: "id of " + name}))
 	}
 	known, err := s.Known(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "id of ann", known[0].Stable)
-	rename := directory.Change{Kind: directory.Update, ID: known[0].ID, Name: "ann", Source: directory.LDAP, Rename: "BOB"}
+	rename := directory.Change{Kind: directory.Update, ID: known[0].ID, Name: "ann", Source: directory.LDAP,
+		Rename: "BOB"}
 	err = s.Apply(ctx, rename)
 	require.True(t, fault.Is(err, fault.Invalid), "the name is taken: %v", err)
 	rename.Rename = "anna"
@@ -189,10 +204,13 @@ func TestDirectorySyncRenamesPeople(t *testing.T) {
 	found, err = s.KnownAs(ctx, directory.Slack, "id of ann", "nobody")
 	require.NoError(t, err)
 	require.Empty(t, found, "ids of one directory are nobody in another")
-	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Adopt, ID: known[0].ID, Name: "anna", Source: directory.Slack}))
+	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Adopt, ID: known[0].ID, Name: "anna",
+		Source: directory.Slack}))
 	known, err = s.Known(ctx)
 	require.NoError(t, err)
 	require.Empty(t, known[0].Stable)
 	var detail string
-	require.NoError(t, d.Pool().QueryRow(ctx, `select detail from audit_log where action = 'user changed' and detail <> ''`).Scan(&detail), "in the audit log")
+	require.NoError(t, d.Pool().QueryRow(ctx,
+		`select detail from audit_log where action = 'user changed' and detail <> ''`).Scan(&detail),
+		"in the audit log")
 }

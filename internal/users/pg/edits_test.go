@@ -14,7 +14,8 @@ import (
 func TestConcurrentEditsOfOtherFieldsAreKept(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	_, err := db.Pool().Exec(t.Context(), `insert into teams (name) values ('ops'); insert into users (name, photo_url) values ('ann', 'https://example.com/ann.png')`)
+	_, err := db.Pool().Exec(t.Context(),
+		`insert into teams (name) values ('ops'); insert into users (name, photo_url) values ('ann', 'https://example.com/ann.png')`)
 	require.NoError(t, err)
 	teams, people, by := pgpeople.NewOncallTeams(db, nil), pgpeople.NewOncallPeople(db), oncall.By{Owner: "test"}
 	ops, err := teams.ByName(t.Context(), "ops")
@@ -33,7 +34,8 @@ func TestConcurrentEditsOfOtherFieldsAreKept(t *testing.T) {
 	require.NoError(t, err)
 	off, name, none := false, "Ann Lee", ""
 	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{Active: &off}))
-	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{FullName: &name})) // from a form that was loaded before
+	require.NoError(t, people.Update(t.Context(), ann,
+		oncall.PersonChange{FullName: &name})) // from a form that was loaded before
 	shown, err := pgpeople.NewUsers(db).Shown(t.Context(), ann.ID)
 	require.NoError(t, err)
 	require.Equal(t, ann.PhotoURL, shown.PhotoURL)

@@ -13,8 +13,9 @@ import (
 // numbersAtOnce is how many contacts one statement reads.
 const numbersAtOnce = 500
 
-// RewriteNumbers stores phone numbers of releases that stored what was typed in international form, and notes those that cannot be read as
-// failing. It returns how many it changed, and the names of people with a number that cannot be read. Calling it again changes nothing more.
+// RewriteNumbers stores phone numbers of releases that stored what was typed in international form, and notes those
+// that cannot be read as failing. It returns how many it changed, and the names of people with a number that cannot be
+// read. Calling it again changes nothing more.
 func (c *Contacts) RewriteNumbers(ctx context.Context, region users.Region) (changed int, unreadable []string, err error) {
 	after := db.NumbersToCheckParams{Most: numbersAtOnce}
 	for {
@@ -36,7 +37,9 @@ func (c *Contacts) RewriteNumbers(ctx context.Context, region users.Region) (cha
 				continue
 			}
 			if number != r.Destination {
-				n, err := postgres.Query(ctx, c.db, (*db.Queries).RewriteNumber, db.RewriteNumberParams{UserID: r.UserID, Mode: users.Mode(r.Mode), Was: r.Destination, Number: number})
+				n, err := postgres.Query(ctx, c.db, (*db.Queries).RewriteNumber,
+					db.RewriteNumberParams{UserID: r.UserID, Mode: users.Mode(r.Mode), Was: r.Destination,
+						Number: number})
 				if err != nil {
 					return changed, unreadable, err
 				}
@@ -66,7 +69,8 @@ func (c *Contacts) note(ctx context.Context, f failing, reason string) error {
 	case f.reason:
 		return nil
 	case "":
-		return postgres.Exec(ctx, c.db, (*db.Queries).ForgetFailingContact, db.ForgetFailingContactParams{UserID: users.ID(f.user), Mode: f.mode})
+		return postgres.Exec(ctx, c.db, (*db.Queries).ForgetFailingContact,
+			db.ForgetFailingContactParams{UserID: users.ID(f.user), Mode: f.mode})
 	}
 	return postgres.Exec(ctx, c.db, (*db.Queries).NoteFailingContact, db.NoteFailingContactParams{
 		UserID: users.ID(f.user), Mode: f.mode, Destination: f.destination, Reason: reason,
@@ -75,7 +79,8 @@ func (c *Contacts) note(ctx context.Context, f failing, reason string) error {
 
 // SlackNames says how bare names of Slack are resolved.
 type SlackNames struct {
-	// ID returns the id of the Slack user with an e-mail address. A NotFound fault says that there is none; another fault ends the pass.
+	// ID returns the id of the Slack user with an e-mail address. A NotFound fault says that there is none; another
+	// fault ends the pass.
 	ID func(ctx context.Context, email string) (string, error)
 	// KeepManaged leaves the contacts that a directory gave: it would write its name again.
 	KeepManaged bool
@@ -83,10 +88,12 @@ type SlackNames struct {
 	Most int
 }
 
-// ResolveSlackNames stores the ids of people whose Slack contact is a bare name, which Slack does not take any more, and notes those that
-// cannot be resolved as failing. It begins after a person and returns the person at whom the next pass goes on; 0 = all were looked at.
+// ResolveSlackNames stores the ids of people whose Slack contact is a bare name, which Slack does not take any more,
+// and notes those that cannot be resolved as failing. It begins after a person and returns the person at whom the next
+// pass goes on; 0 = all were looked at.
 func (c *Contacts) ResolveSlackNames(ctx context.Context, names SlackNames, after int64) (resolved int, next int64, err error) {
-	rows, err := postgres.Query(ctx, c.db, (*db.Queries).SlackNamesToCheck, db.SlackNamesToCheckParams{AfterUser: after, Most: names.Most})
+	rows, err := postgres.Query(ctx, c.db, (*db.Queries).SlackNamesToCheck,
+		db.SlackNamesToCheckParams{AfterUser: after, Most: names.Most})
 	if err != nil {
 		return 0, after, err
 	}
@@ -101,7 +108,8 @@ func (c *Contacts) ResolveSlackNames(ctx context.Context, names SlackNames, afte
 			id, err := names.ID(ctx, r.Email)
 			switch {
 			case err == nil:
-				n, err := postgres.Query(ctx, c.db, (*db.Queries).ResolveSlackName, db.ResolveSlackNameParams{UserID: r.UserID, Was: r.Destination, SlackID: id, Email: r.Email})
+				n, err := postgres.Query(ctx, c.db, (*db.Queries).ResolveSlackName,
+					db.ResolveSlackNameParams{UserID: r.UserID, Was: r.Destination, SlackID: id, Email: r.Email})
 				if err != nil {
 					return resolved, after, err
 				}
@@ -125,8 +133,10 @@ func (c *Contacts) ResolveSlackNames(ctx context.Context, names SlackNames, afte
 
 // Failing returns contacts that no message can reach, of people who are active, after a person's contact.
 func (c *Contacts) Failing(ctx context.Context, name string, mode users.Mode, most int) ([]users.FailingContact, error) {
-	rows, err := postgres.Query(ctx, c.db, (*db.Queries).FailingContacts, db.FailingContactsParams{AfterName: name, AfterMode: string(mode), Most: most})
+	rows, err := postgres.Query(ctx, c.db, (*db.Queries).FailingContacts,
+		db.FailingContactsParams{AfterName: name, AfterMode: string(mode), Most: most})
 	return postgres.Convert(rows, func(r db.FailingContactsRow) users.FailingContact {
-		return users.FailingContact{Person: r.Name, Contact: users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Failing: r.Reason}}
+		return users.FailingContact{Person: r.Name, Contact: users.Contact{Mode: users.Mode(r.Mode),
+			Destination: r.Destination, Failing: r.Reason}}
 	}), err
 }

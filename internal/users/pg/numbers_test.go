@@ -98,13 +98,17 @@ func TestNamesOfSlackAreResolved(t *testing.T) {
 		name, slack, email       string
 		slackMarked, emailMarked bool
 	}{
-		{"ann", "@ann", "ann@example.com", true, true}, {"ben", "ben", "ben2@example.com", true, false}, {"cat", "@cat", "", true, false},
-		{"dan", "dan", "dan@example.com", true, true}, {"eve", "#ops", "", false, false}, {"fay", "U12345678", "", false, false},
+		{"ann", "@ann", "ann@example.com", true, true}, {"ben", "ben", "ben2@example.com", true, false}, {"cat",
+			"@cat", "", true, false},
+		{"dan", "dan", "dan@example.com", true, true}, {"eve", "#ops", "", false, false}, {"fay", "U12345678", "",
+			false, false},
 		{"gus", "gus@example.com", "", false, false}, {"kim", "kim", "kim@example.com", false, true},
 	} {
 		id := f.add(c.name).ID
-		require.NoError(t, f.contacts.Set(t.Context(), id, users.Contact{Mode: users.Slack, Destination: c.slack}, c.slackMarked, "root"))
-		require.NoError(t, f.contacts.Set(t.Context(), id, users.Contact{Mode: users.Email, Destination: c.email}, c.emailMarked, "root"))
+		require.NoError(t, f.contacts.Set(t.Context(), id, users.Contact{Mode: users.Slack, Destination: c.slack},
+			c.slackMarked, "root"))
+		require.NoError(t, f.contacts.Set(t.Context(), id, users.Contact{Mode: users.Email, Destination: c.email},
+			c.emailMarked, "root"))
 	}
 	names := pg.SlackNames{ID: vendor.Resolve, Most: 2}
 	workspace.Behave(pretend.Behaviour{Do: pretend.Reject, Code: "invalid_auth", To: "lookup", Times: 1})
@@ -127,7 +131,8 @@ func TestNamesOfSlackAreResolved(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(began), time.Second, "Retry-After is respected")
 	require.Equal(t, 3, all)
 	for name, want := range map[string]users.Contact{
-		"ann": {Destination: "U0000ANN", Verified: true}, "ben": {Destination: "U0000BEN"}, "kim": {Destination: "U0000KIM"},
+		"ann": {Destination: "U0000ANN",
+			Verified: true}, "ben": {Destination: "U0000BEN"}, "kim": {Destination: "U0000KIM"},
 		"gus": {Destination: "gus@example.com"}, "eve": {Destination: "#ops"}, "fay": {Destination: "U12345678"},
 	} {
 		want.Mode = users.Slack

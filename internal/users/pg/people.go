@@ -54,7 +54,8 @@ func (p *OncallPeople) find(ctx context.Context, by postgresdb.OncallPeopleParam
 				ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
 				TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
 			},
-			PhotoURL: postgres.Deref(r.PhotoUrl), NoTimeZone: !r.TimeZoneGiven, Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
+			PhotoURL: postgres.Deref(r.PhotoUrl), NoTimeZone: !r.TimeZoneGiven, Contacts: postgres.Zip[users.Mode,
+				string](r.ContactModes, r.Destinations),
 		}
 	}), err
 }
@@ -66,7 +67,8 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 		return err
 	}
 	return p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
-		u, err := q.CreateUser(ctx, postgresdb.CreateUserParams{Name: name, CanonicalName: users.CanonicalName(name), TimeZone: "UTC"})
+		u, err := q.CreateUser(ctx, postgresdb.CreateUserParams{Name: name, CanonicalName: users.CanonicalName(name),
+			TimeZone: "UTC"})
 		if err != nil {
 			return err
 		}
@@ -77,8 +79,8 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 	})
 }
 
-// Update changes only the fields and contacts that c names, because another request may change the others meanwhile. A name that is
-// taken is a Conflict fault.
+// Update changes only the fields and contacts that c names, because another request may change the others meanwhile. A
+// name that is taken is a Conflict fault.
 func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error {
 	params := postgresdb.UpdateOncallUserParams{
 		ID: u.ID, FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
@@ -104,15 +106,17 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 	})
 }
 
-// Remove deletes the row of a person when entirely is true and no other table refers to it. Otherwise it switches the person off
-// and removes them from all rotations, so that the past stays readable. gone reports whether the row was deleted.
+// Remove deletes the row of a person when entirely is true and no other table refers to it. Otherwise it switches the
+// person off and removes them from all rotations, so that the past stays readable. gone reports whether the row was
+// deleted.
 func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error) {
 	if entirely {
 		err := p.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 			if _, err := q.DeleteUser(ctx, u.ID); err != nil {
 				return err
 			}
-			return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.UserDeleted, Object: "user " + u.Name})
+			return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.UserDeleted, Object: "user " +
+				u.Name})
 		})
 		if err == nil || !fault.Is(err, fault.Conflict) {
 			return err == nil, err
@@ -132,7 +136,8 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 		if err := q.DropIcalKeysOfRequester(ctx, int64(u.ID)); err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.UserSwitchedOff, Object: "user " + u.Name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.UserSwitchedOff, Object: "user " +
+			u.Name})
 	})
 }
 
@@ -163,8 +168,8 @@ func (p *OncallPeople) Unpin(ctx context.Context, id users.ID, team int64) error
 	})
 }
 
-// Search finds active teams and their services whose names contain the keyword, and active people whose name or full name begins with
-// it, ignoring case. If team is not 0, only its members are found. Long lists are cut.
+// Search finds active teams and their services whose names contain the keyword, and active people whose name or full
+// name begins with it, ignoring case. If team is not 0, only its members are found. Long lists are cut.
 func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error) {
 	out := oncall.SearchResult{Services: map[string][]string{}}
 	keyword = strings.TrimSpace(postgres.Storable(keyword))

@@ -81,16 +81,17 @@ func TestUsersRefuseWrongData(t *testing.T) {
 		n    pgusers.NewUser
 		kind fault.Kind
 	}{
-		"same name":     {pgusers.NewUser{Name: "ANN"}, fault.Conflict},
-		"no name":       {pgusers.NewUser{Name: "  "}, fault.Invalid},
-		"long name":     {pgusers.NewUser{Name: strings.Repeat("x", 256)}, fault.Invalid},
-		"control":       {pgusers.NewUser{Name: "a\nb"}, fault.Invalid},
-		"nul":           {pgusers.NewUser{Name: "a\x00b"}, fault.Invalid},
-		"not UTF-8":     {pgusers.NewUser{Name: "a\xffb"}, fault.Invalid},
-		"no such zone":  {pgusers.NewUser{Name: "bob", TimeZone: "Mars/Olympus"}, fault.Invalid},
-		"unknown mode":  {pgusers.NewUser{Name: "bob", Contacts: map[users.Mode]string{"pigeon": "x"}}, fault.Invalid},
-		"nul in full":   {pgusers.NewUser{Name: "bob", FullName: "a\x00"}, fault.Invalid},
-		"nul in number": {pgusers.NewUser{Name: "bob", Contacts: map[users.Mode]string{users.SMS: "1\x00"}}, fault.Invalid},
+		"same name":    {pgusers.NewUser{Name: "ANN"}, fault.Conflict},
+		"no name":      {pgusers.NewUser{Name: "  "}, fault.Invalid},
+		"long name":    {pgusers.NewUser{Name: strings.Repeat("x", 256)}, fault.Invalid},
+		"control":      {pgusers.NewUser{Name: "a\nb"}, fault.Invalid},
+		"nul":          {pgusers.NewUser{Name: "a\x00b"}, fault.Invalid},
+		"not UTF-8":    {pgusers.NewUser{Name: "a\xffb"}, fault.Invalid},
+		"no such zone": {pgusers.NewUser{Name: "bob", TimeZone: "Mars/Olympus"}, fault.Invalid},
+		"unknown mode": {pgusers.NewUser{Name: "bob", Contacts: map[users.Mode]string{"pigeon": "x"}}, fault.Invalid},
+		"nul in full":  {pgusers.NewUser{Name: "bob", FullName: "a\x00"}, fault.Invalid},
+		"nul in number": {pgusers.NewUser{Name: "bob", Contacts: map[users.Mode]string{users.SMS: "1\x00"}},
+			fault.Invalid},
 	} {
 		_, err := u.Create(ctx, c.n)
 		require.Equal(t, c.kind, fault.KindOf(err), name)
@@ -179,7 +180,8 @@ func TestApplications(t *testing.T) {
 	app, err := a.ByName(ctx, "DEMO")
 	require.NoError(t, err)
 	require.Positive(t, app.Version)
-	require.Equal(t, auth.Application{ID: id, Name: "Demo", PendingCap: 50000, Variables: []string{}, Version: app.Version,
+	require.Equal(t, auth.Application{ID: id, Name: "Demo", PendingCap: 50000, Variables: []string{},
+		Version:    app.Version,
 		LateWithin: 2 * time.Minute, LateHold: 6 * time.Minute, Keys: []string{key}}, app)
 
 	var stored []byte
@@ -396,7 +398,8 @@ func TestChangesThatEndSessionsRaiseTheEpoch(t *testing.T) {
 		require.NoError(t, err)
 	}
 	kept := func() (n int) {
-		require.NoError(t, d.Pool().QueryRow(ctx, "select (select count(*) from personal_tokens) + (select count(*) from token_grants)").Scan(&n))
+		require.NoError(t, d.Pool().QueryRow(ctx,
+			"select (select count(*) from personal_tokens) + (select count(*) from token_grants)").Scan(&n))
 		return n
 	}
 	exec("insert into personal_tokens (user_id, name, hash, scopes, expires_at) values ($1, 'a', 'a', '{read}', now() + interval '1 day')")

@@ -35,7 +35,8 @@ func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r user
 // RemoveReprioritisation deletes a person's rule for a source mode; a NotFound fault when there is none.
 func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error {
 	return s.changing(ctx, u, by, audit.ReprioritisationRemoved, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.RemoveReprioritisation(ctx, db.RemoveReprioritisationParams{UserID: u.ID, SourceMode: source}))
+		return postgres.RequireRow(q.RemoveReprioritisation(ctx,
+			db.RemoveReprioritisationParams{UserID: u.ID, SourceMode: source}))
 	})
 }
 
@@ -47,7 +48,8 @@ func (s *Settings) Categories(ctx context.Context, id users.ID, application stri
 }
 
 func categoryChoices(ctx context.Context, q *db.Queries, id int64, application string) ([]users.CategoryChoice, error) {
-	rows, err := q.CategoryChoicesOfUser(ctx, db.CategoryChoicesOfUserParams{UserID: users.ID(id), Application: postgres.Storable(application)})
+	rows, err := q.CategoryChoicesOfUser(ctx, db.CategoryChoicesOfUserParams{UserID: users.ID(id),
+		Application: postgres.Storable(application)})
 	return postgres.Convert(rows, func(r db.CategoryChoicesOfUserRow) users.CategoryChoice { return users.CategoryChoice(r) }), err
 }
 
@@ -59,7 +61,8 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 	}
 	return s.changing(ctx, u, by, audit.CategoriesSet, func(ctx context.Context, q *db.Queries) error {
 		for _, c := range choices {
-			category, err := q.CategoryID(ctx, db.CategoryIDParams{Application: postgres.Storable(c.Application), Category: postgres.Storable(c.Category)})
+			category, err := q.CategoryID(ctx, db.CategoryIDParams{Application: postgres.Storable(c.Application),
+				Category: postgres.Storable(c.Category)})
 			if fault.Is(postgres.MapError(err), fault.NotFound) {
 				return fault.Invalidf("category", "Invalid category specified")
 			}
@@ -69,7 +72,8 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 			if c.Mode == "" {
 				err = q.RemoveCategoryChoice(ctx, db.RemoveCategoryChoiceParams{UserID: u.ID, CategoryID: category})
 			} else {
-				err = q.SetCategoryChoice(ctx, db.SetCategoryChoiceParams{UserID: u.ID, CategoryID: category, Mode: c.Mode})
+				err = q.SetCategoryChoice(ctx, db.SetCategoryChoiceParams{UserID: u.ID, CategoryID: category,
+					Mode: c.Mode})
 			}
 			if err != nil {
 				return err
@@ -82,13 +86,15 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 // ClearCategories deletes a person's choices for all categories of an application.
 func (s *Settings) ClearCategories(ctx context.Context, u users.User, application, by string) error {
 	return s.changing(ctx, u, by, audit.CategoriesCleared, func(ctx context.Context, q *db.Queries) error {
-		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: u.ID, Application: postgres.Storable(application)})
+		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: u.ID,
+			Application: postgres.Storable(application)})
 	})
 }
 
 // RegisterDevice registers a phone for push messages to a person, also when it belonged to another person before.
 func (s *Settings) RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error {
 	return s.changing(ctx, u, by, audit.DeviceRegistered, func(ctx context.Context, q *db.Queries) error {
-		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: u.ID, Platform: d.Platform})
+		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: u.ID,
+			Platform: d.Platform})
 	})
 }

@@ -16,7 +16,8 @@ func (s *Settings) QuietLimits(ctx context.Context, id users.ID) (users.QuietLim
 	if fault.Is(err, fault.NotFound) {
 		return users.QuietLimits{}, nil
 	}
-	out := users.QuietLimits{WorkingDays: postgres.Convert(row.WorkingDays, func(p string) users.Priority { return users.Priority(p) })}
+	out := users.QuietLimits{WorkingDays: postgres.Convert(row.WorkingDays,
+		func(p string) users.Priority { return users.Priority(p) })}
 	if row.PerDay != nil {
 		n := *row.PerDay
 		out.PerDay = &n
@@ -26,7 +27,8 @@ func (s *Settings) QuietLimits(ctx context.Context, id users.ID) (users.QuietLim
 
 // SetQuietLimits replaces the quiet-time limits of a person. limits must have passed its Check.
 func (s *Settings) SetQuietLimits(ctx context.Context, u users.User, limits users.QuietLimits, by string) error {
-	p := db.SetQuietLimitsParams{UserID: u.ID, WorkingDays: postgres.Convert(limits.WorkingDays, func(p users.Priority) string { return string(p) })}
+	p := db.SetQuietLimitsParams{UserID: u.ID, WorkingDays: postgres.Convert(limits.WorkingDays,
+		func(p users.Priority) string { return string(p) })}
 	if limits.PerDay != nil {
 		n := *limits.PerDay
 		p.PerDay = &n

@@ -11,11 +11,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Rosters stores rosters. Every change is one transaction with its entry in the audit log (that of a new order is in the log of the
-// installation), and keeps the rule that members of a roster belong to its team. It is safe for concurrent use.
+// Rosters stores rosters. Every change is one transaction with its entry in the audit log (that of a new order is in
+// the log of the installation), and keeps the rule that members of a roster belong to its team. It is safe for
+// concurrent use.
 type Rosters struct{ teams *OncallTeams }
 
-// NewRosters returns the adapter. People who are added to a roster join its team and get the default notice settings of t.
+// NewRosters returns the adapter. People who are added to a roster join its team and get the default notice settings of
+// t.
 func NewRosters(t *OncallTeams) *Rosters { return &Rosters{teams: t} }
 
 // ByTeam returns a team's rosters with their members.
@@ -56,8 +58,8 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 	})
 }
 
-// Change renames a roster and stores the order of its members. An empty name and a nil order change nothing. The caller has checked
-// that order names each member once.
+// Change renames a roster and stores the order of its members. An empty name and a nil order change nothing. The caller
+// has checked that order names each member once.
 func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if order != nil {
@@ -74,12 +76,13 @@ func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Ro
 		if err := postgres.RequireRow(q.RenameRoster(ctx, db.RenameRosterParams{ID: old.ID, Name: name})); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_edited", map[string]any{"old_name": old.Name, "new_name": name})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_edited",
+			map[string]any{"old_name": old.Name, "new_name": name})
 	})
 }
 
-// Delete removes a roster with its schedules. Members who are in no other roster of the team and do not administer it leave the
-// team.
+// Delete removes a roster with its schedules. Members who are in no other roster of the team and do not administer it
+// leave the team.
 func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall.Roster, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
@@ -100,14 +103,15 @@ func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall
 	})
 }
 
-// AddMember puts a person at the end of a roster and of the orders of its schedules, and makes them a member of the team;
-// a Conflict fault when they are in the roster.
+// AddMember puts a person at the end of a roster and of the orders of its schedules, and makes them a member of the
+// team; a Conflict fault when they are in the roster.
 func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		n, err := q.AddRosterMember(ctx, db.AddRosterMemberParams{RosterID: roster.ID, UserID: user.ID, InRotation: inRotation})
+		n, err := q.AddRosterMember(ctx, db.AddRosterMemberParams{RosterID: roster.ID, UserID: user.ID,
+			InRotation: inRotation})
 		if err := postgres.RequireNew(n, err); err != nil {
 			return err
 		}
@@ -137,8 +141,8 @@ func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster
 	})
 }
 
-// RemoveMember removes a person from a roster and from the orders of its schedules. A person who is in no other roster of the team
-// and does not administer it leaves the team.
+// RemoveMember removes a person from a roster and from the orders of its schedules. A person who is in no other roster
+// of the team and does not administer it leaves the team.
 func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
@@ -154,6 +158,7 @@ func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster 
 		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_deleted", map[string]any{"roster": roster.Name, "user": user.Name})
+		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_deleted",
+			map[string]any{"roster": roster.Name, "user": user.Name})
 	})
 }

@@ -23,7 +23,8 @@ func (s *Settings) NotificationRules(ctx context.Context, id users.ID) ([]users.
 			out[i] = users.NotificationRule{Priority: p, Mode: modes[p]}
 			for _, f := range followUps {
 				if f.Priority == p {
-					out[i].FollowUps = append(out[i].FollowUps, users.FollowUp{Mode: f.Mode, After: time.Duration(f.DelaySeconds) * time.Second})
+					out[i].FollowUps = append(out[i].FollowUps,
+						users.FollowUp{Mode: f.Mode, After: time.Duration(f.DelaySeconds) * time.Second})
 				}
 			}
 		}
@@ -34,7 +35,8 @@ func (s *Settings) NotificationRules(ctx context.Context, id users.ID) ([]users.
 // SetNotificationRules replaces a person's rules. rules must come from users.CheckRules.
 func (s *Settings) SetNotificationRules(ctx context.Context, u users.User, rules []users.NotificationRule, by string) error {
 	return s.changing(ctx, u, by, audit.NotificationRulesSet, func(ctx context.Context, q *db.Queries) error {
-		p := db.AddFollowUpsParams{UserID: int64(u.ID), Priorities: []string{}, Positions: []int{}, Modes: []string{}, Delays: []int{}}
+		p := db.AddFollowUpsParams{UserID: int64(u.ID), Priorities: []string{}, Positions: []int{}, Modes: []string{},
+			Delays: []int{}}
 		for _, r := range rules {
 			if err := setMode(ctx, q, int64(u.ID), 0, users.ModeChoice{Priority: r.Priority, Mode: r.Mode}); err != nil {
 				return err

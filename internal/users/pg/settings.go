@@ -24,7 +24,8 @@ func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, er
 	return UserOf(postgresdb.UserByNameRow(row)), err
 }
 
-// Profile returns a person with contacts, teams, choices of modes and categories, and devices; a NotFound fault when there is none.
+// Profile returns a person with contacts, teams, choices of modes and categories, and devices; a NotFound fault when
+// there is none.
 func (s *Settings) Profile(ctx context.Context, id users.ID) (users.Profile, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (p users.Profile, err error) {
 		p = users.Profile{Contacts: map[users.Mode]string{}, AppModes: map[string]map[users.Priority]users.Mode{}}
@@ -129,13 +130,17 @@ func setMode(ctx context.Context, q *postgresdb.Queries, user, app int64, c user
 	priority, mode := string(c.Priority), string(c.Mode)
 	switch {
 	case app == 0 && mode == "":
-		return q.RemoveUserMode(ctx, postgresdb.RemoveUserModeParams{UserID: users.ID(user), Priority: users.Priority(priority)})
+		return q.RemoveUserMode(ctx, postgresdb.RemoveUserModeParams{UserID: users.ID(user),
+			Priority: users.Priority(priority)})
 	case app == 0:
-		return q.SetUserMode(ctx, postgresdb.SetUserModeParams{UserID: users.ID(user), Priority: users.Priority(priority), Mode: users.Mode(mode)})
+		return q.SetUserMode(ctx, postgresdb.SetUserModeParams{UserID: users.ID(user),
+			Priority: users.Priority(priority), Mode: users.Mode(mode)})
 	case mode == "":
-		return q.RemoveUserApplicationMode(ctx, postgresdb.RemoveUserApplicationModeParams{UserID: users.ID(user), ApplicationID: app, Priority: users.Priority(priority)})
+		return q.RemoveUserApplicationMode(ctx, postgresdb.RemoveUserApplicationModeParams{UserID: users.ID(user),
+			ApplicationID: app, Priority: users.Priority(priority)})
 	}
-	return q.SetUserApplicationMode(ctx, postgresdb.SetUserApplicationModeParams{UserID: users.ID(user), ApplicationID: app, Priority: users.Priority(priority), Mode: users.Mode(mode)})
+	return q.SetUserApplicationMode(ctx, postgresdb.SetUserApplicationModeParams{UserID: users.ID(user),
+		ApplicationID: app, Priority: users.Priority(priority), Mode: users.Mode(mode)})
 }
 
 // Modes returns a person's choices of modes: their own with an empty name, else those for the application, which is an

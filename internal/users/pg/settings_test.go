@@ -32,7 +32,8 @@ func TestSettingsOfAPerson(t *testing.T) {
 		{Application: "SHOP ", Priority: users.Urgent, Mode: users.SMS},
 	}, "test"))
 	require.NoError(t, s.SetFixedText(ctx, ana, users.SMS, true, "test"))
-	require.NoError(t, s.SetCategories(ctx, ana, []users.CategoryChoice{{Application: "Shop", Category: "NEWS ", Mode: users.SMS}}, "test"))
+	require.NoError(t, s.SetCategories(ctx, ana,
+		[]users.CategoryChoice{{Application: "Shop", Category: "NEWS ", Mode: users.SMS}}, "test"))
 	require.NoError(t, s.RegisterDevice(ctx, ana, users.Device{RegistrationID: "token", Platform: "Android"}, "test"))
 	require.NoError(t, s.SetTimeZone(ctx, ana, "Asia/Kathmandu", "test"))
 	p, err := s.Profile(ctx, ana.ID)
@@ -40,7 +41,8 @@ func TestSettingsOfAPerson(t *testing.T) {
 	ana.TimeZone = "Asia/Kathmandu"
 	require.Equal(t, users.Profile{
 		User: ana, Teams: []string{"db"},
-		Contacts:   map[users.Mode]string{users.Email: "ana@email", users.SMS: "ana@sms", users.Call: "ana@call", users.Slack: "ana@slack"},
+		Contacts: map[users.Mode]string{users.Email: "ana@email", users.SMS: "ana@sms", users.Call: "ana@call",
+			users.Slack: "ana@slack"},
 		Modes:      map[users.Priority]users.Mode{users.High: users.Call},
 		AppModes:   map[string]map[users.Priority]users.Mode{"shop": {users.Urgent: users.SMS}},
 		FixedTexts: []users.Mode{users.SMS},
@@ -49,7 +51,8 @@ func TestSettingsOfAPerson(t *testing.T) {
 	}, p)
 
 	// Paging uses the settings that the person saved.
-	seen, err := pgescalation.NewDirectory(e.DB).Responders(ctx, []users.ResponderKey{{User: ana.ID, Application: e.App}})
+	seen, err := pgescalation.NewDirectory(e.DB).Responders(ctx,
+		[]users.ResponderKey{{User: ana.ID, Application: e.App}})
 	require.NoError(t, err)
 	r := seen[users.ResponderKey{User: ana.ID, Application: e.App}]
 	require.Equal(t, p.Modes, r.Modes)
@@ -76,17 +79,21 @@ func TestSettingsRefuseWrongData(t *testing.T) {
 	require.NoError(t, err)
 	nobody := users.User{ID: 999_999, Name: "nobody"}
 	for name, err := range map[string]error{
-		"zone":        s.SetTimeZone(ctx, ana, "Mars/Base", "test"),
-		"application": s.SetModes(ctx, ana, []users.ModeChoice{{Priority: users.High, Mode: users.SMS}, {Application: "a\x00", Priority: users.High}}, "test"),
-		"category":    s.SetCategories(ctx, ana, []users.CategoryChoice{{Application: "shop", Category: "none"}}, "test"),
-		"no count":    s.SetReprioritisation(ctx, ana, users.Reprioritisation{Source: users.SMS, Destination: users.Email, Window: time.Minute}, "test"),
+		"zone": s.SetTimeZone(ctx, ana, "Mars/Base", "test"),
+		"application": s.SetModes(ctx, ana, []users.ModeChoice{{Priority: users.High, Mode: users.SMS},
+			{Application: "a\x00", Priority: users.High}}, "test"),
+		"category": s.SetCategories(ctx, ana, []users.CategoryChoice{{Application: "shop", Category: "none"}},
+			"test"),
+		"no count": s.SetReprioritisation(ctx, ana, users.Reprioritisation{Source: users.SMS,
+			Destination: users.Email, Window: time.Minute}, "test"),
 	} {
 		require.True(t, fault.Is(err, fault.Invalid), "%s: %v", name, err)
 	}
 	_, err = s.Modes(ctx, ana.ID, "none")
 	require.EqualError(t, err, "Application none not found")
 	require.True(t, fault.Is(s.SetTimeZone(ctx, nobody, "UTC", "test"), fault.NotFound))
-	require.True(t, fault.Is(s.SetModes(ctx, nobody, []users.ModeChoice{{Priority: users.High, Mode: users.SMS}}, "test"), fault.NotFound))
+	require.True(t, fault.Is(s.SetModes(ctx, nobody, []users.ModeChoice{{Priority: users.High, Mode: users.SMS}},
+		"test"), fault.NotFound))
 	require.True(t, fault.Is(s.RemoveReprioritisation(ctx, ana, users.SMS, "test"), fault.NotFound))
 	require.Zero(t, e.ID(`select count(*) from audit_log`), "what was refused was not done")
 	require.Zero(t, e.ID(`select count(*) from user_modes`))
@@ -141,7 +148,8 @@ func TestTargetsAsLists(t *testing.T) {
 	kind, err = targets.NamesOfKind(ctx, "mailing-list", filters.Query{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"db"}, kind)
-	_, err = targets.NamesOfKind(ctx, "user", filters.Query{Conditions: []filters.Condition{{Field: "shoe", Values: []any{1}}}})
+	_, err = targets.NamesOfKind(ctx, "user",
+		filters.Query{Conditions: []filters.Condition{{Field: "shoe", Values: []any{1}}}})
 	require.True(t, fault.Is(err, fault.Internal))
 	for name, want := range map[string]bool{"BO ": true, "db": true, "none": false, "a\x00": false} {
 		exists, err := targets.Exists(ctx, name)

@@ -14,17 +14,17 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// OncallTeams stores teams as the on-call API shows them: settings, members, administrators, subscriptions. Every change is one
-// transaction. Changes of teams and administrators have an entry in the audit log of on-call, those of members in that of the installation;
-// those of subscriptions have none. It is safe for concurrent use.
+// OncallTeams stores teams as the on-call API shows them: settings, members, administrators, subscriptions. Every
+// change is one transaction. Changes of teams and administrators have an entry in the audit log of on-call, those of
+// members in that of the installation; those of subscriptions have none. It is safe for concurrent use.
 type OncallTeams struct {
 	db *postgres.DB
 	// defaults are the notice settings of people who join a team.
 	defaults []oncall.NoticeSetting
 }
 
-// NewOncallTeams returns the adapter over d. A person who joins a team and has no settings for it gets the defaults, of which
-// only Mode, Type, Before, OnlyMine and Roles are used. Roles that do not exist are left out.
+// NewOncallTeams returns the adapter over d. A person who joins a team and has no settings for it gets the defaults, of
+// which only Mode, Type, Before, OnlyMine and Roles are used. Roles that do not exist are left out.
 func NewOncallTeams(d *postgres.DB, defaults []oncall.NoticeSetting) *OncallTeams {
 	return &OncallTeams{db: d, defaults: defaults}
 }
@@ -89,7 +89,8 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 		if err := t.subscribe(ctx, q, row.ID, admin); err != nil {
 			return number, err
 		}
-		return number, auditlog.WriteOncall(ctx, q, by.Owner, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
+		return number, auditlog.WriteOncall(ctx, q, by.Owner, s.Name, "team_created",
+			map[string]any{"team_id": row.OncallID})
 	})
 }
 
@@ -119,11 +120,13 @@ func (t *OncallTeams) Update(ctx context.Context, id int64, p oncall.TeamPatch, 
 		if err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by.Owner, s.Name, "team_edited", map[string]any{"request_body": by.Body}, audit.Diff(before, s)...)
+		return auditlog.WriteOncall(ctx, q, by.Owner, s.Name, "team_edited", map[string]any{"request_body": by.Body},
+			audit.Diff(before, s)...)
 	})
 }
 
-// Delete deactivates a team and deletes its future shifts. The past stays under a random name, so the name is free at once.
+// Delete deactivates a team and deletes its future shifts. The past stays under a random name, so the name is free at
+// once.
 func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall.By) error {
 	name := postgres.NewUUID()
 	return t.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -137,7 +140,8 @@ func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall
 			Text: postgres.CleanText("team " + team.Name + " was deleted; steps that name it page the fallback instead")}); err != nil {
 			return err
 		}
-		err := q.RememberDeletedTeam(ctx, postgresdb.RememberDeletedTeamParams{TeamID: team.ID, OldName: team.Name, NewName: name})
+		err := q.RememberDeletedTeam(ctx, postgresdb.RememberDeletedTeamParams{TeamID: team.ID, OldName: team.Name,
+			NewName: name})
 		if err != nil {
 			return err
 		}
@@ -159,8 +163,8 @@ func (t *OncallTeams) AddMember(ctx context.Context, team oncall.Profile, user o
 	})
 }
 
-// RemoveMember removes a person from the members of a team. Rosters and administrators stay as they are. A NotFound fault when
-// they are no member, a Conflict when groups of single sign-on give the membership.
+// RemoveMember removes a person from the members of a team. Rosters and administrators stay as they are. A NotFound
+// fault when they are no member, a Conflict when groups of single sign-on give the membership.
 func (t *OncallTeams) RemoveMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
@@ -171,7 +175,8 @@ func (t *OncallTeams) RemoveMember(ctx context.Context, team oncall.Profile, use
 			return err
 		}
 		if managed {
-			return fault.New(fault.Conflict, "groups of single sign-on give this membership: change the groups at the identity provider")
+			return fault.New(fault.Conflict,
+				"groups of single sign-on give this membership: change the groups at the identity provider")
 		}
 		if err := postgres.RequireRow(q.LeaveTeam(ctx, postgresdb.LeaveTeamParams{TeamID: team.ID, UserID: user.ID})); err != nil {
 			return err
@@ -183,7 +188,8 @@ func (t *OncallTeams) RemoveMember(ctx context.Context, team oncall.Profile, use
 	})
 }
 
-// teamChanged adds an entry about a team to the audit log of the installation. The one of on-call has only the actions of Oncall.
+// teamChanged adds an entry about a team to the audit log of the installation. The one of on-call has only the actions
+// of Oncall.
 func teamChanged(ctx context.Context, q *postgresdb.Queries, by oncall.By, action audit.Action, team oncall.Profile, detail string) error {
 	return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: action, Object: "team " + team.Name,
 		Detail: detail})
@@ -206,8 +212,8 @@ func (t *OncallTeams) AddAdmin(ctx context.Context, team oncall.Profile, user on
 	})
 }
 
-// RemoveAdmin removes a person from the administrators of a team; a NotFound fault when they are none. A person who is in no
-// roster of the team leaves it.
+// RemoveAdmin removes a person from the administrators of a team; a NotFound fault when they are none. A person who is
+// in no roster of the team leaves it.
 func (t *OncallTeams) RemoveAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
@@ -234,14 +240,16 @@ func (t *OncallTeams) Subscriptions(ctx context.Context, team int64) ([]oncall.S
 // Subscribe shows another team's role on a team's calendar; a Conflict fault when the subscription exists.
 func (t *OncallTeams) Subscribe(ctx context.Context, team, other, role int64) error {
 	return t.subscription(ctx, audit.TeamSubscribed, team, other, func(ctx context.Context, q *postgresdb.Queries) error {
-		return postgres.RequireNew(q.Subscribe(ctx, postgresdb.SubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role}))
+		return postgres.RequireNew(q.Subscribe(ctx, postgresdb.SubscribeParams{TeamID: team, SubscriptionID: other,
+			RoleID: role}))
 	})
 }
 
 // Unsubscribe removes another team's role from a team's calendar; a NotFound fault when there is no such subscription.
 func (t *OncallTeams) Unsubscribe(ctx context.Context, team, other, role int64) error {
 	return t.subscription(ctx, audit.TeamUnsubscribed, team, other, func(ctx context.Context, q *postgresdb.Queries) error {
-		return postgres.RequireRow(q.Unsubscribe(ctx, postgresdb.UnsubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role}))
+		return postgres.RequireRow(q.Unsubscribe(ctx, postgresdb.UnsubscribeParams{TeamID: team, SubscriptionID: other,
+			RoleID: role}))
 	})
 }
 
@@ -259,7 +267,8 @@ func (t *OncallTeams) subscription(ctx context.Context, action audit.Action, tea
 		if err != nil {
 			return err
 		}
-		return auditlog.Write(ctx, q, audit.Entry{Action: action, Object: "team " + subscriber.Name, Detail: "to team " + subscribed.Name})
+		return auditlog.Write(ctx, q, audit.Entry{Action: action, Object: "team " + subscriber.Name,
+			Detail: "to team " + subscribed.Name})
 	})
 }
 
@@ -276,7 +285,8 @@ func (t *OncallTeams) subscribe(ctx context.Context, q *postgresdb.Queries, team
 	for _, s := range t.defaults {
 		s.User, s.TeamID = user, team
 		s.Roles = slices.DeleteFunc(slices.Clone(s.Roles), func(role string) bool { // administrators may have deleted it
-			return !slices.ContainsFunc(known, func(r postgresdb.OncallRole) bool { return strings.EqualFold(r.Name, role) })
+			return !slices.ContainsFunc(known,
+				func(r postgresdb.OncallRole) bool { return strings.EqualFold(r.Name, role) })
 		})
 		if len(s.Roles) == 0 {
 			continue
@@ -288,10 +298,11 @@ func (t *OncallTeams) subscribe(ctx context.Context, q *postgresdb.Queries, team
 	return nil
 }
 
-// leaveIfNothing applies the membership rule: people who are in no roster and do not administer the team leave it, and get no more
-// notices of its shifts.
+// leaveIfNothing applies the membership rule: people who are in no roster and do not administer the team leave it, and
+// get no more notices of its shifts.
 func leaveIfNothing(ctx context.Context, q *postgresdb.Queries, team int64, people ...int64) error {
-	left, err := q.LeaveTeamIfNothing(ctx, postgresdb.LeaveTeamIfNothingParams{TeamID: team, UserIds: postgres.NonNil(people)})
+	left, err := q.LeaveTeamIfNothing(ctx, postgresdb.LeaveTeamIfNothingParams{TeamID: team,
+		UserIds: postgres.NonNil(people)})
 	if err != nil || len(left) == 0 {
 		return err
 	}

@@ -93,7 +93,8 @@ func (u *Users) Credentials(ctx context.Context, name string) (users.User, strin
 
 // Teammates reports whether two people belong to the same active team.
 func (u *Users) Teammates(ctx context.Context, one, other users.ID) (bool, error) {
-	return postgres.Query(ctx, u.db, (*postgresdb.Queries).AreTeammates, postgresdb.AreTeammatesParams{One: one, Other: other})
+	return postgres.Query(ctx, u.db, (*postgresdb.Queries).AreTeammates,
+		postgresdb.AreTeammatesParams{One: one, Other: other})
 }
 
 // SetPassword stores a result of auth.Passwords.Hash; "" deletes the password. Both end the person's sessions.
@@ -123,17 +124,18 @@ func (u *Users) change(ctx context.Context, id users.ID, action audit.Action, se
 	})
 }
 
-// Update stores all fields of a person except the name; a NotFound fault when there is no such id. Switching a person off ends
-// their sessions.
+// Update stores all fields of a person except the name; a NotFound fault when there is no such id. Switching a person
+// off ends their sessions.
 func (u *Users) Update(ctx context.Context, user users.User) error {
 	return u.change(ctx, user.ID, audit.UserChanged, func(ctx context.Context, q *postgresdb.Queries) (int64, error) {
-		return q.UpdateUser(ctx, postgresdb.UpdateUserParams{ID: user.ID, FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin,
+		return q.UpdateUser(ctx, postgresdb.UpdateUserParams{ID: user.ID, FullName: user.FullName,
+			TimeZone: user.TimeZone, Admin: user.Admin,
 			ReadOnly: user.ReadOnly, Active: user.Active})
 	})
 }
 
-// SetContact stores the contact of a person in a mode, set by an administrator; "" removes it. It counts as verified unless another
-// person has it.
+// SetContact stores the contact of a person in a mode, set by an administrator; "" removes it. It counts as verified
+// unless another person has it.
 func (u *Users) SetContact(ctx context.Context, id users.ID, mode users.Mode, destination string) error {
 	return auditlog.Change(ctx, u.db, auditlog.User(id), audit.Entry{Action: audit.ContactSet}, func(ctx context.Context, q *postgresdb.Queries) error {
 		return setContact(ctx, q, id, mode, destination, true)
@@ -172,8 +174,8 @@ func newUserName(name string) (string, error) {
 	return name, users.CheckNewName(name)
 }
 
-// FillCanonicalNames computes the canonical names that are missing. conflicts are names whose canonical form another user
-// has: both names stay valid, and an administrator has to rename one of the two.
+// FillCanonicalNames computes the canonical names that are missing. conflicts are names whose canonical form another
+// user has: both names stay valid, and an administrator has to rename one of the two.
 func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts []string, err error) {
 	err = u.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		filled, conflicts, err = FillCanonicalNames(ctx, q)

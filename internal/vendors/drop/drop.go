@@ -1,4 +1,5 @@
-// Package drop is the vendor that deliberately discards messages: for mode drop. Package vendoraccounts builds it and delivery calls it.
+// Package drop is the vendor that deliberately discards messages: for mode drop. Package vendoraccounts builds it and
+// delivery calls it.
 package drop
 
 import (

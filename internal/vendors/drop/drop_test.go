@@ -24,6 +24,7 @@ func TestSend(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.Equal(t, messages.OutcomeCancelled, v.Send(ctx, messages.Outbound{}).Outcome)
-	require.Equal(t, messages.NotBegun(), v.Send(t.Context(), messages.Outbound{BeginBefore: time.Now().Add(-time.Millisecond)}))
+	require.Equal(t, messages.NotBegun(), v.Send(t.Context(),
+		messages.Outbound{BeginBefore: time.Now().Add(-time.Millisecond)}))
 	v.Close()
 }

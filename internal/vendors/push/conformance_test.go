@@ -55,14 +55,16 @@ func rigWith(t *testing.T) (vendortest.Rig, *phones) {
 	v, err := push.New(push.Config{Credentials: p.Credentials(), APIURL: p.URL(), Devices: known})
 	require.NoError(t, err)
 	t.Cleanup(func() { v.Close(); p.Close() })
-	return vendortest.Rig{Vendor: v, Backend: p, Secrets: []string{p.Credentials()[:200], "PRIVATE KEY", "ya29."}}, known
+	return vendortest.Rig{Vendor: v, Backend: p, Secrets: []string{p.Credentials()[:200], "PRIVATE KEY",
+		"ya29."}}, known
 }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	vendortest.Run(t, vendortest.Suite{
 		New: rig, Mode: users.Push, Destination: func(vendortest.Rig) string { return "devices:ann" },
-		Malformed: []string{"two words", "devices:nobody", "devices:odd", "devices:", "tök"}, RetryAfter: true, LongestBody: 1600 + 100, Open: func(n int) int { return 4 * n },
+		Malformed: []string{"two words", "devices:nobody", "devices:odd", "devices:",
+			"tök"}, RetryAfter: true, LongestBody: 1600 + 100, Open: func(n int) int { return 4 * n },
 	})
 }
 
@@ -71,6 +73,7 @@ func TestConformanceWithATokenAsContact(t *testing.T) {
 	t.Parallel()
 	vendortest.Run(t, vendortest.Suite{
 		New: rig, Mode: users.Push, Destination: func(vendortest.Rig) string { return "token-of-ann:APA91" },
-		Malformed: []string{"two words", "tök"}, RetryAfter: true, LongestBody: 1600 + 100, Open: func(n int) int { return 4 * n },
+		Malformed: []string{"two words",
+			"tök"}, RetryAfter: true, LongestBody: 1600 + 100, Open: func(n int) int { return 4 * n },
 	})
 }

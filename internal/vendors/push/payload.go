@@ -51,8 +51,10 @@ func payload(device string, m messages.Outbound) (string, error) {
 		}
 		out, err := plainJSON(object{"message": object{
 			"token": device, "notification": shown, "data": content,
-			"android": object{"priority": androidPriority, "collapse_key": key, "ttl": lifetime, "notification": object{"tag": key}},
-			"apns":    object{"headers": object{"apns-priority": applePriority, "apns-collapse-id": key}, "payload": object{"aps": aps}},
+			"android": object{"priority": androidPriority, "collapse_key": key, "ttl": lifetime,
+				"notification": object{"tag": key}},
+			"apns": object{"headers": object{"apns-priority": applePriority, "apns-collapse-id": key},
+				"payload": object{"aps": aps}},
 		}})
 		if err != nil || len(counted) <= maxPayload || body == "" {
 			return out, err

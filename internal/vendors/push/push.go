@@ -105,7 +105,8 @@ func credentials(text string) (*jwt.Config, string, error) {
 		PrivateKey string `json:"private_key"`
 	}
 	if err := json.Unmarshal([]byte(text), &account); err != nil || account.Type != "service_account" || account.ProjectID == "" || account.PrivateKey == "" {
-		return nil, "", fault.Invalidf("credentials", "push: the credentials are not the JSON of a service account (type, project_id, private_key)")
+		return nil, "", fault.Invalidf("credentials",
+			"push: the credentials are not the JSON of a service account (type, project_id, private_key)")
 	}
 	c, err := google.JWTConfigFromJSON([]byte(text), scope)
 	if err != nil {
@@ -254,7 +255,8 @@ func (v *Vendor) sendTo(ctx context.Context, access, device string, m messages.O
 	if err != nil {
 		return vendors.Rejected("the message cannot be put into JSON")
 	}
-	req, err := http.NewRequestWithContext(vendors.BeginBefore(ctx, m), http.MethodPost, v.sendURL, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(vendors.BeginBefore(ctx, m), http.MethodPost, v.sendURL,
+		strings.NewReader(body))
 	if err != nil {
 		return vendors.Rejected("the request could not be built")
 	}

@@ -16,14 +16,16 @@ import (
 )
 
 func page(destination string) messages.Outbound {
-	return messages.Outbound{MessageID: 27, Attempt: 1, Mode: users.Push, Destination: destination, Subject: "27 disk full", Body: "db1",
+	return messages.Outbound{MessageID: 27, Attempt: 1, Mode: users.Push, Destination: destination,
+		Subject: "27 disk full", Body: "db1",
 		Application: "demo", Priority: users.High, IncidentID: 300, IdempotencyKey: "k"}
 }
 
 func TestEveryDeviceIsNotifiedAndOneSuccessIsEnough(t *testing.T) {
 	t.Parallel()
 	reject, fail := pretend.Behaviour{Do: pretend.Reject}, pretend.Behaviour{Do: pretend.Fail}
-	throttle, breaks := pretend.Behaviour{Do: pretend.Throttle, RetryAfter: 5}, pretend.Behaviour{Do: pretend.BreakAfter}
+	throttle, breaks := pretend.Behaviour{Do: pretend.Throttle,
+		RetryAfter: 5}, pretend.Behaviour{Do: pretend.BreakAfter}
 	mismatch := pretend.Behaviour{Do: pretend.Reject, Status: 403, Code: "SENDER_ID_MISMATCH"}
 	to := func(device string, b pretend.Behaviour) pretend.Behaviour { b.To = device; return b }
 	for name, c := range map[string]struct {
@@ -33,16 +35,27 @@ func TestEveryDeviceIsNotifiedAndOneSuccessIsEnough(t *testing.T) {
 		off    []string
 		says   string
 	}{
-		"all take it":         {nil, messages.OutcomeSent, false, nil, "3 of 3 devices: taken"},
-		"one takes it":        {[]pretend.Behaviour{to("phone:1", reject), to("tablet:2", fail)}, messages.OutcomeSent, false, []string{"phone:1"}, "1 of 3 devices: taken"},
-		"none is left":        {[]pretend.Behaviour{reject}, messages.OutcomeRejected, true, []string{"phone:1", "tablet:2", "watch:3"}, "3 of 3 devices: the device is not registered any more: UNREGISTERED: Requested entity was not found."},
-		"of another project":  {[]pretend.Behaviour{mismatch}, messages.OutcomeRejected, false, nil, "3 of 3 devices: status 403: SENDER_ID_MISMATCH"},
-		"one may come back":   {[]pretend.Behaviour{to("phone:1", fail), reject}, messages.OutcomeUnavailable, false, []string{"tablet:2", "watch:3"}, "1 of 3 devices: status 503"},
-		"one says when":       {[]pretend.Behaviour{to("phone:1", throttle), fail}, messages.OutcomeThrottled, false, nil, "1 of 3 devices: status 429"},
-		"one is in doubt":     {[]pretend.Behaviour{to("phone:1", breaks), throttle}, messages.OutcomeUnknown, false, nil, "1 of 3 devices: no answer after the request was sent"},
-		"out of order, dead":  {[]pretend.Behaviour{to("watch:3", reject), fail}, messages.OutcomeUnavailable, false, []string{"watch:3"}, "2 of 3 devices: status 503"},
-		"malformed, a device": {[]pretend.Behaviour{{Do: pretend.Reject, Status: 400, Code: "INVALID_ARGUMENT", Text: "The registration token is not a valid FCM registration token"}}, messages.OutcomeRejected, true, []string{"phone:1", "tablet:2", "watch:3"}, "malformed"},
-		"malformed message":   {[]pretend.Behaviour{{Do: pretend.Reject, Status: 400, Code: "INVALID_ARGUMENT", Text: "no"}}, messages.OutcomeRejected, false, nil, "status 400: INVALID_ARGUMENT: no"},
+		"all take it": {nil, messages.OutcomeSent, false, nil, "3 of 3 devices: taken"},
+		"one takes it": {[]pretend.Behaviour{to("phone:1", reject), to("tablet:2", fail)}, messages.OutcomeSent,
+			false, []string{"phone:1"}, "1 of 3 devices: taken"},
+		"none is left": {[]pretend.Behaviour{reject}, messages.OutcomeRejected, true,
+			[]string{"phone:1", "tablet:2",
+				"watch:3"}, "3 of 3 devices: the device is not registered any more: UNREGISTERED: Requested entity was not found."},
+		"of another project": {[]pretend.Behaviour{mismatch}, messages.OutcomeRejected, false, nil,
+			"3 of 3 devices: status 403: SENDER_ID_MISMATCH"},
+		"one may come back": {[]pretend.Behaviour{to("phone:1", fail), reject}, messages.OutcomeUnavailable, false,
+			[]string{"tablet:2", "watch:3"}, "1 of 3 devices: status 503"},
+		"one says when": {[]pretend.Behaviour{to("phone:1", throttle), fail}, messages.OutcomeThrottled, false,
+			nil, "1 of 3 devices: status 429"},
+		"one is in doubt": {[]pretend.Behaviour{to("phone:1", breaks), throttle}, messages.OutcomeUnknown, false,
+			nil, "1 of 3 devices: no answer after the request was sent"},
+		"out of order, dead": {[]pretend.Behaviour{to("watch:3", reject), fail}, messages.OutcomeUnavailable, false,
+			[]string{"watch:3"}, "2 of 3 devices: status 503"},
+		"malformed, a device": {[]pretend.Behaviour{{Do: pretend.Reject, Status: 400, Code: "INVALID_ARGUMENT",
+			Text: "The registration token is not a valid FCM registration token"}}, messages.OutcomeRejected, true,
+			[]string{"phone:1", "tablet:2", "watch:3"}, "malformed"},
+		"malformed message": {[]pretend.Behaviour{{Do: pretend.Reject, Status: 400, Code: "INVALID_ARGUMENT",
+			Text: "no"}}, messages.OutcomeRejected, false, nil, "status 400: INVALID_ARGUMENT: no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +90,8 @@ func TestNotificationPayload(t *testing.T) {
 	require.NotContains(t, first.Body, "\uFFFD")
 	require.Equal(t, "high", first.Priority)
 	require.Equal(t, messages.OutcomeSent, r.Vendor.Send(t.Context(), m).Outcome)
-	require.Equal(t, first.IdempotencyKey, r.Backend.Log().Accepted()[1].IdempotencyKey, "a repetition takes the place of the first")
+	require.Equal(t, first.IdempotencyKey, r.Backend.Log().Accepted()[1].IdempotencyKey,
+		"a repetition takes the place of the first")
 	m.IdempotencyKey = "k2"
 	require.Equal(t, messages.OutcomeSent, r.Vendor.Send(t.Context(), m).Outcome)
 	require.NotEqual(t, first.IdempotencyKey, r.Backend.Log().Accepted()[2].IdempotencyKey)
@@ -106,7 +120,8 @@ func TestAccessTokens(t *testing.T) {
 	require.Equal(t, messages.OutcomeUnavailable, r.Vendor.Send(t.Context(), page("devices:ann")).Outcome)
 	fcm.Behave(pretend.Behaviour{Do: pretend.Hang, To: "lookup", Times: 1})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	require.Equal(t, messages.OutcomeUnavailable, r.Vendor.Send(ctx, page("devices:ann")).Outcome, "the caller's time holds")
+	require.Equal(t, messages.OutcomeUnavailable, r.Vendor.Send(ctx, page("devices:ann")).Outcome,
+		"the caller's time holds")
 	cancel()
 	require.Empty(t, fcm.Log().Accepted())
 
@@ -133,16 +148,18 @@ func TestConfigIsChecked(t *testing.T) {
 	for name, c := range map[string]push.Config{
 		"no devices":     {Credentials: good},
 		"no credentials": {Devices: &phones{}},
-		"no account":     {Devices: &phones{}, Credentials: `{"type":"authorized_user","project_id":"p","private_key":"k"}`},
-		"no project":     {Devices: &phones{}, Credentials: `{"type":"service_account","private_key":"k"}`},
-		"no URL":         {Devices: &phones{}, Credentials: good, APIURL: "fcm.googleapis.com"},
-		"no token URL":   {Devices: &phones{}, Credentials: good, TokenURL: "ftp://x"},
+		"no account": {Devices: &phones{},
+			Credentials: `{"type":"authorized_user","project_id":"p","private_key":"k"}`},
+		"no project":   {Devices: &phones{}, Credentials: `{"type":"service_account","private_key":"k"}`},
+		"no URL":       {Devices: &phones{}, Credentials: good, APIURL: "fcm.googleapis.com"},
+		"no token URL": {Devices: &phones{}, Credentials: good, TokenURL: "ftp://x"},
 	} {
 		_, err := push.New(c)
 		require.Error(t, err, name)
 		require.NotContains(t, err.Error(), "BEGIN", name)
 	}
-	v, err := push.New(push.Config{Devices: &phones{}, Credentials: good, TokenURL: "http://127.0.0.1:1/", Account: "two"})
+	v, err := push.New(push.Config{Devices: &phones{}, Credentials: good, TokenURL: "http://127.0.0.1:1/",
+		Account: "two"})
 	require.NoError(t, err)
 	require.Equal(t, "two", v.Account())
 }

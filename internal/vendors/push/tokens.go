@@ -64,8 +64,8 @@ func (t *tokens) get(ctx context.Context, secrets []string) (string, *messages.R
 	return have.AccessToken, nil
 }
 
-// forget drops an access token that Firebase refused. If ctx ends while another goroutine uses the token, the token stays:
-// the next refusal drops it.
+// forget drops an access token that Firebase refused. If ctx ends while another goroutine uses the token, the token
+// stays: the next refusal drops it.
 func (t *tokens) forget(ctx context.Context, access string) {
 	var have *oauth2.Token
 	select {

@@ -52,7 +52,8 @@ func options(m messages.Outbound) []slack.MsgOption {
 		slack.MsgOptionText(vendors.CutRunes(text, maxText), false),
 		slack.MsgOptionDisableLinkUnfurl(),
 		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "iris_message", EventPayload: map[string]any{
-			"message_id": messageID(m), "incident_id": strconv.FormatInt(int64(m.IncidentID), 10), "application": vendors.Line(m.Application, 200),
+			"message_id": messageID(m), "incident_id": strconv.FormatInt(int64(m.IncidentID),
+				10), "application": vendors.Line(m.Application, 200),
 			"attempt": m.Attempt, "idempotency_key": vendors.Line(m.IdempotencyKey, 200),
 		}}),
 	}
@@ -199,7 +200,8 @@ func sections(text string) []slack.Block {
 		if strings.TrimSpace(part) == "" {
 			continue
 		}
-		blocks = append(blocks, slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, part, false, false), nil, nil))
+		blocks = append(blocks, slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, part, false,
+			false), nil, nil))
 	}
 	return blocks
 }

@@ -117,7 +117,8 @@ func ParseInteraction(body []byte) (Interaction, error) {
 	}
 	a := p.Actions[0]
 	i := Interaction{
-		Action: vendors.Line(a.ActionID, 100), UserID: vendors.Line(p.User.ID, 100), UserName: vendors.Line(p.User.Username, 100),
+		Action: vendors.Line(a.ActionID, 100), UserID: vendors.Line(p.User.ID,
+			100), UserName: vendors.Line(p.User.Username, 100),
 		Channel: vendors.Line(p.Channel.ID, 100), ResponseURL: p.ResponseURL, Token: p.Token,
 		Timestamp: vendors.Token(cmp.Or(p.Container.MessageTS, p.MessageTS, p.Message.TS)),
 	}

@@ -34,7 +34,8 @@ func TestConformance(t *testing.T) {
 					v, p := pair(t, pretend.SlackConfig{})
 					return vendortest.Rig{Vendor: v, Backend: p, Secrets: []string{token}}
 				},
-				Mode: users.Slack, Destination: func(vendortest.Rig) string { return dest }, Malformed: []string{"#", "@"},
+				Mode: users.Slack, Destination: func(vendortest.Rig) string { return dest }, Malformed: []string{"#",
+					"@"},
 				RetryAfter: true, LongestBody: 4000,
 			})
 		})

@@ -46,8 +46,8 @@ func (v *Vendor) People(ctx context.Context) ([]directory.Entry, error) {
 	}
 }
 
-// Resolve returns the id of the Slack user with an e-mail address. The error is a NotFound fault if there is no such user, else an
-// Unavailable fault. It waits if Slack asks for it, until ctx ends. It needs the scope users:read.email.
+// Resolve returns the id of the Slack user with an e-mail address. The error is a NotFound fault if there is no such
+// user, else an Unavailable fault. It waits if Slack asks for it, until ctx ends. It needs the scope users:read.email.
 func (v *Vendor) Resolve(ctx context.Context, email string) (string, error) {
 	email = vendors.Line(email, 320)
 	for {
@@ -83,7 +83,8 @@ func (v *Vendor) wait(ctx context.Context, err error) error {
 func entry(u *slack.User) directory.Entry {
 	line := func(s string) string { return strings.TrimSpace(vendors.Line(s, 320)) }
 	return directory.Entry{
-		Ref: u.ID, Stable: u.ID, Name: line(u.Name), FullName: line(cmp.Or(u.RealName, u.Profile.RealName)), Email: line(u.Profile.Email),
+		Ref: u.ID, Stable: u.ID, Name: line(u.Name), FullName: line(cmp.Or(u.RealName,
+			u.Profile.RealName)), Email: line(u.Profile.Email),
 		Phone: line(u.Profile.Phone), SlackName: line(u.Name), PhotoURL: u.Profile.Image192,
 	}
 }

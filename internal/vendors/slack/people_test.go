@@ -16,7 +16,8 @@ func TestPeople(t *testing.T) {
 	t.Parallel()
 	workspace := pretend.NewSlack(pretend.SlackConfig{Token: "xoxb-1", PageSize: 2, Members: []pretend.SlackMember{
 		{ID: "USLACKBOT", Name: "slackbot"},
-		{ID: "U1", Name: "ann", RealName: "Ann Lee", Email: "ann@example.com", Phone: "+1 555 123 4567", Image: "https://x/ann.png"},
+		{ID: "U1", Name: "ann", RealName: "Ann Lee", Email: "ann@example.com", Phone: "+1 555 123 4567",
+			Image: "https://x/ann.png"},
 		{ID: "U2", Name: "left", Deleted: true}, {ID: "U3", Name: "robot", Bot: true}, {ID: "U4", Name: "bob"},
 	}}, nil)
 	require.NoError(t, workspace.Start())
@@ -25,7 +26,8 @@ func TestPeople(t *testing.T) {
 	require.NoError(t, err)
 
 	want := []directory.Entry{
-		{Ref: "U1", Stable: "U1", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "+1 555 123 4567", SlackName: "ann", PhotoURL: "https://x/ann.png"},
+		{Ref: "U1", Stable: "U1", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "+1 555 123 4567",
+			SlackName: "ann", PhotoURL: "https://x/ann.png"},
 		{Ref: "U4", Stable: "U4", Name: "bob", SlackName: "bob"},
 	}
 	got, err := v.People(t.Context())

@@ -67,7 +67,8 @@ func New(cfg Config) (*Vendor, error) {
 		return nil, err
 	}
 	v.cfg, v.people = cfg, cache.New(cache.Config[string, string]{TTL: lookupTTL, Entries: maxPeople})
-	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, MaxConns: v.Connections(), MaxBody: 512 << 10})
+	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, MaxConns: v.Connections(),
+		MaxBody: 512 << 10})
 	v.api = slack.New(cfg.Token, slack.OptionAPIURL(cfg.APIURL), slack.OptionHTTPClient(doer{v}))
 	return v, nil
 }
@@ -184,8 +185,8 @@ func (v *Vendor) askID(email string) func(context.Context) (string, error) {
 	}
 }
 
-// IDOf returns the id of the Slack user with an e-mail address, and caches it. The error is a NotFound fault if there is no
-// such user, and an Unavailable fault if Slack cannot be asked.
+// IDOf returns the id of the Slack user with an e-mail address, and caches it. The error is a NotFound fault if there
+// is no such user, and an Unavailable fault if Slack cannot be asked.
 func (v *Vendor) IDOf(ctx context.Context, email string) (string, error) {
 	found, res, ok := v.lookup(ctx, vendors.Line(email, 320))
 	switch {
@@ -197,8 +198,8 @@ func (v *Vendor) IDOf(ctx context.Context, email string) (string, error) {
 	return "", fault.Wrap(fault.Unavailable, errors.New(res.Detail), "Slack cannot be asked for a user")
 }
 
-// EmailOf returns the e-mail address of the Slack user with an id; "" = we may not see it. Callers use it to find the person
-// who pressed a button. The error is an Invalid fault for a malformed id, else an Unavailable fault.
+// EmailOf returns the e-mail address of the Slack user with an id; "" = we may not see it. Callers use it to find the
+// person who pressed a button. The error is an Invalid fault for a malformed id, else an Unavailable fault.
 func (v *Vendor) EmailOf(ctx context.Context, userID string) (string, error) {
 	if !id.MatchString(userID) {
 		return "", fault.Invalidf("user_id", "not a user id of Slack")

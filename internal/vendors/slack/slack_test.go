@@ -43,10 +43,12 @@ func TestVerifySignature(t *testing.T) {
 		"no secret":    slack.VerifySignature("", good, []byte(exampleBody), now),
 		"other secret": slack.VerifySignature("x", good, []byte(exampleBody), now),
 		"other body":   slack.VerifySignature(exampleSecret, good, []byte(exampleBody+"&x=1"), now),
-		"too old":      slack.VerifySignature(exampleSecret, good, []byte(exampleBody), now.Add(5*time.Minute+time.Second)),
-		"future":       slack.VerifySignature(exampleSecret, good, []byte(exampleBody), now.Add(-6*time.Minute)),
-		"no time":      slack.VerifySignature(exampleSecret, headers("", exampleSignature), []byte(exampleBody), now),
-		"other time":   slack.VerifySignature(exampleSecret, headers(strconv.Itoa(exampleTimestamp+1), exampleSignature), []byte(exampleBody), now),
+		"too old": slack.VerifySignature(exampleSecret, good, []byte(exampleBody),
+			now.Add(5*time.Minute+time.Second)),
+		"future":  slack.VerifySignature(exampleSecret, good, []byte(exampleBody), now.Add(-6*time.Minute)),
+		"no time": slack.VerifySignature(exampleSecret, headers("", exampleSignature), []byte(exampleBody), now),
+		"other time": slack.VerifySignature(exampleSecret,
+			headers(strconv.Itoa(exampleTimestamp+1), exampleSignature), []byte(exampleBody), now),
 		"no signature": slack.VerifySignature(exampleSecret, headers(at, ""), []byte(exampleBody), now),
 	} {
 		require.True(t, fault.Is(err, fault.Unauthenticated), name)
@@ -73,7 +75,8 @@ func TestParseInteraction(t *testing.T) {
 	i, err := parse(`{"type":"block_actions","user":{"id":"U1","username":"ann"},"channel":{"id":"C1"},"response_url":"https://r.example","container":{"message_ts":"7.1"},
 		"actions":[{"action_id":"iris_acknowledge","value":"4711"}]}`)
 	require.NoError(t, err)
-	require.Equal(t, slack.Interaction{MessageID: 4711, Action: slack.ActionAcknowledge, UserID: "U1", UserName: "ann", Channel: "C1", Timestamp: "7.1", ResponseURL: "https://r.example"}, i)
+	require.Equal(t, slack.Interaction{MessageID: 4711, Action: slack.ActionAcknowledge, UserID: "U1", UserName: "ann",
+		Channel: "C1", Timestamp: "7.1", ResponseURL: "https://r.example"}, i)
 	require.True(t, i.Acknowledges())
 	require.False(t, i.All())
 	i, err = parse(`{"type":"block_actions","user":{"id":"U1","name":"ann"},"actions":[{"action_id":"iris_acknowledge_all","value":"4711"}]}`)
@@ -229,7 +232,8 @@ func TestButtonsAndText(t *testing.T) {
 
 	m.IncidentID = 17
 	m.Slack.Body = `{"text":"short","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"*rich*"}},{"type":"divider"}]}` + "\nhttps://iris.example/ack/abc"
-	require.Equal(t, "[demo] "+strings.ReplaceAll(m.Slack.Body, "\n", "\n"), send(m).Body, "text, unless the template's source is an object")
+	require.Equal(t, "[demo] "+strings.ReplaceAll(m.Slack.Body, "\n", "\n"), send(m).Body,
+		"text, unless the template's source is an object")
 	m.Slack.Custom = true
 	e = send(m)
 	require.Equal(t, "short", e.Body, "a body of Slack's own parts")
@@ -242,9 +246,11 @@ func TestButtonsAndText(t *testing.T) {
 func TestPlainTextIsEscapedForSlack(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SlackConfig{})
-	r := v.Send(t.Context(), messages.Outbound{MessageID: 1, Destination: "#ops", Application: "a&b", Subject: "<!channel>", Body: "<https://evil.example|log in> & more"})
+	r := v.Send(t.Context(), messages.Outbound{MessageID: 1, Destination: "#ops", Application: "a&b",
+		Subject: "<!channel>", Body: "<https://evil.example|log in> & more"})
 	require.Equal(t, messages.OutcomeSent, r.Outcome, r.Detail)
-	require.Equal(t, "[a&amp;b] &lt;!channel&gt;\n&lt;https://evil.example|log in&gt; &amp; more", p.Log().Accepted()[0].Body)
+	require.Equal(t, "[a&amp;b] &lt;!channel&gt;\n&lt;https://evil.example|log in&gt; &amp; more",
+		p.Log().Accepted()[0].Body)
 }
 
 func TestCustomBlocksGetNoIrisButtons(t *testing.T) {
@@ -258,7 +264,8 @@ func TestCustomBlocksGetNoIrisButtons(t *testing.T) {
 		`{"type":"actions","elements":[` + button("iris_open") + `,` + button("runbook") + `]},` +
 		`{"type":"section","text":{"type":"mrkdwn","text":"s"},"accessory":` + button("iris_acknowledge") + `}],` +
 		`"attachments":[{"fallback":"f","callback_id":"99","actions":[{"name":"claim","type":"button","text":"x","value":"claimed"},{"name":"claim all","type":"button","text":"x","value":"claimed"}]}]}`
-	m := messages.Outbound{MessageID: 1, Destination: "#ops", IncidentID: 17, Slack: messages.SlackText{Body: body, Custom: true}}
+	m := messages.Outbound{MessageID: 1, Destination: "#ops", IncidentID: 17,
+		Slack: messages.SlackText{Body: body, Custom: true}}
 	r := v.Send(t.Context(), m)
 	require.Equal(t, messages.OutcomeSent, r.Outcome, r.Detail)
 	var got []string
@@ -308,7 +315,8 @@ func TestNewRejectsInvalidConfig(t *testing.T) {
 	v, err := slack.New(slack.Config{Token: token, APIURL: strings.TrimSuffix(p.URL(), "/")})
 	require.NoError(t, err)
 	defer v.Close()
-	require.Equal(t, messages.OutcomeSent, v.Send(t.Context(), messages.Outbound{MessageID: 1, Destination: "#ops", Body: "x"}).Outcome, "the final slash is added")
+	require.Equal(t, messages.OutcomeSent, v.Send(t.Context(),
+		messages.Outbound{MessageID: 1, Destination: "#ops", Body: "x"}).Outcome, "the final slash is added")
 	wrong, err := slack.New(slack.Config{Token: "xoxb-wrong-token", APIURL: p.URL()})
 	require.NoError(t, err)
 	defer wrong.Close()
@@ -320,7 +328,8 @@ func TestNewRejectsInvalidConfig(t *testing.T) {
 func TestPressedButton(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SlackConfig{SigningSecret: exampleSecret})
-	require.Equal(t, messages.OutcomeSent, v.Send(t.Context(), messages.Outbound{MessageID: 4711, Destination: "@ann", Body: "x", IncidentID: 17}).Outcome)
+	require.Equal(t, messages.OutcomeSent, v.Send(t.Context(),
+		messages.Outbound{MessageID: 4711, Destination: "@ann", Body: "x", IncidentID: 17}).Outcome)
 	api := serve(t, func(w http.ResponseWriter, r *http.Request, body []byte) {
 		require.NoError(t, slack.VerifySignature(exampleSecret, r.Header, body, time.Now()))
 		i, err := slack.ParseInteraction(body)

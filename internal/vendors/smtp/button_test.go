@@ -32,7 +32,8 @@ func TestGmailButton(t *testing.T) {
 		"method":"http://schema.org/HttpRequestMethod/POST"}}}`, markup)
 	require.Equal(t, before, v.withButton(before, messages.Outbound{}), "out of band")
 	v.cfg.OneClick = func(messages.Outbound) string { return "https://iris.example/x" }
-	require.Contains(t, v.withButton(before, messages.Outbound{Batch: "ab"}), `"description":"Claim all incidents of this digest"`)
+	require.Contains(t, v.withButton(before, messages.Outbound{Batch: "ab"}),
+		`"description":"Claim all incidents of this digest"`)
 	require.Equal(t, before, (&Vendor{}).withButton(before, messages.Outbound{IncidentID: 1}))
 }
 

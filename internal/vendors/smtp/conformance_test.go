@@ -35,7 +35,8 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			vendortest.Run(t, vendortest.Suite{
 				New: func(t *testing.T) vendortest.Rig {
-					v, p := pair(t, server, smtp.Config{Username: server.Username, Password: server.Password, AllowPlainAuth: true, TLS: smtp.Opportunistic})
+					v, p := pair(t, server, smtp.Config{Username: server.Username, Password: server.Password,
+						AllowPlainAuth: true, TLS: smtp.Opportunistic})
 					return vendortest.Rig{Vendor: v, Backend: p, Secrets: []string{"secret-password"}}
 				},
 				Mode: users.Email, Destination: func(vendortest.Rig) string { return "ann@example.com" },

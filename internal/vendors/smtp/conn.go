@@ -257,8 +257,8 @@ func (c *conn) hello(name string) (offersTLS bool, err error) {
 	return offersTLS, nil
 }
 
-// logIn uses the first mechanism that the server offers: with verified TLS the simple ones first, without it the one that
-// does not reveal the password.
+// logIn uses the first mechanism that the server offers: with verified TLS the simple ones first, without it the one
+// that does not reveal the password.
 func (c *conn) logIn(user, password string) error {
 	order := []string{"PLAIN", "LOGIN", "CRAM-MD5"}
 	if !c.verified {

@@ -94,7 +94,8 @@ func (r reply) rate() bool {
 	if r.code < 400 || r.code > 499 || r.enhanced[1] == 2 || greylisted.MatchString(r.text()) { // x.2.x is about the recipient's mailbox
 		return false
 	}
-	return rateWords.MatchString(r.text()) || r.code == 450 && r.enhanced == [3]int{4, 7, 1} || r.code == 421 && r.enhanced == [3]int{4, 7, 0}
+	return rateWords.MatchString(r.text()) || r.code == 450 && r.enhanced == [3]int{4, 7, 1} || r.code == 421 &&
+		r.enhanced == [3]int{4, 7, 0}
 }
 
 var waitWords = regexp.MustCompile(`(?i)\b(?:after|in|wait)\s+(\d{1,5})\s*(s|sec|secs|second|seconds|m|min|mins|minute|minutes)\b`)

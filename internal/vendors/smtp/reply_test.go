@@ -20,7 +20,8 @@ func read(t *testing.T, text string) reply {
 
 func TestReadReply(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, reply{code: 250, enhanced: [3]int{2, 1, 5}, lines: []string{"2.1.5 Ok"}}, read(t, "250 2.1.5 Ok\r\n"))
+	require.Equal(t, reply{code: 250, enhanced: [3]int{2, 1, 5}, lines: []string{"2.1.5 Ok"}},
+		read(t, "250 2.1.5 Ok\r\n"))
 	require.Equal(t, reply{code: 250, lines: []string{"one", "two", ""}}, read(t, "250-one\r\n250-two\r\n250\r\n"))
 	require.Equal(t, reply{code: 354, lines: []string{"go"}}, read(t, "354 go\n"))
 	for _, text := range []string{
@@ -41,22 +42,24 @@ func TestOutcomeOfEachReply(t *testing.T) {
 		after   time.Duration
 		gone    bool
 	}{
-		"421 4.7.0 try later":                                    {outcome: messages.OutcomeThrottled},
-		"421 4.3.2 shutting down":                                {outcome: messages.OutcomeUnavailable},
-		"421 too many connections":                               {outcome: messages.OutcomeThrottled},
-		"450 4.7.1 Rate limit exceeded, try again in 30 seconds": {outcome: messages.OutcomeThrottled, after: 30 * time.Second},
-		"451 4.7.1 please wait 5 minutes, you send too much":     {outcome: messages.OutcomeThrottled, after: 5 * time.Minute},
-		"450 4.2.0 mailbox busy":                                 {outcome: messages.OutcomeUnavailable},
-		"452 4.2.2 over quota exceeded":                          {outcome: messages.OutcomeUnavailable},
-		"451 greylisted":                                         {outcome: messages.OutcomeUnavailable},
-		"550 5.1.1 no such user":                                 {outcome: messages.OutcomeRejected, gone: true},
-		"550 no such user":                                       {outcome: messages.OutcomeRejected, gone: true},
-		"550 5.7.1 spam":                                         {outcome: messages.OutcomeRejected},
-		"552 5.2.2 mailbox full":                                 {outcome: messages.OutcomeRejected},
-		"550 5.2.1 disabled":                                     {outcome: messages.OutcomeRejected, gone: true},
-		"554 rate of spam too high":                              {outcome: messages.OutcomeRejected},
-		"530 5.7.0 authentication required":                      {outcome: messages.OutcomeUnavailable},
-		"535 5.7.8 log-in refused":                               {outcome: messages.OutcomeUnavailable},
+		"421 4.7.0 try later":      {outcome: messages.OutcomeThrottled},
+		"421 4.3.2 shutting down":  {outcome: messages.OutcomeUnavailable},
+		"421 too many connections": {outcome: messages.OutcomeThrottled},
+		"450 4.7.1 Rate limit exceeded, try again in 30 seconds": {outcome: messages.OutcomeThrottled,
+			after: 30 * time.Second},
+		"451 4.7.1 please wait 5 minutes, you send too much": {outcome: messages.OutcomeThrottled,
+			after: 5 * time.Minute},
+		"450 4.2.0 mailbox busy":            {outcome: messages.OutcomeUnavailable},
+		"452 4.2.2 over quota exceeded":     {outcome: messages.OutcomeUnavailable},
+		"451 greylisted":                    {outcome: messages.OutcomeUnavailable},
+		"550 5.1.1 no such user":            {outcome: messages.OutcomeRejected, gone: true},
+		"550 no such user":                  {outcome: messages.OutcomeRejected, gone: true},
+		"550 5.7.1 spam":                    {outcome: messages.OutcomeRejected},
+		"552 5.2.2 mailbox full":            {outcome: messages.OutcomeRejected},
+		"550 5.2.1 disabled":                {outcome: messages.OutcomeRejected, gone: true},
+		"554 rate of spam too high":         {outcome: messages.OutcomeRejected},
+		"530 5.7.0 authentication required": {outcome: messages.OutcomeUnavailable},
+		"535 5.7.8 log-in refused":          {outcome: messages.OutcomeUnavailable},
 	} {
 		got := read(t, text+"\r\n").result("RCPT", true)
 		require.Equal(t, want.outcome, got.Outcome, text)

@@ -102,7 +102,8 @@ func New(cfg Config) (*Vendor, error) {
 	switch cfg.TLS {
 	case Opportunistic, StartTLS, Implicit, None:
 	default:
-		return nil, fault.Invalidf("tls", "smtp: tls is %q, not one of opportunistic, starttls, implicit, none", cfg.TLS)
+		return nil, fault.Invalidf("tls", "smtp: tls is %q, not one of opportunistic, starttls, implicit, none",
+			cfg.TLS)
 	}
 	if cfg.Username != "" && cfg.TLS == None && !cfg.AllowPlainAuth {
 		return nil, fault.Invalidf("tls", "smtp: a log-in without TLS must be allowed explicitly")

@@ -24,7 +24,8 @@ import (
 )
 
 func mail(id messages.ID) messages.Outbound {
-	return messages.Outbound{MessageID: id, Attempt: 1, Mode: users.Email, Destination: "ann@example.com", Subject: "s", Body: "b"}
+	return messages.Outbound{MessageID: id, Attempt: 1, Mode: users.Email, Destination: "ann@example.com",
+		Subject: "s", Body: "b"}
 }
 
 // certificates returns the TLS configuration of a server on 127.0.0.1, and of a client that trusts its certificate.
@@ -42,7 +43,8 @@ func certificates(t *testing.T) (server, client *tls.Config) {
 	require.NoError(t, err)
 	roots := x509.NewCertPool()
 	roots.AddCert(cert)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}}, &tls.Config{RootCAs: roots}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw},
+		PrivateKey: key}}}, &tls.Config{RootCAs: roots}
 }
 
 func TestTLSAndLogIn(t *testing.T) {
@@ -71,27 +73,46 @@ func TestTLSAndLogIn(t *testing.T) {
 		want   messages.Outcome
 		says   string
 	}{
-		"starttls":                     {logIn(), with(smtp.StartTLS, trusting, "secret-password", false), messages.OutcomeSent, ""},
-		"starttls is the default":      {logIn(), with("", trusting, "secret-password", false), messages.OutcomeSent, ""},
-		"PLAIN":                        {logIn("PLAIN"), with("", trusting, "secret-password", false), messages.OutcomeSent, ""},
-		"LOGIN":                        {logIn("LOGIN"), with("", trusting, "secret-password", false), messages.OutcomeSent, ""},
-		"CRAM-MD5":                     {logIn("CRAM-MD5"), with("", trusting, "secret-password", false), messages.OutcomeSent, ""},
-		"implicit":                     {implicit, with(smtp.Implicit, trusting, "secret-password", false), messages.OutcomeSent, ""},
-		"opportunistic":                {pretend.SMTPConfig{TLS: server}, with("", strict, "", false), messages.OutcomeSent, ""},
-		"opportunistic, verified":      {logIn(), with(smtp.Opportunistic, trusting, "secret-password", false), messages.OutcomeSent, ""},
-		"CRAM-MD5 without TLS":         {cram, with(smtp.None, nil, "secret-password", true), messages.OutcomeSent, ""},
-		"wrong password":               {logIn(), with("", trusting, "wrong-password", false), messages.OutcomeUnavailable, "log-in"},
-		"wrong password by LOGIN":      {logIn("LOGIN"), with("", trusting, "wrong-password", false), messages.OutcomeUnavailable, "log-in"},
-		"wrong password by CRAM-MD5":   {logIn("CRAM-MD5"), with("", trusting, "wrong-password", false), messages.OutcomeUnavailable, "log-in"},
-		"no password":                  {logIn(), with("", trusting, "", false), messages.OutcomeUnavailable, "Authentication required"},
-		"unknown mechanism":            {logIn("XOAUTH2"), with("", trusting, "secret-password", false), messages.OutcomeUnavailable, "offers none"},
-		"bad certificate":              {logIn(), with(smtp.StartTLS, strict, "secret-password", false), messages.OutcomeUnavailable, "TLS"},
-		"bad certificate, implicit":    {implicit, with(smtp.Implicit, strict, "secret-password", false), messages.OutcomeUnavailable, "TLS"},
-		"starttls not offered":         {bare, with(smtp.StartTLS, trusting, "secret-password", false), messages.OutcomeUnavailable, "STARTTLS"},
-		"no log-in without TLS":        {bare, with(smtp.Opportunistic, trusting, "secret-password", false), messages.OutcomeUnavailable, "no log-in"},
-		"no log-in to an impostor":     {logIn(), with(smtp.Opportunistic, strict, "secret-password", false), messages.OutcomeUnavailable, "no log-in"},
+		"starttls": {logIn(), with(smtp.StartTLS, trusting, "secret-password", false),
+			messages.OutcomeSent, ""},
+		"starttls is the default": {logIn(), with("", trusting, "secret-password", false), messages.OutcomeSent,
+			""},
+		"PLAIN": {logIn("PLAIN"), with("", trusting, "secret-password", false),
+			messages.OutcomeSent, ""},
+		"LOGIN": {logIn("LOGIN"), with("", trusting, "secret-password", false),
+			messages.OutcomeSent, ""},
+		"CRAM-MD5": {logIn("CRAM-MD5"), with("", trusting, "secret-password", false),
+			messages.OutcomeSent, ""},
+		"implicit": {implicit, with(smtp.Implicit, trusting, "secret-password", false),
+			messages.OutcomeSent, ""},
+		"opportunistic": {pretend.SMTPConfig{TLS: server}, with("", strict, "", false),
+			messages.OutcomeSent, ""},
+		"opportunistic, verified": {logIn(), with(smtp.Opportunistic, trusting, "secret-password", false),
+			messages.OutcomeSent, ""},
+		"CRAM-MD5 without TLS": {cram, with(smtp.None, nil, "secret-password", true), messages.OutcomeSent, ""},
+		"wrong password": {logIn(), with("", trusting, "wrong-password", false),
+			messages.OutcomeUnavailable, "log-in"},
+		"wrong password by LOGIN": {logIn("LOGIN"), with("", trusting, "wrong-password", false),
+			messages.OutcomeUnavailable, "log-in"},
+		"wrong password by CRAM-MD5": {logIn("CRAM-MD5"), with("", trusting, "wrong-password", false),
+			messages.OutcomeUnavailable, "log-in"},
+		"no password": {logIn(), with("", trusting, "", false), messages.OutcomeUnavailable,
+			"Authentication required"},
+		"unknown mechanism": {logIn("XOAUTH2"), with("", trusting, "secret-password", false),
+			messages.OutcomeUnavailable, "offers none"},
+		"bad certificate": {logIn(), with(smtp.StartTLS, strict, "secret-password", false),
+			messages.OutcomeUnavailable, "TLS"},
+		"bad certificate, implicit": {implicit, with(smtp.Implicit, strict, "secret-password", false),
+			messages.OutcomeUnavailable, "TLS"},
+		"starttls not offered": {bare, with(smtp.StartTLS, trusting, "secret-password", false),
+			messages.OutcomeUnavailable, "STARTTLS"},
+		"no log-in without TLS": {bare, with(smtp.Opportunistic, trusting, "secret-password", false),
+			messages.OutcomeUnavailable, "no log-in"},
+		"no log-in to an impostor": {logIn(), with(smtp.Opportunistic, strict, "secret-password", false),
+			messages.OutcomeUnavailable, "no log-in"},
 		"log-in allowed in plain text": {bare, with(smtp.None, nil, "secret-password", true), messages.OutcomeSent, ""},
-		"TLS to a plain server":        {bare, with(smtp.Implicit, trusting, "secret-password", false), messages.OutcomeUnavailable, "TLS"},
+		"TLS to a plain server": {bare, with(smtp.Implicit, trusting, "secret-password", false),
+			messages.OutcomeUnavailable, "TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +224,8 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SMTPConfig{From: []string{"iris@example.com"}}, smtp.Config{})
 	m := messages.Outbound{
-		MessageID: 4711, Attempt: 1, Destination: "Ann Lopes <ann@example.com>", Subject: "4711 Plätze frei: " + strings.Repeat("lang ", 40), Body: "Zeile 1\nZeile 2 äöü\n.\n..",
+		MessageID: 4711, Attempt: 1, Destination: "Ann Lopes <ann@example.com>", Subject: "4711 Plätze frei: " +
+			strings.Repeat("lang ", 40), Body: "Zeile 1\nZeile 2 äöü\n.\n..",
 		EmailHTML: "<p>äöü</p>", Application: "demo", Plan: "demo-plan", Priority: users.High, IncidentID: 17, ThreadKey: "17/ann", IdempotencyKey: "k1",
 	}
 	send := func(m messages.Outbound) pretend.Entry {

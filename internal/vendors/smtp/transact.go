@@ -51,7 +51,8 @@ func (c *conn) transact(env *envelope) (messages.Result, condition) {
 		state = broken // the server closes
 	}
 	if rep.ok() {
-		return messages.Result{Outcome: messages.OutcomeSent, Detail: vendors.Clean(rep.String()), VendorMessageID: env.id}, state
+		return messages.Result{Outcome: messages.OutcomeSent, Detail: vendors.Clean(rep.String()),
+			VendorMessageID: env.id}, state
 	}
 	if rep.code < 400 {
 		return vendors.Unknown("an answer that cannot be read: %s", rep), broken

@@ -32,7 +32,8 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			vendortest.Run(t, vendortest.Suite{
 				New: rig, Mode: mode, Destination: func(vendortest.Rig) string { return "+12025550123" },
-				Malformed: []string{"ann", "+12", "+1202555012345678", "ann@example.com"}, RetryAfter: true, LongestBody: twilio.MaxSMS,
+				Malformed: []string{"ann", "+12", "+1202555012345678",
+					"ann@example.com"}, RetryAfter: true, LongestBody: twilio.MaxSMS,
 			})
 		})
 	}

@@ -1,6 +1,6 @@
 // Package twilio sends texts and calls through Twilio's HTTP API, and reads Twilio's requests: signed status callbacks,
-// replies and pressed keys. Package vendoraccounts builds it, delivery calls it, and package answers reads callbacks with
-// it. It does not retry; failures are messages.Results.
+// replies and pressed keys. Package vendoraccounts builds it, delivery calls it, and package answers reads callbacks
+// with it. It does not retry; failures are messages.Results.
 //
 // Twilio has no idempotency keys. A repeated message is recognised by the message id, which is in the URL of the status
 // callback and in the URL of a call's text.
@@ -81,7 +81,8 @@ func New(cfg Config) (*Vendor, error) {
 		Identity: id,
 		cfg:      cfg,
 		base:     cfg.APIURL + "/2010-04-01/Accounts/" + url.PathEscape(cfg.AccountSID),
-		client:   vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, MaxConns: id.Connections() * len(cfg.Modes)}),
+		client: vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout,
+			MaxConns: id.Connections() * len(cfg.Modes)}),
 	}, nil
 }
 
@@ -109,7 +110,8 @@ func (c Config) validate(id vendors.Identity) error {
 	}
 	for app, number := range c.ApplicationFrom {
 		if !users.IsE164(number) {
-			return fault.Invalidf("application_from", "twilio: the number of application %s must be written like +15551234567", app)
+			return fault.Invalidf("application_from",
+				"twilio: the number of application %s must be written like +15551234567", app)
 		}
 	}
 	if err := id.CheckURL("api_url", c.APIURL); err != nil {
@@ -125,7 +127,8 @@ func (c Config) validate(id vendors.Identity) error {
 		case m != users.SMS && m != users.Call:
 			return fault.Invalidf("modes", "twilio: mode %q is neither sms nor call", m)
 		case m == users.Call && c.PublicURL == "":
-			return fault.Invalidf("public_url", "twilio: calls need the public URL, from which Twilio fetches their text")
+			return fault.Invalidf("public_url",
+				"twilio: calls need the public URL, from which Twilio fetches their text")
 		}
 	}
 	return nil
@@ -137,8 +140,8 @@ func (v *Vendor) Close() { v.client.Close() }
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.base) }
 
-// Check asks Twilio whether it takes the credentials, by the newest message of the account. It sends nothing. A key without the right to
-// read messages is taken too.
+// Check asks Twilio whether it takes the credentials, by the newest message of the account. It sends nothing. A key
+// without the right to read messages is taken too.
 func (v *Vendor) Check(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+"/Messages.json?PageSize=1", http.NoBody)
 	if err != nil {
@@ -219,7 +222,8 @@ func (v *Vendor) call(to string, m messages.Outbound) url.Values {
 
 func (v *Vendor) statusURL(m messages.Outbound) string {
 	q := url.Values{
-		"message_id": {strconv.FormatInt(int64(m.MessageID), 10)}, "attempt": {strconv.Itoa(m.Attempt)}, "source": {m.Application},
+		"message_id": {strconv.FormatInt(int64(m.MessageID),
+			10)}, "attempt": {strconv.Itoa(m.Attempt)}, "source": {m.Application},
 	}
 	if m.IncidentID != 0 {
 		q.Set("incident_id", strconv.FormatInt(int64(m.IncidentID), 10))
@@ -284,7 +288,8 @@ func (v *Vendor) post(ctx context.Context, path string, form url.Values) message
 		}
 		status, _ := a.Status.(string)
 		return messages.Result{
-			Outcome: messages.OutcomeSent, Detail: vendors.Clean(status, secrets...), VendorMessageID: vendors.Token(a.SID),
+			Outcome: messages.OutcomeSent, Detail: vendors.Clean(status,
+				secrets...), VendorMessageID: vendors.Token(a.SID),
 		}
 	}
 	if parseErr != nil || a.Code == "" {

@@ -16,7 +16,8 @@ import (
 
 func TestNumbersAreNotRepaired(t *testing.T) {
 	t.Parallel()
-	v, err := twilio.New(twilio.Config{AccountSID: "AC1", AuthToken: "t", From: "+15005550006", APIURL: "http://127.0.0.1:1"})
+	v, err := twilio.New(twilio.Config{AccountSID: "AC1", AuthToken: "t", From: "+15005550006",
+		APIURL: "http://127.0.0.1:1"})
 	require.NoError(t, err)
 	for _, to := range []string{"", "202-555-0123", "2025550123", "+44 (0)20 7946 0958", "0041446681800", "+02025550123", "tel:+12025550123", "+1202555012\n3"} {
 		r := v.Send(t.Context(), messages.Outbound{MessageID: 1, Mode: users.SMS, Destination: to, Body: "x"})
@@ -34,7 +35,8 @@ func TestValidSignature(t *testing.T) {
 	}
 	require.True(t, twilio.ValidSignature([]string{"12345"}, full, form, signature))
 	require.True(t, twilio.ValidSignature([]string{"other", "12345"}, full, form, signature))
-	require.True(t, twilio.ValidSignature([]string{"12345"}, "https://mycompany.com:443/myapp.php?foo=1&bar=2", form, signature))
+	require.True(t, twilio.ValidSignature([]string{"12345"}, "https://mycompany.com:443/myapp.php?foo=1&bar=2", form,
+		signature))
 	altered := url.Values{}
 	for k, v := range form {
 		altered[k] = v
@@ -46,10 +48,11 @@ func TestValidSignature(t *testing.T) {
 		"empty token": twilio.ValidSignature([]string{""}, full, form, signature),
 		"altered":     twilio.ValidSignature([]string{"12345"}, full, altered, signature),
 		"other url":   twilio.ValidSignature([]string{"12345"}, full+"&x=1", form, signature),
-		"other port":  twilio.ValidSignature([]string{"12345"}, "https://mycompany.com:8443/myapp.php?foo=1&bar=2", form, signature),
-		"none":        twilio.ValidSignature([]string{"12345"}, full, form, ""),
-		"garbage":     twilio.ValidSignature([]string{"12345"}, full, form, "!!!"),
-		"no form":     twilio.ValidSignature([]string{"12345"}, full, nil, signature),
+		"other port": twilio.ValidSignature([]string{"12345"}, "https://mycompany.com:8443/myapp.php?foo=1&bar=2",
+			form, signature),
+		"none":    twilio.ValidSignature([]string{"12345"}, full, form, ""),
+		"garbage": twilio.ValidSignature([]string{"12345"}, full, form, "!!!"),
+		"no form": twilio.ValidSignature([]string{"12345"}, full, nil, signature),
 	} {
 		require.False(t, got, name)
 	}
@@ -76,14 +79,22 @@ func TestParseReceipt(t *testing.T) {
 		return twilio.ParseReceipt(form)
 	}
 	for body, want := range map[string]messages.Receipt{
-		"MessageSid=SM1&MessageStatus=delivered":                       {VendorMessageID: "SM1", Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true},
-		"SmsSid=SM1&SmsStatus=sent":                                    {VendorMessageID: "SM1", Status: "sent", Outcome: messages.OutcomeSent},
-		"CallSid=CA1&CallStatus=completed":                             {VendorMessageID: "CA1", Status: "completed", Outcome: messages.OutcomeSent, Delivered: true},
-		"CallSid=CA1&CallStatus=completed&AnsweredBy=human":            {VendorMessageID: "CA1", Status: "completed", Outcome: messages.OutcomeSent, Delivered: true},
-		"CallSid=CA1&CallStatus=completed&AnsweredBy=machine_start":    {VendorMessageID: "CA1", Status: "completed", Outcome: messages.OutcomeUnavailable, Detail: "answered by machine_start"},
-		"CallSid=CA1&CallStatus=completed&AnsweredBy=machine_end_beep": {VendorMessageID: "CA1", Status: "completed", Outcome: messages.OutcomeUnavailable, Detail: "answered by machine_end_beep"},
-		"CallSid=CA1&CallStatus=no-answer":                             {VendorMessageID: "CA1", Status: "no-answer", Outcome: messages.OutcomeUnavailable},
-		"MessageSid=SM1&MessageStatus=failed":                          {VendorMessageID: "SM1", Status: "failed", Outcome: messages.OutcomeRejected},
+		"MessageSid=SM1&MessageStatus=delivered": {VendorMessageID: "SM1", Status: "delivered",
+			Outcome: messages.OutcomeSent, Delivered: true},
+		"SmsSid=SM1&SmsStatus=sent": {VendorMessageID: "SM1", Status: "sent",
+			Outcome: messages.OutcomeSent},
+		"CallSid=CA1&CallStatus=completed": {VendorMessageID: "CA1", Status: "completed",
+			Outcome: messages.OutcomeSent, Delivered: true},
+		"CallSid=CA1&CallStatus=completed&AnsweredBy=human": {VendorMessageID: "CA1", Status: "completed",
+			Outcome: messages.OutcomeSent, Delivered: true},
+		"CallSid=CA1&CallStatus=completed&AnsweredBy=machine_start": {VendorMessageID: "CA1", Status: "completed",
+			Outcome: messages.OutcomeUnavailable, Detail: "answered by machine_start"},
+		"CallSid=CA1&CallStatus=completed&AnsweredBy=machine_end_beep": {VendorMessageID: "CA1", Status: "completed",
+			Outcome: messages.OutcomeUnavailable, Detail: "answered by machine_end_beep"},
+		"CallSid=CA1&CallStatus=no-answer": {VendorMessageID: "CA1", Status: "no-answer",
+			Outcome: messages.OutcomeUnavailable},
+		"MessageSid=SM1&MessageStatus=failed": {VendorMessageID: "SM1", Status: "failed",
+			Outcome: messages.OutcomeRejected},
 		"MessageSid=SM1&MessageStatus=undelivered&ErrorCode=30005": {
 			VendorMessageID: "SM1", Status: "undelivered", Outcome: messages.OutcomeRejected, Detail: "error 30005",
 		},
@@ -127,7 +138,8 @@ func TestNewRejectsInvalidConfig(t *testing.T) {
 	v, err = twilio.New(good)
 	require.NoError(t, err)
 	require.Equal(t, []users.Mode{users.SMS}, v.Modes(), "without a public URL nobody could fetch a call's words")
-	require.Equal(t, messages.OutcomeRejected, v.Send(t.Context(), messages.Outbound{Mode: users.Call, Destination: "+12025550123"}).Outcome)
+	require.Equal(t, messages.OutcomeRejected, v.Send(t.Context(),
+		messages.Outbound{Mode: users.Call, Destination: "+12025550123"}).Outcome)
 }
 
 func TestOutcomeOfEachErrorCode(t *testing.T) {
@@ -138,12 +150,16 @@ func TestOutcomeOfEachErrorCode(t *testing.T) {
 		outcome messages.Outcome
 		gone    bool
 	}{
-		"21211": {messages.OutcomeRejected, true}, "21610": {messages.OutcomeRejected, true}, "21614": {messages.OutcomeRejected, true},
-		"21408": {messages.OutcomeRejected, false}, "20429": {messages.OutcomeThrottled, false}, "21611": {messages.OutcomeThrottled, false},
-		"20003": {messages.OutcomeUnavailable, false}, "21606": {messages.OutcomeUnavailable, false}, "99999": {messages.OutcomeRejected, false},
+		"21211": {messages.OutcomeRejected, true}, "21610": {messages.OutcomeRejected,
+			true}, "21614": {messages.OutcomeRejected, true},
+		"21408": {messages.OutcomeRejected, false}, "20429": {messages.OutcomeThrottled,
+			false}, "21611": {messages.OutcomeThrottled, false},
+		"20003": {messages.OutcomeUnavailable, false}, "21606": {messages.OutcomeUnavailable,
+			false}, "99999": {messages.OutcomeRejected, false},
 	} {
 		p.Behave(pretend.Behaviour{Do: pretend.Reject, Code: code, Text: "about +12025550123"})
-		res := r.Vendor.Send(t.Context(), messages.Outbound{MessageID: 1, Mode: users.SMS, Destination: "+12025550123", Body: "x"})
+		res := r.Vendor.Send(t.Context(), messages.Outbound{MessageID: 1, Mode: users.SMS, Destination: "+12025550123",
+			Body: "x"})
 		require.Equal(t, want.outcome, res.Outcome, code)
 		require.Equal(t, want.gone, res.DestinationGone, code)
 		require.Contains(t, res.Detail, code)
@@ -153,7 +169,8 @@ func TestOutcomeOfEachErrorCode(t *testing.T) {
 
 func TestMisconfiguredAccountIsUnavailable(t *testing.T) {
 	t.Parallel()
-	p := pretend.NewTwilio(pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "right", From: []string{"+12025550199"}}, nil)
+	p := pretend.NewTwilio(pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "right", From: []string{"+12025550199"}},
+		nil)
 	require.NoError(t, p.Start())
 	defer p.Close()
 	for name, cfg := range map[string]twilio.Config{
@@ -164,7 +181,8 @@ func TestMisconfiguredAccountIsUnavailable(t *testing.T) {
 		cfg.APIURL = p.URL()
 		v, err := twilio.New(cfg)
 		require.NoError(t, err)
-		r := v.Send(t.Context(), messages.Outbound{MessageID: 1, Mode: users.SMS, Destination: "+12025550123", Body: "x"})
+		r := v.Send(t.Context(), messages.Outbound{MessageID: 1, Mode: users.SMS, Destination: "+12025550123",
+			Body: "x"})
 		require.Equal(t, messages.OutcomeUnavailable, r.Outcome, "%s: %s", name, r.Detail)
 		require.NotContains(t, r.Detail, "wrong-token")
 		v.Close()
@@ -188,7 +206,8 @@ func TestRequestParameters(t *testing.T) {
 	}
 	e := send(m)
 	require.Equal(t, "Disk full "+ack, e.Body, "the renderer made the whole text")
-	require.Equal(t, "https://iris.example/api/v0/twilio/status?attempt=2&incident_id=17&message_id=4711&source=demo", e.StatusCallback)
+	require.Equal(t, "https://iris.example/api/v0/twilio/status?attempt=2&incident_id=17&message_id=4711&source=demo",
+		e.StatusCallback)
 
 	m.Body = strings.Repeat("ä", 3000) + " " + ack
 	e = send(m)
@@ -223,9 +242,11 @@ func TestMessagingServiceAndKey(t *testing.T) {
 
 func TestApplicationsWithTheirOwnSenderNumbers(t *testing.T) {
 	t.Parallel()
-	p := pretend.NewTwilio(pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "token", From: []string{"+15005550001", "+15005550002", "+15005550003"}}, nil)
+	p := pretend.NewTwilio(pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "token",
+		From: []string{"+15005550001", "+15005550002", "+15005550003"}}, nil)
 	require.NoError(t, p.Start())
-	cfg := twilio.Config{AccountSID: "AC1", AuthToken: "token", From: "+15005550001", CallFrom: "+15005550002", APIURL: p.URL(),
+	cfg := twilio.Config{AccountSID: "AC1", AuthToken: "token", From: "+15005550001", CallFrom: "+15005550002",
+		APIURL:    p.URL(),
 		PublicURL: "https://iris.example", ApplicationFrom: map[string]string{"Demo": "+15005550003"}}
 	v, err := twilio.New(cfg)
 	require.NoError(t, err)
@@ -235,7 +256,8 @@ func TestApplicationsWithTheirOwnSenderNumbers(t *testing.T) {
 		mode users.Mode
 		from string
 	}{{"demo", users.SMS, "+15005550003"}, {"demo", users.Call, "+15005550003"}, {"other", users.SMS, "+15005550001"}, {"other", users.Call, "+15005550002"}} {
-		res := v.Send(t.Context(), messages.Outbound{MessageID: 1, Attempt: 1, Mode: c.mode, Destination: "+15005550006", Body: "b", Application: c.app})
+		res := v.Send(t.Context(), messages.Outbound{MessageID: 1, Attempt: 1, Mode: c.mode,
+			Destination: "+15005550006", Body: "b", Application: c.app})
 		require.Equal(t, messages.OutcomeSent, res.Outcome, res.Detail)
 		all := p.Log().Accepted()
 		require.Equal(t, c.from, all[len(all)-1].From)

@@ -27,6 +27,7 @@ func TestConformance(t *testing.T) {
 	vendortest.Run(t, vendortest.Suite{
 		New: rig, Mode: users.Webhook,
 		Destination: func(r vendortest.Rig) string { return r.Backend.(*pretend.Webhook).URL() + "/hook?a=1" },
-		Malformed:   []string{"ftp://example.com/", "example.com", "https://", "http://[::1", "javascript:alert(1)"}, RetryAfter: true,
+		Malformed: []string{"ftp://example.com/", "example.com", "https://", "http://[::1",
+			"javascript:alert(1)"}, RetryAfter: true,
 	})
 }

@@ -69,7 +69,8 @@ func New(cfg Config) (*Vendor, error) {
 	if len(cfg.Secrets) == 0 {
 		return nil, fault.Invalidf("secrets", "webhook: at least one signing secret is needed")
 	}
-	v := &Vendor{Identity: vendors.NewIdentity("webhook", cfg.Account, vendors.Connections(cfg.MaxConns), users.Webhook), cfg: cfg}
+	v := &Vendor{Identity: vendors.NewIdentity("webhook", cfg.Account, vendors.Connections(cfg.MaxConns),
+		users.Webhook), cfg: cfg}
 	for _, s := range cfg.Secrets {
 		key, err := Key(s)
 		if err != nil {
@@ -147,7 +148,8 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	switch {
 	case resp.StatusCode >= 200 && resp.StatusCode < 300:
 		return messages.Result{
-			Outcome: messages.OutcomeSent, Detail: "status " + strconv.Itoa(resp.StatusCode), VendorMessageID: req.Header.Get("Webhook-Id"),
+			Outcome: messages.OutcomeSent, Detail: "status " +
+				strconv.Itoa(resp.StatusCode), VendorMessageID: req.Header.Get("Webhook-Id"),
 		}
 	case resp.StatusCode == http.StatusGone:
 		return vendors.Gone("status 410: the receiver is gone")

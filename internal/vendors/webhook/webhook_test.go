@@ -69,7 +69,8 @@ func TestRetryInDoubtSendsTheSameID(t *testing.T) {
 	r := rig(t)
 	p := r.Backend.(*pretend.Webhook)
 	send := func(key string, attempt int) string {
-		return r.Vendor.Send(t.Context(), messages.Outbound{MessageID: 1, Attempt: attempt, IdempotencyKey: key, Destination: p.URL()}).VendorMessageID
+		return r.Vendor.Send(t.Context(), messages.Outbound{MessageID: 1, Attempt: attempt, IdempotencyKey: key,
+			Destination: p.URL()}).VendorMessageID
 	}
 	require.Equal(t, send("1-a", 1), send("1-a", 2))
 	require.NotEqual(t, send("1-a", 1), send("1-b", 2))
@@ -84,7 +85,8 @@ func TestOutcomeOfEachStatusCode(t *testing.T) {
 		outcome messages.Outcome
 		gone    bool
 	}{
-		404: {messages.OutcomeRejected, false}, 410: {messages.OutcomeRejected, true}, 422: {messages.OutcomeRejected, false},
+		404: {messages.OutcomeRejected, false}, 410: {messages.OutcomeRejected, true}, 422: {messages.OutcomeRejected,
+			false},
 		500: {messages.OutcomeUnavailable, false}, 502: {messages.OutcomeUnknown, false},
 	} {
 		p.Behave(pretend.Behaviour{Do: pretend.Reject, Status: status})

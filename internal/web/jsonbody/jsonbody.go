@@ -1,5 +1,5 @@
-// Package jsonbody reads the JSON bodies of requests, for every edge. The faults of its getters name the field, and have the title
-// that the clients of a route expect.
+// Package jsonbody reads the JSON bodies of requests, for every edge. The faults of its getters name the field, and
+// have the title that the clients of a route expect.
 package jsonbody
 
 import (
@@ -20,7 +20,8 @@ import (
 type Object struct {
 	Members map[string]json.RawMessage
 	Title   string // of the faults; "" = none
-	// Where is the end of the text of each fault. It names the place of the object in the body, such as " in step 2"; "" = the body.
+	// Where is the end of the text of each fault. It names the place of the object in the body, such as " in step 2";
+	// "" = the body.
 	Where string
 	Raw   json.RawMessage
 	Place string // the place of the object in the body, such as steps[0][1]; "" = the body
@@ -99,7 +100,8 @@ func (b Object) Fault(name, format string, args ...any) error {
 
 // Missing returns the fault of an absent required field.
 func (b Object) Missing(name string) error {
-	return &fault.Error{Kind: fault.Invalid, Field: b.field(name), Message: "Missing field", Detail: `"` + name + `" is required`}
+	return &fault.Error{Kind: fault.Invalid, Field: b.field(name), Message: "Missing field", Detail: `"` + name +
+		`" is required`}
 }
 
 // Text returns a string; "" for null or a missing key.
@@ -145,7 +147,8 @@ func (b Object) Flag(name string) (value, ok bool, err error) {
 	return false, false, b.Fault(name, "%s must be boolean", name)
 }
 
-// Number returns a whole number. It rounds fractions and accepts strings of digits. ok is false for null and a missing key.
+// Number returns a whole number. It rounds fractions and accepts strings of digits. ok is false for null and a missing
+// key.
 func (b Object) Number(name string) (value int64, ok bool, err error) {
 	if !b.Given(name) {
 		return 0, false, nil
@@ -199,7 +202,8 @@ func unquoted(raw json.RawMessage) (string, bool) {
 	return strings.TrimSpace(s), err == nil
 }
 
-// LastSecond is the last second that requests may name: the end of the year 9999. Larger numbers are usually milliseconds.
+// LastSecond is the last second that requests may name: the end of the year 9999. Larger numbers are usually
+// milliseconds.
 const LastSecond = 253402300799
 
 // Time returns an instant from Unix seconds. ok is false for null and a missing key.
@@ -223,7 +227,8 @@ func (b Object) RequiredTime(name string) (time.Time, error) {
 	return t, err
 }
 
-// Next reads a field unless err has the fault of an earlier field. So a handler reads several fields and checks err once.
+// Next reads a field unless err has the fault of an earlier field. So a handler reads several fields and checks err
+// once.
 func Next[T any](err *error, read func(name string) (T, error), name string) (value T) {
 	if *err == nil {
 		value, *err = read(name)

@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// At reads an object inside a body. Members that are not in known are an Invalid fault. place is the place of the object, such as
-// steps[0][1]; faults name it.
+// At reads an object inside a body. Members that are not in known are an Invalid fault. place is the place of the
+// object, such as steps[0][1]; faults name it.
 func At(place string, raw json.RawMessage, known ...string) (Object, error) {
 	b := Object{Raw: raw, Place: place}
 	if json.Unmarshal(raw, &b.Members) != nil || b.Members == nil {
@@ -32,8 +32,8 @@ func (b Object) Member(name string, known ...string) (o Object, ok bool, err err
 	return o, err == nil, err
 }
 
-// List returns the elements of a list. More than most elements are an Invalid fault. The places of the elements are place[0] and
-// so on.
+// List returns the elements of a list. More than most elements are an Invalid fault. The places of the elements are
+// place[0] and so on.
 func List(place string, raw json.RawMessage, most int) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	if json.Unmarshal(raw, &out) != nil || out == nil {

@@ -1,5 +1,5 @@
-// Package listing reads and answers the lists of /v1. `limit` and `cursor` in the query select a page. The answer has the items and
-// the cursor of the next page.
+// Package listing reads and answers the lists of /v1. `limit` and `cursor` in the query select a page. The answer has
+// the items and the cursor of the next page.
 package listing
 
 import (
@@ -172,9 +172,11 @@ type List[T any] struct {
 	Show  func(T) any
 	Place func(T) filters.Place
 	Texts []string // parameters that are equality conditions
-	// Endless: the list can have so many rows that a search for a rare condition stops after about a second, see filters.Reader.Search.
+	// Endless: the list can have so many rows that a search for a rare condition stops after about a second, see
+	// filters.Reader.Search.
 	Endless bool
-	// Indexed: most conditions of an Endless list have an index, so one statement without a period is tried first, see filters.Reader.Find.
+	// Indexed: most conditions of an Endless list have an index, so one statement without a period is tried first, see
+	// filters.Reader.Find.
 	Indexed bool
 	// Further reads further parameters, which More names; nil = there are none.
 	More    []string
@@ -191,8 +193,9 @@ type (
 // exported is how many rows an export reads at once.
 const exported = 1000
 
-// Export answers with all matching rows as JSON lines, newest first, as a file of that name. It holds few rows in memory. If it fails after the
-// first ones, the connection breaks off, so that the caller does not take a part for the whole.
+// Export answers with all matching rows as JSON lines, newest first, as a file of that name. It holds few rows in
+// memory. If it fails after the first ones, the connection breaks off, so that the caller does not take a part for the
+// whole.
 func (l List[T]) Export(w http.ResponseWriter, r *http.Request, name string) error {
 	if r.URL.Query().Has("limit") || r.URL.Query().Has("cursor") {
 		return fault.Invalidf("limit", "an export has all rows: it takes no limit and no cursor")
@@ -285,7 +288,8 @@ func (l List[T]) answer(w http.ResponseWriter, r *http.Request, q Query, query f
 // AfterName returns the key after which a page of a list in the order of keys begins; "" = the first page.
 func (q Query) AfterName() string { return q.cursor }
 
-// AnswerFrom answers with a page of a list in the order of keys. found has one row more than the page if there is a next page.
+// AnswerFrom answers with a page of a list in the order of keys. found has one row more than the page if there is a
+// next page.
 func AnswerFrom[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, key func(T) string) error {
 	next := ""
 	if len(found) > q.Size {
@@ -300,7 +304,8 @@ func AnswerNamed[T any](w http.ResponseWriter, q Query, all []T, show func(T) an
 	start := 0
 	if q.cursor != "" {
 		var there bool
-		start, there = slices.BinarySearchFunc(all, q.cursor, func(item T, cursor string) int { return strings.Compare(key(item), cursor) })
+		start, there = slices.BinarySearchFunc(all, q.cursor,
+			func(item T, cursor string) int { return strings.Compare(key(item), cursor) })
 		if there {
 			start++
 		}

@@ -23,16 +23,19 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 		return d, fmt.Errorf("describe the types of operations: %w", err)
 	}
 	for _, doc := range a.docs {
-		op := openapi.Operation{Name: doc.Name, Method: strings.ToLower(doc.Method), Path: doc.Path, Summary: doc.Summary, Note: doc.Note,
+		op := openapi.Operation{Name: doc.Name, Method: strings.ToLower(doc.Method), Path: doc.Path,
+			Summary: doc.Summary, Note: doc.Note,
 			Access: accesses[doc.Needs], Rule: string(doc.Rule), Errors: doc.Errors, Answer: map[int]string{doc.Status: "empty"}}
 		for _, action := range doc.Audit {
 			op.Audit = append(op.Audit, string(action))
 		}
 		item := a.huma.OpenAPI().Paths[doc.Path]
-		known := map[string]*huma.Operation{"get": item.Get, "post": item.Post, "put": item.Put, "patch": item.Patch, "delete": item.Delete}[op.Method]
+		known := map[string]*huma.Operation{"get": item.Get, "post": item.Post, "put": item.Put, "patch": item.Patch,
+			"delete": item.Delete}[op.Method]
 		for _, p := range known.Parameters {
 			if p.In == "query" {
-				op.Query = append(op.Query, openapi.Parameter{Name: p.Name, About: p.Description, Schema: schema(p.Schema)})
+				op.Query = append(op.Query, openapi.Parameter{Name: p.Name, About: p.Description,
+					Schema: schema(p.Schema)})
 			}
 		}
 		if known.RequestBody != nil {
@@ -47,7 +50,8 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 }
 
 // accesses has the access rule of each role.
-var accesses = map[operation.Role]string{operation.Nobody: "public", operation.Reader: "any", operation.Member: "user", operation.Admin: "admin"}
+var accesses = map[operation.Role]string{operation.Nobody: "public", operation.Reader: "any", operation.Member: "user",
+	operation.Admin: "admin"}
 
 // name returns the name of the schema of a body.
 func name(content map[string]*huma.MediaType) string {

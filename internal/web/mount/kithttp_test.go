@@ -53,16 +53,22 @@ type filter struct {
 
 // server serves three operations. The caller is a member.
 func server() http.Handler {
-	a := mount.New(func(context.Context) operation.Actor { return operation.Actor{Name: "ann", Role: operation.Member} })
-	mount.Mount(a, operation.Define[content, thing](operation.Doc{Name: "thing.create", Method: http.MethodPost, Path: "/v1/things", Needs: operation.Member}).
+	a := mount.New(func(context.Context) operation.Actor {
+		return operation.Actor{Name: "ann",
+			Role: operation.Member}
+	})
+	mount.Mount(a, operation.Define[content, thing](operation.Doc{Name: "thing.create", Method: http.MethodPost,
+		Path: "/v1/things", Needs: operation.Member}).
 		By(func(_ context.Context, by operation.Actor, c content) (thing, error) {
 			return thing{7, c.Name + " <" + by.Name + ">", ""}, nil
 		}))
-	mount.Mount(a, operation.Define[filter, operation.Page[thing]](operation.Doc{Name: "thing.list", Method: http.MethodGet, Path: "/v1/things", Needs: operation.Reader}).
+	mount.Mount(a, operation.Define[filter, operation.Page[thing]](operation.Doc{Name: "thing.list",
+		Method: http.MethodGet, Path: "/v1/things", Needs: operation.Reader}).
 		By(func(_ context.Context, _ operation.Actor, f filter) (operation.Page[thing], error) {
 			return operation.PageOf(f.Paging, []thing{{ID: 2}, {ID: 1}}, func(t thing) int64 { return t.ID }), nil
 		}))
-	mount.Mount(a, operation.Define[one, operation.None](operation.Doc{Name: "thing.delete", Method: http.MethodDelete, Path: "/v1/things/{thing}", Needs: operation.Member}).
+	mount.Mount(a, operation.Define[one, operation.None](operation.Doc{Name: "thing.delete", Method: http.MethodDelete,
+		Path: "/v1/things/{thing}", Needs: operation.Member}).
 		By(func(_ context.Context, _ operation.Actor, o one) (out operation.None, err error) {
 			switch o.ID {
 			case 0:
@@ -90,21 +96,30 @@ func TestRequestsAndAnswers(t *testing.T) {
 		want               string
 	}{
 		{"POST", "/v1/things", `{"name": "it"}`, 201, `{"id":7,"name":"it <ann>","note":null}`},
-		{"POST", "/v1/things", `{"name": "longer", "steps": [{"wait": 1}, {"wait": 0}], "secret": "s3cr3t"}`, 400, problem("Bad Request", `"status":400,"detail":"name must have at most 5 characters","field":"name",
+		{"POST", "/v1/things", `{"name": "longer", "steps": [{"wait": 1}, {"wait": 0}], "secret": "s3cr3t"}`, 400,
+			problem("Bad Request", `"status":400,"detail":"name must have at most 5 characters","field":"name",
 			"errors":[{"pointer":"#/name","detail":"name must have at most 5 characters"},{"pointer":"#/steps/1/wait","detail":"steps[1].wait must be at least 1"},{"pointer":"#/secret","detail":"secret is not known here"}]`)},
-		{"POST", "/v1/things", `{"name": "bad", "steps": [{"wait": 1}]}`, 400, problem("Bad Request", `"status":400,"detail":"name is taken","field":"name",
+		{"POST", "/v1/things", `{"name": "bad", "steps": [{"wait": 1}]}`, 400,
+			problem("Bad Request", `"status":400,"detail":"name is taken","field":"name",
 			"errors":[{"pointer":"#/name","detail":"name is taken"},{"pointer":"#/steps/0/wait","detail":"wait is too short"}]`)},
-		{"POST", "/v1/things", `{"name": 5}`, 400, problem("Bad Request", `"status":400,"detail":"name must be a string","field":"name","errors":[{"pointer":"#/name","detail":"name must be a string"}]`)},
-		{"POST", "/v1/things", `{}`, 400, problem("Bad Request", `"status":400,"detail":"name is missing","field":"name","errors":[{"pointer":"#/name","detail":"name is missing"}]`)},
+		{"POST", "/v1/things", `{"name": 5}`, 400, problem("Bad Request",
+			`"status":400,"detail":"name must be a string","field":"name","errors":[{"pointer":"#/name","detail":"name must be a string"}]`)},
+		{"POST", "/v1/things", `{}`, 400, problem("Bad Request",
+			`"status":400,"detail":"name is missing","field":"name","errors":[{"pointer":"#/name","detail":"name is missing"}]`)},
 		{"POST", "/v1/things", `[]`, 400, problem("Bad Request", `"status":400,"detail":"the body must be an object"`)},
-		{"POST", "/v1/things", `{"name"`, 400, problem("Bad Request", `"status":400,"detail":"Invalid json in post body"`)},
+		{"POST", "/v1/things", `{"name"`, 400, problem("Bad Request",
+			`"status":400,"detail":"Invalid json in post body"`)},
 		{"POST", "/v1/things", ``, 400, problem("Bad Request", `"status":400,"detail":"Invalid json in post body"`)},
 		{"GET", "/v1/things?limit=1", "", 200, `{"items":[{"id":2,"name":"","note":null}],"next":"Mg"}`},
-		{"GET", "/v1/things?limit=0&over=perhaps", "", 400, problem("Bad Request", `"status":400,"detail":"limit must be at least 1","field":"limit",
+		{"GET", "/v1/things?limit=0&over=perhaps", "", 400, problem("Bad Request",
+			`"status":400,"detail":"limit must be at least 1","field":"limit",
 			"errors":[{"parameter":"limit","detail":"limit must be at least 1"},{"parameter":"over","detail":"over must be true or false"}]`)},
-		{"GET", "/v1/things?limit=1&limit=2", "", 400, problem("Bad Request", `"status":400,"detail":"limit is given more than once","field":"limit","errors":[{"parameter":"limit","detail":"limit is given more than once"}]`)},
-		{"GET", "/v1/things?past=true", "", 400, problem("Bad Request", `"status":400,"detail":"there is no parameter \"past\"","field":"past","errors":[{"parameter":"past","detail":"there is no parameter \"past\""}]`)},
-		{"GET", "/v1/things?cursor=%00", "", 400, problem("Bad Request", `"status":400,"detail":"cursor must be UTF-8 text without NUL characters","field":"cursor",
+		{"GET", "/v1/things?limit=1&limit=2", "", 400, problem("Bad Request",
+			`"status":400,"detail":"limit is given more than once","field":"limit","errors":[{"parameter":"limit","detail":"limit is given more than once"}]`)},
+		{"GET", "/v1/things?past=true", "", 400, problem("Bad Request",
+			`"status":400,"detail":"there is no parameter \"past\"","field":"past","errors":[{"parameter":"past","detail":"there is no parameter \"past\""}]`)},
+		{"GET", "/v1/things?cursor=%00", "", 400, problem("Bad Request",
+			`"status":400,"detail":"cursor must be UTF-8 text without NUL characters","field":"cursor",
 			"errors":[{"parameter":"cursor","detail":"cursor must be UTF-8 text without NUL characters"}]`)},
 		{"DELETE", "/v1/things/1", "", 204, ""},
 		{"DELETE", "/v1/things/x", "", 404, problem("Not Found", `"status":404,"detail":"there is no such thing"`)},
@@ -136,7 +151,8 @@ func BenchmarkCreate(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		rec := httptest.NewRecorder()
-		s.ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/v1/things", strings.NewReader(`{"name": "it", "steps": [{"wait": 1}]}`)))
+		s.ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/v1/things",
+			strings.NewReader(`{"name": "it", "steps": [{"wait": 1}]}`)))
 		require.Equal(b, http.StatusCreated, rec.Code)
 	}
 }

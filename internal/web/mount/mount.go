@@ -70,7 +70,8 @@ func schemaName(t reflect.Type, hint string) string {
 // Routes returns the routes of the operations.
 func (a *API) Routes() []routing.Route { return a.routes }
 
-// Outputs may have what belongs into headers: an address (Location, of a 201), the tag of their state (ETag), and warnings.
+// Outputs may have what belongs into headers: an address (Location, of a 201), the tag of their state (ETag), and
+// warnings.
 type (
 	located interface{ Location() string }
 	tagged  interface{ Tag() string }
@@ -96,7 +97,8 @@ func Mount[In, Out any](a *API, o operation.Op[In, Out]) {
 
 func register[Input, In, Out any](a *API, o operation.Op[In, Out], read func(*Input) In) {
 	a.docs = append(a.docs, o.Doc)
-	about := huma.Operation{OperationID: o.Name, Method: o.Method, Path: o.Path, DefaultStatus: o.Status, Metadata: map[string]any{"doc": o.Doc}}
+	about := huma.Operation{OperationID: o.Name, Method: o.Method, Path: o.Path, DefaultStatus: o.Status,
+		Metadata: map[string]any{"doc": o.Doc}}
 	if operation.IsNone(reflect.TypeFor[Out]()) {
 		huma.Register(a.huma, about, func(ctx context.Context, in *Input) (*struct{}, error) {
 			_, err := o.Do(operation.Validated(ctx), a.who(ctx), read(in))
@@ -251,7 +253,8 @@ type status struct{ error }
 // GetStatus implements huma.StatusError.
 func (status) GetStatus() int { return http.StatusInternalServerError }
 
-// huma hands over its errors instead of writing them. The function that makes them is a variable of huma, which all APIs share.
+// huma hands over its errors instead of writing them. The function that makes them is a variable of huma, which all
+// APIs share.
 var _ = func() struct{} {
 	huma.NewErrorWithContext = func(c huma.Context, code int, text string, errs ...error) huma.StatusError {
 		err := refusal(code, text, errs)

@@ -50,7 +50,8 @@ type object = map[string]any
 
 // read merges the spec files.
 func read() (spec, error) {
-	all := spec{Schemas: map[string]map[string]any{}, Parameters: map[string]map[string]any{}, Paths: map[string]map[string]operation{}}
+	all := spec{Schemas: map[string]map[string]any{}, Parameters: map[string]map[string]any{},
+		Paths: map[string]map[string]operation{}}
 	names, err := fs.Glob(files, "spec/*.yaml")
 	if err != nil {
 		return all, fmt.Errorf("list the API's description: %w", err)
@@ -150,11 +151,15 @@ func securitySchemes() object {
 			"type": "apiKey", "in": "header", "name": "Authorization",
 			"description": "`hmac APPLICATION:DIGEST`, where DIGEST is the URL-safe base64 of HMAC-SHA512 over `WINDOW METHOD PATH BODY` and WINDOW is the Unix time divided by 5. With X-IRIS-USERNAME, ` USERNAME` is appended to the text.",
 		},
-		"session":     object{"type": "apiKey", "in": "cookie", "name": "iris-auth", "description": "The cookie that the log-in sets."},
-		"personal":    object{"type": "http", "scheme": "bearer", "description": "A personal token with the scope that the request needs."},
-		"webhook":     object{"type": "apiKey", "in": "query", "name": "key", "description": "The application's key, beside the parameter `application`."},
+		"session": object{"type": "apiKey", "in": "cookie", "name": "iris-auth",
+			"description": "The cookie that the log-in sets."},
+		"personal": object{"type": "http", "scheme": "bearer",
+			"description": "A personal token with the scope that the request needs."},
+		"webhook": object{"type": "apiKey", "in": "query", "name": "key",
+			"description": "The application's key, beside the parameter `application`."},
 		"integration": object{"type": "http", "scheme": "bearer", "description": "A token of an integration."},
-		"vendor":      object{"type": "apiKey", "in": "header", "name": "X-Signature", "description": "The vendor's own signature: X-Twilio-Signature, or X-Slack-Signature with X-Slack-Request-Timestamp."},
+		"vendor": object{"type": "apiKey", "in": "header", "name": "X-Signature",
+			"description": "The vendor's own signature: X-Twilio-Signature, or X-Slack-Signature with X-Slack-Request-Timestamp."},
 	}
 }
 
@@ -264,7 +269,8 @@ func (s spec) requestBody(short string) (object, error) {
 }
 
 // bodies has the media types of bodies that are not JSON.
-var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar", "twiml": "application/xml", "bytes": "application/octet-stream",
+var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar",
+	"twiml": "application/xml", "bytes": "application/octet-stream",
 	"jsonl": "application/jsonl", "csv": "text/csv"}
 
 func (s spec) responses(method, path string, op operation) (object, error) {
@@ -303,7 +309,8 @@ func (s spec) responses(method, path string, op operation) (object, error) {
 	return out, nil
 }
 
-// refusals returns the statuses of errors: those that the operation names, and those that follow from its access and path.
+// refusals returns the statuses of errors: those that the operation names, and those that follow from its access and
+// path.
 func (s spec) refusals(method, path string, op operation) []int {
 	all := slices.Clone(op.Errors)
 	switch op.Access {
@@ -332,7 +339,8 @@ func refusal(path string, status int, failure, access string) object {
 	answer := object{"description": http.StatusText(status)}
 	switch {
 	case failure != "" && bodies[failure] == "": // a schema
-		answer["content"] = object{"application/json": object{"schema": object{"$ref": "#/components/schemas/" + failure}}}
+		answer["content"] = object{"application/json": object{"schema": object{"$ref": "#/components/schemas/" +
+			failure}}}
 	case failure != "":
 		answer["content"] = object{bodies[failure]: object{"schema": object{"type": "string"}}}
 	case access == "session":
@@ -348,7 +356,8 @@ func refusal(path string, status int, failure, access string) object {
 	return answer
 }
 
-// accesses returns the credentials of each access rule. Several entries are alternatives; an empty one needs no credentials.
+// accesses returns the credentials of each access rule. Several entries are alternatives; an empty one needs no
+// credentials.
 var accesses = func() map[string][]any {
 	app, session, none := object{"application": []any{}}, object{"session": []any{}}, object{}
 	known := []any{app, session, object{"personal": []any{}}}

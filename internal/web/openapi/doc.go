@@ -1,6 +1,7 @@
-// Package openapi describes all routes of iris-api. spec/*.yaml has one entry for each operation; this package expands them to
-// an OpenAPI 3.1 document, which iris-api serves as /openapi.json and as a page. A test in internal/program/apiserver compares it with the
-// router, and the contract suite (test/contract) compares every answer with it.
+// Package openapi describes all routes of iris-api. spec/*.yaml has one entry for each operation; this package expands
+// them to an OpenAPI 3.1 document, which iris-api serves as /openapi.json and as a page. A test in
+// internal/program/apiserver compares it with the router, and the contract suite (test/contract) compares every answer
+// with it.
 //
 // A spec file has the keys tags, schemas, parameters and paths. An operation has:
 //
@@ -15,8 +16,8 @@
 //	errors      statuses of errors besides those that follow from access, path and body (refusals)
 //	deprecated  true: the operation works, and note names the newer form
 //
-// A schema in short form is the name of an entry under schemas, a primitive (string, integer, number, boolean, object, null, any),
-// flag (0 or 1), time (Unix seconds), "[X]" for an array, "<X>" for a list of /v1 that is never long ({items: "[X]", next: "null"}),
-// "{X}" for an object with free keys, or alternatives such as "X|null". Bodies may also be text, html, calendar, twiml, jsonl, csv or
-// bytes; the body of an answer may be empty.
+// A schema in short form is the name of an entry under schemas, a primitive (string, integer, number, boolean, object,
+// null, any), flag (0 or 1), time (Unix seconds), "[X]" for an array, "<X>" for a list of /v1 that is never long
+// ({items: "[X]", next: "null"}), "{X}" for an object with free keys, or alternatives such as "X|null". Bodies may also
+// be text, html, calendar, twiml, jsonl, csv or bytes; the body of an answer may be empty.
 package openapi

@@ -17,7 +17,8 @@ type Docs struct {
 	queries        map[string][]string // by method and path: the names of the parameters of the query
 }
 
-// New compiles the description of the files and of typed operations. asset finds the address of a static file of the web pages.
+// New compiles the description of the files and of typed operations. asset finds the address of a static file of the
+// web pages.
 func New(version string, asset func(name string) string, t Typed) (*Docs, error) {
 	s, err := read()
 	if err == nil {
@@ -39,7 +40,8 @@ func New(version string, asset func(name string) string, t Typed) (*Docs, error)
 		return nil, fmt.Errorf("write the page of the API: %w", err)
 	}
 	sum := sha256.Sum256(raw)
-	return &Docs{document: raw, page: page.Bytes(), tag: `"` + hex.EncodeToString(sum[:8]) + `"`, queries: s.queries()}, nil
+	return &Docs{document: raw, page: page.Bytes(), tag: `"` + hex.EncodeToString(sum[:8]) + `"`,
+		queries: s.queries()}, nil
 }
 
 // Query returns the names of the query parameters of an operation. described is false if there is no such operation.
@@ -70,7 +72,8 @@ func (d *Docs) JSON(w http.ResponseWriter, r *http.Request) {
 
 // Page answers GET /docs.
 func (d *Docs) Page(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'")
 	d.answer(w, r, "text/html; charset=utf-8", d.page)
 }
 

@@ -68,7 +68,8 @@ func newPage(s spec, version string, asset func(string) string) page {
 	at := map[string]int{}
 	for i, t := range s.Tags {
 		at[t.Name] = i
-		p.Sections = append(p.Sections, section{Name: t.Name, ID: strings.ReplaceAll(t.Name, " ", "-"), About: t.Description})
+		p.Sections = append(p.Sections, section{Name: t.Name, ID: strings.ReplaceAll(t.Name, " ", "-"),
+			About: t.Description})
 	}
 	for _, route := range slices.Sorted(maps.Keys(s.Paths)) {
 		for _, method := range []string{"get", "post", "put", "patch", "delete"} {

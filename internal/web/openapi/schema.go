@@ -39,7 +39,8 @@ func (s spec) schema(short string) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		return object{"type": "object", "properties": object{"items": items, "next": object{"type": "null"}}, "required": []any{"items", "next"},
+		return object{"type": "object", "properties": object{"items": items, "next": object{"type": "null"}},
+			"required":             []any{"items", "next"},
 			"additionalProperties": false}, nil
 	case strings.HasPrefix(short, "{") && strings.HasSuffix(short, "}"):
 		values, err := s.schema(short[1 : len(short)-1])
@@ -73,9 +74,9 @@ func outside(text string, sep rune) []string {
 	return append(parts, text[from:])
 }
 
-// expand returns the JSON Schema of a schema in a spec file. Its keys schema, items and additionalProperties may be short forms.
-// "fields" maps names to short forms or schemas; a name with "?" at its end is optional. The object has no other fields unless it has
-// "open: true".
+// expand returns the JSON Schema of a schema in a spec file. Its keys schema, items and additionalProperties may be
+// short forms. "fields" maps names to short forms or schemas; a name with "?" at its end is optional. The object has no
+// other fields unless it has "open: true".
 func (s spec) expand(written map[string]any) (object, error) {
 	out := object{}
 	for key, value := range written {
@@ -138,7 +139,8 @@ func (s spec) fields(written map[string]any) (properties object, required []any,
 	return properties, required, nil
 }
 
-// field expands a schema of a spec file. If it has a short form under "schema", the other keys are added to that schema.
+// field expands a schema of a spec file. If it has a short form under "schema", the other keys are added to that
+// schema.
 func (s spec) field(written map[string]any) (object, error) {
 	out, err := s.expand(written)
 	if err != nil {

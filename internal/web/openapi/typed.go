@@ -34,10 +34,12 @@ func (s spec) add(t Typed) error {
 		return err
 	}
 	for _, o := range t.Operations {
-		op := operation{Name: o.Name, Tag: "resources", Summary: o.Summary, Note: o.Note, Access: o.Access, Rule: o.Rule, Audit: o.Audit, Body: o.Body, OK: o.Answer, Errors: o.Errors}
+		op := operation{Name: o.Name, Tag: "resources", Summary: o.Summary, Note: o.Note, Access: o.Access,
+			Rule: o.Rule, Audit: o.Audit, Body: o.Body, OK: o.Answer, Errors: o.Errors}
 		for _, p := range o.Query {
 			key := o.Method + " " + o.Path + " " + p.Name
-			s.Parameters[key] = map[string]any{"name": p.Name, "in": "query", "description": p.About, "schema": p.Schema}
+			s.Parameters[key] = map[string]any{"name": p.Name, "in": "query", "description": p.About,
+				"schema": p.Schema}
 			op.Query = append(op.Query, key)
 		}
 		if s.Paths[o.Path] == nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// API calls the JSON APIs of this server in the process, as the reader of a page (docs/adr/0065). The APIs decide what is valid and who may do
-// it, and they write the audit log, so a page has no rules of its own. An error is the fault of the API, with the field that is wrong.
+// API calls the JSON APIs of this server in the process, as the reader of a page (docs/adr/0065). The APIs decide what
+// is valid and who may do it, and they write the audit log, so a page has no rules of its own. An error is the fault of
+// the API, with the field that is wrong.
 type API struct {
 	handler http.Handler
 	r       *http.Request
@@ -67,13 +68,15 @@ func Query(path string, pairs ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// IfMatch returns an API whose calls change an object only in the state that etag names; another state is a Stale fault.
+// IfMatch returns an API whose calls change an object only in the state that etag names; another state is a Stale
+// fault.
 func (a API) IfMatch(etag string) API {
 	a.match = etag
 	return a
 }
 
-// New returns an API whose PUTs only create: if there is an object with the name already, they change nothing and return a Stale fault.
+// New returns an API whose PUTs only create: if there is an object with the name already, they change nothing and
+// return a Stale fault.
 func (a API) New() API {
 	a.create = true
 	return a
@@ -91,7 +94,8 @@ func (a API) Read(path string, out any) (etag string, err error) {
 	return h.Get("ETag"), err
 }
 
-// Send sends a request with in as JSON and decodes the answer into out. nil = no body, or an answer that is not decoded.
+// Send sends a request with in as JSON and decodes the answer into out. nil = no body, or an answer that is not
+// decoded.
 func (a API) Send(method, path string, in, out any) error {
 	_, err := a.call(method, path, in, out)
 	return err
@@ -123,7 +127,8 @@ func (a API) call(method, path string, in, out any) (http.Header, error) {
 		}
 	}
 	var refusal error
-	ctx := wire.WithRefusal(context.WithValue(a.r.Context(), chi.RouteCtxKey, nil), &refusal) // the router of the APIs begins anew
+	ctx := wire.WithRefusal(context.WithValue(a.r.Context(), chi.RouteCtxKey, nil),
+		&refusal) // the router of the APIs begins anew
 	r, err := http.NewRequestWithContext(ctx, method, path, &body)
 	if err != nil {
 		return nil, err
@@ -188,8 +193,8 @@ func (f Refusal) At(field string) string {
 	return ""
 }
 
-// Tag returns the ETag for a refused form. It is now, the ETag that was just read, if the form was refused because of another person's change,
-// so that the person can compare and save again. Otherwise it is sent, the ETag of the form.
+// Tag returns the ETag for a refused form. It is now, the ETag that was just read, if the form was refused because of
+// another person's change, so that the person can compare and save again. Otherwise it is sent, the ETag of the form.
 func (f Refusal) Tag(sent, now string) string {
 	if f.Status == http.StatusPreconditionFailed {
 		return now
@@ -197,7 +202,8 @@ func (f Refusal) Tag(sent, now string) string {
 	return sent
 }
 
-// Refused returns what a form shows about err. If the person cannot correct the error, Refused has answered the request and returns false.
+// Refused returns what a form shows about err. If the person cannot correct the error, Refused has answered the request
+// and returns false.
 func (p *Pages) Refused(rw http.ResponseWriter, r *http.Request, err error) (Refusal, bool) {
 	switch kind := fault.KindOf(err); kind {
 	case fault.Invalid, fault.Conflict, fault.Mismatch, fault.Stale, fault.TooLarge, fault.Forbidden, fault.Throttled, fault.NotFound:

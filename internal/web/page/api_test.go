@@ -40,7 +40,8 @@ func TestAPICallsHandlersInTheProcess(t *testing.T) {
 	api := (&Pages{apis: mux, Sessions: sessions}).API(r.WithContext(ctx))
 
 	var out int
-	require.NoError(t, api.IfMatch(`"7"`).Send(http.MethodPut, Path("/v1/plans/%s", "db/on call"), map[string]int{"wait": 4}, &out))
+	require.NoError(t, api.IfMatch(`"7"`).Send(http.MethodPut, Path("/v1/plans/%s", "db/on call"),
+		map[string]int{"wait": 4}, &out))
 	require.Equal(t, 5, out)
 	require.Equal(t, "iris-auth=secret", asked.cookie)
 	require.Equal(t, `"7"`, asked.match)
@@ -49,7 +50,8 @@ func TestAPICallsHandlersInTheProcess(t *testing.T) {
 	err = api.Get("/v1/wrong", &out)
 	require.Equal(t, fault.Invalid, fault.KindOf(err))
 	require.Equal(t, "steps[0].wait", fault.FieldOf(err))
-	require.Equal(t, fault.NotFound, fault.KindOf(api.Get("/v0/gone", &out)), "Iris's body of a 404 is empty, but the fault is not lost")
+	require.Equal(t, fault.NotFound, fault.KindOf(api.Get("/v0/gone", &out)),
+		"Iris's body of a 404 is empty, but the fault is not lost")
 	require.NoError(t, api.Get("/v1/empty", &out))
 	require.ErrorContains(t, api.Get("/v1/odd", &out), "status 418")
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/tdewolff/minify/v2/js"
 )
 
-// moduleDirs hold the scripts that import each other by their plain names. The addresses of a folder contain the hash of all its files, so
-// that no build step has to rewrite an import.
+// moduleDirs hold the scripts that import each other by their plain names. The addresses of a folder contain the hash
+// of all its files, so that no build step has to rewrite an import.
 var moduleDirs = [...]string{"oncall", "console"}
 
 type asset struct {
@@ -33,8 +33,8 @@ type asset struct {
 	brotli, gzip func() []byte // the compressed body; nil = it is too small or compressed already
 }
 
-// assets serves files under addresses that contain their hash, so that browsers may cache them for ever. Each file is minified and compressed
-// once, when it is first requested.
+// assets serves files under addresses that contain their hash, so that browsers may cache them for ever. Each file is
+// minified and compressed once, when it is first requested.
 type assets map[string]asset
 
 // readAssets reads the folder "static" of files.
@@ -83,7 +83,8 @@ const smallest = 512
 
 // newAsset returns a file. minified: comments and blanks are left out of scripts and styles.
 func newAsset(source []byte, ext string, minified bool) asset {
-	a := asset{body: func() []byte { return source }, contentType: cmp.Or(mime.TypeByExtension(ext), "text/plain; charset=utf-8")} // licences have an ending of their own
+	a := asset{body: func() []byte { return source }, contentType: cmp.Or(mime.TypeByExtension(ext),
+		"text/plain; charset=utf-8")} // licences have an ending of their own
 	if minify := minifiers[ext]; minify != nil && minified {
 		a.body = sync.OnceValue(func() []byte {
 			var b bytes.Buffer
@@ -95,7 +96,10 @@ func newAsset(source []byte, ext string, minified bool) asset {
 	}
 	if len(source) >= smallest && ext != ".png" {
 		a.brotli = sync.OnceValue(func() []byte {
-			return compressed(a.body(), func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotli.BestCompression) })
+			return compressed(a.body(), func(w io.Writer) io.WriteCloser {
+				return brotli.NewWriterLevel(w,
+					brotli.BestCompression)
+			})
 		})
 		a.gzip = sync.OnceValue(func() []byte {
 			return compressed(a.body(), func(w io.Writer) io.WriteCloser {
@@ -160,7 +164,8 @@ func (a assets) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	http.ServeContent(rw, r, "", time.Time{}, bytes.NewReader(f.body()))
 }
 
-// coded returns the smallest form of a file that the client accepts; "" = only the plain one. A coding with q=0 is refused (RFC 9110, 12.5.3).
+// coded returns the smallest form of a file that the client accepts; "" = only the plain one. A coding with q=0 is
+// refused (RFC 9110, 12.5.3).
 func (a asset) coded(accepted string) (coding string, body []byte) {
 	accepts := map[string]bool{}
 	for _, part := range strings.Split(accepted, ",") {

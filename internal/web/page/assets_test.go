@@ -18,7 +18,9 @@ func TestAssetsAreCompressed(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a{color:red}", 100)
 	p := &Pages{}
-	require.NoError(t, p.readAssets(fstest.MapFS{"static/a.css": {Data: []byte("/* The rules. */\n" + strings.ReplaceAll(text, "{", " { "))}, "static/small.css": {Data: []byte("a{}")}, "static/oncall/m.js": {}, "static/console/m.js": {}}))
+	require.NoError(t, p.readAssets(fstest.MapFS{"static/a.css": {Data: []byte("/* The rules. */\n" +
+		strings.ReplaceAll(text, "{", " { "))}, "static/small.css": {Data: []byte("a{}")}, "static/oncall/m.js": {},
+		"static/console/m.js": {}}))
 	get := func(name, accept string, header ...string) *http.Response {
 		r := httptest.NewRequest(http.MethodGet, p.Asset(name), nil)
 		r.Header.Set("Accept-Encoding", accept)

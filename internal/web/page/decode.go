@@ -25,12 +25,13 @@ const (
 // fieldName is a name that Decode reads. The library panics at unbalanced brackets and at indexes that are no int.
 var fieldName = regexp.MustCompile(`^[\w.-]{1,100}(\[(\d{1,4}|[A-Za-z_][\w-]{0,60})\](\.[\w-]{1,100})?){0,3}$`)
 
-// Decode reads the form of r into the input of an operation. The name of a field is that of the JSON member: a member of an object is
-// settings.title, an entry of a list rules[0].mode, one of a map contacts[email]. Fields that In lacks are ignored. Empty fields are as if they
-// were not there. Spaces around a value are removed.
+// Decode reads the form of r into the input of an operation. The name of a field is that of the JSON member: a member
+// of an object is settings.title, an entry of a list rules[0].mode, one of a map contacts[email]. Fields that In lacks
+// are ignored. Empty fields are as if they were not there. Spaces around a value are removed.
 //
-// A field of a number whose name ends in _seconds takes a period such as 1h30m. A time is that of an input of type datetime-local, in the zone of
-// the reader. A list of texts takes several fields of one name, and fields with several texts: one a line, or separated by commas.
+// A field of a number whose name ends in _seconds takes a period such as 1h30m. A time is that of an input of type
+// datetime-local, in the zone of the reader. A list of texts takes several fields of one name, and fields with several
+// texts: one a line, or separated by commas.
 //
 // A form that cannot be read is an Invalid fault that names all wrong fields. What could be read is returned with it.
 func Decode[In any](r *http.Request) (in In, err error) { return DecodeIn[In](r, Zone(r)) }

@@ -53,8 +53,10 @@ func decoded(form url.Values) (visit, error) {
 
 func TestAFormIsDecodedIntoTheInputOfAnOperation(t *testing.T) {
 	t.Parallel()
-	in, err := decoded(url.Values{"name": {" ann "}, "team": {"db"}, "days": {"3"}, "floor": {"2"}, "rate": {"1.5"}, "late": {"on"}, "wait_seconds": {"1h 30m"},
-		"from": {"2026-07-01T22:00"}, "guests": {"bob, eve\r\n\r\nkim", "lea", ""}, "id": {"7", "9", ""}, "contacts[email]": {"a@b"}, "contacts[sms]": {""},
+	in, err := decoded(url.Values{"name": {" ann "}, "team": {"db"}, "days": {"3"}, "floor": {"2"}, "rate": {"1.5"},
+		"late": {"on"}, "wait_seconds": {"1h 30m"},
+		"from": {"2026-07-01T22:00"}, "guests": {"bob, eve\r\n\r\nkim", "lea", ""}, "id": {"7", "9",
+			""}, "contacts[email]": {"a@b"}, "contacts[sms]": {""},
 		"settings.title": {"{{ x }}"}, "rules[0].mode": {"call"}, "rules[1].steps[0].delay_seconds": {"2m"}, "unknown": {"x"}, "do": {"save"}})
 	require.NoError(t, err)
 	require.Equal(t, "ann", in.Name)
@@ -72,7 +74,8 @@ func TestAFormIsDecodedIntoTheInputOfAnOperation(t *testing.T) {
 	require.Equal(t, "call", in.Rules[0].Mode)
 	require.EqualValues(t, 120, in.Rules[1].Steps[0].Delay)
 
-	in, err = decoded(url.Values{"days": {""}, "from": {" "}, "rate": {""}, "IfMatch": {"*"}, "name": {"first", "second"}})
+	in, err = decoded(url.Values{"days": {""}, "from": {" "}, "rate": {""}, "IfMatch": {"*"},
+		"name": {"first", "second"}})
 	require.NoError(t, err)
 	require.Nil(t, in.Days, "an empty field is not given")
 	require.True(t, in.From.IsZero())
@@ -82,7 +85,8 @@ func TestAFormIsDecodedIntoTheInputOfAnOperation(t *testing.T) {
 
 func TestAllWrongFieldsOfAFormAreNamed(t *testing.T) {
 	t.Parallel()
-	in, err := decoded(url.Values{"name": {"ann"}, "days": {"many"}, "floor": {"-1"}, "rate": {"x"}, "late": {"perhaps"}, "wait_seconds": {"soon"}, "from": {"noon"}, "id": {"7", "x"},
+	in, err := decoded(url.Values{"name": {"ann"}, "days": {"many"}, "floor": {"-1"}, "rate": {"x"},
+		"late": {"perhaps"}, "wait_seconds": {"soon"}, "from": {"noon"}, "id": {"7", "x"},
 		"rules[0].steps[0].delay_seconds": {"never"}})
 	require.True(t, fault.Is(err, fault.Invalid))
 	require.Equal(t, "ann", in.Name, "the others are read")
@@ -92,7 +96,8 @@ func TestAllWrongFieldsOfAFormAreNamed(t *testing.T) {
 	for _, other := range f.Others {
 		found[other.Name] = other.Message
 	}
-	require.Equal(t, map[string]string{"days": "days must be a whole number", "floor": "floor must be a whole number, 0 or more", "rate": "rate must be a number",
+	require.Equal(t, map[string]string{"days": "days must be a whole number",
+		"floor": "floor must be a whole number, 0 or more", "rate": "rate must be a number",
 		"late": "late must be true or false", "wait_seconds": `"soon" is no period: write one such as 30s, 5m or 1h30m`, "from": "from must be a time such as 2026-01-31T22:00",
 		"id": "id must be a whole number", "rules[0].steps[0].delay_seconds": `"never" is no period: write one such as 30s, 5m or 1h30m`}, found)
 	refusal := Refusal{Status: 400, Field: f.Field, Text: f.Message, Others: f.Others}

@@ -9,7 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
-// DiffLine is a line of a difference. Kind is same, add, del, or fold: Text then says how many equal lines are left out.
+// DiffLine is a line of a difference. Kind is same, add, del, or fold: Text then says how many equal lines are left
+// out.
 type DiffLine struct{ Kind, Text string }
 
 // diffContext is how many equal lines a difference has around each change.
@@ -18,8 +19,8 @@ const diffContext = 3
 // maxCompared is how many lines of each text are compared one by one. The time grows with their product.
 const maxCompared = 2000
 
-// Diff compares two texts line by line. Equal texts have no difference: nil. If the changed part is too long to compare, all its old lines are
-// removed and all its new lines are added, and the first line says so.
+// Diff compares two texts line by line. Equal texts have no difference: nil. If the changed part is too long to
+// compare, all its old lines are removed and all its new lines are added, and the first line says so.
 func Diff(before, after string) []DiffLine {
 	if before == after {
 		return nil
@@ -47,8 +48,10 @@ func Diff(before, after string) []DiffLine {
 	from, to := max(start-diffContext, 0), max(end-diffContext, 0)
 	rest, length := old[from:len(old)-to], len(now)-to-from
 	if max(len(old), len(now))-start-end > maxCompared {
-		add("fold", []string{fmt.Sprintf("More than %d lines have changed: they are shown as one change.", maxCompared)})
-		groups = [][]difflib.OpCode{{{Tag: 'r', I1: start - from, I2: len(rest) - (end - to), J1: start - from, J2: length - (end - to)}}}
+		add("fold", []string{fmt.Sprintf("More than %d lines have changed: they are shown as one change.",
+			maxCompared)})
+		groups = [][]difflib.OpCode{{{Tag: 'r', I1: start - from, I2: len(rest) - (end - to), J1: start - from,
+			J2: length - (end - to)}}}
 	} else {
 		groups = difflib.NewMatcherWithJunk(rest, now[from:len(now)-to], false, nil).GetGroupedOpCodes(diffContext)
 	}

@@ -27,7 +27,8 @@ func Typed(r *http.Request) url.Values {
 // maxForm is the largest form of a page, in bytes.
 const maxForm = 4 << 20
 
-// readForm reads the form of a request once, within maxForm. It returns an error if the body is incomplete or not a form.
+// readForm reads the form of a request once, within maxForm. It returns an error if the body is incomplete or not a
+// form.
 func readForm(rw http.ResponseWriter, r *http.Request) error {
 	if r.PostForm != nil {
 		return nil
@@ -35,7 +36,8 @@ func readForm(rw http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
 	err := r.ParseForm()
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		return fault.Newf(fault.TooLarge, "The form is larger than %d KB. Nothing was changed: go back and make it shorter", maxForm>>10)
+		return fault.Newf(fault.TooLarge,
+			"The form is larger than %d KB. Nothing was changed: go back and make it shorter", maxForm>>10)
 	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || r.ContentLength != 0 && kind != "application/x-www-form-urlencoded" {
@@ -44,7 +46,8 @@ func readForm(rw http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// ReadForm is a middleware that reads the form of each POST. A form that cannot be read is refused, so that handlers see all its values.
+// ReadForm is a middleware that reads the form of each POST. A form that cannot be read is refused, so that handlers
+// see all its values.
 func (p *Pages) ReadForm(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -72,7 +75,8 @@ func (a Again) Problem(form string) Refusal {
 	return Refusal{}
 }
 
-// Value is the value of a field: the typed value if the form was refused, otherwise the stored one. A zero value becomes "".
+// Value is the value of a field: the typed value if the form was refused, otherwise the stored one. A zero value
+// becomes "".
 func (a Again) Value(form, field string, stored any) string {
 	if a.Problem(form).Text != "" && a.Typed.Has(field) {
 		return a.Typed.Get(field)
@@ -92,8 +96,8 @@ func (p *Pages) Done(rw http.ResponseWriter, r *http.Request, to, text string) {
 	http.Redirect(rw, r, to, http.StatusSeeOther)
 }
 
-// Finish answers a form that err may have refused. A success leads to another page, which shows the text done once. A refusal that the person
-// can correct is shown by again.
+// Finish answers a form that err may have refused. A success leads to another page, which shows the text done once. A
+// refusal that the person can correct is shown by again.
 func (p *Pages) Finish(rw http.ResponseWriter, r *http.Request, done, to string, err error, again func(Refusal)) {
 	if err == nil {
 		p.Done(rw, r, to, done)
@@ -118,8 +122,8 @@ func Fields(form url.Values) []Field {
 	return all
 }
 
-// KeepForm answers a form of somebody whose session has ended: the page keeps what was typed, and the person can send it again after the
-// log-in. It returns false if the request is no form.
+// KeepForm answers a form of somebody whose session has ended: the page keeps what was typed, and the person can send
+// it again after the log-in. It returns false if the request is no form.
 func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || IsRefresh(r) {
 		return false
@@ -130,7 +134,8 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	if err != nil || !offerable(r.PostForm) {
-		p.Problem(rw, r, Frame{Title: "Your session has ended"}, http.StatusUnauthorized, "Nothing was changed. Log in, go back, and send the form again.")
+		p.Problem(rw, r, Frame{Title: "Your session has ended"}, http.StatusUnauthorized,
+			"Nothing was changed. Log in, go back, and send the form again.")
 		return true
 	}
 	p.Render(rw, r, http.StatusUnauthorized, "session-ended", struct {
@@ -144,7 +149,8 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 // ConfirmPassword is the field in which a person confirms the log-in. A kept form does not have it.
 const ConfirmPassword = "confirm_password"
 
-// offerable reports whether a page may keep the values of a form, which it may not if one is a secret. It removes the confirmation of the log-in.
+// offerable reports whether a page may keep the values of a form, which it may not if one is a secret. It removes the
+// confirmation of the log-in.
 func offerable(form url.Values) bool {
 	form.Del(ConfirmPassword)
 	for name := range form {
@@ -166,8 +172,8 @@ type Offer struct {
 	Back    string // address of that link
 }
 
-// offerAgain answers a form that failed for a temporary reason: the page keeps what was typed, and the person sends it again. It returns
-// false if the request is no form, or one that is too large or has a password.
+// offerAgain answers a form that failed for a temporary reason: the page keeps what was typed, and the person sends it
+// again. It returns false if the request is no form, or one that is too large or has a password.
 func (p *Pages) offerAgain(rw http.ResponseWriter, r *http.Request, f Frame, status int, text string) bool {
 	if r.Method != http.MethodPost || IsRefresh(r) || readForm(rw, r) != nil || !offerable(r.PostForm) {
 		return false
@@ -176,7 +182,8 @@ func (p *Pages) offerAgain(rw http.ResponseWriter, r *http.Request, f Frame, sta
 	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host && strings.HasPrefix(from.Path, "/") {
 		back = from.RequestURI()
 	}
-	p.Render(rw, r, status, "confirm", Offer{Frame: f, Problem: text + " What you entered is kept on this page.", Action: r.URL.RequestURI(),
+	p.Render(rw, r, status, "confirm", Offer{Frame: f, Problem: text + " What you entered is kept on this page.",
+		Action: r.URL.RequestURI(),
 		Fields: Fields(r.PostForm), Label: "Send it again", Leave: "Leave it as it is", Back: back})
 	return true
 }

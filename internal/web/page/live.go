@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Live is a part of a page that refreshes itself. The browser opens a stream of events at the address of the page (Stream). If that fails, it
-// requests the address Self again and sends Seen, the hash of the part that it shows.
+// Live is a part of a page that refreshes itself. The browser opens a stream of events at the address of the page
+// (Stream). If that fails, it requests the address Self again and sends Seen, the hash of the part that it shows.
 type Live struct {
 	Self string
 	Seen string
@@ -21,8 +21,8 @@ type Live struct {
 // IsRefresh reports whether the browser asks for a part of a page and not for the page.
 func IsRefresh(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
 
-// Live renders a part that refreshes itself. If the browser asks for this part only, Live has written the answer (204 when
-// nothing changed) and returns false. Otherwise the caller renders the page around the part.
+// Live renders a part that refreshes itself. If the browser asks for this part only, Live has written the answer (204
+// when nothing changed) and returns false. Otherwise the caller renders the page around the part.
 func (p *Pages) Live(rw http.ResponseWriter, r *http.Request, name string, data any) (Live, bool) {
 	body, ok := p.execute(rw, r, name, data)
 	if !ok {
@@ -30,7 +30,8 @@ func (p *Pages) Live(rw http.ResponseWriter, r *http.Request, name string, data 
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(withoutAges(body))
-	l := Live{Self: r.URL.RequestURI(), Seen: fmt.Sprintf("%016x", h.Sum64()), Body: template.HTML(body)} // html/template has escaped it
+	l := Live{Self: r.URL.RequestURI(), Seen: fmt.Sprintf("%016x", h.Sum64()),
+		Body: template.HTML(body)} // html/template has escaped it
 	if s, streamed := r.Context().Value(seenKey{}).(*seen); streamed {
 		s.live, s.person = &l, Reader(r).Name
 		return Live{}, false
@@ -46,8 +47,8 @@ func (p *Pages) Live(rw http.ResponseWriter, r *http.Request, name string, data 
 	return Live{}, false
 }
 
-// withoutAges removes the texts of ages and of times until an instant. The browser updates these itself, so a new age is no reason to send a
-// part again.
+// withoutAges removes the texts of ages and of times until an instant. The browser updates these itself, so a new age
+// is no reason to send a part again.
 func withoutAges(b []byte) []byte {
 	for _, mark := range []string{`data-as="age">`, `data-as="until">`} {
 		var out []byte
@@ -78,9 +79,10 @@ type seen struct {
 	unchanged bool
 }
 
-// Unchanged reports whether a stream has sent the page at this version already. Then the handler must return without reading and rendering the
-// page. A version need not cover rare changes, because Unchanged is false from time to time although the version is the same. A page that is
-// slow to read, or does not depend on Pages.Version, can use a constant version: it is then rendered only at those times.
+// Unchanged reports whether a stream has sent the page at this version already. Then the handler must return without
+// reading and rendering the page. A version need not cover rare changes, because Unchanged is false from time to time
+// although the version is the same. A page that is slow to read, or does not depend on Pages.Version, can use a
+// constant version: it is then rendered only at those times.
 func Unchanged(r *http.Request, version string) bool {
 	s, streamed := r.Context().Value(seenKey{}).(*seen)
 	if !streamed {
@@ -145,8 +147,9 @@ func (p part) since(before part, hash string) update {
 	return u
 }
 
-// view requests the page of a stream as a refresh of the browser does, in the process. So the session, the rights and the page are looked at
-// again each time. version is the version that the stream has sent (Unchanged); "" = always render the page.
+// view requests the page of a stream as a refresh of the browser does, in the process. So the session, the rights and
+// the page are looked at again each time. version is the version that the stream has sent (Unchanged); "" = always
+// render the page.
 func view(r *http.Request, page http.Handler, version string) (seen, *answer) {
 	s := seen{version: version}
 	again := r.Clone(context.WithValue(r.Context(), seenKey{}, &s))

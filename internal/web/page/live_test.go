@@ -19,9 +19,11 @@ func TestOnlyChangedRowsAreSent(t *testing.T) {
 	require.Equal(t, a, before.rows["a"])
 
 	older := `<tr id="b"><td><time data-as="age">9 s</time></td></tr>`
-	require.Equal(t, update{Seen: "x", Order: []string{"c", "a", "b"}, Rows: map[string]string{"c": c}}, split(table(c+a+older)).since(before, "x"), "an age is no change")
+	require.Equal(t, update{Seen: "x", Order: []string{"c", "a", "b"}, Rows: map[string]string{"c": c}},
+		split(table(c+a+older)).since(before, "x"), "an age is no change")
 	changed := split(table(`<tr id="a"><td>3</td></tr>`)).since(before, "y")
-	require.Equal(t, update{Seen: "y", Order: []string{"a"}, Rows: map[string]string{"a": `<tr id="a"><td>3</td></tr>`}}, changed)
+	require.Equal(t, update{Seen: "y", Order: []string{"a"},
+		Rows: map[string]string{"a": `<tr id="a"><td>3</td></tr>`}}, changed)
 
 	whole := before.since(part{}, "z")
 	require.Equal(t, `<table><tbody id="rows"></tbody></table><p>older</p>`, *whole.Frame)

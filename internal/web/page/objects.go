@@ -41,12 +41,13 @@ type Search struct {
 	Mine               bool   // only objects of the reader
 }
 
-// ReadIndex reads the page of a list as the address of r asks: name, a part of the name; team; show, mine or all; cursor. If the address has no
-// parameters, the page shows the objects of the reader, or all if there are none.
+// ReadIndex reads the page of a list as the address of r asks: name, a part of the name; team; show, mine or all;
+// cursor. If the address has no parameters, the page shows the objects of the reader, or all if there are none.
 func ReadIndex[T any](p *Pages, r *http.Request, title, section string, list func(*http.Request, Search) (Listed[T], error)) (v Index[T], err error) {
 	q := r.URL.Query()
 	text := func(name string) string { return strings.TrimSpace(Storable(q.Get(name))) }
-	v = Index[T]{Frame: p.Frame(r, title, section), Search: text("name"), Team: text("team"), Mine: q.Get("show") == "mine" || len(q) == 0}
+	v = Index[T]{Frame: p.Frame(r, title, section), Search: text("name"), Team: text("team"),
+		Mine: q.Get("show") == "mine" || len(q) == 0}
 	read := func() (Listed[T], error) { return list(r, Search{v.Search, v.Team, q.Get("cursor"), v.Mine}) }
 	found, err := read()
 	if err == nil && len(q) == 0 && len(found.Items) == 0 {
@@ -59,7 +60,8 @@ func ReadIndex[T any](p *Pages, r *http.Request, title, section string, list fun
 	here := func(show, cursor string) string {
 		return Query("/"+section, "show", show, "name", v.Search, "team", v.Team, "cursor", cursor)
 	}
-	v.Items, v.Tabs = found.Items, []Tab{{Label: "Mine and my teams'", Href: here("mine", ""), Current: v.Mine}, {Label: "All", Href: here("all", ""), Current: !v.Mine}}
+	v.Items, v.Tabs = found.Items, []Tab{{Label: "Mine and my teams'", Href: here("mine", ""), Current: v.Mine},
+		{Label: "All", Href: here("all", ""), Current: !v.Mine}}
 	if found.Next != "" {
 		v.Next = here(map[bool]string{true: "mine", false: "all"}[v.Mine], found.Next)
 	}
@@ -109,8 +111,8 @@ type versionsView struct {
 	Next     string
 }
 
-// Compare returns the page of the versions of an object, and of the difference of two of them: ?from=NUMBER&to=NUMBER. Without these, the version
-// in the address is compared with the one before.
+// Compare returns the page of the versions of an object, and of the difference of two of them: ?from=NUMBER&to=NUMBER.
+// Without these, the version in the address is compared with the one before.
 func (o Objects[T]) Compare(p *Pages) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -163,11 +165,12 @@ func (a API) Teams() []string {
 	return me.Teams
 }
 
-// Change carries out a form about an object. It returns the message for the next page, and the address of that page; "" = the page of the object.
+// Change carries out a form about an object. It returns the message for the next page, and the address of that page; ""
+// = the page of the object.
 type Change func(r *http.Request, o Version, typed url.Values) (done, to string, err error)
 
-// Submit returns the handler of a form about the object in the address. again shows the page of the object with a refused form, whose name is the
-// last segment of its address.
+// Submit returns the handler of a form about the object in the address. again shows the page of the object with a
+// refused form, whose name is the last segment of its address.
 func (o Objects[T]) Submit(p *Pages, again func(http.ResponseWriter, *http.Request, Again), do Change) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		typed := Typed(r)

@@ -1,6 +1,6 @@
-// Package page has what all pages of the web site share: templates, static files, the frame around a page, parts that refresh
-// themselves, error pages, and the person who reads the page. The packages of single pages call it. It knows no incidents,
-// plans or teams, and it reads no storage.
+// Package page has what all pages of the web site share: templates, static files, the frame around a page, parts that
+// refresh themselves, error pages, and the person who reads the page. The packages of single pages call it. It knows no
+// incidents, plans or teams, and it reads no storage.
 package page
 
 import (
@@ -58,7 +58,8 @@ type Pages struct {
 	// Assets serves the static files below /static/.
 	Assets   http.Handler
 	Sessions *scs.SessionManager
-	// LogInAgain asks the reader for the password, or a log-in at a provider, and then sends the form of the request again.
+	// LogInAgain asks the reader for the password, or a log-in at a provider, and then sends the form of the request
+	// again.
 	LogInAgain func(rw http.ResponseWriter, r *http.Request)
 	// Version returns a text that changes when live parts may have changed; nil = nobody knows. See Run.
 	Version func(ctx context.Context) (string, error)
@@ -72,10 +73,11 @@ type Pages struct {
 	names     map[string]string // static file -> address
 }
 
-// New reads the folders "templates" and "static" of files. apis serves the JSON APIs (Pages.API). mailbox adds the mailbox of `iris dev` to the
-// navigation.
+// New reads the folders "templates" and "static" of files. apis serves the JSON APIs (Pages.API). mailbox adds the
+// mailbox of `iris dev` to the navigation.
 func New(files fs.FS, sessions *scs.SessionManager, apis http.Handler, mailbox bool, log *zap.Logger) (*Pages, error) {
-	p := &Pages{Sessions: sessions, apis: apis, errors: wire.NewErrors(log), mailbox: mailbox, log: log, streams: newStreams()}
+	p := &Pages{Sessions: sessions, apis: apis, errors: wire.NewErrors(log), mailbox: mailbox, log: log,
+		streams: newStreams()}
 	if err := p.readAssets(files); err != nil {
 		return nil, err
 	}
@@ -127,7 +129,8 @@ func dict(pairs ...any) (map[string]any, error) {
 // requestTimeout limits the database time of one page.
 const requestTimeout = 5 * time.Second
 
-// Get mounts a page for GET and HEAD, with and without a trailing slash. The context of its requests ends after 5 seconds.
+// Get mounts a page for GET and HEAD, with and without a trailing slash. The context of its requests ends after 5
+// seconds.
 func Get(r chi.Router, path string, h http.HandlerFunc) {
 	limited := func(rw http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
@@ -146,7 +149,8 @@ func (p *Pages) Mailbox() bool { return p.mailbox }
 // Frame returns the frame of a page for the reader. It consumes the session's flash message.
 func (p *Pages) Frame(r *http.Request, title, section string) Frame {
 	u := Reader(r)
-	return Frame{Title: title, Section: section, User: u.Name, ReadOnly: u.ReadOnly, Admin: u.Admin, Zone: u.TimeZone, Clock: Clock(r), Mailbox: p.mailbox,
+	return Frame{Title: title, Section: section, User: u.Name, ReadOnly: u.ReadOnly, Admin: u.Admin, Zone: u.TimeZone,
+		Clock: Clock(r), Mailbox: p.mailbox,
 		Flash: p.Sessions.PopString(r.Context(), "flash")}
 }
 
@@ -176,8 +180,8 @@ func (p *Pages) execute(rw http.ResponseWriter, r *http.Request, name string, da
 // DatabaseUnavailable says what a reader can expect while the database cannot be reached.
 const DatabaseUnavailable = "Nothing is lost. Try again in a moment. Paging continues as soon as the database is back."
 
-// Fail shows an error page that says what the reader can do. A form that failed for a temporary reason can be sent again. Unexpected errors are
-// logged in full.
+// Fail shows an error page that says what the reader can do. A form that failed for a temporary reason can be sent
+// again. Unexpected errors are logged in full.
 func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	status, title, text := http.StatusInternalServerError, "Internal error", "This is a defect of Iris. The server log has the details."
 	switch fault.KindOf(err) {

@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at the version while streams are open. A stream sends at most one event in this time.
+	// lookEvery is the time between two looks at the version while streams are open. A stream sends at most one event
+	// in this time.
 	lookEvery = time.Second
-	// anywayEvery is how often a stream looks at its page although the version is the same: the session may have ended, and a page may show
-	// more than the version covers.
+	// anywayEvery is how often a stream looks at its page although the version is the same: the session may have ended,
+	// and a page may show more than the version covers.
 	anywayEvery = 5 * time.Second
 	// beatEvery is how often a stream sends a comment, so that proxies keep the connection.
 	beatEvery = 15 * time.Second
@@ -78,8 +79,8 @@ func (s streams) wake() {
 	}
 }
 
-// Run wakes the streams when the version changes, until ctx ends. Then all streams end. The version is read once for all streams, and not at
-// all without one. Call Run once.
+// Run wakes the streams when the version changes, until ctx ends. Then all streams end. The version is read once for
+// all streams, and not at all without one. Call Run once.
 func (p *Pages) Run(ctx context.Context) error {
 	defer close(p.streams.stopped)
 	tick := time.NewTicker(lookEvery)
@@ -109,12 +110,13 @@ func (p *Pages) Run(ctx context.Context) error {
 	}
 }
 
-// Stream is a middleware that serves the live part of each page as a stream of events too, for requests that accept text/event-stream. It must
-// be outside of the middleware that loads sessions. The parameter seen is the hash of the part that the browser shows.
+// Stream is a middleware that serves the live part of each page as a stream of events too, for requests that accept
+// text/event-stream. It must be outside of the middleware that loads sessions. The parameter seen is the hash of the
+// part that the browser shows.
 //
-// An event "part" changes the part, and an event "login" says that the session has ended, with the address of the log-in. The stream ends when
-// the page cannot be shown; the browser then requests the page, which says why. A stream and a refresh do not extend the session: it ends
-// after the idle time although a page is open.
+// An event "part" changes the part, and an event "login" says that the session has ended, with the address of the
+// log-in. The stream ends when the page cannot be shown; the browser then requests the page, which says why. A stream
+// and a refresh do not extend the session: it ends after the idle time although a page is open.
 func (p *Pages) Stream(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		streamed := r.Header.Get("Accept") == "text/event-stream"

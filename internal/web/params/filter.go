@@ -18,8 +18,8 @@ type Comparison struct {
 	Values []string
 }
 
-// Comparisons returns the comparisons of known fields in a query, sorted by key, and the keys of other parameters. It does not
-// check operators and values, because each edge has its own rules for them.
+// Comparisons returns the comparisons of known fields in a query, sorted by key, and the keys of other parameters. It
+// does not check operators and values, because each edge has its own rules for them.
 func Comparisons(q url.Values, known filters.Schema) (out []Comparison, others []string) {
 	for _, key := range slices.Sorted(maps.Keys(q)) {
 		field, op, given := strings.Cut(key, "__")
@@ -67,8 +67,8 @@ func operator(k Kind, op filters.Op) bool {
 	return false
 }
 
-// Conditions reads the comparisons of known fields by the rules of Oncall's API: the last value of a repeated key counts, and a
-// value that is not a number is 0. It also returns the other keys, which the route ignores or refuses.
+// Conditions reads the comparisons of known fields by the rules of Oncall's API: the last value of a repeated key
+// counts, and a value that is not a number is 0. It also returns the other keys, which the route ignores or refuses.
 func Conditions(q url.Values, known filters.Schema) (out []Condition, others []string) {
 	all, others := Comparisons(q, known)
 	for _, c := range all {
@@ -103,7 +103,8 @@ type Values struct {
 	Num  map[string]int64
 }
 
-// Match reports whether all conditions hold. Comparisons of text are case-sensitive; except for eq, % and _ are wildcards.
+// Match reports whether all conditions hold. Comparisons of text are case-sensitive; except for eq, % and _ are
+// wildcards.
 func Match(cs []Condition, v Values) bool {
 	for _, c := range cs {
 		if c.numeric && !c.holdsFor(v.Num[c.Field]) || !c.numeric && !c.fits(v.Text[c.Field]) {

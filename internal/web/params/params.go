@@ -1,5 +1,5 @@
-// Package params reads the query of requests, for every edge: single parameters, the requested fields, and filters of the form
-// field__op=value.
+// Package params reads the query of requests, for every edge: single parameters, the requested fields, and filters of
+// the form field__op=value.
 package params
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 )
 
-// Fields returns the known fields that the parameter fields selects; all if the query has none. For an unknown field it returns
-// refuse; if refuse is nil it ignores the field.
+// Fields returns the known fields that the parameter fields selects; all if the query has none. For an unknown field it
+// returns refuse; if refuse is nil it ignores the field.
 func Fields(q url.Values, known []string, refuse error) ([]string, error) {
 	asked := q["fields"]
 	if len(asked) == 0 {
@@ -48,12 +48,14 @@ func Pick(object map[string]any, asked []string) map[string]any {
 
 // Missing returns the fault of a query without a required parameter.
 func Missing(name string) error {
-	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Missing parameter", Detail: `The "` + name + `" parameter is required.`}
+	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Missing parameter", Detail: `The "` + name +
+		`" parameter is required.`}
 }
 
 // Invalid returns the fault of a parameter with a wrong value.
 func Invalid(name, why string) error {
-	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Invalid parameter", Detail: `The "` + name + `" parameter is invalid. ` + why}
+	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Invalid parameter", Detail: `The "` + name +
+		`" parameter is invalid. ` + why}
 }
 
 // Last returns the last value of a query parameter.

@@ -1,5 +1,5 @@
-// Package replay makes requests with an Idempotency-Key act once. A repeated request gets the stored answer. api and irisapi call
-// it. It knows no routes.
+// Package replay makes requests with an Idempotency-Key act once. A repeated request gets the stored answer. api and
+// irisapi call it. It knows no routes.
 package replay
 
 import (
@@ -39,8 +39,8 @@ type Unit interface {
 
 // Store begins units.
 type Store[U Unit] interface {
-	// Begin returns the stored answer of a request, or a unit for it if there is none. While another request with the same key runs, Begin
-	// waits.
+	// Begin returns the stored answer of a request, or a unit for it if there is none. While another request with the
+	// same key runs, Begin waits.
 	Begin(ctx context.Context, k operation.ReplayKey) (*operation.Answer, U, error)
 }
 
@@ -59,8 +59,8 @@ func New[U Unit](s Store[U], e *wire.Errors, replayed func()) *Keys[U] {
 	return &Keys[U]{s, e, replayed}
 }
 
-// Once makes a request with an Idempotency-Key act once for an application, person and path. A repeated request gets the stored
-// answer. Only successes are stored: after a failure the request can be sent again with the same key.
+// Once makes a request with an Idempotency-Key act once for an application, person and path. A repeated request gets
+// the stored answer. Only successes are stored: after a failure the request can be sent again with the same key.
 func (k *Keys[U]) Once(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Header.Get(idempotencyHeader)
@@ -98,7 +98,8 @@ func replayKey(w http.ResponseWriter, r *http.Request, name string, actor auth.A
 // maxReplayRoute is the longest scope that is stored without a hash, because the length of an index entry is limited.
 const maxReplayRoute = 200
 
-// replayRoute returns the scope of a key: method, path, and person or service token. A scope that is long or cannot be stored is hashed.
+// replayRoute returns the scope of a key: method, path, and person or service token. A scope that is long or cannot be
+// stored is hashed.
 func replayRoute(r *http.Request, actor auth.Actor) string {
 	route := r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + " " + strings.ToLower(actor.Username)
 	if actor.Service != "" {
@@ -133,7 +134,8 @@ func (k *Keys[U]) runOnce(w http.ResponseWriter, r *http.Request, key operation.
 	rec := &answerRecorder{header: http.Header{}, status: http.StatusOK}
 	next.ServeHTTP(rec, r.WithContext(unit.Context(ctx)))
 	if rec.status < http.StatusMultipleChoices {
-		err := unit.Commit(ctx, operation.Answer{Status: rec.status, Location: rec.header.Get("Location"), Body: rec.body.Bytes()})
+		err := unit.Commit(ctx, operation.Answer{Status: rec.status, Location: rec.header.Get("Location"),
+			Body: rec.body.Bytes()})
 		if err != nil {
 			k.errors.Write(w, r, err)
 			return

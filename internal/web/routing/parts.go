@@ -4,8 +4,8 @@ import (
 	"reflect"
 )
 
-// Missing returns the name of the first nil interface, function or pointer in a struct of dependencies and the structs inside it.
-// Fields with the tag `optional:"true"` may be nil. It returns "" if nothing is missing.
+// Missing returns the name of the first nil interface, function or pointer in a struct of dependencies and the structs
+// inside it. Fields with the tag `optional:"true"` may be nil. It returns "" if nothing is missing.
 func Missing(deps any) string { return missing(reflect.ValueOf(deps)) }
 
 func missing(v reflect.Value) string {

@@ -1,6 +1,6 @@
-// Package routing mounts tables of routes. An API declares its routes as values: method, path, access, and a handler that returns
-// an error. A Mount adds the common parts: authentication, the check of access, HEAD and OPTIONS, and the answers to errors. The
-// APIs call it. It knows no domain.
+// Package routing mounts tables of routes. An API declares its routes as values: method, path, access, and a handler
+// that returns an error. A Mount adds the common parts: authentication, the check of access, HEAD and OPTIONS, and the
+// answers to errors. The APIs call it. It knows no domain.
 package routing
 
 import (
@@ -40,9 +40,9 @@ type Route struct {
 	Recent bool
 }
 
-// ForRecent returns the route, whose handler accepts an application that was read before the request (auth.Application.Recent). The
-// handler must store such a request only if the application still has this version. If it refuses the request, the request is
-// authenticated and handled again with an application that is read for it.
+// ForRecent returns the route, whose handler accepts an application that was read before the request
+// (auth.Application.Recent). The handler must store such a request only if the application still has this version. If
+// it refuses the request, the request is authenticated and handled again with an application that is read for it.
 func (rt Route) ForRecent() Route {
 	rt.Recent = true
 	return rt
@@ -73,7 +73,8 @@ type Mount struct {
 	Errors *wire.Errors
 	// Identify authenticates a request and stores its actor in the context. Public routes do not use it.
 	Identify func(http.Handler) http.Handler
-	// Recent is Identify for routes with ForRecent: the application may have been read before the request. nil = Identify.
+	// Recent is Identify for routes with ForRecent: the application may have been read before the request. nil =
+	// Identify.
 	Recent func(http.Handler) http.Handler `optional:"true"`
 	// Admit refuses callers who may not use a route.
 	Admit func(rt Route, r *http.Request) error
@@ -124,8 +125,8 @@ func (m Mount) Routes(r chi.Router, table []Route) {
 	}
 }
 
-// Strict admits authenticated callers, and everybody to public routes. It refuses read-only people on routes with Write. It ignores
-// compatibility switches.
+// Strict admits authenticated callers, and everybody to public routes. It refuses read-only people on routes with
+// Write. It ignores compatibility switches.
 func Strict(rt Route, r *http.Request) error { return admit(rt, r, auth.Openings{}) }
 
 // Opened is Strict with the compatibility switches of an API.

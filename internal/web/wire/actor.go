@@ -12,8 +12,8 @@ type (
 	applicationKey struct{}
 )
 
-// WithActor returns a context with the actor and the application of a request, in which the actor is the author of changes. Only authentication
-// calls it.
+// WithActor returns a context with the actor and the application of a request, in which the actor is the author of
+// changes. Only authentication calls it.
 func WithActor(ctx context.Context, a auth.Actor, app auth.Application) context.Context {
 	by, from := a.Origin(), audit.From(ctx)
 	by.Address, by.Request = from.Address, from.Request
@@ -33,8 +33,8 @@ func Actor(ctx context.Context) auth.Actor {
 	return a
 }
 
-// Sight returns what the actor of the request sees of the contacts of the people with these names. onCallNow tells who of them is on call; it
-// is asked only if that matters.
+// Sight returns what the actor of the request sees of the contacts of the people with these names. onCallNow tells who
+// of them is on call; it is asked only if that matters.
 func Sight(ctx context.Context, onCallNow func(context.Context, []string) (map[string]bool, error), names []string) (auth.Sight, error) {
 	a := Actor(ctx)
 	if !a.NeedsOnCall() || len(names) == 0 {

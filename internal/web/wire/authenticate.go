@@ -23,8 +23,8 @@ type People interface {
 	ByName(ctx context.Context, name string) (users.User, error)
 }
 
-// Authenticator authenticates requests: of a person with a session, or of an application that signed the request. It is safe
-// for concurrent use.
+// Authenticator authenticates requests: of a person with a session, or of an application that signed the request. It is
+// safe for concurrent use.
 type Authenticator struct {
 	applications auth.Applications
 	recent       *cache.Cache[string, auth.Application] // by the name in the request
@@ -38,37 +38,41 @@ type Authenticator struct {
 	again        time.Duration // dangerous changes in a session need a log-in that is at most so old; 0 = any
 }
 
-// NewAuthenticator returns an Authenticator. With nil sessions, only applications can authenticate. userKey is the session key of
-// the name of the logged-in user.
+// NewAuthenticator returns an Authenticator. With nil sessions, only applications can authenticate. userKey is the
+// session key of the name of the logged-in user.
 func NewAuthenticator(apps auth.Applications, people People, sessions *scs.SessionManager, userKey string, e *Errors) *Authenticator {
 	return &Authenticator{applications: sharedLookups{apps, cache.New(cache.Config[string, auth.Application]{})},
-		recent: cache.New(cache.Config[string, auth.Application]{TTL: recentFor}), people: people, sessions: sessions, userKey: userKey, errors: e}
+		recent: cache.New(cache.Config[string,
+			auth.Application]{TTL: recentFor}), people: people, sessions: sessions, userKey: userKey, errors: e}
 }
 
-// WithTokens returns an Authenticator that also accepts tokens of people and programs. A token takes precedence over a session.
+// WithTokens returns an Authenticator that also accepts tokens of people and programs. A token takes precedence over a
+// session.
 func (a *Authenticator) WithTokens(t Tokens) *Authenticator {
 	b := *a
 	b.tokens = t
 	return &b
 }
 
-// WithRecentLogin returns an Authenticator for which dangerous changes in a session whose log-in is older are refused; 0 = none is.
+// WithRecentLogin returns an Authenticator for which dangerous changes in a session whose log-in is older are refused;
+// 0 = none is.
 func (a *Authenticator) WithRecentLogin(within time.Duration) *Authenticator {
 	b := *a
 	b.again = within
 	return &b
 }
 
-// WithoutVerification returns an Authenticator that accepts names without credentials. It refuses changes that a page of another site
-// sent, unless CORS allows the site. Only a server on a loopback address with authentication switched off may use it.
+// WithoutVerification returns an Authenticator that accepts names without credentials. It refuses changes that a page
+// of another site sent, unless CORS allows the site. Only a server on a loopback address with authentication switched
+// off may use it.
 func (a *Authenticator) WithoutVerification() *Authenticator {
 	b := *a
 	b.unverified = true
 	return &b
 }
 
-// ForCommandLine returns an Authenticator that accepts every request as one of the iris command on the database. Only a handler without
-// a listener may use it.
+// ForCommandLine returns an Authenticator that accepts every request as one of the iris command on the database. Only a
+// handler without a listener may use it.
 func (a *Authenticator) ForCommandLine() *Authenticator {
 	b := *a
 	b.commandLine = true
@@ -82,12 +86,15 @@ type sharedLookups struct {
 }
 
 func (s sharedLookups) ByName(ctx context.Context, name string) (auth.Application, error) {
-	return s.reads.Get(ctx, name, func(ctx context.Context) (auth.Application, error) { return s.apps.ByName(ctx, name) })
+	return s.reads.Get(ctx, name, func(ctx context.Context) (auth.Application, error) {
+		return s.apps.ByName(ctx,
+			name)
+	})
 }
 
-// Middleware authenticates a request and stores the actor in its context (Actor). A session takes precedence over a signature. A
-// request without credentials has no actor. Wrong credentials are answered with an error. Changes with a session are refused if a
-// page of another site sent them, unless CORS allows the site.
+// Middleware authenticates a request and stores the actor in its context (Actor). A session takes precedence over a
+// signature. A request without credentials has no actor. Wrong credentials are answered with an error. Changes with a
+// session are refused if a page of another site sent them, unless CORS allows the site.
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,9 +126,9 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 // recentFor is how old the application of a request may be for Recent.
 const recentFor = 10 * time.Second
 
-// Recent is Middleware for handlers that check the version of the application when they store the request. It authenticates a request
-// that an application signed for itself without a read, if the application was read in the last seconds and its key matches. Other
-// requests, those with an Idempotency-Key too, are authenticated by Middleware.
+// Recent is Middleware for handlers that check the version of the application when they store the request. It
+// authenticates a request that an application signed for itself without a read, if the application was read in the last
+// seconds and its key matches. Other requests, those with an Idempotency-Key too, are authenticated by Middleware.
 func (a *Authenticator) Recent(next http.Handler) http.Handler {
 	strict := a.Middleware(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -136,7 +143,8 @@ func (a *Authenticator) Recent(next http.Handler) http.Handler {
 			return
 		}
 		app, _ := a.recent.Lookup(name)
-		// An unknown application has no keys. It is checked too, so that the time of a refusal does not depend on the cache.
+		// An unknown application has no keys. It is checked too, so that the time of a refusal does not depend on the
+		// cache.
 		if !app.Signed(signed, digest, time.Now()) || app.Version == 0 {
 			strict.ServeHTTP(w, r)
 			return
@@ -150,8 +158,9 @@ func (a *Authenticator) Recent(next http.Handler) http.Handler {
 func signedRequest(w http.ResponseWriter, r *http.Request) (auth.SignedRequest, *http.Request, error) {
 	body, r, err := Body(w, r, MaxBody)
 	path, _, _ := strings.Cut(r.RequestURI, "?")
-	return auth.SignedRequest{Authorization: r.Header.Get("Authorization"), Username: r.Header.Get(UsernameHeader), Method: r.Method,
-		Path: r.URL.Path, WirePath: path, RawQuery: r.URL.RawQuery, Body: body}, r, err
+	return auth.SignedRequest{Authorization: r.Header.Get("Authorization"), Username: r.Header.Get(UsernameHeader),
+		Method: r.Method,
+		Path:   r.URL.Path, WirePath: path, RawQuery: r.URL.RawQuery, Body: body}, r, err
 }
 
 // byToken reports whether a request is authenticated by a token. Pages of other sites cannot send one.
@@ -171,7 +180,8 @@ func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.A
 	}
 	header, username := r.Header.Get("Authorization"), r.Header.Get(UsernameHeader)
 	if a.unverified {
-		app, err := auth.Unverified(r.Context(), a.applications, auth.SignedRequest{Authorization: header, Username: username})
+		app, err := auth.Unverified(r.Context(), a.applications,
+			auth.SignedRequest{Authorization: header, Username: username})
 		if err != nil {
 			return auth.Actor{}, auth.Application{}, r, err
 		}

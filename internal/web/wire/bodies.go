@@ -13,9 +13,11 @@ import (
 )
 
 const (
-	// smallBody is the size up to which bodies share the part for small ones, so that an alert never waits for large bodies of others.
+	// smallBody is the size up to which bodies share the part for small ones, so that an alert never waits for large
+	// bodies of others.
 	smallBody = 256 << 10
-	// unknownBody is what a body of unknown length takes when it is larger than a small one: the largest body that a route takes.
+	// unknownBody is what a body of unknown length takes when it is larger than a small one: the largest body that a
+	// route takes.
 	unknownBody = 16 << 20
 	// bodyWait is how long a body waits for its part.
 	bodyWait = 5 * time.Second
@@ -23,9 +25,10 @@ const (
 	bodyRetry = 5 * time.Second
 )
 
-// Bodies limits the bytes of request bodies and mails that are in work at a time, from the first read until the answer. Decoding takes many times the
-// size of a body, so that a few large ones would use up the memory. Small and large bodies have a part of the limit's size each. A body
-// waits for room, and is refused after some seconds with an Unavailable fault. It is safe for concurrent use.
+// Bodies limits the bytes of request bodies and mails that are in work at a time, from the first read until the answer.
+// Decoding takes many times the size of a body, so that a few large ones would use up the memory. Small and large
+// bodies have a part of the limit's size each. A body waits for room, and is refused after some seconds with an
+// Unavailable fault. It is safe for concurrent use.
 type Bodies struct {
 	small, large *semaphore.Weighted
 	limit        int64
@@ -41,7 +44,8 @@ const (
 
 // NewBodies returns Bodies with a limit in bytes. refused is called for each refusal.
 func NewBodies(limit int64, refused func(size string)) *Bodies {
-	return &Bodies{small: semaphore.NewWeighted(limit), large: semaphore.NewWeighted(limit), limit: limit, wait: bodyWait, refused: refused}
+	return &Bodies{small: semaphore.NewWeighted(limit), large: semaphore.NewWeighted(limit), limit: limit,
+		wait: bodyWait, refused: refused}
 }
 
 type roomKey struct{}
@@ -57,12 +61,14 @@ func (b *Bodies) Middleware(next http.Handler) http.Handler {
 		defer room.leave()
 		r = r.WithContext(context.WithValue(r.Context(), roomKey{}, room))
 		ctx := r.Context()
-		r.Body = &roomyBody{ReadCloser: r.Body, grow: func(read int64) error { return room.grow(ctx, room.expected(read)) }}
+		r.Body = &roomyBody{ReadCloser: r.Body,
+			grow: func(read int64) error { return room.grow(ctx, room.expected(read)) }}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// Grow takes room for a body that became larger, because it was unpacked to so many bytes. It returns an Unavailable fault if there is none.
+// Grow takes room for a body that became larger, because it was unpacked to so many bytes. It returns an Unavailable
+// fault if there is none.
 func Grow(ctx context.Context, size int) error {
 	if room, counted := ctx.Value(roomKey{}).(*room); counted {
 		return room.grow(ctx, int64(size))
@@ -70,8 +76,8 @@ func Grow(ctx context.Context, size int) error {
 	return nil
 }
 
-// Take takes room for a body of so many bytes that came without a request, such as a mail. The caller calls leave after its work. It returns
-// an Unavailable fault if there is no room.
+// Take takes room for a body of so many bytes that came without a request, such as a mail. The caller calls leave after
+// its work. It returns an Unavailable fault if there is no room.
 func (b *Bodies) Take(ctx context.Context, size int) (leave func(), err error) {
 	room := &room{of: b}
 	return room.leave, room.grow(ctx, int64(size))

@@ -15,13 +15,15 @@ import (
 // MaxBody is the largest request body of the APIs' routes, in bytes.
 const MaxBody = 1 << 20
 
-// MaxDepth is the maximum nesting of arrays and objects in a body. It bounds the recursion of parsers in PostgreSQL and Iris.
+// MaxDepth is the maximum nesting of arrays and objects in a body. It bounds the recursion of parsers in PostgreSQL and
+// Iris.
 const MaxDepth = 200
 
 type bodyKey struct{}
 
-// Body reads the whole body of r. The returned request keeps it for further reads, so that a signature is checked over the same
-// bytes that a handler decodes. A body over limit bytes is a TooLarge fault; an incomplete body is an Invalid fault.
+// Body reads the whole body of r. The returned request keeps it for further reads, so that a signature is checked over
+// the same bytes that a handler decodes. A body over limit bytes is a TooLarge fault; an incomplete body is an Invalid
+// fault.
 func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Request, error) {
 	if kept, ok := r.Context().Value(bodyKey{}).([]byte); ok {
 		if int64(len(kept)) > limit {
@@ -59,9 +61,9 @@ const (
 	maxUnknownDrain = 1 << 20
 )
 
-// drain reads the rest of a body that is too large. Many clients send the whole body before they read the answer. Without drain
-// they would see a broken connection instead of the answer, and retry; mail servers retry for days. Clients that send Expect:
-// 100-continue get the answer at once.
+// drain reads the rest of a body that is too large. Many clients send the whole body before they read the answer.
+// Without drain they would see a broken connection instead of the answer, and retry; mail servers retry for days.
+// Clients that send Expect: 100-continue get the answer at once.
 func drain(r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		return
@@ -80,8 +82,8 @@ func tooLarge(limit int64) error {
 // InvalidJSON is the title of the error for a body that is not JSON, or not the kind of JSON that a route expects.
 const InvalidJSON = "Invalid json in post body"
 
-// Object decodes a JSON object into its members, whose values stay encoded. Any other body is an Invalid fault that names the
-// problem. If members have the same name, the last one counts.
+// Object decodes a JSON object into its members, whose values stay encoded. Any other body is an Invalid fault that
+// names the problem. If members have the same name, the last one counts.
 func Object(body []byte) (map[string]json.RawMessage, error) {
 	if err := CheckJSON(body); err != nil {
 		return nil, err
@@ -96,7 +98,8 @@ func Object(body []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// CheckJSON returns an Invalid fault unless the body is exactly one JSON value in UTF-8 with nesting of at most MaxDepth.
+// CheckJSON returns an Invalid fault unless the body is exactly one JSON value in UTF-8 with nesting of at most
+// MaxDepth.
 func CheckJSON(body []byte) error {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0:

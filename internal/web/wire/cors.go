@@ -17,9 +17,9 @@ func fromAllowedOrigin(ctx context.Context) bool {
 // corsMethods are the methods that pages of allowed sites may use.
 const corsMethods = "GET, HEAD, POST, PUT, DELETE"
 
-// CORS allows pages of the named origins to call the API with the session of their user, and to read the answers. It applies to
-// paths below /v0, /api/v0 and /v1, not to the log-in and the pages. Browsers hide the answers from pages of other sites. Below
-// /api/v0 a change with a session still needs the CSRF token.
+// CORS allows pages of the named origins to call the API with the session of their user, and to read the answers. It
+// applies to paths below /v0, /api/v0 and /v1, not to the log-in and the pages. Browsers hide the answers from pages of
+// other sites. Below /api/v0 a change with a session still needs the CSRF token.
 func CORS(origins []string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if len(origins) == 0 {

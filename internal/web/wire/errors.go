@@ -19,7 +19,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// Errors writes error answers. No other code turns fault kinds into status codes and bodies. It is safe for concurrent use.
+// Errors writes error answers. No other code turns fault kinds into status codes and bodies. It is safe for concurrent
+// use.
 type Errors struct {
 	log   *zap.Logger
 	quiet *repeats
@@ -59,8 +60,9 @@ func Status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere with RFC 9457, or with a page for a
-// browser. Every 503 has Retry-After. An error that is not a fault is logged in full and answered as an internal error.
+// Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere with RFC 9457, or with a
+// page for a browser. Every 503 has Retry-After. An error that is not a fault is logged in full and answered as an
+// internal error.
 func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 	var known *fault.Error
 	if !errors.As(err, &known) {
@@ -83,7 +85,8 @@ func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// Observe logs an error with a status of 500 or more, and sets Retry-After. It writes no answer: it is for edges with forms of their own.
+// Observe logs an error with a status of 500 or more, and sets Retry-After. It writes no answer: it is for edges with
+// forms of their own.
 func (e *Errors) Observe(w http.ResponseWriter, r *http.Request, err error) {
 	status := Status(err)
 	if status >= http.StatusInternalServerError {
@@ -177,7 +180,8 @@ func writeIris(w http.ResponseWriter, status int, f *fault.Error) {
 	}
 }
 
-// writeOncall writes title and description. The status line replaces a missing title, and the title of every 404, 405 and 500.
+// writeOncall writes title and description. The status line replaces a missing title, and the title of every 404, 405
+// and 500.
 func writeOncall(w http.ResponseWriter, status int, f *fault.Error) {
 	t := shape(f)
 	line := strconv.Itoa(status) + " " + http.StatusText(status)
@@ -202,8 +206,8 @@ type problem struct {
 	Errors []wrong `json:"errors,omitempty"`
 }
 
-// wrong is an error in one part of a request: in a place of the body (a JSON Pointer, RFC 6901, as a URI fragment) or in a
-// parameter of the query.
+// wrong is an error in one part of a request: in a place of the body (a JSON Pointer, RFC 6901, as a URI fragment) or
+// in a parameter of the query.
 type wrong struct {
 	Pointer   string `json:"pointer,omitempty"`
 	Parameter string `json:"parameter,omitempty"`
@@ -235,7 +239,8 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 		writePage(w, status, f)
 		return
 	}
-	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fault.Public(f), Field: f.Field}
+	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fault.Public(f),
+		Field: f.Field}
 	if f.Kind == fault.LogInAgain {
 		p.Type = "urn:iris:problem:log-in-again"
 	}
@@ -255,14 +260,16 @@ var errorPage = template.Must(template.New("error").Parse(`<!doctype html>
 <body><main><p class="brand">Iris</p><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a href="/incidents">To the incidents</a></p></main></body></html>
 `))
 
-// errorStyle is a short form of the pages' style. The content security policy of errorPage allows only this style, by its hash.
+// errorStyle is a short form of the pages' style. The content security policy of errorPage allows only this style, by
+// its hash.
 const errorStyle = `:root{color-scheme:light dark}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:Canvas;color:CanvasText}` +
 	`main{max-width:34rem;margin:12vh auto 0;padding:0 1.25rem;overflow-wrap:anywhere}.brand{font-weight:700;color:light-dark(#3257c4,#8fb0ff);margin:0}` +
 	`h1{font-size:1.6rem;margin:.5rem 0}a{color:LinkText}`
 
 var errorPolicy = func() string {
 	sum := sha256.Sum256([]byte(errorStyle))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; frame-ancestors 'none'; base-uri 'none'"
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; frame-ancestors 'none'; base-uri 'none'"
 }()
 
 func writePage(w http.ResponseWriter, status int, f *fault.Error) {
@@ -294,8 +301,8 @@ func SecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// StrictTransport makes browsers use only TLS for a year, if the public URL is https. With http it does nothing, because browsers
-// could then no longer reach the server.
+// StrictTransport makes browsers use only TLS for a year, if the public URL is https. With http it does nothing,
+// because browsers could then no longer reach the server.
 func StrictTransport(publicURL string) func(http.Handler) http.Handler {
 	secure := strings.HasPrefix(strings.ToLower(publicURL), "https://")
 	return func(next http.Handler) http.Handler {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// WithoutNUL replaces escaped NUL characters in JSON by the replacement character. PostgreSQL cannot store NUL, and a refused alert
-// would be a lost page. The result may share memory with raw.
+// WithoutNUL replaces escaped NUL characters in JSON by the replacement character. PostgreSQL cannot store NUL, and a
+// refused alert would be a lost page. The result may share memory with raw.
 func WithoutNUL(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`\u0000`)) {
 		return raw

@@ -8,8 +8,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// TrimSlash makes the router ignore one trailing slash of the API's paths. It does not change the URL of the request, which may be
-// signed. It must be on the root router, before routing.
+// TrimSlash makes the router ignore one trailing slash of the API's paths. It does not change the URL of the request,
+// which may be signed. It must be on the root router, before routing.
 func TrimSlash(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rctx := chi.RouteContext(r.Context())
@@ -39,10 +39,11 @@ func Param(r *http.Request, name string) string {
 }
 
 // methods are the possible methods of a path, in their order in the Allow header.
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+	http.MethodDelete}
 
-// Refuse makes routes answer requests that match no route: an unknown path with 404, a known path with 405 and the allowed methods. It calls
-// seen with each request of the second kind before it answers.
+// Refuse makes routes answer requests that match no route: an unknown path with 404, a known path with 405 and the
+// allowed methods. It calls seen with each request of the second kind before it answers.
 func (e *Errors) Refuse(routes *chi.Mux, seen ...func(r *http.Request)) {
 	routes.NotFound(e.NotFound)
 	routes.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +80,8 @@ func allowed(routes chi.Routes, r *http.Request) string {
 }
 
 // secretPaths are prefixes of paths whose next segment is a secret that gives access.
-var secretPaths = []string{"/ack/", "/api/v0/ical/", "/api/v0/ical_key/key/", "/v1/hooks/", "/login/password/", "/invitation/"}
+var secretPaths = []string{"/ack/", "/api/v0/ical/", "/api/v0/ical_key/key/", "/v1/hooks/", "/login/password/",
+	"/invitation/"}
 
 // LogPath returns the path of a request for logs. It replaces the secrets in secretPaths.
 func LogPath(r *http.Request) string {

@@ -13,8 +13,8 @@ const (
 	maxParameters = 256
 )
 
-// BoundQuery refuses requests whose query is longer than MaxQuery bytes or has more than maxParameters parameters. It does not
-// parse the query.
+// BoundQuery refuses requests whose query is longer than MaxQuery bytes or has more than maxParameters parameters. It
+// does not parse the query.
 func (e *Errors) BoundQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch raw := r.URL.RawQuery; {

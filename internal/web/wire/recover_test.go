@@ -27,6 +27,7 @@ func TestPanicsAreAnsweredAndLogged(t *testing.T) {
 
 	require.PanicsWithError(t, http.ErrAbortHandler.Error(), func() {
 		e.Recover(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })).
-			ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v0/plans", nil))
+			ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v0/plans",
+				nil))
 	})
 }

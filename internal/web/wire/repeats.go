@@ -10,11 +10,12 @@ import (
 // repeatsEvery is the interval of the log lines that count requests with the same failure.
 const repeatsEvery = 10 * time.Second
 
-// mostReasons is the maximum number of reasons that are counted at a time. Requests with further reasons are logged one by one.
+// mostReasons is the maximum number of reasons that are counted at a time. Requests with further reasons are logged one
+// by one.
 const mostReasons = 100
 
-// repeats counts requests that fail because something is unavailable, usually the database. The first request with a reason is
-// logged; further ones are counted. It is safe for concurrent use.
+// repeats counts requests that fail because something is unavailable, usually the database. The first request with a
+// reason is logged; further ones are counted. It is safe for concurrent use.
 type repeats struct {
 	mu     sync.Mutex
 	counts map[string]int // requests since the last line, by reason

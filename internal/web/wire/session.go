@@ -63,10 +63,10 @@ const (
 	maxDevice = 60  // bytes
 )
 
-// BeginSession makes u the user of the session of ctx. how is "password" or the name of a provider. proved is when the person proved who they
-// are, zero if that is not known: then no log-in of the session is recent. It changes the session's token, so that a token that an attacker
-// set before the log-in is useless. It returns the session's CSRF token: 128 random bits as hexadecimal digits. userKey is the session key of
-// the user's name.
+// BeginSession makes u the user of the session of ctx. how is "password" or the name of a provider. proved is when the
+// person proved who they are, zero if that is not known: then no log-in of the session is recent. It changes the
+// session's token, so that a token that an attacker set before the log-in is useless. It returns the session's CSRF
+// token: 128 random bits as hexadecimal digits. userKey is the session key of the user's name.
 func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey string, u users.User, how string, proved time.Time) (csrf string, err error) {
 	if err := sessions.RenewToken(ctx); err != nil {
 		return "", err
@@ -86,8 +86,8 @@ func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey str
 	return csrf, nil
 }
 
-// ConfirmLogin notes when the person of the session of ctx logged in, or confirmed the password. A zero time is never recent, and one in the
-// future counts as now.
+// ConfirmLogin notes when the person of the session of ctx logged in, or confirmed the password. A zero time is never
+// recent, and one in the future counts as now.
 func ConfirmLogin(ctx context.Context, sessions *scs.SessionManager, proved time.Time) {
 	if now := time.Now(); proved.After(now) {
 		proved = now
@@ -109,8 +109,8 @@ type ProxyAccount struct {
 
 type proxyKey struct{}
 
-// WithProxyAccount returns a context with the account that the proxy names. Sessions that began with an account of the proxy work only in such
-// a context.
+// WithProxyAccount returns a context with the account that the proxy names. Sessions that began with an account of the
+// proxy work only in such a context.
 func WithProxyAccount(ctx context.Context, a ProxyAccount) context.Context {
 	return context.WithValue(ctx, proxyKey{}, a)
 }
@@ -121,7 +121,8 @@ func ProxyAccountOf(ctx context.Context) ProxyAccount {
 	return a
 }
 
-// BindToProxy ends the session of ctx as soon as a request comes with it in which the proxy names another account than subject, or none.
+// BindToProxy ends the session of ctx as soon as a request comes with it in which the proxy names another account than
+// subject, or none.
 func BindToProxy(ctx context.Context, sessions *scs.SessionManager, subject string) {
 	sessions.Put(ctx, sessionProxy, subject)
 }
@@ -131,8 +132,8 @@ func BoundToProxy(ctx context.Context, sessions *scs.SessionManager) bool {
 	return sessions.GetString(ctx, sessionProxy) != ""
 }
 
-// followProxy reports whether the session of ctx may go on: it did not begin with an account of the proxy, or the proxy names the same one.
-// Otherwise it ends the session. A later log-in at the proxy makes the session's log-in recent.
+// followProxy reports whether the session of ctx may go on: it did not begin with an account of the proxy, or the proxy
+// names the same one. Otherwise it ends the session. A later log-in at the proxy makes the session's log-in recent.
 func followProxy(ctx context.Context, sessions *scs.SessionManager) (bool, error) {
 	began := sessions.GetString(ctx, sessionProxy)
 	if began == "" {
@@ -148,8 +149,9 @@ func followProxy(ctx context.Context, sessions *scs.SessionManager) (bool, error
 	return true, nil
 }
 
-// SessionUser returns the user of the session of ctx. ok is false without a log-in, and if the person was deleted, was switched off
-// or got another password after the log-in. It ends a session that began behind a proxy if the proxy names another account or none.
+// SessionUser returns the user of the session of ctx. ok is false without a log-in, and if the person was deleted, was
+// switched off or got another password after the log-in. It ends a session that began behind a proxy if the proxy names
+// another account or none.
 func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey string, people People) (u users.User, ok bool, err error) {
 	name := sessions.GetString(ctx, userKey)
 	if name == "" {
@@ -184,8 +186,9 @@ type read struct {
 	app  auth.Application
 }
 
-// WithSessionUser returns a context for requests within the process. They use u, which SessionUser has just returned, and read the
-// application of sessions only once. All checks are the same as for other requests. No request from the network has such a context.
+// WithSessionUser returns a context for requests within the process. They use u, which SessionUser has just returned,
+// and read the application of sessions only once. All checks are the same as for other requests. No request from the
+// network has such a context.
 func WithSessionUser(ctx context.Context, u users.User) context.Context {
 	return context.WithValue(ctx, readKey{}, &read{user: u})
 }
@@ -206,7 +209,8 @@ func SessionApplication(ctx context.Context, apps auth.Applications) (auth.Appli
 	return read.app, err
 }
 
-// SessionToken returns the CSRF token of the session of ctx, which scripts of pages send with changes; "" without a log-in.
+// SessionToken returns the CSRF token of the session of ctx, which scripts of pages send with changes; "" without a
+// log-in.
 func SessionToken(ctx context.Context, sessions *scs.SessionManager) string {
 	return sessions.GetString(ctx, sessionCSRF)
 }

@@ -85,7 +85,8 @@ func TestASessionFollowsTheProxy(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, lives, ok, named)
 		require.Equal(t, lives, LoggedInWithin(ctx, sessions, time.Hour), named)
-		_, ok, err = SessionUser(WithProxyAccount(ctx, ProxyAccount{Subject: "ann@example.com"}), sessions, "user", people)
+		_, ok, err = SessionUser(WithProxyAccount(ctx, ProxyAccount{Subject: "ann@example.com"}), sessions, "user",
+			people)
 		require.NoError(t, err)
 		require.Equal(t, lives, ok, "an ended session stays ended")
 	}

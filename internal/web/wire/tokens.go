@@ -22,8 +22,8 @@ func HasBearer(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer")
 }
 
-// ByToken returns the actor of a request with a token: the person of a personal token, or the service token itself, with the rights that
-// the scopes leave. If the scopes do not allow the request, it returns a Forbidden fault.
+// ByToken returns the actor of a request with a token: the person of a personal token, or the service token itself,
+// with the rights that the scopes leave. If the scopes do not allow the request, it returns a Forbidden fault.
 func ByToken(r *http.Request, known Tokens, people People, apps auth.Applications) (auth.Actor, auth.Application, error) {
 	_, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	kind, hash, err := tokens.Hash(strings.TrimSpace(secret))

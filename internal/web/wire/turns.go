@@ -16,8 +16,8 @@ const (
 	turnWait = 5 * time.Second
 )
 
-// Turns limits how many searches of one caller run at a time, so that no caller uses all database connections. Further searches
-// wait. It is safe for concurrent use.
+// Turns limits how many searches of one caller run at a time, so that no caller uses all database connections. Further
+// searches wait. It is safe for concurrent use.
 type Turns struct {
 	errors *Errors
 	wait   time.Duration
@@ -26,7 +26,8 @@ type Turns struct {
 	callers map[string]*turn
 }
 
-// turn is the state of one caller. running has a token for each running search; users counts the running and waiting requests.
+// turn is the state of one caller. running has a token for each running search; users counts the running and waiting
+// requests.
 type turn struct {
 	running chan struct{}
 	users   int

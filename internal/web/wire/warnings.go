@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// warningHeader is set once for each warning. A warning means: the request succeeded, but its effect may surprise the caller.
+// warningHeader is set once for each warning. A warning means: the request succeeded, but its effect may surprise the
+// caller.
 const warningHeader = "X-Iris-Warning"
 
 // Warn adds warnings to the headers of the answer; see Warnings. Clients may ignore them.

@@ -33,23 +33,34 @@ func TestErrorsHaveTheShapeOfThePath(t *testing.T) {
 		mime   string
 		body   string
 	}{
-		"iris":                 {"/v0/plans", titled, 400, "application/json", `{"title":"Invalid plan","description":"Empty plan name"}`},
-		"iris without detail":  {"/v0/plans", fault.New(fault.Forbidden, "no <power>"), 403, "application/json", `{"title":"no <power>"}`},
-		"iris empty detail":    {"/v0/plans", &fault.Error{Kind: fault.Unauthenticated, Message: "x", EmptyDetail: true}, 401, "application/json", `{"title":"x","description":""}`},
-		"iris not found":       {"/v0/plans/x", fault.New(fault.NotFound, "no plan"), 404, "application/json", ``},
-		"iris internal":        {"/v0/plans", errors.New("secret"), 500, "text/plain", `Internal Server Error`},
-		"oncall":               {"/api/v0/teams", titled, 400, "application/json", `{"title":"Invalid plan","description":"Empty plan name"}`},
-		"oncall no title":      {"/api/v0/teams", fault.Titled("", "text"), 400, "application/json", `{"title":"400 Bad Request","description":"text"}`},
-		"oncall not found":     {"/api/v0/teams", fault.New(fault.NotFound, "x"), 404, "application/json", `{"title":"404 Not Found"}`},
-		"oncall internal":      {"/api/v0/teams", errors.New("secret"), 500, "application/json", `{"title":"500 Internal Server Error"}`},
-		"elsewhere":            {"/ack/x", titled, 400, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"Invalid plan: Empty plan name"}`},
-		"elsewhere, the field": {"/v00", fault.Invalidf("name", "name is empty"), 400, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"name is empty","field":"name","errors":[{"parameter":"name","detail":"name is empty"}]}`},
-		"elsewhere internal":   {"/ack/x", errors.New("secret"), 500, "application/problem+json", `{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"internal error"}`},
+		"iris": {"/v0/plans", titled, 400, "application/json",
+			`{"title":"Invalid plan","description":"Empty plan name"}`},
+		"iris without detail": {"/v0/plans", fault.New(fault.Forbidden, "no <power>"), 403, "application/json",
+			`{"title":"no <power>"}`},
+		"iris empty detail": {"/v0/plans", &fault.Error{Kind: fault.Unauthenticated, Message: "x",
+			EmptyDetail: true}, 401, "application/json", `{"title":"x","description":""}`},
+		"iris not found": {"/v0/plans/x", fault.New(fault.NotFound, "no plan"), 404, "application/json", ``},
+		"iris internal":  {"/v0/plans", errors.New("secret"), 500, "text/plain", `Internal Server Error`},
+		"oncall": {"/api/v0/teams", titled, 400, "application/json",
+			`{"title":"Invalid plan","description":"Empty plan name"}`},
+		"oncall no title": {"/api/v0/teams", fault.Titled("", "text"), 400, "application/json",
+			`{"title":"400 Bad Request","description":"text"}`},
+		"oncall not found": {"/api/v0/teams", fault.New(fault.NotFound, "x"), 404, "application/json",
+			`{"title":"404 Not Found"}`},
+		"oncall internal": {"/api/v0/teams", errors.New("secret"), 500, "application/json",
+			`{"title":"500 Internal Server Error"}`},
+		"elsewhere": {"/ack/x", titled, 400, "application/problem+json",
+			`{"type":"about:blank","title":"Bad Request","status":400,"detail":"Invalid plan: Empty plan name"}`},
+		"elsewhere, the field": {"/v00", fault.Invalidf("name", "name is empty"), 400, "application/problem+json",
+			`{"type":"about:blank","title":"Bad Request","status":400,"detail":"name is empty","field":"name","errors":[{"parameter":"name","detail":"name is empty"}]}`},
+		"elsewhere internal": {"/ack/x", errors.New("secret"), 500, "application/problem+json",
+			`{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"internal error"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rec := httptest.NewRecorder()
-			wire.NewErrors(testlog.New(t, zap.DebugLevel)).Write(rec, httptest.NewRequest(http.MethodGet, tc.path, nil), tc.err)
+			wire.NewErrors(testlog.New(t, zap.DebugLevel)).Write(rec,
+				httptest.NewRequest(http.MethodGet, tc.path, nil), tc.err)
 			require.Equal(t, tc.status, rec.Code)
 			require.Equal(t, tc.mime, rec.Header().Get("Content-Type"))
 			require.Equal(t, tc.body, rec.Body.String())
@@ -67,13 +78,16 @@ func TestErrorsOfTheLogInAndForBrowsers(t *testing.T) {
 		wire.NewErrors(testlog.New(t, zap.DebugLevel)).Write(rec, r, err)
 		return rec
 	}
-	require.JSONEq(t, `{"title":"Invalid login attempt","description":"Missing user/password"}`, ask(http.MethodPost, "/login", "*/*", titled).Body.String())
-	require.Equal(t, "application/problem+json", ask(http.MethodPost, "/login/", "*/*", titled).Header().Get("Content-Type"))
+	require.JSONEq(t, `{"title":"Invalid login attempt","description":"Missing user/password"}`,
+		ask(http.MethodPost, "/login", "*/*", titled).Body.String())
+	require.Equal(t, "application/problem+json", ask(http.MethodPost, "/login/", "*/*",
+		titled).Header().Get("Content-Type"))
 	rec := ask(http.MethodGet, "/nope", "text/html,*/*;q=0.8", fault.New(fault.NotFound, "no <such> page"))
 	require.Equal(t, http.StatusNotFound, rec.Code)
 	require.Equal(t, "text/html; charset=utf-8", rec.Header().Get("Content-Type"))
 	require.Contains(t, rec.Body.String(), "no &lt;such&gt; page")
-	require.Empty(t, ask(http.MethodGet, "/v0/nope", "text/html", fault.New(fault.NotFound, "x")).Body.String(), "the API stays as it is")
+	require.Empty(t, ask(http.MethodGet, "/v0/nope", "text/html", fault.New(fault.NotFound, "x")).Body.String(),
+		"the API stays as it is")
 	secret := ask(http.MethodGet, "/nope", "text/html", errors.New("secret"))
 	require.NotContains(t, secret.Body.String(), "secret")
 }
@@ -82,7 +96,8 @@ func TestUnavailableHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/v0/plans", "/api/v0/teams", "/ack/x"} {
 		rec := httptest.NewRecorder()
-		wire.NewErrors(testlog.New(t, zap.DebugLevel)).Write(rec, httptest.NewRequest(http.MethodGet, path, nil), fault.New(fault.Unavailable, "away"))
+		wire.NewErrors(testlog.New(t, zap.DebugLevel)).Write(rec, httptest.NewRequest(http.MethodGet, path, nil),
+			fault.New(fault.Unavailable, "away"))
 		require.Equal(t, http.StatusServiceUnavailable, rec.Code)
 		require.Equal(t, "5", rec.Header().Get("Retry-After"), path)
 	}
@@ -146,7 +161,8 @@ func TestStrictTransportIsSentOnlyForHTTPS(t *testing.T) {
 		"http://127.0.0.1:16649": "", "": "",
 	} {
 		rec := httptest.NewRecorder()
-		wire.StrictTransport(public)(http.NotFoundHandler()).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
+		wire.StrictTransport(public)(http.NotFoundHandler()).ServeHTTP(rec,
+			httptest.NewRequest(http.MethodGet, "/", nil))
 		require.Equal(t, want, rec.Header().Get("Strict-Transport-Security"), public)
 	}
 }
@@ -160,7 +176,8 @@ func TestLogsHaveNoSecretPaths(t *testing.T) {
 		"/api/v0/ical_key/user/ann": "/api/v0/ical_key/user/ann", "/v0/incidents": "/v0/incidents",
 	} {
 		errs := wire.NewErrors(zap.New(core))
-		errs.Write(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil), fault.New(fault.Unavailable, "the database is away"))
+		errs.Write(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil),
+			fault.New(fault.Unavailable, "the database is away"))
 		entry := logs.TakeAll()[0]
 		require.Equal(t, logged, entry.ContextMap()["path"])
 	}
@@ -177,14 +194,16 @@ func TestTooLargeBodiesAreAnswered(t *testing.T) {
 	t.Cleanup(server.Close)
 	const size = 16 << 20
 	for name, head := range map[string]string{
-		"length said": fmt.Sprintf("Content-Length: %d\r\n\r\n", size), "in chunks": fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", size),
+		"length said": fmt.Sprintf("Content-Length: %d\r\n\r\n",
+			size), "in chunks": fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", size),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conn, err := net.Dial("tcp", server.Listener.Addr().String())
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = conn.Close() })
-			_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+head+strings.Repeat("x", size)+"\r\n0\r\n\r\n")
+			_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+head+strings.Repeat("x", size)+
+				"\r\n0\r\n\r\n")
 			require.NoError(t, err)
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			require.NoError(t, err)

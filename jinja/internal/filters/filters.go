@@ -1,5 +1,5 @@
-// Package filters holds the filters and tests of templates: {{ x|upper }}, {{ x is odd }}. Package run calls them by name.
-// A filter charges its work to the budget and raises by panicking with *py.Error.
+// Package filters holds the filters and tests of templates: {{ x|upper }}, {{ x is odd }}. Package run calls them by
+// name. A filter charges its work to the budget and raises by panicking with *py.Error.
 package filters
 
 import (
@@ -59,8 +59,8 @@ func NotFound(kind, name string, callables map[string]*py.Func) string {
 	return text
 }
 
-// distance is the edit distance of two names: how many characters to change, add or remove. For a long name it returns the
-// length, to bound the work.
+// distance is the edit distance of two names: how many characters to change, add or remove. For a long name it returns
+// the length, to bound the work.
 func distance(a, b string) int {
 	if len(a) > 20 {
 		return len(a)

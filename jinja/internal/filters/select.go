@@ -64,8 +64,8 @@ func (l *Library) mapper(b *py.Budget, rest py.Args) func(py.Value) py.Value {
 	return get
 }
 
-// apply returns a function that calls the filter or test of a name that is known only at run time. The first call checks
-// the name.
+// apply returns a function that calls the filter or test of a name that is known only at run time. The first call
+// checks the name.
 func (l *Library) apply(b *py.Budget, kind string, callables map[string]*py.Func, name py.Value, args py.Args) func(py.Value) py.Value {
 	return func(v py.Value) py.Value {
 		py.NewDict().Get(b, name) // raises if the value cannot be a key

@@ -50,7 +50,8 @@ var sequenceFilters = table{
 	"max(value, case_sensitive=false, attribute=none)":                 extreme("max", ">"),
 }
 
-// lazy makes a filter that returns a generator. start is called when the first element is read, so its errors come then.
+// lazy makes a filter that returns a generator. start is called when the first element is read, so its errors come
+// then.
 func lazy(start func(b *py.Budget, a []py.Value) nextFunc) py.Body {
 	return func(b *py.Budget, a []py.Value) py.Value {
 		var next nextFunc

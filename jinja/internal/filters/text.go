@@ -157,7 +157,8 @@ func urlQuote(b *py.Budget, s string) string {
 
 func formatted(b *py.Budget, a []py.Value) py.Value {
 	rest := a[1].(py.Args)
-	py.RaiseIf(len(rest.Pos) > 0 && len(rest.Kw) > 0, "FilterArgumentError", "format takes either named arguments or others, not both")
+	py.RaiseIf(len(rest.Pos) > 0 && len(rest.Kw) > 0, "FilterArgumentError",
+		"format takes either named arguments or others, not both")
 	var arg py.Value = &py.Tuple{Items: rest.Pos}
 	if len(rest.Kw) > 0 {
 		d := py.NewDict()

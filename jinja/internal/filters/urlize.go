@@ -41,7 +41,8 @@ func urlize(b *py.Budget, a []py.Value) py.Value {
 	if a[5] != nil {
 		for _, v := range py.Items(b, a[5]) {
 			scheme := py.Str(b, v)
-			py.RaiseIf(!schemeRe.MatchString(scheme), "FilterArgumentError", "%s is not the beginning of an address", py.Shown(v))
+			py.RaiseIf(!schemeRe.MatchString(scheme), "FilterArgumentError", "%s is not the beginning of an address",
+				py.Shown(v))
 			u.schemes = append(u.schemes, scheme)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 // wordWrap wraps each line of a text on its own, as Python's textwrap does.
 func wordWrap(b *py.Budget, a []py.Value) py.Value {
-	w := wrapper{b: b, width: a[1], breakLong: py.Truth(b, a[2]), hyphens: a[4] == true, breakHyphens: py.Truth(b, a[4])}
+	w := wrapper{b: b, width: a[1], breakLong: py.Truth(b, a[2]), hyphens: a[4] == true,
+		breakHyphens: py.Truth(b, a[4])}
 	sep := a[3]
 	if sep == nil {
 		sep = "\n"
@@ -36,7 +37,8 @@ type wrapper struct {
 	width     py.Value // a number, but that is checked only when there is something to wrap
 	breakLong bool
 	hyphens   bool // words are split after hyphens
-	// breakHyphens: a word that is too long is broken after a hyphen. Any true value sets it; hyphens needs the value True.
+	// breakHyphens: a word that is too long is broken after a hyphen. Any true value sets it; hyphens needs the value
+	// True.
 	breakHyphens bool
 }
 
@@ -44,7 +46,8 @@ func isWrapSpace(c rune) bool { return strings.ContainsRune("\t\n\v\f\r ", c) }
 
 func (w *wrapper) wrap(line string) []string {
 	b := w.b
-	py.RaiseIf(py.Less(b, "<=", w.width, int64(0)), "ValueError", "the width must be more than 0, not %s", py.Shown(w.width))
+	py.RaiseIf(py.Less(b, "<=", w.width, int64(0)), "ValueError", "the width must be more than 0, not %s",
+		py.Shown(w.width))
 	fits := func(n int) bool { return py.Less(b, "<=", int64(n), w.width) }
 	b.GrowTimes(8, int64(len(line)))
 	chunks := w.chunks([]rune(line))

@@ -1,5 +1,5 @@
-// Package format turns Python's values into text: format specifications, the % operator, JSON and pprint. Packages methods
-// and filters call it. Like package py it charges its work to a Budget and raises by panicking with *py.Error.
+// Package format turns Python's values into text: format specifications, the % operator, JSON and pprint. Packages
+// methods and filters call it. Like package py it charges its work to a Budget and raises by panicking with *py.Error.
 package format
 
 import (
@@ -156,7 +156,8 @@ func real(b *py.Budget, f float64, l layout) string {
 	return number(b, math.Signbit(f) && !math.IsNaN(f), "", s[:len(s)-len(rest)], rest, 3, l)
 }
 
-// general formats a float without a verb: like repr, or with a precision like g with at least one digit after the point.
+// general formats a float without a verb: like repr, or with a precision like g with at least one digit after the
+// point.
 func general(a float64, l layout) string {
 	if l.prec < 0 {
 		return py.FloatRepr(a)

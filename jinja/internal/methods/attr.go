@@ -1,6 +1,6 @@
-// Package methods looks up the attributes and methods of Python's values, as far as Jinja2's sandbox lets templates reach
-// them: a.b and a['b'], and the methods of text, lists, dictionaries and numbers. Packages run and filters call it. Like
-// package py it charges its work to a Budget and raises by panicking with *py.Error.
+// Package methods looks up the attributes and methods of Python's values, as far as Jinja2's sandbox lets templates
+// reach them: a.b and a['b'], and the methods of text, lists, dictionaries and numbers. Packages run and filters call
+// it. Like package py it charges its work to a Budget and raises by panicking with *py.Error.
 package methods
 
 import (
@@ -55,8 +55,8 @@ func GetItem(b *py.Budget, obj, key py.Value) py.Value {
 	return py.Missing(obj, key)
 }
 
-// Attr returns an attribute only, never an item; false if there is none. An attribute that is refused is an Undefined that
-// raises SecurityError.
+// Attr returns an attribute only, never an item; false if there is none. An attribute that is refused is an Undefined
+// that raises SecurityError.
 func Attr(b *py.Budget, obj py.Value, name string) (py.Value, bool) {
 	if isPrivate(obj, name) {
 		return unsafe(obj, name), true
@@ -107,7 +107,8 @@ func Call(b *py.Budget, obj py.Value, name string, args ...py.Value) py.Value {
 }
 
 func unsafe(obj py.Value, name string) py.Value {
-	return &py.Undefined{Hint: "templates may not use " + name + " of a value of type " + py.TypeName(obj), Kind: "SecurityError"}
+	return &py.Undefined{Hint: "templates may not use " + name + " of a value of type " + py.TypeName(obj),
+		Kind: "SecurityError"}
 }
 
 // isPrivate reports whether Python has an attribute of that name which the sandbox refuses.

@@ -96,7 +96,8 @@ func tested(f func(string) bool) py.Body {
 func padded(left, right bool) py.Body {
 	return func(b *py.Budget, a []py.Value) py.Value {
 		width, fill := py.IntArg(a[1]), py.TextArg(a[2])
-		py.RaiseIf(py.RuneCount(fill) != 1, "TypeError", "the text to fill with must be one character, not %s", py.Shown(fill))
+		py.RaiseIf(py.RuneCount(fill) != 1, "TypeError", "the text to fill with must be one character, not %s",
+			py.Shown(fill))
 		return py.Pad(b, text(a[0]), width, fill, left, right)
 	}
 }
@@ -118,8 +119,8 @@ func trimmed(trim func(s, affix string) string) py.Body {
 	return func(b *py.Budget, a []py.Value) py.Value { return trim(text(a[0]), py.TextArg(a[1])) }
 }
 
-// window cuts s to the optional start and end in a[2] and a[3]. off is the number of characters before it; ok is false when
-// start is after the end of s.
+// window cuts s to the optional start and end in a[2] and a[3]. off is the number of characters before it; ok is false
+// when start is after the end of s.
 func window(b *py.Budget, s string, a []py.Value) (sub string, off int, ok bool) {
 	b.Scan(len(s))
 	if a[2] == nil && a[3] == nil {
@@ -312,7 +313,8 @@ func makeTable(b *py.Budget, a []py.Value) py.Value {
 	if a[2] == nil {
 		d, ok := a[1].(*py.Dict)
 		if !ok {
-			py.Raise("TypeError", "a table of characters is made from a dictionary or from two texts, not from %s", py.TypeName(a[1]))
+			py.Raise("TypeError", "a table of characters is made from a dictionary or from two texts, not from %s",
+				py.TypeName(a[1]))
 		}
 		d.Each(func(k, v py.Value) bool {
 			if s, ok := py.AsString(k); ok {
@@ -338,8 +340,8 @@ func makeTable(b *py.Budget, a []py.Value) py.Value {
 	return out
 }
 
-// newMarkupMethods returns the methods of Markup. Those of str escape the texts in their arguments, and their results are
-// Markup.
+// newMarkupMethods returns the methods of Markup. Those of str escape the texts in their arguments, and their results
+// are Markup.
 func newMarkupMethods() map[string]*py.Func {
 	bodies := map[string]py.Body{
 		"striptags(self, /)": func(b *py.Budget, a []py.Value) py.Value { return py.StripTags(b, text(a[0])) },

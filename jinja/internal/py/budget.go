@@ -113,8 +113,8 @@ func (b *Budget) Left() int64 { return b.steps }
 // Scan spends the work of reading n bytes or elements.
 func (b *Budget) Scan(n int) { b.Step(1 + int64(n)/32) }
 
-// Grow spends n bytes of memory and the work of filling them. Call it before the allocation. It fails for a negative n, which
-// is a size that overflowed.
+// Grow spends n bytes of memory and the work of filling them. Call it before the allocation. It fails for a negative n,
+// which is a size that overflowed.
 func (b *Budget) Grow(n int64) {
 	if n < 0 || n > b.memory {
 		Raise(LimitError, "the template needs too much memory (more than %d bytes)", b.limits.Memory)

@@ -58,9 +58,10 @@ type absent struct{ _ byte }
 // Body is the code of a function. It gets one value for each parameter of the signature.
 type Body = func(b *Budget, a []Value) Value
 
-// NewFunc makes a function from a signature such as "name(a, b=1, c=)". A parameter with = is optional: its default is a
-// number, a quoted text, true, false or none, else Absent. A / at the end says that parameters cannot be named, a * at the
-// beginning that they must be. With ... at the end the last value is Args, with all arguments that have no parameter.
+// NewFunc makes a function from a signature such as "name(a, b=1, c=)". A parameter with = is optional: its default is
+// a number, a quoted text, true, false or none, else Absent. A / at the end says that parameters cannot be named, a *
+// at the beginning that they must be. With ... at the end the last value is Args, with all arguments that have no
+// parameter.
 func NewFunc(signature string, body Body) *Func {
 	s := newSignature(signature)
 	return &Func{Name: s.name, Fn: func(b *Budget, args Args) Value { return body(b, s.bind(args)) }}

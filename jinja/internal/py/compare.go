@@ -71,7 +71,8 @@ func equalDicts(b *Budget, x, y *Dict) bool {
 	return true
 }
 
-// Same is Python's operator "is". Small values of equal type and content count as one object, as in most cases in Python.
+// Same is Python's operator "is". Small values of equal type and content count as one object, as in most cases in
+// Python.
 func Same(x, y Value) bool { return x == y }
 
 // compareNumbers returns -1, 0 or 1, or 2 if one of the numbers is NaN.

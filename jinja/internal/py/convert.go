@@ -102,7 +102,8 @@ func Truncate(f float64) *big.Int {
 
 // ParseInt is int(s, base).
 func ParseInt(b *Budget, s string, base int64) Value {
-	RaiseIf(base != 0 && (base < 2 || base > 36), "ValueError", "the base of an integer must be 0 or from 2 to 36, not %d", base)
+	RaiseIf(base != 0 && (base < 2 || base > 36), "ValueError",
+		"the base of an integer must be 0 or from 2 to 36, not %d", base)
 	b.Grow(int64(len(s)))
 	t := asciiDigits(strings.TrimFunc(s, IsSpace))
 	neg := strings.HasPrefix(t, "-")
@@ -176,7 +177,8 @@ func Float(b *Budget, v Value) float64 {
 	b.Grow(int64(len(s)))
 	t, ok := withoutUnderscores(asciiDigits(strings.TrimFunc(s, IsSpace)))
 	f, err := strconv.ParseFloat(t, 64)
-	RaiseIf(!ok || strings.ContainsAny(t, "xX_") || err != nil && !math.IsInf(f, 0), "ValueError", "%s is not a number", Shown(s))
+	RaiseIf(!ok || strings.ContainsAny(t, "xX_") || err != nil && !math.IsInf(f, 0), "ValueError",
+		"%s is not a number", Shown(s))
 	return f
 }
 

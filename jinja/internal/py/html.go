@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A rendered text mixes template source and data. A marked character is an ASCII punctuation character c that came from data. Its
-// code point is markBase+c, in a private plane. No markup language gives it a meaning, so data cannot become markup. Later the
-// caller, who knows the markup language, replaces the marked character by the right escape.
+// A rendered text mixes template source and data. A marked character is an ASCII punctuation character c that came from
+// data. Its code point is markBase+c, in a private plane. No markup language gives it a meaning, so data cannot become
+// markup. Later the caller, who knows the markup language, replaces the marked character by the right escape.
 const (
 	markBase = 0xF0000
 	markEnd  = markBase + 0x80

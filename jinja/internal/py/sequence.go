@@ -125,8 +125,8 @@ func sliced[T any](b *Budget, size int64, items []T, start, stop, step Value) []
 	return out
 }
 
-// sliceIndices returns the bounds of a slice of n elements as Python computes them: from 0 to n, or from -1 to n-1 if the
-// step is negative.
+// sliceIndices returns the bounds of a slice of n elements as Python computes them: from 0 to n, or from -1 to n-1 if
+// the step is negative.
 func sliceIndices(n int64, start, stop, step Value) (first, last, s int64) {
 	s = sliceBound(step, 1)
 	low, high := int64(0), n

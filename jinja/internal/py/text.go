@@ -21,7 +21,8 @@ func Upper(b *Budget, s string) string {
 
 // Lower is str.lower.
 func Lower(b *Budget, s string) string {
-	return convert(b, s, strings.ToLower, func() cases.Caser { return cases.Lower(language.Und, cases.HandleFinalSigma(true)) })
+	return convert(b, s, strings.ToLower,
+		func() cases.Caser { return cases.Lower(language.Und, cases.HandleFinalSigma(true)) })
 }
 
 // Fold is str.casefold.
@@ -104,7 +105,8 @@ func IsLower(s string) bool { return allCased(s, isLower) }
 func IsUpper(s string) bool { return allCased(s, isUpper) }
 
 func allCased(s string, want func(rune) bool) bool {
-	return strings.ContainsFunc(s, want) && !strings.ContainsFunc(s, func(r rune) bool { return isCased(r) && !want(r) })
+	return strings.ContainsFunc(s, want) && !strings.ContainsFunc(s,
+		func(r rune) bool { return isCased(r) && !want(r) })
 }
 
 // IsTitle is str.istitle.
@@ -198,8 +200,8 @@ func Words(s string) []string {
 	return out
 }
 
-// Fields is str.split without a separator, or str.rsplit from the right. It splits at most limit times; negative means no
-// bound.
+// Fields is str.split without a separator, or str.rsplit from the right. It splits at most limit times; negative means
+// no bound.
 func Fields(b *Budget, s string, limit int64, right bool) []string {
 	b.Scan(len(s))
 	words := strings.FieldsFunc(s, IsSpace)

@@ -1,6 +1,6 @@
 // Package py holds Python's values and operations as far as a Jinja2 template can see them: numbers, text, lists and
-// dictionaries, and how they print, compare, compute and raise exceptions. Results equal those of Python 3.11; error messages differ.
-// Methods of the values are in package methods, formatting is in package format.
+// dictionaries, and how they print, compare, compute and raise exceptions. Results equal those of Python 3.11; error
+// messages differ. Methods of the values are in package methods, formatting is in package format.
 //
 // Every operation that can cost time or memory takes a Budget and charges it before the work. A template that asks for
 // too much gets an error, and the process survives. Operations fail by panicking with *Error, as Python raises
@@ -66,7 +66,8 @@ type Iterable interface {
 	Iter(b *Budget) func() (Value, bool)
 }
 
-// Undefined is the value of an unknown variable, attribute or item. It prints as nothing, is false and empty; most operations raise.
+// Undefined is the value of an unknown variable, attribute or item. It prints as nothing, is false and empty; most
+// operations raise.
 type Undefined struct {
 	Hint string // the whole message, if set
 	Of   string // class of the object on which Name was looked up; "" = a variable

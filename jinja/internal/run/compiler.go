@@ -98,7 +98,8 @@ const maxTreeDepth = 250
 // Compile compiles a tree. It panics with *py.Error for unknown filters and tests, and for trees that are too deep.
 func Compile(t *syntax.Template, opts Options) *Program {
 	checkDepth(t, 0)
-	c := &compiler{fn: &function{slots: map[string]int{}}, line: 1, foldSteps: foldSteps, opts: opts, autoescape: opts.Marks != py.NoMarks}
+	c := &compiler{fn: &function{slots: map[string]int{}}, line: 1, foldSteps: foldSteps, opts: opts,
+		autoescape: opts.Marks != py.NoMarks}
 	f := &frame{symbols: newSymbols(nil)}
 	setSelf := func(*env) {}
 	if syntax.Undeclared(t.Body, "self")["self"] {

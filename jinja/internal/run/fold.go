@@ -12,9 +12,9 @@ import (
 // foldSteps bounds the work of constant folding for a whole template.
 const foldSteps = 200_000
 
-// The original computes constant expressions at compile time (constant folding). The rules differ slightly from those at
-// run time: invalid slices are undefined, concatenation loses Markup, and infinity is an unknown name. An expression whose
-// folding fails is evaluated at run time.
+// The original computes constant expressions at compile time (constant folding). The rules differ slightly from those
+// at run time: invalid slices are undefined, concatenation loses Markup, and infinity is an unknown name. An expression
+// whose folding fails is evaluated at run time.
 
 // fold evaluates a constant expression; false if that is not possible.
 func (c *compiler) fold(n syntax.Node, f *frame) (v py.Value, r *render, ok bool) {
@@ -94,8 +94,8 @@ var contextFilters = map[string]bool{
 // notConstant is the panic that ends the folding of an expression that is not constant.
 type notConstant struct{}
 
-// depends reports whether an expression cannot be folded, whatever its operands are. Filters and tests cannot be folded if
-// escaping is known only at run time.
+// depends reports whether an expression cannot be folded, whatever its operands are. Filters and tests cannot be folded
+// if escaping is known only at run time.
 func (c *compiler) depends(n syntax.Node) bool {
 	switch x := n.(type) {
 	case *syntax.Name, *syntax.Call:

@@ -12,12 +12,13 @@ const maxRange = 100000
 
 // globals are the functions that every template can call. They are constant.
 var globals = map[string]py.Value{
-	"range":     py.NewFunc("range(start, stop=, step=1, /)", makeRange),
-	"lipsum":    py.NewFunc("lipsum(n=5, html=true, min=20, max=100)", lipsum),
-	"joiner":    py.NewFunc("joiner(sep=)", newJoiner),
-	"cycler":    class("cycler(...)", newCycler),
-	"namespace": class("namespace(...)", func(b *py.Budget, a []py.Value) py.Value { return &namespace{attrs: newDict(b, a)} }),
-	"dict":      dictClass(),
+	"range":  py.NewFunc("range(start, stop=, step=1, /)", makeRange),
+	"lipsum": py.NewFunc("lipsum(n=5, html=true, min=20, max=100)", lipsum),
+	"joiner": py.NewFunc("joiner(sep=)", newJoiner),
+	"cycler": class("cycler(...)", newCycler),
+	"namespace": class("namespace(...)",
+		func(b *py.Budget, a []py.Value) py.Value { return &namespace{attrs: newDict(b, a)} }),
+	"dict": dictClass(),
 }
 
 func class(signature string, body py.Body) *py.Func {
@@ -126,7 +127,8 @@ const loremWords = `ad adipiscing amet consectetuer cras cursus dapibus diam dig
 func lipsum(b *py.Budget, a []py.Value) py.Value {
 	low, high, html := py.IntArg(a[2]), py.IntArg(a[3]), py.Truth(b, a[1])
 	n := py.IntArg(a[0])
-	py.RaiseIf(n > 0 && low >= high, "ValueError", "the minimum of %d words must be less than the maximum of %d", low, high)
+	py.RaiseIf(n > 0 && low >= high, "ValueError", "the minimum of %d words must be less than the maximum of %d", low,
+		high)
 	words, separator := strings.Fields(loremWords), "\n\n"
 	if html {
 		separator = "\n"

@@ -9,7 +9,8 @@ import (
 
 type (
 	nextFunc = func() (py.Value, bool)
-	// loopFilter iterates over the elements that match the condition of a loop. back is the current line after each element.
+	// loopFilter iterates over the elements that match the condition of a loop. back is the current line after each
+	// element.
 	loopFilter func(r *render, e *env, next nextFunc, back int) nextFunc
 	// recursion runs a loop again on another value.
 	recursion func(iterable py.Value, depth int) py.Value

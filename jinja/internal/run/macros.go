@@ -168,7 +168,8 @@ func (m *macroValue) Attr(_ *py.Budget, name string) (py.Value, bool) {
 		ownName = nil
 	}
 	v, ok := map[string]py.Value{
-		"name": ownName, "arguments": args, "caller": d.usesCaller, "explicit_caller": slices.Contains(d.args, "caller"),
+		"name": ownName, "arguments": args, "caller": d.usesCaller, "explicit_caller": slices.Contains(d.args,
+			"caller"),
 		"catch_kwargs": slices.Contains(d.extra, "kwargs"), "catch_varargs": slices.Contains(d.extra, "varargs"),
 	}[name]
 	return v, ok

@@ -21,11 +21,11 @@ type Program struct {
 // Options configure the compilation and the renderings of a template.
 type Options struct {
 	Limits py.Limits
-	// Marks: printed expressions are marked where Jinja2's autoescape would escape them. Markup and autoescape blocks are
-	// exempt. NoMarks escapes nothing.
+	// Marks: printed expressions are marked where Jinja2's autoescape would escape them. Markup and autoescape blocks
+	// are exempt. NoMarks escapes nothing.
 	Marks py.Marks
-	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle. It
-	// matters to Result.Informative only.
+	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle.
+	// It matters to Result.Informative only.
 	Metadata, MetadataTitle string
 }
 

@@ -327,7 +327,8 @@ func (p *parser) dottedName() token {
 	return t
 }
 
-// parseFilter reads the filters that follow n. If inline is true, as in a filter block, the first filter has no bar before it.
+// parseFilter reads the filters that follow n. If inline is true, as in a filter block, the first filter has no bar
+// before it.
 func (p *parser) parseFilter(n Node, inline bool) Node {
 	for inline || p.skipIf("|") {
 		inline = false

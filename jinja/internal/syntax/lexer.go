@@ -82,8 +82,8 @@ type lexer struct {
 	open   []byte // brackets to be closed
 }
 
-// tokenize splits a template. A lexical error becomes the last token, so that an earlier error of the parser wins. Line breaks
-// become \n, and one at the end is dropped, as Jinja2 does by default.
+// tokenize splits a template. A lexical error becomes the last token, so that an earlier error of the parser wins. Line
+// breaks become \n, and one at the end is dropped, as Jinja2 does by default.
 func tokenize(src string) (tokens []token) {
 	src = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(src)
 	l := &lexer{rest: strings.TrimSuffix(src, "\n"), line: 1, col: 1}

@@ -241,7 +241,8 @@ func Walk(n Node, f func(Node) bool) {
 	}
 }
 
-// Undeclared returns those of the names that nodes read before they set them. Before and after are in the order of Walk.
+// Undeclared returns those of the names that nodes read before they set them. Before and after are in the order of
+// Walk.
 func Undeclared(nodes []Node, names ...string) map[string]bool {
 	open := map[string]bool{}
 	for _, n := range names {

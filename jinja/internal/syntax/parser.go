@@ -26,7 +26,8 @@ func Parse(src string) *Template {
 	return &Template{at: 1, Body: p.subparse()}
 }
 
-// check raises an error of the lexer when the parser reaches it, so that an earlier error of the parser is reported first.
+// check raises an error of the lexer when the parser reaches it, so that an earlier error of the parser is reported
+// first.
 func (p *parser) check(i int) {
 	if t := p.tokens[i]; t.err != nil {
 		panic(t.err)
@@ -311,5 +312,6 @@ func (p *parser) assign(n Node, use Use) {
 		}
 		return
 	}
-	p.failAt(token{line: n.Line()}, "only names can be set, not %s", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", n), "*syntax.")))
+	p.failAt(token{line: n.Line()}, "only names can be set, not %s",
+		strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", n), "*syntax.")))
 }

@@ -1,5 +1,5 @@
-// Command events uses a running Iris with the Go clients of PagerDuty and Opsgenie, as programs in the wild do. Its arguments are the host
-// and port of Iris, a token of an integration of type pagerduty, and one of type opsgenie.
+// Command events uses a running Iris with the Go clients of PagerDuty and Opsgenie, as programs in the wild do. Its
+// arguments are the host and port of Iris, a token of an integration of type pagerduty, and one of type opsgenie.
 package main
 
 import (
@@ -46,49 +46,69 @@ func (r redirect) Do(q *http.Request) (*http.Response, error) {
 func usePagerDuty(ctx context.Context, host, key string) {
 	c := pagerduty.NewClient("", pagerduty.WithV2EventsAPIEndpoint("http://"+host))
 	for _, action := range []string{"trigger", "acknowledge", "resolve"} {
-		e := &pagerduty.V2Event{RoutingKey: key, Action: action, DedupKey: "go/disk", Client: "go", Links: []any{map[string]string{"href": "https://wiki.example.net/disk", "text": "Runbook"}}}
+		e := &pagerduty.V2Event{RoutingKey: key, Action: action, DedupKey: "go/disk", Client: "go",
+			Links: []any{map[string]string{"href": "https://wiki.example.net/disk", "text": "Runbook"}}}
 		if action == "trigger" {
-			e.Payload = &pagerduty.V2Payload{Summary: "Disk 95 %", Source: "db7", Severity: "critical", Details: map[string]any{"used_pct": 95}}
+			e.Payload = &pagerduty.V2Payload{Summary: "Disk 95 %", Source: "db7", Severity: "critical",
+				Details: map[string]any{"used_pct": 95}}
 		}
 		got := must(c.ManageEventWithContext(ctx, e))
 		check(got.DedupKey == "go/disk" && got.Status == "success", got)
 	}
-	change := must(c.CreateChangeEventWithContext(ctx, pagerduty.ChangeEvent{RoutingKey: key, Payload: pagerduty.ChangeEventPayload{Summary: "api 4.2 rolled out"}}))
+	change := must(c.CreateChangeEventWithContext(ctx, pagerduty.ChangeEvent{RoutingKey: key,
+		Payload: pagerduty.ChangeEventPayload{Summary: "api 4.2 rolled out"}}))
 	check(change.Status == "success", change)
 	for _, kind := range []string{"trigger", "resolve"} {
-		old := must(pagerduty.CreateEventWithHTTPClient(pagerduty.Event{ServiceKey: key, Type: kind, IncidentKey: "go/v1", Description: "Disk"}, redirect(host)))
+		old := must(pagerduty.CreateEventWithHTTPClient(pagerduty.Event{ServiceKey: key, Type: kind,
+			IncidentKey: "go/v1", Description: "Disk"}, redirect(host)))
 		check(old.IncidentKey == "go/v1", old)
 	}
-	_, err := c.ManageEventWithContext(ctx, &pagerduty.V2Event{RoutingKey: "unknown", Action: "trigger", Payload: &pagerduty.V2Payload{Summary: "s"}})
+	_, err := c.ManageEventWithContext(ctx, &pagerduty.V2Event{RoutingKey: "unknown", Action: "trigger",
+		Payload: &pagerduty.V2Payload{Summary: "s"}})
 	refused, ok := err.(pagerduty.APIError)
-	check(ok && refused.StatusCode == http.StatusBadRequest && refused.APIError.Valid && len(refused.APIError.ErrorObject.Errors) == 1, err)
+	check(ok && refused.StatusCode == http.StatusBadRequest && refused.APIError.Valid &&
+		len(refused.APIError.ErrorObject.Errors) == 1, err)
 }
 
 func useOpsgenie(ctx context.Context, host, key string) {
-	c := must(alert.NewClient(&client.Config{ApiKey: key, OpsGenieAPIURL: client.ApiUrl(host), LogLevel: logrus.ErrorLevel}))
+	c := must(alert.NewClient(&client.Config{ApiKey: key, OpsGenieAPIURL: client.ApiUrl(host),
+		LogLevel: logrus.ErrorLevel}))
 	const alias = "go/queue"
 	done := func(want string) func(*alert.AsyncAlertResult, error) {
 		return func(got *alert.AsyncAlertResult, err error) {
 			status := must(must(got, err).RetrieveStatus(ctx))
-			check(status.IsSuccess && status.Status == want && status.Alias == alias && status.AlertID != "", fmt.Sprintf("%+v", status))
+			check(status.IsSuccess && status.Status == want && status.Alias == alias && status.AlertID != "",
+				fmt.Sprintf("%+v", status))
 		}
 	}
 	is := alert.ALIAS
-	done("Created alert")(c.Create(ctx, &alert.CreateAlertRequest{Message: "Queue is full", Alias: alias, Description: "9,000 jobs", Tags: []string{"env:prod"},
+	done("Created alert")(c.Create(ctx, &alert.CreateAlertRequest{Message: "Queue is full", Alias: alias,
+		Description: "9,000 jobs", Tags: []string{"env:prod"},
 		Details: map[string]string{"host": "q1"}, Entity: "queue", Priority: alert.P3, Responders: []alert.Responder{{Type: alert.TeamResponder, Name: "db"}}}))
-	done("Added note")(c.AddNote(ctx, &alert.AddNoteRequest{IdentifierType: is, IdentifierValue: alias, Note: "seen before"}))
-	done("Added tags")(c.AddTags(ctx, &alert.AddTagsRequest{IdentifierType: is, IdentifierValue: alias, Tags: []string{"team:db", "old"}}))
-	done("Removed tags")(c.RemoveTags(ctx, &alert.RemoveTagsRequest{IdentifierType: is, IdentifierValue: alias, Tags: "old"}))
-	done("Added details")(c.AddDetails(ctx, &alert.AddDetailsRequest{IdentifierType: is, IdentifierValue: alias, Details: map[string]string{"disk": "sda"}}))
-	done("Removed details")(c.RemoveDetails(ctx, &alert.RemoveDetailsRequest{IdentifierType: is, IdentifierValue: alias, Keys: "host"}))
-	done("Updated message")(c.UpdateMessage(ctx, &alert.UpdateMessageRequest{IdentifierType: is, IdentifierValue: alias, Message: "Queue is still full"}))
-	done("Updated description")(c.UpdateDescription(ctx, &alert.UpdateDescriptionRequest{IdentifierType: is, IdentifierValue: alias, Description: "9,500 jobs"}))
-	done("Updated priority")(c.UpdatePriority(ctx, &alert.UpdatePriorityRequest{IdentifierType: is, IdentifierValue: alias, Priority: alert.P1}))
-	done("Acknowledged alert")(c.Acknowledge(ctx, &alert.AcknowledgeAlertRequest{IdentifierType: is, IdentifierValue: alias}))
+	done("Added note")(c.AddNote(ctx, &alert.AddNoteRequest{IdentifierType: is, IdentifierValue: alias,
+		Note: "seen before"}))
+	done("Added tags")(c.AddTags(ctx, &alert.AddTagsRequest{IdentifierType: is, IdentifierValue: alias,
+		Tags: []string{"team:db", "old"}}))
+	done("Removed tags")(c.RemoveTags(ctx, &alert.RemoveTagsRequest{IdentifierType: is, IdentifierValue: alias,
+		Tags: "old"}))
+	done("Added details")(c.AddDetails(ctx, &alert.AddDetailsRequest{IdentifierType: is, IdentifierValue: alias,
+		Details: map[string]string{"disk": "sda"}}))
+	done("Removed details")(c.RemoveDetails(ctx, &alert.RemoveDetailsRequest{IdentifierType: is,
+		IdentifierValue: alias, Keys: "host"}))
+	done("Updated message")(c.UpdateMessage(ctx, &alert.UpdateMessageRequest{IdentifierType: is,
+		IdentifierValue: alias, Message: "Queue is still full"}))
+	done("Updated description")(c.UpdateDescription(ctx, &alert.UpdateDescriptionRequest{IdentifierType: is,
+		IdentifierValue: alias, Description: "9,500 jobs"}))
+	done("Updated priority")(c.UpdatePriority(ctx, &alert.UpdatePriorityRequest{IdentifierType: is,
+		IdentifierValue: alias, Priority: alert.P1}))
+	done("Acknowledged alert")(c.Acknowledge(ctx, &alert.AcknowledgeAlertRequest{IdentifierType: is,
+		IdentifierValue: alias}))
 
 	got := must(c.Get(ctx, &alert.GetAlertRequest{IdentifierType: is, IdentifierValue: alias}))
-	check(got.Message == "Queue is still full" && got.Description == "9,500 jobs" && got.Priority == alert.P1 && got.Acknowledged && got.Status == "open" &&
-		reflect.DeepEqual(got.Tags, []string{"env:prod", "team:db"}) && reflect.DeepEqual(got.Details, map[string]string{"disk": "sda"}), fmt.Sprintf("%+v", got))
+	check(got.Message == "Queue is still full" && got.Description == "9,500 jobs" && got.Priority == alert.P1 &&
+		got.Acknowledged && got.Status == "open" &&
+		reflect.DeepEqual(got.Tags, []string{"env:prod", "team:db"}) &&
+		reflect.DeepEqual(got.Details, map[string]string{"disk": "sda"}), fmt.Sprintf("%+v", got))
 	for kind, value := range map[alert.AlertIdentifier]string{alert.ALERTID: got.Id, alert.TINYID: got.TinyId} {
 		same := must(c.Get(ctx, &alert.GetAlertRequest{IdentifierType: kind, IdentifierValue: value}))
 		check(same.Id == got.Id, fmt.Sprintf("%+v", same))
@@ -98,17 +118,24 @@ func useOpsgenie(ctx context.Context, host, key string) {
 	count := must(c.CountAlerts(ctx, &alert.CountAlertsRequest{Query: "alias:" + alias}))
 	check(count.Count >= 1, fmt.Sprintf("%+v", count))
 
-	done("Unacknowledged alert")(c.Unacknowledge(ctx, &alert.UnacknowledgeAlertRequest{IdentifierType: is, IdentifierValue: alias}))
-	done("Added responder")(c.AddResponder(ctx, &alert.AddResponderRequest{IdentifierType: is, IdentifierValue: alias, Responder: alert.Responder{Type: alert.UserResponder, Username: "demo"}}))
-	done("Added team")(c.AddTeam(ctx, &alert.AddTeamRequest{IdentifierType: is, IdentifierValue: alias, Team: alert.Team{Name: "demo"}}))
-	done("Snoozed alert")(c.Snooze(ctx, &alert.SnoozeAlertRequest{IdentifierType: is, IdentifierValue: alias, EndTime: time.Now().Add(time.Hour)}))
+	done("Unacknowledged alert")(c.Unacknowledge(ctx, &alert.UnacknowledgeAlertRequest{IdentifierType: is,
+		IdentifierValue: alias}))
+	done("Added responder")(c.AddResponder(ctx, &alert.AddResponderRequest{IdentifierType: is, IdentifierValue: alias,
+		Responder: alert.Responder{Type: alert.UserResponder, Username: "demo"}}))
+	done("Added team")(c.AddTeam(ctx, &alert.AddTeamRequest{IdentifierType: is, IdentifierValue: alias,
+		Team: alert.Team{Name: "demo"}}))
+	done("Snoozed alert")(c.Snooze(ctx, &alert.SnoozeAlertRequest{IdentifierType: is, IdentifierValue: alias,
+		EndTime: time.Now().Add(time.Hour)}))
 	got = must(c.Get(ctx, &alert.GetAlertRequest{IdentifierType: is, IdentifierValue: alias}))
 	check(got.Snoozed && got.SnoozedUntil.After(time.Now()), fmt.Sprintf("%+v", got))
-	done("Assigned alert")(c.AssignAlert(ctx, &alert.AssignRequest{IdentifierType: is, IdentifierValue: alias, Owner: alert.User{Username: "demo"}}))
-	done("Closed alert")(c.Close(ctx, &alert.CloseAlertRequest{IdentifierType: is, IdentifierValue: alias, Note: "drained"}))
+	done("Assigned alert")(c.AssignAlert(ctx, &alert.AssignRequest{IdentifierType: is, IdentifierValue: alias,
+		Owner: alert.User{Username: "demo"}}))
+	done("Closed alert")(c.Close(ctx, &alert.CloseAlertRequest{IdentifierType: is, IdentifierValue: alias,
+		Note: "drained"}))
 	_, err := c.Get(ctx, &alert.GetAlertRequest{IdentifierType: is, IdentifierValue: "none"})
 	refused, ok := err.(*client.ApiError)
 	check(ok && refused.StatusCode == http.StatusNotFound, err)
-	_, err = c.UpdatePriority(ctx, &alert.UpdatePriorityRequest{IdentifierType: is, IdentifierValue: alias, Priority: "P9"})
+	_, err = c.UpdatePriority(ctx, &alert.UpdatePriorityRequest{IdentifierType: is, IdentifierValue: alias,
+		Priority: "P9"})
 	check(err != nil, "P9 was accepted")
 }

@@ -1,5 +1,6 @@
-// Command differ compares the output of jinja with that of the real Jinja2. test/jinja/differ.sh runs it: standard input has
-// the lines of JSON of generate.py, the argument is the file with the context. It prints every difference and fails if there is one.
+// Command differ compares the output of jinja with that of the real Jinja2. test/jinja/differ.sh runs it: standard
+// input has the lines of JSON of generate.py, the argument is the file with the context. It prints every difference and
+// fails if there is one.
 package main
 
 import (
@@ -82,8 +83,8 @@ func told(l line) string {
 	return fmt.Sprintf("%q", *l.Output)
 }
 
-// rendered returns the output or the error of jinja in the format of told. limited reports that the template exceeds a limit
-// of the engine.
+// rendered returns the output or the error of jinja in the format of told. limited reports that the template exceeds a
+// limit of the engine.
 func rendered(template string, context []byte) (got string, limited bool) {
 	out, err := jinja.RenderString(template, context)
 	var e *jinja.Error

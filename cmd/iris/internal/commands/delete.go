@@ -28,7 +28,8 @@ func (c deletion) remove(ctx context.Context, e remote.Env, kind, done string) e
 	if err != nil {
 		return err
 	}
-	err = api.Do(ctx, http.MethodDelete, fmt.Sprintf("/v1/%ss/%s?force=%t", kind, url.PathEscape(c.Name), c.Force), nil, nil)
+	err = api.Do(ctx, http.MethodDelete, fmt.Sprintf("/v1/%ss/%s?force=%t", kind, url.PathEscape(c.Name), c.Force),
+		nil, nil)
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.Status == http.StatusConflict {
 		return fmt.Errorf("%w (--force)", err)

@@ -54,7 +54,8 @@ type heartbeatAdd struct {
 
 // Run adds a heartbeat. Its first interval begins with its first ping.
 func (c heartbeatAdd) Run(ctx context.Context, e remote.Env) error {
-	body := map[string]any{"every_seconds": int64(math.Ceil(c.Every.Seconds())), "grace_seconds": int64(math.Ceil(c.Grace.Seconds())), "plan": c.Plan,
+	body := map[string]any{"every_seconds": int64(math.Ceil(c.Every.Seconds())),
+		"grace_seconds": int64(math.Ceil(c.Grace.Seconds())), "plan": c.Plan,
 		"severity": c.Severity, "description": c.Description}
 	api, err := c.API(ctx, e)
 	if err != nil {
@@ -100,7 +101,8 @@ func (c heartbeatList) Run(ctx context.Context, e remote.Env) error {
 		if h.Incident != 0 {
 			incident = fmt.Sprint(h.Incident)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Integration, h.Name, h.State, text.Seconds(h.EverySeconds), text.Seconds(h.GraceSeconds), h.Plan,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Integration, h.Name, h.State,
+			text.Seconds(h.EverySeconds), text.Seconds(h.GraceSeconds), h.Plan,
 			text.Moment(h.LastPingAt), deadline, incident)
 	}
 	return w.Flush()

@@ -156,9 +156,11 @@ func (c incidentList) Run(ctx context.Context, e remote.Env) error {
 		return err
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
-	_ = text.Row(w, "NUMBER", "STATE", "SEVERITY", "PLAN", "APPLICATION", "OWNER", "OPENED", "TITLE") // Flush returns the error
+	_ = text.Row(w, "NUMBER", "STATE", "SEVERITY", "PLAN", "APPLICATION", "OWNER", "OPENED",
+		"TITLE") // Flush returns the error
 	for _, i := range found {
-		_ = text.Row(w, fmt.Sprint(i.ID), i.State, i.Severity, i.Plan, i.Application, i.Owner, text.Moment(i.CreatedAt), text.Short(i.Title))
+		_ = text.Row(w, fmt.Sprint(i.ID), i.State, i.Severity, i.Plan, i.Application, i.Owner,
+			text.Moment(i.CreatedAt), text.Short(i.Title))
 	}
 	return w.Flush()
 }

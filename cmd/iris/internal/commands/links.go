@@ -161,7 +161,8 @@ func (c userRefused) Run(ctx context.Context, e remote.Env) error {
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "PROVIDER\tSUBJECT\tNAME\tE-MAIL\tATTEMPTS\tLAST\tREASON")
 	for _, r := range found {
-		fmt.Fprintf(w, "%s\t%s\t%q\t%q\t%d\t%s\t%s\n", r.Provider, r.Subject, r.Name, r.Email, r.Attempts, r.LastAt.UTC().Format(time.DateTime), r.Reason)
+		fmt.Fprintf(w, "%s\t%s\t%q\t%q\t%d\t%s\t%s\n", r.Provider, r.Subject, r.Name, r.Email, r.Attempts,
+			r.LastAt.UTC().Format(time.DateTime), r.Reason)
 	}
 	return w.Flush()
 }

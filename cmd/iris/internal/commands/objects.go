@@ -39,7 +39,8 @@ func (c kindArgument) resource() (operation.Resource, error) {
 		for _, r := range kinds {
 			names = append(names, r.Kind)
 		}
-		return operation.Resource{}, remote.Usagef("there is no kind %.60q: it must be one of %s", c.Kind, strings.Join(names, ", "))
+		return operation.Resource{}, remote.Usagef("there is no kind %.60q: it must be one of %s", c.Kind,
+			strings.Join(names, ", "))
 	}
 	return kinds[i], nil
 }

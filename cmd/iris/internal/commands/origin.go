@@ -11,5 +11,6 @@ func OnServer(ctx context.Context) context.Context {
 	return audit.With(ctx, audit.Origin{Kind: audit.Operator, Actor: "iris command"})
 }
 
-// AsProgram returns a context in which Iris itself is the author of changes: a server, and not the person who started it.
+// AsProgram returns a context in which Iris itself is the author of changes: a server, and not the person who started
+// it.
 func AsProgram(ctx context.Context) context.Context { return audit.With(ctx, audit.Origin{}) }

@@ -70,7 +70,8 @@ func (c planShow) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Out, "plan: %s\nversion: %d, saved %s by %s\nactive: %t\nteam: %s\ndescription: %s\n", p.Name, p.ID, text.Moment(p.CreatedAt), p.Creator, p.Active, p.Team,
+	fmt.Fprintf(e.Out, "plan: %s\nversion: %d, saved %s by %s\nactive: %t\nteam: %s\ndescription: %s\n", p.Name, p.ID,
+		text.Moment(p.CreatedAt), p.Creator, p.Active, p.Team,
 		text.Tabless.Replace(p.Description))
 	if p.Paused {
 		fmt.Fprintln(e.Out, "paused: true")
@@ -82,7 +83,8 @@ func (c planShow) Run(ctx context.Context, e remote.Env) error {
 	_ = text.Row(w, "STEP", "WHO", "PRIORITY", "TEMPLATE", "WAIT", "REPEAT", "OPTIONAL") // Flush returns the error
 	for i, step := range p.Steps {
 		for _, d := range step {
-			_ = text.Row(w, fmt.Sprint(i+1), paged(d), string(d.Priority), string(d.Template), (time.Duration(d.WaitSeconds) * time.Second).String(), fmt.Sprint(d.Repeat), fmt.Sprint(d.Optional))
+			_ = text.Row(w, fmt.Sprint(i+1), paged(d), string(d.Priority), string(d.Template),
+				(time.Duration(d.WaitSeconds) * time.Second).String(), fmt.Sprint(d.Repeat), fmt.Sprint(d.Optional))
 		}
 	}
 	return w.Flush()
@@ -139,7 +141,8 @@ func (c planSet) Run(ctx context.Context, e remote.Env) error {
 	if given {
 		settings, err := client.Call(ctx, api, catalog.SettingsOfPlan, c.one())
 		if err == nil {
-			_, err = client.Call(ctx, api, catalog.ChangeSettings, catalog.ChangedSettings{OnePlan: c.one(), Body: c.over(settings)})
+			_, err = client.Call(ctx, api, catalog.ChangeSettings,
+				catalog.ChangedSettings{OnePlan: c.one(), Body: c.over(settings)})
 		}
 		if err != nil {
 			return err

@@ -49,7 +49,8 @@ type followUp struct {
 func (r notificationRule) rule() users.NotificationRule {
 	out := users.NotificationRule{Priority: r.Priority, Mode: r.Mode}
 	for _, f := range r.FollowUps {
-		out.FollowUps = append(out.FollowUps, users.FollowUp{Mode: f.Mode, After: time.Duration(f.DelaySeconds) * time.Second})
+		out.FollowUps = append(out.FollowUps, users.FollowUp{Mode: f.Mode,
+			After: time.Duration(f.DelaySeconds) * time.Second})
 	}
 	return out
 }
@@ -103,7 +104,8 @@ func (c userRuleSet) Run(ctx context.Context, e remote.Env) error {
 	if err := api.Do(ctx, http.MethodGet, c.path(rulesBelow), nil, &all); err != nil {
 		return err
 	}
-	all.Rules = append(slices.DeleteFunc(all.Rules, func(r notificationRule) bool { return r.Priority == rule.Priority }), rule)
+	all.Rules = append(slices.DeleteFunc(all.Rules,
+		func(r notificationRule) bool { return r.Priority == rule.Priority }), rule)
 	for i := range all.Rules {
 		if all.Rules[i].FollowUps == nil {
 			all.Rules[i].FollowUps = []followUp{}

@@ -12,7 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/program/client"
 )
 
-// SCIM are the commands about directories that push people and groups, and about the deactivations that wait for an administrator.
+// SCIM are the commands about directories that push people and groups, and about the deactivations that wait for an
+// administrator.
 type SCIM struct {
 	Add      scimAdd      `cmd:"" help:"Add a connection for a directory and print its token, which is shown only now."`
 	List     scimList     `cmd:"" help:"List the connections."`
@@ -90,7 +91,8 @@ type scimEndOld struct{ connectionName }
 
 // Run ends the older tokens.
 func (c scimEndOld) Run(ctx context.Context, e remote.Env) error {
-	return change(ctx, e, c.Flags, http.MethodDelete, c.path("/token"), nil, "connection "+c.Name+" has only its newest token now")
+	return change(ctx, e, c.Flags, http.MethodDelete, c.path("/token"), nil, "connection "+c.Name+
+		" has only its newest token now")
 }
 
 type scimDelete struct{ connectionName }
@@ -107,7 +109,8 @@ type scimTransfer struct {
 
 // Run gives a user to a connection.
 func (c scimTransfer) Run(ctx context.Context, e remote.Env) error {
-	return change(ctx, e, c.Flags, http.MethodPost, c.path("/users"), map[string]string{"user": c.User}, "connection "+c.Name+" manages "+c.User+" now")
+	return change(ctx, e, c.Flags, http.MethodPost, c.path("/users"), map[string]string{"user": c.User}, "connection "+
+		c.Name+" manages "+c.User+" now")
 }
 
 type scimList struct{ remote.Flags }

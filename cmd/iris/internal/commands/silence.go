@@ -133,7 +133,8 @@ func (c silenceSet) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Err, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State, text.Moment(made.To), made.Hidden)
+	fmt.Fprintf(e.Err, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State,
+		text.Moment(made.To), made.Hidden)
 	return nil
 }
 
@@ -189,12 +190,14 @@ func (c silenceShow) Run(ctx context.Context, e remote.Env) error {
 
 // describe describes a silence in lines for people. Instants are in UTC.
 func describe(s silences.Silence) string {
-	out := fmt.Sprintf("silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", s.ID, s.State, s.Conditions(),
+	out := fmt.Sprintf("silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", s.ID,
+		s.State, s.Conditions(),
 		text.Moment(s.From), text.Moment(s.To), s.Comment, text.Moment(s.CreatedAt), s.Author)
 	if s.Recurrence != "" {
 		out += fmt.Sprintf("repeat: %s in %s\n", s.Recurrence, cmp.Or(s.Zone, "UTC"))
 		if s.NextFrom != nil && s.NextTo != nil {
-			out += fmt.Sprintf("%s: %s to %s\n", map[bool]string{true: "now", false: "next"}[s.State == silences.Active], text.Moment(*s.NextFrom), text.Moment(*s.NextTo))
+			out += fmt.Sprintf("%s: %s to %s\n", map[bool]string{true: "now",
+				false: "next"}[s.State == silences.Active], text.Moment(*s.NextFrom), text.Moment(*s.NextTo))
 		}
 	}
 	if s.EndedAt != nil {

@@ -49,8 +49,9 @@ func (c Simulate) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	report, err := client.Call(ctx, api, catalog.SimulatePlan, catalog.PlanQuestion{OnePlan: catalog.OnePlan{Plan: c.Plan}, Targets: c.Target,
-		Assumptions: catalog.Assumptions{At: at, Assume: c.Assume, Application: c.Application}})
+	report, err := client.Call(ctx, api, catalog.SimulatePlan,
+		catalog.PlanQuestion{OnePlan: catalog.OnePlan{Plan: c.Plan}, Targets: c.Target,
+			Assumptions: catalog.Assumptions{At: at, Assume: c.Assume, Application: c.Application}})
 	if err != nil {
 		return err
 	}

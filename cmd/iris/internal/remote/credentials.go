@@ -53,7 +53,8 @@ func (e Env) credentials() (c credentials, err error) {
 		return c, err
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return c, fmt.Errorf("other users of this machine may read %s: run chmod 600 on it, and replace its tokens", path)
+		return c, fmt.Errorf("other users of this machine may read %s: run chmod 600 on it, and replace its tokens",
+			path)
 	}
 	data, err := io.ReadAll(f)
 	if err == nil {
@@ -140,8 +141,8 @@ func (s Flags) client(e Env) (*client.Client, error) {
 // named reports whether the command line or the environment names a server.
 func (s Flags) named(e Env) bool { return s.Server != "" || e.get("IRIS_SERVER") != "" }
 
-// API returns a client like client. If no server is named and there is no IRIS_TOKEN, but a database is configured, the requests are answered
-// in this process, as the operator.
+// API returns a client like client. If no server is named and there is no IRIS_TOKEN, but a database is configured, the
+// requests are answered in this process, as the operator.
 func (s Flags) API(ctx context.Context, e Env) (*client.Client, error) {
 	if s.named(e) || e.get("IRIS_TOKEN") != "" || e.Local == nil {
 		return s.client(e)

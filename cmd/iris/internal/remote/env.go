@@ -1,5 +1,6 @@
-// Package remote is how the commands of iris reach a server: their environment, the log-in and its credentials, tokens, and errors in the command
-// line. If no server is named and a database is configured, requests are answered in this process. The command groups use it.
+// Package remote is how the commands of iris reach a server: their environment, the log-in and its credentials, tokens,
+// and errors in the command line. If no server is named and a database is configured, requests are answered in this
+// process. The command groups use it.
 package remote
 
 import (
@@ -17,7 +18,8 @@ type Env struct {
 	In      io.Reader
 	Out     io.Writer
 	Err     io.Writer
-	// Local returns a transport that answers requests to /v1 in this process, as the operator; nil = no database is configured.
+	// Local returns a transport that answers requests to /v1 in this process, as the operator; nil = no database is
+	// configured.
 	Local func(ctx context.Context) (http.RoundTripper, error)
 }
 

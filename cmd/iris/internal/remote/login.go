@@ -108,7 +108,8 @@ func (c Login) asked(ctx context.Context, e Env, server string) (token, who stri
 		return "", "", err
 	}
 	var made struct{ Token, Username string }
-	err = api.Do(ctx, http.MethodPost, "/v1/tokens/exchange", map[string]string{"code": code, "verifier": verifier}, &made)
+	err = api.Do(ctx, http.MethodPost, "/v1/tokens/exchange", map[string]string{"code": code, "verifier": verifier},
+		&made)
 	return made.Token, made.Username, err
 }
 
@@ -127,7 +128,8 @@ func open(ctx context.Context, address string) {
 	}
 }
 
-// receive waits for the redirect of the browser and returns its code. It closes l. Requests without the state are refused.
+// receive waits for the redirect of the browser and returns its code. It closes l. Requests without the state are
+// refused.
 func receive(ctx context.Context, l net.Listener, state string) (string, error) {
 	answers := make(chan url.Values, 1)
 	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +149,8 @@ func receive(ctx context.Context, l net.Listener, state string) (string, error) 
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	defer func() {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second) // so that the browser gets its answer
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx),
+			time.Second) // so that the browser gets its answer
 		defer cancel()
 		_ = s.Shutdown(ending)
 	}()

@@ -83,12 +83,15 @@ func TestTokens(t *testing.T) {
 	run := func(stdin string, c command, more ...string) error {
 		out.Reset()
 		errs.Reset()
-		return c.Run(t.Context(), Env{Environ: append([]string{"IRIS_CREDENTIALS=" + file}, more...), In: strings.NewReader(stdin), Out: &out, Err: &errs})
+		return c.Run(t.Context(), Env{Environ: append([]string{"IRIS_CREDENTIALS=" + file}, more...),
+			In: strings.NewReader(stdin), Out: &out, Err: &errs})
 	}
 	to := Flags{Server: s.URL + "/"}
 	require.EqualError(t, run("", tokenCurrent{}), "no server is known: give --server or set IRIS_SERVER")
-	require.EqualError(t, run("", tokenCurrent{Flags: to}), "there is no token for "+s.URL+": run iris login, or set IRIS_TOKEN")
-	require.EqualError(t, run("", tokenCurrent{Flags: to}, "IRIS_TOKEN=wrong"), "this token is not valid: run iris login")
+	require.EqualError(t, run("", tokenCurrent{Flags: to}), "there is no token for "+s.URL+
+		": run iris login, or set IRIS_TOKEN")
+	require.EqualError(t, run("", tokenCurrent{Flags: to}, "IRIS_TOKEN=wrong"),
+		"this token is not valid: run iris login")
 	require.EqualError(t, run("wrong\n", Login{Flags: to, Token: true}), "this token is not valid: run iris login")
 	require.EqualError(t, run("", Login{Flags: to, Token: true}), "no token on standard input")
 	require.NoFileExists(t, file)
@@ -110,7 +113,8 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, run("", tokenCreate{Name: "ci", Scopes: []string{"read"}}))
 	require.Equal(t, "new\n", out.String())
 	require.NoError(t, run("", tokenCreate{Name: "ci", Scopes: []string{"read"}, Service: true, Team: "db", Days: 2}))
-	require.Equal(t, []string{"GET /v1/tokens/current", "GET /v1/tokens?all=true", "GET /v1/service-tokens", `POST /v1/tokens {"name":"ci","scopes":["read"]}`,
+	require.Equal(t, []string{"GET /v1/tokens/current", "GET /v1/tokens?all=true", "GET /v1/service-tokens",
+		`POST /v1/tokens {"name":"ci","scopes":["read"]}`,
 		`POST /v1/service-tokens {"expires_in_seconds":172800,"name":"ci","scopes":["read"],"team":"db"}`}, *asked)
 
 	revokes := func(c tokenRevoke) (path string) {
@@ -124,15 +128,18 @@ func TestTokens(t *testing.T) {
 	*asked = nil
 	require.EqualError(t, run("", tokenRevoke{Number: 2}), "two tokens have the number 2, so name the kind:\n"+
 		"  iris token revoke 2 --personal   revokes personal token 2 \"old\" of bob\n  iris token revoke 2 --service   revokes service token 2 \"all\" of the administrators")
-	require.EqualError(t, run("", tokenRevoke{Number: 5, Service: true}), "you have no token 5 and manage none: iris token list, with --service or --all, shows them")
-	require.EqualError(t, run("", tokenRevoke{Number: 7}), "personal token 7 \"laptop\" of ann is the token that this command uses: --force revokes it")
+	require.EqualError(t, run("", tokenRevoke{Number: 5, Service: true}),
+		"you have no token 5 and manage none: iris token list, with --service or --all, shows them")
+	require.EqualError(t, run("", tokenRevoke{Number: 7}),
+		"personal token 7 \"laptop\" of ann is the token that this command uses: --force revokes it")
 	require.NotContains(t, strings.Join(*asked, " "), "DELETE", "refused before anything is revoked")
 	require.Equal(t, "/v1/service-tokens/2", revokes(tokenRevoke{Number: 2, Service: true}))
 	require.Equal(t, "/v1/tokens/2", revokes(tokenRevoke{Number: 2, Personal: true}))
 	require.Equal(t, "/v1/tokens/current", revokes(tokenRevoke{Number: 7, Force: true}))
 
 	require.NoError(t, os.Chmod(file, 0o640))
-	require.ErrorContains(t, run("", tokenCurrent{}), "other users of this machine may read "+file+": run chmod 600 on it")
+	require.ErrorContains(t, run("", tokenCurrent{}), "other users of this machine may read "+file+
+		": run chmod 600 on it")
 	require.NoError(t, os.Chmod(file, 0o600))
 	require.NoError(t, run("", Logout{}))
 	require.Equal(t, "DELETE /v1/tokens/current", (*asked)[len(*asked)-1])
@@ -146,7 +153,8 @@ func TestLogoutKeepsServiceTokens(t *testing.T) {
 	t.Parallel()
 	s, asked := server(t)
 	var errs bytes.Buffer
-	e := Env{Environ: []string{"IRIS_CREDENTIALS=" + filepath.Join(t.TempDir(), "credentials.json")}, Out: io.Discard, Err: &errs}
+	e := Env{Environ: []string{"IRIS_CREDENTIALS=" + filepath.Join(t.TempDir(), "credentials.json")}, Out: io.Discard,
+		Err: &errs}
 	to := Flags{Server: s.URL}
 	for _, c := range []Logout{{}, {Revoke: true}} {
 		e.In = strings.NewReader("service\n")
@@ -159,19 +167,22 @@ func TestLogoutKeepsServiceTokens(t *testing.T) {
 			continue
 		}
 		require.Equal(t, []string{"GET /v1/tokens/current"}, *asked)
-		require.Contains(t, errs.String(), `service token 3 "ci" of team db is still valid, because programs may use it: iris token revoke --service 3 revokes it`)
+		require.Contains(t, errs.String(),
+			`service token 3 "ci" of team db is still valid, because programs may use it: iris token revoke --service 3 revokes it`)
 		known, err := e.credentials()
 		require.NoError(t, err)
 		require.Empty(t, known.Tokens)
 	}
 }
 
-// A token of the environment does not go to the server of the last log-in, and a named server is preferred to the database.
+// A token of the environment does not go to the server of the last log-in, and a named server is preferred to the
+// database.
 func TestWhereCommandsWork(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	logged := Env{Environ: []string{"IRIS_CREDENTIALS=" + filepath.Join(dir, "credentials.json")}}
-	require.NoError(t, logged.save(credentials{Current: "https://iris.example.com", Tokens: map[string]string{"https://iris.example.com": "mine"}}))
+	require.NoError(t, logged.save(credentials{Current: "https://iris.example.com",
+		Tokens: map[string]string{"https://iris.example.com": "mine"}}))
 	here := func(e Env, transport http.RoundTripper) Env {
 		e.Local = func(context.Context) (http.RoundTripper, error) { return transport, nil }
 		return e
@@ -186,14 +197,20 @@ func TestWhereCommandsWork(t *testing.T) {
 		flags Flags
 		want  string // the address that is asked, or the error
 	}{
-		"logged in":                   {here(logged, nil), Flags{}, "https://iris.example.com"},
-		"a database comes first":      {here(logged, refusing{}), Flags{}, "http://localhost"},
-		"a named server comes before": {here(with(logged, "IRIS_SERVER=https://other.example.com", "IRIS_TOKEN=t"), refusing{}), Flags{}, "https://other.example.com"},
-		"a flag comes before":         {here(logged, refusing{}), Flags{Server: "https://iris.example.com"}, "https://iris.example.com"},
-		"nothing":                     {here(nowhere, nil), Flags{}, "no server is known: log in with iris login --server URL, set IRIS_SERVER and IRIS_TOKEN, or set IRIS_DATABASE_URL"},
-		"a token without a server":    {here(with(logged, "IRIS_TOKEN=t"), nil), Flags{}, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
-		"and with a database":         {here(with(nowhere, "IRIS_TOKEN=t"), refusing{}), Flags{}, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
-		"a server without a token":    {here(with(logged, "IRIS_SERVER=https://other.example.com"), refusing{}), Flags{}, "there is no token for https://other.example.com"},
+		"logged in":              {here(logged, nil), Flags{}, "https://iris.example.com"},
+		"a database comes first": {here(logged, refusing{}), Flags{}, "http://localhost"},
+		"a named server comes before": {here(with(logged, "IRIS_SERVER=https://other.example.com", "IRIS_TOKEN=t"),
+			refusing{}), Flags{}, "https://other.example.com"},
+		"a flag comes before": {here(logged, refusing{}), Flags{Server: "https://iris.example.com"},
+			"https://iris.example.com"},
+		"nothing": {here(nowhere, nil), Flags{},
+			"no server is known: log in with iris login --server URL, set IRIS_SERVER and IRIS_TOKEN, or set IRIS_DATABASE_URL"},
+		"a token without a server": {here(with(logged, "IRIS_TOKEN=t"), nil), Flags{},
+			"IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
+		"and with a database": {here(with(nowhere, "IRIS_TOKEN=t"), refusing{}), Flags{},
+			"IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
+		"a server without a token": {here(with(logged, "IRIS_SERVER=https://other.example.com"), refusing{}),
+			Flags{}, "there is no token for https://other.example.com"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,7 +264,8 @@ func TestLoginWithTheBrowser(t *testing.T) {
 				require.NoError(t, resp.Body.Close())
 				return resp.StatusCode
 			}
-			require.Equal(t, 400, visit(url.Values{"code": {"stolen"}, "state": {"guess"}}), "another page cannot answer")
+			require.Equal(t, 400, visit(url.Values{"code": {"stolen"}, "state": {"guess"}}),
+				"another page cannot answer")
 			require.Equal(t, 400, visit(url.Values{"code": {"stolen"}}))
 			answer := url.Values{"state": {q.Get("state")}}
 			switch c.answer {

@@ -98,7 +98,8 @@ func (c tokenList) Run(ctx context.Context, e Env) error {
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NUMBER\tOF\tNAME\tSCOPES\tEXPIRES\tLAST USED")
 	for _, t := range found {
-		fmt.Fprintf(w, "%d\t%s\t%q\t%s\t%s\t%s\n", t.ID, t.token("").owner(), t.Name, strings.Join(t.Scopes, ","), t.ExpiresAt, t.LastUsedAt)
+		fmt.Fprintf(w, "%d\t%s\t%q\t%s\t%s\t%s\n", t.ID, t.token("").owner(), t.Name, strings.Join(t.Scopes, ","),
+			t.ExpiresAt, t.LastUsedAt)
 	}
 	return w.Flush()
 }
@@ -152,8 +153,8 @@ type tokenRevoke struct {
 	Force    bool  `help:"Do not ask, even if it is the token that this command uses."`
 }
 
-// Run revokes a token. A number that a personal token and a service token have is refused without the kind. Both have numbers of their
-// own only if they were made by an old release.
+// Run revokes a token. A number that a personal token and a service token have is refused without the kind. Both have
+// numbers of their own only if they were made by an old release.
 func (c tokenRevoke) Run(ctx context.Context, e Env) error {
 	api, err := c.client(e)
 	if err != nil {
@@ -169,7 +170,8 @@ func (c tokenRevoke) Run(ctx context.Context, e Env) error {
 	}
 	switch {
 	case len(found) == 0:
-		return fmt.Errorf("you have no token %d and manage none: iris token list, with --service or --all, shows them", c.Number)
+		return fmt.Errorf("you have no token %d and manage none: iris token list, with --service or --all, shows them",
+			c.Number)
 	case len(found) > 1:
 		var list strings.Builder
 		for _, t := range found {
@@ -187,8 +189,8 @@ func (c tokenRevoke) Run(ctx context.Context, e Env) error {
 	return e.Done(api.Do(ctx, http.MethodDelete, target, nil, nil), "%s is revoked", found[0])
 }
 
-// find returns the tokens with the number among those that the caller may see. Callers who may not list a kind see none of it, except
-// the token in use.
+// find returns the tokens with the number among those that the caller may see. Callers who may not list a kind see none
+// of it, except the token in use.
 func (c tokenRevoke) find(ctx context.Context, api *client.Client, used current) ([]current, error) {
 	var out []current
 	for _, kind := range []string{personal, service} {

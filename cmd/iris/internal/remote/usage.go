@@ -23,7 +23,8 @@ func Usage(err error) error { return usageError{err} }
 // Usagef returns an error in the command line.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
-// IsUsage reports whether the command line is the reason of an error: it is marked so, or the server did not accept a value.
+// IsUsage reports whether the command line is the reason of an error: it is marked so, or the server did not accept a
+// value.
 func IsUsage(err error) bool {
 	var usage usageError
 	var refused *client.Error

@@ -85,7 +85,8 @@ type Payload struct {
 // Seconds formats seconds.
 func Seconds(seconds int64) string { return (time.Duration(seconds) * time.Second).String() }
 
-// AddressWithToken returns the address of a new integration with its token, for senders that can set no header; "" = all senders can.
+// AddressWithToken returns the address of a new integration with its token, for senders that can set no header; "" =
+// all senders can.
 func (i Integration) AddressWithToken() string {
 	_, withToken := intake.Address(i.Type, i.Token)
 	return withToken
@@ -111,9 +112,11 @@ func (i Integration) Write(w io.Writer) {
 		fmt.Fprintf(w, "secret %d: set %s\n", k+1, Moment(s.CreatedAt))
 	}
 	a := i.Activity
-	fmt.Fprintf(w, "accepted: %d, last %s\nrefused: %d, last %s %s\n", a.Accepted, Moment(a.LastAcceptedAt), a.Refused, Moment(a.LastRefusedAt), a.LastRefusal)
+	fmt.Fprintf(w, "accepted: %d, last %s\nrefused: %d, last %s %s\n", a.Accepted, Moment(a.LastAcceptedAt), a.Refused,
+		Moment(a.LastRefusedAt), a.LastRefusal)
 	if a.FailedExpressions > 0 {
-		fmt.Fprintf(w, "deliveries with expressions that failed: %d, last %s %s\n", a.FailedExpressions, Moment(a.LastFailureAt), a.LastFailure)
+		fmt.Fprintf(w, "deliveries with expressions that failed: %d, last %s %s\n", a.FailedExpressions,
+			Moment(a.LastFailureAt), a.LastFailure)
 	}
 }
 
@@ -166,7 +169,8 @@ type Previewed struct {
 
 // Write writes what a delivery would do with one event, for people.
 func (p Previewed) Write(w io.Writer) {
-	fmt.Fprintf(w, "status: %s\nkey: %s\ntitle: %s\nsummary: %s\nseverity: %s\nalerts of the group: %d\n", p.Status, p.Key, p.Title, p.Summary, p.Severity, p.Alerts)
+	fmt.Fprintf(w, "status: %s\nkey: %s\ntitle: %s\nsummary: %s\nseverity: %s\nalerts of the group: %d\n", p.Status,
+		p.Key, p.Title, p.Summary, p.Severity, p.Alerts)
 	for _, name := range slices.Sorted(maps.Keys(p.Labels)) {
 		fmt.Fprintf(w, "label %s: %s\n", name, p.Labels[name])
 	}

@@ -17,7 +17,8 @@ type OnCall struct {
 	Gaps bool // with the gaps
 }
 
-// Lacking reports whether a role has nobody on call, or --gaps found a gap. A time that is not populated yet is not a gap.
+// Lacking reports whether a role has nobody on call, or --gaps found a gap. A time that is not populated yet is not a
+// gap.
 func (c OnCall) Lacking(teams []scheduling.Team) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {

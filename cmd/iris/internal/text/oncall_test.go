@@ -13,7 +13,9 @@ import (
 func TestATimeThatIsNotPopulatedYetIsNoGap(t *testing.T) {
 	t.Parallel()
 	later := scheduling.PersonGap{Kind: scheduling.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
-	teams := []scheduling.Team{{Team: "db", Zone: "UTC", Roles: []scheduling.Role{{Role: "primary", People: []scheduling.Person{{Name: "ann"}}, Gaps: []scheduling.PersonGap{later}}}}}
+	teams := []scheduling.Team{{Team: "db", Zone: "UTC",
+		Roles: []scheduling.Role{{Role: "primary", People: []scheduling.Person{{Name: "ann"}},
+			Gaps: []scheduling.PersonGap{later}}}}}
 	c := OnCall{Gaps: true}
 	require.False(t, c.Lacking(teams))
 	var out strings.Builder
@@ -23,6 +25,7 @@ func TestATimeThatIsNotPopulatedYetIsNoGap(t *testing.T) {
 	require.NoError(t, c.Table(&out, teams))
 	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will fill these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
 	require.NotContains(t, out.String(), "Nobody has a shift")
-	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, scheduling.PersonGap{Kind: scheduling.GapNobody, Start: 1795914000, End: 1795917600})
+	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, scheduling.PersonGap{Kind: scheduling.GapNobody,
+		Start: 1795914000, End: 1795917600})
 	require.True(t, c.Lacking(teams))
 }

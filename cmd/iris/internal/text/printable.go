@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns a writer for a terminal. It replaces control characters, except tabs and line breaks, and the characters that
-// change the direction of a line: titles of alerts could otherwise control the terminal.
+// Printable returns a writer for a terminal. It replaces control characters, except tabs and line breaks, and the
+// characters that change the direction of a line: titles of alerts could otherwise control the terminal.
 func Printable(to io.Writer) io.Writer { return &printable{to: to} }
 
 type printable struct {

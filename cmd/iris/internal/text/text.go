@@ -36,7 +36,8 @@ func Row(w io.Writer, cells ...string) error {
 // PlainSimulation prints a simulation for scripts: one line for each page, with tabs between the values.
 func PlainSimulation(w io.Writer, r simulation.Report, z *time.Location) error {
 	for _, p := range r.Pages {
-		err := Row(w, time.Unix(p.At, 0).In(z).Format(time.RFC3339), fmt.Sprint(p.Step), fmt.Sprint(p.Notification), fmt.Sprint(p.Repeat),
+		err := Row(w, time.Unix(p.At, 0).In(z).Format(time.RFC3339), fmt.Sprint(p.Step), fmt.Sprint(p.Notification),
+			fmt.Sprint(p.Repeat),
 			p.Target, p.Mode, p.Priority, p.Purpose, p.Rule, p.ModeRule)
 		if err != nil {
 			return err
@@ -51,7 +52,8 @@ func Simulation(out io.Writer, r simulation.Report, z *time.Location) error {
 	if r.Application != nil {
 		application = "application " + *r.Application
 	}
-	fmt.Fprintf(out, "Plan %s (version %d), opened %s by %s. Nothing is sent.\n\n", r.Plan, r.PlanID, At(r.At, z), application)
+	fmt.Fprintf(out, "Plan %s (version %d), opened %s by %s. Nothing is sent.\n\n", r.Plan, r.PlanID, At(r.At, z),
+		application)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "AFTER\tWHEN\tSTEP\tWHO\tBY\tWHY")
 	for _, p := range r.Pages {
@@ -61,7 +63,8 @@ func Simulation(out io.Writer, r simulation.Report, z *time.Location) error {
 		} else if p.Repeat > 0 {
 			step += fmt.Sprintf(" (repeat %d)", p.Repeat)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", "+"+Seconds(p.After), At(p.At, z), step, Tabless.Replace(p.Target), modeText(p, z), Tabless.Replace(ruleText(p)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", "+"+Seconds(p.After), At(p.At, z), step, Tabless.Replace(p.Target),
+			modeText(p, z), Tabless.Replace(ruleText(p)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -102,5 +105,6 @@ func endText(r simulation.Report, z *time.Location) string {
 	case simulation.EndCut:
 		return fmt.Sprintf("Cut at %s: the plan continues.", At(r.EndedAt, z))
 	}
-	return fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", At(r.EndedAt, z), Seconds(r.EndedAt-r.At))
+	return fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", At(r.EndedAt, z),
+		Seconds(r.EndedAt-r.At))
 }

@@ -13,8 +13,8 @@ import (
 // claims are what a provider says about an account.
 type claims map[string]any
 
-// find returns the value of a claim: by its exact name, or by a JSON pointer such as /realm_access/roles. A name is never split at dots,
-// because names may be URLs.
+// find returns the value of a claim: by its exact name, or by a JSON pointer such as /realm_access/roles. A name is
+// never split at dots, because names may be URLs.
 func (c claims) find(name string) any {
 	if v, ok := c[name]; ok {
 		return v
@@ -79,7 +79,8 @@ func (c claims) add(more map[string]any) {
 
 // identity returns the account, or a Forbidden fault if a required claim is missing.
 func (c claims) identity(cfg Config) (sso.Identity, error) {
-	id := sso.Identity{Provider: cfg.Name, Issuer: cfg.Issuer, Subject: c.text("sub"), Name: c.text(cfg.NameClaim), FullName: c.text("name"), Email: c.text("email")}
+	id := sso.Identity{Provider: cfg.Name, Issuer: cfg.Issuer, Subject: c.text("sub"), Name: c.text(cfg.NameClaim),
+		FullName: c.text("name"), Email: c.text("email")}
 	if id.Subject == "" {
 		return id, refused("the ID token names no account")
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// LogoutURL returns the address at the provider that ends the person's session there and then shows the page after; "" = the provider has
-// none. idToken names the session.
+// LogoutURL returns the address at the provider that ends the person's session there and then shows the page after; ""
+// = the provider has none. idToken names the session.
 func (p *Provider) LogoutURL(idToken, after string) string {
 	c, err := p.connected()
 	if err != nil || c.discovered.EndSession == "" {
@@ -42,8 +42,9 @@ const (
 	LogoutLife = 5 * time.Minute
 )
 
-// LogoutToken checks a logout token: signature, issuer, audience, times, the event, an account or a session, and that it cannot be an ID token.
-// A token that is refused is an Unauthenticated fault. The caller must refuse a token whose ID was used before.
+// LogoutToken checks a logout token: signature, issuer, audience, times, the event, an account or a session, and that
+// it cannot be an ID token. A token that is refused is an Unauthenticated fault. The caller must refuse a token whose
+// ID was used before.
 func (p *Provider) LogoutToken(ctx context.Context, raw string) (Logout, error) {
 	if raw == "" {
 		return Logout{}, refused("there is no logout token")

@@ -56,15 +56,18 @@ func newIDP(t *testing.T) *idp {
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token",
-			"jwks_uri": p.URL + "/keys", "userinfo_endpoint": p.URL + "/userinfo", "end_session_endpoint": p.URL + "/logout",
+		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth",
+			"token_endpoint": p.URL + "/token",
+			"jwks_uri":       p.URL + "/keys", "userinfo_endpoint": p.URL + "/userinfo", "end_session_endpoint": p.URL +
+				"/logout",
 			"id_token_signing_alg_values_supported":          []string{"HS256", "ES256", "none"},
 			"authorization_response_iss_parameter_supported": p.sendsIss})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: p.kid, Algorithm: "ES256", Use: "sig"}}})
+		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: p.kid,
+			Algorithm: "ES256", Use: "sig"}}})
 	})
 	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
@@ -78,7 +81,8 @@ func newIDP(t *testing.T) *idp {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
 		default:
-			_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "at", "token_type": "Bearer", "id_token": p.idToken, "expires_in": 60})
+			_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "at", "token_type": "Bearer",
+				"id_token": p.idToken, "expires_in": 60})
 		}
 	})
 	mux.HandleFunc("/userinfo", func(w http.ResponseWriter, _ *http.Request) {
@@ -104,8 +108,10 @@ func (p *idp) rotate(t *testing.T, kid string) {
 func (p *idp) provider(t *testing.T) *oidc.Provider {
 	t.Helper()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw})
-	out, err := oidc.New(oidc.Config{Name: "corp", Issuer: p.URL, ClientID: client, ClientSecret: "s3cret", Scopes: []string{"profile", "groups"}, CA: string(ca), RedirectURL: redirect,
-		NameClaim: "preferred_username", GroupsClaim: "groups", RequiredClaims: map[string]string{"tenant": "ours"}}, zap.NewNop())
+	out, err := oidc.New(oidc.Config{Name: "corp", Issuer: p.URL, ClientID: client, ClientSecret: "s3cret",
+		Scopes: []string{"profile", "groups"}, CA: string(ca), RedirectURL: redirect,
+		NameClaim: "preferred_username", GroupsClaim: "groups", RequiredClaims: map[string]string{"tenant": "ours"}},
+		zap.NewNop())
 	require.NoError(t, err)
 	return out
 }
@@ -125,7 +131,8 @@ func changed(base, with content) content {
 
 func (p *idp) sign(t *testing.T, c content) string {
 	t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: p.key, KeyID: p.kid}}, nil)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256,
+		Key: jose.JSONWebKey{Key: p.key, KeyID: p.kid}}, nil)
 	require.NoError(t, err)
 	raw, err := json.Marshal(c)
 	require.NoError(t, err)
@@ -160,7 +167,8 @@ func (p *idp) begin(t *testing.T, at *oidc.Provider) oidc.Request {
 	q := u.Query()
 	require.Equal(t, "S256", q.Get("code_challenge_method"))
 	require.Equal(t, []string{"openid profile groups", client, redirect, "code", r.State, r.Nonce},
-		[]string{q.Get("scope"), q.Get("client_id"), q.Get("redirect_uri"), q.Get("response_type"), q.Get("state"), q.Get("nonce")})
+		[]string{q.Get("scope"), q.Get("client_id"), q.Get("redirect_uri"), q.Get("response_type"), q.Get("state"),
+			q.Get("nonce")})
 	require.NotContains(t, address, r.Verifier)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +178,8 @@ func (p *idp) begin(t *testing.T, at *oidc.Provider) oidc.Request {
 
 // idContent is the content of an ID token that is accepted.
 func (p *idp) idContent(r oidc.Request) content {
-	return content{"iss": p.URL, "aud": client, "sub": "1", "nonce": r.Nonce, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(), "sid": "session",
+	return content{"iss": p.URL, "aud": client, "sub": "1", "nonce": r.Nonce, "iat": time.Now().Unix(),
+		"exp": time.Now().Add(time.Minute).Unix(), "sid": "session",
 		"preferred_username": "ana", "name": "Ana Ruiz", "email": "ana@example.com", "email_verified": true, "groups": []string{"/ops/db"}, "tenant": "ours"}
 }
 
@@ -193,11 +202,13 @@ func TestLogIn(t *testing.T) {
 		require.NoError(t, at.CheckAnswer(r, answered(r)))
 		id, session, err := at.Finish(t.Context(), r, answered(r))
 		require.NoError(t, err)
-		require.Equal(t, sso.Identity{Provider: "corp", Issuer: p.URL, Subject: "1", Name: "ana", FullName: "Ana Ruiz", Email: "ana@example.com", EmailVerified: true,
+		require.Equal(t, sso.Identity{Provider: "corp", Issuer: p.URL, Subject: "1", Name: "ana", FullName: "Ana Ruiz",
+			Email: "ana@example.com", EmailVerified: true,
 			Groups: []string{"/ops/db"}, HasGroups: true}, id)
 		require.Equal(t, sso.Session{Issuer: p.URL, Subject: "1", Sid: "session", IDToken: p.idToken}, session)
 	}
-	require.Contains(t, at.LogoutURL("jwt", "https://iris.test/login"), p.URL+"/logout?client_id=iris&id_token_hint=jwt&post_logout_redirect_uri=")
+	require.Contains(t, at.LogoutURL("jwt", "https://iris.test/login"), p.URL+
+		"/logout?client_id=iris&id_token_hint=jwt&post_logout_redirect_uri=")
 }
 
 func TestClaims(t *testing.T) {
@@ -231,7 +242,8 @@ func TestClaims(t *testing.T) {
 	require.Empty(t, id.Groups, "user information about another account")
 }
 
-// Entra names an address instead of the groups of people who have many. Iris asks only the provider, so it knows no groups then.
+// Entra names an address instead of the groups of people who have many. Iris asks only the provider, so it knows no
+// groups then.
 func TestGroupsElsewhere(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
@@ -262,25 +274,50 @@ func TestForgedLogIns(t *testing.T) {
 	past := time.Now().Add(-time.Hour).Unix()
 	stranger := newIDP(t)
 	for name, token := range map[string]func(content) string{
-		"wrong nonce":                   func(c content) string { return p.sign(t, changed(c, content{"nonce": "other"})) },
-		"no nonce":                      func(c content) string { return p.sign(t, changed(c, content{"nonce": nil})) },
-		"expired":                       func(c content) string { return p.sign(t, changed(c, content{"exp": past})) },
-		"without end":                   func(c content) string { return p.sign(t, changed(c, content{"exp": nil})) },
-		"from the future":               func(c content) string { return p.sign(t, changed(c, content{"iat": time.Now().Add(time.Hour).Unix()})) },
-		"not yet":                       func(c content) string { return p.sign(t, changed(c, content{"nbf": time.Now().Add(time.Hour).Unix()})) },
-		"wrong issuer":                  func(c content) string { return p.sign(t, changed(c, content{"iss": "https://evil.example"})) },
-		"wrong audience":                func(c content) string { return p.sign(t, changed(c, content{"aud": "other"})) },
-		"foreign audience with our azp": func(c content) string { return p.sign(t, changed(c, content{"aud": "other", "azp": client})) },
-		"our audience with foreign azp": func(c content) string { return p.sign(t, changed(c, content{"azp": "other"})) },
-		"no account":                    func(c content) string { return p.sign(t, changed(c, content{"sub": nil})) },
-		"alg none":                      func(c content) string { return forged(t, `{"alg":"none"}`, c, nil) },
-		"HS256 with the public key": func(c content) string {
-			return forged(t, `{"alg":"HS256","kid":"one"}`, c, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
+		"wrong nonce": func(c content) string {
+			return p.sign(t,
+				changed(c, content{"nonce": "other"}))
 		},
-		"HS256 with the client's secret": func(c content) string { return forged(t, `{"alg":"HS256"}`, c, []byte("s3cret")) },
-		"key of another provider":        func(c content) string { return stranger.sign(t, c) },
-		"altered":                        func(c content) string { s := p.sign(t, c); return s[:len(s)-4] + "AAAA" },
-		"no token":                       func(content) string { return "" },
+		"no nonce":    func(c content) string { return p.sign(t, changed(c, content{"nonce": nil})) },
+		"expired":     func(c content) string { return p.sign(t, changed(c, content{"exp": past})) },
+		"without end": func(c content) string { return p.sign(t, changed(c, content{"exp": nil})) },
+		"from the future": func(c content) string {
+			return p.sign(t,
+				changed(c, content{"iat": time.Now().Add(time.Hour).Unix()}))
+		},
+		"not yet": func(c content) string {
+			return p.sign(t,
+				changed(c, content{"nbf": time.Now().Add(time.Hour).Unix()}))
+		},
+		"wrong issuer": func(c content) string {
+			return p.sign(t,
+				changed(c, content{"iss": "https://evil.example"}))
+		},
+		"wrong audience": func(c content) string {
+			return p.sign(t,
+				changed(c, content{"aud": "other"}))
+		},
+		"foreign audience with our azp": func(c content) string {
+			return p.sign(t,
+				changed(c, content{"aud": "other", "azp": client}))
+		},
+		"our audience with foreign azp": func(c content) string {
+			return p.sign(t,
+				changed(c, content{"azp": "other"}))
+		},
+		"no account": func(c content) string { return p.sign(t, changed(c, content{"sub": nil})) },
+		"alg none":   func(c content) string { return forged(t, `{"alg":"none"}`, c, nil) },
+		"HS256 with the public key": func(c content) string {
+			return forged(t, `{"alg":"HS256","kid":"one"}`, c,
+				pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
+		},
+		"HS256 with the client's secret": func(c content) string {
+			return forged(t, `{"alg":"HS256"}`, c,
+				[]byte("s3cret"))
+		},
+		"key of another provider": func(c content) string { return stranger.sign(t, c) },
+		"altered":                 func(c content) string { s := p.sign(t, c); return s[:len(s)-4] + "AAAA" },
+		"no token":                func(content) string { return "" },
 	} {
 		r := p.begin(t, at)
 		p.answer(token(p.idContent(r)))
@@ -323,7 +360,8 @@ func TestLogoutTokens(t *testing.T) {
 	t.Parallel()
 	p := newIDP(t)
 	at := p.provider(t)
-	right := content{"iss": p.URL, "aud": client, "sub": "1", "sid": "session", "jti": "j", "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(),
+	right := content{"iss": p.URL, "aud": client, "sub": "1", "sid": "session", "jti": "j", "iat": time.Now().Unix(),
+		"exp":    time.Now().Add(time.Minute).Unix(),
 		"events": content{"http://schemas.openid.net/event/backchannel-logout": content{}}}
 	out, err := at.LogoutToken(t.Context(), p.sign(t, right))
 	require.NoError(t, err)
@@ -335,7 +373,8 @@ func TestLogoutTokens(t *testing.T) {
 	for name, with := range map[string]content{
 		"issuer": {"iss": "https://evil.example"}, "audience": {"aud": "other"}, "expired": {"exp": old}, "old": {"iat": old}, "no event": {"events": nil},
 		"another event": {"events": content{"x": content{}}}, "event is a text": {"events": content{"http://schemas.openid.net/event/backchannel-logout": "yes"}},
-		"nonce": {"nonce": "n"}, "nobody": {"sub": nil, "sid": nil}, "no jti": {"jti": nil}, "future": {"iat": time.Now().Add(time.Hour).Unix()},
+		"nonce": {"nonce": "n"}, "nobody": {"sub": nil,
+			"sid": nil}, "no jti": {"jti": nil}, "future": {"iat": time.Now().Add(time.Hour).Unix()},
 	} {
 		_, err := at.LogoutToken(t.Context(), p.sign(t, changed(right, with)))
 		require.True(t, fault.Is(err, fault.Unauthenticated), "%s: %v", name, err)
@@ -403,7 +442,8 @@ func TestAgainstTheTestProvider(t *testing.T) {
 	p.SetExpectedAuthCode("c")
 	p.SetExpectedExpiry(time.Minute)
 	p.SetCustomClaims(map[string]any{"preferred_username": "ana", "groups": []string{"ops"}})
-	at, err := oidc.New(oidc.Config{Name: "corp", Issuer: p.Addr(), ClientID: client, ClientSecret: "s3cret", CA: p.CACert(), RedirectURL: redirect,
+	at, err := oidc.New(oidc.Config{Name: "corp", Issuer: p.Addr(), ClientID: client, ClientSecret: "s3cret",
+		CA: p.CACert(), RedirectURL: redirect,
 		NameClaim: "preferred_username", GroupsClaim: "groups"}, zap.NewNop())
 	require.NoError(t, err)
 	r, _, err := at.Begin(t.Context(), false)

@@ -1,5 +1,6 @@
-// Package oidc logs people in at OpenID Connect providers: authorization code with PKCE, and the logout that a provider announces. The pages
-// of the log-in use it. It decides what a provider says about an account; package sso decides who that is in Iris.
+// Package oidc logs people in at OpenID Connect providers: authorization code with PKCE, and the logout that a provider
+// announces. The pages of the log-in use it. It decides what a provider says about an account; package sso decides who
+// that is in Iris.
 package oidc
 
 import (
@@ -41,8 +42,8 @@ const (
 	RequestLife = 10 * time.Minute
 	// clockSkew is how long after its end an ID token is accepted, for clocks that differ.
 	clockSkew = 30 * time.Second
-	// discoveryLife is how long the provider's addresses and keys are used without reading them again. A key that the provider has
-	// withdrawn is accepted for so long.
+	// discoveryLife is how long the provider's addresses and keys are used without reading them again. A key that the
+	// provider has withdrawn is accepted for so long.
 	discoveryLife = time.Hour
 	// discoveryKept is how long they are used if the provider does not answer.
 	discoveryKept = 24 * time.Hour
@@ -53,8 +54,8 @@ const (
 // algorithms are the accepted signatures. All are asymmetric: a public key cannot sign.
 var algorithms = []oidc.Alg{oidc.RS256, oidc.ES256, oidc.PS256}
 
-// Provider is an OpenID Connect provider. It reads the provider's addresses and keys when they are first needed, so that a provider that
-// does not answer delays no start. It is safe for concurrent use.
+// Provider is an OpenID Connect provider. It reads the provider's addresses and keys when they are first needed, so
+// that a provider that does not answer delays no start. It is safe for concurrent use.
 type Provider struct {
 	cfg       Config
 	transport http.RoundTripper
@@ -126,7 +127,8 @@ func (p *Provider) connected() (*connection, error) {
 	return nil, fault.Wrap(fault.Unavailable, p.failed, "the provider "+p.cfg.Name+" does not answer")
 }
 
-// Check reads the discovery document of the provider. The error says what failed; calls take at most the time of a log-in's.
+// Check reads the discovery document of the provider. The error says what failed; calls take at most the time of a
+// log-in's.
 func (p *Provider) Check() error {
 	c, err := p.read()
 	if err == nil {
@@ -151,8 +153,9 @@ func (p *Provider) read() (*connection, error) {
 	}
 	client := &http.Client{Transport: p.transport}
 	keys := gooidc.NewRemoteKeySet(gooidc.ClientContext(context.Background(), client), c.discovered.Keys)
-	c.logouts = gooidc.NewVerifier(p.cfg.Issuer, keys, &gooidc.Config{ClientID: p.cfg.ClientID, SupportedSigningAlgs: names(algorithms),
-		Now: func() time.Time { return time.Now().Add(-clockSkew) }})
+	c.logouts = gooidc.NewVerifier(p.cfg.Issuer, keys, &gooidc.Config{ClientID: p.cfg.ClientID,
+		SupportedSigningAlgs: names(algorithms),
+		Now:                  func() time.Time { return time.Now().Add(-clockSkew) }})
 	return c, nil
 }
 
@@ -184,8 +187,8 @@ func (r Request) options() []oidc.Option {
 	return []oidc.Option{oidc.WithPrompts(oidc.Login), oidc.WithMaxAge(uint(againWithin / time.Second))}
 }
 
-// Begin returns the address at the provider where a person logs in, and what Finish needs. again = the person logs in again, even with a
-// session at the provider.
+// Begin returns the address at the provider where a person logs in, and what Finish needs. again = the person logs in
+// again, even with a session at the provider.
 func (p *Provider) Begin(ctx context.Context, again bool) (Request, string, error) {
 	c, err := p.connected()
 	if err != nil {
@@ -195,7 +198,8 @@ func (p *Provider) Begin(ctx context.Context, again bool) (Request, string, erro
 	if err != nil {
 		return Request{}, "", err
 	}
-	r, err := oidc.NewRequest(RequestLife, p.cfg.RedirectURL, append(Request{Again: again}.options(), oidc.WithPKCE(verifier))...)
+	r, err := oidc.NewRequest(RequestLife, p.cfg.RedirectURL,
+		append(Request{Again: again}.options(), oidc.WithPKCE(verifier))...)
 	if err != nil {
 		return Request{}, "", err
 	}
@@ -208,7 +212,8 @@ func refused(why string, args ...any) error {
 	return fault.New(fault.Unauthenticated, fmt.Sprintf(why, args...))
 }
 
-// CheckAnswer checks the parameters with which the provider sends the browser back, before anything else is done with them.
+// CheckAnswer checks the parameters with which the provider sends the browser back, before anything else is done with
+// them.
 func (p *Provider) CheckAnswer(r Request, answer url.Values) error {
 	for name, values := range answer {
 		if len(values) > 1 {
@@ -233,9 +238,9 @@ func (p *Provider) CheckAnswer(r Request, answer url.Values) error {
 	return nil
 }
 
-// Finish exchanges the code of an answer that CheckAnswer has accepted, and returns the account. The caller must have made sure that the
-// request is used for the first time. An Unauthenticated fault means that the log-in is refused, an Unavailable one that the provider
-// does not answer.
+// Finish exchanges the code of an answer that CheckAnswer has accepted, and returns the account. The caller must have
+// made sure that the request is used for the first time. An Unauthenticated fault means that the log-in is refused, an
+// Unavailable one that the provider does not answer.
 func (p *Provider) Finish(ctx context.Context, r Request, answer url.Values) (sso.Identity, sso.Session, error) {
 	c, err := p.connected()
 	if err != nil {
@@ -245,7 +250,8 @@ func (p *Provider) Finish(ctx context.Context, r Request, answer url.Values) (ss
 	if err != nil {
 		return sso.Identity{}, sso.Session{}, err
 	}
-	request, err := oidc.NewRequest(RequestLife, p.cfg.RedirectURL, append(r.options(), oidc.WithPKCE(verifier), oidc.WithState(r.State), oidc.WithNonce(r.Nonce))...)
+	request, err := oidc.NewRequest(RequestLife, p.cfg.RedirectURL,
+		append(r.options(), oidc.WithPKCE(verifier), oidc.WithState(r.State), oidc.WithNonce(r.Nonce))...)
 	if err != nil {
 		return sso.Identity{}, sso.Session{}, err
 	}
@@ -270,7 +276,8 @@ func (p *Provider) Finish(ctx context.Context, r Request, answer url.Values) (ss
 		}
 	}
 	id, err := claims.identity(p.cfg)
-	return id, sso.Session{Issuer: id.Issuer, Subject: id.Subject, Sid: claims.text("sid"), IDToken: string(token.IDToken()), AuthTime: authTime}, err
+	return id, sso.Session{Issuer: id.Issuer, Subject: id.Subject, Sid: claims.text("sid"),
+		IDToken: string(token.IDToken()), AuthTime: authTime}, err
 }
 
 // exchangeError translates an error of the exchange. It leaves out the body of the provider's answer.
@@ -278,8 +285,10 @@ func (p *Provider) exchangeError(err error) error {
 	var answer *oauth2.RetrieveError
 	var network *url.Error
 	switch {
-	case errors.As(err, &answer) && answer.Response != nil && answer.Response.StatusCode >= http.StatusInternalServerError:
-		return fault.Newf(fault.Unavailable, "the provider %s fails with status %d", p.cfg.Name, answer.Response.StatusCode)
+	case errors.As(err, &answer) && answer.Response != nil &&
+		answer.Response.StatusCode >= http.StatusInternalServerError:
+		return fault.Newf(fault.Unavailable, "the provider %s fails with status %d", p.cfg.Name,
+			answer.Response.StatusCode)
 	case errors.As(err, &answer):
 		return refused("the provider refused the code: %.100q", answer.ErrorCode)
 	case errors.As(err, &network):

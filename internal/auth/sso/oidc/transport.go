@@ -21,7 +21,8 @@ const (
 // bounded limits the time and the size of each exchange with a provider. It reads the whole answer before it returns.
 type bounded struct{ http.RoundTripper }
 
-// newTransport returns the transport to a provider. ca has the accepted certificate authorities in PEM; "" = those of the system.
+// newTransport returns the transport to a provider. ca has the accepted certificate authorities in PEM; "" = those of
+// the system.
 func newTransport(ca string) (http.RoundTripper, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	if ca != "" {

@@ -15,8 +15,8 @@ const (
 	ahead = 42
 )
 
-// calendars returns the calendars of two teams: the demo team with a hand-off every Monday at nine, and a team with two rotations:
-// one changes every twelve hours, one covers working hours only.
+// calendars returns the calendars of two teams: the demo team with a hand-off every Monday at nine, and a team with two
+// rotations: one changes every twelve hours, one covers working hours only.
 func calendars(now time.Time) []operator.NewCalendar {
 	monday := []scheduling.Slot{{Start: day + 9*time.Hour, Duration: week}}
 	// Monday at nine, two weeks before this week.
@@ -32,15 +32,18 @@ func calendars(now time.Time) []operator.NewCalendar {
 			},
 		},
 		{
-			Team:   oncall.TeamSettings{Name: "storage", TimeZone: "Europe/Zurich", Email: "storage@example.com", Description: "Databases and disks"},
-			Admins: []string{User}, Services: []string{"database"}, Roster: "storage", Members: []string{"ben", "chloe", "ana"},
+			Team: oncall.TeamSettings{Name: "storage", TimeZone: "Europe/Zurich", Email: "storage@example.com",
+				Description: "Databases and disks"},
+			Admins: []string{User}, Services: []string{"database"}, Roster: "storage", Members: []string{"ben",
+				"chloe", "ana"},
 			Schedules: map[string]scheduling.ScheduleDraft{
 				"primary": {Name: "Half days", Algorithm: scheduling.ByRotation, Advanced: true, Threshold: ahead, Rotation: &scheduling.Rotation{Layers: []scheduling.Layer{{
 					Name: "Half days", Start: start, Every: 1, Unit: scheduling.Days, HandOffs: []time.Duration{9 * time.Hour, 21 * time.Hour},
 				}}}},
 				"shadow": {Name: "Working hours", Algorithm: scheduling.ByRotation, Advanced: true, Threshold: ahead, Rotation: &scheduling.Rotation{Layers: []scheduling.Layer{{
 					Name: "Working hours", Start: start, Every: 1, Unit: scheduling.Weeks, Restrict: []scheduling.Window{{
-						Days: []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}, From: 9 * time.Hour, To: 17 * time.Hour,
+						Days: []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday,
+							time.Friday}, From: 9 * time.Hour, To: 17 * time.Hour,
 					}},
 				}}}},
 			},

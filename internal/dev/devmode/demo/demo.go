@@ -1,5 +1,5 @@
-// Package demo writes the demo data of `iris dev`: people, a team, calendars, an application, a template, a plan and integrations. devmode calls it and
-// prints the names. It writes through internal/program/operator only.
+// Package demo writes the demo data of `iris dev`: people, a team, calendars, an application, a template, a plan and
+// integrations. devmode calls it and prints the names. It writes through internal/program/operator only.
 package demo
 
 import (
@@ -47,7 +47,8 @@ func people() []operator.NewUser {
 	}
 }
 
-// plan pages the demo user in three modes at once. After a minute it pages the other members, with different priorities.
+// plan pages the demo user in three modes at once. After a minute it pages the other members, with different
+// priorities.
 func plan() escalation.PlanContent {
 	to := func(name string, p users.Priority, wait time.Duration) escalation.Notification {
 		return escalation.Notification{
@@ -59,16 +60,19 @@ func plan() escalation.PlanContent {
 		ThresholdWindow: 15 * time.Minute, ThresholdCount: 10, AggregationWindow: 5 * time.Minute, AggregationReset: 5 * time.Minute,
 		Steps: []escalation.Step{
 			{Notifications: []escalation.Notification{
-				to(User, users.Low, time.Minute), to(User, users.High, time.Minute), to(User, users.Medium, time.Minute),
+				to(User, users.Low, time.Minute), to(User, users.High, time.Minute), to(User, users.Medium,
+					time.Minute),
 			}},
 			{Notifications: []escalation.Notification{
-				to("ana", users.Urgent, 5*time.Minute), to("ben", users.High, 5*time.Minute), to("chloe", users.Medium, 5*time.Minute),
+				to("ana", users.Urgent, 5*time.Minute), to("ben", users.High, 5*time.Minute), to("chloe", users.Medium,
+					5*time.Minute),
 			}},
 		},
 	}
 }
 
-// templateDraft returns a template for the incidents of both printed commands: the one of Alertmanager and the signed one.
+// templateDraft returns a template for the incidents of both printed commands: the one of Alertmanager and the signed
+// one.
 func templateDraft() messages.NewTemplate {
 	const subject = `{{ iris.title }}{% if alerts and status %} is {{ status }}{% endif %}`
 	const body = `{% if alerts %}{{ iris.title }}
@@ -95,16 +99,16 @@ func templateDraft() messages.NewTemplate {
 	}}
 }
 
-// SeedUser adds only the demo user, without contacts, so that a newcomer can add everything else in the console. It changes nothing if the
-// user exists.
+// SeedUser adds only the demo user, without contacts, so that a newcomer can add everything else in the console. It
+// changes nothing if the user exists.
 func SeedUser(ctx context.Context, o *operator.Operator) error {
 	u := people()[0]
 	u.Contacts, u.Modes = nil, nil
 	return ignoreConflict(o.AddUser(ctx, u))
 }
 
-// Seed writes the demo data. It changes nothing if the demo plan, which is written last, exists: people may have edited the data.
-// Objects of an interrupted Seed are kept and the others added.
+// Seed writes the demo data. It changes nothing if the demo plan, which is written last, exists: people may have edited
+// the data. Objects of an interrupted Seed are kept and the others added.
 func Seed(ctx context.Context, o *operator.Operator, s *operator.Senders) error {
 	done, err := o.HasPlan(ctx, Plan)
 	if err == nil && !done {
@@ -131,7 +135,8 @@ func seedIntegrations(ctx context.Context, s *operator.Senders) error {
 		}
 	}
 	// It waits for its first ping.
-	err = s.AddHeartbeat(ctx, "demo-heartbeat", operator.Heartbeat{Name: operator.DefaultHeartbeat, Every: time.Minute, Grace: 10 * time.Second,
+	err = s.AddHeartbeat(ctx, "demo-heartbeat", operator.Heartbeat{Name: operator.DefaultHeartbeat, Every: time.Minute,
+		Grace:       10 * time.Second,
 		Description: "Ping it once a minute, then stop."}, "")
 	if err != nil {
 		return fmt.Errorf("heartbeat: %w", err)
@@ -145,7 +150,8 @@ func seed(ctx context.Context, o *operator.Operator) error {
 			return fmt.Errorf("user %s: %w", p.Name, err)
 		}
 	}
-	team := operator.NewTeam{Name: teamName, Description: "The demo team", Members: []string{User, "ana", "ben", "chloe"}, Manager: "ana"}
+	team := operator.NewTeam{Name: teamName, Description: "The demo team",
+		Members: []string{User, "ana", "ben", "chloe"}, Manager: "ana"}
 	if err := ignoreConflict(o.AddTeam(ctx, team)); err != nil {
 		return fmt.Errorf("team: %w", err)
 	}
@@ -155,7 +161,8 @@ func seed(ctx context.Context, o *operator.Operator) error {
 		}
 	}
 	demo := operator.NewApplication{
-		Name: Application, Key: Key, Variables: []string{"title", "service", "value"}, TitleVariable: "title", ActsForUsers: true,
+		Name: Application, Key: Key, Variables: []string{"title", "service",
+			"value"}, TitleVariable: "title", ActsForUsers: true,
 	}
 	_, err := o.AddApplication(ctx, demo)
 	if fault.Is(err, fault.Conflict) {

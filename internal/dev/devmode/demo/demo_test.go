@@ -37,7 +37,8 @@ func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
 	}
 	require.Len(t, teams, 2)
 	for _, id := range teams {
-		plans, err := pg.NewSchedules(db).Fill(t.Context(), "me", buckets.Lease{Bucket: int(id % buckets.Count), Epoch: 1}, id)
+		plans, err := pg.NewSchedules(db).Fill(t.Context(), "me",
+			buckets.Lease{Bucket: int(id % buckets.Count), Epoch: 1}, id)
 		require.NoError(t, err)
 		require.Len(t, plans, 2)
 		for _, p := range plans {
@@ -46,7 +47,8 @@ func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
 		}
 	}
 	var now int
-	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from shifts s join oncall_roles r on r.id = s.role_id
+	require.NoError(t, db.Pool().QueryRow(t.Context(),
+		`select count(*) from shifts s join oncall_roles r on r.id = s.role_id
 		where r.name = 'primary' and s.starts_at <= now() and s.ends_at > now()`).Scan(&now))
 	require.Equal(t, 2, now, "somebody is primary of each team")
 }

@@ -28,9 +28,11 @@ var samples = map[string]struct{ context, title string }{
 		"commonAnnotations":{},"version":"1","title":"[FIRING:1] Load","state":"alerting","message":"x"}`, "Load"},
 	"grafana of old": {`{"dashboardId":1,"evalMatches":[{"value":100,"metric":"load","tags":{}}],"message":"load is high","orgId":1,
 		"panelId":2,"ruleId":9,"ruleName":"Load","ruleUrl":"http://g/","state":"alerting","tags":{},"title":"[Alerting] Load"}`, "[Alerting] Load"},
-	"freshping": {`{"title":"Check down","description":"<b>shop</b> is down","tags":["shop"],"ticket_id":17}`, "Check down"},
-	"rackspace": {`{"event_id":"ac1:en2","details":{"target":"t","state":"CRITICAL"},"entity":{},"tenant_id":"5"}`, "ops from shop"},
-	"title":     {`{"title":"db-1: disk is full","service":"db","value":99}`, "db-1: disk is full"},
+	"freshping": {`{"title":"Check down","description":"<b>shop</b> is down","tags":["shop"],"ticket_id":17}`,
+		"Check down"},
+	"rackspace": {`{"event_id":"ac1:en2","details":{"target":"t","state":"CRITICAL"},"entity":{},"tenant_id":"5"}`,
+		"ops from shop"},
+	"title": {`{"title":"db-1: disk is full","service":"db","value":99}`, "db-1: disk is full"},
 }
 
 // oneIncident is a source with one incident and one template.
@@ -40,7 +42,8 @@ type oneIncident struct {
 }
 
 func (s oneIncident) Incidents(context.Context, []incidents.ID) (map[incidents.ID]messages.IncidentData, error) {
-	return map[incidents.ID]messages.IncidentData{5: {Context: json.RawMessage(s.context), PlanID: 7, Application: "shop"}}, nil
+	return map[incidents.ID]messages.IncidentData{5: {Context: json.RawMessage(s.context), PlanID: 7,
+		Application: "shop"}}, nil
 }
 
 func (oneIncident) Requests(context.Context, []int64) (map[int64]messages.RequestData, error) {
@@ -52,7 +55,8 @@ func (oneIncident) Plans(context.Context, []int64) (map[int64]messages.PlanData,
 }
 
 func (s oneIncident) Templates(_ context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
-	return map[messages.TemplateKey]messages.Found{keys[0]: {Template: true, Application: true, Mode: true, Content: s.content}}, nil
+	return map[messages.TemplateKey]messages.Found{keys[0]: {Template: true, Application: true, Mode: true,
+		Content: s.content}}, nil
 }
 
 func (oneIncident) Detours(context.Context, []messages.ID) (map[messages.ID]messages.Change, error) {
@@ -64,7 +68,8 @@ func TestTemplatesAndBuiltInTextContainTheTitle(t *testing.T) {
 	builtIn := []messages.TemplateText{}
 	for _, mode := range []users.Mode{users.Email, users.SMS, users.Slack, users.Call} {
 		for _, blank := range []string{"{{ nothing }}", "{{ nothing.at.all }}", "Summary: {{ commonAnnotations_.summary }}{{ nothing }}"} {
-			builtIn = append(builtIn, messages.TemplateText{Mode: mode, TemplateContent: messages.TemplateContent{Subject: "{{ nothing }}", Body: blank}})
+			builtIn = append(builtIn, messages.TemplateText{Mode: mode,
+				TemplateContent: messages.TemplateContent{Subject: "{{ nothing }}", Body: blank}})
 		}
 	}
 	for kind, templates := range map[string][]messages.TemplateText{"demo": templateDraft().Texts, "built in": builtIn} {

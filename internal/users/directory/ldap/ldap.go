@@ -1,6 +1,6 @@
-// Package ldap queries LDAP servers: it checks passwords, and lists people and mailing lists. The log-in and the synchronisation call it
-// through internal/program/directories. Its errors have names of servers and result codes, but no distinguished names, filters or
-// passwords.
+// Package ldap queries LDAP servers: it checks passwords, and lists people and mailing lists. The log-in and the
+// synchronisation call it through internal/program/directories. Its errors have names of servers and result codes, but
+// no distinguished names, filters or passwords.
 package ldap
 
 import (
@@ -42,8 +42,8 @@ type Config struct {
 	TLS *tls.Config
 	// Timeout of connecting and of a log-in. 0 = 5 s.
 	Timeout time.Duration
-	// Prefix and Suffix turn a log-in name into the name of a bind: a user principal name (ann@example.com) or a distinguished name
-	// (uid=ann,ou=people,dc=example,dc=com). If both are empty, the entry is searched first.
+	// Prefix and Suffix turn a log-in name into the name of a bind: a user principal name (ann@example.com) or a
+	// distinguished name (uid=ann,ou=people,dc=example,dc=com). If both are empty, the entry is searched first.
 	Prefix, Suffix string
 	// BindUser and BindPassword are the account for searches; "" = anonymous searches.
 	BindUser, BindPassword string
@@ -136,7 +136,8 @@ func CheckFilter(filter string) error {
 func address(raw string) (hostPort, host string, encrypted bool, err error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.Scheme != "ldap" && u.Scheme != "ldaps" {
-		return "", "", false, fault.Invalidf("urls", "ldap: the URL of a server must have the form ldaps://host or ldap://host:port")
+		return "", "", false, fault.Invalidf("urls",
+			"ldap: the URL of a server must have the form ldaps://host or ldap://host:port")
 	}
 	port := u.Port()
 	if encrypted = u.Scheme == "ldaps"; port == "" && encrypted {
@@ -147,8 +148,8 @@ func address(raw string) (hostPort, host string, encrypted bool, err error) {
 	return net.JoinHostPort(u.Hostname(), port), u.Hostname(), encrypted, nil
 }
 
-// query calls do with a connection to the first server that answers. It tries the next server only if do or the connection returns an
-// Unavailable fault. If no server answers, it returns an Unavailable fault.
+// query calls do with a connection to the first server that answers. It tries the next server only if do or the
+// connection returns an Unavailable fault. If no server answers, it returns an Unavailable fault.
 func (c *Client) query(ctx context.Context, do func(*ldap.Conn) error) error {
 	var all []error
 	for _, server := range c.order(time.Now()) {
@@ -267,8 +268,8 @@ func (c *Client) attributes() []string {
 	return names
 }
 
-// ids returns the attributes that may have a stable id. In most servers they are operational attributes, which a server returns only on
-// request.
+// ids returns the attributes that may have a stable id. In most servers they are operational attributes, which a server
+// returns only on request.
 func (a Attributes) ids() []string {
 	if a.Stable != "" {
 		return []string{a.Stable}
@@ -301,13 +302,18 @@ func (a Attributes) entry(e *ldap.Entry) directory.Entry {
 		}
 		return strings.TrimSpace(e.GetEqualFoldAttributeValue(name))
 	}
-	return directory.Entry{Ref: e.DN, Stable: a.stable(e), Name: get(a.Name), FullName: get(a.FullName), Email: get(a.Email), Phone: get(a.Phone), SlackName: get(a.Slack)}
+	return directory.Entry{Ref: e.DN, Stable: a.stable(e), Name: get(a.Name), FullName: get(a.FullName),
+		Email: get(a.Email), Phone: get(a.Phone), SlackName: get(a.Slack)}
 }
 
 // search returns all entries below base that match. An incomplete result is an error.
 func (c *Client) search(ctx context.Context, base, filter string, attributes []string) ([]*ldap.Entry, error) {
-	request := ldap.NewSearchRequest(base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 0, 0, false, filter, attributes, nil)
-	return c.request(ctx, func(conn *ldap.Conn) (*ldap.SearchResult, error) { return conn.SearchWithPaging(request, pageSize) })
+	request := ldap.NewSearchRequest(base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 0, 0, false, filter,
+		attributes, nil)
+	return c.request(ctx, func(conn *ldap.Conn) (*ldap.SearchResult, error) {
+		return conn.SearchWithPaging(request,
+			pageSize)
+	})
 }
 
 // request logs in the account for searches, calls do, and returns the entries that do found.

@@ -25,7 +25,8 @@ func company() *server {
 	return &server{
 		passwords: map[string]string{annDN: "right", finder: "finds", "ann@example.com": "right"},
 		entries: map[string]map[string][]string{
-			annDN:                                 {"uid": {"ann"}, "cn": {"Ann Lee"}, "mail": {"ann@example.com"}, "mobile": {"+1 555 123 4567"}},
+			annDN: {"uid": {"ann"}, "cn": {"Ann Lee"}, "mail": {"ann@example.com"},
+				"mobile": {"+1 555 123 4567"}},
 			"uid=bob,ou=people,dc=example,dc=com": {"uid": {"bob"}, "cn": {"Bob"}, "mail": {"bob@example.com"}},
 			"uid=eve,ou=a,dc=example,dc=com":      {"uid": {"eve"}},
 			"uid=eve,ou=b,dc=example,dc=com":      {"uid": {"eve"}},
@@ -59,7 +60,8 @@ func TestSearchAndBind(t *testing.T) {
 	c := client(t, nil, s.url("ldap"))
 	e, err := c.Check(t.Context(), "ANN", "right")
 	require.NoError(t, err)
-	require.Equal(t, directory.Entry{Ref: annDN, Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "+1 555 123 4567"}, e,
+	require.Equal(t, directory.Entry{Ref: annDN, Name: "ann", FullName: "Ann Lee", Email: "ann@example.com",
+		Phone: "+1 555 123 4567"}, e,
 		"the directory's spelling of the name")
 	wrong(t, c, "ann", "wrong")
 	wrong(t, c, "nobody", "right")
@@ -71,7 +73,8 @@ func TestSearchAndBind(t *testing.T) {
 	wrong(t, c, "ann)(uid=*", "right")
 	wrong(t, c, `a\nn`, "right")
 	_, later := s.asked()
-	require.Equal(t, []string{`(uid=\2a)`, `(uid=ann\29\28uid=\2a)`, `(uid=a\5cnn)`}, later[len(filters):], "names are no filters (RFC 4515)")
+	require.Equal(t, []string{`(uid=\2a)`, `(uid=ann\29\28uid=\2a)`, `(uid=a\5cnn)`}, later[len(filters):],
+		"names are no filters (RFC 4515)")
 }
 
 func TestEmptyPasswordsAreNeverSent(t *testing.T) {
@@ -107,13 +110,15 @@ func TestDirectBind(t *testing.T) {
 	hiding := company()
 	hiding.found = ldap.LDAPResultNoSuchObject
 	start(t, hiding)
-	own := client(t, func(c *Config) { c.Prefix, c.Suffix, c.BindUser = "uid=", ",ou=people,"+theBase, "" }, hiding.url("ldap"))
+	own := client(t, func(c *Config) { c.Prefix, c.Suffix, c.BindUser = "uid=", ",ou=people,"+theBase, "" },
+		hiding.url("ldap"))
 	e, err = own.Check(t.Context(), "ann", "right")
 	require.NoError(t, err)
 	require.Equal(t, directory.Entry{Name: "ann"}, e, "ann may not see herself")
 	wrong(t, c, "x,uid=ann", "right")
 	binds, _ = s.asked()
-	require.Equal(t, `uid=x\,uid=ann,ou=people,dc=example,dc=com`, binds[len(binds)-1], "names are no distinguished names (RFC 4514)")
+	require.Equal(t, `uid=x\,uid=ann,ou=people,dc=example,dc=com`, binds[len(binds)-1],
+		"names are no distinguished names (RFC 4514)")
 }
 
 func TestLockedAccountsAreNotAnOutage(t *testing.T) {
@@ -134,7 +139,8 @@ func TestServersAreTriedInOrder(t *testing.T) {
 	start(t, deaf)
 	gone := start(t, company())
 	gone.listener.Close()
-	c := client(t, func(c *Config) { c.Timeout = 200 * time.Millisecond }, gone.url("ldap"), deaf.url("ldap"), s.url("ldap"))
+	c := client(t, func(c *Config) { c.Timeout = 200 * time.Millisecond }, gone.url("ldap"), deaf.url("ldap"),
+		s.url("ldap"))
 	for range 2 {
 		e, err := c.Check(t.Context(), "ann", "right")
 		require.NoError(t, err)
@@ -217,7 +223,8 @@ func TestTLS(t *testing.T) {
 	whole := company()
 	whole.secure, whole.fromTheStart = s.secure, true
 	start(t, whole)
-	e, err = client(t, func(c *Config) { c.TLS = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12} }, whole.url("ldaps")).Check(t.Context(), "ann", "right")
+	e, err = client(t, func(c *Config) { c.TLS = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12} },
+		whole.url("ldaps")).Check(t.Context(), "ann", "right")
 	require.NoError(t, err)
 	require.Equal(t, "ann", e.Name)
 	_, err = client(t, nil, whole.url("ldaps")).Check(t.Context(), "ann", "right")
@@ -266,15 +273,18 @@ func TestLargeGroupsAreReadInParts(t *testing.T) {
 	ask := func(parts map[string]map[string][]string) ([]directory.List, error) {
 		s := start(t, &server{
 			passwords: map[string]string{finder: "finds"}, parts: parts,
-			entries: map[string]map[string][]string{"cn=huge,dc=x": {"cn": {"huge"}, "member": {}, "member;range=0-1": {"uid=a,dc=x", "uid=b,dc=x"}}},
+			entries: map[string]map[string][]string{"cn=huge,dc=x": {"cn": {"huge"}, "member": {},
+				"member;range=0-1": {"uid=a,dc=x", "uid=b,dc=x"}}},
 		})
 		return client(t, func(c *Config) { c.Lists.Filter = "(cn=*)" }, s.url("ldap")).Lists(t.Context())
 	}
 	lists, err := ask(map[string]map[string][]string{
-		"member;range=2-*": {"member;range=2-3": {"uid=c,dc=x", "uid=d,dc=x"}}, "member;range=4-*": {"member;range=4-*": {"uid=e,dc=x"}},
+		"member;range=2-*": {"member;range=2-3": {"uid=c,dc=x",
+			"uid=d,dc=x"}}, "member;range=4-*": {"member;range=4-*": {"uid=e,dc=x"}},
 	})
 	require.NoError(t, err)
-	require.Equal(t, []directory.List{{Name: "huge", Members: []string{"uid=a,dc=x", "uid=b,dc=x", "uid=c,dc=x", "uid=d,dc=x", "uid=e,dc=x"}, Size: 5}}, lists)
+	require.Equal(t, []directory.List{{Name: "huge", Members: []string{"uid=a,dc=x", "uid=b,dc=x", "uid=c,dc=x",
+		"uid=d,dc=x", "uid=e,dc=x"}, Size: 5}}, lists)
 	_, err = ask(map[string]map[string][]string{"member;range=2-*": {"member;range=0-1": {"uid=a,dc=x"}}})
 	require.True(t, fault.Is(err, fault.Unavailable), "a server that repeats itself: %v", err)
 }
@@ -282,8 +292,10 @@ func TestLargeGroupsAreReadInParts(t *testing.T) {
 func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []Config{
-		{}, {URLs: []string{"http://x"}, BaseDN: "x"}, {URLs: []string{"ldap://"}, BaseDN: "x"}, {URLs: []string{"ldap://u:p@x"}, BaseDN: "x"},
-		{URLs: []string{"ldap://x"}}, {URLs: []string{"ldap://x"}, BaseDN: "x", LoginFilter: "(uid=%s"}, {URLs: []string{"ldap://x"}, BaseDN: "x", PeopleFilter: "uid"},
+		{}, {URLs: []string{"http://x"}, BaseDN: "x"}, {URLs: []string{"ldap://"},
+			BaseDN: "x"}, {URLs: []string{"ldap://u:p@x"}, BaseDN: "x"},
+		{URLs: []string{"ldap://x"}}, {URLs: []string{"ldap://x"}, BaseDN: "x",
+			LoginFilter: "(uid=%s"}, {URLs: []string{"ldap://x"}, BaseDN: "x", PeopleFilter: "uid"},
 	} {
 		_, err := New(c)
 		require.True(t, fault.Is(err, fault.Invalid), "%+v", c)
@@ -302,9 +314,10 @@ func TestStableIDs(t *testing.T) {
 		has       map[string][]string
 		want      string
 	}{
-		"RFC 4530":               {"", map[string][]string{"entryUUID": {"5a3b"}}, "5a3b"},
-		"Active Directory":       {"", map[string][]string{"objectguid": {"\x01\xff" + "abc"}}, "01ff616263"},
-		"one of its own":         {"employeeNumber", map[string][]string{"entryUUID": {"5a3b"}, "employeeNumber": {"17"}}, "17"},
+		"RFC 4530":         {"", map[string][]string{"entryUUID": {"5a3b"}}, "5a3b"},
+		"Active Directory": {"", map[string][]string{"objectguid": {"\x01\xff" + "abc"}}, "01ff616263"},
+		"one of its own": {"employeeNumber", map[string][]string{"entryUUID": {"5a3b"},
+			"employeeNumber": {"17"}}, "17"},
 		"none":                   {"", map[string][]string{"employeeNumber": {"17"}}, ""},
 		"one that can be no id":  {"jpegPhoto", map[string][]string{"jpegPhoto": {strings.Repeat("x", 4000)}}, ""},
 		"the named one is empty": {"employeeNumber", map[string][]string{"entryUUID": {"5a3b"}}, ""},

@@ -29,14 +29,15 @@ func (c *Client) Lists(ctx context.Context) ([]directory.List, error) {
 	}
 	out := make([]directory.List, len(found))
 	for i, e := range found {
-		out[i] = directory.List{Name: strings.TrimSpace(e.GetEqualFoldAttributeValue(l.Name)), Members: allMembers(groups, e.DN)}
+		out[i] = directory.List{Name: strings.TrimSpace(e.GetEqualFoldAttributeValue(l.Name)),
+			Members: allMembers(groups, e.DN)}
 		out[i].Size = len(out[i].Members)
 	}
 	return out, nil
 }
 
-// members returns the members of a list. For a large list, Active Directory returns parts under another name (member;range=0-1499).
-// members requests parts until the last one.
+// members returns the members of a list. For a large list, Active Directory returns parts under another name
+// (member;range=0-1499). members requests parts until the last one.
 func (c *Client) members(ctx context.Context, e *ldap.Entry) ([]string, error) {
 	all := e.GetEqualFoldAttributeValues(c.cfg.Lists.Member)
 	for from := 0; ; {

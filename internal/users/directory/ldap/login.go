@@ -14,11 +14,13 @@ import (
 
 var errWrong = fault.New(fault.Unauthenticated, "wrong name or password")
 
-// errHidden marks the error of a search that the server does not permit. Some servers answer instead that the base does not exist.
+// errHidden marks the error of a search that the server does not permit. Some servers answer instead that the base does
+// not exist.
 var errHidden = errors.New("the search is not permitted")
 
-// Check returns the entry of the person with the name and password. The name in the entry has the directory's spelling. It returns an
-// Unauthenticated fault for an unknown name and a wrong or empty password, and an Unavailable fault if no server can answer.
+// Check returns the entry of the person with the name and password. The name in the entry has the directory's spelling.
+// It returns an Unauthenticated fault for an unknown name and a wrong or empty password, and an Unavailable fault if no
+// server can answer.
 func (c *Client) Check(ctx context.Context, name, password string) (directory.Entry, error) {
 	// An empty password would be an anonymous log-in, which servers grant to everybody (RFC 4513, 5.1.2).
 	if name == "" || password == "" || strings.ContainsRune(name, 0) {
@@ -83,7 +85,8 @@ func (c *Client) searchAndBind(conn *ldap.Conn, name, password string) (director
 func (c *Client) find(conn *ldap.Conn, name string) (directory.Entry, error) {
 	filter := strings.ReplaceAll(c.cfg.LoginFilter, "%s", ldap.EscapeFilter(name))
 	seconds := max(1, int(c.cfg.Timeout.Seconds()))
-	answer, err := conn.Search(ldap.NewSearchRequest(c.cfg.BaseDN, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 2, seconds, false,
+	answer, err := conn.Search(ldap.NewSearchRequest(c.cfg.BaseDN, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 2,
+		seconds, false,
 		filter, c.attributes(), nil))
 	switch {
 	case ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded):
