@@ -127,7 +127,7 @@ func TestFairnessAcrossASkippedDay(t *testing.T) {
 		where t.name = 'ops' and r.name = 'primary' and u.name = 'ann'`, start, end)
 	path := fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", start.Unix()-day, end.Unix()+day)
 	// Nights: Thursday 22-24 and Saturday 0-6. Weekend, and holiday if it is one: Saturday 0-12.
-	const load = `[{"user": "ann", "full_name": null, "shifts": 1, "hours": 24, "nights": 8, "weekends": 12, "holidays": %d}]`
+	load := listed(`{"user": "ann", "full_name": null, "shifts": 1, "hours": 24, "nights": 8, "weekends": 12, "holidays": %d}`)
 	feast("20111230")
 	s.do(bob, get, path, nil).says(200, fmt.Sprintf(load, 0))
 	feast("20111231")

@@ -414,13 +414,13 @@ func TestASilenceIsPreviewed(t *testing.T) {
 	form := []string{"do", "preview", "application", "demo", "match", `team="db"`, "for_seconds", "1h"}
 	s.sends(owner, "/silences", form...).is(200).shows("It would hide 1 incident that escalates now.",
 		"disk of db1 is full", "1 of the incidents of the last 7 days matches")
-	s.sends(owner, "/silences", append(form, "repeat", "FREQ=DAILY")...).is(200).shows("It would be in force:")
+	s.sends(owner, "/silences", append(form, "recurrence", "FREQ=DAILY")...).is(200).shows("It would be in force:")
 	s.sends(owner, "/silences", "do", "preview", "for_seconds", "1h").is(200).shows("say which incidents")
 	require.NotContains(t, s.do(owner, get, "/v1/silences", nil).is(200).body, `"id"`, "a preview stores nothing")
 	s.do(owner, get, "/silences/new?application=demo&plan=pager",
 		nil).is(200).shows(`name="application" type="text" value="demo"`, `name="plan" type="text" value="pager"`)
 	s.sends(owner, "/silences", "application", "demo", "for_seconds", "1h", "comment", "c", "recurrence",
 		"often").wrong("recurrence", "no RRULE")
-	s.sends(owner, "/silences", "application", "demo", "until", "2020-01-01T00:00", "comment", "c").wrong("until",
+	s.sends(owner, "/silences", "application", "demo", "to", "2020-01-01T00:00", "comment", "c").wrong("to",
 		"to must be after from")
 }

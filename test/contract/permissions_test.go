@@ -496,8 +496,8 @@ func pages() []right {
 		out = append(out, right{get, path, nil, moved, people, nil})
 	}
 	return append(out,
-		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "111113oo3", nil},
-		right{post, "/silences/1/edit", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "111113oo3",
+		right{post, "/silences", formOf("application", "demo", "for_seconds", "1h", "comment", "c"), 303, "111113oo3", nil},
+		right{post, "/silences/1/edit", formOf("application", "demo", "for_seconds", "1h", "comment", "c"), 303, "111113oo3",
 			(*server).silence},
 		right{post, "/silences/1/end", nil, 303, "111113oo3", (*server).silence},
 		right{get, "/audit-log", nil, 200, "lllll33o3", nil},

@@ -109,7 +109,7 @@ func TestConflictsAreShownBeforeAnythingIsStored(t *testing.T) {
 	const at = "/v1/teams/ops/unavailability"
 	require.Equal(t, []any{"primary"}, of(s.do(bob, post, at+"?preview=true", away).is(200)))
 	s.do(bob, post, at+"?preview=perhaps", away).problem(400, "preview")
-	s.do(bob, get, at, nil).says(200, `[]`)
+	s.do(bob, get, at, nil).says(200, `{"items": [], "next": null}`)
 	s.do(bob, post, at, away).is(201)
 
 	shifted := m{"action": "edit", "id": id, "start": now + day + 3600}
