@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -258,6 +259,9 @@ func TestTheEngineWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 	stop()
 	require.NoError(t, group.Wait())
 	for _, l := range logs.All() {
+		if cause, ok := l.ContextMap()["error"].(string); ok && strings.Contains(cause, "changed 5 times in a row") {
+			continue // people were faster than the runner; the incident was postponed, and what follows is about it too
+		}
 		t.Errorf("an error in the log: %s %v", l.Message, l.ContextMap())
 	}
 

@@ -132,15 +132,11 @@ func incidentsOf(ctx context.Context, q *db.Queries, m messages.New) ([]incident
 	case m.Batch == "":
 		return nil, nil
 	}
-	rows, err := q.BatchIncidents(ctx, m.Batch)
+	ids, err := q.BatchIncidents(ctx, m.Batch)
 	if err != nil {
 		return nil, fmt.Errorf("read the incidents of a digest: %w", err)
 	}
-	out := make([]incidents.ID, len(rows))
-	for i, id := range rows {
-		out[i] = id
-	}
-	return out, nil
+	return ids, nil
 }
 
 // lockFailed locks incidents and messages and returns the changes that still apply.

@@ -67,9 +67,7 @@ func readChoices(ctx context.Context, q *postgresdb.Queries, id int64, p *users.
 	if err != nil {
 		return err
 	}
-	for _, m := range fixed {
-		p.FixedTexts = append(p.FixedTexts, m)
-	}
+	p.FixedTexts = append(p.FixedTexts, fixed...)
 	if p.Categories, err = categoryChoices(ctx, q, id, ""); err != nil {
 		return err
 	}
