@@ -44,9 +44,10 @@ func Parse(values ...string) []string {
 // ErrStale is the refusal of an edit whose object changed after the editor read it.
 var ErrStale = fault.New(fault.Stale, "somebody changed this meanwhile: reload it before you save")
 
-// Match returns ErrStale unless wanted has tag or "*". A nil wanted allows every state.
+// Match returns ErrStale unless wanted has tag or "*". A nil wanted allows every state. An empty tag means that there is
+// no object, which no wanted state matches.
 func Match(wanted []string, tag string) error {
-	if wanted == nil || slices.Contains(wanted, "*") || slices.Contains(wanted, tag) {
+	if wanted == nil || tag != "" && (slices.Contains(wanted, "*") || slices.Contains(wanted, tag)) {
 		return nil
 	}
 	return ErrStale

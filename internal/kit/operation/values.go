@@ -147,7 +147,8 @@ func IsNone(t reflect.Type) bool { return t == reflect.TypeFor[None]() }
 
 // State is the part of inputs that change an object only if it is in a state that the caller has read.
 type State struct {
-	IfMatch string `header:"If-Match" json:"-" doc:"The ETag of an earlier answer; without it, any state is changed."`
+	IfMatch     string `header:"If-Match" json:"-" doc:"The ETag of an earlier answer; without it, any state is changed."`
+	IfNoneMatch string `header:"If-None-Match" json:"-" doc:"* = only if there is no such object."`
 }
 
 // Tags returns the tags of the states that may be changed; nil = any.
@@ -158,9 +159,13 @@ func (s State) Tags() []string {
 	return etag.Parse(s.IfMatch)
 }
 
-// Check returns etag.ErrStale if the tag of the present state is not one of those that may be changed. conditional is
-// true if the caller named states: storage must then check the state again.
+// Check returns etag.ErrStale if the tag of the present state is not one of those that may be changed. A tag that is
+// empty means that there is no object yet. conditional is true if the caller named states: storage must then check the
+// state again.
 func (s State) Check(tag string) (conditional bool, err error) {
+	if s.IfNoneMatch == "*" && tag != "" {
+		return false, etag.ErrStale
+	}
 	wanted := s.Tags()
 	return wanted != nil && !slices.Contains(wanted, "*"), etag.Match(wanted, tag)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -43,6 +44,9 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 		}
 		if r := known.Responses[fmt.Sprint(doc.Status)]; r != nil && len(r.Content) > 0 {
 			op.Answer[doc.Status] = name(r.Content)
+		}
+		if makes, _ := known.Metadata["makes"].(bool); makes {
+			op.Answer[http.StatusCreated] = op.Answer[doc.Status]
 		}
 		d.Operations = append(d.Operations, op)
 	}

@@ -46,12 +46,28 @@ type one struct {
 	ID int64 `path:"thing"`
 }
 
+type edit struct {
+	Thing string `path:"thing"`
+	operation.State
+	Body content
+}
+
+// edited is a thing that a PUT made or replaced.
+type edited struct {
+	thing
+	made bool
+}
+
+func (e edited) Made() bool { return e.made }
+
+func (edited) Tag() string { return "t1" }
+
 type filter struct {
 	operation.Paging
 	Over bool `query:"over"`
 }
 
-// server serves three operations. The caller is a member.
+// server serves four operations. The caller is a member.
 func server() http.Handler {
 	a := mount.New(func(context.Context) operation.Actor {
 		return operation.Actor{Name: "ann",
@@ -77,6 +93,13 @@ func server() http.Handler {
 				err = context.DeadlineExceeded
 			}
 			return out, err
+		}))
+	mount.Mount(a, operation.Define[edit, edited](operation.Doc{Name: "thing.replace", Method: http.MethodPut,
+		Path: "/v1/things/{thing}", Needs: operation.Member}).
+		By(func(_ context.Context, _ operation.Actor, e edit) (edited, error) {
+			tag := map[string]string{"old": "t1"}[e.Thing]
+			_, err := e.Check(tag)
+			return edited{thing{7, e.Body.Name, ""}, tag == ""}, err
 		}))
 	r := chi.NewRouter()
 	routing.Mount{Errors: wire.NewErrors(zap.NewNop()), Identify: func(next http.Handler) http.Handler { return next },
@@ -142,6 +165,37 @@ func TestRequestsAndAnswers(t *testing.T) {
 			require.Equal(t, "application/json", rec.Header().Get("Content-Type"))
 			require.NotContains(t, rec.Body.String(), `\u003c`, "as other routes write it")
 		}
+	}
+}
+
+func TestAPutMakesOrReplacesUnderAState(t *testing.T) {
+	t.Parallel()
+	s := server()
+	for _, c := range []struct {
+		thing, header, value string
+		status               int
+	}{
+		{"new", "", "", 201},
+		{"new", "If-None-Match", "*", 201},
+		{"new", "If-Match", `"t1"`, 412},
+		{"new", "If-Match", `*`, 412},
+		{"old", "", "", 200},
+		{"old", "If-None-Match", "*", 412},
+		{"old", "If-Match", `"t0", "t1"`, 200},
+		{"old", "If-Match", `"t0"`, 412},
+	} {
+		r := httptest.NewRequest(http.MethodPut, "/v1/things/"+c.thing, strings.NewReader(`{"name": "it"}`))
+		if c.header != "" {
+			r.Header.Set(c.header, c.value)
+		}
+		rec := httptest.NewRecorder()
+		s.ServeHTTP(rec, r)
+		require.Equal(t, c.status, rec.Code, "%+v: %s", c, rec.Body)
+		if rec.Code == http.StatusPreconditionFailed {
+			continue
+		}
+		require.Equal(t, `"t1"`, rec.Header().Get("ETag"))
+		require.Equal(t, map[int]string{200: "", 201: "/v1/things/7"}[c.status], rec.Header().Get("Location"))
 	}
 }
 

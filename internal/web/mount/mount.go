@@ -70,15 +70,17 @@ func schemaName(t reflect.Type, hint string) string {
 // Routes returns the routes of the operations.
 func (a *API) Routes() []routing.Route { return a.routes }
 
-// Outputs may have what belongs into headers: an address (Location, of a 201), the tag of their state (ETag), and
-// warnings.
+// Outputs may say that they were made (201) and not replaced (200), and have what belongs into headers: an address
+// (Location, of a 201), the tag of their state (ETag), and warnings.
 type (
+	made    interface{ Made() bool }
 	located interface{ Location() string }
 	tagged  interface{ Tag() string }
 	warned  interface{ Warnings() []string }
 )
 
 type answer[T any] struct {
+	Status   int
 	Location string   `header:"Location"`
 	Tag      string   `header:"ETag"`
 	Warnings []string `header:"X-Iris-Warning"`
@@ -97,8 +99,9 @@ func Mount[In, Out any](a *API, o operation.Op[In, Out]) {
 
 func register[Input, In, Out any](a *API, o operation.Op[In, Out], read func(*Input) In) {
 	a.docs = append(a.docs, o.Doc)
+	_, makes := any(*new(Out)).(made)
 	about := huma.Operation{OperationID: o.Name, Method: o.Method, Path: o.Path, DefaultStatus: o.Status,
-		Metadata: map[string]any{"doc": o.Doc}}
+		Metadata: map[string]any{"doc": o.Doc, "makes": makes}}
 	if operation.IsNone(reflect.TypeFor[Out]()) {
 		huma.Register(a.huma, about, func(ctx context.Context, in *Input) (*struct{}, error) {
 			_, err := o.Do(operation.Validated(ctx), a.who(ctx), read(in))
@@ -111,8 +114,11 @@ func register[Input, In, Out any](a *API, o operation.Op[In, Out], read func(*In
 		if err != nil {
 			return nil, err
 		}
-		given := &answer[Out]{Body: out}
-		if l, ok := any(out).(located); ok && o.Status == http.StatusCreated {
+		given := &answer[Out]{Status: o.Status, Body: out}
+		if m, ok := any(out).(made); ok && m.Made() {
+			given.Status = http.StatusCreated
+		}
+		if l, ok := any(out).(located); ok && given.Status == http.StatusCreated {
 			given.Location = l.Location()
 		}
 		if t, ok := any(out).(tagged); ok {
