@@ -97,6 +97,10 @@ func (p *Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]stri
 				return nil, invalid("conditions", InvalidPlan,
 					fmt.Sprintf("the condition of step %d: there is no team %.100q", i+1, c.Team))
 			}
+			if c.Zone != "" && c.Zone != t.Zone {
+				return nil, invalid("conditions", InvalidPlan, fmt.Sprintf("the condition of step %d: the zone of the team %s "+
+					"is %s: give either team or zone", i+1, t.Name, t.Zone))
+			}
 			c.TeamID, c.Zone = t.TargetID, t.Zone
 		}
 		needed := false

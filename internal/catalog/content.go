@@ -42,7 +42,7 @@ type Condition struct {
 	Step    int            `json:"step" minimum:"1" doc:"The number of the step, from 1."`
 	Windows []Window       `json:"windows" required:"false" maxItems:"20"`
 	Team    operation.Text `json:"team" required:"false" doc:"Whose time zone is used."`
-	Zone    operation.Text `json:"zone" required:"false" doc:"An IANA zone instead of team; default: UTC."`
+	Zone    operation.Text `json:"zone" required:"false" doc:"An IANA zone; default: UTC. With a team, it is the zone of the team, and may be left out."`
 }
 
 // Window is a part of each week.
@@ -84,7 +84,6 @@ func (c Content) check(wrong *fault.Wrong) {
 		place := fmt.Sprintf("conditions[%d].", i)
 		wrong.If(one.Step > len(c.Steps) || seen[one.Step], place+"step",
 			"step must be the number of a step, from 1, with one condition at most")
-		wrong.If(one.Team != "" && one.Zone != "", place+"zone", "give either team or zone")
 		seen[one.Step] = true
 	}
 }

@@ -470,7 +470,7 @@ func (p *Plans) uses(ctx context.Context, _ operation.Actor, one OnePlan) (out U
 		return out, err
 	}
 	if len(found) == 0 {
-		return out, p.versions.missing()
+		return out, p.versions.missing(one.Plan)
 	}
 	out = useOf(found[0])
 	out.UsedBy = by

@@ -104,8 +104,8 @@ type versions[V, D any, ID ~int64] struct {
 	place   func(V) filters.Place
 }
 
-func (v versions[V, D, ID]) missing() error {
-	return fault.Newf(fault.NotFound, "there is no such %s", v.kind)
+func (v versions[V, D, ID]) missing(numberOrName string) error {
+	return fault.Newf(fault.NotFound, "there is no %s %.100q", v.kind, numberOrName)
 }
 
 func (v versions[V, D, ID]) list(ctx context.Context, f Filter) ([]V, *string, error) {
@@ -124,10 +124,10 @@ func (v versions[V, D, ID]) list(ctx context.Context, f Filter) ([]V, *string, e
 func (v versions[V, D, ID]) find(ctx context.Context, numberOrName string) (D, error) {
 	if n, err := strconv.ParseInt(numberOrName, 10, 64); err == nil {
 		found, err := v.store.ByID(ctx, ID(n))
-		return found, fault.When(err, fault.NotFound, v.missing())
+		return found, fault.When(err, fault.NotFound, v.missing(numberOrName))
 	}
 	found, err := v.store.ByName(ctx, numberOrName)
-	return found, fault.When(err, fault.NotFound, v.missing())
+	return found, fault.When(err, fault.NotFound, v.missing(numberOrName))
 }
 
 // active finds the active version of a name. It refuses numbers, because versions do not change.
@@ -136,7 +136,7 @@ func (v versions[V, D, ID]) active(ctx context.Context, name string) (found D, i
 		return found, 0, head, fault.Newf(fault.Invalid, "a version cannot be changed: name the %s", v.kind)
 	}
 	if found, err = v.store.ByName(ctx, name); err != nil {
-		return found, 0, head, fault.When(err, fault.NotFound, v.missing())
+		return found, 0, head, fault.When(err, fault.NotFound, v.missing(name))
 	}
 	id, head = v.head(found)
 	return found, id, head, nil
@@ -179,10 +179,10 @@ func (v versions[V, D, ID]) activate(ctx context.Context, by operation.Actor, na
 	wanted, err := v.store.ByID(ctx, ID(number))
 	to, head := v.head(wanted)
 	if err == nil && !strings.EqualFold(head.Name, strings.TrimRight(name, " ")) {
-		err = v.missing()
+		err = v.missing(strconv.FormatInt(number, 10))
 	}
 	if err != nil {
-		return wanted, fault.When(err, fault.NotFound, v.missing())
+		return wanted, fault.When(err, fault.NotFound, v.missing(strconv.FormatInt(number, 10)))
 	}
 	active, found := v.store.ByName(ctx, head.Name)
 	from, present := v.head(active)

@@ -247,7 +247,7 @@ func TestPlansOnTheCommandLine(t *testing.T) {
 
 	reader.refused(1, "This token lacks the scope config", "plan set pager --delay 30s")
 	reader.refused(1, "This token lacks the scope config", "plan delete pager")
-	person.refused(1, "there is no such plan", "plan show none")
+	person.refused(1, `there is no plan "none"`, "plan show none")
 	person.refused(2, "repage_after_seconds must be", "plan set pager --repage-after 1s")
 	person.refused(2, "--fallback", "plan set pager --fallback ann")
 	person.refused(2, "nothing to change", "plan set pager")
