@@ -39,3 +39,24 @@ func TestTheMapIsOfThisTree(t *testing.T) {
 		require.NotEmpty(t, there, "ARCHITECTURE.md names %s", path[1])
 	}
 }
+
+// TestTheReasonsOfDependenciesAreWritten compares docs/contributing/dependencies.md with the direct dependencies of
+// go.mod.
+func TestTheReasonsOfDependenciesAreWritten(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(top + "docs/contributing/dependencies.md")
+	require.NoError(t, err)
+	var written, direct []string
+	for _, module := range regexp.MustCompile("`([a-z0-9.-]+\\.[a-z]+/[^` ]+)`").FindAllStringSubmatch(string(page), -1) {
+		if !strings.HasPrefix(module[1], "test/") {
+			written = append(written, module[1])
+		}
+	}
+	file, err := os.ReadFile(top + "go.mod")
+	require.NoError(t, err)
+	for _, line := range regexp.MustCompile(`(?m)^(?:require )?\s*(\S+/\S+) v\S+$`).FindAllStringSubmatch(string(file), -1) {
+		direct = append(direct, line[1])
+	}
+	require.NotEmpty(t, direct)
+	require.ElementsMatch(t, direct, written)
+}
