@@ -19,11 +19,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// PlanStore finds plans by name for the escalate button.
-type PlanStore interface {
-	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
-}
-
 // Incidents opens incidents. Open returns when the incident is durable.
 type Incidents interface {
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
@@ -51,7 +46,7 @@ type Config struct {
 // EscalateDeps are the parts that the routes work on. All are required.
 type EscalateDeps struct {
 	requests.Requests
-	Plans        PlanStore
+	Plans        Plans
 	Incidents    Incidents
 	Lookups      Lookups
 	Applications auth.Applications

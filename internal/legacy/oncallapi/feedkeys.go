@@ -52,19 +52,19 @@ func (a feedKeys) feedKey(verb string) routing.Handler {
 		}
 		switch verb {
 		case "view":
-			key, err := a.Keys.KeyFor(r.Context(), me.ID, of)
+			key, err := a.Notices.KeyFor(r.Context(), me.ID, of)
 			if err != nil {
 				return err
 			}
 			return plainText(w, http.StatusOK, key.Key)
 		case "update":
-			key, err := a.Keys.NewKey(r.Context(), me.ID, of)
+			key, err := a.Notices.NewKey(r.Context(), me.ID, of)
 			if err != nil {
 				return err
 			}
 			return plainText(w, http.StatusCreated, key)
 		}
-		return routing.Done(w, http.StatusOK, a.KeyRemovals.DropKeyFor(r.Context(), me.ID, of))
+		return routing.Done(w, http.StatusOK, a.Notices.DropKeyFor(r.Context(), me.ID, of))
 	}
 }
 
@@ -108,7 +108,7 @@ func keyKind(k oncall.IcalKey) string {
 
 // knownKey finds the key of the path. It refuses callers who are neither its requester nor an administrator.
 func (a feedKeys) knownKey(r *http.Request) (oncall.IcalKey, error) {
-	key, err := a.Keys.Key(r.Context(), routing.Param(r, "key"))
+	key, err := a.Notices.Key(r.Context(), routing.Param(r, "key"))
 	if err != nil {
 		return key, err
 	}
@@ -139,7 +139,7 @@ func (a feedKeys) deleteKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.KeyRemovals.DropKey(r.Context(), key.Key))
+	return routing.Done(w, http.StatusOK, a.Notices.DropKey(r.Context(), key.Key))
 }
 
 // keysOf finds the requester that the path names. It refuses callers who are neither that person nor an administrator.
@@ -161,7 +161,7 @@ func (a feedKeys) listKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	keys, err := a.Keys.Keys(r.Context(), u.ID)
+	keys, err := a.Notices.Keys(r.Context(), u.ID)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (a feedKeys) deleteKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.KeyRemovals.DropKeys(r.Context(), u.ID); err != nil {
+	if _, err := a.Notices.DropKeys(r.Context(), u.ID); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)

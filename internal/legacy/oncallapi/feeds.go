@@ -81,7 +81,7 @@ func (a feeds) openFeed(w http.ResponseWriter, r *http.Request, name string, que
 
 // keyFeed serves the feed that a feed key opens. The feed has no contacts.
 func (a feeds) keyFeed(w http.ResponseWriter, r *http.Request) error {
-	key, err := a.Keys.Key(r.Context(), routing.Param(r, "key"))
+	key, err := a.Notices.Key(r.Context(), routing.Param(r, "key"))
 	if err != nil {
 		return err
 	}

@@ -131,14 +131,12 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		Authenticator: requests.Authenticator{Applications: apps, Users: pgusers.NewUsers(f.db), Sessions: f.sessions,
 			UserKey:     userKey,
 			Memberships: teams, Errors: problems},
-		Teams: oncallapi.TeamsDeps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters,
-			RosterMembers: rosters,
-			RoleChanges:   names, Services: names, TeamServices: names, ScheduleChanges: schedules, Audit: notices, Plans: plans,
+		Teams: oncallapi.TeamsDeps{Teams: teams, Rosters: rosters,
+			Names: names, ScheduleChanges: schedules, Notices: notices, Plans: plans,
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
-		People: oncallapi.PeopleDeps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices,
-			Keys: notices, KeyRemovals: notices,
+		People: oncallapi.PeopleDeps{Users: people, Notices: notices,
 			Feeds: shifts, Modes: modes},
-		Events: oncallapi.EventsDeps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
+		Events: oncallapi.EventsDeps{Calendars: live, Teams: teams, Users: people, Names: names, Notices: notices},
 		Escalate: oncallapi.EscalateDeps{Plans: plans, Incidents: pgincidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(_ context.Context, s buckets.Set) {
 			f.mu.Lock()
 			defer f.mu.Unlock()

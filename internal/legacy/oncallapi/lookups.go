@@ -118,14 +118,14 @@ func primaryOnly(s oncall.Shift, phone string) string {
 // serviceOncall answers with the people on call for the teams of a service now; an empty list for an unknown service.
 func (a lookups) serviceOncall(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	s, err := a.Services.Service(ctx, routing.Param(r, "service"))
+	s, err := a.Names.Service(ctx, routing.Param(r, "service"))
 	if fault.Is(err, fault.NotFound) {
 		return routing.Answer(w, http.StatusOK, []any{})
 	}
 	if err != nil {
 		return err
 	}
-	teams, err := a.Services.ServiceTeams(ctx, s.ID)
+	teams, err := a.Names.ServiceTeams(ctx, s.ID)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (a members) routes() []routing.Route {
 
 // listMemberships answers with every pair of team and member.
 func (a members) listMemberships(w http.ResponseWriter, r *http.Request) error {
-	pairs, err := a.Members.Memberships(r.Context())
+	pairs, err := a.Teams.Memberships(r.Context())
 	out := make([]map[string]string, len(pairs))
 	for i, p := range pairs {
 		out[i] = map[string]string{"team": p[0], "user": p[1]}
@@ -46,7 +46,7 @@ func (a members) teamPeople(r *http.Request, active *bool) ([]oncall.TeamPerson,
 	if err != nil {
 		return nil, err
 	}
-	return a.Members.People(r.Context(), t.ID)
+	return a.Teams.People(r.Context(), t.ID)
 }
 
 // teamAndUser finds the team and the user of the path. It refuses callers who may not administer the team.
@@ -109,7 +109,7 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, requests.Integrity("user "+name+" not found"))
 	}
-	err = a.Members.AddMember(r.Context(), t, u, requests.By(r, b.Raw))
+	err = a.Teams.AddMember(r.Context(), t, u, requests.By(r, b.Raw))
 	return a.Created(w, r, u, fault.When(err, fault.Conflict,
 		requests.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
 }
@@ -120,7 +120,7 @@ func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Members.RemoveMember(r.Context(), t, u, requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Teams.RemoveMember(r.Context(), t, u, requests.By(r, nil)))
 }
 
 // addAdmin makes a person an administrator of a team. Unknown people and administrators of the team are a 422.
@@ -145,7 +145,7 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, requests.Integrity(invalid))
 	}
-	err = a.Admins.AddAdmin(r.Context(), t, u, requests.By(r, nil))
+	err = a.Teams.AddAdmin(r.Context(), t, u, requests.By(r, nil))
 	return a.Created(w, r, u, fault.When(err, fault.Conflict,
 		requests.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
 }
@@ -156,7 +156,7 @@ func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Admins.RemoveAdmin(r.Context(), t, u, requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Teams.RemoveAdmin(r.Context(), t, u, requests.By(r, nil)))
 }
 
 // listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown
@@ -168,7 +168,7 @@ func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error
 	}
 	out := []map[string]string{}
 	if err == nil {
-		found, err := a.Subscriptions.Subscriptions(r.Context(), t.ID)
+		found, err := a.Teams.Subscriptions(r.Context(), t.ID)
 		if err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, requests.Integrity(`Role "`+role+`" not found`))
 	}
-	err = a.Subscriptions.Subscribe(r.Context(), t.ID, sub.ID, known.ID)
+	err = a.Teams.Subscribe(r.Context(), t.ID, sub.ID, known.ID)
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
 		requests.Integrity("Subscription already exists")))
 }
@@ -225,5 +225,5 @@ func (a members) unsubscribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Subscriptions.Unsubscribe(r.Context(), t.ID, other.ID, role.ID))
+	return routing.Done(w, http.StatusOK, a.Teams.Unsubscribe(r.Context(), t.ID, other.ID, role.ID))
 }

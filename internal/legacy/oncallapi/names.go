@@ -92,7 +92,7 @@ func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = a.RoleChanges.CreateRole(r.Context(), name, requests.By(r, nil))
+	err = a.Names.CreateRole(r.Context(), name, requests.By(r, nil))
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
 		requests.Integrity(`role "`+name+`" already existed`)))
 }
@@ -102,14 +102,14 @@ func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.RoleChanges.DeleteRole(r.Context(), routing.Param(r, "role"),
+	return routing.Done(w, http.StatusOK, a.Names.DeleteRole(r.Context(), routing.Param(r, "role"),
 		requests.By(r, nil)))
 }
 
 // listServices answers with the names of the services that match the query.
 func (a services) listServices(w http.ResponseWriter, r *http.Request) error {
 	cs, _ := params.Conditions(r.URL.Query(), map[string]params.Kind{"id": params.Number, "name": params.Text})
-	services, err := a.Services.Services(r.Context())
+	services, err := a.Names.Services(r.Context())
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
 	}
-	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	s, err := a.Names.Service(r.Context(), routing.Param(r, "service"))
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) 
 	if err != nil {
 		return err
 	}
-	if err := a.Services.SaveService(r.Context(), id, name, requests.By(r, nil)); err != nil {
+	if err := a.Names.SaveService(r.Context(), id, name, requests.By(r, nil)); err != nil {
 		return fault.When(err, fault.Conflict, requests.Integrity(`service name "`+name+`" already exists`))
 	}
 	if id == 0 {
@@ -160,7 +160,7 @@ func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) 
 
 // getService answers with the number and name of a service.
 func (a services) getService(w http.ResponseWriter, r *http.Request) error {
-	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	s, err := a.Names.Service(r.Context(), routing.Param(r, "service"))
 	if err != nil {
 		return err
 	}
@@ -172,24 +172,24 @@ func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
 	}
-	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	s, err := a.Names.Service(r.Context(), routing.Param(r, "service"))
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Services.DeleteService(r.Context(), s, requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Names.DeleteService(r.Context(), s, requests.By(r, nil)))
 }
 
 // serviceTeams answers with the names of a service's teams; an empty list for an unknown service.
 func (a services) serviceTeams(w http.ResponseWriter, r *http.Request) error {
 	names := []string{}
-	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	s, err := a.Names.Service(r.Context(), routing.Param(r, "service"))
 	if fault.Is(err, fault.NotFound) {
 		return routing.Answer(w, http.StatusOK, names)
 	}
 	if err != nil {
 		return err
 	}
-	teams, err := a.TeamServices.ServiceTeams(r.Context(), s.ID)
+	teams, err := a.Names.ServiceTeams(r.Context(), s.ID)
 	for _, t := range teams {
 		names = append(names, t.Name)
 	}
@@ -198,7 +198,7 @@ func (a services) serviceTeams(w http.ResponseWriter, r *http.Request) error {
 
 // listTeamServices answers with every pair of team and service.
 func (a services) listTeamServices(w http.ResponseWriter, r *http.Request) error {
-	pairs, err := a.TeamServices.AllTeamServices(r.Context())
+	pairs, err := a.Names.AllTeamServices(r.Context())
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (a services) teamServices(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	names, err := a.TeamServices.TeamServices(r.Context(), t.ID)
+	names, err := a.Names.TeamServices(r.Context(), t.ID)
 	if err != nil {
 		return err
 	}
@@ -235,11 +235,11 @@ func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.Services.Service(r.Context(), name)
+	s, err := a.Names.Service(r.Context(), name)
 	if err != nil {
 		return fault.When(err, fault.NotFound, requests.Integrity(`service "`+name+`" not found`))
 	}
-	err = a.TeamServices.Claim(r.Context(), t.ID, s.ID)
+	err = a.Names.Claim(r.Context(), t.ID, s.ID)
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
 		requests.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
 }
@@ -250,11 +250,11 @@ func (a services) unclaimService(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	s, err := a.Names.Service(r.Context(), routing.Param(r, "service"))
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.TeamServices.Unclaim(r.Context(), t.ID, s.ID))
+	return routing.Done(w, http.StatusOK, a.Names.Unclaim(r.Context(), t.ID, s.ID))
 }
 
 // foreignModes are the modes of Oncall that clients expect in the list although Iris cannot send in them.

@@ -28,7 +28,7 @@ func (a notices) routes() []routing.Route {
 
 // listNoticeTypes answers with the types of reminders and notices.
 func (a notices) listNoticeTypes(w http.ResponseWriter, r *http.Request) error {
-	types, err := a.NoticeTypes.Types(r.Context())
+	types, err := a.Notices.Types(r.Context())
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (a notices) readNotice(ctx context.Context, b jsonbody.Object) (p oncall.No
 		if err != nil {
 			return p, err
 		}
-		types, err := a.NoticeTypes.Types(ctx)
+		types, err := a.Notices.Types(ctx)
 		if err != nil {
 			return p, err
 		}

@@ -37,7 +37,7 @@ func (a auditLog) audit(w http.ResponseWriter, r *http.Request) error {
 		until = until.Add(time.Second - time.Microsecond)
 		query.Until = &until
 	}
-	entries, err := a.Audit.Audit(r.Context(), query)
+	entries, err := a.Notices.Audit(r.Context(), query)
 	if err != nil {
 		return err
 	}

@@ -24,39 +24,24 @@ type Users interface {
 	Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error
 	Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error)
 	Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error)
-}
-
-// Pins stores the pinned teams of people.
-type Pins interface {
 	Pinned(ctx context.Context, id users.ID) ([]string, error)
 	Pin(ctx context.Context, id users.ID, team int64) error
 	Unpin(ctx context.Context, id users.ID, team int64) error
 }
 
-// NoticeTypes lists the types of reminders and notices.
-type NoticeTypes interface {
-	Types(ctx context.Context) ([]oncall.NoticeType, error)
-}
-
-// Notices stores the notice settings of people.
+// Notices stores the notice settings of people and the keys of feeds, and reads the audit log of the calendar.
 type Notices interface {
+	Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error)
 	ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSetting, error)
 	ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error)
 	Create(ctx context.Context, s oncall.NoticeSetting) (int64, error)
 	Update(ctx context.Context, id int64, p oncall.NoticePatch) error
 	Delete(ctx context.Context, id int64) error
-}
-
-// Keys stores feed keys.
-type Keys interface {
+	Types(ctx context.Context) ([]oncall.NoticeType, error)
 	Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error)
 	Key(ctx context.Context, key string) (oncall.IcalKey, error)
 	KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error)
 	NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error)
-}
-
-// KeyRemovals removes feed keys.
-type KeyRemovals interface {
 	DropKey(ctx context.Context, key string) error
 	DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error
 	DropKeys(ctx context.Context, requester users.ID) (int64, error)
@@ -70,13 +55,9 @@ type Feeds interface {
 // PeopleDeps are the parts that the routes work on. All are required.
 type PeopleDeps struct {
 	requests.Requests
-	Users       Users
-	Pins        Pins
-	NoticeTypes NoticeTypes
-	Notices     Notices
-	Keys        Keys
-	KeyRemovals KeyRemovals
-	Feeds       Feeds
+	Users   Users
+	Notices Notices
+	Feeds   Feeds
 	// Modes are the modes in which people may be notified of shifts.
 	Modes []users.Mode
 	// Region is the country of phone numbers without a country code.

@@ -26,7 +26,7 @@ func (a pins) pinnedTeams(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	names, err := a.Pins.Pinned(r.Context(), u.ID)
+	names, err := a.Users.Pinned(r.Context(), u.ID)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+team+`" not found`))
 	}
-	err = a.Pins.Pin(r.Context(), u.ID, t.ID)
+	err = a.Users.Pin(r.Context(), u.ID, t.ID)
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
 		fault.Titled(title, "Team already pinned for this user")))
 }
@@ -70,5 +70,5 @@ func (a pins) unpinTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Pins.Unpin(r.Context(), u.ID, t.ID))
+	return routing.Done(w, http.StatusOK, a.Users.Unpin(r.Context(), u.ID, t.ID))
 }

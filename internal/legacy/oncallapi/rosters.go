@@ -279,7 +279,7 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, requests.Integrity("invalid team or user"))
 	}
-	err = a.RosterMembers.AddMember(r.Context(), t, ro, u, in || !given, requests.By(r, b.Raw))
+	err = a.Rosters.AddMember(r.Context(), t, ro, u, in || !given, requests.By(r, b.Raw))
 	return a.Created(w, r, u, fault.When(err, fault.Conflict,
 		requests.Integrity(`user "`+u.Name+`" is already in the roster`)))
 }
@@ -304,7 +304,7 @@ func (a rosters) updateRosterUser(w http.ResponseWriter, r *http.Request) error 
 	}
 	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
 	if err == nil {
-		err = a.RosterMembers.SetInRotation(r.Context(), t, ro, u, in, requests.By(r, b.Raw))
+		err = a.Rosters.SetInRotation(r.Context(), t, ro, u, in, requests.By(r, b.Raw))
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
 		return err
@@ -320,7 +320,7 @@ func (a rosters) removeRosterUser(w http.ResponseWriter, r *http.Request) error 
 	}
 	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
 	if err == nil {
-		err = a.RosterMembers.RemoveMember(r.Context(), t, ro, u, requests.By(r, nil))
+		err = a.Rosters.RemoveMember(r.Context(), t, ro, u, requests.By(r, nil))
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
 		return err

@@ -306,7 +306,7 @@ func titledPreview(err error) error {
 // shownAfter returns the shifts that a team's calendar would show in a window if plan were stored, in their order after
 // storing.
 func (a weekly) shownAfter(ctx context.Context, plan scheduling.Result, known scheduling.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
-	subscriptions, err := a.Subscriptions.Subscriptions(ctx, t.ID)
+	subscriptions, err := a.Teams.Subscriptions(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}

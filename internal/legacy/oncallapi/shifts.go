@@ -145,7 +145,7 @@ func (a events) matchingTeams(ctx context.Context, cs []params.Condition) ([]int
 	}
 	var out []int64
 	for _, active := range []bool{true, false} {
-		teams, err := a.TeamNames.Names(ctx, active)
+		teams, err := a.Teams.Names(ctx, active)
 		if err != nil {
 			return nil, err
 		}

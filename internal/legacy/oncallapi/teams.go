@@ -21,47 +21,31 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Teams stores teams. What does not exist is a NotFound fault, what exists already a Conflict.
+// Teams stores teams, their members and admins, and which roles of other teams their calendars also show.
 type Teams interface {
 	Names(ctx context.Context, active bool) ([]oncall.TeamName, error)
 	ByName(ctx context.Context, name string) (oncall.Profile, error)
 	Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error)
 	Update(ctx context.Context, id int64, p oncall.TeamPatch, by oncall.By) error
 	Delete(ctx context.Context, team oncall.Profile, by oncall.By) error
-}
-
-// Members stores who belongs to teams.
-type Members interface {
 	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
 	Memberships(ctx context.Context) ([][2]string, error)
 	AddMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 	RemoveMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
-}
-
-// Admins stores who administers teams.
-type Admins interface {
 	AddAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 	RemoveAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
-}
-
-// Subscriptions stores which roles of other teams a team's calendar also shows.
-type Subscriptions interface {
 	Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error)
 	Subscribe(ctx context.Context, team, other, role int64) error
 	Unsubscribe(ctx context.Context, team, other, role int64) error
 }
 
-// Rosters stores rosters.
+// Rosters stores rosters and who is in them.
 type Rosters interface {
 	ByTeam(ctx context.Context, team int64) ([]oncall.Roster, error)
 	Create(ctx context.Context, team oncall.Profile, name string, by oncall.By) (int64, error)
 	Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID,
 		by oncall.By) error
 	Delete(ctx context.Context, team oncall.Profile, roster oncall.Roster, by oncall.By) error
-}
-
-// RosterMembers stores who is in rosters.
-type RosterMembers interface {
 	AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool,
 		by oncall.By) error
 	SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool,
@@ -69,22 +53,14 @@ type RosterMembers interface {
 	RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error
 }
 
-// RoleChanges stores on-call roles.
-type RoleChanges interface {
-	CreateRole(ctx context.Context, name string, by oncall.By) error
-	DeleteRole(ctx context.Context, name string, by oncall.By) error
-}
-
-// Services stores services.
-type Services interface {
+// Names stores on-call roles, services, and which team a service belongs to.
+type Names interface {
 	Services(ctx context.Context) ([]oncall.Service, error)
 	Service(ctx context.Context, name string) (oncall.Service, error)
 	SaveService(ctx context.Context, id int64, name string, by oncall.By) error
 	DeleteService(ctx context.Context, s oncall.Service, by oncall.By) error
-}
-
-// TeamServices stores which team a service belongs to.
-type TeamServices interface {
+	CreateRole(ctx context.Context, name string, by oncall.By) error
+	DeleteRole(ctx context.Context, name string, by oncall.By) error
 	ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error)
 	TeamServices(ctx context.Context, team int64) ([]string, error)
 	AllTeamServices(ctx context.Context) ([][2]string, error)
@@ -100,11 +76,6 @@ type ScheduleChanges interface {
 		scheduling.Calendars, error)
 }
 
-// Audit reads the calendar's audit log.
-type Audit interface {
-	Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error)
-}
-
 // Plans finds the escalation plans that teams name.
 type Plans interface {
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
@@ -114,16 +85,10 @@ type Plans interface {
 type TeamsDeps struct {
 	requests.Requests
 	Teams           Teams
-	Members         Members
-	Admins          Admins
-	Subscriptions   Subscriptions
 	Rosters         Rosters
-	RosterMembers   RosterMembers
-	RoleChanges     RoleChanges
-	Services        Services
-	TeamServices    TeamServices
+	Names           Names
 	ScheduleChanges ScheduleChanges
-	Audit           Audit
+	Notices         Notices
 	Plans           Plans
 	// CheckPlans refuses a team that names an escalation plan which does not exist.
 	CheckPlans bool
@@ -375,7 +340,7 @@ func (a teams) getTeam(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if slices.Contains(asked, "services") {
-		services, err := a.TeamServices.TeamServices(ctx, t.ID)
+		services, err := a.Names.TeamServices(ctx, t.ID)
 		if err != nil {
 			return err
 		}
@@ -395,7 +360,7 @@ func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, 
 	if !withUsers && !withAdmins {
 		return nil
 	}
-	people, err := a.Members.People(ctx, t.ID)
+	people, err := a.Teams.People(ctx, t.ID)
 	if err != nil {
 		return err
 	}
@@ -492,7 +457,7 @@ func (a teams) deleteTeam(w http.ResponseWriter, r *http.Request) error {
 
 // teamChanges answers with the entries of the audit log about a team. In Oncall this route always failed.
 func (a teams) teamChanges(w http.ResponseWriter, r *http.Request) error {
-	entries, err := a.Audit.Audit(r.Context(), oncall.AuditQuery{Teams: []string{routing.Param(r, "team")}})
+	entries, err := a.Notices.Audit(r.Context(), oncall.AuditQuery{Teams: []string{routing.Param(r, "team")}})
 	if err != nil {
 		return err
 	}

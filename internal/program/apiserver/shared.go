@@ -194,16 +194,15 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 	return oncallapi.New(oncallapi.Deps{
 		Requests: requests, Authenticator: authenticator, Errors: s.errors,
 		Teams: oncallapi.TeamsDeps{
-			Teams: s.Teams, Members: s.Teams, Admins: s.Teams, Subscriptions: s.Teams, Rosters: s.Rosters, RosterMembers: s.Rosters,
-			RoleChanges: s.Names, Services: s.Names, TeamServices: s.Names, ScheduleChanges: s.Schedules, Audit: s.Notices, Plans: s.Plans,
+			Teams: s.Teams, Rosters: s.Rosters,
+			Names: s.Names, ScheduleChanges: s.Schedules, Notices: s.Notices, Plans: s.Plans,
 			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes, Region: s.Region,
 		},
 		People: oncallapi.PeopleDeps{
-			Users: s.People, Pins: s.People, NoticeTypes: s.Notices, Notices: s.Notices, Keys: s.Notices, KeyRemovals: s.Notices,
-			Feeds: s.Shifts, Modes: noticeModes, Region: s.Region,
+			Users: s.People, Notices: s.Notices, Feeds: s.Shifts, Modes: noticeModes, Region: s.Region,
 		},
 		Events: oncallapi.EventsDeps{
-			Calendars: s.Calendars, TeamNames: s.Teams, Users: s.People, Services: s.Names, Audit: s.Notices,
+			Calendars: s.Calendars, Teams: s.Teams, Users: s.People, Names: s.Names, Notices: s.Notices,
 			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
 		},
 		Escalate: oncallapi.EscalateDeps{
