@@ -27,8 +27,8 @@ const (
 	textHelp          = "Iris did not understand that. Reply with the number of the message and the word claim, or with: claim all, claim last."
 )
 
-// Messages finds the messages that people answer, in the queue and in history.
-type Messages interface {
+// Store finds what people answer, and who they are, and records their answers.
+type Store interface {
 	// Asked returns a message; a NotFound fault if there is no such message.
 	Asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error)
 	// AskedBatch returns the digest with a number of 32 hexadecimal digits; a NotFound fault if there is no such
@@ -36,31 +36,26 @@ type Messages interface {
 	AskedBatch(ctx context.Context, batch string) (messages.AnsweredMessage, error)
 	// Batch returns the incidents of a digest; none if there is no such digest.
 	Batch(ctx context.Context, batch string) ([]incidents.ID, error)
-}
-
-// Paged finds the active incidents that paged a person.
-type Paged interface {
 	// Newest returns the newest message of an active incident to the user; false if there is none.
 	Newest(ctx context.Context, user users.ID) (messages.AnsweredMessage, bool, error)
 	// Active returns the active incidents that paged the user, with their applications, oldest first.
 	Active(ctx context.Context, user users.ID) ([]messages.AnsweredMessage, error)
 	// Waiting returns those of the incidents that are neither acknowledged nor resolved.
 	Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error)
-}
-
-// Senders finds the person who answers.
-type Senders interface {
 	// ByContact returns the active user with this verified contact; a NotFound fault if there is none. Phone numbers
 	// are compared by their digits.
 	ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error)
 	// ByMessage returns the active recipient of a message if the message was sent to source; a NotFound fault
 	// otherwise.
 	ByMessage(ctx context.Context, id messages.ID, mode users.Mode, source string) (users.User, error)
-}
-
-// Records stores answers, understood or not.
-type Records interface {
 	Record(ctx context.Context, a messages.Answer) error
+	// Mailbox returns the first of the addresses whose mails open incidents; false if there is none.
+	Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error)
+	// SlackMessages returns the messages with the time stamp ts. claimed is the message that the button names; it may
+	// be in history.
+	SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error)
+	// SlackUnknown reports whether Slack may have posted the message under a time stamp that Iris does not have.
+	SlackUnknown(ctx context.Context, id messages.ID) (bool, error)
 }
 
 // Incidents reads and acknowledges incidents. Acknowledge returns when the change is durable.
@@ -71,10 +66,7 @@ type Incidents interface {
 
 // AnswerParts are the dependencies of all answers.
 type AnswerParts struct {
-	Messages  Messages
-	Paged     Paged
-	Senders   Senders
-	Records   Records
+	Store     Store
 	Incidents Incidents
 	// Openings: with SessionsActForAnyone, people may pass on the answers of others.
 	Openings auth.Openings
@@ -133,13 +125,13 @@ func (a *answers) identify(ctx context.Context, s sender, r messages.Reply) (use
 			s.contact = number
 		}
 	}
-	user, err := a.Senders.ByContact(ctx, s.mode, s.contact)
+	user, err := a.Store.ByContact(ctx, s.mode, s.contact)
 	if !fault.Is(err, fault.NotFound) {
 		return user, err
 	}
 	id := r.MessageID
 	if id == 0 && r.Batch != "" {
-		m, err := a.Messages.AskedBatch(ctx, r.Batch)
+		m, err := a.Store.AskedBatch(ctx, r.Batch)
 		if err != nil {
 			return user, err
 		}
@@ -148,7 +140,7 @@ func (a *answers) identify(ctx context.Context, s sender, r messages.Reply) (use
 	if id == 0 {
 		return user, err
 	}
-	return a.Senders.ByMessage(ctx, id, s.mode, s.contact)
+	return a.Store.ByMessage(ctx, id, s.mode, s.contact)
 }
 
 // carryOutFor carries out a reply for user, if the caller may pass on answers of that user.
@@ -166,7 +158,7 @@ func (a *answers) carryOutFor(ctx context.Context, user users.User, via incident
 		}
 		return a.claimMessage(ctx, user, via, r.MessageID, record)
 	case messages.CommandClaimLast:
-		m, ok, err := a.Paged.Newest(ctx, user.ID)
+		m, ok, err := a.Store.Newest(ctx, user.ID)
 		if err != nil || !ok {
 			return textNothing, err
 		}
@@ -181,7 +173,7 @@ func (a *answers) carryOutFor(ctx context.Context, user users.User, via incident
 
 // message returns the message that is answered; an Invalid fault if there is no such message.
 func (a *answers) message(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
-	m, err := a.Messages.Asked(ctx, id)
+	m, err := a.Store.Asked(ctx, id)
 	return m, fault.When(err, fault.NotFound, fault.Newf(fault.Invalid, "Invalid message(%d): no application found.",
 		id))
 }
@@ -202,7 +194,7 @@ func (a *answers) claimMessage(ctx context.Context, user users.User, via inciden
 
 // claimBatch acknowledges every incident of a digest.
 func (a *answers) claimBatch(ctx context.Context, user users.User, via incidents.Via, batch string) (string, error) {
-	ids, err := a.Messages.Batch(ctx, batch)
+	ids, err := a.Store.Batch(ctx, batch)
 	if err != nil {
 		return "", err
 	}
@@ -251,7 +243,7 @@ func (a *answers) acknowledge(ctx context.Context, user users.User, c incidents.
 }
 
 func (a *answers) claimAll(ctx context.Context, user users.User, via incidents.Via) (string, error) {
-	open, err := a.Paged.Active(ctx, user.ID)
+	open, err := a.Store.Active(ctx, user.ID)
 	if err != nil {
 		return "", err
 	}
@@ -320,7 +312,7 @@ const recordTimeout = 5 * time.Second
 func (a *answers) record(ctx context.Context, answer messages.Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	if err := a.Records.Record(ctx, answer); err != nil {
+	if err := a.Store.Record(ctx, answer); err != nil {
 		a.log.Error("an answer could not be recorded", zap.Int64("message_id", int64(answer.MessageID)),
 			zap.Int64("incident_id", int64(answer.IncidentID)), zap.Error(err))
 	}

@@ -89,19 +89,19 @@ func (l *links) followDigest(r *http.Request, link auth.Link, user users.User) (
 }
 
 func (l *links) digest(ctx context.Context, link auth.Link) (d digestIncidents, err error) {
-	m, err := l.Messages.Asked(ctx, messages.ID(link.MessageID))
+	m, err := l.Store.Asked(ctx, messages.ID(link.MessageID))
 	if err != nil {
 		return d, err
 	}
 	if m.Batch != "" {
-		if d.all, err = l.Messages.Batch(ctx, m.Batch); err != nil {
+		if d.all, err = l.Store.Batch(ctx, m.Batch); err != nil {
 			return d, err
 		}
 	}
 	if len(d.all) == 0 {
 		return d, fault.New(fault.NotFound, "no such digest")
 	}
-	d.waiting, err = l.Paged.Waiting(ctx, d.all)
+	d.waiting, err = l.Store.Waiting(ctx, d.all)
 	return d, err
 }
 

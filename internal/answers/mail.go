@@ -30,7 +30,6 @@ type Rates interface {
 
 // MailParts are the dependencies of mails.
 type MailParts struct {
-	Mailboxes     Mailboxes
 	Openers       Openers
 	Applications  auth.Applications
 	Plans         Plans
@@ -155,7 +154,7 @@ func (s *mail) handle(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	box, opens, err := s.Mailboxes.Mailbox(r.Context(), m.to)
+	box, opens, err := s.Store.Mailbox(r.Context(), m.to)
 	if err != nil {
 		return err
 	}
@@ -255,7 +254,7 @@ func (s *mail) reply(ctx context.Context, m received, user users.User, text stri
 // else the one of web sessions.
 func (s *mail) replyApplication(ctx context.Context, record messages.Answer) (int64, error) {
 	if record.MessageID != 0 {
-		if m, err := s.Messages.Asked(ctx, record.MessageID); err == nil && m.ApplicationID != 0 {
+		if m, err := s.Store.Asked(ctx, record.MessageID); err == nil && m.ApplicationID != 0 {
 			return m.ApplicationID, nil
 		}
 	}

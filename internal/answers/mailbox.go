@@ -18,12 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Mailboxes finds mailboxes, the addresses whose mails open incidents.
-type Mailboxes interface {
-	// Mailbox returns the first of the addresses whose mails open incidents; false if there is none.
-	Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error)
-}
-
 // Openers opens incidents. Open returns when the incident is durable.
 type Openers interface {
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)

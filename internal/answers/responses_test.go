@@ -296,13 +296,13 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 	require.NoError(t, err)
 	counts := counted(func() (int64, int64) { return w.escalating, 0 })
 	d := Deps{
-		Answers: AnswerParts{Messages: w, Paged: w, Senders: w, Records: w, Incidents: w,
+		Answers: AnswerParts{Store: w, Incidents: w,
 			Wake: func(_ context.Context, b buckets.Set) { w.woken.Union(b) }},
 		Links: LinkParts{People: w, Links: keys.Links(), Asset: func(name string) string {
 			return "/static/" +
 				name
 		}},
-		Mail: MailParts{Mailboxes: w, Openers: w, Applications: w, Plans: w, Load: w,
+		Mail: MailParts{Openers: w, Applications: w, Plans: w, Load: w,
 			Rates:         load.NewRates(counts, 10, 10, time.Minute, nil),
 			Notifications: w},
 		OneClick: oneClick, Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user",
@@ -318,7 +318,7 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 				Status: f.Get("MessageStatus")}, f.Has("MessageSid")
 		},
 	}
-	d.Slack = SlackParts{Posted: w,
+	d.Slack = SlackParts{
 		Pressed: func(h http.Header, body []byte, _ time.Time) (Pressed, error) {
 			if h.Get("X-Slack-Signature") != "good" {
 				return Pressed{}, fault.New(fault.Unauthenticated, "wrong signature")

@@ -15,18 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Posted finds messages by the time stamps by which Slack identifies them.
-type Posted interface {
-	// SlackMessages returns the messages with the time stamp ts. claimed is the message that the button names; it may
-	// be in history.
-	SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error)
-	// SlackUnknown reports whether Slack may have posted the message under a time stamp that Iris does not have.
-	SlackUnknown(ctx context.Context, id messages.ID) (bool, error)
-}
-
 // SlackParts are the dependencies of buttons in Slack.
 type SlackParts struct {
-	Posted Posted
 	// Pressed checks Slack's signature over the raw body and returns the pressed button. It returns an Unauthenticated
 	// fault for a wrong signature and an Invalid fault for any other error. Nil = Slack is not configured.
 	Pressed func(header http.Header, body []byte, now time.Time) (Pressed, error) `optional:"true"`
@@ -121,13 +111,13 @@ func (s *slack) answer(ctx context.Context, p Pressed, r messages.Reply, record 
 func (s *slack) checkMessage(ctx context.Context, p Pressed) error {
 	// The order matters: Slack's answer may be recorded between the two queries. Then the second query finds the time
 	// stamp.
-	unknown, err := s.Posted.SlackUnknown(ctx, p.MessageID)
+	unknown, err := s.Store.SlackUnknown(ctx, p.MessageID)
 	if err != nil {
 		return err
 	}
 	var posted []messages.ID
 	if p.Timestamp != "" {
-		if posted, err = s.Posted.SlackMessages(ctx, p.Timestamp, p.MessageID); err != nil {
+		if posted, err = s.Store.SlackMessages(ctx, p.Timestamp, p.MessageID); err != nil {
 			return err
 		}
 	}

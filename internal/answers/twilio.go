@@ -182,9 +182,9 @@ func (t *twilio) calledMessage(r *http.Request) (m messages.AnsweredMessage, err
 	case !ok:
 		return m, badMessageID()
 	case named.Batch != "":
-		m, err = t.Messages.AskedBatch(r.Context(), named.Batch)
+		m, err = t.Store.AskedBatch(r.Context(), named.Batch)
 	default:
-		m, err = t.Messages.Asked(r.Context(), named.MessageID)
+		m, err = t.Store.Asked(r.Context(), named.MessageID)
 	}
 	m.Body = cmp.Or(m.Body, m.Subject)
 	if t.Reveal != nil {

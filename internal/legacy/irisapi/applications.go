@@ -106,31 +106,20 @@ func (d ApplicationsDeps) ownedBy(r *http.Request, say refusals) (found applicat
 	return found, nil
 }
 
-// Applications reads applications. Describe ignores case and returns a NotFound fault for an unknown name.
+// Applications stores applications, the keys that they sign with, their quotas, and the addresses whose mail opens
+// incidents. Describe ignores case and returns a NotFound fault for an unknown name. Each change is one transaction and
+// is in the audit log under the name by.
 type Applications interface {
 	List(ctx context.Context, q filters.Query) ([]applications.Application, error)
 	Describe(ctx context.Context, name string) (applications.Application, error)
-}
-
-// Changes stores the settings of applications. In this and the other interfaces, every change is one transaction and is
-// in the audit log under the name by.
-type Changes interface {
 	Add(ctx context.Context, name, by string) (int64, error)
 	Change(ctx context.Context, id int64, c applications.Change, by string) error
 	Rename(ctx context.Context, id int64, name, by string) error
 	Delete(ctx context.Context, id int64, ifMatch []string, by string) error
 	SetCategories(ctx context.Context, id int64, all []applications.Category, by string) error
-}
-
-// Keys stores the keys that applications sign with.
-type Keys interface {
 	Key(ctx context.Context, id int64) (primary, secondary string, err error)
 	AddSecondary(ctx context.Context, id int64, by string) error
 	Rekey(ctx context.Context, id int64, by string) error
-}
-
-// Limits stores quotas, and the addresses whose mail opens incidents.
-type Limits interface {
 	Quota(ctx context.Context, id int64) (applications.Quota, error)
 	SetQuota(ctx context.Context, id int64, c applications.Quota, by string) error
 	RemoveQuota(ctx context.Context, id int64, by string) error
@@ -141,9 +130,6 @@ type Limits interface {
 // ApplicationsDeps are the parts that the routes work on. All are required.
 type ApplicationsDeps struct {
 	Applications Applications
-	Changes      Changes
-	Keys         Keys
-	Limits       Limits
 	Statistics   *RecentStatistics
 	Tags         Tags
 }
@@ -170,8 +156,8 @@ func ApplicationsRoutes(d ApplicationsDeps) []routing.Route {
 		routing.Post("/v0/categories/{app}", routing.Write, change.setCategories),
 		routing.Get("/v0/applications/{app}/key", routing.Write, d.owned(noKey, key.key)),
 		routing.Get("/v0/applications/{app}/secondary", routing.Write, d.owned(noKey, key.secondary)),
-		routing.Post("/v0/applications/{app}/secondary", routing.Write, key.change(d.Keys.AddSecondary, noSecondary)),
-		routing.Post("/v0/applications/{app}/rekey", routing.Write, key.change(d.Keys.Rekey, noRotation)),
+		routing.Post("/v0/applications/{app}/secondary", routing.Write, key.change(d.Applications.AddSecondary, noSecondary)),
+		routing.Post("/v0/applications/{app}/rekey", routing.Write, key.change(d.Applications.Rekey, noRotation)),
 		routing.Get("/v0/applications/{app}/quota", routing.Read, limit.getQuota),
 		routing.Post("/v0/applications/{app}/quota", routing.Write, d.owned(noQuota, limit.setQuota)),
 		routing.Delete("/v0/applications/{app}/quota", routing.Write, d.owned(noQuotaRemove, limit.removeQuota)),

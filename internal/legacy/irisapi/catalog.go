@@ -24,34 +24,26 @@ type Versions[V, D any, ID ~int64] interface {
 	ByName(ctx context.Context, name string) (D, error)
 }
 
-// Plans reads versions of plans.
+// Plans reads versions of plans, activates and deletes them.
 type Plans interface {
 	Versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
 	// Aggregation lists the active plans.
 	Aggregation(ctx context.Context) ([]escalation.Plan, error)
-}
-
-// PlanChanges activates and deletes plans.
-type PlanChanges interface {
 	SetActive(ctx context.Context, id escalation.PlanID, active bool) error
 	Delete(ctx context.Context, name string) error
 }
 
-// Templates reads versions of templates.
-type Templates = Versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]
-
-// TemplateChanges activates templates.
-type TemplateChanges interface {
+// Templates reads versions of templates and activates them.
+type Templates interface {
+	Versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]
 	SetActive(ctx context.Context, id messages.TemplateID, active bool) error
 }
 
 // CatalogDeps are the parts that the routes work on. All are required.
 type CatalogDeps struct {
 	Plans              Plans
-	PlanChanges        PlanChanges
 	PlanOperations     *catalog.Plans
 	Templates          Templates
-	TemplateChanges    TemplateChanges
 	TemplateOperations *catalog.Templates
 	Authors            catalog.Authors
 	Openings           auth.Openings

@@ -39,7 +39,7 @@ func (a changes) create(w http.ResponseWriter, r *http.Request) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	id, err := a.Changes.Add(r.Context(), name, actor.String())
+	id, err := a.Applications.Add(r.Context(), name, actor.String())
 	if err != nil {
 		return fault.When(err, fault.Conflict, fault.Invalidf("name", "This app already exists"))
 	}
@@ -55,7 +55,7 @@ func (a changes) change(w http.ResponseWriter, r *http.Request, app applications
 		c.Modes = nil // only administrators may change them; Iris ignores them silently for other callers
 		keepOwner(&c, actor)
 	}
-	return Done(w, a.Changes.Change(r.Context(), app.ID, c, by))
+	return Done(w, a.Applications.Change(r.Context(), app.ID, c, by))
 }
 
 // keepOwner adds the caller to the new owners: owners cannot remove themselves.
@@ -168,7 +168,7 @@ func parseModes(b Body, c *applications.Change) {
 }
 
 func (a changes) remove(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
-	err := fault.When(a.Changes.Delete(r.Context(), app.ID, nil, by), fault.Conflict,
+	err := fault.When(a.Applications.Delete(r.Context(), app.ID, nil, by), fault.Conflict,
 		fault.New(fault.Invalid, "Cannot remove app. It has likely already in use."))
 	return Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, noDelete.unknown)))
 }
@@ -182,7 +182,7 @@ func (a changes) rename(w http.ResponseWriter, r *http.Request, app applications
 	if err := b.Err(); err != nil {
 		return err
 	}
-	err := fault.When(a.Changes.Rename(r.Context(), app.ID, name, by), fault.Conflict,
+	err := fault.When(a.Applications.Rename(r.Context(), app.ID, name, by), fault.Conflict,
 		fault.Invalidf("new_name", "Destination app name likely already exists"))
 	return Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No rows changed; old app name incorrect")))
 }
@@ -205,7 +205,7 @@ func (a changes) setCategories(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return Answer(w, Record{}, a.Changes.SetCategories(r.Context(), found.ID, all, actor.String()))
+	return Answer(w, Record{}, a.Applications.SetCategories(r.Context(), found.ID, all, actor.String()))
 }
 
 func parseCategories(raw []byte) ([]applications.Category, error) {

@@ -114,11 +114,11 @@ func (a claims) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents
 	var err error
 	switch {
 	case c.owner == "":
-		done, err = a.Transitions.Reopen(ctx, change(r, ids...))
+		done, err = a.Incidents.Reopen(ctx, change(r, ids...))
 	case unknown != nil || !owner.Active:
 		return nil, noSuchOwner()
 	default:
-		done, err = a.Transitions.Acknowledge(ctx, change(r, ids...), owner)
+		done, err = a.Incidents.Acknowledge(ctx, change(r, ids...), owner)
 	}
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request, id incidents.ID)
 		return err
 	}
 	raw := b.Members["resolved"]
-	done, err := a.Transitions.Resolve(r.Context(), change(r, id), Truthy(raw))
+	done, err := a.Incidents.Resolve(r.Context(), change(r, id), Truthy(raw))
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (a states) set(w http.ResponseWriter, r *http.Request, id incidents.ID) err
 	if err := b.Err(); err != nil {
 		return err
 	}
-	done, err := a.Transitions.SetState(r.Context(), change(r, id), int(step), Truthy(b.Members["active"]))
+	done, err := a.Incidents.SetState(r.Context(), change(r, id), int(step), Truthy(b.Members["active"]))
 	if err != nil {
 		return fault.When(err, fault.Conflict, fault.Invalidf("active", "A resolved incident cannot escalate"))
 	}

@@ -17,7 +17,7 @@ var commentColumns = Columns[incidents.Comment]{
 }
 
 func (a comments) list(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
-	comments, err := a.Comments.Comments(r.Context(), id)
+	comments, err := a.Incidents.Comments(r.Context(), id)
 	return Answer(w, commentColumns.Records(comments), err)
 }
 
@@ -40,7 +40,7 @@ func (a comments) add(w http.ResponseWriter, r *http.Request, id incidents.ID) e
 	}
 	var n int64
 	if err == nil {
-		n, err = a.Comments.AddComment(r.Context(), id, user, content)
+		n, err = a.Incidents.AddComment(r.Context(), id, user, content)
 	}
 	if errors.Is(err, auth.ErrNotReached) {
 		return err

@@ -18,26 +18,18 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Incidents reads incidents. An incident that does not exist is a NotFound fault.
+// Incidents reads and changes incidents and their comments. Each change returns when it is durable.
 type Incidents interface {
 	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
 	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
 	// Count counts the rows of List, and the rows for each value of the fields.
 	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
-}
-
-// Transitions changes incidents. Each method returns when the change is durable.
-type Transitions interface {
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
 	// SetState sets the step of an incident and whether the incident escalates. A resolved incident is a Conflict
 	// fault.
 	SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error)
-}
-
-// Comments stores comments on incidents.
-type Comments interface {
 	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
 	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
 }
@@ -49,13 +41,11 @@ type Messages interface {
 
 // IncidentsDeps are the parts that the routes work on. All are required.
 type IncidentsDeps struct {
-	Incidents   Incidents
-	Transitions Transitions
-	Comments    Comments
-	Messages    Messages
-	People      wire.People
-	Tags        Tags
-	Openings    auth.Openings
+	Incidents Incidents
+	Messages  Messages
+	People    wire.People
+	Tags      Tags
+	Openings  auth.Openings
 	// InternalApplications may use the routes below /v0/internal.
 	InternalApplications []string
 	// Wake wakes the processors of changed buckets; it never blocks.
@@ -203,7 +193,7 @@ func (a incidentsReads) get(w http.ResponseWriter, r *http.Request, id incidents
 		}
 		return cmp.Or(x.SentAt.Compare(y.SentAt), cmp.Compare(x.ID, y.ID))
 	})
-	comments, err := a.Comments.Comments(r.Context(), in.ID)
+	comments, err := a.Incidents.Comments(r.Context(), in.ID)
 	if err != nil {
 		return err
 	}

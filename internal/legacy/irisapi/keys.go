@@ -22,7 +22,7 @@ var (
 )
 
 func (a keys) key(w http.ResponseWriter, r *http.Request, app applications.Application, _ string) error {
-	primary, _, err := a.Keys.Key(r.Context(), app.ID)
+	primary, _, err := a.Applications.Key(r.Context(), app.ID)
 	if err == nil && primary == "" { // the application of web sessions has no key until somebody makes one
 		err = fault.New(fault.Invalid, noKey.unknown)
 	}
@@ -30,7 +30,7 @@ func (a keys) key(w http.ResponseWriter, r *http.Request, app applications.Appli
 }
 
 func (a keys) secondary(w http.ResponseWriter, r *http.Request, app applications.Application, _ string) error {
-	_, secondary, err := a.Keys.Key(r.Context(), app.ID)
+	_, secondary, err := a.Applications.Key(r.Context(), app.ID)
 	return answerKey(w, secondary, err)
 }
 

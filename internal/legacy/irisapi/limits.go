@@ -19,7 +19,7 @@ func (a limits) getQuota(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.Applications.Describe(r.Context(), ApplicationName(r))
 	var q applications.Quota
 	if err == nil {
-		q, err = a.Limits.Quota(r.Context(), found.ID)
+		q, err = a.Applications.Quota(r.Context(), found.ID)
 	}
 	if fault.Is(err, fault.NotFound) {
 		return Answer(w, Record{}, nil)
@@ -46,7 +46,7 @@ func (a limits) setQuota(w http.ResponseWriter, r *http.Request, app application
 	if err != nil {
 		return err
 	}
-	if err = a.Limits.SetQuota(r.Context(), app.ID, q, by); err != nil {
+	if err = a.Applications.SetQuota(r.Context(), app.ID, q, by); err != nil {
 		return fault.When(err, fault.NotFound, fault.New(fault.Invalid, noApplicationID))
 	}
 	return routing.Answer(w, http.StatusCreated, []int{})
@@ -87,14 +87,14 @@ func parseQuota(b Body) (q applications.Quota, err error) {
 }
 
 func (a limits) removeQuota(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
-	return Empty(w, http.StatusNoContent, a.Limits.RemoveQuota(r.Context(), app.ID, by))
+	return Empty(w, http.StatusNoContent, a.Applications.RemoveQuota(r.Context(), app.ID, by))
 }
 
 func (a limits) getEmails(w http.ResponseWriter, r *http.Request) error {
 	emails := map[string]string{}
 	found, err := a.Applications.Describe(r.Context(), ApplicationName(r))
 	if err == nil {
-		emails, err = a.Limits.IncidentEmails(r.Context(), found.ID)
+		emails, err = a.Applications.IncidentEmails(r.Context(), found.ID)
 	}
 	return Answer(w, emails, fault.When(err, fault.NotFound, nil))
 }
@@ -115,7 +115,7 @@ func (a limits) setEmails(w http.ResponseWriter, r *http.Request, app applicatio
 	if err := b.Err(); err != nil {
 		return err
 	}
-	err := a.Limits.SetIncidentEmails(r.Context(), app.ID, plans, by)
+	err := a.Applications.SetIncidentEmails(r.Context(), app.ID, plans, by)
 	return Done(w, fault.When(err, fault.Conflict, fault.New(fault.Invalid,
 		"These email addresses are already in use by another app")))
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (v names) listRoles(w http.ResponseWriter, r *http.Request) error {
-	roles, err := v.Roles.Roles(r.Context())
+	roles, err := v.Targets.Roles(r.Context())
 	out := make([]Record, len(roles))
 	for i, role := range roles {
 		out[i] = Record{{"name", role.Name}, {"type", role.Kind}}
@@ -33,7 +33,7 @@ func (v names) listModes(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (v names) listPriorities(w http.ResponseWriter, r *http.Request) error {
-	modes, err := v.Roles.PriorityModes(r.Context())
+	modes, err := v.Targets.PriorityModes(r.Context())
 	out := make([]Record, len(users.Priorities))
 	for i, p := range users.Priorities {
 		out[i] = Record{{"name", p}, {"default_mode", modes[p]}}
@@ -47,7 +47,7 @@ func (v names) listZones(w http.ResponseWriter, _ *http.Request) error {
 
 // priorityModes answers with the numbers of priorities and modes, and the default mode of each priority.
 func (v names) priorityModes(w http.ResponseWriter, r *http.Request) error {
-	defaults, err := v.Roles.PriorityModes(r.Context())
+	defaults, err := v.Targets.PriorityModes(r.Context())
 	priorities, modes := map[users.Priority]int{}, map[users.Mode]int{}
 	for n, p := range users.Priorities {
 		priorities[p] = n + 1

@@ -13,51 +13,30 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Profiles stores the settings of people. In this and the other interfaces, a person or object that does not exist is a
-// NotFound fault. The name of an application or category that does not exist is an Invalid fault with the text of the
-// route. Every change is in the audit log under the name by.
-type Profiles interface {
+// Settings stores the settings of people: time zones, modes by priority and by category, the rules that move messages to
+// another mode when one has too many, and the phones that take push messages.
+type Settings interface {
 	ByTarget(ctx context.Context, targetID int64) (users.User, error)
 	Profile(ctx context.Context, id users.ID) (users.Profile, error)
 	// Others returns the settings that have no field in the profile.
 	Others(ctx context.Context, id users.ID) (map[string]string, error)
 	SetTimeZone(ctx context.Context, u users.User, zone, by string) error
 	SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error
-}
-
-// Modes stores the modes that people choose for priorities.
-type Modes interface {
 	Modes(ctx context.Context, id users.ID, application string) (map[users.Priority]users.Mode, error)
 	SetModes(ctx context.Context, u users.User, choices []users.ModeChoice, by string) error
-}
-
-// Reprioritisations stores the rules that move messages to another mode when one mode has too many.
-type Reprioritisations interface {
 	Reprioritisations(ctx context.Context, id users.ID) ([]users.Reprioritisation, error)
 	SetReprioritisation(ctx context.Context, u users.User, r users.Reprioritisation, by string) error
 	RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error
-}
-
-// Categories stores the modes that people choose for categories of applications.
-type Categories interface {
 	Categories(ctx context.Context, id users.ID, application string) ([]users.CategoryChoice, error)
 	SetCategories(ctx context.Context, u users.User, choices []users.CategoryChoice, by string) error
 	ClearCategories(ctx context.Context, u users.User, application, by string) error
-}
-
-// Devices stores the phones that take push messages.
-type Devices interface {
 	RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error
 }
 
 // PeopleDeps are the parts that the routes work on. All but SlackID are required.
 type PeopleDeps struct {
-	People            wire.People
-	Profiles          Profiles
-	Modes             Modes
-	Reprioritisations Reprioritisations
-	Categories        Categories
-	Devices           Devices
+	People   wire.People
+	Settings Settings
 	// Acceptor finds the people that a target means.
 	Acceptor *notifications.Acceptor
 	// SlackID returns the Slack id of the person with an e-mail address. It returns a NotFound fault if there is none.
@@ -152,7 +131,7 @@ func (p profiles) show(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return noSuchPerson()
 	}
-	u, err := p.Profiles.ByTarget(r.Context(), id)
+	u, err := p.Settings.ByTarget(r.Context(), id)
 	if err == nil {
 		err = wire.Actor(r.Context()).MaySelf(u)
 	}
@@ -163,7 +142,7 @@ func (p profiles) show(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p profiles) showUser(w http.ResponseWriter, r *http.Request, u users.User) error {
-	profile, err := p.Profiles.Profile(r.Context(), u.ID)
+	profile, err := p.Settings.Profile(r.Context(), u.ID)
 	return Answer(w, userPage(wire.Actor(r.Context()).Sight(nil), profile), err)
 }
 

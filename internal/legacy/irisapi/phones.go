@@ -25,7 +25,7 @@ func (p slackIDs) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	profile, err := p.Profiles.Profile(r.Context(), u.ID)
+	profile, err := p.Settings.Profile(r.Context(), u.ID)
 	if err != nil {
 		return err
 	}
@@ -73,5 +73,5 @@ func (p devices) register(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.Invalidf("username", "User %s not found", name)
 	}
-	return Empty(w, http.StatusCreated, p.Devices.RegisterDevice(r.Context(), u, d, By(r)))
+	return Empty(w, http.StatusCreated, p.Settings.RegisterDevice(r.Context(), u, d, By(r)))
 }

@@ -108,7 +108,7 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 	if !catalog.MayChange(a.caller(r.Context()), p.CreatorID, p.Team) {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the plan %s", p.Team.Or(p.Creator), p.Name)
 	}
-	return Answer(w, Flag(active), a.PlanChanges.SetActive(r.Context(), p.ID, active))
+	return Answer(w, Flag(active), a.Plans.SetActive(r.Context(), p.ID, active))
 }
 
 // remove deletes a plan. Its versions stay as history.
@@ -119,7 +119,7 @@ func (a plans) remove(w http.ResponseWriter, r *http.Request) error {
 		err = fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Team.Or(p.Creator), p.Name)
 	}
 	if err == nil {
-		err = a.PlanChanges.Delete(ctx, p.Name)
+		err = a.Plans.Delete(ctx, p.Name)
 	}
 	return Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No plan matched")))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func (p settings) get(w http.ResponseWriter, r *http.Request, u users.User) error {
-	others, err := p.Profiles.Others(r.Context(), u.ID)
+	others, err := p.Settings.Others(r.Context(), u.ID)
 	out := Record{{"timezone", u.TimeZone}}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		if name != "timezone" {
@@ -33,7 +33,7 @@ func (p settings) set(w http.ResponseWriter, r *http.Request, u users.User) erro
 	err := b.Err()
 	i := slices.IndexFunc(p.TimeZones, func(z string) bool { return strings.EqualFold(z, zone) })
 	if err == nil && i >= 0 {
-		err = p.Profiles.SetTimeZone(r.Context(), u, p.TimeZones[i], By(r))
+		err = p.Settings.SetTimeZone(r.Context(), u, p.TimeZones[i], By(r))
 	}
 	return Empty(w, http.StatusNoContent, err)
 }
@@ -56,7 +56,7 @@ func (p settings) setOverrides(w http.ResponseWriter, r *http.Request, u users.U
 	if err := b.Err(); err != nil {
 		return err
 	}
-	return Empty(w, http.StatusNoContent, p.Profiles.SetFixedText(r.Context(), u, users.SMS, value == "enabled", By(r)))
+	return Empty(w, http.StatusNoContent, p.Settings.SetFixedText(r.Context(), u, users.SMS, value == "enabled", By(r)))
 }
 
 // noChoice is the mode of a priority for which a person chose no mode.
@@ -71,7 +71,7 @@ func (p modes) get(w http.ResponseWriter, r *http.Request, u users.User) error {
 }
 
 func (p modes) answer(ctx context.Context, w http.ResponseWriter, u users.User, application string) error {
-	chosen, err := p.Modes.Modes(ctx, u.ID, application)
+	chosen, err := p.Settings.Modes(ctx, u.ID, application)
 	out := make(Record, len(users.Priorities))
 	for i, priority := range users.Priorities {
 		out[i] = Member{string(priority), noChoice}
@@ -87,7 +87,7 @@ func (p modes) set(w http.ResponseWriter, r *http.Request, u users.User) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Modes.SetModes(r.Context(), u, choices, By(r)); err != nil {
+	if err := p.Settings.SetModes(r.Context(), u, choices, By(r)); err != nil {
 		return err
 	}
 	return p.answer(r.Context(), w, u, application)
@@ -145,7 +145,7 @@ func parseChoices(b Body, application string) []users.ModeChoice {
 }
 
 func (p reprioritisations) get(w http.ResponseWriter, r *http.Request, u users.User) error {
-	rules, err := p.Reprioritisations.Reprioritisations(r.Context(), u.ID)
+	rules, err := p.Settings.Reprioritisations(r.Context(), u.ID)
 	out := make([]Record, len(rules))
 	for i, rule := range rules {
 		out[i] = Record{{"target", u.Name}, {"src_mode", rule.Source}, {"dst_mode", rule.Destination},
@@ -159,7 +159,7 @@ func (p reprioritisations) set(w http.ResponseWriter, r *http.Request, u users.U
 	if err != nil {
 		return err
 	}
-	return Done(w, p.Reprioritisations.SetReprioritisation(r.Context(), u, rule, By(r)))
+	return Done(w, p.Settings.SetReprioritisation(r.Context(), u, rule, By(r)))
 }
 
 // Bounds of a rule, from the v0 wire. Windows are in seconds.
@@ -203,11 +203,11 @@ func (p reprioritisations) remove(w http.ResponseWriter, r *http.Request, u user
 	if !known {
 		return fault.New(fault.NotFound, "no such mode")
 	}
-	return Done(w, p.Reprioritisations.RemoveReprioritisation(r.Context(), u, mode, By(r)))
+	return Done(w, p.Settings.RemoveReprioritisation(r.Context(), u, mode, By(r)))
 }
 
 func (p categories) get(w http.ResponseWriter, r *http.Request, u users.User) error {
-	choices, err := p.Categories.Categories(r.Context(), u.ID, wire.Param(r, "application"))
+	choices, err := p.Settings.Categories(r.Context(), u.ID, wire.Param(r, "application"))
 	return Answer(w, choiceColumns.Records(choices), err)
 }
 
@@ -239,13 +239,13 @@ func (p categories) set(w http.ResponseWriter, r *http.Request) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	if err := p.Categories.SetCategories(r.Context(), u, choices, By(r)); err != nil {
+	if err := p.Settings.SetCategories(r.Context(), u, choices, By(r)); err != nil {
 		return err
 	}
 	return routing.Answer(w, http.StatusCreated, struct{}{})
 }
 
 func (p categories) clear(w http.ResponseWriter, r *http.Request, u users.User) error {
-	return Empty(w, http.StatusNoContent, p.Categories.ClearCategories(r.Context(), u, wire.Param(r, "application"),
+	return Empty(w, http.StatusNoContent, p.Settings.ClearCategories(r.Context(), u, wire.Param(r, "application"),
 		By(r)))
 }

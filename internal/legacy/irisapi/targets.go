@@ -30,7 +30,7 @@ func (t targets) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	for _, id := range ids {
-		profile, err := t.Profiles.Profile(r.Context(), id)
+		profile, err := t.Settings.Profile(r.Context(), id)
 		if fault.Is(err, fault.NotFound) {
 			continue // deleted since the resolution
 		}

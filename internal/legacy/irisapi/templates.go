@@ -158,5 +158,5 @@ func (a templates) activate(w http.ResponseWriter, r *http.Request) error {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the template %s", t.Team.Or(t.Creator),
 			t.Name)
 	}
-	return Answer(w, Flag(active), a.TemplateChanges.SetActive(r.Context(), t.ID, active))
+	return Answer(w, Flag(active), a.Templates.SetActive(r.Context(), t.ID, active))
 }

@@ -17,10 +17,6 @@ type Targets interface {
 	Exists(ctx context.Context, name string) (bool, error)
 	// OnAnyList reports whether a person is a member of one of the mailing lists.
 	OnAnyList(ctx context.Context, user string, lists []string) (bool, error)
-}
-
-// Roles lists the roles of targets and the default mode of every priority.
-type Roles interface {
 	Roles(ctx context.Context) ([]escalation.TargetRole, error)
 	PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 }
@@ -33,7 +29,6 @@ type CategoryStore interface {
 // VocabularyDeps are the parts that the routes work on. All are required.
 type VocabularyDeps struct {
 	Targets    Targets
-	Roles      Roles
 	Categories CategoryStore
 	Tags       Tags
 	// TimeZones are the time zones that people may choose.

@@ -134,16 +134,16 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Mount: routing.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent,
 			Once: s.keys.Once, Observe: s.requests.Observe},
 		Applications: irisapi.ApplicationsDeps{
-			Applications: s.Applications, Changes: s.Applications, Keys: s.Applications, Limits: s.Applications,
-			Statistics: s.caches.Statistics, Tags: tags,
+			Applications: s.Applications,
+			Statistics:   s.caches.Statistics, Tags: tags,
 		},
 		Catalog: irisapi.CatalogDeps{
-			Plans: s.Plans, PlanChanges: s.Plans, PlanOperations: s.plans,
-			Templates: s.Templates, TemplateChanges: s.Templates, TemplateOperations: s.templates,
+			Plans: s.Plans, PlanOperations: s.plans,
+			Templates: s.Templates, TemplateOperations: s.templates,
 			Authors: s.authors(), Openings: open, Tags: tags,
 		},
 		Incidents: irisapi.IncidentsDeps{
-			Incidents: reached, Transitions: reached, Comments: reached, Messages: reach.Messages{Rule: rule,
+			Incidents: reached, Messages: reach.Messages{Rule: rule,
 				Store: s.Messages, OnCallNow: s.People.OnCallNow}, People: s.Users,
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications, Wake: s.notifier.Wake,
 		},
@@ -151,12 +151,11 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
 		Opening: irisapi.OpeningDeps{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
 		People: irisapi.PeopleDeps{
-			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
-			Devices: s.Settings, Acceptor: s.acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
+			People: s.Users, Settings: s.Settings, Acceptor: s.acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
 			Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications, InternalApplications: c.InternalApplications,
 		},
 		Vocabulary: irisapi.VocabularyDeps{
-			Targets: s.Targets, Roles: s.Targets, Categories: s.Applications, Tags: tags,
+			Targets: s.Targets, Categories: s.Applications, Tags: tags,
 			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications,
 		},
 		Health:     irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.DB.Ping},
@@ -260,14 +259,14 @@ func (s *apiShared) responses(asset func(string) string) (*answers.Responses, er
 	}
 	return answers.New(answers.Deps{
 		Answers: answers.AnswerParts{
-			Messages: s.Responses, Paged: s.Responses, Senders: s.Responses, Records: s.Responses, Openings: openings(s.cfg), Wake: s.notifier.Wake, Region: s.Region,
+			Store: s.Responses, Openings: openings(s.cfg), Wake: s.notifier.Wake, Region: s.Region,
 			Incidents: reach.Incidents{Rule: reach.Rule{Openings: openings(s.cfg), Answers: true}, Store: s.Incidents},
 		},
 		Links: answers.LinkParts{People: s.Users, Links: s.Keys.Links(), Asset: asset},
 		Mail: answers.MailParts{
-			Mailboxes: s.Responses, Openers: s.Incidents, Applications: s.Applications, Plans: s.Plans, Load: s.load, Rates: s.rates, Notifications: s.Notifications,
+			Openers: s.Incidents, Applications: s.Applications, Plans: s.Plans, Load: s.load, Rates: s.rates, Notifications: s.Notifications,
 		},
-		Slack: answers.SlackParts{Posted: s.Responses, Pressed: s.callbacks.SlackPressed,
+		Slack: answers.SlackParts{Pressed: s.callbacks.SlackPressed,
 			Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
 		Twilio: answers.TwilioParts{
 			PublicURL: s.cfg.PublicURL, Valid: s.callbacks.ValidTwilio, Receipt: s.callbacks.TwilioReceipt, Receipts: s.Receipts,
