@@ -110,7 +110,7 @@ func (e *Escalating) Start(h runner.Holder) *runner.Runner {
 	dir := pgescalation.NewDirectory(e.DB)
 	store := pgescalation.NewRunner(e.DB).WithQuota(nil, e.PerDay)
 	r, err := runner.New(runner.Deps{
-		Work: store, Ledger: store, Digests: store, Timers: store, Additions: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
+		Store: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
 		Waker: e.Wake, Log: zaptest.NewLogger(e.T),
 	}, runner.Config{Keep: -1, ResumeEvery: time.Nanosecond, Now: func() time.Time { return e.Now }})
 	require.NoError(e.T, err)

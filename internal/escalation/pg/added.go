@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Added implements runner.Additions.
+// Added implements runner.Store.
 func (r *Runner) Added(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Added, error) {
 	rows, err := postgres.Query(ctx, r.db, (*db.Queries).WaitingPages, db.WaitingPagesParams{
 		Now: postgres.NullTime(ask.Now), Buckets: pgbuckets.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), Most: ask.Limit,
@@ -43,7 +43,7 @@ func (r *Runner) Added(ctx context.Context, leases []buckets.Lease, ask runner.A
 	return out, nil
 }
 
-// CommitAdded implements runner.Additions. It locks the lease, the incident, then the added page.
+// CommitAdded implements runner.Store. It locks the lease, the incident, then the added page.
 func (r *Runner) CommitAdded(ctx context.Context, processID string, c escalation.AddedChange) error {
 	policy, err := r.quotas.Current(ctx)
 	if err != nil {

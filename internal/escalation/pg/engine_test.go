@@ -49,7 +49,7 @@ func newEngine(e *pgtest.Escalating, h *pgtest.Holding, log *zap.Logger, vendors
 	require.NoError(e.T, err)
 	store := pg.NewRunner(e.DB)
 	x.runner, err = runner.New(runner.Deps{
-		Work: store, Ledger: store, Digests: store, Timers: store, Additions: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
+		Store: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
 		Waker: func(bs buckets.Set) { x.worker.Wake(bs) }, Log: log,
 	}, runner.Config{Batch: 20})
 	require.NoError(e.T, err)

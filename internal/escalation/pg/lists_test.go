@@ -50,7 +50,7 @@ func TestAnEmptyOrTooLargeMailingListPagesTheFallback(t *testing.T) {
 	dir := pgescalation.NewDirectory(e.DB)
 	store := pgescalation.NewRunner(e.DB)
 	r, err := runner.New(runner.Deps{
-		Work: store, Ledger: store, Digests: store, Timers: store, Additions: store, Reader: dir, Resolver: oncall.NewResolver(oncall.LimitLists(dir, 2), nil, 0), Holder: e.Holder,
+		Store: store, Reader: dir, Resolver: oncall.NewResolver(oncall.LimitLists(dir, 2), nil, 0), Holder: e.Holder,
 		Waker: e.Wake, Log: zaptest.NewLogger(t),
 	}, runner.Config{Keep: -1, Now: func() time.Time { return e.Now }})
 	require.NoError(t, err)

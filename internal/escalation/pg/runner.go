@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Runner implements Work, Ledger, Digests, Timers and Additions of escalation: it reads due incidents and the outcomes
+// Runner implements runner.Store: it reads due incidents and the outcomes
 // of their messages, and advances incidents in fenced transactions. It is safe for concurrent use.
 type Runner struct {
 	db     *postgres.DB
@@ -26,12 +26,12 @@ type Runner struct {
 }
 
 var (
-	_ runner.Work    = (*Runner)(nil)
-	_ runner.Ledger  = (*Runner)(nil)
-	_ runner.Digests = (*Runner)(nil)
-	_ runner.Timers  = (*Runner)(nil)
+	_ runner.Store    = (*Runner)(nil)
+	_ runner.Store  = (*Runner)(nil)
+	_ runner.Store = (*Runner)(nil)
+	_ runner.Store  = (*Runner)(nil)
 
-	_ runner.Additions = (*Runner)(nil)
+	_ runner.Store = (*Runner)(nil)
 )
 
 // NewRunner returns the store of the escalation runner.

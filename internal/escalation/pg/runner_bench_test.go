@@ -18,7 +18,7 @@ func benchRunner(b *testing.B, e *pgtest.Escalating) *runner.Runner {
 	dir := pg.NewDirectory(e.DB)
 	store := pg.NewRunner(e.DB)
 	r, err := runner.New(runner.Deps{
-		Work: store, Ledger: store, Digests: store, Timers: store, Additions: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second),
+		Store: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second),
 		Holder: e.Holder, Log: zap.NewNop(),
 	}, runner.Config{})
 	require.NoError(b, err)

@@ -42,7 +42,7 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 		dir := pg.NewDirectory(e.DB)
 		store := pg.NewRunner(e.DB)
 		r, err := runner.New(runner.Deps{
-			Work: store, Ledger: store, Digests: store, Timers: store, Additions: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
+			Store: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
 			Waker: e.Wake, Log: zap.New(core),
 		}, runner.Config{Batch: 20})
 		require.NoError(t, err)

@@ -13,23 +13,13 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// Additions stores added pages: those that people ask for in addition to the plan.
-type Additions interface {
-	// Added returns the added pages of the leased buckets whose messages do not exist yet.
-	Added(ctx context.Context, leases []buckets.Lease, ask Ask) ([]escalation.Added, error)
-	// CommitAdded makes the messages of an added page, unless its incident has changed since it was read. It is one
-	// transaction that first checks the lease; if the lease was lost, it writes nothing and returns a
-	// *buckets.LostError.
-	CommitAdded(ctx context.Context, processID string, c escalation.AddedChange) error
-}
-
 // added makes the messages of added pages, at most once per Poll. A page that cannot be made is postponed alone.
 func (r *Runner) added(ctx context.Context, leases []buckets.Lease) error {
 	if r.cfg.Now == nil && time.Since(r.addedAt) < r.cfg.Poll {
 		return nil
 	}
 	r.addedAt = time.Now()
-	waiting, err := r.deps.Additions.Added(ctx, leases, Ask{Limit: r.cfg.Batch,
+	waiting, err := r.deps.Store.Added(ctx, leases, Ask{Limit: r.cfg.Batch,
 		Excluded: r.failedAdded.waiting(time.Now()), Now: r.now()})
 	if err != nil {
 		return fmt.Errorf("read added pages: %w", err)
@@ -70,7 +60,7 @@ func (r *Runner) add(ctx context.Context, a escalation.Added) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.deps.Additions.CommitAdded(ctx, r.deps.Holder.ProcessID(), c); err != nil {
+	if err := r.deps.Store.CommitAdded(ctx, r.deps.Holder.ProcessID(), c); err != nil {
 		return err
 	}
 	if c.Nobody > 0 {

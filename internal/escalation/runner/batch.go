@@ -43,7 +43,7 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error
 		part := changes[:fitting(changes)]
 		changes = changes[len(part):]
 		leases := leasesOf(part, func(c escalation.Change) buckets.Lease { return c.Lease })
-		written, err := r.deps.Ledger.Commit(ctx, r.deps.Holder.ProcessID(), leases, part)
+		written, err := r.deps.Store.Commit(ctx, r.deps.Holder.ProcessID(), leases, part)
 		if err != nil {
 			return err // the batch is tried again; changes committed before are then refused by their versions
 		}

@@ -17,19 +17,6 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Digests sends pages that were held because there were too many. Each method is one transaction.
-type Digests interface {
-	// Releases returns floods of the leased buckets whose held pages are to be sent now.
-	Releases(ctx context.Context, leases []buckets.Lease, now time.Time) ([]Release, error)
-	// Release sends the held pages of a flood whose incidents nobody has acknowledged or resolved: a single page as it
-	// is, several as one digest. It returns the buckets in which there is something to send now. If the lease was lost,
-	// it writes nothing and returns a *buckets.LostError.
-	Release(ctx context.Context, processID string, d Digest, now time.Time) (buckets.Set, error)
-	// CancelDigests cancels unsent digests all of whose incidents were acknowledged or resolved. It returns their
-	// number.
-	CancelDigests(ctx context.Context, processID string, leases []buckets.Lease) (int, error)
-}
-
 // Release is a flood whose held pages are to be sent.
 type Release struct {
 	Key   escalation.AggregationKey
@@ -71,7 +58,7 @@ func (r *Runner) digests(ctx context.Context, leases []buckets.Lease) error {
 		return nil
 	}
 	r.digestsAt = time.Now()
-	due, err := r.deps.Digests.Releases(ctx, leases, r.now())
+	due, err := r.deps.Store.Releases(ctx, leases, r.now())
 	if err != nil {
 		return fmt.Errorf("read floods: %w", err)
 	}
@@ -83,7 +70,7 @@ func (r *Runner) digests(ctx context.Context, leases []buckets.Lease) error {
 			return err
 		}
 	}
-	if _, err := r.deps.Digests.CancelDigests(ctx, r.deps.Holder.ProcessID(), leases); err != nil {
+	if _, err := r.deps.Store.CancelDigests(ctx, r.deps.Holder.ProcessID(), leases); err != nil {
 		return fmt.Errorf("cancel digests: %w", err)
 	}
 	return nil
@@ -133,7 +120,7 @@ func (r *Runner) release(ctx context.Context, rel Release) (err error) {
 	if d.Mode, d.Destination, err = r.decider.Contact(ctx, k.UserID, k.Priority, app); err != nil {
 		return err
 	}
-	made, err := r.deps.Digests.Release(ctx, r.deps.Holder.ProcessID(), d, r.now())
+	made, err := r.deps.Store.Release(ctx, r.deps.Holder.ProcessID(), d, r.now())
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ const fallbackGap = 200 * time.Millisecond
 // (promise P8). They belong to incidents or are out of band.
 func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {
 	for range maxFallbackBatches {
-		failed, err := r.deps.Work.Failed(ctx, leases, Ask{
+		failed, err := r.deps.Store.Failed(ctx, leases, Ask{
 			Limit: r.cfg.Batch, PerBucket: r.cfg.PerBucket, Excluded: r.failedMessages.waiting(time.Now()), Now: r.now(),
 		})
 		if err != nil {
@@ -115,7 +115,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []escalation.Failed) e
 		return nil
 	}
 	leases := leasesOf(changes, func(c escalation.FallbackChange) buckets.Lease { return c.Failed.Lease })
-	if err := r.deps.Ledger.CommitFallbacks(ctx, r.deps.Holder.ProcessID(), leases, changes, now); err != nil {
+	if err := r.deps.Store.CommitFallbacks(ctx, r.deps.Holder.ProcessID(), leases, changes, now); err != nil {
 		return err
 	}
 	var made buckets.Set

@@ -26,7 +26,7 @@ func (r *Runner) pass(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 	if err := r.resume(ctx); err != nil {
 		return more, err
 	}
-	due, err := r.deps.Work.Due(ctx, leases, Ask{
+	due, err := r.deps.Store.Due(ctx, leases, Ask{
 		Limit: r.cfg.ReadLimit, PerBucket: r.cfg.PerBucket, Excluded: r.failedIncidents.waiting(time.Now()), Now: now,
 	})
 	if err != nil {
@@ -180,7 +180,7 @@ func (r *Runner) postpone(ctx context.Context, d escalation.Due, cause error) er
 	if n&(n-1) == 0 { // the 1st, 2nd, 4th, 8th ... time, not every time
 		entry = escalation.FailureEntry(cause, n, pause)
 	}
-	err := r.deps.Ledger.Delay(ctx, r.deps.Holder.ProcessID(), d, pause, entry, r.now())
+	err := r.deps.Store.Delay(ctx, r.deps.Holder.ProcessID(), d, pause, entry, r.now())
 	switch {
 	case errors.Is(err, buckets.ErrLost), err == nil:
 		return nil
@@ -198,7 +198,7 @@ func (r *Runner) cancelBatch(ctx context.Context, batch []escalation.Due) error 
 	for i, d := range batch {
 		ids[i] = d.ID
 	}
-	err := r.deps.Ledger.Cancel(ctx, r.deps.Holder.ProcessID(), leasesOfDue(batch), ids, r.now())
+	err := r.deps.Store.Cancel(ctx, r.deps.Holder.ProcessID(), leasesOfDue(batch), ids, r.now())
 	if err == nil {
 		r.metrics.decisions.WithLabelValues("cancel").Add(float64(len(batch)))
 	}

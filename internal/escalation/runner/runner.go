@@ -32,16 +32,12 @@ type Holder interface {
 
 // Deps are the runner's collaborators. All but Silences, Waker, Made and Registerer are required.
 type Deps struct {
-	Work      Work
-	Ledger    Ledger
-	Digests   Digests
-	Timers    Timers
-	Additions Additions
-	Silences  Silences // nil = there are none
-	Reader    escalation.Reader
-	Resolver  *oncall.Resolver
-	Holder    Holder
-	Clock     *clock.Database // who is on call is read at its time where no statement gives one; nil = the clock of this process
+	Store    Store
+	Silences Silences // nil = there are none
+	Reader   escalation.Reader
+	Resolver *oncall.Resolver
+	Holder   Holder
+	Clock    *clock.Database // who is on call is read at its time where no statement gives one; nil = the clock of this process
 	// Waker is called after a commit with the buckets in which messages were made. It must not block. It is called from
 	// several goroutines.
 	Waker func(buckets.Set)
@@ -150,7 +146,7 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	if deps.Work == nil || deps.Ledger == nil || deps.Digests == nil || deps.Timers == nil || deps.Additions == nil || deps.Reader == nil ||
+	if deps.Store == nil || deps.Reader == nil ||
 		deps.Resolver == nil || deps.Holder == nil || deps.Log == nil {
 		return nil, errors.New("escalation runner: work, ledger, digests, timers, additions, reader, resolver, holder and log are required")
 	}
@@ -292,7 +288,7 @@ func (r *Runner) nextDue(ctx context.Context, searched buckets.Set, known time.T
 	if len(leases) == 0 {
 		return known
 	}
-	next, err := r.deps.Work.NextDue(ctx, leases, r.now())
+	next, err := r.deps.Store.NextDue(ctx, leases, r.now())
 	if err != nil {
 		return known // the next pass returns the error
 	}

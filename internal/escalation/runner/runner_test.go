@@ -326,7 +326,7 @@ func newRig(t *testing.T, cfg Config) *rig {
 		cfg.Keep = -1
 	}
 	r, err := New(Deps{
-		Work: g.memory, Ledger: g.memory, Digests: g.memory, Timers: g.memory, Additions: g.memory, Reader: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
+		Store: g.memory, Reader: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
 		Waker: g.wake, Log: zap.New(core), Registerer: g.registry,
 	}, cfg)
 	require.NoError(t, err)
@@ -339,7 +339,7 @@ func TestNewRejectsInvalidDependenciesAndConfig(t *testing.T) {
 	_, err := New(Deps{}, Config{})
 	require.Error(t, err)
 	m := newMemory()
-	deps := Deps{Work: m, Ledger: m, Digests: m, Timers: m, Additions: m, Reader: m,
+	deps := Deps{Store: m, Reader: m,
 		Resolver: oncall.NewResolver(m, nil, 0), Holder: m, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()}
 	_, err = New(deps, Config{Batch: -1})
 	require.Error(t, err)

@@ -11,22 +11,13 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 )
 
-// Timers starts the escalation of incidents again at a later time.
-type Timers interface {
-	// Fire starts the escalation of incidents with a late firing delivery that no resolve followed, of exhausted
-	// incidents with a delayed new alert, of incidents whose snooze is over, and of acknowledged incidents that were
-	// not resolved in time. It returns their buckets. It is one transaction that first checks the leases; if a lease
-	// was lost, it writes nothing and returns a *buckets.LostError.
-	Fire(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (buckets.Set, error)
-}
-
-// fireTimers calls Timers.Fire, at most once per Poll.
+// fireTimers calls Store.Fire, at most once per Poll.
 func (r *Runner) fireTimers(ctx context.Context, leases []buckets.Lease) error {
 	if r.cfg.Now == nil && time.Since(r.timersAt) < r.cfg.Poll {
 		return nil
 	}
 	r.timersAt = time.Now()
-	started, err := r.deps.Timers.Fire(ctx, r.deps.Holder.ProcessID(), leases, r.now())
+	started, err := r.deps.Store.Fire(ctx, r.deps.Holder.ProcessID(), leases, r.now())
 	var lost *buckets.LostError
 	switch {
 	case errors.As(err, &lost):
@@ -46,7 +37,7 @@ func (r *Runner) resume(ctx context.Context) error {
 	if time.Since(r.resumedAt) < r.cfg.ResumeEvery {
 		return nil
 	}
-	n, err := r.deps.Work.Resume(ctx, r.now())
+	n, err := r.deps.Store.Resume(ctx, r.now())
 	if err != nil {
 		return fmt.Errorf("resume paused incidents: %w", err)
 	}

@@ -397,7 +397,7 @@ func genPlan(t *rapid.T, th *theatre) {
 
 // perform lets the real runner escalate the incident until its plan ends.
 func (th *theatre) perform(t require.TestingT, ctx context.Context) {
-	r, err := runner.New(runner.Deps{Work: th, Ledger: th, Digests: th, Timers: th, Additions: th, Reader: th,
+	r, err := runner.New(runner.Deps{Store: th, Reader: th,
 		Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
 		runner.Config{Keep: -1, Now: func() time.Time { return th.now }})
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func onDuty(e *pgtest.Escalating, zone string) {
 	var err error
 	store := pgescalation.NewRunner(e.DB)
 	e.Runner, err = runner.New(runner.Deps{
-		Work: store, Ledger: store, Digests: store, Timers: store, Additions: store, Reader: dir, Holder: e.Holder, Waker: e.Wake, Log: zaptest.NewLogger(e.T),
+		Store: store, Reader: dir, Holder: e.Holder, Waker: e.Wake, Log: zaptest.NewLogger(e.T),
 		Resolver: oncall.NewResolver(dir, oncall.NewLiveCalendar(pgoncall.NewCalendars(e.DB),
 			oncall.LiveConfig{Keep: -1, Wait: 10 * time.Second}), 0),
 	}, runner.Config{Keep: -1, Now: func() time.Time { return e.Now }})

@@ -113,7 +113,7 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 	keeper := s.SilenceKeeper(parts.holder, parts.wakeAfter, log)
 	parts.hideSilenced = keeper.Run
 	parts.runner, err = runner.New(runner.Deps{
-		Work: s.Runner, Ledger: s.Runner, Digests: s.Runner, Timers: s.Runner, Additions: s.Runner, Reader: s.Directory,
+		Store: s.Runner, Reader: s.Directory,
 		Resolver: s.Resolver(p.cfg.MailingLists.MaxMembers, p.cfg.Compatibility.DummyRoles),
 		Holder:   parts.holder, Clock: s.Clock,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
