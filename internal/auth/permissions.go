@@ -22,7 +22,6 @@ var (
 	ErrReadOnly     = operation.ErrReadOnly
 	ErrAdminOnly    = operation.ErrAdminOnly
 	ErrServiceToken = fault.New(fault.Forbidden, "A service token may not do this: it belongs to a person")
-	ErrTokenPerson  = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 	// ErrNotReached hides what belongs to another application, or does not exist.
 	ErrNotReached = operation.ErrNotReached
 	ErrOwnerOnly  = operation.ErrOwnerOnly
@@ -153,7 +152,7 @@ func (a Actor) MayPassOnMail(application int64) error {
 func (a Actor) Caller(open Openings) operation.Actor {
 	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf,
 		Manages: a.TeamAdminOf,
-		Service: a.ServiceTeam(), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan &&
+		Service: a.ServiceTeam(), LoggedIn: a.Session && a.UserID != 0, Token: int64(a.Token), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan &&
 			a.MayTry(open) == nil}
 	switch {
 	case !a.Known():
@@ -216,7 +215,7 @@ func (a Actor) MayAdminister() error {
 // An application that acts for a person may not, because the token would outlive the application's key.
 func (a Actor) MayHoldTokens() error {
 	if !a.Session || a.UserID == 0 {
-		return ErrTokenPerson
+		return tokens.ErrPerson
 	}
 	return nil
 }

@@ -244,10 +244,9 @@ func rights() []right {
 		{get, "/v1/tokens/current", nil, 0, "133333333",
 			nil}, // callers with a token have their own tests
 		{del, "/v1/tokens/current", nil, 0, "133333333", nil},
-		{get, "/v1/sessions", nil, 200, "13333oooo", nil},
-		{get, "/v1/sessions?user=ann", nil, 200, "133333oo3", nil},
-		{del, "/v1/sessions/900", nil, 204, "13333o4o4", bobsSession},
-		{del, "/v1/sessions?user=pushed", nil, 204, "1333333o3", heldDeactivation},
+		{get, "/v1/sessions", nil, 200, "", nil},
+		{del, "/v1/sessions/900", nil, 204, "", bobsSession},
+		{del, "/v1/sessions", nil, 204, "", nil},
 		{get, "/v1/scim-connections", nil, 200, "1333333o3", nil},
 		{post, "/v1/scim-connections", m{"name": "corp"}, 201, "1333333o3",
 			func(s *server) { s.exec("delete from scim_connections") }},
@@ -666,7 +665,11 @@ var admitted = map[[2]string]string{
 		string(operation.OfAuthor)}: "133ooo3o3",
 	{"user", string(operation.People)}: "133ooooo3", {"user", string(operation.OfApplication)}: "133333oo3",
 	{"user", string(operation.OfApplicationByPeople)}: "111133oo3", {"user", string(operation.Confined)}: changing,
-	{"admin"}: "1333333o3",
+	{"admin"}: "1333333o3", {"public"}: everybody,
+	{"any", string(operation.Themselves)}: "13333oooo", {"user", string(operation.Themselves)}: "13333ooo3",
+	{"any", string(operation.TheirOwn)}: "13333o4o4", {"user", string(operation.TheirOwn)}: "13333o4o3",
+	{"user", string(operation.OfTeamAdmins)}: "1333333o3", {"any", string(operation.WithToken)}: "133333333",
+	{"any", string(operation.HiddenOfTeam)}: "1333344o4", {"user", string(operation.HiddenOfTeam)}: "1333344o3",
 }
 
 // marked returns rows with the marks of operations of wings.

@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/servicetokens"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -232,3 +233,6 @@ func actor(r *http.Request) auth.Actor {
 	a.Session = true
 	return a
 }
+
+// caller returns the reader as operations see it.
+func caller(r *http.Request) operation.Actor { return actor(r).Caller(auth.Openings{}) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -51,6 +52,9 @@ const (
 // ErrInvalid is the refusal of a token that is malformed, unknown, expired or revoked, or whose person or team is not
 // active. The text is the same for all, so that a caller does not learn which.
 var ErrInvalid = fault.New(fault.Unauthenticated, "this token is not valid: it may be expired or revoked")
+
+// ErrPerson refuses callers who are no person with a session or a token.
+var ErrPerson = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 
 // ID is the number of a token.
 type ID int64
@@ -151,4 +155,13 @@ func Hash(secret string) (Kind, []byte, error) {
 // sum returns the CRC-32 of s. With it a scanner recognises a token without asking Iris.
 func sum(s string) string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(s)))
+}
+
+// RequirePerson returns the refusal of callers who are no person with a session or a token. An application that acts
+// for a person may not use the person's tokens and sessions: a token would outlive the key of the application.
+func RequirePerson(by operation.Actor) error {
+	if !by.LoggedIn {
+		return ErrPerson
+	}
+	return nil
 }

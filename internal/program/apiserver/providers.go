@@ -82,6 +82,5 @@ func rulesOf(r config.Rights) sso.Rules {
 
 // providerRoutes returns the routes of /v1 about accounts, directories and sessions.
 func providerRoutes(c config.API, s *server.Stores) []routing.Route {
-	out := append(scimRoutes(c, s), pages.SessionRoutes(pages.SessionAPIDeps{Sessions: s.Sessions, People: s.Users})...)
-	return append(out, pages.IdentityRoutes(sso.Links{LinkStore: pg.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
+	return append(scimRoutes(c, s), pages.IdentityRoutes(sso.Links{LinkStore: pg.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
 }

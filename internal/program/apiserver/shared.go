@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/answers"
 	"github.com/iris-oncall/iris/internal/auth"
+	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/catalog"
@@ -59,6 +60,7 @@ type apiShared struct {
 	rates         *incidentsload.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
 	callbacks     Callbacks
+	webSessions   *auth.Sessions
 	silences      *silences.Silences
 	plans         *catalog.Plans
 	templates     *catalog.Templates
@@ -111,6 +113,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
 	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
+	s.webSessions = auth.NewSessions(s.Sessions, s.Users, s.sessions.Token)
+	pagesauth.Mount(s.typed, s.webSessions)
 	pagessilences.Mount(s.typed, s.silences)
 	pagescatalog.Mount(s.typed, s.plans, s.templates,
 		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,

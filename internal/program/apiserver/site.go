@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
@@ -29,16 +30,17 @@ import (
 
 // siteDeps are the parts of the server that the site works on.
 type siteDeps struct {
-	Config     config.API
-	Stores     *server.Stores
-	Sessions   *scs.SessionManager
-	APIs       http.Handler // the JSON APIs
-	Wake       func(context.Context, buckets.Set)
-	Silences   *silences.Silences
-	Plans      *catalog.Plans
-	Templates  *catalog.Templates
-	Log        *zap.Logger
-	Registerer prometheus.Registerer
+	Config      config.API
+	Stores      *server.Stores
+	Sessions    *scs.SessionManager
+	APIs        http.Handler // the JSON APIs
+	Wake        func(context.Context, buckets.Set)
+	WebSessions *auth.Sessions
+	Silences    *silences.Silences
+	Plans       *catalog.Plans
+	Templates   *catalog.Templates
+	Log         *zap.Logger
+	Registerer  prometheus.Registerer
 }
 
 // mailDomain returns the domain for addresses of integrations; "" = this server receives no mails.
@@ -82,7 +84,7 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 			Tokens: pagesauth.TokenDeps{Tokens: s.Tokens, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife,
 				Services: pagesauth.Services{Store: s.Tokens, Owners: s.Owners, Teams: s.Teams,
 					Most: d.Config.Tokens.ServiceMaxLife}},
-			Sessions: pagesauth.SessionDeps{Sessions: s.Sessions, People: s.Users},
+			Sessions: d.WebSessions,
 			Audit:    pagesauth.AuditLogDeps{Read: s.Audit.List},
 			Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
 		},

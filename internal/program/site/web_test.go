@@ -253,7 +253,7 @@ func setup(t *testing.T) (*world, *browser) {
 			Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
 			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
-			Teams: teams{}, Sessions: pagesauth.SessionDeps{Sessions: &w.sessions, People: w},
+			Teams: teams{}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
 			Tokens: pagesauth.TokenDeps{Tokens: noTokens{}, Services: pagesauth.Services{Store: noTokens{},
 				Owners: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
 			Audit: pagesauth.AuditLogDeps{Read: w.audited.list},

@@ -141,6 +141,13 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		numbers[p.Name] = p.In == "path" && p.Schema.Type == huma.TypeInteger
 	}
 	a.routes = append(a.routes, routing.Route{Method: op.Method, Path: op.Path, Access: access(doc.Needs), Handle: func(w http.ResponseWriter, r *http.Request) error {
+		if doc.Secret {
+			w.Header().Set("Cache-Control", "no-store")
+			if stored(doc) && r.Header.Get("Idempotency-Key") != "" {
+				return fault.Invalidf("Idempotency-Key",
+					"an Idempotency-Key is refused here: the secret would be stored with the answer")
+			}
+		}
 		for name, values := range r.URL.Query() {
 			if !known[name] {
 				return fault.Invalidf(name, "there is no parameter %.60q", name)
@@ -171,6 +178,11 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		handler(c)
 		return c.refused
 	}})
+}
+
+// stored reports whether answers of an operation to requests with an Idempotency-Key are stored, see package replay.
+func stored(d operation.Doc) bool {
+	return d.Method == http.MethodPost && d.Needs > operation.Nobody
 }
 
 // ServeHTTP implements huma.Adapter. The routes are served by a routing.Mount.
