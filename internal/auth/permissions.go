@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
@@ -209,29 +208,6 @@ func (a Actor) MayAdminister() error {
 		return ErrAdminOnly
 	}
 	return nil
-}
-
-// MayHoldTokens allows reading, creating and revoking one's own personal tokens: to people with a session or a token.
-// An application that acts for a person may not, because the token would outlive the application's key.
-func (a Actor) MayHoldTokens() error {
-	if !a.Session || a.UserID == 0 {
-		return tokens.ErrPerson
-	}
-	return nil
-}
-
-// MayManageServiceToken allows creating, reading and revoking a service token: administrators any, people those of the
-// teams in TeamAdminOf.
-func (a Actor) MayManageServiceToken(t tokens.Service) error {
-	switch err := a.MayHoldTokens(); {
-	case err != nil:
-		return err
-	case a.Admin || t.TeamID != 0 && slices.Contains(a.TeamAdminOf, t.TeamID):
-		return nil
-	case t.TeamID == 0:
-		return ErrAdminOnly
-	}
-	return fault.Newf(fault.Forbidden, "Only administrators and administrators of the team %s may do this", t.Team)
 }
 
 // MayUseInternal allows what only programs of Iris may do: the listed applications, when they name no person.

@@ -15,6 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/accounts"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/auth/pg"
+	"github.com/iris-oncall/iris/internal/auth/servicetokens"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
@@ -41,6 +43,15 @@ func newAccounts(c config.API, s *server.Stores, log *zap.Logger, reg prometheus
 	}
 	out, err := login.WithDirectory(out, c, s.DirectorySync("log-in with the directory's password"), log, reg)
 	return out, parts, err
+}
+
+// accessOperations returns the operations on sessions and tokens. current returns the token of the session of a request.
+func accessOperations(c config.API, s *server.Stores, current func(context.Context) string) pagesauth.Operations {
+	return pagesauth.Operations{
+		Sessions: auth.NewSessions(s.Sessions, s.Users, current),
+		Tokens:   tokens.NewTokens(s.Tokens, s.Tokens, s.Grants, c.Tokens.PersonalMaxLife),
+		Services: servicetokens.NewServices(s.Tokens, s.Owners, s.Teams, c.Tokens.ServiceMaxLife),
+	}
 }
 
 // mails reports whether a processor sends mails. If that is not known, it is assumed.

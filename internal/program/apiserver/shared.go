@@ -60,7 +60,7 @@ type apiShared struct {
 	rates         *incidentsload.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
 	callbacks     Callbacks
-	webSessions   *auth.Sessions
+	access        pagesauth.Operations
 	silences      *silences.Silences
 	plans         *catalog.Plans
 	templates     *catalog.Templates
@@ -113,8 +113,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
 	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
-	s.webSessions = auth.NewSessions(s.Sessions, s.Users, s.sessions.Token)
-	pagesauth.Mount(s.typed, s.webSessions)
+	s.access = accessOperations(a.cfg, s.Stores, s.sessions.Token)
+	pagesauth.Mount(s.typed, s.access)
 	pagessilences.Mount(s.typed, s.silences)
 	pagescatalog.Mount(s.typed, s.plans, s.templates,
 		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,

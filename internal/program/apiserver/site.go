@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
@@ -30,17 +29,17 @@ import (
 
 // siteDeps are the parts of the server that the site works on.
 type siteDeps struct {
-	Config      config.API
-	Stores      *server.Stores
-	Sessions    *scs.SessionManager
-	APIs        http.Handler // the JSON APIs
-	Wake        func(context.Context, buckets.Set)
-	WebSessions *auth.Sessions
-	Silences    *silences.Silences
-	Plans       *catalog.Plans
-	Templates   *catalog.Templates
-	Log         *zap.Logger
-	Registerer  prometheus.Registerer
+	Config     config.API
+	Stores     *server.Stores
+	Sessions   *scs.SessionManager
+	APIs       http.Handler // the JSON APIs
+	Wake       func(context.Context, buckets.Set)
+	Access     pagesauth.Operations
+	Silences   *silences.Silences
+	Plans      *catalog.Plans
+	Templates  *catalog.Templates
+	Log        *zap.Logger
+	Registerer prometheus.Registerer
 }
 
 // mailDomain returns the domain for addresses of integrations; "" = this server receives no mails.
@@ -81,12 +80,10 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 			Plans: d.Plans, Templates: d.Templates,
 			Integrations: pagesintake.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
 			Silences:     pagessilences.Deps{Silences: d.Silences, Incidents: s.Incidents},
-			Tokens: pagesauth.TokenDeps{Tokens: s.Tokens, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife,
-				Services: pagesauth.Services{Store: s.Tokens, Owners: s.Owners, Teams: s.Teams,
-					Most: d.Config.Tokens.ServiceMaxLife}},
-			Sessions: d.WebSessions,
-			Audit:    pagesauth.AuditLogDeps{Read: s.Audit.List},
-			Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
+			Tokens:       pagesauth.TokenDeps{Tokens: d.Access.Tokens, Services: d.Access.Services, Grants: s.Grants},
+			Sessions:     d.Access.Sessions,
+			Audit:        pagesauth.AuditLogDeps{Read: s.Audit.List},
+			Teams:        s.TeamRows, PublicURL: d.Config.PublicURL,
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:   signOn,

@@ -24,7 +24,9 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/accounts"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
+	"github.com/iris-oncall/iris/internal/auth/servicetokens"
 	"github.com/iris-oncall/iris/internal/auth/signon"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
@@ -254,8 +256,8 @@ func setup(t *testing.T) (*world, *browser) {
 			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
 			Teams: teams{}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
-			Tokens: pagesauth.TokenDeps{Tokens: noTokens{}, Services: pagesauth.Services{Store: noTokens{},
-				Owners: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
+			Tokens: pagesauth.TokenDeps{Tokens: tokens.NewTokens(noTokens{}, noTokens{}, nil, time.Hour), Grants: noTokens{},
+				Services: servicetokens.NewServices(noTokens{}, noTokens{}, noTokens{}, time.Hour)},
 			Audit: pagesauth.AuditLogDeps{Read: w.audited.list},
 		},
 		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
