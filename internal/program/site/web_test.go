@@ -240,6 +240,8 @@ func setup(t *testing.T) (*world, *browser) {
 	}
 	manager := scs.New()
 	manager.Cookie.Secure = false
+	invited := accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
+		Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"}
 	site, err := New(Deps{
 		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w,
 			Steps: func(context.Context, int64) int { return 2 },
@@ -272,9 +274,9 @@ func setup(t *testing.T) (*world, *browser) {
 			Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets: accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets,
 				PublicURL: "https://iris.test"},
-			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
-				Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
-			Mails: w.resets.can, Tokens: w},
+			Invitations:    invited,
+			Administration: accounts.NewAdministration(w, invited, accounts.Resets{}, nil),
+			Mails:          w.resets.can, Tokens: w},
 		People: w, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
 		SignOn: signon.Deps{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer,
 			Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
