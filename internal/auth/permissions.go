@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
@@ -22,7 +21,6 @@ var (
 	ErrReadOnly     = operation.ErrReadOnly
 	ErrAdminOnly    = operation.ErrAdminOnly
 	ErrServiceToken = fault.New(fault.Forbidden, "A service token may not do this: it belongs to a person")
-	ErrTokenPerson  = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 	// ErrNotReached hides what belongs to another application, or does not exist.
 	ErrNotReached = operation.ErrNotReached
 	ErrOwnerOnly  = operation.ErrOwnerOnly
@@ -153,7 +151,7 @@ func (a Actor) MayPassOnMail(application int64) error {
 func (a Actor) Caller(open Openings) operation.Actor {
 	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf,
 		Manages: a.TeamAdminOf,
-		Service: a.ServiceTeam(), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan &&
+		Service: a.ServiceTeam(), LoggedIn: a.Session && a.UserID != 0, Token: int64(a.Token), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan &&
 			a.MayTry(open) == nil}
 	switch {
 	case !a.Known():
@@ -210,29 +208,6 @@ func (a Actor) MayAdminister() error {
 		return ErrAdminOnly
 	}
 	return nil
-}
-
-// MayHoldTokens allows reading, creating and revoking one's own personal tokens: to people with a session or a token.
-// An application that acts for a person may not, because the token would outlive the application's key.
-func (a Actor) MayHoldTokens() error {
-	if !a.Session || a.UserID == 0 {
-		return ErrTokenPerson
-	}
-	return nil
-}
-
-// MayManageServiceToken allows creating, reading and revoking a service token: administrators any, people those of the
-// teams in TeamAdminOf.
-func (a Actor) MayManageServiceToken(t tokens.Service) error {
-	switch err := a.MayHoldTokens(); {
-	case err != nil:
-		return err
-	case a.Admin || t.TeamID != 0 && slices.Contains(a.TeamAdminOf, t.TeamID):
-		return nil
-	case t.TeamID == 0:
-		return ErrAdminOnly
-	}
-	return fault.Newf(fault.Forbidden, "Only administrators and administrators of the team %s may do this", t.Team)
 }
 
 // MayUseInternal allows what only programs of Iris may do: the listed applications, when they name no person.

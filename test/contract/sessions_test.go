@@ -45,6 +45,7 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 	require.Equal(t, "127.0.0.1", found[0].Address)
 	require.NotEmpty(t, found[0].Device)
 	s.do(bob, get, "/v1/sessions?user=dora", nil).is(403)
+	s.do(bob, del, "/v1/sessions?user=dora", nil).is(403)
 	s.do(admin, get, "/v1/sessions?user=nobody", nil).is(400)
 	s.do(dora, del, "/v1/sessions/900000", nil).is(404)
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -17,15 +18,15 @@ var ErrNoMail = fault.New(fault.Conflict,
 
 // Invitation is an invitation of a person who has no account yet.
 type Invitation struct {
-	ID        int64
-	Name      string // log-in name
-	FullName  string
-	Email     string
-	Role      string   // "", admin or read_only
-	Teams     []string // that the person joins
-	InvitedBy string
-	CreatedAt time.Time
-	ExpiresAt time.Time
+	ID        int64          `json:"id"`
+	Name      string         `json:"name" doc:"Log-in name."`
+	FullName  operation.Text `json:"full_name"`
+	Email     string         `json:"email"`
+	Role      operation.Text `json:"role" doc:"admin or read_only; null = a user."`
+	Teams     []string       `json:"teams" doc:"That the person joins."`
+	InvitedBy string         `json:"invited_by"`
+	CreatedAt time.Time      `json:"created_at"`
+	ExpiresAt time.Time      `json:"expires_at"`
 }
 
 // Check returns an Invalid fault about a field that cannot be stored.

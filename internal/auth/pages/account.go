@@ -41,7 +41,8 @@ type Deps struct {
 	Passwords accounts.Passwords
 	Resets    accounts.Resets
 	// Invitations must accept, too.
-	Invitations accounts.Invitations
+	Invitations    accounts.Invitations
+	Administration *accounts.Administration
 	// Tokens has the personal tokens, which a person may end with a new password.
 	Tokens Tokens
 	// Mails reports whether Iris can send mails now.

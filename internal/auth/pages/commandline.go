@@ -68,7 +68,7 @@ func (h TokenPages) askPerson(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := allowView{Frame: h.Pages.Frame(r, "Log in from the command line", ""), asked: a,
-		Life: humanize.Age(tokens.UsualLife(h.Most))}
+		Life: humanize.Age(tokens.UsualLife(h.Tokens.Most))}
 	for _, one := range a.Scopes {
 		v.Rules = append(v.Rules, described(one))
 	}

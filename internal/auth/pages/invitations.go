@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/accounts"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -18,7 +18,7 @@ type invitationsView struct {
 	page.Frame
 	Rows    []accounts.Invitation
 	Mails   bool
-	Typed   accounts.Invitation
+	Typed   accounts.NewInvitation
 	Teams   string // as typed
 	Problem string
 }
@@ -26,51 +26,37 @@ type invitationsView struct {
 // mostShown is how many invitations the page shows.
 const mostShown = 500
 
-// administrator refuses readers who are no administrators.
-func (a *Account) administrator(rw http.ResponseWriter, r *http.Request) bool {
-	if err := (auth.Actor{}).As(page.Reader(r)).MayAdminister(); err != nil {
-		a.pages.Fail(rw, r, err)
-		return false
-	}
-	return true
-}
-
 // invitations shows the open invitations, and the form for another one.
 func (a *Account) invitations(rw http.ResponseWriter, r *http.Request) {
-	if a.administrator(rw, r) {
-		a.renderInvitations(rw, r, http.StatusOK, invitationsView{})
-	}
+	a.renderInvitations(rw, r, http.StatusOK, invitationsView{})
 }
 
 func (a *Account) renderInvitations(rw http.ResponseWriter, r *http.Request, status int, v invitationsView) {
-	var err error
-	if v.Rows, err = a.Invitations.Page(r.Context(), 0, mostShown); err == nil {
+	found, err := a.Administration.Invitations.Do(r.Context(), caller(r), operation.Paging{Limit: mostShown})
+	if err == nil {
 		v.Mails, err = a.Mails(r.Context())
 	}
 	if err != nil {
 		a.pages.Fail(rw, r, err)
 		return
 	}
-	v.Frame = a.pages.Frame(r, "Invitations", "invitations")
+	v.Rows, v.Frame = found.Items, a.pages.Frame(r, "Invitations", "invitations")
 	a.pages.Render(rw, r, status, "invitations", v)
 }
 
 func (a *Account) invite(rw http.ResponseWriter, r *http.Request) {
-	if !a.administrator(rw, r) {
-		return
-	}
 	form := page.Typed(r)
-	i := accounts.Invitation{Name: form.Get("name"), FullName: form.Get("full_name"), Email: form.Get("email"),
-		Role: form.Get("role"), InvitedBy: page.Reader(r).Name}
+	n := accounts.NewInvitation{Name: form.Get("name"), FullName: operation.Text(form.Get("full_name")),
+		Email: form.Get("email"), Role: operation.Text(form.Get("role"))}
 	for team := range strings.SplitSeq(form.Get("teams"), ",") {
 		if team = strings.TrimSpace(team); team != "" {
-			i.Teams = append(i.Teams, team)
+			n.Teams = append(n.Teams, team)
 		}
 	}
-	made, err := a.Invitations.Invite(r.Context(), i)
+	made, err := a.Administration.Invite.Do(r.Context(), caller(r), n)
 	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Conflict) {
 		a.renderInvitations(rw, r, http.StatusUnprocessableEntity,
-			invitationsView{Typed: i, Teams: form.Get("teams"), Problem: humanize.Sentence(fault.Public(err))})
+			invitationsView{Typed: n, Teams: form.Get("teams"), Problem: humanize.Sentence(fault.Public(err))})
 		return
 	}
 	a.toInvitations(rw, r, "The invitation of "+made.Name+" is on its way.", err)
@@ -84,28 +70,21 @@ func (a *Account) toInvitations(rw http.ResponseWriter, r *http.Request, done st
 	a.pages.Done(rw, r, "/invitations", done)
 }
 
-// number returns the number of the invitation in the path; 0 = none has it.
-func number(r *http.Request) int64 {
-	id, err := strconv.ParseInt(wire.Param(r, "invitation"), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return id
+// invitation names the invitation of the path; none has the number 0.
+func invitation(r *http.Request) accounts.OneInvitation {
+	id, _ := strconv.ParseInt(wire.Param(r, "invitation"), 10, 64)
+	return accounts.OneInvitation{ID: id}
 }
 
 func (a *Account) resend(rw http.ResponseWriter, r *http.Request) {
-	if a.administrator(rw, r) {
-		sent, err := a.Invitations.Resend(r.Context(), number(r), page.Reader(r).Name)
-		a.toInvitations(rw, r, "The invitation of "+sent.Name+
-			" is on its way again. Its earlier link no longer works.", err)
-	}
+	sent, err := a.Administration.Resend.Do(r.Context(), caller(r), invitation(r))
+	a.toInvitations(rw, r, "The invitation of "+sent.Name+
+		" is on its way again. Its earlier link no longer works.", err)
 }
 
 func (a *Account) revoke(rw http.ResponseWriter, r *http.Request) {
-	if a.administrator(rw, r) {
-		a.toInvitations(rw, r, "The invitation is revoked. Its link no longer works.",
-			a.Invitations.Revoke(r.Context(), number(r), page.Reader(r).Name))
-	}
+	_, err := a.Administration.Revoke.Do(r.Context(), caller(r), invitation(r))
+	a.toInvitations(rw, r, "The invitation is revoked. Its link no longer works.", err)
 }
 
 func (a *Account) showInvitation(rw http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth/tokens"
-	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -44,11 +44,12 @@ type tab struct{ Href, Label string }
 
 // row is a token of either kind. Owner and Creator are "" for the reader's own tokens.
 type row struct {
-	ID                               tokens.ID
-	Name, Owner, Creator, Revoke     string // Revoke is the address of the form that revokes it
-	Scopes                           tokens.Scopes
-	CreatedAt, ExpiresAt, LastUsedAt time.Time
-	Expired                          bool
+	ID                           tokens.ID
+	Name, Owner, Creator, Revoke string // Revoke is the address of the form that revokes it
+	Scopes                       tokens.Scopes
+	CreatedAt, ExpiresAt         time.Time
+	LastUsedAt                   *time.Time // nil = never
+	Expired                      bool
 }
 
 // life is a choice of the form.
@@ -59,63 +60,58 @@ type life struct {
 
 // render shows a list of tokens, and the form that creates one.
 func (h TokenPages) render(rw http.ResponseWriter, r *http.Request, status int, list string, v tokenListView) {
-	reader, err := h.Services.Managing(r.Context(), actor(r))
-	if err == nil && list == listAll {
-		err = reader.MayAdminister()
-	}
-	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64) // 0 = from the newest
+	reader, err := h.Services.Managing(r.Context(), caller(r))
+	more := false
 	if err == nil {
-		v.Rows, err = h.rows(r, list, tokens.ID(max(before, 0)))
+		v.Rows, more, err = h.rows(r, list)
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	if len(v.Rows) > page.ListLength {
-		v.Rows = v.Rows[:page.ListLength]
+	if more {
 		path, query, _ := strings.Cut(list, "?")
 		more, _ := url.ParseQuery(query)
 		more.Set("before", fmt.Sprint(v.Rows[len(v.Rows)-1].ID))
 		v.More = path + "?" + more.Encode()
 	}
-	most, every := h.Most, everyPersonal
+	most, every := h.Tokens.Most, everyPersonal
 	if list == listServices {
 		most, every = h.Services.Most, everyService
 	}
 	v.List, v.Scopes, v.Lives = list, scopes(every), lives(most, v.Typed.Life)
 	v.Tabs = []tab{{listOwn, "Yours"}}
-	if reader.Admin || len(reader.TeamAdminOf) > 0 {
+	admin := reader.Role == operation.Admin
+	if admin || len(reader.Manages) > 0 {
 		v.Tabs = append(v.Tabs, tab{listServices, "Service tokens"})
 	}
-	if reader.Admin {
+	if admin {
 		v.Tabs = append(v.Tabs, tab{listAll, "Everybody's"})
 	}
 	v.Frame = h.Pages.Frame(r, "Tokens", "tokens")
 	h.Pages.Render(rw, r, status, "tokens", v)
 }
 
-// rows reads one row more than a list shows.
-func (h TokenPages) rows(r *http.Request, list string, before tokens.ID) (out []row, err error) {
-	now := time.Now()
+// rows returns the rows of a list, and whether there are more.
+func (h TokenPages) rows(r *http.Request, list string) (out []row, more bool, err error) {
+	now, part := time.Now(), operation.Paging{Limit: page.ListLength}
+	if before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64); before > 0 { // else from the newest
+		part.Cursor = operation.CursorOf(before)
+	}
 	if list == listServices {
-		found, err := h.Services.Page(r.Context(), actor(r), before, page.ListLength+1)
-		for _, t := range found {
+		found, err := h.Services.List.Do(r.Context(), caller(r), part)
+		for _, t := range found.Items {
 			owner := "the administrators"
 			if t.TeamID != 0 {
-				owner = "team " + t.Team
+				owner = "team " + string(t.Team)
 			}
 			out = append(out, row{t.ID, t.Name, owner, t.CreatedBy, fmt.Sprintf("/service-tokens/%d/revoke", t.ID),
-				t.Scopes, t.CreatedAt, t.ExpiresAt, t.LastUsedAt,
-				!t.ExpiresAt.After(now)})
+				t.Scopes, t.CreatedAt, t.ExpiresAt, t.LastUsedAt, !t.ExpiresAt.After(now)})
 		}
-		return out, err
+		return out, found.Next != nil, err
 	}
-	of := page.Reader(r).ID
-	if list == listAll {
-		of = users.ID(0)
-	}
-	found, err := h.Tokens.Page(r.Context(), of, before, page.ListLength+1)
-	for _, t := range found {
+	found, err := h.Tokens.List.Do(r.Context(), caller(r), tokens.Filter{Paging: part, All: list == listAll})
+	for _, t := range found.Items {
 		one := row{t.ID, t.Name, "", "", fmt.Sprintf("/tokens/%d/revoke", t.ID), t.Scopes, t.CreatedAt, t.ExpiresAt,
 			t.LastUsedAt, !t.ExpiresAt.After(now)}
 		if list == listAll {
@@ -123,7 +119,7 @@ func (h TokenPages) rows(r *http.Request, list string, before tokens.ID) (out []
 		}
 		out = append(out, one)
 	}
-	return out, err
+	return out, found.Next != nil, err
 }
 
 const day = 24 * time.Hour

@@ -16,31 +16,20 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/servicetokens"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
-
-// TokenStore stores tokens. The methods are those of the routes of /v1/tokens.
-type TokenStore interface {
-	Page(ctx context.Context, user users.ID, before tokens.ID, most int) ([]tokens.Token, error)
-	Create(ctx context.Context, u users.User, c tokens.Content, hash []byte) (tokens.Token, error)
-	Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor string) error
-}
 
 // Grants stores what people allow to command lines.
 type Grants interface {
 	Add(ctx context.Context, hash []byte, g tokens.Grant) error
 }
 
-// Services are the operations on service tokens.
-type Services = servicetokens.Services
-
 // TokenDeps are the parts that the pages work on.
 type TokenDeps struct {
-	Tokens   TokenStore
-	Services Services
+	Tokens   *tokens.Tokens
+	Services *servicetokens.Services
 	Grants   Grants
-	Most     time.Duration // the longest life of a personal token
 }
 
 // TokenPages serves the pages. It is safe for concurrent use.
@@ -121,35 +110,18 @@ func personal(r *http.Request) string {
 
 // create stores a token and shows its secret.
 func (h TokenPages) create(rw http.ResponseWriter, r *http.Request) {
-	c, err := typed(r, h.Most)
+	c, err := typed(r, h.Tokens.Most)
 	v := tokenListView{Typed: c}
 	if err == nil {
-		v.Secret, err = h.store(r, c)
+		var made tokens.Made
+		made, err = h.Tokens.Create.Do(r.Context(), caller(r), c.New())
+		v.Secret = made.Secret
 	}
 	h.created(rw, r, listOwn, v, err)
 }
 
-func (h TokenPages) store(r *http.Request, c tokens.Content) (secret string, err error) {
-	secret = tokens.Make(tokens.Personal)
-	_, hash, err := tokens.Hash(secret)
-	if err != nil {
-		return "", err
-	}
-	_, err = h.Tokens.Create(r.Context(), page.Reader(r), c, hash)
-	return secret, err
-}
-
-// revoke revokes a token of the reader. Administrators may revoke any.
 func (h TokenPages) revoke(rw http.ResponseWriter, r *http.Request) {
-	reader := page.Reader(r)
-	owner := reader.ID
-	if actor(r).MayAdminister() == nil {
-		owner = 0
-	}
-	id, err := tokenNumber(r)
-	if err == nil {
-		err = h.Tokens.Revoke(r.Context(), id, owner, reader.Name)
-	}
+	_, err := h.Tokens.Revoke.Do(r.Context(), caller(r), tokens.One{ID: tokenNumber(r)})
 	h.revoked(rw, r, personal(r), err)
 }
 
@@ -163,17 +135,16 @@ func (h TokenPages) createService(rw http.ResponseWriter, r *http.Request) {
 	c, err := typed(r, h.Services.Most)
 	v := tokenListView{Typed: c, Team: page.Typed(r).Get("team")}
 	if err == nil {
-		_, v.Secret, err = h.Services.Create(r.Context(), actor(r), v.Team, c)
+		var made servicetokens.Made
+		made, err = h.Services.Create.Do(r.Context(), caller(r),
+			servicetokens.New{New: c.New(), Team: operation.Text(v.Team)})
+		v.Secret = made.Secret
 	}
 	h.created(rw, r, listServices, v, err)
 }
 
-// revokeService revokes a service token that the reader manages.
 func (h TokenPages) revokeService(rw http.ResponseWriter, r *http.Request) {
-	id, err := tokenNumber(r)
-	if err == nil {
-		err = h.Services.Revoke(r.Context(), actor(r), id)
-	}
+	_, err := h.Services.Revoke.Do(r.Context(), caller(r), servicetokens.One{ID: tokenNumber(r)})
 	h.revoked(rw, r, listServices, err)
 }
 
@@ -217,13 +188,10 @@ func typed(r *http.Request, most time.Duration) (c tokens.Content, err error) {
 	return c, c.Check(most)
 }
 
-// tokenNumber returns the number of the token of the path.
-func tokenNumber(r *http.Request) (tokens.ID, error) {
-	id, err := strconv.ParseInt(chi.URLParam(r, "token"), 10, 64)
-	if err != nil || id <= 0 {
-		return 0, fault.New(fault.NotFound, "there is no such token")
-	}
-	return tokens.ID(id), nil
+// tokenNumber returns the number of the token of the path; 0, which no token has, if it has none.
+func tokenNumber(r *http.Request) tokens.ID {
+	id, _ := strconv.ParseInt(chi.URLParam(r, "token"), 10, 64)
+	return tokens.ID(id)
 }
 
 // actor returns the reader, who has a session.
@@ -232,3 +200,6 @@ func actor(r *http.Request) auth.Actor {
 	a.Session = true
 	return a
 }
+
+// caller returns the reader as operations see it.
+func caller(r *http.Request) operation.Actor { return actor(r).Caller(auth.Openings{}) }

@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
@@ -77,13 +78,14 @@ func (s *Store) connections(ctx context.Context, p postgresdb.ScimConnectionsPar
 	out := make([]scim.Connection, 0, len(rows))
 	for _, r := range rows {
 		c := connectionOf(r.ScimConnection)
+		c.Tokens = []scim.TokenUse{}
 		var uses [][2]*time.Time
 		if err := json.Unmarshal(r.Tokens, &uses); err != nil {
 			return nil, err
 		}
 		for _, u := range uses {
-			c.Tokens = append(c.Tokens, scim.TokenUse{CreatedAt: postgres.Deref(u[0]),
-				LastUsedAt: postgres.Deref(u[1])})
+			c.Tokens = append(c.Tokens, scim.TokenUse{CreatedAt: postgres.Deref(u[0]).UTC(),
+				LastUsedAt: postgres.UTC(u[1])})
 		}
 		out = append(out, c)
 	}
@@ -93,7 +95,7 @@ func (s *Store) connections(ctx context.Context, p postgresdb.ScimConnectionsPar
 // Add stores a connection with its first token. A name that exists is a Conflict fault.
 func (s *Store) Add(ctx context.Context, c scim.Connection, hash []byte) (scim.Connection, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (out scim.Connection, err error) {
-		row, err := q.AddScimConnection(ctx, postgresdb.AddScimConnectionParams{Name: c.Name, Provider: c.Provider,
+		row, err := q.AddScimConnection(ctx, postgresdb.AddScimConnectionParams{Name: c.Name, Provider: string(c.Provider),
 			LinksAccounts: c.LinksAccounts,
 			CreatedBy:     postgres.Storable(c.CreatedBy)})
 		if postgres.SqlState(err) == unique {
@@ -106,7 +108,7 @@ func (s *Store) Add(ctx context.Context, c scim.Connection, hash []byte) (scim.C
 			return out, err
 		}
 		return connectionOf(row), scimNote(ctx, q, c.CreatedBy, audit.SCIMConnectionCreated, "SCIM connection "+
-			row.Name, "provider "+c.Provider)
+			row.Name, "provider "+string(c.Provider))
 	})
 }
 
@@ -150,8 +152,8 @@ func (s *Store) Delete(ctx context.Context, c scim.Connection, actor string) err
 }
 
 func connectionOf(r postgresdb.ScimConnection) scim.Connection {
-	return scim.Connection{ID: r.ID, Name: r.Name, Provider: r.Provider, LinksAccounts: r.LinksAccounts,
-		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt}
+	return scim.Connection{ID: r.ID, Name: r.Name, Provider: operation.Text(r.Provider), LinksAccounts: r.LinksAccounts,
+		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt.UTC()}
 }
 
 // source names a connection as the issuer of memberships.

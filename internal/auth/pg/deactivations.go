@@ -95,7 +95,7 @@ func (s *Store) Held(ctx context.Context, after int64, most int) ([]scim.Held, e
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).HeldDeactivations,
 		db.HeldDeactivationsParams{After: after, Most: most})
 	return postgres.Convert(rows, func(r db.HeldDeactivationsRow) scim.Held {
-		return scim.Held{ID: r.ID, Connection: r.Connection, User: r.UserName, RequestedAt: r.RequestedAt}
+		return scim.Held{ID: r.ID, Connection: r.Connection, User: r.UserName, RequestedAt: r.RequestedAt.UTC()}
 	}), err
 }
 

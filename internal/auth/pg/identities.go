@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -336,8 +337,7 @@ func (i *Identities) List(ctx context.Context, user string, after int64, most in
 		postgresdb.IdentitiesParams{After: after, UserName: postgres.Storable(user), Most: most})
 	return postgres.Convert(rows, func(r postgresdb.IdentitiesRow) sso.Linked {
 		return sso.Linked{ID: r.ID, Provider: r.Provider, Issuer: r.Issuer, Subject: r.Subject, User: r.UserName,
-			CreatedAt:   r.CreatedAt,
-			LastLoginAt: postgres.Deref(r.LastLoginAt)}
+			CreatedAt: r.CreatedAt.UTC(), LastLoginAt: postgres.UTC(r.LastLoginAt)}
 	}), err
 }
 
@@ -345,5 +345,9 @@ func (i *Identities) List(ctx context.Context, user string, after int64, most in
 func (i *Identities) Refusals(ctx context.Context, after int64, most int) ([]sso.Refusal, error) {
 	rows, err := postgres.Query(ctx, i.db, (*postgresdb.Queries).RefusedIdentities,
 		postgresdb.RefusedIdentitiesParams{After: after, Most: min(most, math.MaxInt32)})
-	return postgres.Convert(rows, func(r postgresdb.RefusedIdentity) sso.Refusal { return sso.Refusal(r) }), err
+	return postgres.Convert(rows, func(r postgresdb.RefusedIdentity) sso.Refusal {
+		return sso.Refusal{ID: r.ID, Provider: r.Provider, Issuer: r.Issuer, Subject: r.Subject,
+			Name: operation.Text(r.Name), Email: operation.Text(r.Email), Reason: r.Reason, Attempts: r.Attempts,
+			LastAt: r.LastAt.UTC()}
+	}), err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -34,9 +35,9 @@ var (
 func NewInvitations(d *postgres.DB) *Invitations { return &Invitations{db: d} }
 
 func invitation(r postgresdb.Invitation) accounts.Invitation {
-	return accounts.Invitation{ID: r.ID, Name: r.Name, FullName: r.FullName, Email: r.Email, Role: r.Role,
-		Teams: r.Teams, InvitedBy: r.InvitedBy,
-		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
+	return accounts.Invitation{ID: r.ID, Name: r.Name, FullName: operation.Text(r.FullName), Email: r.Email,
+		Role: operation.Text(r.Role), Teams: postgres.NonNil(r.Teams), InvitedBy: r.InvitedBy,
+		CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC()}
 }
 
 // Add implements accounts.InvitationStore.
@@ -65,7 +66,7 @@ func (s *Invitations) Add(ctx context.Context, i accounts.Invitation, hash []byt
 			}
 		}
 		row, err := q.AddInvitation(ctx, postgresdb.AddInvitationParams{
-			Name: name, CanonicalName: users.CanonicalName(name), FullName: postgres.Storable(i.FullName), Email: postgres.Storable(i.Email), Role: i.Role,
+			Name: name, CanonicalName: users.CanonicalName(name), FullName: postgres.Storable(string(i.FullName)), Email: postgres.Storable(i.Email), Role: string(i.Role),
 			Teams: postgres.Convert(teams,
 				func(t postgresdb.TeamsByNameRow) string { return t.Name }), InvitedBy: postgres.Storable(i.InvitedBy), Hash: hash,
 			LifeSeconds: int64(life / time.Second),
@@ -77,7 +78,7 @@ func (s *Invitations) Add(ctx context.Context, i accounts.Invitation, hash []byt
 			return err
 		}
 		out = invitation(row)
-		detail := strings.TrimSpace(out.Role + " " + strings.Join(out.Teams, ", "))
+		detail := strings.TrimSpace(string(out.Role) + " " + strings.Join(out.Teams, ", "))
 		return noteInvitation(ctx, q, i.InvitedBy, audit.InvitationAdded, out.Name, detail)
 	})
 	return out, err

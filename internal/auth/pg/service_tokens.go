@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
@@ -31,7 +32,7 @@ func (t *Tokens) UseService(ctx context.Context, hash []byte) (tokens.Service, e
 	if err == nil && found.Unrecorded {
 		err = postgres.Exec(ctx, t.db, (*db.Queries).RecordServiceTokenUse, found.ID)
 	}
-	return tokens.Service{ID: tokens.ID(found.ID), TeamID: found.TeamID, Team: found.Team, Name: found.Name,
+	return tokens.Service{ID: tokens.ID(found.ID), TeamID: found.TeamID, Team: operation.Text(found.Team), Name: found.Name,
 		Scopes: scopesOf(found.Scopes)}, err
 }
 
@@ -84,7 +85,7 @@ func (t *Tokens) CreateService(ctx context.Context, s tokens.Service, life time.
 		if err != nil {
 			return s, err
 		}
-		s.ID, s.CreatedAt, s.ExpiresAt = tokens.ID(made.ID), made.CreatedAt, made.ExpiresAt
+		s.ID, s.CreatedAt, s.ExpiresAt = tokens.ID(made.ID), made.CreatedAt.UTC(), made.ExpiresAt.UTC()
 		return s, auditlog.Write(ctx, q, audit.Entry{Actor: s.CreatedBy, Action: audit.ServiceTokenCreated,
 			Object: s.String(),
 			Detail: fmt.Sprintf("%s, until %s", strings.Join(names, " "), made.ExpiresAt.UTC().Format(time.RFC3339))})
@@ -111,7 +112,7 @@ func (t *Tokens) RevokeService(ctx context.Context, id tokens.ID, actor string) 
 }
 
 func serviceOf(r db.ServiceTokenRow) tokens.Service {
-	return tokens.Service{ID: tokens.ID(r.ID), TeamID: r.TeamID, Team: r.Team, Name: r.Name,
+	return tokens.Service{ID: tokens.ID(r.ID), TeamID: r.TeamID, Team: operation.Text(r.Team), Name: r.Name,
 		Scopes: scopesOf(r.Scopes), CreatedBy: r.CreatedBy,
-		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, LastUsedAt: postgres.Deref(r.LastUsedAt)}
+		CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), LastUsedAt: postgres.UTC(r.LastUsedAt)}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -79,9 +80,9 @@ func (s *Sessions) OfUser(ctx context.Context, user users.ID, current string) ([
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).SessionsOfUser,
 		postgresdb.SessionsOfUserParams{UserID: int64(user), IdleSeconds: s.idleSeconds()})
 	return postgres.Convert(rows, func(r postgresdb.SessionsOfUserRow) auth.Session {
-		return auth.Session{ID: r.ID, How: r.How, Address: r.Address, Device: r.Device, CreatedAt: r.CreatedAt,
-			LastUsedAt: r.LastUsedAt, ExpiresAt: r.Expiry,
-			Current: current != "" && r.Token == HashToken(current)}
+		return auth.Session{ID: r.ID, How: operation.Text(r.How), Address: operation.Text(r.Address),
+			Device: operation.Text(r.Device), CreatedAt: r.CreatedAt.UTC(), LastUsedAt: r.LastUsedAt.UTC(),
+			ExpiresAt: r.Expiry.UTC(), Current: current != "" && r.Token == HashToken(current)}
 	}), err
 }
 

@@ -51,7 +51,7 @@ func (t *Tokens) Page(ctx context.Context, user users.ID, before tokens.ID, most
 	return postgres.Convert(rows, func(r postgresdb.TokensRow) tokens.Token {
 		return tokens.Token{ID: tokens.ID(r.ID), User: r.UserID, UserName: r.UserName, Name: r.Name,
 			Scopes:    scopesOf(r.Scopes),
-			CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, LastUsedAt: postgres.Deref(r.LastUsedAt)}
+			CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), LastUsedAt: postgres.UTC(r.LastUsedAt)}
 	}), err
 }
 
@@ -72,8 +72,7 @@ func (t *Tokens) Create(ctx context.Context, u users.User, c tokens.Content, has
 			return tokens.Token{}, err
 		}
 		out := tokens.Token{ID: tokens.ID(made.ID), User: u.ID, UserName: u.Name, Name: c.Name, Scopes: c.Scopes,
-			CreatedAt: made.CreatedAt,
-			ExpiresAt: made.ExpiresAt}
+			CreatedAt: made.CreatedAt.UTC(), ExpiresAt: made.ExpiresAt.UTC()}
 		return out, auditlog.Write(ctx, q, audit.Entry{Actor: u.Name, Action: audit.TokenCreated,
 			Object: tokenObject(made.ID, u.Name),
 			Detail: postgres.Storable(fmt.Sprintf("%s: %s, until %s", c.Name, strings.Join(names, " "),

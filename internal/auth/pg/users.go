@@ -262,7 +262,7 @@ func (t change) link(ctx context.Context, u users.User, before string, d scim.Do
 	known, err := t.q.LinkedUser(ctx, db.LinkedUserParams{Issuer: t.p.Issuer, Subject: id})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return Link(ctx, t.q, u, sso.Linked{Provider: t.c.Provider, Issuer: t.p.Issuer, Subject: id}, author(t.c))
+		return Link(ctx, t.q, u, sso.Linked{Provider: string(t.c.Provider), Issuer: t.p.Issuer, Subject: id}, author(t.c))
 	case err == nil && known.ID != u.ID:
 		return fault.New(fault.Conflict, "the account with this externalId is linked to another person")
 	}

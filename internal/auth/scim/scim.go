@@ -10,28 +10,29 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth/sso"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Connection is a directory that pushes people. It sees only the people and groups that it made, and people whom an
 // administrator gave to it.
 type Connection struct {
-	ID   int64
-	Name string
+	ID   int64  `json:"-"`
+	Name string `json:"name"`
 	// Provider is the provider of single sign-on whose rules map groups to roles and teams; "" = groups give nothing.
-	Provider string
+	Provider operation.Text `json:"provider"`
 	// LinksAccounts: the externalId of a person is the subject of the account at the provider, so SCIM links the
 	// account.
-	LinksAccounts bool
-	CreatedBy     string
-	CreatedAt     time.Time
-	Tokens        []TokenUse // at most MaxTokens, the oldest first
+	LinksAccounts bool       `json:"links_accounts"`
+	CreatedBy     string     `json:"created_by"`
+	CreatedAt     time.Time  `json:"created_at"`
+	Tokens        []TokenUse `json:"tokens" doc:"The oldest first."` // at most MaxTokens
 }
 
 // TokenUse is a token of a connection without its secret.
 type TokenUse struct {
-	CreatedAt  time.Time
-	LastUsedAt time.Time // exact to about one minute; zero = never
+	CreatedAt  time.Time  `json:"created_at"`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"Exact to about one minute; null = never."`
 }
 
 // MaxTokens is how many tokens a connection can have: two during a rotation.
@@ -99,8 +100,8 @@ var ErrLastAdmin = &fault.Error{Kind: fault.Invalid, Field: "active",
 
 // Held is a deactivation that waits for an administrator.
 type Held struct {
-	ID          int64
-	Connection  string
-	User        string
-	RequestedAt time.Time
+	ID          int64     `json:"id"`
+	Connection  string    `json:"connection"`
+	User        string    `json:"user"`
+	RequestedAt time.Time `json:"requested_at"`
 }

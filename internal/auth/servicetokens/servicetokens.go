@@ -5,11 +5,14 @@ package servicetokens
 
 import (
 	"context"
+	"net/http"
+	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
+	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -34,89 +37,153 @@ type Teams interface {
 	MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error)
 }
 
-// Services are the operations of people. They are safe for concurrent use.
+// One names a service token.
+type One struct {
+	ID tokens.ID `path:"token" json:"id"`
+}
+
+// New is a service token that does not exist.
+type New struct {
+	tokens.New
+	Team operation.Text `json:"team" required:"false" doc:"Without it the token belongs to the administrators."`
+}
+
+// Made is a new service token with its secret.
+type Made struct {
+	tokens.Service
+	Secret string `json:"token" doc:"Only this answer has it."`
+}
+
+// Location is the address of the token.
+func (m Made) Location() string { return operation.Path(Get.Path, m.ID) }
+
+// The operations on service tokens.
+var (
+	List = operation.Define[operation.Paging, operation.Page[tokens.Service]](operation.Doc{Name: "service-token.list",
+		Method: http.MethodGet, Path: "/v1/service-tokens", Needs: operation.Reader, Rule: operation.Themselves,
+		Summary: "Service tokens, newest first; no answer has their secrets",
+		Note:    "Administrators get all, other people those of the teams that they administer."})
+	Create = operation.Define[New, Made](operation.Doc{Name: "service-token.create", Method: http.MethodPost,
+		Path: "/v1/service-tokens", Needs: operation.Member, Rule: operation.OfTeamAdmins, Secret: true,
+		Audit:   []audit.Action{audit.ServiceTokenCreated},
+		Errors:  []int{http.StatusConflict, http.StatusUnprocessableEntity},
+		Summary: "Create a service token of a team or of the administrators; only this answer has its secret",
+		Note:    "An Idempotency-Key is refused. 409: the owner has 50 tokens, or one with this name."})
+	Get = operation.Define[One, tokens.Service](operation.Doc{Name: "service-token.get", Method: http.MethodGet,
+		Path: "/v1/service-tokens/{token}", Needs: operation.Reader, Rule: operation.HiddenOfTeam,
+		Summary: "A service token"})
+	Revoke = operation.Define[One, operation.None](operation.Doc{Name: "service-token.revoke",
+		Method: http.MethodDelete, Path: "/v1/service-tokens/{token}", Needs: operation.Member,
+		Rule: operation.HiddenOfTeam, Audit: []audit.Action{audit.ServiceTokenRevoked},
+		Summary: "Revoke a service token", Note: "In force at once."})
+)
+
+// Services are the operations. They are safe for concurrent use.
 type Services struct {
-	Store  Store
-	Owners Owners
-	Teams  Teams
+	List   operation.Op[operation.Paging, operation.Page[tokens.Service]]
+	Create operation.Op[New, Made]
+	Get    operation.Op[One, tokens.Service]
+	Revoke operation.Op[One, operation.None]
 	Most   time.Duration // the longest life of a token
+
+	store  Store
+	owners Owners
+	teams  Teams
+}
+
+// NewServices returns the operations. most is the longest life of a token.
+func NewServices(store Store, owners Owners, teams Teams, most time.Duration) *Services {
+	s := &Services{store: store, owners: owners, teams: teams, Most: most}
+	s.List, s.Create, s.Get, s.Revoke = List.By(s.list), Create.By(s.create), Get.By(s.get), Revoke.By(s.revoke)
+	return s
 }
 
 var errUnknown = fault.New(fault.NotFound, "there is no such token")
 
 // Managing returns the caller with the teams that the caller administers. Callers who are no person are refused.
-func (s Services) Managing(ctx context.Context, actor auth.Actor) (auth.Actor, error) {
-	if err := actor.MayHoldTokens(); err != nil || actor.MayAdminister() == nil {
-		return actor, err
+func (s *Services) Managing(ctx context.Context, by operation.Actor) (operation.Actor, error) {
+	if err := tokens.RequirePerson(by); err != nil || by.Role == operation.Admin {
+		return by, err
 	}
-	memberships, err := s.Teams.MembershipsOf(ctx, actor.UserID)
-	actor.TeamAdminOf = nil
+	memberships, err := s.teams.MembershipsOf(ctx, users.ID(by.Person))
+	by.Manages = nil
 	for _, m := range memberships {
 		if m.Admin {
-			actor.TeamAdminOf = append(actor.TeamAdminOf, m.TeamID)
+			by.Manages = append(by.Manages, m.TeamID)
 		}
 	}
-	return actor, err
+	return by, err
 }
 
-// Page returns at most so many tokens that the caller manages, newest first, with a smaller number than before; 0 =
-// from the newest.
-func (s Services) Page(ctx context.Context, actor auth.Actor, before tokens.ID, most int) ([]tokens.Service, error) {
-	actor, err := s.Managing(ctx, actor)
-	if err != nil {
-		return nil, err
+// mayManage allows creating, reading and revoking a token: administrators any, other people those of the teams that
+// they administer, see Managing.
+func mayManage(by operation.Actor, t tokens.Service) error {
+	switch {
+	case by.Role == operation.Admin || t.TeamID != 0 && slices.Contains(by.Manages, t.TeamID):
+		return nil
+	case t.TeamID == 0:
+		return operation.ErrAdminOnly
 	}
-	return s.Store.Services(ctx, actor.MayAdminister() == nil, actor.TeamAdminOf, before, most)
+	return fault.Newf(fault.Forbidden, "Only administrators and administrators of the team %s may do this", t.Team)
 }
 
-// ByID returns a token. Callers who do not manage it get the refusal for unknown tokens.
-func (s Services) ByID(ctx context.Context, actor auth.Actor, id tokens.ID) (tokens.Service, error) {
-	actor, err := s.Managing(ctx, actor)
+func (s *Services) list(ctx context.Context, by operation.Actor, p operation.Paging) (out operation.Page[tokens.Service], err error) {
+	if by, err = s.Managing(ctx, by); err != nil {
+		return out, err
+	}
+	before, err := p.Before()
+	if err != nil {
+		return out, err
+	}
+	found, err := s.store.Services(ctx, by.Role == operation.Admin, by.Manages, tokens.ID(before), p.Size()+1)
+	return operation.PageOf(p, found, func(one tokens.Service) tokens.ID { return one.ID }), err
+}
+
+// get refuses callers who do not manage the token as if there was none.
+func (s *Services) get(ctx context.Context, by operation.Actor, one One) (tokens.Service, error) {
+	by, err := s.Managing(ctx, by)
 	if err != nil {
 		return tokens.Service{}, err
 	}
-	found, err := s.Store.Service(ctx, id)
-	if err == nil && actor.MayManageServiceToken(found) != nil {
+	found, err := s.store.Service(ctx, one.ID)
+	if err == nil && mayManage(by, found) != nil {
 		err = errUnknown
 	}
 	return found, fault.When(err, fault.NotFound, errUnknown)
 }
 
-// Create stores a token of a team, "" = of the administrators. It returns the token and its secret, which no other call
-// returns.
-func (s Services) Create(ctx context.Context, actor auth.Actor, team string, c tokens.Content) (made tokens.Service, secret string, err error) {
-	if actor, err = s.Managing(ctx, actor); err != nil {
-		return made, "", err
+func (s *Services) create(ctx context.Context, by operation.Actor, n New) (out Made, err error) {
+	if by, err = s.Managing(ctx, by); err != nil {
+		return out, err
 	}
-	if err := c.Check(s.Most); err != nil {
-		return made, "", err
-	}
-	n := tokens.Service{Name: c.Name, Scopes: c.Scopes, CreatedBy: actor.String()}
-	if team != "" {
-		t, err := s.Owners.ByName(ctx, team)
-		if err != nil {
-			return made, "", fault.When(err, fault.NotFound,
-				fault.Invalidf("team", "there is no active team %.100q", team))
-		}
-		n.TeamID, n.Team = t.ID, t.Name
-	}
-	if err := actor.MayManageServiceToken(n); err != nil {
-		return made, "", err
-	}
-	secret = tokens.Make(tokens.ForService)
-	_, hash, err := tokens.Hash(secret)
+	c, err := n.Content(s.Most)
 	if err != nil {
-		return made, "", err
+		return out, err
 	}
-	made, err = s.Store.CreateService(ctx, n, c.Life, hash)
-	return made, secret, err
+	made := tokens.Service{Name: c.Name, Scopes: c.Scopes, CreatedBy: by.Name}
+	if n.Team != "" {
+		t, err := s.owners.ByName(ctx, string(n.Team))
+		if err != nil {
+			return out, fault.When(err, fault.NotFound,
+				fault.Invalidf("team", "there is no active team %.100q", string(n.Team)))
+		}
+		made.TeamID, made.Team = t.ID, operation.Text(t.Name)
+	}
+	if err := mayManage(by, made); err != nil {
+		return out, err
+	}
+	out.Secret = tokens.Make(tokens.ForService)
+	_, hash, err := tokens.Hash(out.Secret)
+	if err == nil {
+		out.Service, err = s.store.CreateService(ctx, made, c.Life, hash)
+	}
+	return out, err
 }
 
-// Revoke ends a token. It is in force at once.
-func (s Services) Revoke(ctx context.Context, actor auth.Actor, id tokens.ID) error {
-	found, err := s.ByID(ctx, actor, id)
+func (s *Services) revoke(ctx context.Context, by operation.Actor, one One) (none operation.None, err error) {
+	found, err := s.get(ctx, by, one)
 	if err == nil {
-		err = s.Store.RevokeService(ctx, found.ID, actor.String())
+		err = s.store.RevokeService(ctx, found.ID, by.Name)
 	}
-	return fault.When(err, fault.NotFound, errUnknown)
+	return none, fault.When(err, fault.NotFound, errUnknown)
 }

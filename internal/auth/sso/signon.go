@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -76,20 +77,26 @@ func (s *SignOn) refuse(ctx context.Context, d Decision) error {
 
 // Linked is a stored identity of a person.
 type Linked struct {
-	ID                        int64
-	Provider, Issuer, Subject string
-	User                      string
-	CreatedAt                 time.Time
-	LastLoginAt               time.Time // zero = never
+	ID          int64      `json:"id"`
+	Provider    string     `json:"provider"`
+	Issuer      string     `json:"issuer"`
+	Subject     string     `json:"subject"`
+	User        string     `json:"user"`
+	CreatedAt   time.Time  `json:"created_at"`
+	LastLoginAt *time.Time `json:"last_login_at" doc:"null = never."`
 }
 
 // Refusal is a refused log-in that waits for an administrator.
 type Refusal struct {
-	ID                        int64
-	Provider, Issuer, Subject string
-	Name, Email, Reason       string
-	Attempts                  int
-	LastAt                    time.Time
+	ID       int64          `json:"id"`
+	Provider string         `json:"provider"`
+	Issuer   string         `json:"issuer"`
+	Subject  string         `json:"subject"`
+	Name     operation.Text `json:"name"`
+	Email    operation.Text `json:"email"`
+	Reason   string         `json:"reason"`
+	Attempts int            `json:"attempts"`
+	LastAt   time.Time      `json:"last_at"`
 }
 
 // Session is a web session that began with an identity.

@@ -1,6 +1,6 @@
 // Package tokens defines the access tokens of people and programs: their format, the requests that their scopes allow,
-// and how a command line gets one. The authentication of the APIs, the routes of /v1 and the pages about tokens use it.
-// It does no input or output. The rights of a token's person or team are decided by package auth.
+// how a command line gets one, and the operations of people on their own. The authentication of the APIs, the routes of
+// /v1 and the pages about tokens use it. It does no input or output. The rights of a token's person or team are decided by package auth.
 package tokens
 
 import (
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -57,28 +58,28 @@ type ID int64
 
 // Token is a personal token without its secret.
 type Token struct {
-	ID         ID
-	User       users.ID
-	UserName   string
-	Name       string
-	Scopes     Scopes
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-	LastUsedAt time.Time // exact to about one minute; zero = never used
+	ID         ID         `json:"id"`
+	User       users.ID   `json:"-"`
+	UserName   string     `json:"user"`
+	Name       string     `json:"name"`
+	Scopes     Scopes     `json:"scopes"`
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  time.Time  `json:"expires_at"`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"Exact to about one minute; null = never."`
 }
 
 // Service is a service token without its secret. It belongs to a team or to the administrators, and to no person: it
 // stays valid when the person who created it leaves, and ends with its team.
 type Service struct {
-	ID         ID
-	TeamID     int64 // 0 = it belongs to the administrators
-	Team       string
-	Name       string
-	Scopes     Scopes
-	CreatedBy  string
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-	LastUsedAt time.Time // exact to about one minute; zero = never used
+	ID         ID             `json:"id"`
+	TeamID     int64          `json:"-"` // 0 = it belongs to the administrators
+	Team       operation.Text `json:"team" doc:"null = it belongs to the administrators."`
+	Name       string         `json:"name"`
+	Scopes     Scopes         `json:"scopes"`
+	CreatedBy  string         `json:"created_by"`
+	CreatedAt  time.Time      `json:"created_at"`
+	ExpiresAt  time.Time      `json:"expires_at"`
+	LastUsedAt *time.Time     `json:"last_used_at" doc:"Exact to about one minute; null = never."`
 }
 
 // String names the token for timelines and the audit log.
@@ -86,7 +87,7 @@ func (s Service) String() string {
 	if s.TeamID == 0 {
 		return "service token " + s.Name + " of the administrators"
 	}
-	return "service token " + s.Name + " of team " + s.Team
+	return "service token " + s.Name + " of team " + string(s.Team)
 }
 
 // Content is what a person chooses for a new token.

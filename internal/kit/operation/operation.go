@@ -35,6 +35,9 @@ type Actor struct {
 	Teams   []int64 // the teams that the caller belongs to, as far as they are known; of a person they may be left out
 	Manages []int64 // those of Teams that the caller administers
 	Service int64   // the team whose service token the caller is; 0 = another kind of caller
+	// LoggedIn: the person has a session or a token. It is false if an application acts for the person.
+	LoggedIn bool
+	Token    int64 // the number of the personal token or service token of the request; 0 = it has none
 	// ForAnybody: the caller may act in the name of any person.
 	ForAnybody bool
 	// AnyVersion: the caller may change any plan and template, as in Iris (compatibility.change_any_plan).
@@ -89,6 +92,16 @@ const (
 	OfApplication Rule = "administrators, owners of the application, and members of the team that owns it"
 	// OfApplicationByPeople is OfApplication without the keys of applications, which get 401.
 	OfApplicationByPeople Rule = "administrators, owners of the application, and members of the team that owns it; not with the key of an application"
+	// Themselves is for what every person has, such as tokens.
+	Themselves Rule = "people with a session or a token, about themselves; administrators about anybody"
+	// TheirOwn is for single objects that belong to a person. For others they do not exist.
+	TheirOwn Rule = "people with a session or a token, of what is theirs; administrators of what is anybody's"
+	// OfTeamAdmins is for what people make for a team.
+	OfTeamAdmins Rule = "people with a session or a token who are administrators, or administrators of the team"
+	// HiddenOfTeam is OfTeamAdmins for single objects. For others they do not exist.
+	HiddenOfTeam Rule = "people with a session or a token who are administrators, or administrators of the team that has it"
+	// WithToken is for requests about their own token.
+	WithToken Rule = "callers with a personal token or a service token"
 	// Confined is for what an application sees of its own only.
 	Confined Rule = "an application with its key reaches only its own"
 )
@@ -105,6 +118,9 @@ type Doc struct {
 	Audit   []audit.Action // the entries of the audit log that it may write; none = it writes none
 	Status  int            // of the answer; 0 = 201 for POST, 204 for DELETE, else 200
 	Errors  []int          // statuses of errors besides those of every operation
+	// Secret: the answer has a secret that is shown once. It must not be stored anywhere, so an Idempotency-Key is
+	// refused.
+	Secret bool
 }
 
 // Def defines an operation without the function that carries it out. Clients need no more.

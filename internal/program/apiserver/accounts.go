@@ -15,11 +15,13 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/accounts"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/auth/pg"
+	"github.com/iris-oncall/iris/internal/auth/servicetokens"
+	"github.com/iris-oncall/iris/internal/auth/sso"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // newAccounts returns the log-in with passwords, those of Iris and those of the directory, and the parts of the pages
@@ -43,6 +45,19 @@ func newAccounts(c config.API, s *server.Stores, log *zap.Logger, reg prometheus
 	return out, parts, err
 }
 
+// accessOperations returns the operations of the wing auth. current returns the token of the session of a request.
+func accessOperations(c config.API, s *server.Stores, current func(context.Context) string) pagesauth.Operations {
+	return pagesauth.Operations{
+		Sessions:    auth.NewSessions(s.Sessions, s.Users, current),
+		Tokens:      tokens.NewTokens(s.Tokens, s.Tokens, s.Grants, c.Tokens.PersonalMaxLife),
+		Services:    servicetokens.NewServices(s.Tokens, s.Owners, s.Teams, c.Tokens.ServiceMaxLife),
+		Connections: connections(c, s),
+		Links:       sso.NewLinks(pg.New(s.DB), config.Issuers(c.OIDC)),
+		Accounts:    accounts.NewAdministration(s.Users, invitations(c, s, nil), resets(c, s, nil), factors(c, s)),
+		Audit:       auth.NewAuditLog(s.Audit.List),
+	}
+}
+
 // mails reports whether a processor sends mails. If that is not known, it is assumed.
 func mails(ctx context.Context, s *server.Stores) (bool, error) {
 	served, known, err := s.Served.Served(ctx)
@@ -56,13 +71,6 @@ func factors(c config.API, s *server.Stores) *accounts.Factors {
 		issuer += " (" + u.Hostname() + ")"
 	}
 	return accounts.NewFactors(pg.NewFactors(s.DB), s.Keys, accounts.Policy(c.SecondFactor), issuer)
-}
-
-// accountRoutes returns the routes of /v1 about accounts that Iris keeps.
-func accountRoutes(c config.API, s *server.Stores) []routing.Route {
-	return pagesauth.Routes(pagesauth.AccountDeps{People: s.Users, Factors: factors(c, s),
-		Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
-		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }})
 }
 
 // resets returns the links of passwords; without a hasher, they cannot be used.

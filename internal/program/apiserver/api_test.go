@@ -103,7 +103,7 @@ func newFixture(t *testing.T) *fixture {
 		pagesusers.APIRoutes(pagesusers.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil),
 			Accounts: operator.NewAccounts(f.db), Rules: pgpeople.NewSettings(f.db), Quiet: pgpeople.NewSettings(f.db), Display: pgpeople.NewSettings(f.db), OnCall: operator.NewOnCall(f.db, apps)}),
 		pagescatalog.RemovalRoutes(pagescatalog.ConfigurationDeps{Removals: operator.NewRemovals(f.db)}),
-		pagesauth.AuditLogRoutes(pagesauth.AuditLogAPIDeps{Read: pg.NewAudit(f.db).List}),
+		[]routing.Route{pagesauth.AuditExport(pg.NewAudit(f.db).List)},
 		pagesintake.Routes(senders),
 		pagesintake.OpeningRoutes(pagesintake.OpeningDeps{Incidents: in, Wake: wake,
 			Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,

@@ -1,4 +1,4 @@
-// This file builds the routes of /v1 for operators: tokens, statistics, and the state of the system.
+// This file builds the routes of /v1 for operators: statistics, and the state of the system.
 
 package apiserver
 
@@ -6,7 +6,6 @@ import (
 	"context"
 	"slices"
 
-	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
@@ -22,13 +21,10 @@ func operatorRoutes(c config.API, s *server.Stores, own func(ctx context.Context
 	for i, set := range c.InForce {
 		settings[i] = pagessystem.Setting(set)
 	}
-	keys := pagesauth.TokenAPIDeps{Tokens: s.Tokens, Services: pagesauth.TokenServices{Store: s.Tokens,
-		Owners: s.Owners, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants,
-		Most: c.Tokens.PersonalMaxLife}
 	seen, verbs := changes.NewSystem(s.DB), changes.New(s.DB)
 	state := pagessystem.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Contacts: s.Contacts,
 		Settings: settings, Version: server.Version(),
 		Drains: verbs, Pauses: verbs, Messages: verbs, Own: own, Wake: wake}
-	return slices.Concat(pagesauth.TokenRoutes(keys), pagessystem.Routes(s.Statistics, own),
+	return slices.Concat(pagessystem.Routes(s.Statistics, own),
 		pagessystem.APIRoutes(state))
 }

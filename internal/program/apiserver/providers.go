@@ -9,14 +9,12 @@ import (
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/auth/signon"
 	"github.com/iris-oncall/iris/internal/auth/sso"
 	"github.com/iris-oncall/iris/internal/auth/sso/oidc"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
-	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // SignOn returns the parts of the log-in.
@@ -78,10 +76,4 @@ func rulesOf(r config.Rights) sso.Rules {
 		out.Teams = append(out.Teams, sso.TeamRule{Group: t.Group, Team: t.Team})
 	}
 	return out
-}
-
-// providerRoutes returns the routes of /v1 about accounts, directories and sessions.
-func providerRoutes(c config.API, s *server.Stores) []routing.Route {
-	out := append(scimRoutes(c, s), pages.SessionRoutes(pages.SessionAPIDeps{Sessions: s.Sessions, People: s.Users})...)
-	return append(out, pages.IdentityRoutes(sso.Links{LinkStore: pg.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/answers"
 	"github.com/iris-oncall/iris/internal/auth"
+	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/catalog"
@@ -59,6 +60,7 @@ type apiShared struct {
 	rates         *incidentsload.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
 	callbacks     Callbacks
+	access        pagesauth.Operations
 	silences      *silences.Silences
 	plans         *catalog.Plans
 	templates     *catalog.Templates
@@ -111,6 +113,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
 	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
+	s.access = accessOperations(a.cfg, s.Stores, s.sessions.Token)
+	pagesauth.Mount(s.typed, s.access)
 	pagessilences.Mount(s.typed, s.silences)
 	pagescatalog.Mount(s.typed, s.plans, s.templates,
 		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,
@@ -231,8 +235,8 @@ func (s *apiShared) v1Parts() V1Deps {
 			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached,
 				Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
-		Integrations: append(WithAccounts(s.cfg, s.Stores, Routes(s.cfg, s.Stores, rule.Own, s.opener(),
-			s.notifier.Wake, s.log)),
+		Integrations: append(Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log),
+			pagesauth.AuditExport(s.Audit.List),
 			routing.Post("/v1/templates/preview", routing.Write, Preview(s.Stores, s.cfg.PublicURL))),
 		People: pagesusers.Deps{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB),
 			Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB,

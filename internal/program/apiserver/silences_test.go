@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
@@ -43,6 +44,7 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Cont
 			Owners: pgcatalog.NewOwners(db), Fallbacks: pgescalation.NewDirectory(db).Applications}))
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake,
 		zap.NewNop())))
+	mount.Mount(a, auth.NewAuditLog(pgauth.NewAudit(db).List))
 	return a.Routes()
 }
 

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/chi/v5"
@@ -24,7 +23,6 @@ import (
 	"github.com/iris-oncall/iris/internal/program/site"
 	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
-	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // siteDeps are the parts of the server that the site works on.
@@ -34,6 +32,7 @@ type siteDeps struct {
 	Sessions   *scs.SessionManager
 	APIs       http.Handler // the JSON APIs
 	Wake       func(context.Context, buckets.Set)
+	Access     pagesauth.Operations
 	Silences   *silences.Silences
 	Plans      *catalog.Plans
 	Templates  *catalog.Templates
@@ -68,6 +67,7 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 	if err != nil {
 		return nil, err
 	}
+	account.Administration = d.Access.Accounts
 	signOn, err := SignOn(d.Config, d.Stores, d.Log)
 	if err != nil {
 		return nil, err
@@ -79,12 +79,10 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 			Plans: d.Plans, Templates: d.Templates,
 			Integrations: pagesintake.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
 			Silences:     pagessilences.Deps{Silences: d.Silences, Incidents: s.Incidents},
-			Tokens: pagesauth.TokenDeps{Tokens: s.Tokens, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife,
-				Services: pagesauth.Services{Store: s.Tokens, Owners: s.Owners, Teams: s.Teams,
-					Most: d.Config.Tokens.ServiceMaxLife}},
-			Sessions: pagesauth.SessionDeps{Sessions: s.Sessions, People: s.Users},
-			Audit:    pagesauth.AuditLogDeps{Read: s.Audit.List},
-			Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
+			Tokens:       pagesauth.TokenDeps{Tokens: d.Access.Tokens, Services: d.Access.Services, Grants: s.Grants},
+			Sessions:     d.Access.Sessions,
+			Audit:        pagesauth.AuditLogDeps{Read: s.Audit.List},
+			Teams:        s.TeamRows, PublicURL: d.Config.PublicURL,
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:   signOn,
@@ -92,9 +90,4 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 		Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
 	})
 	return &siteAndSCIM{pages, SCIM(d.Config, s, d.Log)}, err
-}
-
-// WithAccounts adds the routes of /v1 about accounts, at identity providers and of Iris, to others.
-func WithAccounts(c config.API, s *server.Stores, others []routing.Route) []routing.Route {
-	return slices.Concat(others, providerRoutes(c, s), accountRoutes(c, s))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/catalog"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
@@ -24,7 +25,7 @@ type Sections struct {
 	Integrations pagesintake.Deps
 	Silences     pagessilences.Deps
 	Tokens       pagesauth.TokenDeps
-	Sessions     pagesauth.SessionDeps
+	Sessions     *auth.Sessions
 	Audit        pagesauth.AuditLogDeps
 	Teams        pagesoncall.Teams
 	// PublicURL is the address of the installation, without a final slash.
@@ -46,7 +47,7 @@ func (s Sections) Routes(r chi.Router, p *page.Pages) {
 	pagesusers.Handlers{Pages: p, PublicURL: s.PublicURL}.Routes(r)
 	pagesoncall.Handlers{Teams: s.Teams, Pages: p}.Routes(r)
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.Routes(r)
-	pagesauth.SessionPages{SessionDeps: s.Sessions, Pages: p}.Routes(r)
+	pagesauth.SessionPages{Sessions: s.Sessions, Pages: p}.Routes(r)
 	pagesauth.AuditLogPages{AuditLogDeps: s.Audit, Pages: p}.Routes(r)
 	pagesmessages.Handlers{Pages: p}.Routes(r)
 	pagessystem.StatisticsPages{Pages: p}.Routes(r)

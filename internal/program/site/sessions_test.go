@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -23,6 +24,9 @@ func (f *fakeSessions) OfUser(context.Context, users.ID, string) ([]auth.Session
 }
 
 func (f *fakeSessions) End(_ context.Context, id int64, user users.ID, actor string) error {
+	if id == 0 {
+		return fault.New(fault.NotFound, "there is no such session")
+	}
 	f.ended = append(f.ended, []any{id, user, actor})
 	return nil
 }

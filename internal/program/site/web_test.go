@@ -24,7 +24,9 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/accounts"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
+	"github.com/iris-oncall/iris/internal/auth/servicetokens"
 	"github.com/iris-oncall/iris/internal/auth/signon"
+	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
@@ -238,6 +240,8 @@ func setup(t *testing.T) (*world, *browser) {
 	}
 	manager := scs.New()
 	manager.Cookie.Secure = false
+	invited := accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
+		Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"}
 	site, err := New(Deps{
 		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w,
 			Steps: func(context.Context, int64) int { return 2 },
@@ -253,9 +257,9 @@ func setup(t *testing.T) (*world, *browser) {
 			Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
 			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
-			Teams: teams{}, Sessions: pagesauth.SessionDeps{Sessions: &w.sessions, People: w},
-			Tokens: pagesauth.TokenDeps{Tokens: noTokens{}, Services: pagesauth.Services{Store: noTokens{},
-				Owners: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
+			Teams: teams{}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
+			Tokens: pagesauth.TokenDeps{Tokens: tokens.NewTokens(noTokens{}, noTokens{}, nil, time.Hour), Grants: noTokens{},
+				Services: servicetokens.NewServices(noTokens{}, noTokens{}, noTokens{}, time.Hour)},
 			Audit: pagesauth.AuditLogDeps{Read: w.audited.list},
 		},
 		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -270,9 +274,9 @@ func setup(t *testing.T) (*world, *browser) {
 			Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets: accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets,
 				PublicURL: "https://iris.test"},
-			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
-				Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
-			Mails: w.resets.can, Tokens: w},
+			Invitations:    invited,
+			Administration: accounts.NewAdministration(w, invited, accounts.Resets{}, nil),
+			Mails:          w.resets.can, Tokens: w},
 		People: w, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
 		SignOn: signon.Deps{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer,
 			Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,

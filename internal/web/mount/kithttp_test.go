@@ -67,7 +67,7 @@ type filter struct {
 	Over bool `query:"over"`
 }
 
-// server serves four operations. The caller is a member.
+// server serves operations. The caller is a member.
 func server() http.Handler {
 	a := mount.New(func(context.Context) operation.Actor {
 		return operation.Actor{Name: "ann",
@@ -101,6 +101,9 @@ func server() http.Handler {
 			_, err := e.Check(tag)
 			return edited{thing{7, e.Body.Name, ""}, tag == ""}, err
 		}))
+	mount.Mount(a, operation.Define[content, thing](operation.Doc{Name: "thing.create-key", Method: http.MethodPost,
+		Path: "/v1/keys", Needs: operation.Member, Secret: true}).
+		By(func(_ context.Context, _ operation.Actor, c content) (thing, error) { return thing{7, c.Name, ""}, nil }))
 	r := chi.NewRouter()
 	routing.Mount{Errors: wire.NewErrors(zap.NewNop()), Identify: func(next http.Handler) http.Handler { return next },
 		Admit: func(routing.Route, *http.Request) error { return nil }}.Routes(r, a.Routes())
@@ -165,6 +168,22 @@ func TestRequestsAndAnswers(t *testing.T) {
 			require.Equal(t, "application/json", rec.Header().Get("Content-Type"))
 			require.NotContains(t, rec.Body.String(), `\u003c`, "as other routes write it")
 		}
+	}
+}
+
+// An answer with a secret is neither cached nor stored for a repeated request.
+func TestSecretsAreNotStored(t *testing.T) {
+	t.Parallel()
+	s := server()
+	for key, status := range map[string]int{"": http.StatusCreated, "once": http.StatusBadRequest} {
+		r := httptest.NewRequest(http.MethodPost, "/v1/keys", strings.NewReader(`{"name": "it"}`))
+		if key != "" {
+			r.Header.Set("Idempotency-Key", key)
+		}
+		rec := httptest.NewRecorder()
+		s.ServeHTTP(rec, r)
+		require.Equal(t, status, rec.Code, "%s: %s", key, rec.Body)
+		require.Equal(t, "no-store", rec.Header().Get("Cache-Control"))
 	}
 }
 

@@ -140,7 +140,14 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		several[p.Name] = p.In == "query" && p.Schema.Type == huma.TypeArray
 		numbers[p.Name] = p.In == "path" && p.Schema.Type == huma.TypeInteger
 	}
-	a.routes = append(a.routes, routing.Route{Method: op.Method, Path: op.Path, Access: access(doc.Needs), Handle: func(w http.ResponseWriter, r *http.Request) error {
+	a.routes = append(a.routes, routing.Route{Method: op.Method, Path: op.Path, Access: access(doc), Handle: func(w http.ResponseWriter, r *http.Request) error {
+		if doc.Secret {
+			w.Header().Set("Cache-Control", "no-store")
+			if stored(doc) && r.Header.Get("Idempotency-Key") != "" {
+				return fault.Invalidf("Idempotency-Key",
+					"an Idempotency-Key is refused here: the secret would be stored with the answer")
+			}
+		}
 		for name, values := range r.URL.Query() {
 			if !known[name] {
 				return fault.Invalidf(name, "there is no parameter %.60q", name)
@@ -173,16 +180,24 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 	}})
 }
 
+// stored reports whether answers of an operation to requests with an Idempotency-Key are stored, see package replay.
+func stored(d operation.Doc) bool {
+	return d.Method == http.MethodPost && d.Needs > operation.Nobody
+}
+
 // ServeHTTP implements huma.Adapter. The routes are served by a routing.Mount.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
 
-func access(needed operation.Role) routing.Access {
-	switch needed {
+func access(d operation.Doc) routing.Access {
+	switch d.Needs {
 	case operation.Nobody:
 		return routing.Public
 	case operation.Reader:
 		return routing.Someone
 	case operation.Member, operation.Admin:
+	}
+	if d.Method == http.MethodGet {
+		return routing.Someone // the operation refuses callers with a lower role
 	}
 	return routing.Write
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
+	"github.com/iris-oncall/iris/internal/auth/sso"
 	"github.com/iris-oncall/iris/internal/program/client"
 )
 
@@ -25,13 +26,6 @@ type UserLinks struct {
 	RemoveFactor userRemoveFactor `cmd:"" help:"Remove the second factor of a user, who has lost it."`
 }
 
-// identity is a linked account, on the wire.
-type identity struct {
-	User     string `json:"user"`
-	Provider string `json:"provider"`
-	Subject  string `json:"subject"`
-}
-
 type userLink struct {
 	remote.Flags
 	Name     string `arg:"" optional:"" help:"Log-in name."`
@@ -42,7 +36,7 @@ type userLink struct {
 
 // Run links one account, or those of a file.
 func (c userLink) Run(ctx context.Context, e remote.Env) error {
-	var body any = identity{c.Name, c.Provider, c.Subject}
+	in := sso.Linking{User: c.Name, Provider: c.Provider, Subject: c.Subject}
 	done := fmt.Sprintf("%s can log in with the account %s of %s", c.Name, c.Subject, c.Provider)
 	given := c.Name != "" || c.Provider != "" || c.Subject != ""
 	switch {
@@ -53,7 +47,7 @@ func (c userLink) Run(ctx context.Context, e remote.Env) error {
 		if err != nil {
 			return err
 		}
-		body, done = map[string]any{"identities": all}, fmt.Sprintf("%d accounts linked", len(all))
+		in.Many, done = all, fmt.Sprintf("%d accounts linked", len(all))
 	case c.Name == "" || c.Provider == "" || c.Subject == "":
 		return remote.Usagef("give a name with --provider and --subject, or --file")
 	}
@@ -61,7 +55,7 @@ func (c userLink) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := api.Do(ctx, http.MethodPost, "/v1/identities", body, nil); err != nil {
+	if _, err := client.Call(ctx, api, sso.LinkAccounts, in); err != nil {
 		if c.File != "" {
 			err = fmt.Errorf("%s: nothing was linked: %w", c.File, err)
 		}
@@ -72,7 +66,7 @@ func (c userLink) Run(ctx context.Context, e remote.Env) error {
 }
 
 // listed reads a file of accounts.
-func listed(file string) ([]identity, error) {
+func listed(file string) ([]sso.Account, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -84,9 +78,9 @@ func listed(file string) ([]identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: nothing was linked: each line must be user,provider,subject: %w", file, err)
 	}
-	out := make([]identity, len(rows))
+	out := make([]sso.Account, len(rows))
 	for i, row := range rows {
-		out[i] = identity{strings.TrimSpace(row[0]), strings.TrimSpace(row[1]), row[2]}
+		out[i] = sso.Account{User: strings.TrimSpace(row[0]), Provider: strings.TrimSpace(row[1]), Subject: row[2]}
 	}
 	return out, nil
 }
@@ -106,12 +100,7 @@ func (c userLinks) Run(ctx context.Context, e remote.Env) error {
 	if c.Name != "" {
 		query.Set("user", c.Name)
 	}
-	type linked struct {
-		identity
-		ID          int64     `json:"id"`
-		LastLoginAt time.Time `json:"last_login_at"`
-	}
-	found, err := client.All[linked](ctx, api, "/v1/identities?"+query.Encode())
+	found, err := client.All[sso.Linked](ctx, api, "/v1/identities?"+query.Encode())
 	if err != nil {
 		return err
 	}
@@ -119,7 +108,7 @@ func (c userLinks) Run(ctx context.Context, e remote.Env) error {
 	fmt.Fprintln(w, "NUMBER\tUSER\tPROVIDER\tSUBJECT\tLAST LOG-IN")
 	for _, k := range found {
 		last := "never"
-		if !k.LastLoginAt.IsZero() {
+		if k.LastLoginAt != nil {
 			last = k.LastLoginAt.UTC().Format(time.DateTime)
 		}
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", k.ID, k.User, k.Provider, k.Subject, last)
@@ -146,15 +135,7 @@ func (c userRefused) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	type refused struct {
-		identity
-		Name     string    `json:"name"`
-		Email    string    `json:"email"`
-		Reason   string    `json:"reason"`
-		Attempts int       `json:"attempts"`
-		LastAt   time.Time `json:"last_at"`
-	}
-	found, err := client.All[refused](ctx, api, "/v1/identities/refused?limit=500")
+	found, err := client.All[sso.Refusal](ctx, api, "/v1/identities/refused?limit=500")
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
+	"github.com/iris-oncall/iris/internal/auth/scim"
 	"github.com/iris-oncall/iris/internal/program/client"
 )
 
@@ -121,14 +122,7 @@ func (c scimList) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	type connection struct {
-		Name     string `json:"name"`
-		Provider string `json:"provider"`
-		Tokens   []struct {
-			LastUsedAt time.Time `json:"last_used_at"`
-		} `json:"tokens"`
-	}
-	found, err := client.All[connection](ctx, api, connectionsPath+"?limit=500")
+	found, err := client.All[scim.Connection](ctx, api, connectionsPath+"?limit=500")
 	if err != nil {
 		return err
 	}
@@ -137,8 +131,8 @@ func (c scimList) Run(ctx context.Context, e remote.Env) error {
 	for _, k := range found {
 		var last time.Time
 		for _, t := range k.Tokens {
-			if t.LastUsedAt.After(last) {
-				last = t.LastUsedAt
+			if t.LastUsedAt != nil && t.LastUsedAt.After(last) {
+				last = *t.LastUsedAt
 			}
 		}
 		used := "never"
@@ -158,13 +152,7 @@ func (c scimHeld) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	type held struct {
-		ID          int64     `json:"id"`
-		Connection  string    `json:"connection"`
-		User        string    `json:"user"`
-		RequestedAt time.Time `json:"requested_at"`
-	}
-	found, err := client.All[held](ctx, api, "/v1/held-deactivations?limit=500")
+	found, err := client.All[scim.Held](ctx, api, "/v1/held-deactivations?limit=500")
 	if err != nil {
 		return err
 	}
