@@ -125,7 +125,7 @@ func TestFairnessAcrossASkippedDay(t *testing.T) {
 	require.Equal(t, 24*time.Hour, end.Sub(start), "noon of Thursday to noon of Saturday")
 	s.exec(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at) select t.id, r.id, u.id, $1, $2 from teams t, oncall_roles r, users u
 		where t.name = 'ops' and r.name = 'primary' and u.name = 'ann'`, start, end)
-	path := fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", start.Unix()-day, end.Unix()+day)
+	path := fmt.Sprintf("/v1/teams/ops/fairness?start=%s&end=%s", rfc3339(start.Unix()-day), rfc3339(end.Unix()+day))
 	// Nights: Thursday 22-24 and Saturday 0-6. Weekend, and holiday if it is one: Saturday 0-12.
 	load := listed(`{"user": "ann", "full_name": null, "shifts": 1, "hours": 24, "nights": 8, "weekends": 12, "holidays": %d}`)
 	feast("20111230")

@@ -35,6 +35,7 @@ type Actor struct {
 	Teams   []int64 // the teams that the caller belongs to, as far as they are known; of a person they may be left out
 	Manages []int64 // those of Teams that the caller administers
 	Service int64   // the team whose service token the caller is; 0 = another kind of caller
+	OnCall  bool    // an application that may change the calendars and settings of all teams and people
 	// ForAnybody: the caller may act in the name of any person.
 	ForAnybody bool
 	// AnyVersion: the caller may change any plan and template, as in Iris (compatibility.change_any_plan).
@@ -89,6 +90,8 @@ const (
 	OfApplication Rule = "administrators, owners of the application, and members of the team that owns it"
 	// OfApplicationByPeople is OfApplication without the keys of applications, which get 401.
 	OfApplicationByPeople Rule = "administrators, owners of the application, and members of the team that owns it; not with the key of an application"
+	// OfTeam is for what the administrators of a team change.
+	OfTeam Rule = "administrators of the team, administrators, and applications that may use the on-call API"
 	// Confined is for what an application sees of its own only.
 	Confined Rule = "an application with its key reaches only its own"
 )

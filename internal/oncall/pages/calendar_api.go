@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
@@ -20,9 +21,8 @@ type Members interface {
 	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
 }
 
-// Rotations stores rotations and computes the shifts that a rotation would make.
+// Rotations computes the shifts that a rotation would make.
 type Rotations interface {
-	requests.ScheduleChanges
 	Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time,
 		window oncall.Span) (scheduling.Result, error)
 }
@@ -35,13 +35,6 @@ type Unavailability interface {
 	DropAbsence(ctx context.Context, id int64) error
 }
 
-// Holidays stores the holidays of teams.
-type Holidays interface {
-	Holidays(ctx context.Context, team int64) (scheduling.HolidayCalendar, error)
-	SetHolidays(ctx context.Context, team oncall.Profile, c scheduling.HolidayCalendar, by oncall.By) error
-	DropHolidays(ctx context.Context, team oncall.Profile, by oncall.By) error
-}
-
 // Swaps stores swap requests.
 type Swaps interface {
 	// Swaps lists at most limit requests of a team, newest first: those with a number below before, or all if before is
@@ -49,12 +42,6 @@ type Swaps interface {
 	Swaps(ctx context.Context, team, before int64, limit int) ([]editing.NamedSwap, error)
 	AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error)
 	DecideSwap(ctx context.Context, id int64, answer editing.SwapAnswer, by oncall.By) (editing.NamedSwap, error)
-}
-
-// Coverage reads and stores the coverage rules of teams.
-type Coverage interface {
-	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error)
-	SetCoverRule(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error
 }
 
 // Imports stores shifts from iCalendar texts.
@@ -89,13 +76,12 @@ type Sealer interface {
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
 	requests.Requests
-	Calendars      oncall.CalendarStore
+	Planning       *planning.Planning
 	Members        Members
 	Rotations      Rotations
 	Unavailability Unavailability
-	Holidays       Holidays
+	Holidays       planning.Holidays
 	Swaps          Swaps
-	Coverage       Coverage
 	Imports        Imports
 	Contacts       Contacts
 	Sealer         Sealer
@@ -110,13 +96,10 @@ type Deps struct {
 // The routes by resource.
 type (
 	contacts       struct{ Deps }
-	coverage       struct{ Deps }
 	drafts         struct{ Deps }
 	edits          struct{ Deps }
-	fairness       struct{ Deps }
 	holidays       struct{ Deps }
 	imports        struct{ Deps }
-	rotations      struct{ Deps }
 	subscriptions  struct{ Deps }
 	swaps          struct{ Deps }
 	unavailability struct{ Deps }
@@ -127,9 +110,8 @@ type Authenticator = requests.Authenticator
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(contacts{d}.routes(), coverage{d}.routes(), drafts{d}.routes(), edits{d}.routes(),
-		fairness{d}.routes(),
-		holidays{d}.routes(), imports{d}.routes(), rotations{d}.routes(), subscriptions{d}.routes(), swaps{d}.routes(), unavailability{d}.routes())
+	return slices.Concat(contacts{d}.routes(), drafts{d}.routes(), edits{d}.routes(),
+		holidays{d}.routes(), imports{d}.routes(), subscriptions{d}.routes(), swaps{d}.routes(), unavailability{d}.routes())
 }
 
 // Plain removes the title from a fault that both calendar APIs return. Only clients of Oncall expect the title.

@@ -21,19 +21,6 @@ func (a holidays) routes() []routing.Route {
 	}
 }
 
-// holidaysOf returns the days that are holidays of a team; none if the team has no holiday calendar.
-func (a holidays) holidaysOf(ctx context.Context, t oncall.Profile) (map[oncall.Date]bool, error) {
-	c, err := a.Holidays.Holidays(ctx, t.ID)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return nil, err
-	}
-	out := map[oncall.Date]bool{}
-	for _, d := range c.Days {
-		out[d.Day] = true
-	}
-	return out, nil
-}
-
 // getHolidays answers with a team's holidays, and who uploaded them when; 404 if the team has no holiday calendar.
 func (a holidays) getHolidays(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)

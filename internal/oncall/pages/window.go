@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
@@ -20,20 +19,4 @@ func (a Deps) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, 
 	}
 	from, to, err = Window(r, now.AddDate(0, 0, start), now.AddDate(0, 0, end))
 	return t, from, to, err
-}
-
-// askedRoles returns the roles that the query names; none = all roles. An unknown role is an Invalid fault.
-func (a Deps) askedRoles(r *http.Request) ([]string, error) {
-	var out []string
-	for _, name := range r.URL.Query()["role"] {
-		if name == "" {
-			continue
-		}
-		role, err := a.Role(r.Context(), name)
-		if err != nil {
-			return nil, fault.When(err, fault.NotFound, fault.Invalidf("role", "there is no role %q", name))
-		}
-		out = append(out, role.Name)
-	}
-	return out, nil
 }

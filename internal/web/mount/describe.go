@@ -27,6 +27,9 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 		op := openapi.Operation{Name: doc.Name, Method: strings.ToLower(doc.Method), Path: doc.Path,
 			Summary: doc.Summary, Note: doc.Note,
 			Access: accesses[doc.Needs], Rule: string(doc.Rule), Errors: doc.Errors, Answer: map[int]string{doc.Status: "empty"}}
+		if a.opened(doc) {
+			op.Access = "open"
+		}
 		for _, action := range doc.Audit {
 			op.Audit = append(op.Audit, string(action))
 		}

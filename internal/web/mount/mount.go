@@ -29,6 +29,7 @@ type API struct {
 	huma   huma.API
 	routes []routing.Route
 	docs   []operation.Doc
+	open   bool
 }
 
 // New returns an API without routes. who returns the caller of a request.
@@ -39,6 +40,12 @@ func New(who func(context.Context) operation.Actor) *API {
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	a := &API{who: who}
 	a.huma = huma.NewAPI(c, a)
+	return a
+}
+
+// Open returns the API with reads that everybody may use if anonymous reads are on: those that are for all callers.
+func (a *API) Open() *API {
+	a.open = true
 	return a
 }
 
@@ -140,7 +147,7 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		several[p.Name] = p.In == "query" && p.Schema.Type == huma.TypeArray
 		numbers[p.Name] = p.In == "path" && p.Schema.Type == huma.TypeInteger
 	}
-	a.routes = append(a.routes, routing.Route{Method: op.Method, Path: op.Path, Access: access(doc.Needs), Handle: func(w http.ResponseWriter, r *http.Request) error {
+	a.routes = append(a.routes, routing.Route{Method: op.Method, Path: op.Path, Access: a.access(doc), Handle: func(w http.ResponseWriter, r *http.Request) error {
 		for name, values := range r.URL.Query() {
 			if !known[name] {
 				return fault.Invalidf(name, "there is no parameter %.60q", name)
@@ -173,14 +180,21 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 	}})
 }
 
+func (a *API) opened(doc operation.Doc) bool {
+	return a.open && doc.Needs == operation.Reader && doc.Rule == operation.Anybody
+}
+
 // ServeHTTP implements huma.Adapter. The routes are served by a routing.Mount.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
 
-func access(needed operation.Role) routing.Access {
-	switch needed {
+func (a *API) access(doc operation.Doc) routing.Access {
+	switch doc.Needs {
 	case operation.Nobody:
 		return routing.Public
 	case operation.Reader:
+		if a.opened(doc) {
+			return routing.Read
+		}
 		return routing.Someone
 	case operation.Member, operation.Admin:
 	}
