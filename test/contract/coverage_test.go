@@ -135,14 +135,14 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	s := newCalendar(t)
 	now := time.Now().Unix()
 	const away = "/v1/teams/ops/unavailability"
-	id := decode[struct{ ID int64 }](s.do(bob, post, away, m{"start": now + day, "end": now + 2*day,
+	id := decode[struct{ ID int64 }](s.do(bob, post, away, m{"start": rfc3339(now + day), "end": rfc3339(now + 2*day),
 		"rule": "FREQ=WEEKLY;COUNT=3", "note": "yoga"}).is(201)).ID
 	rows := itemsOf[m](s.do(owner, get, away, nil).is(200))
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{"bob", "yoga"}, []any{rows[0]["user"], rows[0]["note"]})
-	s.do(bob, post, away, m{"start": now + day, "end": now}).problem(400, "")
-	s.do(bob, post, away, m{"start": now, "end": now + day, "rule": "FREQ=SECONDLY"}).problem(400, "")
-	s.do(bob, post, away, m{"start": now, "end": now + day, "user": "ann"}).problem(403, "")
+	s.do(bob, post, away, m{"start": rfc3339(now + day), "end": rfc3339(now)}).problem(400, "")
+	s.do(bob, post, away, m{"start": rfc3339(now), "end": rfc3339(now + day), "rule": "FREQ=SECONDLY"}).problem(400, "")
+	s.do(bob, post, away, m{"start": rfc3339(now), "end": rfc3339(now + day), "user": "ann"}).problem(403, "")
 	s.do(viewer, del, fmt.Sprintf("/v1/unavailability/%d", id), nil).problem(403, "")
 	s.do(bob, del, fmt.Sprintf("/v1/unavailability/%d", id), nil).empty(204)
 	s.do(bob, del, fmt.Sprintf("/v1/unavailability/%d", id), nil).problem(404, "")
@@ -225,7 +225,7 @@ func TestImportedCalendars(t *testing.T) {
 		require.Less(t, a.status, 300, a.body)
 		require.Equal(t, before+2, s.number("select count(*) from shifts"), "the same calendar again changes nothing")
 	}
-	s.do(owner, post, "/v1/teams/ops/unavailability", m{"start": at.Unix(), "end": at.Add(time.Hour).Unix()}).is(201)
+	s.do(owner, post, "/v1/teams/ops/unavailability", m{"start": at, "end": at.Add(time.Hour)}).is(201)
 	shorter := strings.Replace(calendar, "DTEND:"+at.Add(2*time.Hour).Format("20060102T150405Z"), "DTEND:"+
 		at.Add(time.Hour).Format("20060102T150405Z"), 1)
 	moved := decode[m](s.do(owner, post, path+"&preview=true", shorter).is(200))

@@ -22,7 +22,8 @@ var whoAsks = []caller{anonymous, demo, scheduler, viewer, {name: "a stranger", 
 	{name: "the person", session: "pat"}, owner, admin}
 
 // permission has the status that each caller gets on a route. {id} in the path and $id in the body are the number of
-// the object that given makes. $n is a unique number; $day1 and $day2 are one and two days from now. A body that begins
+// the object that given makes. $n is a unique number; $day1 and $day2 are one and two days from now,
+// $date1 and $date2 the same in RFC 3339. A body that begins
 // with ? is a query.
 type permission struct {
 	method, path string // as in the server's OpenAPI document
@@ -178,7 +179,7 @@ var permissions = []permission{
 	{get, "/v1/teams/{team}/fairness", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/v1/teams/{team}/unavailability", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/teams/{team}/unavailability", "401 403 201 403 403 403 201 201 201",
-		`{"user": "pat", "start": $day1, "end": $day2}`, nil},
+		`{"user": "pat", "start": "$date1", "end": "$date2"}`, nil},
 	{del, "/v1/unavailability/{id}", "401 403 204 403 403 403 204 403 204", "", anAbsence},
 	{get, "/v1/teams/{team}/conflicts", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/v1/teams/{team}/calendar-subscriptions", "401 403 200 200 200 200 200 200 200", "", nil},
@@ -326,7 +327,7 @@ const everything = `select md5(string_agg(row, ';' order by row)) from (
 // filled replaces the placeholders of a request: numbers, days and objects.
 func filled(s *server, text string, things m) string {
 	all := changed(m{"n": s.number("select nextval('n')"), "day1": time.Now().Unix() + day, "day2": time.Now().Unix() +
-		2*day}, things)
+		2*day, "date1": rfc3339(time.Now().Unix() + day), "date2": rfc3339(time.Now().Unix() + 2*day)}, things)
 	var pairs []string
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(all))) { // longer names first, because a name may begin with another one
 		value := all[name]

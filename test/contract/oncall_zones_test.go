@@ -88,10 +88,10 @@ func TestUnavailabilityOfWholeDays(t *testing.T) {
 			s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": zone}).empty(200)
 			day := changeOf(t, zone, forward)
 			next := day.AddDate(0, 0, 7)
-			s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": day.Unix(), "end": day.AddDate(0, 0, 1).Unix(),
+			s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": day, "end": day.AddDate(0, 0, 1),
 				"rule": "FREQ=WEEKLY"}).is(201)
 			told := itemsOf[m](s.do(bob, get, "/v1/teams/ops/unavailability", nil).is(200))
-			require.Equal(t, []any{float64(day.Unix()), float64(day.AddDate(0, 0, 1).Unix())},
+			require.Equal(t, []any{rfc3339(day.Unix()), rfc3339(day.AddDate(0, 0, 1).Unix())},
 				[]any{told[0]["start"], told[0]["end"]})
 			layer := m{"start": day.AddDate(0, 0, -1).Format("2006-01-02") + "T12:00", "every": 4, "unit": "weeks",
 				"members": []m{{"user": "bob"}}}

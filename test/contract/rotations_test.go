@@ -48,7 +48,7 @@ func TestRotationsAcrossClockChanges(t *testing.T) {
 		strings.ReplaceAll(date(2), "-", "") + "\r\nSUMMARY:Feast\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 	s.do(owner, put, "/v1/teams/ops/holidays", feast).empty(204)
 	away := spring.AddDate(0, 0, 3)
-	s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": away.Unix(), "end": away.AddDate(0, 0, 1).Unix(),
+	s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": away, "end": away.AddDate(0, 0, 1),
 		"rule": "FREQ=WEEKLY"}).is(201)
 	viewers := m{"start": day(spring, -6, "00:00"), "every": 1, "unit": "weeks", "members": []m{{"user": "viewer"}}}
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestRotationRefusals(t *testing.T) {
 		{"x", "layers", "layers must be a list"},
 		{[]any{}, "layers", "a rotation needs at least one layer"},
 		{[]any{1}, "layers[0]", "layers[0] must be an object"},
-		{[]any{layer, m{}}, "layers[1].start", "layers[1].start is missing"},
+		{[]any{layer, m{"every": 1, "unit": "days", "members": []m{}}}, "layers[1].start", "layers[1].start is missing"},
 		{[]any{changed(layer, m{"every": 1.5})}, "layers[0].every", "layers[0].every must be a whole number"},
 		{[]any{changed(layer, m{"every": "1"})}, "layers[0].every", "layers[0].every must be a whole number"},
 		{[]any{changed(layer, m{"every": 0})}, "layers[0].every", "a turn lasts from 1 to 1000 days"},

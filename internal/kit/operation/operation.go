@@ -92,6 +92,10 @@ const (
 	OfApplicationByPeople Rule = "administrators, owners of the application, and members of the team that owns it; not with the key of an application"
 	// OfTeam is for what the administrators of a team change.
 	OfTeam Rule = "administrators of the team, administrators, and applications that may use the on-call API"
+	// OfPerson is for what belongs to a person in calendars.
+	OfPerson Rule = "the person, administrators, and applications that may use the on-call API"
+	// OfPersonInTeam is for what belongs to a person, or to a team.
+	OfPersonInTeam Rule = "the person, administrators of the team to which it belongs, administrators, and applications that may use the on-call API"
 	// Confined is for what an application sees of its own only.
 	Confined Rule = "an application with its key reaches only its own"
 )

@@ -65,7 +65,7 @@ func TestUnavailabilitiesPerPersonAreLimited(t *testing.T) {
 	f := newFixture(t)
 	f.exec(`insert into unavailabilities (user_id, starts_at, ends_at) select id, now(), now() + interval '1 hour' from users, generate_series(1, 199)
 		where name = 'bob'`)
-	body := fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(1), f.hour(2))
+	body := fmt.Sprintf(`{"start":%q,"end":%q}`, f.at(1), f.at(2))
 	f.ok(bob, "POST", "/v1/teams/ops/unavailability", body)
 	rec := f.do(bob, "POST", "/v1/teams/ops/unavailability", body)
 	require.Equal(t, 400, rec.Code)

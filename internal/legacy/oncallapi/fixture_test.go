@@ -150,12 +150,11 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			f.woken.Union(s)
 		}},
 		Planning: planning.Deps{Members: teams, Changes: schedules, Calendars: live, Coverage: pgoncall.NewCoverage(f.db),
-			Shifts: shifts, Holidays: absent},
-		Calendar: pages.Deps{Members: teams, Rotations: schedules, Unavailability: absent,
-			Holidays: absent, Swaps: absent,
+			Shifts: shifts, Holidays: absent, Absences: absent, Imports: shifts, Subscriptions: subscriptions,
+			Subscribed: subscriptions},
+		Calendar: pages.Deps{Members: teams, Rotations: schedules, Unavailability: absent, Swaps: absent,
 			Imports: shifts, Contacts: pgusers.NewContacts(f.db, keys,
-				lookups), Sealer: keys,
-			Subscriptions: subscriptions, Subscribed: subscriptions},
+				lookups), Sealer: keys},
 	}
 	for _, c := range change {
 		c(&f.deps)
@@ -282,10 +281,10 @@ func (f *fixture) hour(in int) int64 {
 }
 
 // between selects a time of a calendar of /v1, in hours from now.
-func (f *fixture) between(from, until int) string {
-	at := func(in int) string { return time.Unix(f.hour(in), 0).UTC().Format(time.RFC3339) }
-	return "start=" + at(from) + "&end=" + at(until)
-}
+func (f *fixture) between(from, until int) string { return "start=" + f.at(from) + "&end=" + f.at(until) }
+
+// at is hour as /v1 has it.
+func (f *fixture) at(in int) string { return time.Unix(f.hour(in), 0).UTC().Format(time.RFC3339) }
 
 // handOff is the second of the week of the tests' hand-offs: about three days from now, so that no test asks about a
 // time with a hand-off.

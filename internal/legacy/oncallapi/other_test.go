@@ -228,7 +228,7 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const absent = "/v1/teams/ops/unavailability"
-	body := fmt.Sprintf(`{"start":%d,"end":%d,"rule":"FREQ=WEEKLY;BYDAY=TU","note":"choir"`, f.hour(1), f.hour(3))
+	body := fmt.Sprintf(`{"start":%q,"end":%q,"rule":"FREQ=WEEKLY;BYDAY=TU","note":"choir"`, f.at(1), f.at(3))
 	require.Equal(t, 400, f.do(bob, "POST", absent, body+`,"timezone":"Mars/Olympus"}`).Code)
 	require.Equal(t, 400, f.do(bob, "POST", absent, strings.Replace(body, "WEEKLY", "NEVERLY", 1)+`}`).Code)
 	require.Equal(t, 403, f.do(bob, "POST", absent, body+`,"user":"cat"}`).Code)
@@ -279,7 +279,7 @@ func TestUnavailabilityOfATeamCountsInThatTeam(t *testing.T) {
 	f := newFixture(t)
 	f.ok(eve, "POST", "/api/v0/teams", `{"name":"trap","scheduling_timezone":"UTC"}`)
 	f.ok(eve, "POST", "/api/v0/teams/trap/users", `{"name":"bob"}`)
-	body := fmt.Sprintf(`{"user":"bob","start":%d,"end":%d}`, f.hour(1), f.hour(3))
+	body := fmt.Sprintf(`{"user":"bob","start":%q,"end":%q}`, f.at(1), f.at(3))
 	trap := decode[struct{ ID int64 }](f, eve, "POST", "/v1/teams/trap/unavailability", body).ID
 	ops := decode[struct{ ID int64 }](f, ann, "POST", "/v1/teams/ops/unavailability", body).ID
 	own := decode[struct{ ID int64 }](f, bob, "POST", "/v1/teams/ops/unavailability", body).ID
@@ -318,7 +318,7 @@ func TestUnavailabilityOverAShiftIsFlagged(t *testing.T) {
 		}
 	}
 	made := decode[answer](f, bob, "POST", "/v1/teams/ops/unavailability",
-		fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(3), f.hour(4)))
+		fmt.Sprintf(`{"start":%q,"end":%q}`, f.at(3), f.at(4)))
 	require.Len(t, made.Conflicts, 1)
 	require.Equal(t, shift, made.Conflicts[0].EventID)
 	at := "/v1/teams/ops/conflicts"

@@ -67,29 +67,49 @@ type Holidays interface {
 
 // Deps are the parts that the operations work on. All are required.
 type Deps struct {
-	Finder    Finder
-	Teams     Teams
-	People    People
-	Members   Members
-	Schedules Schedules
-	Changes   ScheduleChanges
-	Calendars oncall.CalendarStore
-	Coverage  Coverage
-	Shifts    Shifts
-	Holidays  Holidays
+	Finder        Finder
+	Teams         Teams
+	People        People
+	Members       Members
+	Schedules     Schedules
+	Changes       ScheduleChanges
+	Calendars     oncall.CalendarStore
+	Coverage      Coverage
+	Shifts        Shifts
+	Holidays      Holidays
+	Absences      Absences
+	Imports       Imports
+	Subscriptions Subscriptions
+	Subscribed    SubscriptionLists
+	// PrivateCalendars allows subscriptions of calendars at http addresses.
+	PrivateCalendars bool `optional:"true"`
 }
 
 // Planning are the operations. They are safe for concurrent use.
 type Planning struct {
-	Rotations      operation.Op[OfTeam, operation.Page[Rotation]]
-	CreateRotation operation.Op[NewRotation, Rotation]
-	Rotation       operation.Op[OneRotation, Rotation]
-	Replace        operation.Op[RotationEdit, Rotation]
-	DeleteRotation operation.Op[OneRotation, operation.None]
-	Gaps           operation.Op[PeriodOfRoles, operation.Page[Gap]]
-	Coverage       operation.Op[OfTeam, operation.Page[Cover]]
-	SetCoverage    operation.Op[CoverEdit, Cover]
-	Shares         operation.Op[PeriodOfRoles, operation.Page[Share]]
+	Rotations          operation.Op[OfTeam, operation.Page[Rotation]]
+	CreateRotation     operation.Op[NewRotation, Rotation]
+	Rotation           operation.Op[OneRotation, Rotation]
+	Replace            operation.Op[RotationEdit, Rotation]
+	DeleteRotation     operation.Op[OneRotation, operation.None]
+	Gaps               operation.Op[PeriodOfRoles, operation.Page[Gap]]
+	Coverage           operation.Op[OfTeam, operation.Page[Cover]]
+	SetCoverage        operation.Op[CoverEdit, Cover]
+	Shares             operation.Op[PeriodOfRoles, operation.Page[Share]]
+	Absences           operation.Op[Period, operation.Page[Absence]]
+	AddAbsence         operation.Op[NewAbsence, MadeAbsence]
+	RemoveAbsence      operation.Op[OneAbsence, operation.None]
+	Conflicts          operation.Op[Period, operation.Page[Conflict]]
+	Holidays           operation.Op[OfTeam, HolidayCalendar]
+	SetHolidays        operation.Op[HolidayUpload, operation.None]
+	DropHolidays       operation.Op[OfTeam, operation.None]
+	TeamCalendars      operation.Op[OfTeam, operation.Page[Subscription]]
+	SubscribeTeam      operation.Op[CalendarOfTeam, Subscription]
+	PersonCalendars    operation.Op[OfPerson, operation.Page[Subscription]]
+	SubscribePerson    operation.Op[CalendarOfPerson, Subscription]
+	ChangeSubscription operation.Op[SubscriptionEdit, Subscription]
+	Unsubscribe        operation.Op[OneSubscription, operation.None]
+	Refresh            operation.Op[OneSubscription, operation.None]
 
 	deps Deps
 }
@@ -100,6 +120,11 @@ func New(d Deps) *Planning {
 	p.Rotations, p.CreateRotation = ListRotations.By(p.rotations), CreateRotation.By(p.createRotation)
 	p.Rotation, p.Replace, p.DeleteRotation = GetRotation.By(p.rotation), ReplaceRotation.By(p.replaceRotation), DeleteRotation.By(p.deleteRotation)
 	p.Gaps, p.Coverage, p.SetCoverage, p.Shares = ListGaps.By(p.gaps), ListCoverage.By(p.coverage), SetCoverage.By(p.setCoverage), ListShares.By(p.shares)
+	p.Absences, p.AddAbsence, p.RemoveAbsence, p.Conflicts = ListAbsences.By(p.absences), AddAbsence.By(p.addAbsence), RemoveAbsence.By(p.removeAbsence), ListConflicts.By(p.conflicts)
+	p.Holidays, p.SetHolidays, p.DropHolidays = GetHolidays.By(p.holidays), SetHolidays.By(p.setHolidays), DropHolidays.By(p.dropHolidays)
+	p.TeamCalendars, p.SubscribeTeam = TeamCalendars.By(p.teamCalendars), SubscribeTeam.By(p.subscribeTeam)
+	p.PersonCalendars, p.SubscribePerson = PersonCalendars.By(p.personCalendars), SubscribePerson.By(p.subscribePerson)
+	p.ChangeSubscription, p.Unsubscribe, p.Refresh = ChangeSubscription.By(p.changeSubscription), Unsubscribe.By(p.unsubscribe), RefreshSubscription.By(p.refreshSubscription)
 	return p
 }
 

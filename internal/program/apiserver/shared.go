@@ -196,7 +196,8 @@ func (s *apiShared) calendarEdge() (oncallrequests.Requests, *oncallrequests.Aut
 // planning are the parts of the operations on calendars.
 func (s *apiShared) planning(finder oncallrequests.Requests) planning.Deps {
 	return planning.Deps{Finder: finder, Teams: s.Teams, People: s.People, Members: s.Teams, Schedules: s.Schedules,
-		Changes: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Shifts: s.Shifts, Holidays: s.Absences}
+		Changes: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Shifts: s.Shifts, Holidays: s.Absences, Absences: s.Absences,
+		Imports: s.Shifts, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars}
 }
 
 // oncallAPI creates the calendar API below /api/v0.
@@ -252,8 +253,8 @@ func (s *apiShared) v1Parts() V1Deps {
 				s.Applications), Region: s.Region},
 		Calendar: pagesoncall.Deps{
 			Requests: requests, Planning: planning.New(s.planning(requests)), Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
-			Holidays: s.Absences, Swaps: s.Absences, Imports: s.Shifts,
-			Contacts: s.Contacts, Sealer: s.Keys, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars, Region: s.Region,
+			Swaps: s.Absences, Imports: s.Shifts,
+			Contacts: s.Contacts, Sealer: s.Keys, Region: s.Region,
 		},
 	}
 }

@@ -162,13 +162,13 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		}
 		if op.RequestBody != nil {
 			raw, _, err := wire.Body(w, r, wire.MaxBody)
-			if err == nil {
-				err = wire.CheckJSON(raw)
+			if err == nil && op.RequestBody.Content["application/json"] != nil {
+				err, raw = wire.CheckJSON(raw), wire.WithoutNUL(raw)
 			}
 			if err != nil {
 				return err
 			}
-			r.Body = io.NopCloser(bytes.NewReader(wire.WithoutNUL(raw)))
+			r.Body = io.NopCloser(bytes.NewReader(raw))
 		} else if op.Method == http.MethodPost {
 			if _, err := jsonbody.ReadOptional(w, r); err != nil {
 				return err

@@ -103,7 +103,7 @@ async function loadGaps() {
 // loadConflicts shows shifts of people who are unavailable during them.
 async function loadConflicts() {
   try {
-    const found = await v1.list(path`/teams/${team.name}/conflicts` + query({ start: now(), end: now() + Number(ahead.value) * day }));
+    const found = (await v1.list(path`/teams/${team.name}/conflicts` + query({ start: iso(now()), end: iso(now() + Number(ahead.value) * day) }))).map(timed);
     fill(
       conflicts,
       table(
