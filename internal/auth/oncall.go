@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -82,6 +83,17 @@ func (a Actor) MayReadOncall(open Openings) error {
 		return nil
 	}
 	return a.MayUseOncall(false)
+}
+
+// CalendarCaller returns the caller of an operation on calendars. If AnonymousReads is on, an unauthenticated caller may
+// read.
+func (a Actor) CalendarCaller(open Openings) operation.Actor {
+	out := a.Caller(Openings{})
+	out.OnCall = a.program() && a.AllowOncall
+	if !a.Known() && open.AnonymousReads {
+		out.Name, out.Role = "", operation.Reader
+	}
+	return out
 }
 
 // MayAdministerTeam allows what the administrators of a team may do.

@@ -183,8 +183,8 @@ func emptyOthersRota(s *server) {
 	eve := caller{name: "an administrator of a team of their own", session: "eve"}
 	s.do(eve, post, "/api/v0/teams", m{"name": "trap", "scheduling_timezone": "UTC"}).is(http.StatusCreated)
 	s.do(eve, post, "/api/v0/teams/trap/users", m{"name": "bob"}).is(http.StatusCreated)
-	start := time.Now().Add(time.Hour).Unix()
-	body := m{"user": "bob", "start": start, "end": start + 3600, "rule": "FREQ=DAILY"}
+	start := time.Now().Add(time.Hour)
+	body := m{"user": "bob", "start": start, "end": start.Add(time.Hour), "rule": "FREQ=DAILY"}
 	s.do(eve, post, "/v1/teams/ops/unavailability", body).is(http.StatusForbidden)
 	s.do(eve, post, "/v1/teams/trap/unavailability", body).is(http.StatusCreated)
 	require.EqualValues(s, 1, s.number("select count(*) from unavailabilities a join teams t on t.id = a.team_id where t.name = 'trap' and a.set_by = 'eve'"))

@@ -22,6 +22,9 @@ func (a answer) problem(status int, field string) {
 	}
 }
 
+// rfc3339 is an instant as /v1 has it.
+func rfc3339(unix int64) string { return time.Unix(unix, 0).UTC().Format(time.RFC3339) }
+
 func TestRotations(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
@@ -132,14 +135,14 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	s := newCalendar(t)
 	now := time.Now().Unix()
 	const away = "/v1/teams/ops/unavailability"
-	id := decode[struct{ ID int64 }](s.do(bob, post, away, m{"start": now + day, "end": now + 2*day,
+	id := decode[struct{ ID int64 }](s.do(bob, post, away, m{"start": rfc3339(now + day), "end": rfc3339(now + 2*day),
 		"rule": "FREQ=WEEKLY;COUNT=3", "note": "yoga"}).is(201)).ID
 	rows := itemsOf[m](s.do(owner, get, away, nil).is(200))
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{"bob", "yoga"}, []any{rows[0]["user"], rows[0]["note"]})
-	s.do(bob, post, away, m{"start": now + day, "end": now}).problem(400, "")
-	s.do(bob, post, away, m{"start": now, "end": now + day, "rule": "FREQ=SECONDLY"}).problem(400, "")
-	s.do(bob, post, away, m{"start": now, "end": now + day, "user": "ann"}).problem(403, "")
+	s.do(bob, post, away, m{"start": rfc3339(now + day), "end": rfc3339(now)}).problem(400, "")
+	s.do(bob, post, away, m{"start": rfc3339(now), "end": rfc3339(now + day), "rule": "FREQ=SECONDLY"}).problem(400, "")
+	s.do(bob, post, away, m{"start": rfc3339(now), "end": rfc3339(now + day), "user": "ann"}).problem(403, "")
 	s.do(viewer, del, fmt.Sprintf("/v1/unavailability/%d", id), nil).problem(403, "")
 	s.do(bob, del, fmt.Sprintf("/v1/unavailability/%d", id), nil).empty(204)
 	s.do(bob, del, fmt.Sprintf("/v1/unavailability/%d", id), nil).problem(404, "")
@@ -155,25 +158,26 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	s.do(bob, get, days, nil).problem(404, "")
 
 	s.event("ann", "primary", now-3600, now+3600)
-	gaps := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", now, now+
-		day), nil).is(200))
-	require.Equal(t, []m{{"role": "primary", "kind": "nobody", "start": float64(now + 3600),
-		"end": float64(now + day)}}, gaps)
+	gaps := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%s&end=%s",
+		rfc3339(now), rfc3339(now+day)), nil).is(200))
+	require.Equal(t, []m{{"role": "primary", "kind": "nobody", "start": rfc3339(now + 3600), "end": rfc3339(now + day)}},
+		gaps)
 	s.do(owner, put, "/v1/teams/ops/coverage/primary", m{"cover": "never"}).is(200)
 	require.Equal(t, []m{{"role": "primary", "cover": "never", "hours": []any{}}},
 		itemsOf[m](s.do(bob, get, "/v1/teams/ops/coverage", nil).is(200)))
-	require.Empty(t, itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", now, now+day),
-		nil).is(200)))
+	require.Empty(t, itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%s&end=%s", rfc3339(now),
+		rfc3339(now+day)), nil).is(200)))
 	s.do(owner, put, "/v1/teams/ops/coverage/primary", m{"cover": "sometimes"}).problem(400, "cover")
 	unknown := s.do(owner, put, "/v1/teams/ops/coverage/nope", m{"cover": "always"})
 	unknown.problem(404, "")
 	require.Equal(t, `there is no role "nope"`, decode[m](unknown)["detail"])
-	shares := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", now-day, now+day),
-		nil).is(200))
+	shares := itemsOf[m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%s&end=%s",
+		rfc3339(now-day), rfc3339(now+day)), nil).is(200))
 	require.Len(t, shares, 1)
 	require.Equal(t, []any{"ann", float64(2), float64(1)}, []any{shares[0]["user"], shares[0]["hours"],
 		shares[0]["shifts"]})
-	s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", now, now-1), nil).problem(400, "end")
+	s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%s&end=%s", rfc3339(now), rfc3339(now-1)), nil).problem(400, "end")
+	s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d", now), nil).problem(400, "start")
 }
 
 func TestBonusAndReadiness(t *testing.T) {
@@ -221,7 +225,7 @@ func TestImportedCalendars(t *testing.T) {
 		require.Less(t, a.status, 300, a.body)
 		require.Equal(t, before+2, s.number("select count(*) from shifts"), "the same calendar again changes nothing")
 	}
-	s.do(owner, post, "/v1/teams/ops/unavailability", m{"start": at.Unix(), "end": at.Add(time.Hour).Unix()}).is(201)
+	s.do(owner, post, "/v1/teams/ops/unavailability", m{"start": at, "end": at.Add(time.Hour)}).is(201)
 	shorter := strings.Replace(calendar, "DTEND:"+at.Add(2*time.Hour).Format("20060102T150405Z"), "DTEND:"+
 		at.Add(time.Hour).Format("20060102T150405Z"), 1)
 	moved := decode[m](s.do(owner, post, path+"&preview=true", shorter).is(200))

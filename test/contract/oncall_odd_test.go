@@ -345,7 +345,7 @@ func TestRulesOnWhichALibraryPanics(t *testing.T) {
 	start := time.Now().UTC().AddDate(-1, 0, 0).Truncate(time.Hour)
 	for _, rule := range []string{"FREQ=MONTHLY;BYDAY=9MO", "FREQ=MONTHLY;BYDAY=1MO,9MO", "FREQ=YEARLY;BYMONTH=1,12;BYDAY=1MO,-9MO", "FREQ=YEARLY;BYEASTER=1000", "FREQ=YEARLY;BYDAY=400MO"} {
 		a := s.do(bob, post, "/v1/teams/ops/unavailability",
-			m{"start": start.Unix(), "end": start.Unix() + 3600, "rule": rule})
+			m{"start": start, "end": start.Add(time.Hour), "rule": rule})
 		a.problem(400, "rule")
 		calendar := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:" + start.Format("20060102T150405Z") +
 			"\r\nDTEND:" + start.Add(time.Hour).Format("20060102T150405Z") + "\r\nRRULE:" + rule +
@@ -353,7 +353,7 @@ func TestRulesOnWhichALibraryPanics(t *testing.T) {
 		s.do(owner, put, "/v1/teams/ops/holidays", calendar).problem(400, "body")
 		s.do(owner, post, "/v1/teams/ops/imports?role=primary&roster=r", calendar)
 	}
-	s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": start.Unix(), "end": start.Unix() + 3600,
+	s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": start, "end": start.Add(time.Hour),
 		"rule": "FREQ=MONTHLY;BYDAY=5MO,-5FR"}).is(201)
 	weekly := m{"role": "primary", "advanced_mode": 0, "events": []m{{"start": 0, "duration": 7 * day}},
 		"auto_populate_threshold": 400}

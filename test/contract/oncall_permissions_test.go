@@ -22,7 +22,8 @@ var whoAsks = []caller{anonymous, demo, scheduler, viewer, {name: "a stranger", 
 	{name: "the person", session: "pat"}, owner, admin}
 
 // permission has the status that each caller gets on a route. {id} in the path and $id in the body are the number of
-// the object that given makes. $n is a unique number; $day1 and $day2 are one and two days from now. A body that begins
+// the object that given makes. $n is a unique number; $day1 and $day2 are one and two days from now,
+// $date1 and $date2 the same in RFC 3339. A body that begins
 // with ? is a query.
 type permission struct {
 	method, path string // as in the server's OpenAPI document
@@ -166,11 +167,11 @@ var permissions = []permission{
 	{post, "/v1/users/{user}/contacts/{mode}/verify", "401 403 400 403 403 403 400 403 400", `{"code": "00000000"}`,
 		newNumber}, // a wrong code
 	{get, "/v1/teams/{team}/rotations", "401 403 200 200 200 200 200 200 200", "", nil},
-	{post, "/v1/teams/{team}/rotations", "401 403 201 403 403 403 403 201 201", dailyRotation, inRoster},
-	{post, "/v1/teams/{team}/rotations/preview", "401 403 200 403 403 200 200 200 200", dailyRotation, inRoster},
-	{post, "/v1/teams/{team}/schedules/preview", "401 403 200 403 403 200 200 200 200", dailyRotation, inRoster},
+	{post, "/v1/teams/{team}/rotations", "401 403 201 403 403 403 403 201 201", dailyRotation + "}", inRoster},
+	{post, "/v1/teams/{team}/rotations/preview", "401 403 200 403 403 200 200 200 200", dailyDraft, inRoster},
+	{post, "/v1/teams/{team}/schedules/preview", "401 403 200 403 403 200 200 200 200", dailyDraft, inRoster},
 	{get, "/v1/rotations/{id}", "401 403 200 200 200 200 200 200 200", "", aRotation},
-	{put, "/v1/rotations/{id}", "401 403 200 403 403 403 403 200 200", dailyRotation, aRotation},
+	{put, "/v1/rotations/{id}", "401 403 200 403 403 403 403 200 200", dailyRotation + "}", aRotation},
 	{del, "/v1/rotations/{id}", "401 403 200 403 403 403 403 200 200", "", aRotation},
 	{get, "/v1/teams/{team}/gaps", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/v1/teams/{team}/coverage", "401 403 200 200 200 200 200 200 200", "", nil},
@@ -178,7 +179,7 @@ var permissions = []permission{
 	{get, "/v1/teams/{team}/fairness", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/v1/teams/{team}/unavailability", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/teams/{team}/unavailability", "401 403 201 403 403 403 201 201 201",
-		`{"user": "pat", "start": $day1, "end": $day2}`, nil},
+		`{"user": "pat", "start": "$date1", "end": "$date2"}`, nil},
 	{del, "/v1/unavailability/{id}", "401 403 204 403 403 403 204 403 204", "", anAbsence},
 	{get, "/v1/teams/{team}/conflicts", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/v1/teams/{team}/calendar-subscriptions", "401 403 200 200 200 200 200 200 200", "", nil},
@@ -214,9 +215,10 @@ var permissions = []permission{
 
 const (
 	weeklySchedule = `{"role": "shadow", "advanced_mode": 0, "events": [{"start": 32400, "duration": 604800}]}`
-	dailyRotation  = `{"name": "daily", "role": "shadow", "roster": "r", "start": $day1, "end": $day2,
-		"layers": [{"start": "2027-03-01T09:00", "every": 1, "unit": "days", "members": [{"user": "ann"}]}]}`
-	aFeast = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:20370101T000000Z\r\nDTEND:20370102T000000Z\r\nSUMMARY:ann\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+	dailyRotation  = `{"name": "daily", "role": "shadow", "roster": "r",
+		"layers": [{"start": "2027-03-01T09:00", "every": 1, "unit": "days", "members": [{"user": "ann"}]}]`
+	dailyDraft = dailyRotation + `, "start": $day1, "end": $day2}`
+	aFeast     = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:20370101T000000Z\r\nDTEND:20370102T000000Z\r\nSUMMARY:ann\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 )
 
 // made returns a given that inserts one object. statement must return its id; paths and bodies use it under name.
@@ -290,7 +292,7 @@ var (
 		return decode[m](s.do(scheduler, post, "/api/v0/teams/ops/rosters/r/schedules", weeklySchedule).is(201))
 	}
 	aRotation = func(s *server) m {
-		return decode[m](s.do(scheduler, post, "/v1/teams/ops/rotations", filled(s, dailyRotation, nil)).is(201))
+		return decode[m](s.do(scheduler, post, "/v1/teams/ops/rotations", dailyRotation+"}").is(201))
 	}
 	aWish = func(s *server) m {
 		ids := aShift(s)
@@ -325,7 +327,7 @@ const everything = `select md5(string_agg(row, ';' order by row)) from (
 // filled replaces the placeholders of a request: numbers, days and objects.
 func filled(s *server, text string, things m) string {
 	all := changed(m{"n": s.number("select nextval('n')"), "day1": time.Now().Unix() + day, "day2": time.Now().Unix() +
-		2*day}, things)
+		2*day, "date1": rfc3339(time.Now().Unix() + day), "date2": rfc3339(time.Now().Unix() + 2*day)}, things)
 	var pairs []string
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(all))) { // longer names first, because a name may begin with another one
 		value := all[name]

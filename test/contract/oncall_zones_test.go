@@ -88,10 +88,10 @@ func TestUnavailabilityOfWholeDays(t *testing.T) {
 			s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": zone}).empty(200)
 			day := changeOf(t, zone, forward)
 			next := day.AddDate(0, 0, 7)
-			s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": day.Unix(), "end": day.AddDate(0, 0, 1).Unix(),
+			s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": day, "end": day.AddDate(0, 0, 1),
 				"rule": "FREQ=WEEKLY"}).is(201)
 			told := itemsOf[m](s.do(bob, get, "/v1/teams/ops/unavailability", nil).is(200))
-			require.Equal(t, []any{float64(day.Unix()), float64(day.AddDate(0, 0, 1).Unix())},
+			require.Equal(t, []any{rfc3339(day.Unix()), rfc3339(day.AddDate(0, 0, 1).Unix())},
 				[]any{told[0]["start"], told[0]["end"]})
 			layer := m{"start": day.AddDate(0, 0, -1).Format("2006-01-02") + "T12:00", "every": 4, "unit": "weeks",
 				"members": []m{{"user": "bob"}}}
@@ -125,7 +125,7 @@ func TestFairnessAcrossASkippedDay(t *testing.T) {
 	require.Equal(t, 24*time.Hour, end.Sub(start), "noon of Thursday to noon of Saturday")
 	s.exec(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at) select t.id, r.id, u.id, $1, $2 from teams t, oncall_roles r, users u
 		where t.name = 'ops' and r.name = 'primary' and u.name = 'ann'`, start, end)
-	path := fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", start.Unix()-day, end.Unix()+day)
+	path := fmt.Sprintf("/v1/teams/ops/fairness?start=%s&end=%s", rfc3339(start.Unix()-day), rfc3339(end.Unix()+day))
 	// Nights: Thursday 22-24 and Saturday 0-6. Weekend, and holiday if it is one: Saturday 0-12.
 	load := listed(`{"user": "ann", "full_name": null, "shifts": 1, "hours": 24, "nights": 8, "weekends": 12, "holidays": %d}`)
 	feast("20111230")

@@ -48,7 +48,7 @@ func TestRotationsAcrossClockChanges(t *testing.T) {
 		strings.ReplaceAll(date(2), "-", "") + "\r\nSUMMARY:Feast\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 	s.do(owner, put, "/v1/teams/ops/holidays", feast).empty(204)
 	away := spring.AddDate(0, 0, 3)
-	s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": away.Unix(), "end": away.AddDate(0, 0, 1).Unix(),
+	s.do(bob, post, "/v1/teams/ops/unavailability", m{"start": away, "end": away.AddDate(0, 0, 1),
 		"rule": "FREQ=WEEKLY"}).is(201)
 	viewers := m{"start": day(spring, -6, "00:00"), "every": 1, "unit": "weeks", "members": []m{{"user": "viewer"}}}
 	for _, c := range []struct {
@@ -149,25 +149,25 @@ func TestRotationRefusals(t *testing.T) {
 		field  string
 		says   string
 	}{
-		{"x", "layers", "layers must be a list of layers"},
+		{"x", "layers", "layers must be a list"},
 		{[]any{}, "layers", "a rotation needs at least one layer"},
-		{[]any{1}, "layers[0]", "a layer must be an object with start, every, unit and members"},
-		{[]any{layer, m{}}, "layers[1].start", "start must be a time on the team's clock like 2026-11-23T09:00"},
-		{[]any{changed(layer, m{"every": 1.5})}, "layers[0].every", "every must be a whole number"},
-		{[]any{changed(layer, m{"every": "1"})}, "layers[0].every", "every must be a whole number"},
+		{[]any{1}, "layers[0]", "layers[0] must be an object"},
+		{[]any{layer, m{"every": 1, "unit": "days", "members": []m{}}}, "layers[1].start", "layers[1].start is missing"},
+		{[]any{changed(layer, m{"every": 1.5})}, "layers[0].every", "layers[0].every must be a whole number"},
+		{[]any{changed(layer, m{"every": "1"})}, "layers[0].every", "layers[0].every must be a whole number"},
 		{[]any{changed(layer, m{"every": 0})}, "layers[0].every", "a turn lasts from 1 to 1000 days"},
-		{[]any{changed(layer, m{"unit": 5})}, "layers[0].unit", "unit must be a string"},
-		{[]any{changed(layer, m{"members": "ann"})}, "layers[0].members", "members must be a list"},
+		{[]any{changed(layer, m{"unit": 5})}, "layers[0].unit", "layers[0].unit must be a string"},
+		{[]any{changed(layer, m{"members": "ann"})}, "layers[0].members", "layers[0].members must be a list"},
 		{[]any{changed(layer, m{"members": []string{"ann"}})}, "layers[0].members[0]",
-			"members[0] must be an object with user"},
+			"layers[0].members[0] must be an object"},
 		{[]any{changed(layer, m{"members": []any{m{"user": "ann"}, m{"user": 5}}})}, "layers[0].members[1].user",
-			"members[1].user must be a string"},
+			"layers[0].members[1].user must be a string"},
 		{[]any{changed(layer, m{"hand_offs": []any{"09:00", 17}})}, "layers[0].hand_offs[1]",
-			"hand_offs[1] must be a string"},
+			"layers[0].hand_offs[1] must be a string"},
 		{[]any{changed(layer, m{"restrict": []any{1}})}, "layers[0].restrict[0]",
-			"restrict[0] must be an object with days, from and to"},
+			"layers[0].restrict[0] must be an object"},
 		{[]any{changed(layer, m{"restrict": []any{m{"days": []any{"mon", 2}}}})}, "layers[0].restrict[0].days[1]",
-			"restrict[0].days[1] must be a string"},
+			"layers[0].restrict[0].days[1] must be a string"},
 		{[]any{changed(layer, m{"members": []m{{"user": "zoe"}}})}, "layers[0].members", `there is no user "zoe"`},
 		{[]any{changed(layer, m{"start": "2027-02-30T09:00"})}, "layers[0].start",
 			"start must be a time on the team's clock like 2026-11-23T09:00"},
@@ -209,8 +209,8 @@ func TestFairnessAcrossClockChanges(t *testing.T) {
 	s.event("bob", "vacation", noon(spring, -1), noon(spring, 1))
 	look := func(start, end int64, more string) string {
 		t.Helper()
-		return s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d%s", start, end, more),
-			nil).is(200).body
+		return s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%s&end=%s%s", rfc3339(start),
+			rfc3339(end), more), nil).is(200).body
 	}
 	row := func(user string, hours, nights, weekends, holidays int) string {
 		return fmt.Sprintf(`{"user": %q, "full_name": null, "shifts": 1, "hours": %d, "nights": %d, "weekends": %d, "holidays": %d}`, user, hours, nights, weekends, holidays)

@@ -145,8 +145,9 @@ func TestSubscribedUnavailability(t *testing.T) {
 	require.EqualValues(t, id, rows[0]["subscription"])
 	require.Equal(t, []any{"holidays of bob", "bob", "Europe/Berlin"},
 		[]any{rows[0]["note"], rows[0]["set_by"], rows[0]["timezone"]})
-	require.Zero(t, time.Unix(int64(rows[0]["start"].(float64)),
-		0).In(changeOf(t, "Europe/Berlin", true).Location()).Hour(),
+	begins, err := time.Parse(time.RFC3339, rows[0]["start"].(string))
+	require.NoError(t, err)
+	require.Zero(t, begins.In(changeOf(t, "Europe/Berlin", true).Location()).Hour(),
 		"a whole day begins at midnight in the person's zone")
 	require.Len(t, itemsOf[m](s.do(bob, get, "/v1/teams/ops/conflicts", nil).is(200)), 1)
 	s.do(bob, del, fmt.Sprintf("/v1/unavailability/%d", int64(rows[0]["id"].(float64))), nil).problem(409, "")

@@ -99,7 +99,7 @@ func TestConflictsAreShownBeforeAnythingIsStored(t *testing.T) {
 	s.roster()
 	now := time.Now().Unix()
 	id := s.event("bob", "primary", now+day, now+2*day)
-	away := m{"user": "bob", "start": now + day + 3600, "end": now + day + 7200}
+	away := m{"user": "bob", "start": rfc3339(now + day + 3600), "end": rfc3339(now + day + 7200)}
 	of := func(a answer) (roles []any) {
 		for _, c := range decode[m](a)["conflicts"].([]any) {
 			roles = append(roles, c.(m)["role"])

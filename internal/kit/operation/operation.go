@@ -38,6 +38,7 @@ type Actor struct {
 	// LoggedIn: the person has a session or a token. It is false if an application acts for the person.
 	LoggedIn bool
 	Token    int64 // the number of the personal token or service token of the request; 0 = it has none
+	OnCall   bool  // an application that may change the calendars and settings of all teams and people
 	// ForAnybody: the caller may act in the name of any person.
 	ForAnybody bool
 	// AnyVersion: the caller may change any plan and template, as in Iris (compatibility.change_any_plan).
@@ -102,6 +103,12 @@ const (
 	HiddenOfTeam Rule = "people with a session or a token who are administrators, or administrators of the team that has it"
 	// WithToken is for requests about their own token.
 	WithToken Rule = "callers with a personal token or a service token"
+	// OfTeam is for what the administrators of a team change.
+	OfTeam Rule = "administrators of the team, administrators, and applications that may use the on-call API"
+	// OfPerson is for what belongs to a person in calendars.
+	OfPerson Rule = "the person, administrators, and applications that may use the on-call API"
+	// OfPersonInTeam is for what belongs to a person, or to a team.
+	OfPersonInTeam Rule = "the person, administrators of the team to which it belongs, administrators, and applications that may use the on-call API"
 	// Confined is for what an application sees of its own only.
 	Confined Rule = "an application with its key reaches only its own"
 )

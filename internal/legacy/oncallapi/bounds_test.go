@@ -65,7 +65,7 @@ func TestUnavailabilitiesPerPersonAreLimited(t *testing.T) {
 	f := newFixture(t)
 	f.exec(`insert into unavailabilities (user_id, starts_at, ends_at) select id, now(), now() + interval '1 hour' from users, generate_series(1, 199)
 		where name = 'bob'`)
-	body := fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(1), f.hour(2))
+	body := fmt.Sprintf(`{"start":%q,"end":%q}`, f.at(1), f.at(2))
 	f.ok(bob, "POST", "/v1/teams/ops/unavailability", body)
 	rec := f.do(bob, "POST", "/v1/teams/ops/unavailability", body)
 	require.Equal(t, 400, rec.Code)
@@ -92,12 +92,12 @@ func TestErrorsNameTheWrongPartOfALayer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for field, want := range map[string]string{
-		`"members":["bob"]`:                                          "members[0] must be an object with user",
-		`"members":[{"user":"bob"},{"user":5}]`:                      "members[1].user must be a string",
-		`"members":{}`:                                               "members must be a list",
-		`"members":[{"user":"bob"}],"hand_offs":["09:00",17]`:        "hand_offs[1] must be a string",
-		`"members":[{"user":"bob"}],"restrict":["mon"]`:              "restrict[0] must be an object with days, from and to",
-		`"members":[{"user":"bob"}],"restrict":[{"days":["mon",2]}]`: "restrict[0].days[1] must be a string",
+		`"members":["bob"]`:                                          "layers[0].members[0] must be an object",
+		`"members":[{"user":"bob"},{"user":5}]`:                      "layers[0].members[1].user must be a string",
+		`"members":{}`:                                               "layers[0].members must be a list",
+		`"members":[{"user":"bob"}],"hand_offs":["09:00",17]`:        "layers[0].hand_offs[1] must be a string",
+		`"members":[{"user":"bob"}],"restrict":["mon"]`:              "layers[0].restrict[0] must be an object",
+		`"members":[{"user":"bob"}],"restrict":[{"days":["mon",2]}]`: "layers[0].restrict[0].days[1] must be a string",
 	} {
 		rec := f.do(ann, "POST", "/v1/teams/ops/rotations",
 			`{"role":"primary","roster":"ops-roster","layers":[{"start":"2026-11-23T09:00","every":1,"unit":"weeks",`+

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,15 +25,18 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/pages"
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
+	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -85,6 +89,7 @@ type deps struct {
 	People        oncallapi.PeopleDeps
 	Events        oncallapi.EventsDeps
 	Escalate      oncallapi.EscalateDeps
+	Planning      planning.Deps
 	Calendar      pages.Deps
 }
 
@@ -142,17 +147,25 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			defer f.mu.Unlock()
 			f.woken.Union(s)
 		}},
-		Calendar: pages.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent,
-			Holidays: absent, Swaps: absent,
-			Coverage: pgoncall.NewCoverage(f.db), Imports: shifts, Contacts: pgusers.NewContacts(f.db, keys,
-				lookups), Sealer: keys,
-			Subscriptions: subscriptions, Subscribed: subscriptions},
+		Planning: planning.Deps{Members: teams, Changes: schedules, Calendars: live, Coverage: pgoncall.NewCoverage(f.db),
+			Shifts: shifts, Holidays: absent, Absences: absent, Imports: shifts, Subscriptions: subscriptions,
+			Subscribed: subscriptions},
+		Calendar: pages.Deps{Members: teams, Rotations: schedules, Unavailability: absent, Swaps: absent,
+			Imports: shifts, Contacts: pgusers.NewContacts(f.db, keys,
+				lookups), Sealer: keys},
 	}
 	for _, c := range change {
 		c(&f.deps)
 	}
 	d := f.deps
 	d.Authenticator.Openings, d.Calendar.Requests = d.Requests.Openings, d.Requests
+	p := d.Planning
+	p.Finder, p.Teams, p.People, p.Schedules = d.Requests, d.Requests.Teams, d.Requests.People, d.Requests.Schedules
+	d.Calendar.Planning = planning.New(p)
+	planned := mount.New(func(ctx context.Context) operation.Actor {
+		return wire.Actor(ctx).CalendarCaller(d.Requests.Openings)
+	}).Open()
+	pages.Mount(planned, d.Calendar.Planning)
 	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams,
 		People: d.People,
 		Events: d.Events, Escalate: d.Escalate, Errors: problems})
@@ -163,7 +176,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	own.Routes(r)
 	routing.Mount{Errors: problems, Identify: d.Authenticator.Identified, Admit: d.Calendar.Admit,
 		Translate: pages.Plain, Options: true}.
-		Routes(r, pages.Routes(d.Calendar))
+		Routes(r, slices.Concat(pages.Routes(d.Calendar), planned.Routes()))
 	f.handler = r
 	return f
 }
@@ -264,6 +277,12 @@ func (f *fixture) event(user, role string, in, hours int) (id int64) {
 func (f *fixture) hour(in int) int64 {
 	return time.Now().Truncate(time.Hour).Add(time.Duration(in) * time.Hour).Unix()
 }
+
+// between selects a time of a calendar of /v1, in hours from now.
+func (f *fixture) between(from, until int) string { return "start=" + f.at(from) + "&end=" + f.at(until) }
+
+// at is hour as /v1 has it.
+func (f *fixture) at(in int) string { return time.Unix(f.hour(in), 0).UTC().Format(time.RFC3339) }
 
 // handOff is the second of the week of the tests' hand-offs: about three days from now, so that no test asks about a
 // time with a hand-off.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 )
 
 func TestNoticeSettings(t *testing.T) {
@@ -227,7 +228,7 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const absent = "/v1/teams/ops/unavailability"
-	body := fmt.Sprintf(`{"start":%d,"end":%d,"rule":"FREQ=WEEKLY;BYDAY=TU","note":"choir"`, f.hour(1), f.hour(3))
+	body := fmt.Sprintf(`{"start":%q,"end":%q,"rule":"FREQ=WEEKLY;BYDAY=TU","note":"choir"`, f.at(1), f.at(3))
 	require.Equal(t, 400, f.do(bob, "POST", absent, body+`,"timezone":"Mars/Olympus"}`).Code)
 	require.Equal(t, 400, f.do(bob, "POST", absent, strings.Replace(body, "WEEKLY", "NEVERLY", 1)+`}`).Code)
 	require.Equal(t, 403, f.do(bob, "POST", absent, body+`,"user":"cat"}`).Code)
@@ -262,13 +263,11 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 
 	f.event("bob", "primary", 2, 2)
 	f.event("ann", "primary", 6, 1)
-	gaps := itemsOf[wireEvent](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", f.hour(1),
-		f.hour(8)), "")
+	gaps := itemsOf[planning.Gap](f, bob, "GET", "/v1/teams/ops/gaps?role=primary&"+f.between(1, 8), "")
 	require.Len(t, gaps, 3)
-	require.Equal(t, []int64{f.hour(4), f.hour(6)}, []int64{gaps[1].Start, gaps[1].End})
-	require.Equal(t, 400, f.do(bob, "GET", "/v1/teams/ops/gaps?start=5&end=4", "").Code)
-	shares := itemsOf[map[string]any](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d&role=",
-		f.hour(1), f.hour(8)), "")
+	require.Equal(t, []int64{f.hour(4), f.hour(6)}, []int64{gaps[1].Start.Unix(), gaps[1].End.Unix()})
+	require.Equal(t, 400, f.do(bob, "GET", "/v1/teams/ops/gaps?"+f.between(5, 4), "").Code)
+	shares := itemsOf[map[string]any](f, bob, "GET", "/v1/teams/ops/fairness?"+f.between(1, 8)+"&role=", "")
 	require.Len(t, shares, 2)
 	require.Equal(t, "ann 1", fmt.Sprint(shares[0]["user"], " ", shares[0]["hours"]))
 	require.Equal(t, "bob 2", fmt.Sprint(shares[1]["user"], " ", shares[1]["hours"]))
@@ -280,7 +279,7 @@ func TestUnavailabilityOfATeamCountsInThatTeam(t *testing.T) {
 	f := newFixture(t)
 	f.ok(eve, "POST", "/api/v0/teams", `{"name":"trap","scheduling_timezone":"UTC"}`)
 	f.ok(eve, "POST", "/api/v0/teams/trap/users", `{"name":"bob"}`)
-	body := fmt.Sprintf(`{"user":"bob","start":%d,"end":%d}`, f.hour(1), f.hour(3))
+	body := fmt.Sprintf(`{"user":"bob","start":%q,"end":%q}`, f.at(1), f.at(3))
 	trap := decode[struct{ ID int64 }](f, eve, "POST", "/v1/teams/trap/unavailability", body).ID
 	ops := decode[struct{ ID int64 }](f, ann, "POST", "/v1/teams/ops/unavailability", body).ID
 	own := decode[struct{ ID int64 }](f, bob, "POST", "/v1/teams/ops/unavailability", body).ID
@@ -319,7 +318,7 @@ func TestUnavailabilityOverAShiftIsFlagged(t *testing.T) {
 		}
 	}
 	made := decode[answer](f, bob, "POST", "/v1/teams/ops/unavailability",
-		fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(3), f.hour(4)))
+		fmt.Sprintf(`{"start":%q,"end":%q}`, f.at(3), f.at(4)))
 	require.Len(t, made.Conflicts, 1)
 	require.Equal(t, shift, made.Conflicts[0].EventID)
 	at := "/v1/teams/ops/conflicts"
@@ -366,15 +365,11 @@ func TestCoverageRulesDecideGaps(t *testing.T) {
 	id := decode[struct{ ID int64 }](f, ann, "POST", "/v1/teams/ops/rotations", rotation).ID
 	f.want(200, "", ann, "POST", fmt.Sprintf("/api/v0/schedules/%d/populate", id),
 		fmt.Sprintf(`{"start":%d}`, f.hour(0)))
-	type gap struct {
-		Role, Kind string
-		Start, End int64
-	}
 	gaps := func() map[string]int {
 		out := map[string]int{}
-		for _, g := range itemsOf[gap](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", f.hour(1), f.hour(20*24)), "") {
-			out[g.Role+" "+g.Kind]++
-			require.LessOrEqual(t, g.End-g.Start, int64(20*24*3600))
+		for _, g := range itemsOf[planning.Gap](f, bob, "GET", "/v1/teams/ops/gaps?"+f.between(1, 20*24), "") {
+			out[g.Role+" "+string(g.Kind)]++
+			require.LessOrEqual(t, g.End.Sub(g.Start), 20*24*time.Hour)
 		}
 		return out
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
@@ -152,100 +153,14 @@ func (a drafts) planObject(ctx context.Context, plan scheduling.Result, from, un
 		"kept": requests.EventObjects(kept, requests.EventFields), "unfilled": unfilled}, nil
 }
 
-// readLayers reads the layers of a rotation. Faults name the field as layers[0].start and so on.
-func (a drafts) readLayers(ctx context.Context, b jsonbody.Object) (*scheduling.Rotation, error) {
-	if !b.Given("layers") {
-		return nil, fault.Invalidf("layers", "layers is required: a list of at least one layer")
-	}
-	var items []json.RawMessage
-	if json.Unmarshal(b.Members["layers"], &items) != nil {
-		return nil, fault.Invalidf("layers", "layers must be a list of layers")
-	}
-	out, given, named := &scheduling.Rotation{}, make([]layerObject, len(items)), 0
-	for i, item := range items {
-		if err := json.Unmarshal(item, &given[i]); err != nil {
-			return nil, wrongLayer(err, i)
-		}
-		if named += len(given[i].Members); named > requests.MaxNames {
-			return nil, fault.Invalidf("layers", "a rotation names at most %d members", requests.MaxNames)
-		}
-	}
-	for i, g := range given {
-		l, err := a.readLayer(ctx, g)
-		if err != nil {
-			return nil, within(err, i)
-		}
-		out.Layers = append(out.Layers, l)
-	}
-	return out, nil
-}
-
-// readLayer reads one layer and finds its people.
-func (a drafts) readLayer(ctx context.Context, g layerObject) (scheduling.Layer, error) {
-	l := scheduling.Layer{Name: g.Name, Every: g.Every, Unit: scheduling.Unit(g.Unit),
-		Holidays: scheduling.HolidayRule(g.Holidays)}
-	var err error
-	if l.Start, err = readClock("start", g.Start); err != nil {
-		return l, err
-	}
-	if g.End != nil && *g.End != "" {
-		end, err := readClock("end", *g.End)
-		if err != nil {
-			return l, err
-		}
-		l.End = &end
-	}
-	for _, h := range g.HandOffs {
-		d, err := readTimeOfDay("hand_offs", h)
-		if err != nil {
-			return l, err
-		}
-		l.HandOffs = append(l.HandOffs, d)
-	}
-	for _, win := range g.Restrict {
-		o, err := readWindow("restrict", win)
-		if err != nil {
-			return l, err
-		}
-		l.Restrict = append(l.Restrict, o)
-	}
-	for _, m := range g.Members {
-		id, err := a.UserID(ctx, m.User)
-		if err != nil {
-			return l, err
-		}
-		if id == 0 {
-			return l, fault.Invalidf("members", "there is no user %q", m.User)
-		}
-		turn := scheduling.LayerMember{User: id}
-		if turn.Joins, err = readDate("joins", m.Joins); err != nil {
-			return l, err
-		}
-		if turn.Leaves, err = readDate("leaves", m.Leaves); err != nil {
-			return l, err
-		}
-		l.Members = append(l.Members, turn)
-	}
-	return l, nil
-}
-
 // rotationDraft reads and checks a rotation of a team.
 func (a drafts) rotationDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, error) {
-	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.ByRotation, Advanced: true,
-		Threshold: scheduling.DefaultThreshold}
-	var err error
-	if d.Name, err = b.Text("name"); err != nil {
-		return d, "", err
+	var settings planning.RotationSettings
+	if err := json.Unmarshal(b.Raw, &settings); err != nil {
+		return scheduling.ScheduleDraft{}, "", fault.Invalidf("layers",
+			"layers must be a list of objects with start, every, unit and members")
 	}
-	role, err := a.draftPlace(ctx, t, b, &d)
-	if err != nil {
-		return d, "", err
-	}
-	if d.Rotation, err = a.readLayers(ctx, b); err != nil {
-		return d, "", err
-	}
-	whole := scheduling.Schedule{Algorithm: d.Algorithm, Rotation: d.Rotation, Threshold: d.Threshold}
-	return d, role.Name, whole.Check()
+	return a.Planning.Draft(ctx, t, settings)
 }
 
 // draftPlace reads the role and roster of a draft, and for how many days ahead it is populated.

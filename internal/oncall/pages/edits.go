@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
@@ -150,7 +151,7 @@ func (a edits) changesObject(ctx context.Context, c oncall.Changes) (map[string]
 }
 
 // conflictsWith returns those of the shifts whose person is unavailable during the shift.
-func (a edits) conflictsWith(ctx context.Context, shifts []oncall.ShiftRow) ([]conflict, error) {
+func (a edits) conflictsWith(ctx context.Context, shifts []oncall.ShiftRow) ([]planning.Conflict, error) {
 	var people []users.ID
 	var from, to time.Time
 	for i, s := range shifts {
@@ -163,10 +164,10 @@ func (a edits) conflictsWith(ctx context.Context, shifts []oncall.ShiftRow) ([]c
 		}
 	}
 	if len(people) == 0 || to.Sub(from) > MaxWindow {
-		return []conflict{}, nil
+		return []planning.Conflict{}, nil
 	}
 	absences, err := a.Unavailability.Absences(ctx, people)
-	return overlaps(absences, shifts, from, to), err
+	return planning.Conflicts(absences, shifts, oncall.Span{Start: from, End: to}), err
 }
 
 // taking reads an edit that puts a person on call for a role from now on.

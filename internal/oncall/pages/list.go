@@ -83,7 +83,7 @@ func (h Handlers) ownList(rw http.ResponseWriter, r *http.Request) {
 // shifts reads the shifts that the query selects, marks those with a conflict in the teams, and shows the list.
 func (h Handlers) shifts(rw http.ResponseWriter, r *http.Request, v shiftsView, query url.Values, teams ...string) {
 	api, now := h.Pages.API(r), time.Now()
-	window := url.Values{"start": {unix(now)}, "end": {unix(now.Add(listed))}}
+	window := url.Values{"start": {now.UTC().Format(time.RFC3339)}, "end": {now.Add(listed).UTC().Format(time.RFC3339)}}
 	query.Set("end__gt", unix(now))
 	query.Set("start__lt", unix(now.Add(listed)))
 	var all []shift

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/web/params"
 )
 
 // MaxWindow is the longest window of a calendar that one request may read.
-const MaxWindow = 3 * 366 * 24 * time.Hour
+const MaxWindow = planning.MaxWindow
 
 // Flag reads a boolean of the query; false if the query does not have it.
 func Flag(r *http.Request, name string) (bool, error) { return params.Flag(r.URL.Query(), name, false) }

@@ -26,6 +26,7 @@ import (
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	accept "github.com/iris-oncall/iris/internal/notifications"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	oncallrequests "github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
@@ -65,6 +66,7 @@ type apiShared struct {
 	plans         *catalog.Plans
 	templates     *catalog.Templates
 	typed         *mount.API // the operations below /v1
+	planned       *mount.API // those on calendars
 	keys          *replay.Keys[*postgres.Unit]
 }
 
@@ -120,6 +122,9 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,
 			Owners:    s.Owners,
 			Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
+	finder, _ := s.calendarEdge()
+	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
+	pagesoncall.Mount(s.planned, planning.New(s.planning(finder)))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -191,6 +196,13 @@ func (s *apiShared) calendarEdge() (oncallrequests.Requests, *oncallrequests.Aut
 		}
 }
 
+// planning are the parts of the operations on calendars.
+func (s *apiShared) planning(finder oncallrequests.Requests) planning.Deps {
+	return planning.Deps{Finder: finder, Teams: s.Teams, People: s.People, Members: s.Teams, Schedules: s.Schedules,
+		Changes: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Shifts: s.Shifts, Holidays: s.Absences, Absences: s.Absences,
+		Imports: s.Shifts, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars}
+}
+
 // oncallAPI creates the calendar API below /api/v0.
 func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 	requests, authenticator := s.calendarEdge()
@@ -224,7 +236,7 @@ func (s *apiShared) v1Parts() V1Deps {
 	return V1Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
-		Once: s.keys.Once, Typed: s.typed,
+		Once: s.keys.Once, Typed: s.typed, Planned: s.planned,
 		Incidents: pagesincidents.APIDeps{Incidents: reached, People: s.Users, Wake: s.notifier.Wake,
 			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
 		Messages: pagesmessages.Deps{Messages: reach.Messages{Rule: rule, Store: s.Messages,
@@ -242,9 +254,9 @@ func (s *apiShared) v1Parts() V1Deps {
 			Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB,
 				s.Applications), Region: s.Region},
 		Calendar: pagesoncall.Deps{
-			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
-			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,
-			Contacts: s.Contacts, Sealer: s.Keys, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars, Region: s.Region,
+			Requests: requests, Planning: planning.New(s.planning(requests)), Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
+			Swaps: s.Absences, Imports: s.Shifts,
+			Contacts: s.Contacts, Sealer: s.Keys, Region: s.Region,
 		},
 	}
 }

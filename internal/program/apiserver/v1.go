@@ -30,6 +30,8 @@ type V1Deps struct {
 	People        pages.Deps
 	// Typed has the routes of operations.
 	Typed *mount.API
+	// Planned has the routes of operations on calendars.
+	Planned *mount.API
 	// Integrations are the routes of packages opening, integrations, heartbeats, tokens and identities.
 	Integrations []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
@@ -60,7 +62,7 @@ func (a *V1) Routes(r chi.Router) {
 	ofCalendar := routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified,
 		Admit: a.Calendar.Admit, Translate: pagesoncall.Plain,
 		Observe: a.Observe, Options: true}
-	ofCalendar.Routes(r, pagesoncall.Routes(a.Calendar))
+	ofCalendar.Routes(r, slices.Concat(pagesoncall.Routes(a.Calendar), a.Planned.Routes()))
 	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Once,
 		Observe: a.Observe, Options: true}
 	others.Routes(r, a.table())

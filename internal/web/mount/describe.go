@@ -27,6 +27,9 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 		op := openapi.Operation{Name: doc.Name, Method: strings.ToLower(doc.Method), Path: doc.Path,
 			Summary: doc.Summary, Note: doc.Note,
 			Access: accesses[doc.Needs], Rule: string(doc.Rule), Errors: doc.Errors, Answer: map[int]string{doc.Status: "empty"}}
+		if a.opened(doc) {
+			op.Access = "open"
+		}
 		for _, action := range doc.Audit {
 			op.Audit = append(op.Audit, string(action))
 		}
@@ -41,6 +44,9 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 		}
 		if known.RequestBody != nil {
 			op.Body = name(known.RequestBody.Content)
+			if known.RequestBody.Content["text/calendar"] != nil {
+				op.Body = "calendar"
+			}
 		}
 		if r := known.Responses[fmt.Sprint(doc.Status)]; r != nil && len(r.Content) > 0 {
 			op.Answer[doc.Status] = name(r.Content)

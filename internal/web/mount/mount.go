@@ -29,6 +29,7 @@ type API struct {
 	huma   huma.API
 	routes []routing.Route
 	docs   []operation.Doc
+	open   bool
 }
 
 // New returns an API without routes. who returns the caller of a request.
@@ -39,6 +40,12 @@ func New(who func(context.Context) operation.Actor) *API {
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	a := &API{who: who}
 	a.huma = huma.NewAPI(c, a)
+	return a
+}
+
+// Open returns the API with reads that everybody may use if anonymous reads are on: those that are for all callers.
+func (a *API) Open() *API {
+	a.open = true
 	return a
 }
 
@@ -140,7 +147,7 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		several[p.Name] = p.In == "query" && p.Schema.Type == huma.TypeArray
 		numbers[p.Name] = p.In == "path" && p.Schema.Type == huma.TypeInteger
 	}
-	a.routes = append(a.routes, routing.Route{Method: op.Method, Path: op.Path, Access: access(doc), Handle: func(w http.ResponseWriter, r *http.Request) error {
+	a.routes = append(a.routes, routing.Route{Method: op.Method, Path: op.Path, Access: a.access(doc), Handle: func(w http.ResponseWriter, r *http.Request) error {
 		if doc.Secret {
 			w.Header().Set("Cache-Control", "no-store")
 			if stored(doc) && r.Header.Get("Idempotency-Key") != "" {
@@ -162,13 +169,13 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		}
 		if op.RequestBody != nil {
 			raw, _, err := wire.Body(w, r, wire.MaxBody)
-			if err == nil {
-				err = wire.CheckJSON(raw)
+			if err == nil && op.RequestBody.Content["application/json"] != nil {
+				err, raw = wire.CheckJSON(raw), wire.WithoutNUL(raw)
 			}
 			if err != nil {
 				return err
 			}
-			r.Body = io.NopCloser(bytes.NewReader(wire.WithoutNUL(raw)))
+			r.Body = io.NopCloser(bytes.NewReader(raw))
 		} else if op.Method == http.MethodPost {
 			if _, err := jsonbody.ReadOptional(w, r); err != nil {
 				return err
@@ -185,18 +192,25 @@ func stored(d operation.Doc) bool {
 	return d.Method == http.MethodPost && d.Needs > operation.Nobody
 }
 
+func (a *API) opened(doc operation.Doc) bool {
+	return a.open && doc.Needs == operation.Reader && doc.Rule == operation.Anybody
+}
+
 // ServeHTTP implements huma.Adapter. The routes are served by a routing.Mount.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
 
-func access(d operation.Doc) routing.Access {
-	switch d.Needs {
+func (a *API) access(doc operation.Doc) routing.Access {
+	switch doc.Needs {
 	case operation.Nobody:
 		return routing.Public
 	case operation.Reader:
+		if a.opened(doc) {
+			return routing.Read
+		}
 		return routing.Someone
 	case operation.Member, operation.Admin:
 	}
-	if d.Method == http.MethodGet {
+	if doc.Method == http.MethodGet {
 		return routing.Someone // the operation refuses callers with a lower role
 	}
 	return routing.Write

@@ -1,11 +1,21 @@
 package openapi
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // Typed describes operations whose inputs and outputs are types of Go.
 type Typed struct {
 	Operations []Operation
 	Schemas    map[string]map[string]any // JSON Schema by name
+}
+
+// And returns the description of the operations of both.
+func (t Typed) And(more Typed) Typed {
+	out := Typed{append(t.Operations, more.Operations...), maps.Clone(t.Schemas)}
+	maps.Copy(out.Schemas, more.Schemas)
+	return out
 }
 
 // Operation describes an operation. Its tag is resources.

@@ -124,6 +124,13 @@ function client(base) {
 export const v0 = client("/api/v0");
 export const v1 = client("/v1");
 
+// iso returns an instant in Unix seconds as /v1 has it. seconds is its inverse.
+export const iso = (at) => new Date(at * 1000).toISOString();
+export const seconds = (text) => Date.parse(text) / 1000;
+
+// timed returns an object of /v1 with its start and end in Unix seconds.
+export const timed = (o) => ({ ...o, start: seconds(o.start), end: seconds(o.end) });
+
 // orNone returns none if the answer of the promise is "not found".
 export async function orNone(promise, none) {
   try {

@@ -1,7 +1,7 @@
 // Shows the effect of a change before it is saved. The server computes it with the rules of the change itself.
 import { announce, fill, h, isolated, problem, working } from "./dom.js";
 import { dialog } from "./dialog.js";
-import { v1 } from "./api.js";
+import { timed, v1 } from "./api.js";
 import { roleBadge } from "./roles.js";
 import { offerUndo } from "./undo.js";
 import { length, span } from "./zone.js";
@@ -129,7 +129,7 @@ export function showChanges(changes, zone) {
 // warnConflicts says which shifts are during an unavailability of their person.
 export function warnConflicts(conflicts, zone) {
   if (!conflicts.length) return null;
-  const some = conflicts.slice(0, 3).map((c) => h("li", {}, h("bdi", {}, c.full_name || c.user), `, ${c.role}, ${span(c.start, c.end, zone)}`));
+  const some = conflicts.slice(0, 3).map(timed).map((c) => h("li", {}, h("bdi", {}, c.full_name || c.user), `, ${c.role}, ${span(c.start, c.end, zone)}`));
   return h(
     "div",
     { class: "flash conflicts", role: "status" },

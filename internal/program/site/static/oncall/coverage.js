@@ -1,6 +1,6 @@
 // Gaps in the calendar of a team, and how many hours each person is on call.
 import { field, fill, flash, h, options, page as read, ready, table, working } from "./dom.js";
-import { path, query, v0, v1 } from "./api.js";
+import { iso, path, query, timed, v0, v1 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { loadTeam } from "./rights.js";
 import { onUndo } from "./undo.js";
@@ -79,7 +79,7 @@ const now = () => Math.floor(Date.now() / 1000);
 
 async function loadGaps() {
   try {
-    const found = await v1.list(path`/teams/${team.name}/gaps` + query({ start: now(), end: now() + Number(ahead.value) * day }));
+    const found = (await v1.list(path`/teams/${team.name}/gaps` + query({ start: iso(now()), end: iso(now() + Number(ahead.value) * day) }))).map(timed);
     fill(
       gaps,
       found.length > 0 && gapChart(found, now(), now() + Number(ahead.value) * day),
@@ -103,7 +103,7 @@ async function loadGaps() {
 // loadConflicts shows shifts of people who are unavailable during them.
 async function loadConflicts() {
   try {
-    const found = await v1.list(path`/teams/${team.name}/conflicts` + query({ start: now(), end: now() + Number(ahead.value) * day }));
+    const found = (await v1.list(path`/teams/${team.name}/conflicts` + query({ start: iso(now()), end: iso(now() + Number(ahead.value) * day) }))).map(timed);
     fill(
       conflicts,
       table(
@@ -193,7 +193,7 @@ async function editCover(w, others) {
 async function loadShares() {
   try {
     const found = await v1.list(
-      path`/teams/${team.name}/fairness` + query({ start: now() - Number(back.value) * day, end: now(), role: role.value }),
+      path`/teams/${team.name}/fairness` + query({ start: iso(now() - Number(back.value) * day), end: iso(now()), role: role.value }),
     );
     fill(
       shares,

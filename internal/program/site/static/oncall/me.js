@@ -1,6 +1,6 @@
 // The page of the reader: shifts, swap requests, reminders, time zone, calendar feed.
 import { bdi, card, field, fill, flash, h, lazy, options, page as read, ready, shortList, working } from "./dom.js";
-import { path, query, v0, v1 } from "./api.js";
+import { iso, path, query, v0, v1 } from "./api.js";
 import { contactsCard } from "./contacts.js";
 import { reminderCard } from "./reminders.js";
 import { concerns, openRequests, requestList } from "./requests.js";
@@ -35,7 +35,7 @@ async function load() {
 // myConflicts returns the ids of the reader's shifts that overlap an unavailability, and sets unknown.
 async function myConflicts(now) {
   const end = Math.max(now + 86400, ...upcoming.map((s) => s.end), ...current.map((s) => s.end));
-  const found = await Promise.allSettled(teams.map((t) => v1.list(path`/teams/${t}/conflicts` + query({ start: now, end }))));
+  const found = await Promise.allSettled(teams.map((t) => v1.list(path`/teams/${t}/conflicts` + query({ start: iso(now), end: iso(end) }))));
   unknown = teams.filter((_, i) => found[i].status === "rejected");
   return new Set(found.flatMap((f) => f.value || []).map((c) => c.event_id));
 }

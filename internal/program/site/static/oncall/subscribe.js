@@ -1,7 +1,7 @@
 // Subscriptions of calendars of other programs: a team's shifts and holidays, and the reader's unavailability. The server reads each from
 // its URL every hour. The URL is never shown again.
 import { bdi, card, field, fill, flash, h, options, removeButton, working } from "./dom.js";
-import { path, v1 } from "./api.js";
+import { path, seconds, v1 } from "./api.js";
 import { confirm, form } from "./dialog.js";
 import { roleBadge } from "./roles.js";
 import { away } from "./zone.js";
@@ -32,7 +32,7 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
     if (lastRead && lastRead !== read) changed?.();
     lastRead = read;
     fill(list, all.length ? h("ul", { class: "plain" }, all.map(row)) : h("p", { class: "dim" }, "None."));
-    const due = all.some((s) => s.state === "waiting" || s.next_read_at <= Date.now() / 1000);
+    const due = all.some((s) => s.state === "waiting" || Date.parse(s.next_read_at) <= Date.now());
     if (due && list.isConnected) timer = setTimeout(() => load().catch(() => {}), soon);
   }
 
@@ -50,7 +50,7 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
           "div",
           { class: "dim small" },
           s.name !== s.host && [bdi(s.host), " · "],
-          s.read_at ? `${s.events} ${kinds[s.kind]}, read ${away(s.read_at)}` : "not read yet",
+          s.read_at ? `${s.events} ${kinds[s.kind]}, read ${away(seconds(s.read_at))}` : "not read yet",
           s.kind === "unavailability" && (s.whole_days ? " · only all-day events" : " · all busy events"),
           mayChange && [" · ", refresh, " · ", h("button", { type: "button", class: "link", onclick: () => attempt(() => edit(s)) }, "Change…")],
         ),

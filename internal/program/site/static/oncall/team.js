@@ -1,6 +1,6 @@
 // The calendar of a team: who is on call now, and the shifts by month, by week, by person and as a list.
 import { announce, fill, flash, h, lazy, options, page as read, ready } from "./dom.js";
-import { orNone, path, query, v0, v1 } from "./api.js";
+import { iso, orNone, path, query, timed, v0, v1 } from "./api.js";
 import { grid } from "./grid.js";
 import { list } from "./list.js";
 import { nowPanel } from "./now.js";
@@ -235,7 +235,7 @@ async function mark(mine) {
     z = zone.zone();
   const [days, absences] = await Promise.all([
     orNone(v1.get(path`/teams/${team.name}/holidays`), { holidays: [] }),
-    v1.list(path`/teams/${team.name}/unavailability` + query({ start: from, end: to })),
+    v1.list(path`/teams/${team.name}/unavailability` + query({ start: iso(from), end: iso(to) })).then((all) => all.map(timed)),
   ]);
   if (mine !== asked) return;
   state.marks = [
@@ -251,7 +251,7 @@ async function mark(mine) {
 // flag lists the shifts of people who are unavailable during them.
 async function flag(mine) {
   const from = Math.max(Math.floor(state.from), Math.floor(Date.now() / 1000));
-  const found = from < state.to ? await v1.list(path`/teams/${team.name}/conflicts` + query({ start: from, end: Math.ceil(state.to) })) : [];
+  const found = from < state.to ? (await v1.list(path`/teams/${team.name}/conflicts` + query({ start: iso(from), end: iso(Math.ceil(state.to)) }))).map(timed) : [];
   if (mine !== asked) return;
   const of = new Map(found.map((c) => [c.event_id, c])), // a shift may overlap several unavailabilities
     shifts = [...of.values()];

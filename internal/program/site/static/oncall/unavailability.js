@@ -1,6 +1,6 @@
 // Unavailability of the reader, once or repeated. Schedules skip an unavailable person.
 import { card, field, fill, flash, h, options, removeButton } from "./dom.js";
-import { path, v1 } from "./api.js";
+import { iso, path, timed, v1 } from "./api.js";
 import { warnConflicts } from "./changes.js";
 import { form } from "./dialog.js";
 import { moments } from "./shiftform.js";
@@ -34,7 +34,7 @@ export function unavailabilityCard(page, team, zone, changed) {
   const list = h("div", {}, h("p", { class: "dim" }, "…"));
   const at = path`/teams/${team}/unavailability`;
   async function load() {
-    const all = (await v1.list(at)).filter((u) => u.user.toLowerCase() === page.user.toLowerCase());
+    const all = (await v1.list(at)).map(timed).filter((u) => u.user.toLowerCase() === page.user.toLowerCase());
     const read = all.filter((u) => u.subscription && u.end > Date.now() / 1000),
       mine = [...all.filter((u) => !u.subscription), ...read.slice(0, shown)];
     fill(
@@ -73,7 +73,7 @@ export function unavailabilityCard(page, team, zone, changed) {
     };
     when.el.addEventListener("change", refresh);
     refresh();
-    const body = () => ({ user: page.user, start: when.start(), end: when.end(), timezone: zone, rule: repeat.value, note: note.value });
+    const body = () => ({ user: page.user, start: iso(when.start()), end: iso(when.end()), timezone: zone, rule: repeat.value, note: note.value });
     const found = h("div", { "aria-live": "polite" });
     let asked = 0;
     const preview = async () => {
@@ -100,6 +100,7 @@ export function unavailabilityCard(page, team, zone, changed) {
         "You are on call in this time: " +
           made.conflicts
             .slice(0, 3)
+            .map(timed)
             .map((c) => `${c.role} of ${c.team}, ${span(c.start, c.end, zone)}`)
             .join("; ") +
           (made.conflicts.length > 3 ? ` and ${made.conflicts.length - 3} more` : "") +

@@ -1,0 +1,33 @@
+package pages
+
+import (
+	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/web/mount"
+)
+
+// Mount adds the operations to /v1.
+func Mount(a *mount.API, p *planning.Planning) {
+	mount.Mount(a, p.Rotations)
+	mount.Mount(a, p.CreateRotation)
+	mount.Mount(a, p.Rotation)
+	mount.Mount(a, p.Replace)
+	mount.Mount(a, p.DeleteRotation)
+	mount.Mount(a, p.Gaps)
+	mount.Mount(a, p.Coverage)
+	mount.Mount(a, p.SetCoverage)
+	mount.Mount(a, p.Shares)
+	mount.Mount(a, p.Absences)
+	mount.Mount(a, p.AddAbsence)
+	mount.Mount(a, p.RemoveAbsence)
+	mount.Mount(a, p.Conflicts)
+	mount.Mount(a, p.Holidays)
+	mount.Mount(a, p.SetHolidays)
+	mount.Mount(a, p.DropHolidays)
+	mount.Mount(a, p.TeamCalendars)
+	mount.Mount(a, p.SubscribeTeam)
+	mount.Mount(a, p.PersonCalendars)
+	mount.Mount(a, p.SubscribePerson)
+	mount.Mount(a, p.ChangeSubscription)
+	mount.Mount(a, p.Unsubscribe)
+	mount.Mount(a, p.Refresh)
+}

@@ -1,0 +1,111 @@
+package planning
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+)
+
+// HolidayCalendar is the holidays of a team.
+type HolidayCalendar struct {
+	Holidays   []Holiday `json:"holidays"`
+	UploadedBy string    `json:"uploaded_by"`
+	UploadedAt time.Time `json:"uploaded_at"`
+}
+
+// Holiday is a day with a name.
+type Holiday struct {
+	Date string `json:"date"`
+	Name string `json:"name"`
+}
+
+// HolidayUpload replaces the holidays of a team.
+type HolidayUpload struct {
+	OfTeam
+	RawBody []byte `contentType:"text/calendar" json:"body" doc:"An iCalendar text."`
+}
+
+// The operations on holidays.
+var (
+	GetHolidays = operation.Define[OfTeam, HolidayCalendar](operation.Doc{Name: "team.holidays",
+		Method: http.MethodGet, Path: "/v1/teams/{team}/holidays", Needs: operation.Reader,
+		Summary: "The holidays of a team", Note: "404: the team has no holiday calendar."})
+	SetHolidays = operation.Define[HolidayUpload, operation.None](operation.Doc{Name: "team.set-holidays",
+		Method: http.MethodPut, Path: "/v1/teams/{team}/holidays", Needs: operation.Member, Rule: operation.OfTeam,
+		Status: http.StatusNoContent, Audit: []audit.Action{audit.HolidaysChanged},
+		Summary: "Set the holidays of a team from an iCalendar", Errors: []int{409},
+		Note: "409: they come from a calendar subscription."})
+	DropHolidays = operation.Define[OfTeam, operation.None](operation.Doc{Name: "team.drop-holidays",
+		Method: http.MethodDelete, Path: "/v1/teams/{team}/holidays", Needs: operation.Member, Rule: operation.OfTeam,
+		Audit: []audit.Action{audit.HolidaysDeleted}, Summary: "Forget the holidays of a team", Errors: []int{409},
+		Note: "409: they come from a calendar subscription."})
+)
+
+func (p *Planning) holidays(ctx context.Context, _ operation.Actor, of OfTeam) (HolidayCalendar, error) {
+	t, err := p.deps.Finder.ActiveTeam(ctx, of.Team)
+	if err != nil {
+		return HolidayCalendar{}, err
+	}
+	c, err := p.deps.Holidays.Holidays(ctx, t.ID)
+	out := HolidayCalendar{[]Holiday{}, c.UploadedBy, c.UploadedAt.UTC()}
+	for _, d := range c.Days {
+		out.Holidays = append(out.Holidays, Holiday{d.Day.String(), d.Name})
+	}
+	return out, err
+}
+
+func (p *Planning) setHolidays(ctx context.Context, by operation.Actor, u HolidayUpload) (none operation.None, err error) {
+	t, err := p.ownHolidays(ctx, by, u.Team)
+	if err != nil {
+		return none, err
+	}
+	days, err := editing.ReadHolidays(u.RawBody)
+	if err != nil {
+		return none, err
+	}
+	who, err := author(by, nil)
+	if err != nil {
+		return none, err
+	}
+	return none, p.deps.Holidays.SetHolidays(ctx, t, scheduling.HolidayCalendar{Source: string(u.RawBody), Days: days}, who)
+}
+
+func (p *Planning) dropHolidays(ctx context.Context, by operation.Actor, of OfTeam) (none operation.None, err error) {
+	t, err := p.ownHolidays(ctx, by, of.Team)
+	if err != nil {
+		return none, err
+	}
+	who, err := author(by, nil)
+	if err != nil {
+		return none, err
+	}
+	return none, p.deps.Holidays.DropHolidays(ctx, t, who)
+}
+
+// ownHolidays finds a team whose administrator the caller is, and whose holidays come from no subscription.
+func (p *Planning) ownHolidays(ctx context.Context, by operation.Actor, name string) (oncall.Profile, error) {
+	t, err := p.own(ctx, by, name)
+	if err != nil {
+		return t, err
+	}
+	return t, p.notSubscribed(ctx, t)
+}
+
+// notSubscribed returns a Conflict fault if the holidays of a team come from a subscribed calendar.
+func (p *Planning) notSubscribed(ctx context.Context, t oncall.Profile) error {
+	all, err := p.deps.Subscribed.OfTeam(ctx, t.ID)
+	for _, s := range all {
+		if s.Kind == editing.KindHolidays {
+			return fault.Newf(fault.Conflict,
+				"the holidays of %s come from the calendar subscription %d: remove it first", t.Name, s.ID)
+		}
+	}
+	return err
+}
