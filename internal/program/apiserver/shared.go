@@ -16,7 +16,9 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/reach"
 	incidentsload "github.com/iris-oncall/iris/internal/incidents/load"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/opening"
+	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
@@ -116,6 +118,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,
 			Owners:    s.Owners,
 			Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
+	pagesintake.Mount(s.typed, integrations.NewHeartbeats(integrations.Deps{Store: s.Integrations,
+		Heartbeats: s.Heartbeats, Applications: s.Applications, Chooser: chooser(s.cfg, s.Stores, s.log)}))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }

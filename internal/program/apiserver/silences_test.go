@@ -1,6 +1,9 @@
 package apiserver_test
 
 import (
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
+
 	"context"
 	"fmt"
 	"net/http"
@@ -29,7 +32,7 @@ import (
 )
 
 // typed returns the operations in a database, as routes.
-func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Context, buckets.Set)) []routing.Route {
+func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Context, buckets.Set), h *integrations.Heartbeats) []routing.Route {
 	store := pg.New(db)
 	a := mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
 	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
@@ -43,6 +46,7 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Cont
 			Owners: pgcatalog.NewOwners(db), Fallbacks: pgescalation.NewDirectory(db).Applications}))
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake,
 		zap.NewNop())))
+	pagesintake.Mount(a, h)
 	return a.Routes()
 }
 
