@@ -19,6 +19,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/opening"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
+	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
@@ -118,8 +119,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,
 			Owners:    s.Owners,
 			Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
-	pagesintake.Mount(s.typed, integrations.NewHeartbeats(integrations.Deps{Store: s.Integrations,
-		Heartbeats: s.Heartbeats, Applications: s.Applications, Chooser: chooser(s.cfg, s.Stores, s.log)}))
+	pagesintake.Mount(s.typed, integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
+		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)}))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -237,7 +238,7 @@ func (s *apiShared) v1Parts() V1Deps {
 				Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
 		Integrations: append(WithAccounts(s.cfg, s.Stores, Routes(s.cfg, s.Stores, rule.Own, s.opener(),
-			s.notifier.Wake, s.log)),
+			s.notifier.Wake)),
 			routing.Post("/v1/templates/preview", routing.Write, Preview(s.Stores, s.cfg.PublicURL))),
 		People: pagesusers.Deps{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB),
 			Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB,

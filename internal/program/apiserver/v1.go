@@ -30,7 +30,7 @@ type V1Deps struct {
 	People        pages.Deps
 	// Typed has the routes of operations.
 	Typed *mount.API
-	// Integrations are the routes of packages opening, integrations, heartbeats, tokens and identities.
+	// Integrations are the routes of packages opening, tokens and identities.
 	Integrations []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
