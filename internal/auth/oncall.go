@@ -141,16 +141,6 @@ func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) er
 	return forbidden(`Action not allowed for "` + a.String() + `"`)
 }
 
-// MayEditUnavailability allows adding and deleting unavailabilities of u: to actors who may edit u, and to
-// administrators of the team that the entry belongs to. team is 0 for an entry without a team.
-func (a Actor) MayEditUnavailability(u users.User, team int64, open Openings) error {
-	refused := a.MayEditPerson(u, nil, open)
-	if refused != nil && team != 0 && slices.Contains(a.TeamAdminOf, team) && !a.ReadOnly {
-		return nil
-	}
-	return refused
-}
-
 // MayRename allows changing the name of a person: to administrators and applications of the on-call API. People may not
 // rename themselves, because a new name could be mistaken for another person's.
 func (a Actor) MayRename() error {

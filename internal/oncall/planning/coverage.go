@@ -193,11 +193,7 @@ func (p *Planning) setCoverage(ctx context.Context, by operation.Actor, e CoverE
 	if err := rule.Check(); err != nil {
 		return Cover{}, err
 	}
-	who, err := author(by, e.Body)
-	if err != nil {
-		return Cover{}, err
-	}
-	return Cover{rule.Role, rule.Cover, windowsOf(rule.Hours)}, p.deps.Coverage.SetCoverRule(ctx, t, rule, who)
+	return Cover{rule.Role, rule.Cover, windowsOf(rule.Hours)}, p.deps.Coverage.SetCoverRule(ctx, t, rule, author(by, e.Body))
 }
 
 // shares has a row for each person who was on call.

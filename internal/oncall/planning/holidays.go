@@ -70,11 +70,7 @@ func (p *Planning) setHolidays(ctx context.Context, by operation.Actor, u Holida
 	if err != nil {
 		return none, err
 	}
-	who, err := author(by, nil)
-	if err != nil {
-		return none, err
-	}
-	return none, p.deps.Holidays.SetHolidays(ctx, t, scheduling.HolidayCalendar{Source: string(u.RawBody), Days: days}, who)
+	return none, p.deps.Holidays.SetHolidays(ctx, t, scheduling.HolidayCalendar{Source: string(u.RawBody), Days: days}, author(by, nil))
 }
 
 func (p *Planning) dropHolidays(ctx context.Context, by operation.Actor, of OfTeam) (none operation.None, err error) {
@@ -82,11 +78,7 @@ func (p *Planning) dropHolidays(ctx context.Context, by operation.Actor, of OfTe
 	if err != nil {
 		return none, err
 	}
-	who, err := author(by, nil)
-	if err != nil {
-		return none, err
-	}
-	return none, p.deps.Holidays.DropHolidays(ctx, t, who)
+	return none, p.deps.Holidays.DropHolidays(ctx, t, author(by, nil))
 }
 
 // ownHolidays finds a team whose administrator the caller is, and whose holidays come from no subscription.

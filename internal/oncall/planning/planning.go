@@ -138,18 +138,20 @@ func whole[T any](items []T) operation.Page[T] {
 	return operation.Page[T]{Items: append([]T{}, items...)}
 }
 
-// author names the caller for the logs. body is the body of a request.
-func author(by operation.Actor, body any) (oncall.By, error) {
+// author names the caller for the logs, with the body of the request; nil = none.
+func author(by operation.Actor, body any) oncall.By {
 	out := oncall.By{Owner: by.Name}
 	if by.Program {
 		out.Owner = strings.TrimPrefix(by.Name, "application ")
 	}
 	if body == nil {
-		return out, nil
+		return out
 	}
 	var err error
-	out.Body, err = json.Marshal(body)
-	return out, err
+	if out.Body, err = json.Marshal(body); err != nil {
+		panic(err) // what was read from JSON is JSON
+	}
+	return out
 }
 
 // own finds a team whose administrator the caller is.

@@ -170,11 +170,7 @@ func (p *Planning) createRotation(ctx context.Context, by operation.Actor, n New
 	if err != nil {
 		return Rotation{}, err
 	}
-	who, err := author(by, n.Body)
-	if err != nil {
-		return Rotation{}, err
-	}
-	id, err := p.deps.Changes.Create(ctx, d, who)
+	id, err := p.deps.Changes.Create(ctx, d, author(by, n.Body))
 	if err != nil {
 		return Rotation{}, err
 	}
@@ -195,12 +191,8 @@ func (p *Planning) replaceRotation(ctx context.Context, by operation.Actor, e Ro
 	if err != nil {
 		return Rotation{}, err
 	}
-	who, err := author(by, e.Body)
-	if err != nil {
-		return Rotation{}, err
-	}
 	change := scheduling.Edit{Editor: admitted(s.TeamID), IfMatch: e.Tags(), Change: scheduling.Replace{Draft: d}}
-	if err := p.deps.Changes.Update(ctx, e.ID, change, who); err != nil {
+	if err := p.deps.Changes.Update(ctx, e.ID, change, author(by, e.Body)); err != nil {
 		return Rotation{}, err
 	}
 	return p.rotation(ctx, by, e.OneRotation)
@@ -222,11 +214,7 @@ func (p *Planning) deleteRotation(ctx context.Context, by operation.Actor, one O
 	if err != nil {
 		return none, err
 	}
-	who, err := author(by, nil)
-	if err != nil {
-		return none, err
-	}
-	return none, p.deps.Changes.Delete(ctx, s, who)
+	return none, p.deps.Changes.Delete(ctx, s, author(by, nil))
 }
 
 // Draft reads and checks the settings of a rotation of a team. It also returns the name of its role. Faults name a field

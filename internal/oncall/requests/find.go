@@ -155,11 +155,6 @@ func ScheduleEdit(r *http.Request, change scheduling.Change) scheduling.Edit {
 	return scheduling.Edit{Editor: wire.Actor(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
 }
 
-// ScheduleReplacement returns an edit that stores a complete draft.
-func ScheduleReplacement(r *http.Request, d scheduling.ScheduleDraft) scheduling.Edit {
-	return ScheduleEdit(r, scheduling.Replace{Draft: d})
-}
-
 // ShiftID returns the positive number in the path parameter name. Any other text is a NotFound fault.
 func ShiftID(r *http.Request, name string) (int64, error) {
 	n, err := strconv.ParseInt(routing.Param(r, name), 10, 64)
