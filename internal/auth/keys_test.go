@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -154,6 +155,9 @@ func TestPermissions(t *testing.T) {
 	}
 	require.True(t, plain.Caller(Openings{ChangeAnyPlan: true}).AnyVersion)
 	require.False(t, reader.Caller(Openings{ChangeAnyPlan: true}).AnyVersion)
+	both := Actor{ApplicationID: 1, UserID: 2, Username: "ann", Admin: true, ReadOnly: true}.Caller(Openings{})
+	require.Equal(t, operation.Reader, both.Role)
+	require.True(t, both.ReadOnlyAdmin)
 	require.False(t, Actor{}.Caller(Openings{ChangeAnyPlan: true}).AnyVersion)
 
 	require.ErrorIs(t, Actor{}.MaySelf(called("ann")), ErrUsernameNeeded)

@@ -157,7 +157,7 @@ func (a Actor) Caller(open Openings) operation.Actor {
 	case !a.Known():
 		out.Role = operation.Nobody
 	case a.ReadOnly:
-		out.Role = operation.Reader
+		out.Role, out.ReadOnlyAdmin = operation.Reader, a.Admin
 	case a.Admin:
 		out.Role = operation.Admin
 	default:

@@ -188,6 +188,10 @@ func TestScopesOfTokens(t *testing.T) {
 	s.do(root, get, "/v1/audit", nil).is(200)
 	s.do(root, post, "/v1/applications", m{"name": "made"}).is(201)
 	s.do(root, post, "/v1/tokens", own, "Idempotency-Key", "k").is(400)
+	s.do(root, get, "/v1/tokens?all=true", nil).is(200)
+	for _, c := range []caller{every, config, asBob, viewer} {
+		s.do(c, get, "/v1/tokens?all=true", nil).is(403)
+	}
 }
 
 // TestReadTokensChangeNothing sends every operation that changes something with read tokens: of an administrator, and

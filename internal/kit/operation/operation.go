@@ -39,6 +39,8 @@ type Actor struct {
 	LoggedIn bool
 	Token    int64 // the number of the personal token or service token of the request; 0 = it has none
 	OnCall   bool  // an application that may change the calendars and settings of all teams and people
+	// ReadOnlyAdmin: the caller may only read, but reads what an administrator reads.
+	ReadOnlyAdmin bool
 	// ForAnybody: the caller may act in the name of any person.
 	ForAnybody bool
 	// AnyVersion: the caller may change any plan and template, as in Iris (compatibility.change_any_plan).
@@ -170,6 +172,9 @@ func (d Def[In, Out]) By(do func(context.Context, Actor, In) (Out, error)) Op[In
 // Do carries the operation out for a caller. It refuses a caller whose role is too low, and an input that breaks the
 // tags of its type or its Check, before it calls the function.
 func (o Op[In, Out]) Do(ctx context.Context, by Actor, in In) (out Out, err error) {
+	if by.ReadOnlyAdmin && o.Method == http.MethodGet {
+		by.Role = Admin
+	}
 	if err := by.Require(o.Needs); err != nil {
 		return out, err
 	}

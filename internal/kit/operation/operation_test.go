@@ -74,6 +74,29 @@ func TestDoRefusesBeforeTheFunctionRuns(t *testing.T) {
 	require.ErrorIs(t, operation.Actor{Role: operation.Member}.Require(operation.Admin), operation.ErrAdminOnly)
 }
 
+func TestAReadOnlyAdministratorReadsEverythingAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	by := operation.Actor{Role: operation.Reader, ReadOnlyAdmin: true}
+	for _, c := range []struct {
+		method string
+		needs  operation.Role
+		may    bool
+	}{
+		{http.MethodGet, operation.Admin, true},
+		{http.MethodPost, operation.Admin, false},
+		{http.MethodDelete, operation.Member, false},
+	} {
+		op := operation.Define[operation.None, operation.None](operation.Doc{Method: c.method, Needs: c.needs}).
+			By(func(_ context.Context, _ operation.Actor, none operation.None) (operation.None, error) {
+				return none, nil
+			})
+		_, err := op.Do(t.Context(), by, operation.None{})
+		require.Equal(t, c.may, err == nil, "%s: %v", c.method, err)
+		_, err = op.Do(t.Context(), operation.Actor{Role: operation.Reader}, operation.None{})
+		require.True(t, fault.Is(err, fault.Forbidden), c.method)
+	}
+}
+
 type one struct {
 	ID int64 `path:"visit"`
 }
