@@ -11,8 +11,8 @@ import (
 
 // Refusals. Some texts are part of the v0 wire.
 var (
-	ErrUsernameNeeded = unauthenticated("Username must be specified for this action")
-	ErrAppUserPower   = unauthenticated("App must allow authentication as user for this action")
+	ErrUsernameNeeded = users.ErrUsernameNeeded
+	ErrAppUserPower   = users.ErrAppUserPower
 	ErrNotThisUser    = operation.ErrNotThisUser
 	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
 	ErrNoRelay        = fault.New(fault.Forbidden,
@@ -20,7 +20,7 @@ var (
 	ErrInternalOnly = fault.New(fault.Forbidden, "App not allowed to use internal routes")
 	ErrReadOnly     = operation.ErrReadOnly
 	ErrAdminOnly    = operation.ErrAdminOnly
-	ErrServiceToken = fault.New(fault.Forbidden, "A service token may not do this: it belongs to a person")
+	ErrServiceToken = users.ErrServiceToken
 	// ErrNotReached hides what belongs to another application, or does not exist.
 	ErrNotReached = operation.ErrNotReached
 	ErrOwnerOnly  = operation.ErrOwnerOnly
@@ -72,20 +72,12 @@ func (a Actor) MayWrite() error {
 	return nil
 }
 
-// MaySelf guards routes about the person u. It admits u, administrators, and applications that may act for people and
-// name no person. u.ID is 0 if there is no such person.
+// MaySelf is users.MaySelf for routes about the person u. u.ID is 0 if there is no such person.
 func (a Actor) MaySelf(u users.User) error {
-	switch {
-	case !a.Known():
-		return ErrUsernameNeeded
-	case a.Service != "" && !a.Admin:
-		return ErrServiceToken
-	case a.Username == "" && !a.ActsForUsers && !a.Admin:
-		return ErrAppUserPower
-	case a.Username == "" || a.is(u) || a.Admin:
+	if a.is(u) {
 		return nil
 	}
-	return ErrNotThisUser
+	return users.MaySelf(a.Caller(Openings{}), u.ID)
 }
 
 // is reports whether the actor is the person. It compares ids. It compares names only if neither has an id: an
@@ -152,7 +144,7 @@ func (a Actor) Caller(open Openings) operation.Actor {
 	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf,
 		Manages: a.TeamAdminOf,
 		Service: a.ServiceTeam(), LoggedIn: a.Session && a.UserID != 0, Token: int64(a.Token), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan &&
-			a.MayTry(open) == nil}
+			a.MayTry(open) == nil, Through: a.Application, Session: a.Session}
 	switch {
 	case !a.Known():
 		out.Role = operation.Nobody

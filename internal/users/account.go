@@ -4,12 +4,14 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
 // Account is a person as lists of accounts show them.
 type Account struct {
 	User
 	Reached    []Mode    // the modes for which the person has a contact, in the order of the modes
+	Teams      []string  // names of the active ones; only for a single account
 	ManagedBy  string    // the kind of directory that manages the account: ldap, slack or scim; "" = none
 	LoggedInAt time.Time // the last log-in that is known; zero = none
 }
@@ -34,15 +36,20 @@ type AccountQuery struct {
 
 // NewAccount is a person to be added.
 type NewAccount struct {
-	Name, FullName, TimeZone string // time zone "" = UTC
-	Admin, ReadOnly          bool
-	Contacts                 map[Mode]string
+	Name     string                  `json:"name"`
+	FullName operation.Text          `json:"full_name" required:"false"`
+	TimeZone operation.Text          `json:"time_zone" required:"false" doc:"null = UTC."`
+	Admin    bool                    `json:"admin" required:"false"`
+	ReadOnly bool                    `json:"read_only" required:"false"`
+	Contacts map[Mode]operation.Text `json:"contacts,omitempty" nullable:"true" doc:"Destinations by mode."`
 }
 
-// AccountChange changes an account; nil leaves a field unchanged.
+// AccountChange changes an account. What is left out stays.
 type AccountChange struct {
-	FullName                *string
-	Admin, ReadOnly, Active *bool
+	FullName *string `json:"full_name,omitempty"`
+	Admin    *bool   `json:"admin,omitempty"`
+	ReadOnly *bool   `json:"read_only,omitempty"`
+	Active   *bool   `json:"active,omitempty"`
 }
 
 // Apply returns u with the changes. A person cannot be an administrator and read-only at the same time: an Invalid
@@ -69,10 +76,11 @@ func CheckRole(admin, readOnly bool) error {
 
 // Reachability counts the active people of a team, and which modes reach them.
 type Reachability struct {
-	Team                         string // "" = everybody
-	People                       int
-	WithoutPhone, WithoutContact int
-	Modes                        map[Mode]int
+	Team           operation.Text `json:"team" doc:"null = everybody."`
+	People         int            `json:"people"`
+	WithoutPhone   int            `json:"without_phone"`
+	WithoutContact int            `json:"without_contact"`
+	Modes          map[Mode]int   `json:"modes" doc:"How many people each mode reaches."`
 }
 
 // Display is how pages show a person, and times to the person.

@@ -1,6 +1,7 @@
 package users
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
 // Bounds of follow-ups.
@@ -19,8 +21,27 @@ const (
 // FollowUp is a later notification about the same page: the person is notified in Mode if nobody has acknowledged the
 // incident After the page was made.
 type FollowUp struct {
-	Mode  Mode
-	After time.Duration // whole seconds
+	Mode  Mode          `json:"mode"`
+	After time.Duration `json:"delay_seconds" minimum:"1" maximum:"86400" doc:"Seconds after the page, ascending. Nothing is sent if somebody has acknowledged by then."` // whole seconds
+}
+
+// followUp is a FollowUp in JSON, whose delay is in seconds.
+type followUp struct {
+	Mode    Mode  `json:"mode"`
+	Seconds int64 `json:"delay_seconds"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (f FollowUp) MarshalJSON() ([]byte, error) {
+	return json.Marshal(followUp{f.Mode, int64(f.After / time.Second)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *FollowUp) UnmarshalJSON(raw []byte) error {
+	var in followUp
+	err := json.Unmarshal(raw, &in)
+	f.Mode, f.After = in.Mode, time.Duration(in.Seconds)*time.Second
+	return err
 }
 
 // String formats the follow-up for people: "sms after 2 min".
@@ -39,9 +60,18 @@ func ParseFollowUp(text string) (FollowUp, error) {
 
 // NotificationRule is how a person is notified of pages of a priority: at once in one mode, then by the follow-ups.
 type NotificationRule struct {
-	Priority  Priority
-	Mode      Mode // "" = no choice: the default of the priority
-	FollowUps []FollowUp
+	Priority  Priority   `json:"priority"`
+	Mode      Mode       `json:"mode" required:"false" nullable:"true" doc:"null = the default of the priority."` // "" = no choice
+	FollowUps []FollowUp `json:"follow_ups" required:"false" maxItems:"8"`
+}
+
+// MarshalJSON implements json.Marshaler. No choice is null.
+func (n NotificationRule) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Priority  Priority       `json:"priority"`
+		Mode      operation.Text `json:"mode"`
+		FollowUps []FollowUp     `json:"follow_ups"`
+	}{n.Priority, operation.Text(n.Mode), append([]FollowUp{}, n.FollowUps...)})
 }
 
 // String formats the rule for people: "high by push, sms after 2 min".

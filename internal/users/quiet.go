@@ -11,8 +11,8 @@ const MaxPerDay = 1000
 
 // QuietLimits limit the pages to a person. Urgent pages are never held.
 type QuietLimits struct {
-	PerDay      *int       // calls and texts on one day, below urgent; nil = the limit of the installation
-	WorkingDays []Priority // pages of these priorities are sent on working days only
+	PerDay      *int       `json:"calls_and_texts_per_day" required:"false" doc:"Calls and texts on one day, below urgent; null = the limit of the installation."`
+	WorkingDays []Priority `json:"working_days_only" required:"false" doc:"Pages of these priorities are sent on working days only."`
 }
 
 // Check returns an Invalid fault if the limits cannot be stored.

@@ -194,7 +194,7 @@ func TestEveryKindOnTheCommandLine(t *testing.T) {
 	for _, r := range []remote{person, program} {
 		number := strings.TrimSpace(r.does("silence add --application demo --for 2h --comment kinds"))
 		for kind, name := range map[string]string{"integration": "generic", "plan": "pager", "template": "words",
-			"silence": number} {
+			"silence": number, "user": "viewer", "team": "ops"} {
 			require.Regexp(t, `^[A-Z].*\n(.*\n)*`+name+` `, reader.does("list "+kind+"s"), kind)
 			require.Regexp(t, `(?m)^(name|id): "?`+name+`"?$`, reader.does("get "+kind+" "+name), "YAML")
 			require.Regexp(t, `(?m)^(name|id) +`+name+`$`, r.does("get -o table "+kind+" "+name))

@@ -45,6 +45,8 @@ type Actor struct {
 	ForAnybody bool
 	// AnyVersion: the caller may change any plan and template, as in Iris (compatibility.change_any_plan).
 	AnyVersion bool
+	Through    string // the application by which the caller calls: its own, or that of people with a session
+	Session    bool   // known by a session or a token, and not by the key of an application
 	// Application and ApplicationName are the application to whose objects the caller is confined; 0 = it is not
 	// confined.
 	Application     int64
@@ -111,6 +113,10 @@ const (
 	OfPerson Rule = "the person, administrators, and applications that may use the on-call API"
 	// OfPersonInTeam is for what belongs to a person, or to a team.
 	OfPersonInTeam Rule = "the person, administrators of the team to which it belongs, administrators, and applications that may use the on-call API"
+	// OwnSettings is for what a person chooses, whoever may write or only read.
+	OwnSettings Rule = "the person, administrators, and applications that act for people"
+	// OfItsTeam is for what belongs to a team as a whole.
+	OfItsTeam Rule = "administrators, and people who administer the team"
 	// Confined is for what an application sees of its own only.
 	Confined Rule = "an application with its key reaches only its own"
 )

@@ -14,7 +14,7 @@ type Resource struct {
 	Kind   string // such as "silence", the singular of the last word of the path of its list
 	Plural string
 	// List answers a Page of rows. Get and Put answer an object with the tag of its state; Put and Delete accept the
-	// tag as If-Match.
+	// tag as If-Match. The zero value of Put means that objects cannot be replaced.
 	List, Get, Put, Delete Doc
 	// Create makes an object that Put would not find. Its zero value means that Put makes it.
 	Create  Doc
@@ -43,7 +43,7 @@ func Kind[Filter, Row, One, Object, Edit, Stored, Gone any](list Def[Filter, Pag
 		Plural: list.Path[strings.LastIndexByte(list.Path, '/')+1:]}
 	r.Kind = strings.TrimSuffix(r.Plural, "s")
 	rest, below := strings.CutPrefix(get.Path, list.Path+"/{")
-	if !below || strings.Contains(rest, "/") || put.Path != get.Path || remove.Path != get.Path {
+	if !below || strings.Contains(rest, "/") || put.Path != "" && put.Path != get.Path || remove.Path != get.Path {
 		panic(fmt.Sprintf("the operations of %s have different paths", r.Kind))
 	}
 	members := membersOf(reflect.TypeFor[Row]())

@@ -20,7 +20,6 @@ import (
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
-	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
 	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
@@ -85,7 +84,7 @@ func newFixture(t *testing.T) *fixture {
 	directory, idle := pgescalation.NewDirectory(f.db), load.New(pgdelivery.NewQueues(f.db),
 		testlog.New(t, zap.DebugLevel))
 	wake := func(context.Context, buckets.Set) {}
-	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
+	in := pgincidents.New(f.db)
 	plans := pgcatalog.NewPlans(f.db)
 	senders := pgintake.NewIntegrations(f.db, secrets)
 	sending := integrations.New(integrations.Deps{Store: senders, Heartbeats: pgintake.New(f.db), Applications: apps,
@@ -100,9 +99,7 @@ func newFixture(t *testing.T) *fixture {
 			Notifications: pgincidents.NewRequests(f.db), Wake: wake,
 			Reached: reach.Incidents{Store: in}.Check, Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
 				Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
-		pagesusers.APIRoutes(pagesusers.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil),
-			Accounts: operator.NewAccounts(f.db), Rules: pgpeople.NewSettings(f.db), Quiet: pgpeople.NewSettings(f.db), Display: pgpeople.NewSettings(f.db), OnCall: operator.NewOnCall(f.db, apps)}),
-		pagescatalog.RemovalRoutes(pagescatalog.ConfigurationDeps{Removals: operator.NewRemovals(f.db)}),
+		pagesusers.APIRoutes(pagesusers.Deps{OnCall: operator.NewOnCall(f.db, apps)}),
 		[]routing.Route{pagesauth.AuditExport(pg.NewAudit(f.db).List)},
 		pagesintake.OpeningRoutes(pagesintake.OpeningDeps{Incidents: in, Wake: wake,
 			Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,

@@ -38,6 +38,7 @@ import (
 	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
+	"github.com/iris-oncall/iris/internal/users"
 	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/replay"
@@ -130,6 +131,9 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	pagesoncall.Mount(s.planned, planning.New(s.planning(finder)))
 	pagesintake.Mount(s.typed, integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)}))
+	removals := operator.NewRemovals(s.DB)
+	pagesusers.Mount(s.typed, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals,
+		Region: s.Region}), users.NewTeams(s.Teams, removals), users.NewPreferences(s.Users, s.Settings))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -249,15 +253,13 @@ func (s *apiShared) v1Parts() V1Deps {
 			Wake:     s.notifier.Wake,
 			Acceptor: &acceptor, Reached: reached.Check},
 		Configuration: pagescatalog.ConfigurationDeps{
-			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached,
+			Simulator: reach.Simulations{Incidents: reached,
 				Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
 		Integrations: append(Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake),
 			pagesauth.AuditExport(s.Audit.List),
 			routing.Post("/v1/templates/preview", routing.Write, Preview(s.Stores, s.cfg.PublicURL))),
-		People: pagesusers.Deps{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB),
-			Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB,
-				s.Applications), Region: s.Region},
+		People: pagesusers.Deps{OnCall: operator.NewOnCall(s.DB, s.Applications)},
 		Calendar: pagesoncall.Deps{
 			Requests: requests, Planning: planning.New(s.planning(requests)), Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Swaps: s.Absences, Imports: s.Shifts,

@@ -23,9 +23,12 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/program/operator"
 	"github.com/iris-oncall/iris/internal/silences"
 	silencepages "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/silences/pg"
+	"github.com/iris-oncall/iris/internal/users"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -49,6 +52,10 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Cont
 		zap.NewNop())))
 	mount.Mount(a, auth.NewAuditLog(pgauth.NewAudit(db).List))
 	pagesintake.Mount(a, i)
+	removals := operator.NewRemovals(db)
+	pagesusers.Mount(a, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(db), Removals: removals}),
+		users.NewTeams(pgusers.NewOncallTeams(db, nil), removals),
+		users.NewPreferences(pgusers.NewUsers(db), pgusers.NewSettings(db)))
 	return a.Routes()
 }
 

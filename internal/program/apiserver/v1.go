@@ -70,7 +70,7 @@ func (a *V1) Routes(r chi.Router) {
 
 // table returns the routes, except those of the calendar.
 func (a *V1) table() []routing.Route {
-	return slices.Concat(pagescatalog.RemovalRoutes(a.Configuration), pagesincidents.Routes(a.Incidents),
+	return slices.Concat(pagescatalog.SimulationRoutes(a.Configuration), pagesincidents.Routes(a.Incidents),
 		a.Typed.Routes(), a.Integrations,
 		pagesmessages.Routes(a.Messages), pages.APIRoutes(a.People))
 }

@@ -33,8 +33,12 @@ func (a Accounts) Add(ctx context.Context, n users.NewAccount) error {
 	if err := users.CheckRole(n.Admin, n.ReadOnly); err != nil {
 		return err
 	}
-	_, err := a.Create(ctx, pgusers.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin,
-		ReadOnly: n.ReadOnly, Contacts: n.Contacts})
+	contacts := map[users.Mode]string{}
+	for mode, to := range n.Contacts {
+		contacts[mode] = string(to)
+	}
+	_, err := a.Create(ctx, pgusers.NewUser{Name: n.Name, FullName: string(n.FullName), TimeZone: string(n.TimeZone),
+		Admin: n.Admin, ReadOnly: n.ReadOnly, Contacts: contacts})
 	return err
 }
 

@@ -19,10 +19,16 @@ type OnCall interface {
 	Who(ctx context.Context, a scheduling.Ask) ([]scheduling.Team, error)
 }
 
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	OnCall OnCall
+}
+
 type onCall struct{ Deps }
 
-func (a onCall) routes() []routing.Route {
-	return []routing.Route{routing.Get("/v1/oncall", routing.Someone, a.get)}
+// APIRoutes returns the routes on the parts.
+func APIRoutes(d Deps) []routing.Route {
+	return []routing.Route{routing.Get("/v1/oncall", routing.Someone, onCall{d}.get)}
 }
 
 // The period of hand-offs and gaps.

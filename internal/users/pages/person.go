@@ -165,9 +165,7 @@ func (v *personView) readContacts(api page.API) error {
 
 // readRules reads how pages reach the person.
 func (v *personView) readRules(api page.API) error {
-	var rules struct {
-		Rules []rule `json:"rules"`
-	}
+	var rules users.NotificationRules
 	var profile struct {
 		Devices []device `json:"device"`
 	}

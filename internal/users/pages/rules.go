@@ -14,18 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// rule is a notification rule of /v1.
-type rule struct {
-	Priority  users.Priority `json:"priority"`
-	Mode      users.Mode     `json:"mode"`
-	FollowUps []followUp     `json:"follow_ups"`
-}
-
-type followUp struct {
-	Mode    users.Mode `json:"mode"`
-	Seconds int64      `json:"delay_seconds"`
-}
-
 // modeTexts are the modes as a sentence names them: "reaches you by ...".
 var modeTexts = map[users.Mode]string{users.Email: "e-mail", users.SMS: "SMS", users.Call: "call",
 	users.Slack: "Slack", users.Push: "push message", users.Webhook: "webhook"}
@@ -39,7 +27,7 @@ type line struct {
 
 // summary describes in words how pages of each priority reach a person: in the mode of the rule or the default, then by
 // the follow-ups. A mode without a contact is replaced as the engine does it (users.Choose).
-func summary(rules []rule, contacts map[users.Mode]string, defaults map[users.Priority]users.Mode) []line {
+func summary(rules []users.NotificationRule, contacts map[users.Mode]string, defaults map[users.Priority]users.Mode) []line {
 	app := users.AppModes{Supported: map[users.Mode]bool{}, Priorities: defaults}
 	for _, m := range users.Modes {
 		app.Supported[m] = true
@@ -51,10 +39,7 @@ func summary(rules []rule, contacts map[users.Mode]string, defaults map[users.Pr
 		if r.Mode != "" {
 			who.Modes[r.Priority] = r.Mode
 		}
-		for _, f := range r.FollowUps {
-			who.FollowUps[r.Priority] = append(who.FollowUps[r.Priority],
-				users.FollowUp{Mode: f.Mode, After: time.Duration(f.Seconds) * time.Second})
-		}
+		who.FollowUps[r.Priority] = r.FollowUps
 		out = append(out, describe(who, r.Priority, app))
 	}
 	return out
@@ -101,7 +86,7 @@ type followUpRow struct{ ModeField, Mode, DelayField, Minutes string }
 // spareFollowUps are the empty rows of the form for further follow-ups.
 const spareFollowUps = 2
 
-func ruleRows(rules []rule, defaults map[users.Priority]users.Mode, was page.Again) []ruleRow {
+func ruleRows(rules []users.NotificationRule, defaults map[users.Priority]users.Mode, was page.Again) []ruleRow {
 	var out []ruleRow
 	for i, r := range rules {
 		row := ruleRow{Priority: r.Priority, Field: fmt.Sprintf("rules[%d].mode", i),
@@ -112,7 +97,7 @@ func ruleRows(rules []rule, defaults map[users.Priority]users.Mode, was page.Aga
 			at := fmt.Sprintf("rules[%d].follow_ups[%d].", i, j)
 			f := followUpRow{ModeField: at + "mode", DelayField: at + "delay_seconds"}
 			if j < len(r.FollowUps) {
-				f.Mode, f.Minutes = string(r.FollowUps[j].Mode), strconv.FormatFloat(float64(r.FollowUps[j].Seconds)/60, 'f', -1, 64)
+				f.Mode, f.Minutes = string(r.FollowUps[j].Mode), strconv.FormatFloat(r.FollowUps[j].After.Minutes(), 'f', -1, 64)
 			}
 			f.Mode, f.Minutes = was.Value("rules", f.ModeField, f.Mode), was.Value("rules", f.DelayField, f.Minutes)
 			row.FollowUps = append(row.FollowUps, f)
@@ -136,9 +121,9 @@ func modeOptions(drop bool) []page.Option {
 
 // setRules replaces the rules of a person.
 func setRules(api page.API, user string, form url.Values) (done, to string, err error) {
-	rules := make([]map[string]any, len(users.Priorities))
+	rules := make([]users.NotificationRule, len(users.Priorities))
 	for i, p := range users.Priorities {
-		followUps := []map[string]any{}
+		rules[i] = users.NotificationRule{Priority: p, Mode: users.Mode(form.Get(fmt.Sprintf("rules[%d].mode", i)))}
 		for j := range users.MaxFollowUps {
 			at := fmt.Sprintf("rules[%d].follow_ups[%d].", i, j)
 			mode, delay := form.Get(at+"mode"), strings.Replace(form.Get(at+"delay_seconds"), ",", ".", 1)
@@ -150,21 +135,17 @@ func setRules(api page.API, user string, form url.Values) (done, to string, err 
 				return "", "", fault.Invalidf(at+"delay_seconds",
 					"%s priority: say after how many minutes the %s follows, at most %d", p, modeTexts[users.Mode(mode)], int(users.MaxFollowUpDelay.Minutes()))
 			}
-			followUps = append(followUps, map[string]any{"mode": mode, "delay_seconds": int64(minutes * 60)})
+			rules[i].FollowUps = append(rules[i].FollowUps,
+				users.FollowUp{Mode: users.Mode(mode), After: time.Duration(minutes * float64(time.Minute))})
 		}
-		rules[i] = map[string]any{"priority": p, "mode": orNil(form.Get(fmt.Sprintf("rules[%d].mode", i))),
-			"follow_ups": followUps}
 	}
-	err = api.Send(http.MethodPut, page.Path("/v1/users/%s/notification-rules", user), map[string]any{"rules": rules},
+	err = api.Send(http.MethodPut, page.Path("/v1/users/%s/notification-rules", user), users.NotificationRules{Rules: rules},
 		nil)
 	return "The rules are saved.", "", err
 }
 
 // quiet are the quiet-time limits of a person.
-type quiet struct {
-	PerDay      *int             `json:"calls_and_texts_per_day"`
-	WorkingDays []users.Priority `json:"working_days_only"`
-}
+type quiet struct{ users.QuietLimits }
 
 // Limit returns the limit as typed; "" = that of the installation.
 func (q quiet) Limit() string {

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,24 +17,24 @@ func TestSummary(t *testing.T) {
 	all := map[users.Mode]string{users.Email: "a@example.com", users.SMS: "+15550001111", users.Call: "+15550001111"}
 	mail := map[users.Mode]string{users.Email: "a@example.com"}
 	for name, c := range map[string]struct {
-		rule     rule
+		rule     users.NotificationRule
 		contacts map[users.Mode]string
 		text     string
 		warn     bool
 	}{
-		"rule": {rule{users.High, users.Call, []followUp{{users.SMS, 120}, {users.Email, 30}}}, all,
+		"rule": {users.NotificationRule{Priority: users.High, Mode: users.Call, FollowUps: []users.FollowUp{{Mode: users.SMS, After: 2 * time.Minute}, {Mode: users.Email, After: 30 * time.Second}}}, all,
 			"A high priority page reaches you by call at once, then by SMS after 2 min, then by e-mail after 30 s.", false},
-		"default": {rule{users.Urgent, "", nil}, all, "An urgent priority page reaches you by call at once.", false},
-		"no contact": {rule{users.Urgent, "", nil}, mail,
+		"default": {users.NotificationRule{Priority: users.Urgent}, all, "An urgent priority page reaches you by call at once.", false},
+		"no contact": {users.NotificationRule{Priority: users.Urgent}, mail,
 			"An urgent priority page reaches you by e-mail at once (you have no contact for call).", true},
-		"left out": {rule{users.Low, "", []followUp{{users.SMS, 60}}}, mail,
+		"left out": {users.NotificationRule{Priority: users.Low, FollowUps: []users.FollowUp{{Mode: users.SMS, After: time.Minute}}}, mail,
 			"A low priority page reaches you by e-mail at once.", false},
-		"nothing": {rule{users.Low, "", nil}, nil,
+		"nothing": {users.NotificationRule{Priority: users.Low}, nil,
 			"A low priority page reaches you by no mode: add a contact. The plan's fallback is paged instead.", true},
-		"discarded": {rule{users.Low, users.Drop, nil}, mail,
+		"discarded": {users.NotificationRule{Priority: users.Low, Mode: users.Drop}, mail,
 			"A low priority page is discarded: it does not reach you.", true},
 	} {
-		require.Equal(t, []line{{c.rule.Priority, c.text, c.warn}}, summary([]rule{c.rule}, c.contacts, defaults), name)
+		require.Equal(t, []line{{c.rule.Priority, c.text, c.warn}}, summary([]users.NotificationRule{c.rule}, c.contacts, defaults), name)
 	}
 }
 

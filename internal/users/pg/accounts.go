@@ -6,6 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -18,12 +19,16 @@ func (u *Users) Page(ctx context.Context, by users.AccountQuery) ([]users.Accoun
 		Team: postgres.Storable(by.Team), Without: by.Without, Most: by.Most})
 }
 
-// Account finds an account by name, ignoring case; a NotFound fault when there is none.
+// Account finds an account with its teams by name, ignoring case; a NotFound fault when there is none.
 func (u *Users) Account(ctx context.Context, name string) (users.Account, error) {
 	if name = postgres.Storable(name); name == "" {
 		return users.Account{}, fault.New(fault.NotFound, "there is no such user")
 	}
-	return postgres.First(u.accounts(ctx, db.PeoplePageParams{Name: name, Most: 1}))
+	found, err := postgres.First(u.accounts(ctx, db.PeoplePageParams{Name: name, Most: 1}))
+	if err == nil {
+		found.Teams, err = postgres.Query(ctx, u.db, (*db.Queries).TeamsOfUser, found.ID)
+	}
+	return found, err
 }
 
 func (u *Users) accounts(ctx context.Context, p db.PeoplePageParams) ([]users.Account, error) {
@@ -44,7 +49,7 @@ func (u *Users) accounts(ctx context.Context, p db.PeoplePageParams) ([]users.Ac
 func (u *Users) Reachability(ctx context.Context) ([]users.Reachability, error) {
 	rows, err := postgres.Read(ctx, u.db, (*db.Queries).Reachability)
 	return postgres.Convert(rows, func(r db.ReachabilityRow) users.Reachability {
-		return users.Reachability{Team: r.Team, People: r.People, WithoutPhone: r.WithoutPhone,
+		return users.Reachability{Team: operation.Text(r.Team), People: r.People, WithoutPhone: r.WithoutPhone,
 			WithoutContact: r.WithoutContact,
 			Modes: map[users.Mode]int{users.Email: r.Email, users.SMS: r.Sms, users.Call: r.Call, users.Slack: r.Slack,
 				users.Push: r.Push, users.Webhook: r.Webhook}}

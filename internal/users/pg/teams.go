@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -51,6 +52,41 @@ func (t *OncallTeams) ByID(ctx context.Context, id int64) (oncall.Profile, error
 func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPerson, error) {
 	rows, err := postgres.Query(ctx, t.db, (*postgresdb.Queries).TeamPeople, team)
 	return postgres.Convert(rows, func(r postgresdb.TeamPeopleRow) oncall.TeamPerson { return oncall.TeamPerson(r) }), err
+}
+
+// Rows lists the active teams by number.
+func (t *OncallTeams) Rows(ctx context.Context) ([]users.TeamRow, error) {
+	found, err := t.Names(ctx, true)
+	return postgres.Convert(found, func(one oncall.TeamName) users.TeamRow {
+		return users.TeamRow{Name: one.Name, Email: operation.Text(one.Email)}
+	}), err
+}
+
+// Team finds an active team with its people, ignoring case; a NotFound fault when there is none.
+func (t *OncallTeams) Team(ctx context.Context, name string) (users.Team, error) {
+	p, err := t.ByName(ctx, name)
+	if err == nil && !p.Active {
+		err = fault.New(fault.NotFound, "it was deleted")
+	}
+	if err != nil {
+		return users.Team{}, err
+	}
+	out := users.Team{TeamRow: users.TeamRow{Name: p.Name, Email: operation.Text(p.Email)},
+		Description: operation.Text(p.Description), TimeZone: p.TimeZone, SlackChannel: operation.Text(p.SlackChannel),
+		Plan: operation.Text(p.IrisPlan), Members: []string{}, Managed: []string{}, Admins: []string{}}
+	people, err := t.People(ctx, p.ID)
+	for _, one := range people {
+		if one.Member {
+			out.Members = append(out.Members, one.Name)
+		}
+		if one.Managed {
+			out.Managed = append(out.Managed, one.Name)
+		}
+		if one.Admin {
+			out.Admins = append(out.Admins, one.Name)
+		}
+	}
+	return out, err
 }
 
 // Memberships returns the names of team and user for each member of each team, deleted teams included.

@@ -23,14 +23,16 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/program/client"
 	"github.com/iris-oncall/iris/internal/silences"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // kinds are the kinds of objects that get, list and delete know.
-var kinds = []operation.Resource{catalog.ApplicationKind, integrations.Kind, catalog.PlanKind, catalog.TemplateKind, silences.Kind}
+var kinds = []operation.Resource{catalog.ApplicationKind, integrations.Kind, catalog.PlanKind, catalog.TemplateKind,
+	silences.Kind, users.PersonKind, users.TeamKind}
 
 // kindArgument is a kind, in the singular or the plural.
 type kindArgument struct {
-	Kind string `arg:"" help:"Kind of the object: application, integration, plan, silence or template."`
+	Kind string `arg:"" help:"Kind of the object: application, integration, plan, silence, team, template or user."`
 }
 
 func (c kindArgument) resource() (operation.Resource, error) {

@@ -3,13 +3,12 @@ package commands
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
+	"github.com/iris-oncall/iris/internal/program/client"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -27,33 +26,7 @@ type userName struct {
 
 func (c userName) path(below string) string { return "/v1/users/" + url.PathEscape(c.Name) + below }
 
-const rulesBelow, quietBelow = "/notification-rules", "/quiet-limits"
-
-// notificationRules are the rules of a person, on the wire.
-type notificationRules struct {
-	Rules []notificationRule `json:"rules"`
-}
-
-type notificationRule struct {
-	Priority  users.Priority `json:"priority"`
-	Mode      users.Mode     `json:"mode,omitempty"` // "" = the default of the priority
-	FollowUps []followUp     `json:"follow_ups"`
-}
-
-type followUp struct {
-	Mode         users.Mode `json:"mode"`
-	DelaySeconds int64      `json:"delay_seconds"`
-}
-
-// rule returns the rule that describes itself.
-func (r notificationRule) rule() users.NotificationRule {
-	out := users.NotificationRule{Priority: r.Priority, Mode: r.Mode}
-	for _, f := range r.FollowUps {
-		out.FollowUps = append(out.FollowUps, users.FollowUp{Mode: f.Mode,
-			After: time.Duration(f.DelaySeconds) * time.Second})
-	}
-	return out
-}
+func (c userName) one() users.OnePerson { return users.OnePerson{User: c.Name} }
 
 type userRuleList struct{ userName }
 
@@ -63,12 +36,12 @@ func (c userRuleList) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	var found notificationRules
-	if err := api.Do(ctx, http.MethodGet, c.path(rulesBelow), nil, &found); err != nil {
+	found, err := client.Call(ctx, api, users.RulesOfPerson, c.one())
+	if err != nil {
 		return err
 	}
 	for _, r := range found.Rules {
-		fmt.Fprintln(e.Out, r.rule())
+		fmt.Fprintln(e.Out, r)
 	}
 	return nil
 }
@@ -82,7 +55,7 @@ type userRuleSet struct {
 
 // Run sets the rule of a person for a priority.
 func (c userRuleSet) Run(ctx context.Context, e remote.Env) error {
-	rule := notificationRule{Priority: users.Priority(c.Priority), FollowUps: []followUp{}}
+	rule := users.NotificationRule{Priority: users.Priority(c.Priority)}
 	if c.Mode != "default" {
 		rule.Mode = users.Mode(c.Mode)
 	}
@@ -91,7 +64,7 @@ func (c userRuleSet) Run(ctx context.Context, e remote.Env) error {
 		if err != nil {
 			return remote.Usage(err)
 		}
-		rule.FollowUps = append(rule.FollowUps, followUp{f.Mode, int64(f.After / time.Second)})
+		rule.FollowUps = append(rule.FollowUps, f)
 	}
 	if !slices.Contains(users.Priorities, rule.Priority) {
 		return remote.Usagef("there is no priority %.60q: use urgent, high, medium or low", c.Priority)
@@ -100,29 +73,24 @@ func (c userRuleSet) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	var all notificationRules
-	if err := api.Do(ctx, http.MethodGet, c.path(rulesBelow), nil, &all); err != nil {
+	all, err := client.Call(ctx, api, users.RulesOfPerson, c.one())
+	if err != nil {
 		return err
 	}
 	all.Rules = append(slices.DeleteFunc(all.Rules,
-		func(r notificationRule) bool { return r.Priority == rule.Priority }), rule)
-	for i := range all.Rules {
-		if all.Rules[i].FollowUps == nil {
-			all.Rules[i].FollowUps = []followUp{}
-		}
-	}
-	if err := api.Do(ctx, http.MethodPut, c.path(rulesBelow), all, nil); err != nil {
+		func(r users.NotificationRule) bool { return r.Priority == rule.Priority }), rule)
+	if _, err := client.Call(ctx, api, users.ReplaceRules, users.RulesEdit{OnePerson: c.one(), Body: all}); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Err, "pages reach %s: %s\n", c.Name, rule.rule())
+	fmt.Fprintf(e.Err, "pages reach %s: %s\n", c.Name, rule)
 	return nil
 }
 
 // UserQuiet prints and sets the quiet-time limits of a person.
 type UserQuiet struct {
 	userName
-	PerDay      string   `help:"Calls and texts below urgent on one day, or default for the limit of the installation." placeholder:"N"`
-	WorkingDays []string `help:"Priorities that are sent on working days only: medium, low, or none." placeholder:"PRIORITY"`
+	PerDay      string           `help:"Calls and texts below urgent on one day, or default for the limit of the installation." placeholder:"N"`
+	WorkingDays []users.Priority `help:"Priorities that are sent on working days only: medium, low, or none." placeholder:"PRIORITY"`
 }
 
 // Run sets the limits that are given, and prints all of them.
@@ -131,11 +99,8 @@ func (c UserQuiet) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
-	var limits struct {
-		PerDay      *int     `json:"calls_and_texts_per_day,omitempty"`
-		WorkingDays []string `json:"working_days_only"`
-	}
-	if err := api.Do(ctx, http.MethodGet, c.path(quietBelow), nil, &limits); err != nil {
+	limits, err := client.Call(ctx, api, users.QuietLimitsOfPerson, c.one())
+	if err != nil {
 		return err
 	}
 	if c.PerDay == "default" {
@@ -148,10 +113,10 @@ func (c UserQuiet) Run(ctx context.Context, e remote.Env) error {
 		limits.PerDay = &n
 	}
 	if len(c.WorkingDays) > 0 {
-		limits.WorkingDays = slices.DeleteFunc(slices.Clone(c.WorkingDays), func(p string) bool { return p == "none" })
+		limits.WorkingDays = slices.DeleteFunc(slices.Clone(c.WorkingDays), func(p users.Priority) bool { return p == "none" })
 	}
 	if c.PerDay != "" || len(c.WorkingDays) > 0 {
-		if err := api.Do(ctx, http.MethodPut, c.path(quietBelow), limits, nil); err != nil {
+		if limits, err = client.Call(ctx, api, users.ReplaceQuietLimits, users.QuietEdit{OnePerson: c.one(), Body: limits}); err != nil {
 			return err
 		}
 	}
