@@ -32,6 +32,8 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
+	"github.com/iris-oncall/iris/internal/system"
+	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
 	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/mount"
@@ -62,6 +64,7 @@ type apiShared struct {
 	silences      *silences.Silences
 	plans         *catalog.Plans
 	templates     *catalog.Templates
+	system        *system.System
 	typed         *mount.API // the operations below /v1
 	keys          *replay.Keys[*postgres.Unit]
 }
@@ -116,6 +119,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,
 			Owners:    s.Owners,
 			Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
+	s.system = systemOf(a.cfg, s.Stores, s.notifier.Wake)
+	pagessystem.Mount(s.typed, s.system)
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
