@@ -90,6 +90,7 @@ type Deps struct {
 	Settings []Setting // in force in this process
 	Version  string    // of this process
 	Verbs    Verbs
+	Counts   Counts
 	// Wake wakes the processors of changed buckets; it never blocks.
 	Wake func(context.Context, buckets.Set)
 }
@@ -111,6 +112,8 @@ type System struct {
 	Purge  operation.Op[Purge, Purged]
 	Resend operation.Op[OneMessage, Resent]
 
+	Statistics operation.Op[Period, Figures]
+
 	deps Deps
 }
 
@@ -122,6 +125,7 @@ func New(d Deps) *System {
 	s.Contacts, s.Settings = ListContacts.By(s.contacts), ListSettings.By(s.settings)
 	s.Drain, s.Pause, s.Resume = DrainMember.By(s.drain), PauseSending.By(s.pause), ResumeSending.By(s.resume)
 	s.Purge, s.Resend = PurgeMessages.By(s.purge), ResendMessage.By(s.resend)
+	s.Statistics = ReadStatistics.By(s.statistics)
 	return s
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/system"
-	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
 	changes "github.com/iris-oncall/iris/internal/system/pg"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
@@ -21,7 +20,7 @@ func operatorRoutes(c config.API, s *server.Stores, own func(ctx context.Context
 	keys := pagesauth.TokenAPIDeps{Tokens: s.Tokens, Services: pagesauth.TokenServices{Store: s.Tokens,
 		Owners: s.Owners, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants,
 		Most: c.Tokens.PersonalMaxLife}
-	return slices.Concat(pagesauth.TokenRoutes(keys), pagessystem.Routes(s.Statistics, own))
+	return slices.Concat(pagesauth.TokenRoutes(keys))
 }
 
 // systemOf returns the operations on the running system. wake wakes the processors of changed buckets.
@@ -31,5 +30,5 @@ func systemOf(c config.API, s *server.Stores, wake func(context.Context, buckets
 		settings[i] = system.Setting(set)
 	}
 	return system.New(system.Deps{Members: s.Cluster, Queues: s.Queues, Seen: changes.NewSystem(s.DB),
-		Contacts: s.Contacts, Settings: settings, Version: server.Version(), Verbs: changes.New(s.DB), Wake: wake})
+		Contacts: s.Contacts, Settings: settings, Version: server.Version(), Verbs: changes.New(s.DB), Counts: s.Statistics, Wake: wake})
 }

@@ -20,4 +20,5 @@ func Mount(a *mount.API, s *system.System) {
 	mount.Mount(a, s.Resume)
 	mount.Mount(a, s.Purge)
 	mount.Mount(a, s.Resend)
+	mount.Mount(a, s.Statistics)
 }
