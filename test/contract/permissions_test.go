@@ -666,7 +666,7 @@ var admitted = map[[2]string]string{
 		string(operation.OfAuthor)}: "133ooo3o3",
 	{"user", string(operation.People)}: "133ooooo3", {"user", string(operation.OfApplication)}: "133333oo3",
 	{"user", string(operation.OfApplicationByPeople)}: "111133oo3", {"user", string(operation.Confined)}: changing,
-	{"admin"}: "1333333o3",
+	{"admin"}: "1333333o3", {"user", string(operation.PeopleOnly)}: "1333oooo3",
 }
 
 // marked returns rows with the marks of operations of wings.

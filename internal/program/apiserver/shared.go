@@ -17,6 +17,7 @@ import (
 	incidentsload "github.com/iris-oncall/iris/internal/incidents/load"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	"github.com/iris-oncall/iris/internal/intake/opening"
+	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
@@ -110,7 +111,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Simulator: operator.NewSimulations(s.simulator, a.db,
 			s.Applications), MaxLength: a.cfg.MaxPlanLength, ListLimit: listLimit, CatchAll: a.cfg.Intake.CatchAllPlan})
 	s.templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(),
-		Owners: s.Owners, Syntax: messages.CheckSyntax})
+		Owners: s.Owners, Syntax: messages.CheckSyntax, Drafts: catalog.Drafts{Application: s.Applications.Describe,
+			Facts: s.QueueLoader, Sample: sources.Sample, Address: a.cfg.PublicURL}})
 	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
 	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
@@ -237,9 +239,8 @@ func (s *apiShared) v1Parts() V1Deps {
 			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached,
 				Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
-		Integrations: append(WithAccounts(s.cfg, s.Stores, Routes(s.cfg, s.Stores, rule.Own, s.opener(),
-			s.notifier.Wake, s.log)),
-			routing.Post("/v1/templates/preview", routing.Write, Preview(s.Stores, s.cfg.PublicURL))),
+		Integrations: WithAccounts(s.cfg, s.Stores, Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake,
+			s.log)),
 		People: pagesusers.Deps{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB),
 			Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB,
 				s.Applications), Region: s.Region},
