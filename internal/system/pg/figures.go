@@ -277,11 +277,11 @@ func (s *scope) selects(g group) bool {
 func showIncidents(name string, t *incidentTotal) catalogapplications.IncidentFigure {
 	return catalogapplications.IncidentFigure{Key: name, Incidents: t.incidents, Acknowledged: t.acknowledged,
 		Resolved:          t.resolves.Len(),
-		AcknowledgeMedian: seconds(t.claims, 0.5), AcknowledgeP90: seconds(t.claims, 0.9),
-		ResolveMedian: seconds(t.resolves, 0.5), ResolveP90: seconds(t.resolves, 0.9)}
+		AcknowledgeMedian: seconds(&t.claims, 0.5), AcknowledgeP90: seconds(&t.claims, 0.9),
+		ResolveMedian: seconds(&t.resolves, 0.5), ResolveP90: seconds(&t.resolves, 0.9)}
 }
 
-func seconds(d catalogapplications.Durations, share float64) catalogapplications.Seconds {
+func seconds(d *catalogapplications.Durations, share float64) catalogapplications.Seconds {
 	return catalogapplications.Seconds(d.Percentile(share))
 }
 
