@@ -186,6 +186,7 @@ type TemplateDeps struct {
 	Owners  Owners
 	// Syntax returns the syntax error of a Jinja2 template; nil if there is none.
 	Syntax func(source string) error
+	Drafts Drafts
 }
 
 // Templates are the operations on templates. They are safe for concurrent use.
@@ -198,14 +199,16 @@ type Templates struct {
 	Activate operation.Op[TemplateActivation, Template]
 	Owner    operation.Op[OneTemplate, Owner]
 	Give     operation.Op[TemplateGiving, Owner]
+	Preview  operation.Op[TemplateDraft, TemplatePreview]
 
 	deps     TemplateDeps
+	slots    chan struct{} // of previews
 	versions versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]
 }
 
 // NewTemplates returns the operations.
 func NewTemplates(d TemplateDeps) *Templates {
-	t := &Templates{deps: d, versions: versions[messages.TemplateVersion, messages.TemplateDetails,
+	t := &Templates{deps: d, slots: make(chan struct{}, rendering), versions: versions[messages.TemplateVersion, messages.TemplateDetails,
 		messages.TemplateID]{"template", d.Store, d.Owners, d.Authors,
 		func(t messages.TemplateDetails) (messages.TemplateID, Version) {
 			return t.ID, versionOfTemplate(t.TemplateVersion)
@@ -214,6 +217,7 @@ func NewTemplates(d TemplateDeps) *Templates {
 	t.List, t.Create, t.Get, t.Replace = ListTemplates.By(t.list), CreateTemplate.By(t.create), GetTemplate.By(t.get), ReplaceTemplate.By(t.replace)
 	t.Delete, t.Activate = DeleteTemplate.By(t.remove), ActivateTemplate.By(t.activate)
 	t.Owner, t.Give = OwnerOfTemplate.By(t.owner), GiveTemplate.By(t.give)
+	t.Preview = PreviewTemplate.By(t.preview)
 	return t
 }
 

@@ -511,17 +511,17 @@ func TestPendingMessagesArePurged(t *testing.T) {
 	o.flood(1500, users.Email)
 	q := pgsystem.New(o.db)
 	n, err := q.Purge(t.Context(), system.Purge{Application: o.text(`select name from applications where id = $1`,
-		o.app), OutOfBand: true, Actor: "root", Why: "stale"})
+		o.app), OutOfBand: true, Reason: "stale"}, "root")
 	require.NoError(t, err)
 	require.Equal(t, system.Purged{Dropped: 1500}, n)
 	require.Equal(t, "pending", o.state(messages.ID(message)))
-	n, err = q.Purge(t.Context(), system.Purge{Mode: users.SMS, Actor: "root", Why: "a rehearsal"})
+	n, err = q.Purge(t.Context(), system.Purge{Mode: users.SMS, Reason: "a rehearsal"}, "root")
 	require.NoError(t, err)
 	require.Equal(t, system.Purged{Dropped: 1}, n)
 	require.Equal(t, "operator root The sms to ana was dropped: a rehearsal",
 		o.text(`select kind || ' ' || actor || ' ' || text from timeline_entries where incident_id = $1`, incident))
 	require.Equal(t, int64(1), o.number(`select count(*) from incidents where due_at is not null`))
-	n, err = q.Purge(t.Context(), system.Purge{OlderThan: time.Hour})
+	n, err = q.Purge(t.Context(), system.Purge{OlderThan: 3600}, "root")
 	require.NoError(t, err)
 	require.Equal(t, system.Purged{}, n)
 }

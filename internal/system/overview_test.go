@@ -10,9 +10,9 @@ import (
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	require.Equal(t, Works, VendorCalls{Calls: 1, LastSentAt: now}.Health())
-	require.Equal(t, SomeCallsFailed, VendorCalls{Calls: 2, Failed: 1, LastSentAt: now,
-		LastFailedAt: now.Add(-time.Second)}.Health())
-	require.Equal(t, LastCallFailed, VendorCalls{Calls: 2, Failed: 1, LastSentAt: now,
-		LastFailedAt: now.Add(time.Second)}.Health())
+	earlier, later := now.Add(-time.Second), now.Add(time.Second)
+	require.Equal(t, Works, Vendor{Calls: 1, LastSentAt: &now}.health())
+	require.Equal(t, SomeCallsFailed, Vendor{Calls: 2, Failed: 1, LastSentAt: &now, LastFailedAt: &earlier}.health())
+	require.Equal(t, LastCallFailed, Vendor{Calls: 2, Failed: 1, LastSentAt: &now, LastFailedAt: &later}.health())
+	require.Equal(t, LastCallFailed, Vendor{Calls: 1, Failed: 1, LastFailedAt: &now}.health())
 }

@@ -670,6 +670,7 @@ var admitted = map[[2]string]string{
 	{"user", string(operation.OfTeamAdmins)}: "1333333o3", {"any", string(operation.WithToken)}: "133333333",
 	{"any", string(operation.HiddenOfTeam)}: "1333344o4", {"user", string(operation.HiddenOfTeam)}: "1333344o3",
 	{"user", string(operation.OfItsTeam)}: "1333333o3", // nobody of them administers the team
+	{"user", string(operation.PeopleOnly)}: "1333oooo3",
 }
 
 // marked returns rows with the marks of operations of wings.

@@ -1,6 +1,9 @@
 package applications
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Unit is the length of one place on the time axis of figures.
 type Unit string
@@ -41,45 +44,66 @@ func (p Period) Until(now time.Time) FigureQuery {
 // PeriodFigures are what happened in a period. They are computed from counts by hour; the current hour is read from the
 // rows.
 type PeriodFigures struct {
-	CountedTo time.Time // later figures are of the rows, at most two hours; zero = nothing is counted yet
-	HoursFrom time.Time // before it there are counts by day only: no times, and no pages of people
-	Counting  bool      // hours are still being counted: the figures are incomplete
-	Times     []IncidentFigure
-	Plans     []IncidentFigure
-	Teams     []IncidentFigure
-	Messages  []MessageFigure
-	Vendors   []VendorFigure
-	People    []PageFigure
-	Hours     []PageFigure
+	CountedTo *time.Time       `json:"counted_to" doc:"Later figures are those of the rows, at most two hours; null = nothing is counted yet."`
+	HoursFrom *time.Time       `json:"hours_from" doc:"Earlier there are counts by day only: no times, and no pages of people."`
+	Counting  bool             `json:"counting" doc:"Hours are still being counted: the figures are incomplete."`
+	Times     []IncidentFigure `json:"incidents" doc:"By time; key is the beginning, as RFC 3339. Medians and 90th percentiles are precise to 3.5 %."`
+	Plans     []IncidentFigure `json:"plans" doc:"The 100 plans with the most incidents."`
+	Teams     []IncidentFigure `json:"teams" doc:"By the team that owns the plan, else the application; an empty key for those without a team."`
+	Messages  []MessageFigure  `json:"messages"`
+	Vendors   []VendorFigure   `json:"vendors"`
+	People    []PageFigure     `json:"people" doc:"The 100 people with the most interruptions."`
+	Hours     []PageFigure     `json:"hours" doc:"By the hour of the day in the time zone of each person."`
 }
 
-// IncidentFigure counts the incidents of a place in time (RFC 3339), of a plan or of a team ("" = none).
+// Seconds is a time; negative = there is none, which is null in JSON.
+type Seconds float64
+
+// MarshalJSON implements json.Marshaler.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	if s < 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(s))
+}
+
+// IncidentFigure counts the incidents of a place in time (RFC 3339), of a plan or of a team ("" = none). Its times are
+// those from the opening.
 type IncidentFigure struct {
-	Key                               string
-	Incidents, Acknowledged, Resolved int64
-	// The times are seconds from the opening; -1 = there are none.
-	AcknowledgeMedian, AcknowledgeP90, ResolveMedian, ResolveP90 float64
+	Key               string  `json:"key"`
+	Incidents         int64   `json:"incidents"`
+	Acknowledged      int64   `json:"acknowledged"`
+	Resolved          int64   `json:"resolved"`
+	AcknowledgeMedian Seconds `json:"acknowledge_median_seconds" nullable:"true"`
+	AcknowledgeP90    Seconds `json:"acknowledge_p90_seconds" nullable:"true"`
+	ResolveMedian     Seconds `json:"resolve_median_seconds" nullable:"true"`
+	ResolveP90        Seconds `json:"resolve_p90_seconds" nullable:"true"`
 }
 
 // MessageFigure counts settled messages.
 type MessageFigure struct {
-	At                      time.Time
-	Mode                    string
-	Sent, Delivered, Failed int64
+	At        time.Time `json:"at"`
+	Mode      string    `json:"mode"`
+	Sent      int64     `json:"sent"`
+	Delivered int64     `json:"delivered"`
+	Failed    int64     `json:"failed"`
 }
 
 // VendorFigure counts calls of an account of a vendor.
 type VendorFigure struct {
-	At                    time.Time
-	Vendor, Account, Mode string
-	Attempts, Failed      int64
+	At       time.Time `json:"at"`
+	Vendor   string    `json:"vendor"`
+	Account  string    `json:"account"`
+	Mode     string    `json:"mode"`
+	Attempts int64     `json:"attempts"`
+	Failed   int64     `json:"failed"`
 }
 
 // PageFigure counts the sent pages of a person, or of an hour of the day ("00" to "23") in the zone of each person.
 type PageFigure struct {
-	Key           string
-	Pages         int64
-	Interruptions int64 // pages by another mode than e-mail
-	Outside       int64 // interruptions outside Monday to Friday, 8 to 18 o'clock
-	Weekend       int64 // interruptions on Saturday and Sunday
+	Key           string `json:"key"`
+	Pages         int64  `json:"pages" doc:"Sent messages of incidents."`
+	Interruptions int64  `json:"interruptions" doc:"Pages by another mode than e-mail."`
+	Outside       int64  `json:"outside_working_hours" doc:"Interruptions outside Monday to Friday, 8 to 18 o'clock in the time zone of the person."`
+	Weekend       int64  `json:"weekend" doc:"Interruptions on Saturday and Sunday."`
 }

@@ -33,6 +33,7 @@ func Mount(a *mount.API, p *catalog.Plans, t *catalog.Templates, apps *catalog.A
 	mount.Mount(a, t.Activate)
 	mount.Mount(a, t.Owner)
 	mount.Mount(a, t.Give)
+	mount.Mount(a, t.Preview)
 	mount.Mount(a, apps.List)
 	mount.Mount(a, apps.Create)
 	mount.Mount(a, apps.Get)

@@ -26,10 +26,10 @@ type Runner struct {
 }
 
 var (
-	_ runner.Store    = (*Runner)(nil)
-	_ runner.Store  = (*Runner)(nil)
 	_ runner.Store = (*Runner)(nil)
-	_ runner.Store  = (*Runner)(nil)
+	_ runner.Store = (*Runner)(nil)
+	_ runner.Store = (*Runner)(nil)
+	_ runner.Store = (*Runner)(nil)
 
 	_ runner.Store = (*Runner)(nil)
 )

@@ -93,6 +93,8 @@ const (
 	OfAuthor Rule = "administrators, the creator, members of the team that owns it, and applications that act for people"
 	// People is for callers who act as a person.
 	People Rule = "people, and applications that act for people"
+	// PeopleOnly is People without applications that name no person.
+	PeopleOnly Rule = "people"
 	// OfApplication is for what belongs to an application.
 	OfApplication Rule = "administrators, owners of the application, and members of the team that owns it"
 	// OfApplicationByPeople is OfApplication without the keys of applications, which get 401.

@@ -279,7 +279,9 @@ func (f *fixture) hour(in int) int64 {
 }
 
 // between selects a time of a calendar of /v1, in hours from now.
-func (f *fixture) between(from, until int) string { return "start=" + f.at(from) + "&end=" + f.at(until) }
+func (f *fixture) between(from, until int) string {
+	return "start=" + f.at(from) + "&end=" + f.at(until)
+}
 
 // at is hour as /v1 has it.
 func (f *fixture) at(in int) string { return time.Unix(f.hour(in), 0).UTC().Format(time.RFC3339) }

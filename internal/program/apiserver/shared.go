@@ -37,6 +37,8 @@ import (
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
+	"github.com/iris-oncall/iris/internal/system"
+	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
 	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	"github.com/iris-oncall/iris/internal/users"
 	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
@@ -69,6 +71,7 @@ type apiShared struct {
 	silences      *silences.Silences
 	plans         *catalog.Plans
 	templates     *catalog.Templates
+	system        *system.System
 	typed         *mount.API // the operations below /v1
 	planned       *mount.API // those on calendars
 	keys          *replay.Keys[*postgres.Unit]
@@ -115,7 +118,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Simulator: operator.NewSimulations(s.simulator, a.db,
 			s.Applications), MaxLength: a.cfg.MaxPlanLength, ListLimit: listLimit, CatchAll: a.cfg.Intake.CatchAllPlan})
 	s.templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(),
-		Owners: s.Owners, Syntax: messages.CheckSyntax})
+		Owners: s.Owners, Syntax: messages.CheckSyntax, Drafts: catalog.Drafts{Application: s.Applications.Describe,
+			Facts: s.QueueLoader, Sample: sources.Sample, Address: a.cfg.PublicURL}})
 	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
 	open := auth.Openings{ReachEverything: a.cfg.Compatibility.ApplicationsReachEverything}
 	s.typed = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(open) })
@@ -134,6 +138,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	removals := operator.NewRemovals(s.DB)
 	pagesusers.Mount(s.typed, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals,
 		Region: s.Region}), users.NewTeams(s.Teams, removals), users.NewPreferences(s.Users, s.Settings))
+	s.system = systemOf(a.cfg, s.Stores, s.notifier.Wake)
+	pagessystem.Mount(s.typed, s.system)
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -256,10 +262,8 @@ func (s *apiShared) v1Parts() V1Deps {
 			Simulator: reach.Simulations{Incidents: reached,
 				Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
-		Integrations: append(Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake),
-			pagesauth.AuditExport(s.Audit.List),
-			routing.Post("/v1/templates/preview", routing.Write, Preview(s.Stores, s.cfg.PublicURL))),
-		People: pagesusers.Deps{OnCall: operator.NewOnCall(s.DB, s.Applications)},
+		Integrations: append(Routes(s.opener(), s.Stores, s.notifier.Wake), pagesauth.AuditExport(s.Audit.List)),
+		People:       pagesusers.Deps{OnCall: operator.NewOnCall(s.DB, s.Applications)},
 		Calendar: pagesoncall.Deps{
 			Requests: requests, Planning: planning.New(s.planning(requests)), Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Swaps: s.Absences, Imports: s.Shifts,

@@ -23,6 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/program/site"
 	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
+	"github.com/iris-oncall/iris/internal/system"
 )
 
 // siteDeps are the parts of the server that the site works on.
@@ -36,6 +37,7 @@ type siteDeps struct {
 	Silences   *silences.Silences
 	Plans      *catalog.Plans
 	Templates  *catalog.Templates
+	System     *system.System
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
 }
@@ -76,7 +78,7 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Responders: s.Responders(), Messages: s.Messages,
 			Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: site.Sections{
-			Plans: d.Plans, Templates: d.Templates,
+			Plans: d.Plans, Templates: d.Templates, System: d.System,
 			Integrations: pagesintake.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
 			Silences:     pagessilences.Deps{Silences: d.Silences, Incidents: s.Incidents},
 			Tokens:       pagesauth.TokenDeps{Tokens: d.Access.Tokens, Services: d.Access.Services, Grants: s.Grants},

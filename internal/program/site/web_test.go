@@ -38,6 +38,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/messages"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -222,6 +223,13 @@ type noPlans struct{ catalog.PlanStore }
 
 func (noPlans) List(context.Context, filters.Query) ([]escalation.Plan, error) { return nil, nil }
 
+// noSystem cannot read the vendors.
+type noSystem struct{ system.Seen }
+
+func (noSystem) Vendors(context.Context, time.Time) ([]system.Vendor, error) {
+	return nil, fault.New(fault.NotFound, "there are none")
+}
+
 type browser struct {
 	*http.Client
 	base string
@@ -255,6 +263,7 @@ func setup(t *testing.T) (*world, *browser) {
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
 		Sections: Sections{
 			Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
+			System:       system.New(system.Deps{Seen: noSystem{}}),
 			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
 			Teams: teams{}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),

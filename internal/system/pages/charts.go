@@ -8,19 +8,25 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 // charts returns everything that a page shows, in its order.
-func charts(f figures, p period) []chart {
+func charts(f system.Figures, p period) []chart {
 	places := p.places()
 	return []chart{
 		{Name: "incidents", Line: incidentChart(f, places)},
 		{Name: "messages", Line: messageChart(f, places)},
 		{Name: "time-to-acknowledge", Line: timeChart("Time to acknowledge", f, places,
-			func(i incidentFigure) (*float64, *float64) { return i.AcknowledgeMedian, i.AcknowledgeP90 })},
+			func(i applications.IncidentFigure) (median, p90 applications.Seconds) {
+				return i.AcknowledgeMedian, i.AcknowledgeP90
+			})},
 		{Name: "time-to-resolve", Line: timeChart("Time to resolve", f, places,
-			func(i incidentFigure) (*float64, *float64) { return i.ResolveMedian, i.ResolveP90 })},
+			func(i applications.IncidentFigure) (median, p90 applications.Seconds) {
+				return i.ResolveMedian, i.ResolveP90
+			})},
 		{Name: "hours", Line: hourChart(f),
 			Note: "In the time zone of each person. An interruption is a page by call, text, chat, push or webhook; e-mail does not count."},
 		{Name: "vendor-failures", Line: failureChart(f, places)},
@@ -67,6 +73,8 @@ func value(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
+func whole(n int64) string { return strconv.FormatInt(n, 10) }
+
 // rowsAt returns a row for each place, whose values are at first zero.
 func rowsAt(places []time.Time, values int) ([]page.ChartRow, map[int64][]float64) {
 	rows, at := make([]page.ChartRow, len(places)), map[int64][]float64{}
@@ -77,12 +85,12 @@ func rowsAt(places []time.Time, values int) ([]page.ChartRow, map[int64][]float6
 	return rows, at
 }
 
-func incidentChart(f figures, places []time.Time) *page.Chart {
+func incidentChart(f system.Figures, places []time.Time) *page.Chart {
 	c := page.Chart{Title: "Incidents", Names: []string{"opened", "acknowledged"}}
 	rows, at := rowsAt(places, 2)
-	for _, i := range f.Incidents {
+	for _, i := range f.Times {
 		if values := at[instant(i.Key)]; values != nil {
-			values[0], values[1] = i.Incidents, i.Acknowledged
+			values[0], values[1] = float64(i.Incidents), float64(i.Acknowledged)
 			c.Rows = rows
 		}
 	}
@@ -94,7 +102,7 @@ func instant(key string) int64 {
 	return at.Unix()
 }
 
-func messageChart(f figures, places []time.Time) *page.Chart {
+func messageChart(f system.Figures, places []time.Time) *page.Chart {
 	modes := map[string]bool{}
 	for _, m := range f.Messages {
 		modes[m.Mode] = true
@@ -103,7 +111,7 @@ func messageChart(f figures, places []time.Time) *page.Chart {
 	rows, at := rowsAt(places, len(c.Names))
 	for _, m := range f.Messages {
 		if values := at[m.At.Unix()]; values != nil {
-			values[slices.Index(c.Names, m.Mode)] += m.Sent
+			values[slices.Index(c.Names, m.Mode)] += float64(m.Sent)
 			c.Rows = rows
 		}
 	}
@@ -111,28 +119,28 @@ func messageChart(f figures, places []time.Time) *page.Chart {
 }
 
 // timeChart shows the median and the 90th percentile of times, in minutes.
-func timeChart(title string, f figures, places []time.Time, of func(incidentFigure) (median, p90 *float64)) *page.Chart {
+func timeChart(title string, f system.Figures, places []time.Time, of func(applications.IncidentFigure) (median, p90 applications.Seconds)) *page.Chart {
 	c := page.Chart{Title: title, Unit: "min", Names: []string{"median", "90 %"}}
 	rows, at := rowsAt(places, 2)
 	for _, values := range at {
 		values[0], values[1] = math.NaN(), math.NaN()
 	}
-	for _, i := range f.Incidents {
+	for _, i := range f.Times {
 		median, p90 := of(i)
-		if values := at[instant(i.Key)]; values != nil && median != nil && p90 != nil {
-			values[0], values[1] = minutes(*median), minutes(*p90)
+		if values := at[instant(i.Key)]; values != nil && median >= 0 && p90 >= 0 {
+			values[0], values[1] = minutes(median), minutes(p90)
 			c.Rows = rows
 		}
 	}
 	return &c
 }
 
-func minutes(seconds float64) float64 { return math.Round(seconds/6) / 10 }
+func minutes(s applications.Seconds) float64 { return math.Round(float64(s)/6) / 10 }
 
-func hourChart(f figures) *page.Chart {
+func hourChart(f system.Figures) *page.Chart {
 	c := page.Chart{Title: "Interruptions by hour of the day", Kind: "stack", Axis: "Hour",
 		Names: []string{"Monday to Friday", "Saturday and Sunday"}}
-	values := map[string]pageFigure{}
+	values := map[string]applications.PageFigure{}
 	some := false
 	for _, h := range f.Hours {
 		values[h.Key] = h
@@ -145,12 +153,12 @@ func hourChart(f figures) *page.Chart {
 	for hour := range 24 {
 		h := values[fmt.Sprintf("%02d", hour)]
 		c.Rows = append(c.Rows, page.ChartRow{Label: fmt.Sprintf("%02d", hour),
-			Values: []float64{h.Interruptions - h.Weekend, h.Weekend}})
+			Values: []float64{float64(h.Interruptions - h.Weekend), float64(h.Weekend)}})
 	}
 	return &c
 }
 
-func failureChart(f figures, places []time.Time) *page.Chart {
+func failureChart(f system.Figures, places []time.Time) *page.Chart {
 	names := map[string]bool{}
 	for _, v := range f.Vendors {
 		if v.Failed > 0 {
@@ -162,26 +170,26 @@ func failureChart(f figures, places []time.Time) *page.Chart {
 	rows, at := rowsAt(places, len(c.Names))
 	for _, v := range f.Vendors {
 		if values := at[v.At.Unix()]; values != nil && v.Failed > 0 {
-			values[slices.Index(c.Names, account(v))] += v.Failed
+			values[slices.Index(c.Names, account(v))] += float64(v.Failed)
 			c.Rows = rows
 		}
 	}
 	return &c
 }
 
-func account(v vendorFigure) string {
+func account(v applications.VendorFigure) string {
 	if v.Account == "" {
 		return v.Vendor
 	}
 	return v.Vendor + "/" + v.Account
 }
 
-func vendorRank(f figures) *page.Rank {
+func vendorRank(f system.Figures) *page.Rank {
 	r := page.Rank{Title: "Calls by account", Axis: "Account", Names: []string{"calls", "failed", "failed, %"}}
 	calls, failed := map[string]float64{}, map[string]float64{}
 	for _, v := range f.Vendors {
-		calls[account(v)] += v.Attempts
-		failed[account(v)] += v.Failed
+		calls[account(v)] += float64(v.Attempts)
+		failed[account(v)] += float64(v.Failed)
 	}
 	for _, name := range slices.Sorted(maps.Keys(calls)) {
 		share := 100 * failed[name] / calls[name]
@@ -191,24 +199,24 @@ func vendorRank(f figures) *page.Rank {
 	return &r
 }
 
-func peopleRank(f figures) *page.Rank {
+func peopleRank(f system.Figures) *page.Rank {
 	r := page.Rank{Title: "Interruptions by person", Axis: "Person",
 		Names: []string{"interruptions", "outside", "at weekends", "all pages"}}
-	most := 1.0
+	most := int64(1)
 	for _, p := range f.People {
 		most = max(most, p.Interruptions)
 	}
 	for _, p := range f.People {
-		r.Rows = append(r.Rows, page.RankRow{Label: p.Key, Share: 100 * p.Interruptions / most,
-			Values: []string{value(p.Interruptions), value(p.Outside), value(p.Weekend), value(p.Pages)}})
+		r.Rows = append(r.Rows, page.RankRow{Label: p.Key, Share: 100 * float64(p.Interruptions) / float64(most),
+			Values: []string{whole(p.Interruptions), whole(p.Outside), whole(p.Weekend), whole(p.Pages)}})
 	}
 	return &r
 }
 
-func incidentRank(title, axis string, all []incidentFigure, none string) *page.Rank {
+func incidentRank(title, axis string, all []applications.IncidentFigure, none string) *page.Rank {
 	r := page.Rank{Title: title, Axis: axis, Names: []string{"incidents", "acknowledged", "acknowledge, median min",
 		"acknowledge, 90 % min", "resolve, median min"}}
-	most := 1.0
+	most := int64(1)
 	for _, i := range all {
 		most = max(most, i.Incidents)
 	}
@@ -217,24 +225,24 @@ func incidentRank(title, axis string, all []incidentFigure, none string) *page.R
 		if label == "" {
 			label = none
 		}
-		r.Rows = append(r.Rows, page.RankRow{Label: label, Share: 100 * i.Incidents / most,
-			Values: []string{value(i.Incidents), value(i.Acknowledged), orNothing(i.AcknowledgeMedian),
+		r.Rows = append(r.Rows, page.RankRow{Label: label, Share: 100 * float64(i.Incidents) / float64(most),
+			Values: []string{whole(i.Incidents), whole(i.Acknowledged), orNothing(i.AcknowledgeMedian),
 				orNothing(i.AcknowledgeP90), orNothing(i.ResolveMedian)}})
 	}
 	return &r
 }
 
-func orNothing(seconds *float64) string {
-	if seconds == nil {
+func orNothing(s applications.Seconds) string {
+	if s < 0 {
 		return ""
 	}
-	return value(minutes(*seconds))
+	return value(minutes(s))
 }
 
 // numbers are the figures of the whole period.
-func numbers(f figures) []number {
-	var opened, acknowledged, sent, failed, interruptions, outside float64
-	for _, i := range f.Incidents {
+func numbers(f system.Figures) []number {
+	var opened, acknowledged, sent, failed, interruptions, outside int64
+	for _, i := range f.Times {
 		opened, acknowledged = opened+i.Incidents, acknowledged+i.Acknowledged
 	}
 	for _, m := range f.Messages {
@@ -243,8 +251,8 @@ func numbers(f figures) []number {
 	for _, h := range f.Hours {
 		interruptions, outside = interruptions+h.Interruptions, outside+h.Outside
 	}
-	count := func(n float64, one, many string) number {
-		return number{value(n), map[bool]string{true: one, false: many}[n == 1]}
+	count := func(n int64, one, many string) number {
+		return number{whole(n), map[bool]string{true: one, false: many}[n == 1]}
 	}
 	return []number{count(opened, "incident", "incidents"), count(acknowledged, "acknowledged", "acknowledged"),
 		count(sent, "message sent", "messages sent"),

@@ -8,12 +8,14 @@ import (
 	"sync"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 // Home serves the pages. It is safe for concurrent use.
 type Home struct {
 	Pages     *page.Pages
+	System    *system.System
 	PublicURL string // address of this server for senders, without a final slash
 }
 

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,13 +10,15 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// ChangeRoutes mounts the forms. The APIs refuse people who are not administrators.
+// ChangeRoutes mounts the forms. The operations refuse people who are not administrators.
 func (h SystemPages) ChangeRoutes(r chi.Router) {
 	r.Post("/system/members/{process}/draining", h.drain)
 	r.Post("/system/pauses", h.pause)
@@ -76,24 +79,24 @@ func (h SystemPages) drain(rw http.ResponseWriter, r *http.Request) {
 	if draining {
 		text = "The processor gives its buckets to the others."
 	}
-	path := page.Path("/v1/system/members/%s/draining", wire.Param(r, "process"))
-	h.done(rw, r, "members", text, h.Pages.API(r).Send(http.MethodPut, path, map[string]bool{"draining": draining},
-		nil))
+	_, err := h.System.Drain.Do(r.Context(), page.Actor(r),
+		system.Draining{Process: wire.Param(r, "process"), Body: system.Drain{Draining: draining}})
+	h.done(rw, r, "members", text, err)
 }
 
 func (h SystemPages) pause(rw http.ResponseWriter, r *http.Request) {
 	form := page.Typed(r)
-	minutes, _ := strconv.Atoi(form.Get("minutes")) // the API refuses 0
+	minutes, _ := strconv.ParseInt(form.Get("minutes"), 10, 32) // the operation refuses 0
 	key := form.Get("key")
-	body := map[string]any{"seconds": 60 * minutes, "reason": form.Get("reason")}
-	h.done(rw, r, "vendors", key+" is paused.", h.Pages.API(r).Send(http.MethodPut,
-		page.Path("/v1/system/pauses/%s", key), body, nil))
+	_, err := h.System.Pause.Do(r.Context(), page.Actor(r),
+		system.Pausing{Key: key, Body: system.NewPause{Seconds: 60 * minutes, Reason: form.Get("reason")}})
+	h.done(rw, r, "vendors", key+" is paused.", err)
 }
 
 func (h SystemPages) endPause(rw http.ResponseWriter, r *http.Request) {
 	key := page.Typed(r).Get("key")
-	h.done(rw, r, "vendors", key+" is resumed.", h.Pages.API(r).Send(http.MethodDelete,
-		page.Path("/v1/system/pauses/%s", key), nil, nil))
+	_, err := h.System.Resume.Do(r.Context(), page.Actor(r), system.Resuming{Key: key})
+	h.done(rw, r, "vendors", key+" is resumed.", err)
 }
 
 func (h SystemPages) pauseApplication(rw http.ResponseWriter, r *http.Request) {
@@ -108,32 +111,24 @@ func (h SystemPages) pauseApplication(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h SystemPages) purge(rw http.ResponseWriter, r *http.Request) {
-	form := page.Typed(r)
-	body := map[string]any{"reason": form.Get("reason"), "out_of_band": form.Get("out_of_band") == "true"}
-	for _, name := range []string{"application", "mode"} {
-		if text := form.Get(name); text != "" {
-			body[name] = text
-		}
+	in, err := page.Decode[struct {
+		system.Purge
+		Minutes int64 `json:"minutes"`
+	}](r)
+	if err == nil && r.PostFormValue("incident_id") != "" && in.IncidentID < 1 {
+		err = fault.Invalidf("incident_id", "incident_id must be the number of an incident")
 	}
-	for _, f := range []struct {
-		field, member string
-		unit          int64
-	}{{"incident_id", "incident_id", 1}, {"minutes", "older_than_seconds", 60}} {
-		text := form.Get(f.field)
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			body[f.member] = f.unit * n
-		} else if text != "" {
-			body[f.member] = text // the API says what is wrong with it
-		}
+	var out system.Purged
+	if err == nil {
+		in.OlderThan = 60 * min(in.Minutes, mostMinutes)
+		out, err = h.System.Purge.Do(r.Context(), page.Actor(r), in.Purge)
 	}
-	var out struct {
-		Dropped int
-		More    bool
-	}
-	err := h.Pages.API(r).Send(http.MethodPost, "/v1/messages/purge", body, &out)
 	text := humanize.Count(out.Dropped, "message was", "messages were") + " dropped."
 	if out.More {
 		text += " There are more: drop again."
 	}
 	h.done(rw, r, "queues", text, err)
 }
+
+// mostMinutes keeps seconds within an int64; the operation refuses so many.
+const mostMinutes = math.MaxInt64 / 60

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -36,7 +37,7 @@ type data struct {
 	usual   []usual // modes of priorities without a rule
 	senders []integration
 	sent    []message
-	vendors vendorsAnswer
+	vendors system.Vendors
 	plans   []plan
 	reached []incident // one that paged the reader, for newcomers
 	missing string
@@ -122,20 +123,6 @@ type message struct {
 	Created    time.Time `json:"created_at"`
 }
 
-// vendorsAnswer is the calls of vendors in the last hour, and what is paused.
-type vendorsAnswer struct {
-	Items  []vendor
-	Pauses []pause
-}
-
-type vendor struct {
-	Vendor, Account, Mode string
-	Health                system.Health
-	Calls, Failed         int
-}
-
-type pause struct{ Key, Reason string }
-
 type plan struct {
 	Name    string `json:"name"`
 	Creator string `json:"creator"`
@@ -177,7 +164,10 @@ func (h Home) read(r *http.Request) (*data, error) {
 		"plans": func() error { return page.List(api, "/v1/plans?limit=10", &d.plans) },
 	}
 	if me.Admin {
-		reads["the vendors"] = func() error { return api.Get("/v1/system/vendors", &d.vendors) }
+		reads["the vendors"] = func() (err error) {
+			d.vendors, err = h.System.Vendors.Do(r.Context(), page.Actor(r), operation.None{})
+			return err
+		}
 		reads["the latest messages"] = func() error {
 			err := page.List(api, fmt.Sprintf("/v1/messages?limit=%d", sampled),
 				&d.sent) // a condition on their time would make the list slow

@@ -267,7 +267,7 @@ func (d *data) vendorWarnings() []page.Warning {
 	for _, v := range d.vendors.Items {
 		if v.Health == system.LastCallFailed && len(out) < maxWarnings {
 			out = append(out, page.Warning{Text: fmt.Sprintf("The vendor %s fails: %d of its %s in the last hour by %s failed, and so did the latest one.",
-				strings.TrimSuffix(v.Vendor+"/"+v.Account, "/"), v.Failed, humanize.Count(v.Calls, "call",
+				strings.TrimSuffix(v.Vendor+"/"+v.Account, "/"), v.Failed, humanize.Count(int(v.Calls), "call",
 					"calls"), v.Mode), Href: "/system?tab=vendors", Action: "See the vendors"})
 		}
 	}

@@ -102,9 +102,9 @@ func TestWarnings(t *testing.T) {
 		texts(d.senderWarnings()))
 
 	d.sent = []message{{State: "failed", IncidentID: 7, Target: "bob"}, {State: "sent"}, {State: "failed"}}
-	d.vendors.Items = []vendor{{Vendor: "twilio", Account: "main", Mode: "sms", Calls: 3, Failed: 2,
+	d.vendors.Items = []system.Vendor{{Vendor: "twilio", Account: "main", Mode: "sms", Calls: 3, Failed: 2,
 		Health: system.LastCallFailed}, {Vendor: "smtp", Calls: 3, Failed: 2, Health: system.SomeCallsFailed}}
-	d.vendors.Pauses = []pause{{"mode:call", "the vendor moves."}}
+	d.vendors.Pauses = []system.Pause{{Key: "mode:call", Reason: "the vendor moves."}}
 	require.Equal(t, []string{"The vendor twilio/main fails: 2 of its 3 calls in the last hour by sms failed, and so did the latest one.", "mode:call is paused: the vendor moves.",
 		"A page of incident 7 did not reach bob."}, texts(d.vendorWarnings()))
 }

@@ -13,11 +13,15 @@ import (
 
 	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 // StatisticsPages serves the pages. It is safe for concurrent use.
-type StatisticsPages struct{ Pages *page.Pages }
+type StatisticsPages struct {
+	Pages  *page.Pages
+	System *system.System
+}
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (h StatisticsPages) Routes(r chi.Router) {
@@ -26,47 +30,6 @@ func (h StatisticsPages) Routes(r chi.Router) {
 }
 
 const address = "/statistics"
-
-// figures is the answer of the API.
-type figures struct {
-	HoursFrom time.Time `json:"hours_from"`
-	Counting  bool
-	Incidents []incidentFigure
-	Plans     []incidentFigure
-	Teams     []incidentFigure
-	Messages  []messageFigure
-	Vendors   []vendorFigure
-	People    []pageFigure
-	Hours     []pageFigure
-}
-
-type incidentFigure struct {
-	Key                               string
-	Incidents, Acknowledged, Resolved float64
-	AcknowledgeMedian                 *float64 `json:"acknowledge_median_seconds"`
-	AcknowledgeP90                    *float64 `json:"acknowledge_p90_seconds"`
-	ResolveMedian                     *float64 `json:"resolve_median_seconds"`
-	ResolveP90                        *float64 `json:"resolve_p90_seconds"`
-}
-
-type messageFigure struct {
-	At                      time.Time
-	Mode                    string
-	Sent, Delivered, Failed float64
-}
-
-type vendorFigure struct {
-	At                    time.Time
-	Vendor, Account, Mode string
-	Attempts, Failed      float64
-}
-
-type pageFigure struct {
-	Key                  string
-	Pages, Interruptions float64
-	Outside              float64 `json:"outside_working_hours"`
-	Weekend              float64
-}
 
 // period is the time that a page shows.
 type period struct {
@@ -190,17 +153,16 @@ type chart struct {
 }
 
 // read reads the figures of a request.
-func (h StatisticsPages) read(r *http.Request, p period) (out figures, filters url.Values, err error) {
+func (h StatisticsPages) read(r *http.Request, p period) (out system.Figures, filters url.Values, err error) {
 	filters = url.Values{}
-	query := url.Values{"from": {p.begin.UTC().Format(time.RFC3339)}, "to": {p.end.UTC().Format(time.RFC3339)},
-		"unit": {p.unit}, "zone": {p.in.String()}}
-	for _, name := range []string{"application", "plan", "team"} {
-		if value := page.Storable(strings.TrimSpace(r.URL.Query().Get(name))); value != "" {
-			filters.Set(name, value)
-			query.Set(name, value)
+	in := system.Period{From: p.begin.UTC().Truncate(time.Second), To: p.end.UTC().Truncate(time.Second),
+		Unit: applications.Unit(p.unit), Zone: p.in.String()}
+	for name, to := range map[string]*string{"application": &in.Application, "plan": &in.Plan, "team": &in.Team} {
+		if *to = page.Storable(strings.TrimSpace(r.URL.Query().Get(name))); *to != "" {
+			filters.Set(name, *to)
 		}
 	}
-	err = h.Pages.API(r).Get("/v1/statistics?"+query.Encode(), &out)
+	out, err = h.System.Statistics.Do(r.Context(), page.Actor(r), in)
 	return out, filters, err
 }
 
@@ -223,7 +185,7 @@ func (h StatisticsPages) show(rw http.ResponseWriter, r *http.Request) {
 	v := statisticsView{period: p, ZoneName: p.in.String()}
 	filters := url.Values{}
 	if err == nil {
-		var found figures
+		var found system.Figures
 		if found, filters, err = h.read(r, p); err == nil {
 			v.fill(found, filters)
 		}
@@ -247,7 +209,7 @@ func (h StatisticsPages) show(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Render(rw, r, status, "statistics", v)
 }
 
-func (v *statisticsView) fill(f figures, filters url.Values) {
+func (v *statisticsView) fill(f system.Figures, filters url.Values) {
 	v.Diagrams = charts(f, v.period)
 	for i, c := range v.Diagrams {
 		q := v.period.query(filters)
@@ -258,7 +220,7 @@ func (v *statisticsView) fill(f figures, filters url.Values) {
 	if f.Counting {
 		v.Warnings = append(v.Warnings, page.Warning{Text: "Past hours are being counted, so these figures are incomplete. A processor counts them; it takes minutes."})
 	}
-	if v.begin.Before(f.HoursFrom) {
+	if f.HoursFrom != nil && v.begin.Before(*f.HoursFrom) {
 		v.Warnings = append(v.Warnings, page.Warning{Text: "The first part of this period is more than seven weeks ago. Times and interruptions are kept for seven weeks only."})
 	}
 	if filters.Get("plan") != "" {

@@ -1,5 +1,5 @@
 // This file serves the pages for operators: members and buckets, queues, limits, vendors, pages that reached nobody,
-// refused alerts, the configuration and the versions. Everything is read from the APIs.
+// refused alerts, the configuration and the versions.
 
 package pages
 
@@ -16,12 +16,16 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 // SystemPages serves the pages. It is safe for concurrent use.
-type SystemPages struct{ Pages *page.Pages }
+type SystemPages struct {
+	Pages  *page.Pages
+	System *system.System
+}
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (h SystemPages) Routes(r chi.Router) { page.Get(r, "/system", h.show) }
@@ -91,29 +95,28 @@ func (h SystemPages) render(rw http.ResponseWriter, r *http.Request, name string
 	h.Pages.Render(rw, r, refusal.Status, "system", v)
 }
 
-// age returns a duration of the API as people read it.
+// age returns seconds as people read them.
 func age(seconds float64) string { return humanize.Age(time.Duration(seconds * float64(time.Second))) }
 
 type member struct {
-	ProcessID string `json:"process_id"`
-	Host      string
-	Gossip    string `json:"gossip_address"`
-	Version   string
-	StartedAt time.Time `json:"started_at"`
-	Beat      float64   `json:"heartbeat_age_seconds"`
-	State     string
-	Buckets   int
-	Lacks     []string // modes that only others serve
-	Skew      *float64 `json:"clock_skew_seconds"`
-	Colour    int      `json:"-"` // class of the owner on the map
-	May       bool     `json:"-"` // the reader may drain it, or end that
+	system.Member
+	Colour int  // class of the owner on the map
+	May    bool // the reader may drain it, or end that
+}
+
+func membersOf(all []system.Member) []member {
+	out := make([]member, len(all))
+	for i, m := range all {
+		out[i].Member = m
+	}
+	return out
 }
 
 // Short is the beginning of the number of the process.
 func (m member) Short() string { return m.ProcessID[:min(8, len(m.ProcessID))] }
 
 // Heartbeat is how long ago the process was heard of.
-func (m member) Heartbeat() string { return age(m.Beat) }
+func (m member) Heartbeat() string { return age(m.Age) }
 
 // Lacking names the modes that only others serve; "" = none.
 func (m member) Lacking() string { return strings.Join(m.Lacks, ", ") }
@@ -130,24 +133,12 @@ func (m member) skew() time.Duration { return time.Duration(*m.Skew * float64(ti
 
 // Wrong reports whether the clock of a process that runs differs too much.
 func (m member) Wrong() bool {
-	return m.State != "dead" && m.Skew != nil && m.skew().Abs() > clock.Tolerated
+	return m.State != system.Dead && m.Skew != nil && m.skew().Abs() > clock.Tolerated
 }
 
 // Chip is the kind of chip for the state.
 func (m member) Chip() string {
-	return map[string]string{"running": "good",
-		"draining": "warn"}[m.State] + map[bool]string{true: "bad"}[m.State == "dead"]
-}
-
-type membersAnswer struct {
-	Members []member
-	Buckets []struct {
-		Owner string
-		Epoch int64
-	}
-	Version string
-	Schema  int64
-	Wanted  int64 `json:"schema_wanted"`
+	return map[system.State]string{system.Runs: "good", system.Drains: "warn", system.Dead: "bad"}[m.State]
 }
 
 type bucket struct {
@@ -157,20 +148,13 @@ type bucket struct {
 }
 
 // handover records that a process took buckets from another one.
-type handover struct {
-	At           time.Time
-	Owner, Host  string
-	Previous     string
-	PreviousHost string `json:"previous_host"`
-	TakenOver    bool   `json:"taken_over"`
-	Buckets      []int
-}
+type handover struct{ system.Handover }
 
 // Short is the beginning of the number of the process that took them.
 func (h handover) Short() string { return h.Owner[:min(8, len(h.Owner))] }
 
 // From is the beginning of the number of the process that had them.
-func (h handover) From() string { return h.Previous[:min(8, len(h.Previous))] }
+func (h handover) From() string { return string(h.Previous[:min(8, len(h.Previous))]) }
 
 // mostRanges is how many ranges of buckets a hand-over shows.
 const mostRanges = 8
@@ -222,28 +206,31 @@ func paint(all []member) {
 }
 
 func (h SystemPages) members(r *http.Request) (any, error) {
-	var found membersAnswer
-	if err := h.Pages.API(r).Get("/v1/system/members", &found); err != nil {
+	found, err := h.System.Members.Do(r.Context(), page.Actor(r), operation.None{})
+	if err != nil {
 		return nil, err
 	}
-	var moved page.Listed[handover]
-	if err := h.Pages.API(r).Get("/v1/system/handovers", &moved); err != nil {
+	moved, err := h.System.Handovers.Do(r.Context(), page.Actor(r), operation.None{})
+	if err != nil {
 		return nil, err
 	}
-	v := membersView{Members: found.Members, Handovers: moved.Items[:min(len(moved.Items), 12)]}
+	v := membersView{Members: membersOf(found.Members)}
+	for _, one := range moved.Items[:min(len(moved.Items), 12)] {
+		v.Handovers = append(v.Handovers, handover{one})
+	}
 	slices.SortStableFunc(v.Members, func(a, b member) int { return a.StartedAt.Compare(b.StartedAt) }) // the newest last
 	paint(v.Members)
 	owners := map[string]member{}
 	admin := page.Reader(r).Admin
 	for i := range v.Members {
-		v.Members[i].May = admin && v.Members[i].State != "dead"
-		if m := v.Members[i]; m.State != "dead" {
+		v.Members[i].May = admin && v.Members[i].State != system.Dead
+		if m := v.Members[i]; m.State != system.Dead {
 			owners[m.ProcessID] = m
 		}
 	}
 	for n, b := range found.Buckets {
 		row := bucket{n, "unowned", "no running owner", b.Epoch}
-		if m, ok := owners[b.Owner]; ok {
+		if m, ok := owners[string(b.Owner)]; ok {
 			row.Class, row.Owner = "m"+strconv.Itoa(m.Colour), m.Short()+" on "+m.Host
 			v.Owned++
 		}
@@ -253,22 +240,12 @@ func (h SystemPages) members(r *http.Request) (any, error) {
 	return v, nil
 }
 
-type queue struct {
-	Mode, Application, Class string
-	Waiting                  int64
-	InFlight                 int64   `json:"in_flight"`
-	Oldest                   float64 `json:"oldest_seconds"`
-}
+type queue struct{ system.Queue }
 
 // Age is how long the oldest message waits.
 func (q queue) Age() string { return age(q.Oldest) }
 
-type limit struct {
-	Key       string
-	Ahead     float64 `json:"ahead_seconds"`
-	Used      float64 `json:"used_last_minute"`
-	PerMinute float64 `json:"per_minute"`
-}
+type limit struct{ system.Limit }
 
 // Use returns the calls of the last minute and how many the limit allows.
 func (l limit) Use() string {
@@ -290,91 +267,76 @@ type queuesView struct {
 }
 
 func (h SystemPages) queues(r *http.Request) (any, error) {
-	var waiting page.Listed[queue]
-	if err := h.Pages.API(r).Get("/v1/system/queues", &waiting); err != nil {
+	waiting, err := h.System.Queues.Do(r.Context(), page.Actor(r), operation.None{})
+	if err != nil {
 		return nil, err
 	}
-	var used page.Listed[limit]
-	err := h.Pages.API(r).Get("/v1/system/limits", &used)
-	return queuesView{waiting.Items, used.Items}, err
+	used, err := h.System.Limits.Do(r.Context(), page.Actor(r), operation.None{})
+	v := queuesView{}
+	for _, one := range waiting.Items {
+		v.Queues = append(v.Queues, queue{one})
+	}
+	for _, one := range used.Items {
+		v.Limits = append(v.Limits, limit{one})
+	}
+	return v, err
 }
 
-type systemVendor struct {
-	Vendor, Account, Mode string
-	Health                system.Health
-	Calls, Failed         int64
-	InDoubt               int64     `json:"in_doubt"`
-	LastSentAt            time.Time `json:"last_sent_at"`
-	LastFailedAt          time.Time `json:"last_failed_at"`
-	LastFailure           string    `json:"last_failure"`
-}
+type vendor system.Vendor
 
 // Chip is the health as text, with the kind of its chip.
-func (v systemVendor) Chip() page.Option {
+func (v vendor) Chip() page.Option {
 	return map[system.Health]page.Option{system.Works: {Value: "good", Label: "works"},
 		system.SomeCallsFailed: {Value: "warn", Label: "some calls failed"},
 		system.LastCallFailed:  {Value: "bad", Label: "last call failed"}}[v.Health]
 }
 
-type systemPause struct {
-	Key, Reason string
-	Seconds     float64 `json:"left_seconds"`
-}
+type pause struct{ system.Pause }
 
-// Left is how long the pause lasts.
-func (p systemPause) Left() string { return age(p.Seconds) }
+// For is how long the pause lasts.
+func (p pause) For() string { return age(p.Left) }
 
 type vendorsView struct {
-	Items        []systemVendor
-	Pauses       []systemPause
-	Applications []string `json:"paused_applications"`
-	May          bool     // the reader may end pauses
+	Items        []vendor
+	Pauses       []pause
+	Applications []string
+	May          bool // the reader may end pauses
 }
 
 func (h SystemPages) vendors(r *http.Request) (any, error) {
-	v := vendorsView{May: page.Reader(r).Admin}
-	err := h.Pages.API(r).Get("/v1/system/vendors", &v)
+	found, err := h.System.Vendors.Do(r.Context(), page.Actor(r), operation.None{})
+	v := vendorsView{Applications: found.Applications, May: page.Reader(r).Admin}
+	for _, one := range found.Items {
+		v.Items = append(v.Items, vendor(one))
+	}
+	for _, one := range found.Pauses {
+		v.Pauses = append(v.Pauses, pause{one})
+	}
 	return v, err
 }
 
-type contactsView struct {
-	Rows []struct{ User, Mode, Destination, Reason string }
+// rows is a page of a list, and the address of the next one.
+type rows[T any] struct {
+	Rows []T
 	More string
+}
+
+// listed reads a page of the list of a tab.
+func listed[T any](r *http.Request, tab string, list operation.Op[operation.Paging, operation.Page[T]]) (any, error) {
+	found, err := list.Do(r.Context(), page.Actor(r), operation.Paging{Limit: 50, Cursor: r.URL.Query().Get("cursor")})
+	v := rows[T]{Rows: found.Items}
+	if found.Next != nil {
+		v.More = page.Query(systemAddress, "tab", tab, "cursor", *found.Next)
+	}
+	return v, err
 }
 
 func (h SystemPages) contacts(r *http.Request) (any, error) {
-	var found page.Listed[struct{ User, Mode, Destination, Reason string }]
-	if err := h.Pages.API(r).Get(page.Query("/v1/system/contacts", "limit", "50", "cursor", r.URL.Query().Get("cursor")), &found); err != nil {
-		return nil, err
-	}
-	v := contactsView{Rows: found.Items}
-	if found.Next != "" {
-		v.More = page.Query(systemAddress, "tab", "contacts", "cursor", found.Next)
-	}
-	return v, nil
-}
-
-type unreached struct {
-	IncidentID              int64 `json:"incident_id"`
-	At                      time.Time
-	Text, Application, Plan string
-}
-
-type unreachedView struct {
-	Rows []unreached
-	More string
+	return listed(r, "contacts", h.System.Contacts)
 }
 
 func (h SystemPages) unreached(r *http.Request) (any, error) {
-	var found page.Listed[unreached]
-	if err := h.Pages.API(r).Get(page.Query("/v1/system/unreached", "limit", "50", "cursor", r.URL.Query().Get("cursor")), &found); err != nil {
-		return nil, err
-	}
-	v := unreachedView{Rows: found.Items}
-	if found.Next != "" {
-		v.More = page.Query(systemAddress, "tab", "unreached", "cursor", found.Next)
-	}
-	return v, nil
+	return listed(r, "unreached", h.System.Unreached)
 }
 
 type systemIntegration struct {
@@ -410,16 +372,14 @@ func (h SystemPages) refused(r *http.Request) (any, error) {
 	return all, nil
 }
 
-type setting struct{ Key, Value, Source string }
-
 type settingGroup struct {
 	Name string
-	Rows []setting
+	Rows []system.Setting
 }
 
 func (h SystemPages) configuration(r *http.Request) (any, error) {
-	var found page.Listed[setting]
-	if err := h.Pages.API(r).Get("/v1/system/configuration", &found); err != nil {
+	found, err := h.System.Settings.Do(r.Context(), page.Actor(r), operation.None{})
+	if err != nil {
 		return nil, err
 	}
 	var groups []settingGroup
@@ -447,9 +407,8 @@ type versionsView struct {
 }
 
 func (h SystemPages) versions(r *http.Request) (any, error) {
-	var found membersAnswer
-	err := h.Pages.API(r).Get("/v1/system/members", &found)
-	return versionsView{found.Version, found.Schema, found.Wanted, found.Members, []library{
+	found, err := h.System.Members.Do(r.Context(), page.Actor(r), operation.None{})
+	return versionsView{found.Version, found.Schema, found.SchemaWanted, membersOf(found.Members), []library{
 		{"htmx", "2.0.11", "Zero-Clause BSD", "vendor/htmx.LICENSE"},
 		{"EventCalendar", "5.10.1", "MIT", "vendor/event-calendar.LICENSE"},
 		{"uPlot", "1.6.32", "MIT", "vendor/uplot.LICENSE"},

@@ -32,7 +32,8 @@ func (s *Counts) Figures(ctx context.Context, f catalogapplications.FigureQuery)
 			return out, err
 		}
 		if at.CountedTo.Unix() > 0 {
-			out.CountedTo, out.HoursFrom = at.CountedTo, at.DaysTo
+			countedTo, hoursFrom := at.CountedTo.UTC(), at.DaysTo.UTC()
+			out.CountedTo, out.HoursFrom = &countedTo, &hoursFrom
 		}
 		out.Counting = at.Waiting > 0 || at.CountedTo.Before(now)
 		packed, err := q.PackedDays(ctx, db.PackedDaysParams{After: f.From, Until: f.To})
@@ -276,8 +277,12 @@ func (s *scope) selects(g group) bool {
 func showIncidents(name string, t *incidentTotal) catalogapplications.IncidentFigure {
 	return catalogapplications.IncidentFigure{Key: name, Incidents: t.incidents, Acknowledged: t.acknowledged,
 		Resolved:          t.resolves.Len(),
-		AcknowledgeMedian: t.claims.Percentile(0.5), AcknowledgeP90: t.claims.Percentile(0.9),
-		ResolveMedian: t.resolves.Percentile(0.5), ResolveP90: t.resolves.Percentile(0.9)}
+		AcknowledgeMedian: seconds(&t.claims, 0.5), AcknowledgeP90: seconds(&t.claims, 0.9),
+		ResolveMedian: seconds(&t.resolves, 0.5), ResolveP90: seconds(&t.resolves, 0.9)}
+}
+
+func seconds(d *catalogapplications.Durations, share float64) catalogapplications.Seconds {
+	return catalogapplications.Seconds(d.Percentile(share))
 }
 
 // show sets the figures from the totals.

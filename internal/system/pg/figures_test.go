@@ -228,8 +228,8 @@ func TestNobodyWaitsForPackedDays(t *testing.T) {
 // approximate requires that the times of a figure are within 3.5 % of the given ones, and sets them to -1.
 func approximate(t *testing.T, want []float64, f *applications.IncidentFigure) {
 	t.Helper()
-	for i, got := range []*float64{&f.AcknowledgeMedian, &f.AcknowledgeP90, &f.ResolveMedian, &f.ResolveP90} {
-		require.InEpsilon(t, want[i], *got, 0.035)
+	for i, got := range []*applications.Seconds{&f.AcknowledgeMedian, &f.AcknowledgeP90, &f.ResolveMedian, &f.ResolveP90} {
+		require.InEpsilon(t, want[i], float64(*got), 0.035)
 		*got = -1
 	}
 }
@@ -255,7 +255,7 @@ func TestLateResolvesAreCounted(t *testing.T) {
 	f, err := s.Figures(t.Context(), applications.FigureQuery{From: time.Now().Add(-24 * time.Hour), To: time.Now(),
 		Unit: applications.ByMonth, Zone: "Europe/Berlin"})
 	require.NoError(t, err)
-	require.InEpsilon(t, 7200, f.Plans[0].ResolveMedian, 0.035)
+	require.InEpsilon(t, 7200, float64(f.Plans[0].ResolveMedian), 0.035)
 	require.EqualValues(t, 1, f.Plans[0].Resolved)
 }
 
@@ -289,7 +289,7 @@ func TestHoursOfTheReleaseBeforeAreCountedAgain(t *testing.T) {
 	f, err := s.Figures(t.Context(), applications.FigureQuery{From: time.Now().Add(-7 * 24 * time.Hour),
 		To: time.Now(), Unit: applications.ByMonth, Zone: "Europe/Berlin"})
 	require.NoError(t, err)
-	require.InEpsilon(t, 7200, f.Plans[0].ResolveMedian, 0.035)
+	require.InEpsilon(t, 7200, float64(f.Plans[0].ResolveMedian), 0.035)
 	var pages, parts int
 	require.NoError(t, d.Pool().QueryRow(t.Context(), `select (select count(*) from statistics_pages),
 		(select count(*) from statistics_incidents where not complete) + (select count(*) from statistics_messages where not complete)`).Scan(&pages, &parts))

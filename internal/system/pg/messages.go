@@ -25,13 +25,14 @@ const purgeFor = 4 * time.Second
 // Purge drops the pending messages that an operator selects and that exist now, a thousand at a time, for a few
 // seconds. Each thousand has an entry in the audit log. Messages that a processor has taken meanwhile are not dropped.
 // An unknown application is an Invalid fault.
-func (o *Operations) Purge(ctx context.Context, f system.Purge) (done system.Purged, err error) {
-	began, p := time.Now(), db.PurgePendingParams{OutOfBand: f.OutOfBand}
+func (o *Operations) Purge(ctx context.Context, f system.Purge, actor string) (done system.Purged, err error) {
+	began, older, p := time.Now(), time.Duration(f.OlderThan)*time.Second, db.PurgePendingParams{OutOfBand: f.OutOfBand}
 	if mode := string(f.Mode); mode != "" {
 		p.Mode = &mode
 	}
 	if f.IncidentID != 0 {
-		p.IncidentID = &f.IncidentID
+		id := int64(f.IncidentID)
+		p.IncidentID = &id
 	}
 	if f.Application != "" {
 		err := o.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
@@ -47,10 +48,10 @@ func (o *Operations) Purge(ctx context.Context, f system.Purge) (done system.Pur
 		}
 	}
 	for done.More = true; done.More && time.Since(began) < purgeFor; {
-		p.OlderUs = (f.OlderThan + time.Since(began)).Microseconds()
+		p.OlderUs = (older + time.Since(began)).Microseconds()
 		var found, dropped int
 		err := o.db.InTx(ctx, func(ctx context.Context, d *db.Queries) (err error) {
-			found, dropped, err = purge(ctx, d, p, f)
+			found, dropped, err = purge(ctx, d, p, f, actor)
 			return err
 		})
 		if err != nil {
@@ -63,12 +64,12 @@ func (o *Operations) Purge(ctx context.Context, f system.Purge) (done system.Pur
 
 // purge drops the next messages. It returns how many it found, and how many of them it dropped: processors took the
 // others meanwhile.
-func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f system.Purge) (found, dropped int, err error) {
+func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f system.Purge, actor string) (found, dropped int, err error) {
 	rows, err := d.PurgePending(ctx, p)
 	if err != nil || len(rows) == 0 {
 		return 0, 0, err
 	}
-	drop := db.DropPendingParams{Actor: postgres.CleanText(f.Actor), Why: postgres.CleanText(f.Why)}
+	drop := db.DropPendingParams{Actor: postgres.CleanText(actor), Why: postgres.CleanText(f.Reason)}
 	hold := []int64{}
 	for _, r := range rows {
 		drop.Ids = append(drop.Ids, int64(r.ID))

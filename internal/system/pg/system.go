@@ -1,4 +1,4 @@
-// This file reads what operators see of vendors, limits and unreached people. The system routes of /v1 call it.
+// This file reads what operators see of vendors, limits and unreached people.
 
 package pg
 
@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/system"
@@ -17,13 +18,14 @@ type System struct{ db *postgres.DB }
 // NewSystem returns the adapter over d.
 func NewSystem(d *postgres.DB) *System { return &System{d} }
 
-// Vendors returns the calls of each account since an instant.
-func (s *System) Vendors(ctx context.Context, since time.Time) ([]system.VendorCalls, error) {
+// Vendors returns the calls of each account since an instant, without their health.
+func (s *System) Vendors(ctx context.Context, since time.Time) ([]system.Vendor, error) {
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).VendorCalls, since)
-	return postgres.Convert(rows, func(r postgresdb.VendorCallsRow) system.VendorCalls {
-		return system.VendorCalls{Vendor: r.Vendor, Account: r.Account, Mode: r.Mode, Calls: r.Calls, Failed: r.Failed,
-			InDoubt:    r.InDoubt,
-			LastSentAt: postgres.OrZero(r.LastSentAt), LastFailedAt: postgres.OrZero(r.LastFailedAt), LastFailure: r.LastFailure}
+	at := func(t time.Time) *time.Time { return postgres.NullTime(postgres.OrZero(t).UTC()) }
+	return postgres.Convert(rows, func(r postgresdb.VendorCallsRow) system.Vendor {
+		return system.Vendor{Vendor: r.Vendor, Account: r.Account, Mode: r.Mode, Calls: r.Calls, Failed: r.Failed,
+			InDoubt: r.InDoubt, LastSentAt: at(r.LastSentAt), LastFailedAt: at(r.LastFailedAt),
+			LastFailure: operation.Text(r.LastFailure)}
 	}), err
 }
 
@@ -32,18 +34,17 @@ func (s *System) Pauses(ctx context.Context) ([]system.Pause, error) {
 	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]system.Pause, error) {
 		rows, err := q.ListPauses(ctx)
 		return postgres.Convert(rows, func(r postgresdb.ListPausesRow) system.Pause {
-			return system.Pause{Key: r.Account, Left: postgres.Micros(r.LeftUs), Reason: r.Reason}
+			return system.Pause{Key: r.Account, Left: postgres.Micros(r.LeftUs).Seconds(), Reason: r.Reason}
 		}), err
 	})
 }
 
 // Limits returns the limits that were used in the last hour, those with the longest wait first.
-func (s *System) Limits(ctx context.Context) ([]system.LimitUse, error) {
-	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]system.LimitUse, error) {
+func (s *System) Limits(ctx context.Context) ([]system.Limit, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) ([]system.Limit, error) {
 		rows, err := q.LimitUses(ctx)
-		return postgres.Convert(rows, func(r postgresdb.LimitUsesRow) system.LimitUse {
-			return system.LimitUse{Key: r.Key, Ahead: postgres.FloatSeconds(r.AheadSeconds), Used: r.Used,
-				PerMinute: r.PerMinute}
+		return postgres.Convert(rows, func(r postgresdb.LimitUsesRow) system.Limit {
+			return system.Limit{Key: r.Key, Ahead: r.AheadSeconds, Used: r.Used, PerMinute: r.PerMinute}
 		}), err
 	})
 }
@@ -56,7 +57,10 @@ func (s *System) PausedApplications(ctx context.Context) ([]string, error) {
 // Handovers returns the latest hand-overs of buckets, newest first.
 func (s *System) Handovers(ctx context.Context, most int) ([]system.Handover, error) {
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Handovers, most)
-	return postgres.Convert(rows, func(r postgresdb.HandoversRow) system.Handover { return system.Handover(r) }), err
+	return postgres.Convert(rows, func(r postgresdb.HandoversRow) system.Handover {
+		return system.Handover{At: r.At.UTC(), Owner: r.Owner, Host: r.Host, Previous: operation.Text(r.Previous),
+			PreviousHost: operation.Text(r.PreviousHost), TakenOver: r.TakenOver, Buckets: r.Buckets}
+	}), err
 }
 
 // Unreached returns notifications that reached nobody since an instant, newest first: those before a number, 0 = from
@@ -65,7 +69,7 @@ func (s *System) Unreached(ctx context.Context, application int64, since time.Ti
 	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).Unreached,
 		postgresdb.UnreachedParams{ApplicationID: application, Since: since, Before: before, Most: most})
 	return postgres.Convert(rows, func(r postgresdb.UnreachedRow) system.Unreached {
-		return system.Unreached{ID: r.ID, IncidentID: int64(r.IncidentID), At: r.At, Text: r.Text,
+		return system.Unreached{ID: r.ID, IncidentID: r.IncidentID, At: r.At.UTC(), Text: r.Text,
 			Application: r.Application, Plan: r.Plan}
 	}), err
 }

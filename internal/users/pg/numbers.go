@@ -134,7 +134,7 @@ func (c *Contacts) ResolveSlackNames(ctx context.Context, names SlackNames, afte
 // Failing returns contacts that no message can reach, of people who are active, after a person's contact.
 func (c *Contacts) Failing(ctx context.Context, name string, mode users.Mode, most int) ([]users.FailingContact, error) {
 	rows, err := postgres.Query(ctx, c.db, (*db.Queries).FailingContacts,
-		db.FailingContactsParams{AfterName: name, AfterMode: string(mode), Most: most})
+		db.FailingContactsParams{AfterName: postgres.Storable(name), AfterMode: postgres.Storable(string(mode)), Most: most})
 	return postgres.Convert(rows, func(r db.FailingContactsRow) users.FailingContact {
 		return users.FailingContact{Person: r.Name, Contact: users.Contact{Mode: users.Mode(r.Mode),
 			Destination: r.Destination, Failing: r.Reason}}
