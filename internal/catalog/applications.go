@@ -289,16 +289,16 @@ func rowOfApplication(a applications.Application) ApplicationRow {
 
 func applicationOf(a applications.Application, by operation.Actor) Application {
 	out := Application{ApplicationRow: rowOfApplication(a), HasSecondKey: a.SecondKey,
-		MayEdit: mayEdit(by, a.OwnerIDs, a.Team), tag: a.Tag()}
+		MayEdit: MayEdit(by, a.OwnerIDs, a.Team), tag: a.Tag()}
 	if a.SampleContext != nil && json.Valid([]byte(*a.SampleContext)) {
 		out.SampleContext = json.RawMessage(*a.SampleContext)
 	}
 	return out
 }
 
-// mayEdit reports whether a caller may change an application: administrators, its owners, and members of the team that
+// MayEdit reports whether a caller may change an application: administrators, its owners, and members of the team that
 // owns it. The key of the application is not enough.
-func mayEdit(by operation.Actor, owners []users.ID, team users.OwningTeam) bool {
+func MayEdit(by operation.Actor, owners []users.ID, team users.OwningTeam) bool {
 	return by.Role == operation.Admin || writes(by) && slices.ContainsFunc(owners,
 		func(u users.ID) bool { return is(by, u) }) || inTeam(by, team)
 }
@@ -343,7 +343,7 @@ func (a *Applications) find(ctx context.Context, name string) (applications.Appl
 // that does not exist.
 func (a *Applications) owned(ctx context.Context, by operation.Actor, name string) (applications.Application, error) {
 	found, err := a.find(ctx, name)
-	if (err == nil || fault.Is(err, fault.NotFound)) && !mayEdit(by, found.OwnerIDs, found.Team) {
+	if (err == nil || fault.Is(err, fault.NotFound)) && !MayEdit(by, found.OwnerIDs, found.Team) {
 		return found, operation.ErrOwnerOnly
 	}
 	return found, err
@@ -464,7 +464,7 @@ func (a *Applications) give(ctx context.Context, by operation.Actor, g Applicati
 	if err != nil {
 		return g.Body, err
 	}
-	return giving{"application", found.Name, found.Team, mayEdit(by, found.OwnerIDs, users.OwningTeam{})}.to(ctx, by,
+	return giving{"application", found.Name, found.Team, MayEdit(by, found.OwnerIDs, users.OwningTeam{})}.to(ctx, by,
 		a.deps.Teams, a.deps.Owners, g.Body, g.State)
 }
 

@@ -36,6 +36,14 @@ const Outage = 5 * time.Second
 // Types returns the types of integrations that have heartbeats.
 func Types() []string { return []string{intake.Heartbeat, intake.Opsgenie} }
 
+// CheckType returns a Conflict fault for an integration of a type without heartbeats.
+func CheckType(of intake.Integration) error {
+	if slices.Contains(Types(), of.Type) {
+		return nil
+	}
+	return fault.Newf(fault.Conflict, "the integration %s has the type %s, which has no heartbeats", of.Name, of.Type)
+}
+
 // Content is the part of a heartbeat that people edit. Every and Grace are whole seconds.
 type Content struct {
 	Name        string // unique in its integration; never changes
@@ -199,21 +207,20 @@ func (h Heartbeat) From(i intake.Integration) intake.Integration {
 // Tag identifies the state of the content, for edits under If-Match.
 func (c Content) Tag() string { return etag.Of(c) }
 
-// Check trims the texts. A wrong field is an Invalid fault that names it. Plans are checked elsewhere.
+// Check trims the texts. It returns an Invalid fault with all wrong fields. Plans are checked elsewhere.
 func (c *Content) Check() error {
 	c.Name, c.Description = strings.TrimSpace(c.Name), strings.TrimSpace(c.Description)
-	whole := func(d time.Duration) bool { return d == d.Truncate(time.Second) }
-	switch {
-	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxName || strings.ContainsAny(c.Name, "/\x00"):
-		return fault.Invalidf("name", "name must have 1 to %d characters without a slash", maxName)
-	case utf8.RuneCountInString(c.Description) > maxDescription:
-		return fault.Invalidf("description", "description has more than %d characters", maxDescription)
-	case c.Every < time.Second || c.Every > MaxEvery || !whole(c.Every):
-		return fault.Invalidf("every_seconds", "every_seconds must be 1 to %d", int64(MaxEvery.Seconds()))
-	case c.Grace < 0 || c.Grace > MaxEvery || !whole(c.Grace):
-		return fault.Invalidf("grace_seconds", "grace_seconds must be 0 to %d", int64(MaxEvery.Seconds()))
-	case c.Severity != "" && !intake.KnownSeverity(c.Severity):
-		return fault.Invalidf("severity", "severity must be critical, error, warning or info")
-	}
-	return nil
+	most, whole := int64(MaxEvery/time.Second), func(d time.Duration) bool { return d == d.Truncate(time.Second) }
+	var wrong fault.Wrong
+	wrong.If(c.Name == "" || c.Name == "\uFFFD" || utf8.RuneCountInString(c.Name) > maxName ||
+		strings.ContainsAny(c.Name, "/\x00"), "name", "name must have 1 to %d characters without a slash", maxName)
+	wrong.If(utf8.RuneCountInString(c.Description) > maxDescription, "description",
+		"description has more than %d characters", maxDescription)
+	wrong.If(c.Every < time.Second || c.Every > MaxEvery || !whole(c.Every), "every_seconds",
+		"every_seconds must be 1 to %d", most)
+	wrong.If(c.Grace < 0 || c.Grace > MaxEvery || !whole(c.Grace), "grace_seconds",
+		"grace_seconds must be 0 to %d", most)
+	wrong.If(c.Severity != "" && !intake.KnownSeverity(c.Severity), "severity",
+		"severity must be critical, error, warning or info")
+	return wrong.Err()
 }

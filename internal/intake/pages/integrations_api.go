@@ -78,13 +78,6 @@ func Routes(d APIDeps) []routing.Route {
 	}
 }
 
-// Find finds the integration of a request, the path parameter {integration}.
-type Find func(r *http.Request) (intake.Integration, error)
-
-// Editable returns a Find that also checks that the caller may change the integration. Routes about parts of an
-// integration use it.
-func Editable(d APIDeps) Find { return routes{d}.editable }
-
 // apiIntegration is an integration on the wire.
 type apiIntegration struct {
 	ID              int64           `json:"id"`

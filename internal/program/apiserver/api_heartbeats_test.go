@@ -24,7 +24,7 @@ func TestHeartbeats(t *testing.T) {
 	require.Equal(t, path, rec.Header().Get("Location"))
 	for bad, field := range map[string]string{
 		`{}`: "#/every_seconds", `{"every_seconds":-1}`: "#/every_seconds", `{"every_seconds":1,"plan":"none"}`: "#/plan",
-		`{"every_seconds":1,"severity":"loud"}`: "#/severity", `{"every_seconds":1,"grace_seconds":"x"}`: "#/grace_seconds", `{"every":1}`: "#/every",
+		`{"every_seconds":1,"severity":"loud"}`: "#/severity", `{"every_seconds":1,"grace_seconds":"x"}`: "#/grace_seconds", `{"every_seconds":1,"every":1}`: "#/every",
 	} {
 		rec := f.do("root", "PUT", path, bad)
 		require.Equal(t, 400, rec.Code, bad)

@@ -30,6 +30,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents/load"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	intakeopening "github.com/iris-oncall/iris/internal/intake/opening"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	pgintake "github.com/iris-oncall/iris/internal/intake/pg"
@@ -108,10 +109,8 @@ func newFixture(t *testing.T) *fixture {
 		pagesintake.OpeningRoutes(pagesintake.OpeningDeps{Incidents: in, Wake: wake,
 			Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,
 				Lookups: pgnotifications.New(f.db), Load: idle}}),
-		pagesintake.HeartbeatRoutes(pagesintake.HeartbeatDeps{Heartbeats: pgintake.New(f.db),
-			Integrations: pgintake.NewIntegrations(f.db, secrets), Chooser: senders.Previewer.Chooser,
-			Editable: pagesintake.Editable(senders), Own: reach.Rule{}.Own}),
-		typed(f.db, apps, wake),
+		typed(f.db, apps, wake, integrations.NewHeartbeats(integrations.Deps{Store: senders.Integrations,
+			Heartbeats: pgintake.New(f.db), Applications: apps, Chooser: senders.Previewer.Chooser})),
 	)
 	keys := replay.New(postgres.NewIdempotency(f.db), problems, func() {})
 	r := chi.NewRouter()

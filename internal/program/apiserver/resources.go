@@ -23,7 +23,5 @@ func resourceRoutes(c config.API, s *server.Stores, own func(ctx context.Context
 	senders := pages.APIDeps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications,
 		Types: sources.Types(), Previewer: p}
 	open := pages.OpeningDeps{Opener: o, Incidents: s.Incidents, Wake: wake}
-	return slices.Concat(pages.OpeningRoutes(open), operatorRoutes(c, s, own, wake), pages.Routes(senders), pages.HeartbeatRoutes(pages.HeartbeatDeps{
-		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: pages.Editable(senders), Own: own,
-	}))
+	return slices.Concat(pages.OpeningRoutes(open), operatorRoutes(c, s, own, wake), pages.Routes(senders))
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/reach"
 	incidentsload "github.com/iris-oncall/iris/internal/incidents/load"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/opening"
+	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
@@ -125,6 +127,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	finder, _ := s.calendarEdge()
 	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
 	pagesoncall.Mount(s.planned, planning.New(s.planning(finder)))
+	pagesintake.Mount(s.typed, integrations.NewHeartbeats(integrations.Deps{Store: s.Integrations,
+		Heartbeats: s.Heartbeats, Applications: s.Applications, Chooser: chooser(s.cfg, s.Stores, s.log)}))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }

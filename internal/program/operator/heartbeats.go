@@ -2,11 +2,9 @@ package operator
 
 import (
 	"context"
-	"slices"
 
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
 // Heartbeat is what people edit of a heartbeat.
@@ -26,8 +24,8 @@ func (s *Senders) AddHeartbeat(ctx context.Context, integration string, c Heartb
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(heartbeats.Types(), i.Type) {
-		return fault.Newf(fault.Conflict, "the integration %s has the type %s, which has no heartbeats", i.Name, i.Type)
+	if err := heartbeats.CheckType(i); err != nil {
+		return err
 	}
 	if err := s.chooser().CheckPlan(ctx, "plan", c.Plan); err != nil {
 		return err

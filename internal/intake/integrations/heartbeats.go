@@ -1,0 +1,265 @@
+package integrations
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/heartbeats"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+)
+
+// Heartbeat is a heartbeat and its state.
+type Heartbeat struct {
+	ID           heartbeats.ID    `json:"id"`
+	Integration  string           `json:"integration"`
+	Name         string           `json:"name"`
+	Description  string           `json:"description"`
+	EverySeconds int64            `json:"every_seconds" doc:"Expected interval between two pings."`
+	GraceSeconds int64            `json:"grace_seconds" doc:"How much later a ping may come."`
+	Plan         operation.Text   `json:"plan" doc:"null = the integration routes its incidents."`
+	Severity     operation.Text   `json:"severity"`
+	Enabled      bool             `json:"enabled"`
+	State        heartbeats.State `json:"state" enum:"waiting,alive,missed,off" doc:"waiting = never pinged: the first interval begins with the first ping."`
+	LastPingAt   *time.Time       `json:"last_ping_at"`
+	Deadline     *time.Time       `json:"deadline" doc:"When it is missed without a further ping."`
+	MissedAt     *time.Time       `json:"missed_at"`
+	Incident     *int64           `json:"incident_id" doc:"Of the present miss."`
+	CreatedBy    string           `json:"created_by"`
+	CreatedAt    *time.Time       `json:"created_at"`
+
+	tag string
+}
+
+// Tag names the state of the settings.
+func (h Heartbeat) Tag() string { return h.tag }
+
+// StoredHeartbeat is a heartbeat that was made or replaced.
+type StoredHeartbeat struct {
+	Heartbeat
+	made bool
+}
+
+// Made reports whether the heartbeat is new.
+func (h StoredHeartbeat) Made() bool { return h.made }
+
+// Location is the address of the heartbeat.
+func (h StoredHeartbeat) Location() string {
+	return operation.Path(GetHeartbeat.Path, h.Integration, h.Name)
+}
+
+// OneHeartbeat names a heartbeat.
+type OneHeartbeat struct {
+	One
+	Heartbeat string `path:"heartbeat" json:"heartbeat"`
+}
+
+// HeartbeatFilter selects heartbeats of an integration.
+type HeartbeatFilter struct {
+	One
+	operation.Paging
+}
+
+// HeartbeatContent are the settings of a heartbeat. What is left out is cleared.
+type HeartbeatContent struct {
+	EverySeconds int64          `json:"every_seconds" minimum:"1" maximum:"31622400"`
+	GraceSeconds int64          `json:"grace_seconds,omitempty" nullable:"true" minimum:"0" maximum:"31622400"`
+	Plan         operation.Text `json:"plan,omitempty"`
+	Severity     operation.Text `json:"severity,omitempty" doc:"critical, error, warning or info; null = that of the integration, else error."`
+	Description  operation.Text `json:"description,omitempty"`
+	Enabled      *bool          `json:"enabled,omitempty" nullable:"true" doc:"Default: true."`
+}
+
+// HeartbeatEdit makes or replaces a heartbeat.
+type HeartbeatEdit struct {
+	OneHeartbeat
+	operation.State
+	Body HeartbeatContent `json:"body"`
+}
+
+// HeartbeatRemoval deletes a heartbeat.
+type HeartbeatRemoval struct {
+	OneHeartbeat
+	operation.State
+}
+
+// The operations on heartbeats.
+var (
+	ListHeartbeats = operation.Define[operation.Paging, operation.Page[Heartbeat]](operation.Doc{
+		Name: "heartbeat.list", Method: http.MethodGet, Path: "/v1/heartbeats",
+		Needs: operation.Reader, Summary: "Heartbeats of all integrations, by integration and name"})
+	HeartbeatsOfIntegration = operation.Define[HeartbeatFilter, operation.Page[Heartbeat]](operation.Doc{
+		Name: "integration.heartbeats", Method: http.MethodGet, Path: "/v1/integrations/{integration}/heartbeats",
+		Needs: operation.Reader, Summary: "Heartbeats of an integration, by name"})
+	GetHeartbeat = operation.Define[OneHeartbeat, Heartbeat](operation.Doc{Name: "heartbeat.get",
+		Method: http.MethodGet, Path: "/v1/integrations/{integration}/heartbeats/{heartbeat}",
+		Needs: operation.Reader, Rule: operation.Confined, Summary: "A heartbeat",
+		Note: "ETag names the state of its settings."})
+	ReplaceHeartbeat = operation.Define[HeartbeatEdit, StoredHeartbeat](operation.Doc{Name: "heartbeat.replace",
+		Method: http.MethodPut, Path: "/v1/integrations/{integration}/heartbeats/{heartbeat}",
+		Needs: operation.Member, Rule: operation.OfApplication,
+		Audit:   []audit.Action{audit.HeartbeatAdded, audit.HeartbeatChanged},
+		Summary: "Create a heartbeat, or replace its settings", Errors: []int{409, 412, 422},
+		Note: "409 when the type of the integration has no heartbeats. With If-None-Match: *, only a new heartbeat is created: 412 if the name is in use."})
+	DeleteHeartbeat = operation.Define[HeartbeatRemoval, operation.None](operation.Doc{Name: "heartbeat.delete",
+		Method: http.MethodDelete, Path: "/v1/integrations/{integration}/heartbeats/{heartbeat}",
+		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.HeartbeatRemoved},
+		Summary: "Delete a heartbeat; its incidents stay", Errors: []int{412}})
+)
+
+// HeartbeatStore stores heartbeats. Methods that change one check that it is as it was read; otherwise they return a
+// Stale fault.
+type HeartbeatStore interface {
+	// Of returns the heartbeats of an integration (0 = of all) of an application (0 = of all) by name, and when pings
+	// could be received.
+	Of(ctx context.Context, integration intake.ID, application int64) ([]heartbeats.Heartbeat, heartbeats.Reception,
+		error)
+	// Save adds a heartbeat (ID 0), or replaces its content. A name in use is a Conflict fault.
+	Save(ctx context.Context, i intake.Integration, before heartbeats.Heartbeat, c heartbeats.Content,
+		actor string) error
+	Delete(ctx context.Context, h heartbeats.Heartbeat, actor string) error
+}
+
+// Heartbeats are the operations on heartbeats. They are safe for concurrent use.
+type Heartbeats struct {
+	List          operation.Op[operation.Paging, operation.Page[Heartbeat]]
+	OfIntegration operation.Op[HeartbeatFilter, operation.Page[Heartbeat]]
+	Get           operation.Op[OneHeartbeat, Heartbeat]
+	Replace       operation.Op[HeartbeatEdit, StoredHeartbeat]
+	Delete        operation.Op[HeartbeatRemoval, operation.None]
+
+	deps Deps
+}
+
+// NewHeartbeats returns the operations.
+func NewHeartbeats(d Deps) *Heartbeats {
+	h := &Heartbeats{deps: d}
+	h.List, h.OfIntegration, h.Get = ListHeartbeats.By(h.list), HeartbeatsOfIntegration.By(h.ofIntegration), GetHeartbeat.By(h.get)
+	h.Replace, h.Delete = ReplaceHeartbeat.By(h.replace), DeleteHeartbeat.By(h.remove)
+	return h
+}
+
+func showHeartbeat(h heartbeats.Heartbeat, r heartbeats.Reception) Heartbeat {
+	return Heartbeat{ID: h.ID, Integration: h.Integration, Name: h.Name, Description: h.Description,
+		EverySeconds: int64(h.Every / time.Second), GraceSeconds: int64(h.Grace / time.Second),
+		Plan: operation.Text(h.Plan), Severity: operation.Text(h.Severity), Enabled: h.Enabled, State: h.State(),
+		LastPingAt: orNull(h.LastPingAt.UTC()), Deadline: orNull(h.Deadline(r).UTC()),
+		MissedAt: orNull(h.MissedAt.UTC()), Incident: orNull(h.Incident), CreatedBy: h.CreatedBy,
+		CreatedAt: orNull(h.CreatedAt.UTC()), tag: h.Tag()}
+}
+
+// orNull returns nil for the zero value.
+func orNull[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+func (h *Heartbeats) list(ctx context.Context, by operation.Actor, p operation.Paging) (operation.Page[Heartbeat], error) {
+	return h.page(ctx, by, 0, p)
+}
+
+func (h *Heartbeats) ofIntegration(ctx context.Context, by operation.Actor, f HeartbeatFilter) (out operation.Page[Heartbeat], err error) {
+	of, err := h.deps.Store.ByName(ctx, f.Integration)
+	if err != nil {
+		return out, err
+	}
+	return h.page(ctx, by, of.ID, f.Paging)
+}
+
+func (h *Heartbeats) page(ctx context.Context, by operation.Actor, of intake.ID, p operation.Paging) (out operation.Page[Heartbeat], err error) {
+	found, reception, err := h.deps.Heartbeats.Of(ctx, of, by.Application)
+	if err != nil {
+		return out, err
+	}
+	rows := make([]Heartbeat, len(found))
+	for k, one := range found {
+		rows[k] = showHeartbeat(one, reception)
+	}
+	key := func(h Heartbeat) string { return h.Integration + "/" + h.Name }
+	slices.SortFunc(rows, func(a, b Heartbeat) int { return strings.Compare(key(a), key(b)) })
+	return operation.PageByName(p, rows, key)
+}
+
+func (h *Heartbeats) get(ctx context.Context, by operation.Actor, one OneHeartbeat) (Heartbeat, error) {
+	of, err := h.deps.Store.ByName(ctx, one.Integration)
+	if err != nil {
+		return Heartbeat{}, err
+	}
+	found, reception, err := h.find(ctx, by, of, one.Heartbeat)
+	return showHeartbeat(found, reception), err
+}
+
+// find returns a heartbeat of an integration. An unknown name is a NotFound fault.
+func (h *Heartbeats) find(ctx context.Context, by operation.Actor, of intake.Integration, name string) (heartbeats.Heartbeat, heartbeats.Reception, error) {
+	all, reception, err := h.deps.Heartbeats.Of(ctx, of.ID, by.Application)
+	if err != nil {
+		return heartbeats.Heartbeat{}, reception, err
+	}
+	at := slices.IndexFunc(all, func(one heartbeats.Heartbeat) bool { return one.Name == name })
+	if at < 0 {
+		return heartbeats.Heartbeat{}, reception, fault.Newf(fault.NotFound,
+			"the integration %s has no heartbeat %.100q", of.Name, name)
+	}
+	return all[at], reception, nil
+}
+
+// replace makes the heartbeat, or replaces its settings.
+func (h *Heartbeats) replace(ctx context.Context, by operation.Actor, e HeartbeatEdit) (out StoredHeartbeat, err error) {
+	of, err := h.deps.editable(ctx, by, e.Integration)
+	if err == nil {
+		err = heartbeats.CheckType(of)
+	}
+	if err != nil {
+		return out, err
+	}
+	before, _, err := h.find(ctx, by, of, e.Heartbeat)
+	tag := before.Tag()
+	if fault.Is(err, fault.NotFound) {
+		out.made, tag, err = true, "", nil
+	}
+	if err == nil {
+		_, err = e.Check(tag)
+	}
+	if err != nil {
+		return out, err
+	}
+	b := e.Body
+	c := heartbeats.Content{Name: e.Heartbeat, Every: time.Duration(b.EverySeconds) * time.Second,
+		Grace: time.Duration(b.GraceSeconds) * time.Second, Description: string(b.Description), Plan: string(b.Plan),
+		Severity: intake.Severity(b.Severity), Enabled: b.Enabled == nil || *b.Enabled}
+	if err := c.Check(); err != nil {
+		return out, err
+	}
+	if err := h.deps.Chooser.CheckPlan(ctx, "plan", c.Plan); err != nil {
+		return out, err
+	}
+	if err := h.deps.Heartbeats.Save(ctx, of, before, c, by.Name); err != nil {
+		return out, err
+	}
+	stored, reception, err := h.find(ctx, by, of, c.Name)
+	out.Heartbeat = showHeartbeat(stored, reception)
+	return out, err
+}
+
+// remove deletes a heartbeat. Its incidents stay.
+func (h *Heartbeats) remove(ctx context.Context, by operation.Actor, r HeartbeatRemoval) (none operation.None, err error) {
+	of, err := h.deps.editable(ctx, by, r.Integration)
+	if err != nil {
+		return none, err
+	}
+	found, _, err := h.find(ctx, by, of, r.Heartbeat)
+	if err == nil {
+		_, err = r.Check(found.Tag())
+	}
+	if err == nil {
+		err = h.deps.Heartbeats.Delete(ctx, found, by.Name)
+	}
+	return none, err
+}
