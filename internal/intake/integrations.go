@@ -5,7 +5,6 @@ package intake
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -118,15 +117,16 @@ const (
 
 // check returns an Invalid fault for times that are too short or too long.
 func (e Ends) check() error {
-	if d := e.ResolveAfter; d != 0 && (d < MinResolveAfter || d > maxEnd) {
-		return fault.Invalidf("resolve_after_seconds", "resolve_after_seconds must be at least %d, or 0 for never",
-			MinResolveAfter/time.Second)
+	var wrong fault.Wrong
+	d := e.ResolveAfter
+	wrong.If(d != 0 && (d < MinResolveAfter || d > maxEnd), "resolve_after_seconds",
+		"resolve_after_seconds must be at least %d, or 0 for never", MinResolveAfter/time.Second)
+	if e.CloseAfter != nil {
+		d = *e.CloseAfter
+		wrong.If(d != 0 && (d < MinCloseAfter || d > maxEnd), "close_after_seconds",
+			"close_after_seconds must be at least %d, or 0 for never", MinCloseAfter/time.Second)
 	}
-	if d := e.CloseAfter; d != nil && *d != 0 && (*d < MinCloseAfter || *d > maxEnd) {
-		return fault.Invalidf("close_after_seconds", "close_after_seconds must be at least %d, or 0 for never",
-			MinCloseAfter/time.Second)
-	}
-	return nil
+	return wrong.Err()
 }
 
 // Token is a credential of an integration. Its value is shown once, when it is made.
@@ -173,31 +173,34 @@ const (
 	maxName  = 255
 )
 
-// Check sets the defaults of the content. A wrong field is an Invalid fault that names it. types are the known types.
+// Check sets the defaults of the content. It returns an Invalid fault with all wrong fields. types are the known types.
 func (c *Content) Check(types []string) error {
 	c.Name = strings.TrimSpace(c.Name)
-	switch {
-	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxName || strings.ContainsAny(c.Name, "/\x00"):
-		return fault.Invalidf("name", "name must have 1 to %d characters without a slash", maxName)
-	case !slices.Contains(types, c.Type):
-		return fault.Invalidf("type", "type must be one of: %s", strings.Join(types, ", "))
-	case c.DefaultSeverity != "" && !KnownSeverity(c.DefaultSeverity):
-		return fault.Invalidf("default_severity", "default_severity must be critical, error, warning or info")
-	case c.RatePerMinute < 0 || c.RatePerMinute > MaxRate:
-		return fault.Invalidf("rate_per_minute", "rate_per_minute must be 1 to %d", MaxRate)
-	case len(c.Rules) > maxRules:
-		return fault.Invalidf("rules", "an integration has at most %d rules", maxRules)
-	}
-	if c.RatePerMinute == 0 {
-		c.RatePerMinute = DefaultRate
-	}
 	if len(c.Settings) == 0 || string(c.Settings) == "null" {
 		c.Settings = json.RawMessage(`{}`)
 	}
-	if err := errors.Join(c.checkSettings(), c.Ends.check()); err != nil {
-		return err
+	var wrong fault.Wrong
+	wrong.If(c.Name == "" || c.Name == "\uFFFD" || utf8.RuneCountInString(c.Name) > maxName ||
+		strings.ContainsAny(c.Name, "/\x00"), "name", "name must have 1 to %d characters without a slash", maxName)
+	if known := slices.Contains(types, c.Type); known {
+		wrong.Join(c.checkSettings())
+	} else {
+		wrong.Add("type", "type must be one of: %s", strings.Join(types, ", "))
 	}
-	return Check(c.Rules)
+	wrong.If(c.DefaultSeverity != "" && !KnownSeverity(c.DefaultSeverity), "default_severity",
+		"default_severity must be critical, error, warning or info")
+	wrong.If(c.RatePerMinute < 0 || c.RatePerMinute > MaxRate, "rate_per_minute",
+		"rate_per_minute must be 1 to %d", MaxRate)
+	if c.RatePerMinute == 0 {
+		c.RatePerMinute = DefaultRate
+	}
+	wrong.Join(c.Ends.check())
+	if len(c.Rules) > maxRules {
+		wrong.Add("rules", "an integration has at most %d rules", maxRules)
+	} else {
+		wrong.Join(Check(c.Rules))
+	}
+	return wrong.Err()
 }
 
 // checkSettings returns an Invalid fault for settings that the type does not have.

@@ -18,11 +18,11 @@ import (
 type Rule struct {
 	// Match has matchers in the syntax of Alertmanager: team=~"db|storage", severity="critical". All must match; "" =
 	// every event.
-	Match string `json:"match"`
+	Match string `json:"match" required:"false" doc:"Matchers in the syntax of Alertmanager; empty = every event."`
 	// Plan is the name of a plan.
-	Plan string `json:"plan,omitempty"`
+	Plan string `json:"plan,omitempty" doc:"A rule has a plan or record_only."`
 	// Targets are those of the plan's dynamic steps, in the order of their indexes.
-	Targets []Target `json:"targets,omitempty"`
+	Targets []Target `json:"targets,omitempty" doc:"Targets of the dynamic steps of the plan, in the order of their indexes."`
 	// RecordOnly: the event opens no incident.
 	RecordOnly bool `json:"record_only,omitempty"`
 	// Times restrict the rule to some hours of the week; empty = always.

@@ -189,10 +189,12 @@ func TestSilencesOnTheCommandLine(t *testing.T) {
 func TestEveryKindOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
+	s.integrations()
 	person, reader, program := s.remotes()
 	for _, r := range []remote{person, program} {
 		number := strings.TrimSpace(r.does("silence add --application demo --for 2h --comment kinds"))
-		for kind, name := range map[string]string{"plan": "pager", "template": "words", "silence": number} {
+		for kind, name := range map[string]string{"integration": "generic", "plan": "pager", "template": "words",
+			"silence": number} {
 			require.Regexp(t, `^[A-Z].*\n(.*\n)*`+name+` `, reader.does("list "+kind+"s"), kind)
 			require.Regexp(t, `(?m)^(name|id): "?`+name+`"?$`, reader.does("get "+kind+" "+name), "YAML")
 			require.Regexp(t, `(?m)^(name|id) +`+name+`$`, r.does("get -o table "+kind+" "+name))

@@ -136,8 +136,7 @@ type Heartbeats struct {
 	deps Deps
 }
 
-// NewHeartbeats returns the operations.
-func NewHeartbeats(d Deps) *Heartbeats {
+func newHeartbeats(d Deps) *Heartbeats {
 	h := &Heartbeats{deps: d}
 	h.List, h.OfIntegration, h.Get = ListHeartbeats.By(h.list), HeartbeatsOfIntegration.By(h.ofIntegration), GetHeartbeat.By(h.get)
 	h.Replace, h.Delete = ReplaceHeartbeat.By(h.replace), DeleteHeartbeat.By(h.remove)
@@ -148,17 +147,9 @@ func showHeartbeat(h heartbeats.Heartbeat, r heartbeats.Reception) Heartbeat {
 	return Heartbeat{ID: h.ID, Integration: h.Integration, Name: h.Name, Description: h.Description,
 		EverySeconds: int64(h.Every / time.Second), GraceSeconds: int64(h.Grace / time.Second),
 		Plan: operation.Text(h.Plan), Severity: operation.Text(h.Severity), Enabled: h.Enabled, State: h.State(),
-		LastPingAt: orNull(h.LastPingAt.UTC()), Deadline: orNull(h.Deadline(r).UTC()),
-		MissedAt: orNull(h.MissedAt.UTC()), Incident: orNull(h.Incident), CreatedBy: h.CreatedBy,
-		CreatedAt: orNull(h.CreatedAt.UTC()), tag: h.Tag()}
-}
-
-// orNull returns nil for the zero value.
-func orNull[T comparable](v T) *T {
-	if v == *new(T) {
-		return nil
-	}
-	return &v
+		LastPingAt: instant(h.LastPingAt), Deadline: instant(h.Deadline(r)),
+		MissedAt: instant(h.MissedAt), Incident: orNull(h.Incident), CreatedBy: h.CreatedBy,
+		CreatedAt: instant(h.CreatedAt), tag: h.Tag()}
 }
 
 func (h *Heartbeats) list(ctx context.Context, by operation.Actor, p operation.Paging) (operation.Page[Heartbeat], error) {
@@ -237,7 +228,7 @@ func (h *Heartbeats) replace(ctx context.Context, by operation.Actor, e Heartbea
 	if err := c.Check(); err != nil {
 		return out, err
 	}
-	if err := h.deps.Chooser.CheckPlan(ctx, "plan", c.Plan); err != nil {
+	if err := h.deps.Previewer.Chooser.CheckPlan(ctx, "plan", c.Plan); err != nil {
 		return out, err
 	}
 	if err := h.deps.Heartbeats.Save(ctx, of, before, c, by.Name); err != nil {

@@ -6,10 +6,20 @@ import (
 )
 
 // Mount adds the operations to /v1.
-func Mount(a *mount.API, h *integrations.Heartbeats) {
-	mount.Mount(a, h.List)
-	mount.Mount(a, h.OfIntegration)
-	mount.Mount(a, h.Get)
-	mount.Mount(a, h.Replace)
-	mount.Mount(a, h.Delete)
+func Mount(a *mount.API, i *integrations.Integrations) {
+	mount.Mount(a, i.List)
+	mount.Mount(a, i.Get)
+	mount.Mount(a, i.Replace)
+	mount.Mount(a, i.Delete)
+	mount.Mount(a, i.AddToken)
+	mount.Mount(a, i.DropTokens)
+	mount.Mount(a, i.SetSecrets)
+	mount.Mount(a, i.Payloads)
+	mount.Mount(a, i.TestRoute)
+	mount.Mount(a, i.Preview)
+	mount.Mount(a, i.Heartbeats.List)
+	mount.Mount(a, i.Heartbeats.OfIntegration)
+	mount.Mount(a, i.Heartbeats.Get)
+	mount.Mount(a, i.Heartbeats.Replace)
+	mount.Mount(a, i.Heartbeats.Delete)
 }

@@ -1,3 +1,3 @@
-// Package pages serves the pages and the routes of /v1 about integrations and heartbeats, the route that opens
-// incidents, and previews of templates and payloads.
+// Package pages serves the pages about integrations and heartbeats. It mounts their operations, the route that opens
+// incidents, and previews of templates.
 package pages

@@ -36,7 +36,7 @@ func (r Resource) Name() string {
 // Kind returns a resource of these operations. The path of a single object must be that of the list and a parameter,
 // and the columns must be members of a row: otherwise it panics, because definitions are constants of the program.
 // Columns are written as "TITLE=member".
-func Kind[Filter, Row, One, Object, Edit, Gone any](list Def[Filter, Page[Row]], get Def[One, Object], put Def[Edit, Object], remove Def[Gone, None],
+func Kind[Filter, Row, One, Object, Edit, Stored, Gone any](list Def[Filter, Page[Row]], get Def[One, Object], put Def[Edit, Stored], remove Def[Gone, None],
 	columns ...string,
 ) Resource {
 	r := Resource{List: list.Doc, Get: get.Doc, Put: put.Doc, Delete: remove.Doc,

@@ -87,12 +87,11 @@ func newFixture(t *testing.T) *fixture {
 	wake := func(context.Context, buckets.Set) {}
 	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
 	plans := pgcatalog.NewPlans(f.db)
-	senders := pagesintake.APIDeps{Integrations: pgintake.NewIntegrations(f.db, secrets),
-		Records: pgintake.NewIntegrations(f.db, secrets), Applications: apps,
+	senders := pgintake.NewIntegrations(f.db, secrets)
+	sending := integrations.New(integrations.Deps{Store: senders, Heartbeats: pgintake.New(f.db), Applications: apps,
 		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
-			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "",
-				zap.NewNop()), Applications: apps, Decoders: sources.All(),
-			Alerts: pgintake.NewIntegrations(f.db, secrets)}}
+			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps,
+			Decoders: sources.All(), Alerts: senders}})
 	table := slices.Concat(
 		pagesincidents.Routes(pagesincidents.APIDeps{Incidents: in,
 			Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(f.db),
@@ -105,12 +104,10 @@ func newFixture(t *testing.T) *fixture {
 			Accounts: operator.NewAccounts(f.db), Rules: pgpeople.NewSettings(f.db), Quiet: pgpeople.NewSettings(f.db), Display: pgpeople.NewSettings(f.db), OnCall: operator.NewOnCall(f.db, apps)}),
 		pagescatalog.RemovalRoutes(pagescatalog.ConfigurationDeps{Removals: operator.NewRemovals(f.db)}),
 		[]routing.Route{pagesauth.AuditExport(pg.NewAudit(f.db).List)},
-		pagesintake.Routes(senders),
 		pagesintake.OpeningRoutes(pagesintake.OpeningDeps{Incidents: in, Wake: wake,
 			Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,
 				Lookups: pgnotifications.New(f.db), Load: idle}}),
-		typed(f.db, apps, wake, integrations.NewHeartbeats(integrations.Deps{Store: senders.Integrations,
-			Heartbeats: pgintake.New(f.db), Applications: apps, Chooser: senders.Previewer.Chooser})),
+		typed(f.db, apps, wake, sending),
 	)
 	keys := replay.New(postgres.NewIdempotency(f.db), problems, func() {})
 	r := chi.NewRouter()

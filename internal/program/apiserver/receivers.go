@@ -19,7 +19,6 @@ import (
 	legacywebhooks "github.com/iris-oncall/iris/internal/legacy/webhooks"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
-	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
@@ -75,14 +74,8 @@ func newReceivers(cfg config.API, open legacywebhooks.Openings, s *server.Stores
 	return &Receivers{edges, old, activity, reception}, err
 }
 
-// Routes returns the routes of /v1 that open incidents, and those about integrations and heartbeats. Their handlers
-// call wake with the buckets that they changed.
-func Routes(cfg config.API, s *server.Stores, own func(ctx context.Context) (int64, string), o Opener, wake receiving.Wake, log *zap.Logger) []routing.Route {
-	return resourceRoutes(cfg, s, own, o, Previewer(cfg, s, log), wake)
-}
-
-// Previewer returns what answers what a delivery would do.
-func Previewer(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Previewer {
+// previewer returns what answers what a delivery would do.
+func previewer(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Previewer {
 	return receiving.Previewer{Chooser: chooser(cfg, s, log), Applications: s.Applications, Decoders: sources.All(),
 		Alerts: s.Integrations}
 }

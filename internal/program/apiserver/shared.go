@@ -20,6 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/opening"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
+	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/legacy/irisapi"
@@ -127,8 +128,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	finder, _ := s.calendarEdge()
 	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
 	pagesoncall.Mount(s.planned, planning.New(s.planning(finder)))
-	pagesintake.Mount(s.typed, integrations.NewHeartbeats(integrations.Deps{Store: s.Integrations,
-		Heartbeats: s.Heartbeats, Applications: s.Applications, Chooser: chooser(s.cfg, s.Stores, s.log)}))
+	pagesintake.Mount(s.typed, integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
+		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)}))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -251,7 +252,7 @@ func (s *apiShared) v1Parts() V1Deps {
 			Removals: operator.NewRemovals(s.DB), Simulator: reach.Simulations{Incidents: reached,
 				Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
 		},
-		Integrations: append(Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake, s.log),
+		Integrations: append(Routes(s.cfg, s.Stores, rule.Own, s.opener(), s.notifier.Wake),
 			pagesauth.AuditExport(s.Audit.List),
 			routing.Post("/v1/templates/preview", routing.Write, Preview(s.Stores, s.cfg.PublicURL))),
 		People: pagesusers.Deps{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB),

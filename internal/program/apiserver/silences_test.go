@@ -33,7 +33,7 @@ import (
 )
 
 // typed returns the operations in a database, as routes.
-func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Context, buckets.Set), h *integrations.Heartbeats) []routing.Route {
+func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Context, buckets.Set), i *integrations.Integrations) []routing.Route {
 	store := pg.New(db)
 	a := mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
 	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
@@ -48,7 +48,7 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Cont
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake,
 		zap.NewNop())))
 	mount.Mount(a, auth.NewAuditLog(pgauth.NewAudit(db).List))
-	pagesintake.Mount(a, h)
+	pagesintake.Mount(a, i)
 	return a.Routes()
 }
 

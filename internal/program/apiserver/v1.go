@@ -32,7 +32,7 @@ type V1Deps struct {
 	Typed *mount.API
 	// Planned has the routes of operations on calendars.
 	Planned *mount.API
-	// Integrations are the routes of packages opening, integrations, heartbeats, tokens and identities.
+	// Integrations are the routes of package opening, and others that are no operations.
 	Integrations []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator

@@ -19,17 +19,18 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/program/client"
 	"github.com/iris-oncall/iris/internal/silences"
 )
 
 // kinds are the kinds of objects that get, list and delete know.
-var kinds = []operation.Resource{catalog.ApplicationKind, catalog.PlanKind, catalog.TemplateKind, silences.Kind}
+var kinds = []operation.Resource{catalog.ApplicationKind, integrations.Kind, catalog.PlanKind, catalog.TemplateKind, silences.Kind}
 
 // kindArgument is a kind, in the singular or the plural.
 type kindArgument struct {
-	Kind string `arg:"" help:"Kind of the object: application, plan, silence or template."`
+	Kind string `arg:"" help:"Kind of the object: application, integration, plan, silence or template."`
 }
 
 func (c kindArgument) resource() (operation.Resource, error) {
