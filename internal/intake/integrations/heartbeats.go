@@ -67,8 +67,8 @@ type HeartbeatFilter struct {
 
 // HeartbeatContent are the settings of a heartbeat. What is left out is cleared.
 type HeartbeatContent struct {
-	EverySeconds int64          `json:"every_seconds" minimum:"1" maximum:"31622400"`
-	GraceSeconds int64          `json:"grace_seconds,omitempty" nullable:"true" minimum:"0" maximum:"31622400"`
+	EverySeconds int64          `json:"every_seconds" doc:"1 to 31622400."`
+	GraceSeconds int64          `json:"grace_seconds,omitempty" nullable:"true" doc:"0 to 31622400."`
 	Plan         operation.Text `json:"plan,omitempty"`
 	Severity     operation.Text `json:"severity,omitempty" doc:"critical, error, warning or info; null = that of the integration, else error."`
 	Description  operation.Text `json:"description,omitempty"`
@@ -222,8 +222,8 @@ func (h *Heartbeats) replace(ctx context.Context, by operation.Actor, e Heartbea
 		return out, err
 	}
 	b := e.Body
-	c := heartbeats.Content{Name: e.Heartbeat, Every: time.Duration(b.EverySeconds) * time.Second,
-		Grace: time.Duration(b.GraceSeconds) * time.Second, Description: string(b.Description), Plan: string(b.Plan),
+	c := heartbeats.Content{Name: e.Heartbeat, Every: seconds(b.EverySeconds), Grace: seconds(b.GraceSeconds),
+		Description: string(b.Description), Plan: string(b.Plan),
 		Severity: intake.Severity(b.Severity), Enabled: b.Enabled == nil || *b.Enabled}
 	if err := c.Check(); err != nil {
 		return out, err
@@ -237,6 +237,14 @@ func (h *Heartbeats) replace(ctx context.Context, by operation.Actor, e Heartbea
 	stored, reception, err := h.find(ctx, by, of, c.Name)
 	out.Heartbeat = showHeartbeat(stored, reception)
 	return out, err
+}
+
+// seconds returns an interval; a negative one, which no heartbeat may have, for a number out of bounds.
+func seconds(n int64) time.Duration {
+	if n < 0 || n > int64(heartbeats.MaxEvery/time.Second) {
+		return -1
+	}
+	return time.Duration(n) * time.Second
 }
 
 // remove deletes a heartbeat. Its incidents stay.
