@@ -25,6 +25,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	accept "github.com/iris-oncall/iris/internal/notifications"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	oncallrequests "github.com/iris-oncall/iris/internal/oncall/requests"
@@ -124,7 +125,10 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 			Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
 	finder, _ := s.calendarEdge()
 	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
-	pagesoncall.Mount(s.planned, planning.New(s.planning(finder)))
+	plans := planning.New(s.planning(finder))
+	pagesoncall.Mount(s.planned, plans, calendaring.New(calendaring.Deps{Finder: finder.Finder, Grace: finder.Grace,
+		Memberships: s.Teams, Absences: s.Absences, Sealer: s.Keys, Swaps: s.Absences, Imports: s.Shifts, Members: s.Teams,
+		Rotations: s.Schedules, Planning: plans}))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -188,7 +192,8 @@ func (s *apiShared) calendarEdge() (oncallrequests.Requests, *oncallrequests.Aut
 	c := s.cfg.Compatibility
 	open := auth.Openings{AnonymousReads: c.OncallAnonymousReads, AdminsEditMembers: c.TeamAdminsEditMembers}
 	return oncallrequests.Requests{
-			Teams: s.Teams, People: s.People, Roles: s.Names, Rosters: s.Rosters, Schedules: s.Schedules, Shifts: s.Shifts,
+			Finder: calendaring.Finder{Teams: s.Teams, People: s.People, Roles: s.Names, Rosters: s.Rosters,
+				Schedules: s.Schedules, Shifts: s.Shifts},
 			Openings: open, Grace: s.cfg.Oncall.Grace,
 		}, &oncallrequests.Authenticator{
 			Applications: s.Applications, Users: s.Users, Sessions: s.sessions, UserKey: login.UserKey, Memberships: s.Teams, Tokens: s.Tokens, RecentLogin: s.cfg.HTTP.SessionConfirm,
@@ -254,9 +259,7 @@ func (s *apiShared) v1Parts() V1Deps {
 			Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB,
 				s.Applications), Region: s.Region},
 		Calendar: pagesoncall.Deps{
-			Requests: requests, Planning: planning.New(s.planning(requests)), Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
-			Swaps: s.Absences, Imports: s.Shifts,
-			Contacts: s.Contacts, Sealer: s.Keys, Region: s.Region,
+			Requests: requests, Contacts: s.Contacts, Region: s.Region,
 		},
 	}
 }
