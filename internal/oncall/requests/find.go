@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
@@ -19,9 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
-
-// ErrPersonNeeded refuses an application that names no person, on routes that need the consent of a person.
-var ErrPersonNeeded = auth.ErrPersonNeeded
 
 // Integrity returns the fault that Oncall's clients get as 422.
 func Integrity(text string) error { return calendaring.Integrity(text) }
