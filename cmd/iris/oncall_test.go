@@ -50,7 +50,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 	require.NoError(t, json.Unmarshal([]byte(ask(0, "db", "--at", "2026-11-22 02:00", "--output", "json")), &teams))
 	require.Equal(t, "bob", teams[0].Roles[0].People[0].Name)
 	require.True(t, teams[0].Roles[0].Calendar)
-	require.Equal(t, int64(1795914000), teams[0].Roles[0].Gaps[0].Start)
+	require.Equal(t, int64(1795914000), teams[0].Roles[0].Gaps[0].Start.Unix())
 
 	for want, args := range map[string][]string{
 		"there is no active team nowhere\n":                     {"nowhere"},

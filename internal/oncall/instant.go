@@ -9,9 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// unixSeconds matches instants between the years 2001 and 2286. Other numbers are probably mistakes.
-var unixSeconds = regexp.MustCompile(`^[1-9][0-9]{9}$`)
-
 // daysAhead matches days or weeks from now, at the same clock time.
 var daysAhead = regexp.MustCompile(`^\+([0-9]{1,4})([dw])$`)
 
@@ -32,17 +29,13 @@ func PassOn(text string, zone *time.Location, now time.Time) (string, error) {
 	return at.UTC().Format(time.RFC3339), nil
 }
 
-// ParseInstant parses an instant: "" or "now"; "+90m", "+3d" or "+2w" from now; Unix seconds;
-// "2026-11-22T02:00:00+01:00"; or a wall clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for
+// ParseInstant parses an instant: "" or "now"; "+90m", "+3d" or "+2w" from now; "2026-11-22T02:00:00+01:00"; or a wall clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for
 // its midnight. Anything else, and a wall clock that zone skips, is an Invalid fault of the field "at".
 func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "", strings.EqualFold(text, "now"):
 		return now.Truncate(time.Second), nil
-	case unixSeconds.MatchString(text):
-		seconds, err := strconv.ParseInt(text, 10, 64)
-		return time.Unix(seconds, 0).In(zone), err
 	case strings.HasPrefix(text, "+"):
 		if d, err := time.ParseDuration(text[1:]); err == nil && d >= 0 {
 			return now.Add(d).Truncate(time.Second), nil
@@ -74,7 +67,7 @@ func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, e
 		}
 	}
 	return time.Time{}, fault.Invalidf("at",
-		"%.60q is no instant: say now, +2h, +3d, 2026-11-22 02:00, 2026-11-22T02:00:00+01:00 or Unix seconds", text)
+		"%.60q is no instant: say now, +2h, +3d, 2026-11-22 02:00 or 2026-11-22T02:00:00+01:00", text)
 }
 
 // sane reports whether the year of an instant is plausible.

@@ -20,7 +20,6 @@ func TestParseInstant(t *testing.T) {
 		"+90m":                      "2026-11-22T02:32:03Z",
 		"+3d":                       "2026-11-25T01:02:03Z",
 		"+20w":                      "2027-04-11T00:02:03Z", // the same clock time, in summer time
-		"1763776923":                "2025-11-22T02:02:03Z",
 		"2026-11-22T02:00:00+01:00": "2026-11-22T01:00:00Z",
 		"2026-11-22 02:00":          "2026-11-22T01:00:00Z",
 		"2026-07-22T02:00":          "2026-07-22T00:00:00Z",
@@ -32,7 +31,7 @@ func TestParseInstant(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, got.UTC().Format(time.RFC3339), text)
 	}
-	for _, text := range []string{"tomorrow", "12", "99999999999", "+", "+-3h", "+-3d", "+99999d", "+3y", "2026-13-01", "2026-11-22 25:00", "9999-01-01", "0001-01-01T00:00:00Z"} {
+	for _, text := range []string{"tomorrow", "12", "1763776923", "99999999999", "+", "+-3h", "+-3d", "+99999d", "+3y", "2026-13-01", "2026-11-22 25:00", "9999-01-01", "0001-01-01T00:00:00Z"} {
 		_, err := ParseInstant(text, zone, now)
 		require.True(t, fault.Is(err, fault.Invalid), text)
 		require.ErrorContains(t, err, "is no instant")
@@ -53,7 +52,6 @@ func TestPassOn(t *testing.T) {
 			"+3d":                       "2026-11-25T01:02:03Z",
 			"+0d":                       "2026-11-22T01:02:03Z",
 			"+20w":                      "2027-04-11T00:02:03Z", // the same clock time, in summer time
-			"1763776923":                "2025-11-22T02:02:03Z",
 			"2026-11-22T02:00:00+01:00": "2026-11-22T01:00:00Z",
 			"2026-07-22T02:00":          "2026-07-22T00:00:00Z",
 		} {

@@ -147,12 +147,13 @@ func TestOnCallOnTheCommandLine(t *testing.T) {
 	require.Equal(t, "ops", teams[0]["team"])
 
 	of := func(query string) answer { return s.do(bob, get, "/v1/oncall?"+query, nil) }
-	require.Contains(t, of("team=ops&at=2026-11-22%2002:00&for=24h").is(200).body, `"until"`)
+	require.Contains(t, of("team=ops&at=2026-11-22T02:00:00Z&for=24h").is(200).body, `"until":"2026-11-23T02:00:00Z"`)
 	of("team=ops&service=mailer").problem(400, "team")
 	of("").problem(400, "team")
 	of("team=ops&for=never").problem(400, "for")
 	of("team=ops&for=20000h").problem(400, "for")
 	of("team=ops&at=soon").problem(400, "at")
+	of("team=ops&at=1795309200").problem(400, "at")
 	of("team=a%00b").is(404)
 	of("team=none").problem(404, "")
 }

@@ -25,6 +25,14 @@ func (a answer) problem(status int, field string) {
 // rfc3339 is an instant as /v1 has it.
 func rfc3339(unix int64) string { return time.Unix(unix, 0).UTC().Format(time.RFC3339) }
 
+// instant reads an instant of /v1.
+func instant(t testing.TB, of any) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, fmt.Sprint(of))
+	require.NoError(t, err)
+	return at
+}
+
 func TestRotations(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
@@ -36,14 +44,15 @@ func TestRotations(t *testing.T) {
 	before := s.number("select count(*) from shifts")
 	now := time.Now().Unix()
 	preview := decode[map[string][]m](s.do(owner, post, path+"/preview",
-		changed(good, m{"start": now, "end": now + 14*day})).is(200))
+		changed(good, m{"start": rfc3339(now), "end": rfc3339(now + 14*day)})).is(200))
 	require.NotEmpty(t, preview["shifts"])
 	require.Equal(t, before, s.number("select count(*) from shifts"), "a preview writes nothing")
 	weekly := m{"role": "primary", "roster": "r", "advanced_mode": 0,
-		"events": []m{{"start": 9 * 3600, "duration": 7 * day}}, "start": now, "end": now + 14*day}
+		"events": []m{{"start": 9 * 3600, "duration": 7 * day}}, "start": rfc3339(now), "end": rfc3339(now + 14*day)}
 	preview = decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/schedules/preview", weekly).is(200))
-	require.LessOrEqual(t, preview["shifts"][0]["start"], float64(time.Now().Unix()), "a new schedule covers now")
-	s.do(bob, post, "/v1/teams/ops/schedules/preview", changed(weekly, m{"end": now + 401*day})).problem(400, "end")
+	require.False(t, instant(t, preview["shifts"][0]["start"]).After(time.Now()), "a new schedule covers now")
+	s.do(bob, post, "/v1/teams/ops/schedules/preview", changed(weekly, m{"end": rfc3339(now + 401*day)})).problem(400, "end")
+	s.do(bob, post, "/v1/teams/ops/schedules/preview", changed(weekly, m{"start": now})).problem(400, "start")
 	require.Equal(t, before, s.number("select count(*) from shifts"), "a preview writes nothing")
 	made := decode[m](s.do(owner, post, path, good).is(201))
 	one := fmt.Sprintf("/v1/rotations/%.0f", made["id"])
@@ -78,11 +87,11 @@ func TestTakeThePagerAndSwap(t *testing.T) {
 	now := time.Now().Unix()
 	s.event("ann", "primary", now-60, now+day)
 	next := s.event("ann", "primary", now+day, now+2*day)
-	edit := m{"action": "take", "team": "ops", "role": "primary", "until": now + 2*3600}
+	edit := m{"action": "take", "team": "ops", "role": "primary", "until": rfc3339(now + 2*3600)}
 	preview := decode[m](s.do(bob, post, "/v1/events/preview", edit).is(200))
 	require.NotEmpty(t, preview["added"])
 	taken := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/take",
-		m{"role": "primary", "until": now + 2*3600}).is(201))
+		m{"role": "primary", "until": rfc3339(now + 2*3600)}).is(201))
 	require.NotEmpty(t, taken["shifts"])
 	at := decode[[]m](s.do(scheduler, get, "/api/v0/teams/ops/oncall/primary", nil).is(200))
 	require.Len(t, at, 1, "one person is on call")
@@ -90,11 +99,13 @@ func TestTakeThePagerAndSwap(t *testing.T) {
 	s.do(viewer, post, "/v1/teams/ops/take", m{"role": "primary"}).problem(403, "")
 	s.do(bob, post, "/v1/teams/ops/take", m{"role": "boss"}).problem(400, "role")
 	s.do(bob, post, "/v1/teams/ops/take", m{}).problem(400, "role")
+	s.do(bob, post, "/v1/teams/ops/take", m{"role": "primary", "until": now + 3600}).problem(400, "until")
+	s.do(bob, post, "/v1/events/preview", changed(edit, m{"until": now + 3600})).problem(400, "until")
 	s.do(bob, post, "/v1/events/preview", m{"action": "burn"}).problem(400, "action")
 
 	// The end is after the next hand-off, so the next person's shift is replaced, too.
 	long := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/take",
-		m{"role": "primary", "until": now + day + 3600}).is(201))
+		m{"role": "primary", "until": rfc3339(now + day + 3600)}).is(201))
 	require.NotEmpty(t, long["shifts"])
 	all := decode[[]m](s.do(scheduler, get, "/api/v0/events?team=ops&role=primary", nil).is(200))
 	for i := 1; i < len(all); i++ {
@@ -231,7 +242,7 @@ func TestImportedCalendars(t *testing.T) {
 	moved := decode[m](s.do(owner, post, path+"&preview=true", shorter).is(200))
 	require.Len(t, moved["changed"], 1, moved)
 	changed := moved["changed"].([]any)[0].(m)
-	require.InDelta(t, 3600, changed["before"].(m)["end"].(float64)-changed["after"].(m)["end"].(float64), 0)
+	require.Equal(t, time.Hour, instant(t, changed["before"].(m)["end"]).Sub(instant(t, changed["after"].(m)["end"])))
 	require.Len(t, moved["conflicts"], 1, "ann is unavailable in the changed shift")
 	s.do(owner, post, path, "nonsense").is(400)
 	s.do(bob, post, path, calendar).problem(403, "")

@@ -205,7 +205,7 @@ var permissions = []permission{
 	{post, "/v1/swap-requests/{id}/decline", "401 403 403 403 403 200 403 403 403", "", aWish},
 	{post, "/v1/swap-requests/{id}/withdraw", "401 403 403 403 403 403 200 200 200", "", aWish},
 	{post, "/v1/teams/{team}/take", "401 403 201 403 403 201 201 201 400",
-		`{"role": "manager", "user": "pat", "until": $day1}`, nil}, // the administrator of Iris is not a member
+		`{"role": "manager", "user": "pat", "until": "$date1"}`, nil}, // the administrator of Iris is not a member
 	{post, "/v1/events/swap", "401 403 204 403 403 204 204 204 204", `{"events": [{"id": $id}, {"id": $id}]}`, aShift},
 	{post, "/v1/events/preview", "401 403 200 403 403 200 200 200 200", `{"action": "delete", "id": $id}`, aShift},
 	{post, "/v1/events/edit", "401 403 200 403 403 200 200 200 200", `{"action": "delete", "id": $id}`, aShift},
@@ -217,7 +217,7 @@ const (
 	weeklySchedule = `{"role": "shadow", "advanced_mode": 0, "events": [{"start": 32400, "duration": 604800}]}`
 	dailyRotation  = `{"name": "daily", "role": "shadow", "roster": "r",
 		"layers": [{"start": "2027-03-01T09:00", "every": 1, "unit": "days", "members": [{"user": "ann"}]}]`
-	dailyDraft = dailyRotation + `, "start": $day1, "end": $day2}`
+	dailyDraft = dailyRotation + `, "start": "$date1", "end": "$date2"}`
 	aFeast     = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:20370101T000000Z\r\nDTEND:20370102T000000Z\r\nSUMMARY:ann\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 )
 

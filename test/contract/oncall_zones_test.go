@@ -64,11 +64,10 @@ func TestRotationsAcrossAClockChangeOfHalfAnHour(t *testing.T) {
 			"members": []m{{"user": "ann"}, {"user": "bob"}}})
 		preview := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/rotations/preview",
 			m{"name": "x", "role": "primary", "roster": "r", "layers": []m{layer},
-				"start": from.Unix(), "end": to.Unix()}).is(200))
+				"start": from, "end": to}).is(200))
 		var got []string
 		for _, e := range preview["shifts"] {
-			start, end := time.Unix(int64(e["start"].(float64)),
-				0).In(c.day.Location()), time.Unix(int64(e["end"].(float64)), 0)
+			start, end := instant(t, e["start"]).In(c.day.Location()), instant(t, e["end"])
 			days := time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0,
 				time.UTC).Sub(time.Date(c.day.Year(), c.day.Month(), c.day.Day(), 0, 0, 0, 0, time.UTC)).Hours() / 24
 			got = append(got, fmt.Sprintf("%+.0f %s %s %gh", days, start.Format("15:04"), e["user"],
@@ -97,10 +96,10 @@ func TestUnavailabilityOfWholeDays(t *testing.T) {
 				"members": []m{{"user": "bob"}}}
 			preview := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/rotations/preview",
 				m{"name": "x", "role": "primary", "roster": "r", "layers": []m{layer},
-					"start": day.AddDate(0, 0, -1).Unix(), "end": next.AddDate(0, 0, 3).Unix()}).is(200))
+					"start": day.AddDate(0, 0, -1), "end": next.AddDate(0, 0, 3)}).is(200))
 			var got []int64
 			for _, e := range preview["shifts"] {
-				got = append(got, int64(e["start"].(float64)), int64(e["end"].(float64)))
+				got = append(got, instant(t, e["start"]).Unix(), instant(t, e["end"]).Unix())
 			}
 			require.GreaterOrEqual(t, len(got), 5, "%v", preview)
 			require.Equal(t, []int64{day.Unix(), day.AddDate(0, 0, 1).Unix(), next.Unix(),

@@ -124,10 +124,10 @@ func TestRotationsAcrossClockChanges(t *testing.T) {
 		from, to := c.sunday.AddDate(0, 0, c.from), c.sunday.AddDate(0, 0, c.to)
 		preview := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/rotations/preview",
 			m{"name": "x", "role": "primary", "roster": "r", "layers": c.layers,
-				"start": from.Unix(), "end": to.Unix()}).is(200))
+				"start": from, "end": to}).is(200))
 		var got []string
 		for _, e := range preview["shifts"] {
-			start, end := time.Unix(int64(e["start"].(float64)), 0).In(zone), time.Unix(int64(e["end"].(float64)), 0)
+			start, end := instant(t, e["start"]).In(zone), instant(t, e["end"])
 			midnight := time.Date(start.Year(), start.Month(), start.Day(), 12, 0, 0, 0, time.UTC)
 			days := midnight.Sub(time.Date(c.sunday.Year(), c.sunday.Month(), c.sunday.Day(), 12, 0, 0, 0,
 				time.UTC)).Hours() / 24
@@ -183,7 +183,7 @@ func TestRotationRefusals(t *testing.T) {
 	}
 	now := time.Now().Unix()
 	s.do(owner, post, "/v1/teams/ops/rotations/preview", m{"name": "x", "role": "primary", "roster": "r",
-		"layers": []m{layer}, "start": now, "end": now}).problem(400, "end")
+		"layers": []m{layer}, "start": rfc3339(now), "end": rfc3339(now)}).problem(400, "end")
 	for _, path := range []string{"gaps", "fairness"} {
 		s.do(bob, get, "/v1/teams/ops/"+path+"?role=boss", nil).problem(400, "role")
 		s.do(bob, get, "/v1/teams/ops/"+path+"?role=Primary&role=", nil).is(200)

@@ -37,18 +37,21 @@ func TestUndoRestoresTheCalendar(t *testing.T) {
 	}
 	for _, edit := range []func() m{
 		func() m {
-			return m{"action": "create", "team": "ops", "role": "manager", "user": "ann", "start": now + day,
-				"end": now + 2*day, "note": "new"}
+			return m{"action": "create", "team": "ops", "role": "manager", "user": "ann", "start": rfc3339(now + day),
+				"end": rfc3339(now + 2*day), "note": "new"}
 		},
 		func() m {
-			return m{"action": "edit", "id": ids[1], "user": "ann", "start": now + 3*day, "end": now + 4*day,
-				"note": "moved"}
+			return m{"action": "edit", "id": ids[1], "user": "ann", "start": rfc3339(now + 3*day),
+				"end": rfc3339(now + 4*day), "note": "moved"}
 		},
 		func() m {
-			return m{"action": "override", "user": "bob", "start": now, "end": now + 3600, "event_ids": ids[:1]}
+			return m{"action": "override", "user": "bob", "start": rfc3339(now), "end": rfc3339(now + 3600),
+				"event_ids": ids[:1]}
 		},
 		func() m { return m{"action": "swap_from_now", "events": []m{{"id": ids[0]}, {"id": ids[1]}}} },
-		func() m { return m{"action": "take", "team": "ops", "role": "primary", "until": now + day + 3600} },
+		func() m {
+			return m{"action": "take", "team": "ops", "role": "primary", "until": rfc3339(now + day + 3600)}
+		},
 		func() m { return m{"action": "edit_link", "link_id": linked, "user": "ann"} },
 		func() m { return m{"action": "delete_link", "link_id": linked} },
 		func() m { return m{"action": "delete", "id": ids[1]} },
@@ -76,12 +79,14 @@ func TestUndoLeavesEditsOfOthers(t *testing.T) {
 	s.roster()
 	now := time.Now().Unix()
 	id := s.event("bob", "primary", now+day, now+2*day)
-	moved := decode[m](s.do(bob, post, "/v1/events/edit", m{"action": "edit", "id": id, "end": now + 3*day}).is(200))
+	moved := decode[m](s.do(bob, post, "/v1/events/edit", m{"action": "edit", "id": id, "end": rfc3339(now + 3*day)}).is(200))
 	s.do(owner, post, "/v1/events/edit", m{"action": "edit", "id": id, "note": "with care"}).is(200)
 	moved["action"] = "undo"
 	s.do(bob, post, "/v1/events/edit", moved).problem(412, "")
 	s.do(bob, post, "/v1/events/edit", m{"action": "undo"}).problem(400, "changed")
-	s.do(bob, post, "/v1/events/edit", m{"action": "undo", "added": "all"}).problem(400, "changed")
+	s.do(bob, post, "/v1/events/edit", m{"action": "undo", "added": "all"}).problem(400, "added")
+	s.do(bob, post, "/v1/events/edit", m{"action": "edit", "id": id, "end": now + 3*day}).problem(400, "end")
+	s.do(bob, post, "/v1/events/edit", m{"action": "delete", "id": id, "end": rfc3339(now)}).problem(400, "end")
 	s.do(bob, post, "/v1/events/edit", m{"action": "delete", "id": id}, "If-Match", `"old"`).problem(412, "")
 	forged := moved["changed"].([]any)[0].(m)
 	forged["before"].(m)["note"] = "of somebody else"
@@ -112,12 +117,12 @@ func TestConflictsAreShownBeforeAnythingIsStored(t *testing.T) {
 	s.do(bob, get, at, nil).says(200, `{"items": [], "next": null}`)
 	s.do(bob, post, at, away).is(201)
 
-	shifted := m{"action": "edit", "id": id, "start": now + day + 3600}
+	shifted := m{"action": "edit", "id": id, "start": rfc3339(now + day + 3600)}
 	require.Equal(t, []any{"primary"}, of(s.do(bob, post, "/v1/events/preview", shifted).is(200)))
-	shifted["start"] = now + day + 7200
+	shifted["start"] = rfc3339(now + day + 7200)
 	require.Empty(t, of(s.do(bob, post, "/v1/events/preview", shifted).is(200)))
-	added := m{"action": "create", "team": "ops", "role": "vacation", "user": "bob", "start": now + day, "end": now +
-		2*day}
+	added := m{"action": "create", "team": "ops", "role": "vacation", "user": "bob", "start": rfc3339(now + day),
+		"end": rfc3339(now + 2*day)}
 	require.Empty(t, of(s.do(bob, post, "/v1/events/preview", added).is(200)), "vacation is not on call")
 
 	// The same mark is in the lists without JavaScript.

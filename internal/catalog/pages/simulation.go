@@ -99,7 +99,7 @@ func (h Handlers) simulate(r *http.Request, p plan, repeat int) (simulationView,
 		return view, err
 	}
 	if view.At == "" {
-		view.At = time.Unix(report.At, 0).In(zone).Format("2006-01-02T15:04:05")
+		view.At = report.At.In(zone).Format("2006-01-02T15:04:05")
 	}
 	view.fill(report, zone, len(p.Steps), repeat)
 	return view, nil
@@ -134,8 +134,7 @@ func round(step, steps, repeat int) string {
 
 // fill shows a report. steps and repeat are those of the plan.
 func (v *simulationView) fill(r simulation.Report, zone *time.Location, steps, repeat int) {
-	at := func(unix int64) moment {
-		t := time.Unix(unix, 0)
+	at := func(t time.Time) moment {
 		return moment{t.UTC().Format(time.RFC3339), t.In(zone).Format(momentFormat)}
 	}
 	v.Opened, v.Notes = at(r.At), r.Notes
@@ -179,6 +178,6 @@ func (v *simulationView) fill(r simulation.Report, zone *time.Location, steps, r
 	default:
 		v.EndBefore = "The plan is exhausted at"
 		v.EndAfter = fmt.Sprintf(", %s after the incident was opened.",
-			humanize.Duration(time.Duration(r.EndedAt-r.At)*time.Second))
+			humanize.Duration(r.EndedAt.Sub(r.At)))
 	}
 }

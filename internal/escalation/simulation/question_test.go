@@ -93,8 +93,8 @@ func TestReportOfASimulation(t *testing.T) {
 	require.Equal(t, []string{"sms", "sms"}, []string{r.Pages[0].WantedMode, r.Pages[1].WantedMode})
 	require.Equal(t, 2, r.Pages[0].Notification, "people count from 1")
 	require.Nil(t, r.Pages[0].HeldUntil)
-	require.Equal(t, noon.Add(time.Minute).Unix(), *r.Pages[1].HeldUntil)
-	require.Equal(t, []ReportLine{{At: noon.Unix(), Kind: "step", Text: "paging"}}, r.Timeline)
+	require.Equal(t, noon.Add(time.Minute), *r.Pages[1].HeldUntil)
+	require.Equal(t, []ReportLine{{At: noon, Kind: "step", Text: "paging"}}, r.Timeline)
 
 	s.Question = Question{At: noon}
 	require.Equal(t, "no-ack", s.Report().Assume)

@@ -6,49 +6,51 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 )
 
-// Report is a simulation as the API returns it. Times are Unix seconds.
+// Report is a simulation as the API returns it. Times are whole seconds in UTC.
 type Report struct {
 	Plan        string            `json:"plan"`
 	PlanID      escalation.PlanID `json:"plan_id"`
 	Application *string           `json:"application"` // null = no application was named
-	At          int64             `json:"at"`
+	At          time.Time         `json:"at"`
 	Assume      string            `json:"assume"`
 	Pages       []ReportPage      `json:"pages"`
 	Timeline    []ReportLine      `json:"timeline"`
 	End         End               `json:"end"`
-	EndedAt     int64             `json:"ended_at"`
+	EndedAt     time.Time         `json:"ended_at"`
 	Notes       []string          `json:"notes"`
 }
 
 // ReportPage is one message that would be made.
 type ReportPage struct {
-	At           int64  `json:"at"`
-	After        int64  `json:"after"` // seconds since the incident was opened
-	Step         int    `json:"step"`  // 0 = the tracking message
-	Notification int    `json:"notification"`
-	Repeat       int    `json:"repeat"`
-	Target       string `json:"target"`
-	Purpose      string `json:"purpose"`
-	Priority     string `json:"priority"`
-	Mode         string `json:"mode"`
-	WantedMode   string `json:"wanted_mode"`
-	Rule         string `json:"rule"`
-	ModeRule     string `json:"mode_rule"`
-	Template     string `json:"template"`
-	HeldUntil    *int64 `json:"held_until"` // null = it is sent at once
+	At           time.Time  `json:"at"`
+	After        int64      `json:"after"` // seconds since the incident was opened
+	Step         int        `json:"step"`  // 0 = the tracking message
+	Notification int        `json:"notification"`
+	Repeat       int        `json:"repeat"`
+	Target       string     `json:"target"`
+	Purpose      string     `json:"purpose"`
+	Priority     string     `json:"priority"`
+	Mode         string     `json:"mode"`
+	WantedMode   string     `json:"wanted_mode"`
+	Rule         string     `json:"rule"`
+	ModeRule     string     `json:"mode_rule"`
+	Template     string     `json:"template"`
+	HeldUntil    *time.Time `json:"held_until"` // null = it is sent at once
 }
 
 // ReportLine is a line of the timeline.
 type ReportLine struct {
-	At   int64  `json:"at"`
-	Kind string `json:"kind"`
-	Text string `json:"text"`
+	At   time.Time `json:"at"`
+	Kind string    `json:"kind"`
+	Text string    `json:"text"`
 }
+
+func inSeconds(at time.Time) time.Time { return at.Truncate(time.Second).UTC() }
 
 // Report returns the simulation as the API returns it.
 func (s Simulation) Report() Report {
 	r := Report{
-		Plan: s.Plan.Name, PlanID: s.Plan.ID, At: s.Question.At.Unix(), Assume: "no-ack", End: s.End, EndedAt: s.EndedAt.Unix(),
+		Plan: s.Plan.Name, PlanID: s.Plan.ID, At: inSeconds(s.Question.At), Assume: "no-ack", End: s.End, EndedAt: inSeconds(s.EndedAt),
 		Pages: make([]ReportPage, len(s.Pages)), Timeline: make([]ReportLine,
 			len(s.Timeline)), Notes: append([]string{}, s.Notes...),
 	}
@@ -60,7 +62,7 @@ func (s Simulation) Report() Report {
 	}
 	for i, p := range s.Pages {
 		page := ReportPage{
-			At: p.At.Unix(), After: int64(p.At.Sub(s.Question.At) / time.Second), Step: p.Step, Notification: p.Position + 1,
+			At: inSeconds(p.At), After: int64(p.At.Sub(s.Question.At) / time.Second), Step: p.Step, Notification: p.Position + 1,
 			Repeat: p.Repeat, Target: p.Target, Purpose: string(p.Purpose), Priority: string(p.Priority), Mode: string(p.Mode),
 			WantedMode: string(p.Wanted), Rule: p.Rule, ModeRule: p.ModeRule, Template: p.Template,
 		}
@@ -68,13 +70,13 @@ func (s Simulation) Report() Report {
 			page.WantedMode = page.Mode
 		}
 		if !p.HeldUntil.IsZero() {
-			until := p.HeldUntil.Unix()
+			until := inSeconds(p.HeldUntil)
 			page.HeldUntil = &until
 		}
 		r.Pages[i] = page
 	}
 	for i, e := range s.Timeline {
-		r.Timeline[i] = ReportLine{At: e.At.Unix(), Kind: string(e.Kind), Text: e.Text}
+		r.Timeline[i] = ReportLine{At: inSeconds(e.At), Kind: string(e.Kind), Text: e.Text}
 	}
 	return r
 }

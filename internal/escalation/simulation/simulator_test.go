@@ -206,7 +206,7 @@ func TestAskReadsATypedQuestion(t *testing.T) {
 
 	sim, err = s.Ask(t.Context(), TypedQuestion{Plan: "night", Zone: zone})
 	require.NoError(t, err)
-	require.Equal(t, noon.Unix(), sim.Report().At)
+	require.Equal(t, noon, sim.Report().At)
 	require.Nil(t, sim.Report().Application)
 	require.Contains(t, sim.Timeline[0].Text, "the incident names no target number 0; paging creator by sms instead")
 	require.Equal(t, "creator of plan night", sim.Pages[0].Rule)

@@ -41,11 +41,11 @@ type foreseen struct {
 // simulated is the answer of a simulation, as far as the form shows it.
 type simulated struct {
 	Pages []struct {
-		After    int64  `json:"after"`
-		Target   string `json:"target"`
-		Mode     string `json:"mode"`
-		Priority string `json:"priority"`
-		Held     *int64 `json:"held_until"`
+		After    int64      `json:"after"`
+		Target   string     `json:"target"`
+		Mode     string     `json:"mode"`
+		Priority string     `json:"priority"`
+		Held     *time.Time `json:"held_until"`
 	} `json:"pages"`
 	Notes []string `json:"notes"`
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -111,6 +112,12 @@ const (
 	WithToken Rule = "callers with a personal token or a service token"
 	// OfTeam is for what the administrators of a team change.
 	OfTeam Rule = "administrators of the team, administrators, and applications that may use the on-call API"
+	// InTeam is for what the members of a team change.
+	InTeam Rule = "members of the team, administrators, and applications that may use the on-call API"
+	// InPerson is for the consent of a person.
+	InPerson Rule = "people, in their own name; not with the key of an application or a service token"
+	// Identified is for reads that are refused without credentials even if anonymous reads are on.
+	Identified Rule = "callers with credentials, also if anonymous reads are on"
 	// OfPerson is for what belongs to a person in calendars.
 	OfPerson Rule = "the person, administrators, and applications that may use the on-call API"
 	// OfPersonInTeam is for what belongs to a person, or to a team.
@@ -236,6 +243,9 @@ func Invalid(errs []error) error {
 		message := d.Message
 		if better, ok := ofParameters[message]; ok {
 			message = better
+		}
+		if n, _ := d.Value.(float64); n >= 1e9 && message == validation.MsgExpectedString {
+			message += "; an instant is written as 2026-01-31T08:00:00Z, not as Unix seconds"
 		}
 		if name, missing := strings.CutPrefix(message, missingMark); missing {
 			field, message = strings.TrimPrefix(field+"."+name, "."), "is missing"

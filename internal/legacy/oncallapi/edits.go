@@ -56,7 +56,7 @@ func (a events) deleteEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e, err := a.Deletion(r.Context(), oncall.ShiftID(id))
+	e, err := a.Deletion(r.Context(), oncall.ShiftID(id), "")
 	e.IfMatch = routing.IfMatch(r)
 	return a.apply(w, r, http.StatusOK, e, err)
 }
@@ -90,13 +90,18 @@ func (a events) updateLinked(w http.ResponseWriter, r *http.Request) error {
 
 // deleteLinked deletes all shifts of a link.
 func (a events) deleteLinked(w http.ResponseWriter, r *http.Request) error {
-	e, err := a.LinkedDeletion(r.Context(), routing.Param(r, "link"))
+	e, err := a.Deletion(r.Context(), 0, routing.Param(r, "link"))
 	return a.apply(w, r, http.StatusOK, e, err)
 }
 
 // swapEvents exchanges the people of two shifts, or of two groups of linked shifts.
 func (a events) swapEvents(w http.ResponseWriter, r *http.Request) error {
-	return routing.Done(w, http.StatusOK, a.Swap(w, r, false))
+	b, err := jsonbody.Read(w, r, "Invalid event swap request")
+	if err != nil {
+		return err
+	}
+	e, err := a.Swapping(r.Context(), b)
+	return a.apply(w, r, http.StatusOK, e, err)
 }
 
 // overrideEvents puts a substitute on call for a part of some shifts.

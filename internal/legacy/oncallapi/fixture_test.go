@@ -30,6 +30,7 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/pages"
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
@@ -90,6 +91,7 @@ type deps struct {
 	Events        oncallapi.EventsDeps
 	Escalate      oncallapi.EscalateDeps
 	Planning      planning.Deps
+	Calendaring   calendaring.Deps
 	Calendar      pages.Deps
 }
 
@@ -131,8 +133,8 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	live, modes := pgoncall.NewCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}
 	problems := wire.NewErrors(log)
 	f.deps = deps{
-		Requests: requests.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules,
-			Shifts: shifts},
+		Requests: requests.Requests{Finder: calendaring.Finder{Teams: teams, People: people, Roles: names, Rosters: rosters,
+			Schedules: schedules, Shifts: shifts}},
 		Authenticator: requests.Authenticator{Applications: apps, Users: pgusers.NewUsers(f.db), Sessions: f.sessions,
 			UserKey:     userKey,
 			Memberships: teams, Errors: problems},
@@ -150,9 +152,9 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		Planning: planning.Deps{Members: teams, Changes: schedules, Calendars: live, Coverage: pgoncall.NewCoverage(f.db),
 			Shifts: shifts, Holidays: absent, Absences: absent, Imports: shifts, Subscriptions: subscriptions,
 			Subscribed: subscriptions},
-		Calendar: pages.Deps{Members: teams, Rotations: schedules, Unavailability: absent, Swaps: absent,
-			Imports: shifts, Contacts: pgusers.NewContacts(f.db, keys,
-				lookups), Sealer: keys},
+		Calendaring: calendaring.Deps{Memberships: teams, Absences: absent, Sealer: keys, Swaps: absent, Imports: shifts,
+			Members: teams, Rotations: schedules},
+		Calendar: pages.Deps{Contacts: pgusers.NewContacts(f.db, keys, lookups)},
 	}
 	for _, c := range change {
 		c(&f.deps)
@@ -161,11 +163,12 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	d.Authenticator.Openings, d.Calendar.Requests = d.Requests.Openings, d.Requests
 	p := d.Planning
 	p.Finder, p.Teams, p.People, p.Schedules = d.Requests, d.Requests.Teams, d.Requests.People, d.Requests.Schedules
-	d.Calendar.Planning = planning.New(p)
+	c := d.Calendaring
+	c.Finder, c.Grace, c.Planning = d.Requests.Finder, d.Requests.Grace, planning.New(p)
 	planned := mount.New(func(ctx context.Context) operation.Actor {
 		return wire.Actor(ctx).CalendarCaller(d.Requests.Openings)
 	}).Open()
-	pages.Mount(planned, d.Calendar.Planning)
+	pages.Mount(planned, c.Planning, calendaring.New(c))
 	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams,
 		People: d.People,
 		Events: d.Events, Escalate: d.Escalate, Errors: problems})

@@ -30,8 +30,9 @@ func (f *fixture) vcalendar(events ...string) string {
 type imported struct {
 	Preview                 bool
 	Added, Changed, Removed []struct {
-		ID, Start, End int64
-		User, Role     string
+		ID         int64
+		Start, End time.Time
+		User, Role string
 	}
 	Kept      int
 	Unmatched []struct {
@@ -59,7 +60,7 @@ func TestImport(t *testing.T) {
 	require.Len(t, got.Added, 2)
 	require.Equal(t, "ann", got.Added[0].User)
 	require.Equal(t, "secondary", got.Added[0].Role)
-	require.Equal(t, f.hour(10), got.Added[0].Start)
+	require.Equal(t, f.hour(10), got.Added[0].Start.Unix())
 	require.Equal(t, "bob", got.Added[1].User)
 	require.Len(t, got.Unmatched, 1)
 	require.Equal(t, []string{"Zoe"}, got.Unmatched[0].Names)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 )
 
@@ -186,23 +187,19 @@ func TestSwapRequests(t *testing.T) {
 	require.Equal(t, 400, f.do(cat(), "POST", at, body).Code, "not hers to give")
 	id := decode[struct{ ID int64 }](f, bob, "POST", at, body).ID
 	one := fmt.Sprintf("/v1/swap-requests/%d/", id)
-	type request struct {
-		State, Requester, Other, Note string
-		Event                         wireEvent
-		OtherEvent                    wireEvent `json:"other_event"`
-	}
+	type request = calendaring.SwapRequest
 	got := itemsOf[request](f, ann, "GET", at, "")
 	require.Len(t, got, 1)
 	require.Equal(t, got, itemsOf[request](f, viewer, "GET", at, ""), "read-only people read")
-	require.Equal(t, "open bob ann please", got[0].State+" "+got[0].Requester+" "+got[0].Other+" "+got[0].Note)
-	require.Equal(t, b, got[0].Event.ID)
-	require.Equal(t, a, got[0].OtherEvent.ID)
+	require.Equal(t, "open bob ann please", fmt.Sprint(got[0].State, " ", got[0].Requester, " ", got[0].Other, " ", got[0].Note))
+	require.EqualValues(t, b, got[0].Event.ID)
+	require.EqualValues(t, a, got[0].OtherEvent.ID)
 	require.Equal(t, 403, f.do(bob, "POST", one+"accept", "{}").Code)
 	require.Equal(t, 403, f.do(cat(), "POST", one+"decline", "{}").Code)
 	require.Equal(t, 403, f.do(program, "POST", one+"accept", "{}").Code)
 	require.Equal(t, "ann", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", a), "").User,
 		"nothing changes without consent")
-	require.Equal(t, "accepted", decode[request](f, ann, "POST", one+"accept", "{}").State)
+	require.EqualValues(t, "accepted", decode[request](f, ann, "POST", one+"accept", "{}").State)
 	require.Equal(t, "bob", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", a), "").User)
 	require.Equal(t, "ann", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", b), "").User)
 	require.Equal(t, 409, f.do(ann, "POST", one+"decline", "{}").Code)
@@ -213,12 +210,12 @@ func TestSwapRequests(t *testing.T) {
 		made := decode[struct{ ID int64 }](f, bob, "POST", at, fmt.Sprintf(`{"event_id":%d,"to":"cat"}`, a))
 		return fmt.Sprintf("/v1/swap-requests/%d/", made.ID)
 	}
-	require.Equal(t, "declined", decode[request](f, cat(), "POST", next()+"decline", "{}").State)
-	require.Equal(t, "withdrawn", decode[request](f, bob, "POST", next()+"withdraw", "{}").State)
+	require.EqualValues(t, "declined", decode[request](f, cat(), "POST", next()+"decline", "{}").State)
+	require.EqualValues(t, "withdrawn", decode[request](f, bob, "POST", next()+"withdraw", "{}").State)
 	stale := next()
 	f.ok(bob, "DELETE", fmt.Sprintf("/api/v0/events/%d", a), "")
 	require.Equal(t, 409, f.do(cat(), "POST", stale+"accept", "{}").Code)
-	require.Equal(t, "expired", itemsOf[request](f, ann, "GET", at, "")[0].State)
+	require.EqualValues(t, "expired", itemsOf[request](f, ann, "GET", at, "")[0].State)
 }
 
 // cat returns the credentials of a member of ops.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 )
 
 const week = 7 * 86400
@@ -199,9 +201,8 @@ func TestRotations(t *testing.T) {
 	require.Equal(t, 200, f.do(ann, "PUT", one,
 		body(layer(`,"every":1,"restrict":[],"members":[{"user":"bob"},{"user":"ann"}]`), "")).Code)
 
-	window := fmt.Sprintf(`,"start":%d,"end":%d`, f.hour(1), f.hour(1)+3*week)
-	type rehearsal struct{ Shifts, Kept, Unfilled []wireEvent }
-	seen := decode[rehearsal](f, bob, "POST", at+"/preview",
+	window := fmt.Sprintf(`,"start":%q,"end":%q`, f.at(1), f.at(1+3*7*24))
+	seen := decode[calendaring.DraftShifts](f, bob, "POST", at+"/preview",
 		body(layer(`,"restrict":[],"holidays":"keep","members":[{"user":"bob"},{"user":"ann"}]`), window))
 	require.Greater(t, len(seen.Shifts), 20)
 	require.Zero(t, f.count(`select count(*) from shifts`))
@@ -218,14 +219,11 @@ func TestDraftsArePreviewed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const at = "/v1/teams/ops/schedules/preview"
-	window := fmt.Sprintf(`,"start":%d,"end":%d`, f.hour(0), f.hour(0)+5*week)
+	window := fmt.Sprintf(`,"start":%q,"end":%q`, f.at(0), f.at(5*7*24))
 	draft := func(more string) string {
 		return fmt.Sprintf(`{"role":"primary","roster":"ops-roster","advanced_mode":0,"events":[{"start":%d,"duration":%d}]%s}`, handOff(), week, more)
 	}
-	type rehearsal struct {
-		Shifts, Kept []wireEvent
-		Unfilled     []struct{ Why string }
-	}
+	type rehearsal = calendaring.DraftShifts
 	refused := func(as caller, status int, field, body string) {
 		t.Helper()
 		rec := f.do(as, "POST", at, body)
@@ -235,18 +233,18 @@ func TestDraftsArePreviewed(t *testing.T) {
 		require.Equal(t, field, p.Field, rec.Body)
 	}
 	refused(eve, 403, "", draft(window))
-	refused(bob, 400, "end", draft(""+fmt.Sprintf(`,"start":%d`, f.hour(0))))
-	refused(bob, 400, "end", draft(fmt.Sprintf(`,"start":%d,"end":%d`, f.hour(0), f.hour(0)+401*86400)))
-	refused(bob, 400, "end", draft(fmt.Sprintf(`,"start":%d,"end":%d`, f.hour(0), f.hour(0))))
-	refused(bob, 400, "role", `{"role":"none","roster":"ops-roster","events":[]}`)
-	refused(bob, 400, "roster", `{"role":"primary","roster":"none","events":[]}`)
-	refused(bob, 400, "events", `{"role":"primary","roster":"ops-roster"}`)
-	refused(bob, 400, "events", `{"role":"primary","roster":"ops-roster","advanced_mode":1,"events":[{"start":0,"duration":0}]}`)
+	refused(bob, 400, "end", draft(fmt.Sprintf(`,"start":%q`, f.at(0))))
+	refused(bob, 400, "end", draft(fmt.Sprintf(`,"start":%q,"end":%q`, f.at(0), f.at(401*24))))
+	refused(bob, 400, "end", draft(fmt.Sprintf(`,"start":%q,"end":%q`, f.at(0), f.at(0))))
+	refused(bob, 400, "role", `{"role":"none","roster":"ops-roster","events":[]`+window+`}`)
+	refused(bob, 400, "roster", `{"role":"primary","roster":"none","events":[]`+window+`}`)
+	refused(bob, 400, "events", `{"role":"primary","roster":"ops-roster"`+window+`}`)
+	refused(bob, 400, "events", `{"role":"primary","roster":"ops-roster","advanced_mode":1,"events":[{"start":0,"duration":0}]`+window+`}`)
 	refused(bob, 400, "scheduler", draft(`,"scheduler":{"name":"x"}`+window))
 	refused(bob, 400, "id", draft(`,"id":99999`+window))
 
 	seen := decode[rehearsal](f, bob, "POST", at, draft(window))
-	require.LessOrEqual(t, seen.Shifts[0].Start, time.Now().Unix(), "it covers now")
+	require.False(t, seen.Shifts[0].Start.After(time.Now()), "it covers now")
 	require.GreaterOrEqual(t, len(seen.Shifts), 5, "as far as the window goes")
 	require.Zero(t, f.count(`select count(*) from shifts`)+f.count(`select count(*) from schedules`),
 		"nothing is stored")

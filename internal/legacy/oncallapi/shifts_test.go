@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 )
 
 // wireEvent is a shift on the wire.
@@ -249,10 +251,7 @@ func TestSwapFromNowKeepsThePast(t *testing.T) {
 	f.exec(`update shifts set starts_at = date_trunc('second', now()) - interval '30 hours' where id = $1`, a)
 	was := decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", a), "")
 	body := fmt.Sprintf(`"events":[{"id":%d},{"id":%d}]}`, a, b)
-	var preview struct {
-		Added   []wireEvent `json:"added"`
-		Changed []struct{ Before, After wireEvent }
-	}
+	var preview calendaring.EditAnswer
 	rec := f.do(bob, "POST", "/v1/events/preview", `{"action":"swap_from_now",`+body)
 	require.Equal(t, 200, rec.Code, rec.Body.String())
 	require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &preview))
@@ -315,11 +314,7 @@ func TestPreviewOfEditsChangesNothing(t *testing.T) {
 	linked := f.linked("cat", "secondary", 1, 3)
 	before := f.ok(bob, "GET", "/api/v0/events", "")
 	audit, notices := f.count(`select count(*) from oncall_audit`), f.count(`select count(*) from notices`)
-	type changes struct {
-		Added, Removed []wireEvent
-		Changed        []struct{ Before, After wireEvent }
-	}
-	one := fmt.Sprintf(`"team":"ops","user":"bob","role":"primary","start":%d,"end":%d`, f.hour(7), f.hour(8))
+	one := fmt.Sprintf(`"team":"ops","user":"bob","role":"primary","start":%q,"end":%q`, f.at(7), f.at(8))
 	for body, want := range map[string][3]int{
 		`{"action":"create",` + one + `}`: {1, 0, 0},
 		`{"action":"link","events":[{` + one + `},{` + one +
@@ -334,12 +329,12 @@ func TestPreviewOfEditsChangesNothing(t *testing.T) {
 			`"}`: {0, 2, 0},
 		fmt.Sprintf(`{"action":"swap","events":[{"id":%d},{"id":%d}]}`, a,
 			b): {0, 0, 2},
-		fmt.Sprintf(`{"action":"override","user":"cat","start":%d,"end":%d,"event_ids":[%d]}`, f.hour(2), f.hour(3),
+		fmt.Sprintf(`{"action":"override","user":"cat","start":%q,"end":%q,"event_ids":[%d]}`, f.at(2), f.at(3),
 			a): {1, 0, 1},
-		fmt.Sprintf(`{"action":"take","team":"ops","role":"primary","until":%d}`,
-			f.hour(2)): {1, 0, 0},
+		fmt.Sprintf(`{"action":"take","team":"ops","role":"primary","until":%q}`,
+			f.at(2)): {1, 0, 0},
 	} {
-		got := decode[changes](f, bob, "POST", "/v1/events/preview", body)
+		got := decode[calendaring.EditAnswer](f, bob, "POST", "/v1/events/preview", body)
 		require.Equal(t, want, [3]int{len(got.Added), len(got.Removed), len(got.Changed)}, body)
 		for _, e := range got.Added {
 			require.Zero(t, e.ID)
@@ -367,12 +362,12 @@ func TestTakeThePager(t *testing.T) {
 	require.Equal(t, 403, f.do(eve, "POST", at, `{"role":"primary"}`).Code)
 	require.Equal(t, 400, f.do(bob, "POST", at, `{"role":"vacation"}`).Code)
 	require.Equal(t, 400, f.do(bob, "POST", at, `{"role":"secondary"}`).Code, "nobody holds it, so until when?")
-	require.Equal(t, 201, f.do(bob, "POST", at, fmt.Sprintf(`{"role":"primary","until":%d}`, f.hour(2))).Code)
+	require.Equal(t, 201, f.do(bob, "POST", at, fmt.Sprintf(`{"role":"primary","until":%q}`, f.at(2))).Code)
 	now := decode[[]map[string]any](f, bob, "GET", "/api/v0/teams/ops/oncall/primary", "")
 	require.Len(t, now, 1)
 	require.Equal(t, "bob", now[0]["user"])
 	require.Equal(t, 3, f.count(`select count(*) from shifts`))
-	require.Equal(t, 409, f.do(bob, "POST", at, fmt.Sprintf(`{"role":"primary","until":%d}`, f.hour(1))).Code)
+	require.Equal(t, 409, f.do(bob, "POST", at, fmt.Sprintf(`{"role":"primary","until":%q}`, f.at(1))).Code)
 }
 
 func TestWhoIsOnCall(t *testing.T) {

@@ -1,12 +1,13 @@
 package pages
 
 import (
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/web/mount"
 )
 
 // Mount adds the operations to /v1.
-func Mount(a *mount.API, p *planning.Planning) {
+func Mount(a *mount.API, p *planning.Planning, c *calendaring.Calendaring) {
 	mount.Mount(a, p.Rotations)
 	mount.Mount(a, p.CreateRotation)
 	mount.Mount(a, p.Rotation)
@@ -30,4 +31,16 @@ func Mount(a *mount.API, p *planning.Planning) {
 	mount.Mount(a, p.ChangeSubscription)
 	mount.Mount(a, p.Unsubscribe)
 	mount.Mount(a, p.Refresh)
+	mount.Mount(a, c.Preview)
+	mount.Mount(a, c.Edit)
+	mount.Mount(a, c.Swap)
+	mount.Mount(a, c.Take)
+	mount.Mount(a, c.Swaps)
+	mount.Mount(a, c.Ask)
+	mount.Mount(a, c.Accept)
+	mount.Mount(a, c.Decline)
+	mount.Mount(a, c.Withdraw)
+	mount.Mount(a, c.Import)
+	mount.Mount(a, c.PreviewRotation)
+	mount.Mount(a, c.PreviewSchedule)
 }

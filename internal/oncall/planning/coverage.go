@@ -40,23 +40,32 @@ type PeriodOfRoles struct {
 	Roles []string `query:"role,explode" json:"role,omitempty" maxItems:"100" doc:"None = all."`
 }
 
-// within returns the team and the time of a period. The default is from start to end, in days from now. It returns an
-// Invalid fault if the end is not after the start, or more than MaxWindow after it.
+// Span returns the time; start and end are the defaults. It returns an Invalid fault if the end is not after the start,
+// or more than MaxWindow after it.
+func (p Period) Span(start, end time.Time) (s oncall.Span, err error) {
+	s = oncall.Span{Start: p.Start, End: p.End}
+	if s.Start.IsZero() {
+		s.Start = start
+	}
+	if s.End.IsZero() {
+		s.End = end
+	}
+	if !s.Start.Before(s.End) || s.End.Sub(s.Start) > MaxWindow {
+		err = fault.Invalidf("end", "end must be after start, and at most three years")
+	}
+	return s, err
+}
+
+// within returns the team and the time of a period. The default is from start to end, in days from now.
 func (p *Planning) within(ctx context.Context, of Period, start, end int) (t oncall.Profile, s oncall.Span, err error) {
 	if t, err = p.deps.Finder.ActiveTeam(ctx, of.Team); err != nil {
 		return t, s, err
 	}
 	now, err := p.deps.People.Clock(ctx)
-	s = oncall.Span{Start: of.Start, End: of.End}
-	if s.Start.IsZero() {
-		s.Start = now.AddDate(0, 0, start)
+	if err != nil {
+		return t, s, err
 	}
-	if s.End.IsZero() {
-		s.End = now.AddDate(0, 0, end)
-	}
-	if err == nil && (!s.Start.Before(s.End) || s.End.Sub(s.Start) > MaxWindow) {
-		err = fault.Invalidf("end", "end must be after start, and at most three years")
-	}
+	s, err = of.Span(now.AddDate(0, 0, start), now.AddDate(0, 0, end))
 	return t, s, err
 }
 

@@ -2,8 +2,6 @@ package requests
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,8 +10,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
-	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -23,26 +21,20 @@ func (a Requests) Run(r *http.Request, e editing.Edit) (editing.Outcome, error) 
 	return a.Shifts.Edit(r.Context(), e, By(r, e.Body))
 }
 
-// Access returns the permissions of the caller for edits. named is true if the request names the team: a refusal may
-// then name it.
-func (a Requests) Access(ctx context.Context, named bool) editing.Access {
-	return editing.Access{Caller: wire.Actor(ctx), Grace: a.Grace, Named: named, Link: newLink()}
+// access returns the permissions of the caller for edits of a team that the request names.
+func (a Requests) access(ctx context.Context) editing.Access {
+	return editing.Access{Caller: wire.Actor(ctx), Grace: a.Grace, Named: true, Link: calendaring.NewLink()}
 }
 
-// newLink returns 32 random hexadecimal digits.
-func newLink() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // crypto/rand never fails
-	return hex.EncodeToString(b)
-}
+// Titles of faults.
+const (
+	BadEvent  = calendaring.BadEvent
+	BadUpdate = "Invalid event update"
+	badSwap   = "Invalid event swap request"
+)
 
-// BadEvent is the title of faults of a new shift.
-const BadEvent = "Invalid event"
-
-// draft reads a requested shift. It does not check whether the role exists.
-func (a Requests) draft(ctx context.Context, b jsonbody.Object) (editing.ShiftRequest, error) {
-	var d editing.ShiftRequest
-	var err error
+// draft reads a requested shift.
+func draft(b jsonbody.Object) (d editing.ShiftRequest, err error) {
 	d.Start, err = b.RequiredTime("start")
 	d.End = jsonbody.Next(&err, b.RequiredTime, "end")
 	d.UserName = jsonbody.Next(&err, b.Required, "user")
@@ -52,154 +44,170 @@ func (a Requests) draft(ctx context.Context, b jsonbody.Object) (editing.ShiftRe
 	if err != nil {
 		return d, err
 	}
-	if id, ok, err := b.Number("schedule_id"); err != nil {
-		return d, err
-	} else if ok {
-		d.Schedule = oncall.ScheduleID(id)
-	}
-	d.User, err = a.UserID(ctx, d.UserName)
+	id, _, err := b.Number("schedule_id")
+	d.Schedule = oncall.ScheduleID(id)
 	return d, err
 }
 
 // Creation reads an edit that adds one shift.
 func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (editing.Edit, error) {
-	d, err := a.draft(ctx, b)
-	if err != nil {
-		return editing.Edit{}, err
-	}
-	if d.TeamName == "" {
-		return editing.Edit{}, b.Missing("team")
-	}
-	role, roleKnown, err := a.RoleName(ctx, d.Role)
-	if err != nil {
-		return editing.Edit{}, err
-	}
-	d.Role = role
-	team, err := a.ActiveTeam(ctx, d.TeamName)
-	if fault.Is(err, fault.NotFound) {
-		return editing.Edit{}, a.unknownTeam(ctx, d)
+	d, err := draft(b)
+	if err == nil && d.TeamName == "" {
+		err = b.Missing("team")
 	}
 	if err != nil {
 		return editing.Edit{}, err
 	}
-	refusal, err := a.foreignSchedule(ctx, team, d)
-	if err != nil {
-		return editing.Edit{}, err
-	}
-	if !roleKnown {
-		refusal = Integrity(`role "` + d.Role + `" not found`)
-	}
-	return editing.Edit{
-		Access: a.Access(ctx, true), Selection: editing.Selection{TeamID: team.ID}, Body: b.Raw,
-		Change: editing.Create{Shift: d, Refusal: refusal},
-	}, nil
+	return a.Finder.Creation(ctx, a.access(ctx), d, b.Raw)
 }
 
-// foreignSchedule returns the refusal of drafts that name a schedule of another team; nil if there is none.
-func (a Requests) foreignSchedule(ctx context.Context, team oncall.Profile, drafts ...editing.ShiftRequest) (refusal, err error) {
-	var own []scheduling.StoredSchedule
-	for _, d := range drafts {
-		if d.Schedule == 0 {
-			continue
+// LinkedCreation reads an edit that adds several shifts with a common link id.
+func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (editing.Edit, error) {
+	const title = "Invalid argument"
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		return editing.Edit{}, fault.Titled(title, "events argument needs to be a list")
+	}
+	if len(items) == 0 {
+		return editing.Edit{}, fault.Titled(title, "events list cannot be empty")
+	}
+	if len(items) > calendaring.MaxLinked {
+		return editing.Edit{}, fault.Titled(title, fmt.Sprintf("events list cannot hold more than %d events",
+			calendaring.MaxLinked))
+	}
+	drafts := make([]editing.ShiftRequest, len(items))
+	for i, item := range items {
+		b, err := jsonbody.ParseMember(fmt.Sprintf("events[%d]", i), item, BadEvent)
+		if err != nil {
+			return editing.Edit{}, err
 		}
-		if own == nil {
-			if own, err = a.Schedules.ByTeam(ctx, team.ID); err != nil {
-				return nil, err
-			}
+		if i == 0 && !b.Given("team") {
+			return editing.Edit{}, fault.Titled(title, "event missing team attribute")
 		}
-		if !slices.ContainsFunc(own, func(s scheduling.StoredSchedule) bool { return s.ID == d.Schedule }) {
-			return Integrity(fmt.Sprintf(`team "%s" has no schedule %d`, team.Name, d.Schedule)), nil
+		if drafts[i], err = draft(b); err != nil {
+			return editing.Edit{}, err
 		}
 	}
-	return nil, nil
+	return a.Finder.LinkedCreation(ctx, a.access(ctx), drafts, raw)
 }
 
-// unknownTeam returns the refusal of a shift for a team that does not exist. The checks have a fixed order: if an
-// earlier one fails too, it returns the refusal of that check.
-func (a Requests) unknownTeam(ctx context.Context, d editing.ShiftRequest) error {
-	now, err := a.People.Clock(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = a.Access(ctx, true).Editor(now, editing.Membership{TeamID: -1,
-		Name: d.TeamName}).Create(d) // no team has this number
-	return err
-}
-
-// BadUpdate is the title of faults of a changed shift.
-const BadUpdate = "Invalid event update"
-
-// patch reads the changes of a shift in a body. Keys that are not in allowed are refused.
-func (a Requests) patch(ctx context.Context, b jsonbody.Object, allowed ...string) (editing.Patch, error) {
-	var p editing.Patch
+// wanted reads the changes of a shift in a body. Keys that are not in allowed are refused.
+func wanted(b jsonbody.Object, allowed ...string) (w calendaring.Wanted, err error) {
 	for key := range b.Members {
 		if !slices.Contains(allowed, key) {
-			return p, fault.Titled(BadUpdate, "Invalid column")
+			return w, fault.Titled(BadUpdate, "Invalid column")
 		}
 	}
-	for name, at := range map[string]**time.Time{"start": &p.Start, "end": &p.End} {
+	for name, at := range map[string]**time.Time{"start": &w.Start, "end": &w.End} {
 		t, ok, err := b.Time(name)
 		if err != nil {
-			return p, err
+			return w, err
 		}
 		if ok {
 			*at = &t
 		}
 	}
-	if b.Given("role") {
-		role, err := b.Text("role")
-		if err != nil {
-			return p, err
+	for name, text := range map[string]**string{"role": &w.Role, "user": &w.User} {
+		if !b.Given(name) {
+			continue
 		}
-		proper, known, err := a.RoleName(ctx, role)
-		if err != nil {
-			return p, err
+		if *text, err = b.TextPtr(name); err != nil {
+			return w, err
 		}
-		if !known {
-			return p, Integrity(`role "` + role + `" not found`)
-		}
-		p.Role = &proper
 	}
-	if b.Given("user") {
-		name, err := b.Text("user")
-		if err != nil {
-			return p, err
-		}
-		id, err := a.UserID(ctx, name)
-		if err != nil {
-			return p, err
-		}
-		p.User = &id
-	}
-	note, err := b.TextPtr("note")
-	p.Note = note
-	return p, err
+	w.Note, err = b.TextPtr("note")
+	return w, err
 }
 
 // Change reads an edit that changes one shift.
 func (a Requests) Change(ctx context.Context, id oncall.ShiftID, b jsonbody.Object) (editing.Edit, error) {
-	p, err := a.patch(ctx, b, "start", "end", "role", "user", "note")
+	w, err := wanted(b, "start", "end", "role", "user", "note")
 	if err != nil {
 		return editing.Edit{}, err
 	}
-	return a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}}, editing.Modify{Patch: p}, b.Raw)
+	return a.Finder.Change(ctx, a.access(ctx), id, "", w, b.Raw)
+}
+
+// LinkedChange reads an edit that changes all shifts of a link.
+func (a Requests) LinkedChange(ctx context.Context, link string, b jsonbody.Object) (editing.Edit, error) {
+	w, err := wanted(b, "role", "user", "note")
+	if err != nil {
+		return editing.Edit{}, err
+	}
+	return a.Finder.Change(ctx, a.access(ctx), 0, link, w, b.Raw)
 }
 
 // ErrGone is the refusal for an object that does not exist.
 var ErrGone = fault.New(fault.NotFound, "not found")
 
-// about returns an edit of selected shifts.
-func (a Requests) about(ctx context.Context, c editing.Selection, change editing.Change, body json.RawMessage) (editing.Edit, error) {
-	rows, err := a.ShiftRows(ctx, c)
-	named := true
-	switch change.(type) {
-	case editing.Exchange, editing.Override:
-		named = false
-	}
-	return editing.Edit{Access: a.Access(ctx, named), Selection: c, Change: change, Rows: rows, Body: body}, err
+// Deletion returns an edit that deletes one shift, or with a link all its shifts.
+func (a Requests) Deletion(ctx context.Context, id oncall.ShiftID, link string) (editing.Edit, error) {
+	return a.Finder.Deletion(ctx, a.access(ctx), id, link)
 }
 
-// Deletion returns an edit that deletes one shift.
-func (a Requests) Deletion(ctx context.Context, id oncall.ShiftID) (editing.Edit, error) {
-	return a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}}, editing.Remove{}, nil)
+// Swapping reads an edit that exchanges the people of two sides.
+func (a Requests) Swapping(ctx context.Context, b jsonbody.Object) (editing.Edit, error) {
+	var items []json.RawMessage
+	if !b.Given("events") || json.Unmarshal(b.Members["events"], &items) != nil || len(items) != 2 {
+		return editing.Edit{}, fault.Titled(badSwap, "Must provide 2 events")
+	}
+	var sides [2]editing.SideRef
+	for i, item := range items {
+		given, err := jsonbody.ParseMember(fmt.Sprintf("events[%d]", i), item, badSwap)
+		if err != nil {
+			return editing.Edit{}, err
+		}
+		if sides[i], err = readSide(given); err != nil {
+			return editing.Edit{}, err
+		}
+	}
+	return a.Finder.Swapping(ctx, a.access(ctx), sides, false, b.Raw)
+}
+
+func readSide(b jsonbody.Object) (editing.SideRef, error) {
+	linked, _, err := b.Flag("linked")
+	if err != nil {
+		return editing.SideRef{}, err
+	}
+	raw := b.Members["id"]
+	var link string
+	if linked && json.Unmarshal(raw, &link) == nil && link != "" {
+		return editing.SideRef{Link: link}, nil
+	}
+	id, ok := jsonbody.ParseNumber(raw)
+	if linked || !ok || id <= 0 {
+		shown := string(raw)
+		if shown == "" {
+			shown = "null"
+		}
+		return editing.SideRef{}, fault.Titled(badSwap, "Invalid event id: "+shown)
+	}
+	return editing.SideRef{ID: oncall.ShiftID(id)}, nil
+}
+
+// Overriding reads an edit that puts a substitute on call for a part of some shifts.
+func (a Requests) Overriding(ctx context.Context, b jsonbody.Object) (editing.Edit, error) {
+	start, err := b.RequiredTime("start")
+	end := jsonbody.Next(&err, b.RequiredTime, "end")
+	name := jsonbody.Next(&err, b.Required, "user")
+	if err != nil {
+		return editing.Edit{}, err
+	}
+	invalid := fault.New(fault.Invalid, "Invalid name or list of events")
+	var raw []json.RawMessage
+	if !b.Given("event_ids") {
+		return editing.Edit{}, b.Missing("event_ids")
+	}
+	if json.Unmarshal(b.Members["event_ids"], &raw) != nil {
+		return editing.Edit{}, invalid
+	}
+	var ids []oncall.ShiftID
+	for _, item := range raw {
+		id, ok := jsonbody.ParseNumber(item)
+		if !ok {
+			return editing.Edit{}, invalid
+		}
+		ids = append(ids, oncall.ShiftID(id))
+	}
+	return a.Finder.Overriding(ctx, a.access(ctx), ids, name, oncall.Span{Start: start, End: end}, b.Raw)
 }

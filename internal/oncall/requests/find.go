@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/jsonbody"
@@ -19,66 +19,13 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// ErrPersonNeeded refuses an application that names no person, on routes that need the consent of a person.
-var ErrPersonNeeded = auth.ErrPersonNeeded
-
 // Integrity returns the fault that Oncall's clients get as 422.
-func Integrity(text string) error {
-	return &fault.Error{Kind: fault.Mismatch, Message: "IntegrityError", Detail: text}
-}
+func Integrity(text string) error { return calendaring.Integrity(text) }
 
 // By names the caller for the audit log.
 func By(r *http.Request, raw json.RawMessage) oncall.By {
 	actor := wire.Actor(r.Context())
 	return oncall.By{Owner: cmp.Or(actor.Username, actor.Service, actor.Application), Body: raw}
-}
-
-// UserID returns a user's id; 0 if there is no such user.
-func (a Requests) UserID(ctx context.Context, name string) (users.ID, error) {
-	u, err := a.People.ByName(ctx, name)
-	if fault.Is(err, fault.NotFound) {
-		return 0, nil
-	}
-	return u.ID, err
-}
-
-// RoleName returns the stored spelling of a role's name. ok is false if there is no such role.
-func (a Requests) RoleName(ctx context.Context, name string) (proper string, ok bool, err error) {
-	role, err := a.Role(ctx, name)
-	if fault.Is(err, fault.NotFound) {
-		return name, false, nil
-	}
-	return role.Name, err == nil, err
-}
-
-// PersonOf returns the person for whom a request acts: the caller, or the person whom an application names.
-func (a Requests) PersonOf(ctx context.Context, b jsonbody.Object) (oncall.Person, error) {
-	name := wire.Actor(ctx).Username
-	if name == "" {
-		var err error
-		if name, err = b.Text("user"); err != nil {
-			return oncall.Person{}, err
-		}
-		if name == "" {
-			return oncall.Person{}, auth.ErrPersonNeeded
-		}
-	}
-	p, err := a.People.ByName(ctx, name)
-	return p, fault.When(err, fault.NotFound, fault.Invalidf("user", "there is no user %q", name))
-}
-
-// Role finds an on-call role, ignoring case.
-func (a Requests) Role(ctx context.Context, name string) (oncall.RoleInfo, error) {
-	roles, err := a.Roles.Roles(ctx)
-	if err != nil {
-		return oncall.RoleInfo{}, err
-	}
-	for _, r := range roles {
-		if strings.EqualFold(r.Name, name) {
-			return r, nil
-		}
-	}
-	return oncall.RoleInfo{}, fault.Newf(fault.NotFound, "there is no role %q", name)
 }
 
 // Person finds the user of the path. It refuses callers who may not change the user's settings.
@@ -111,20 +58,6 @@ func (a Requests) PersonNamed(ctx context.Context, name string) (oncall.Person, 
 		return u, refused
 	}
 	return u, err
-}
-
-// RosterNamed finds a roster of a team by name, ignoring case. It returns a NotFound fault if there is none.
-func (a Requests) RosterNamed(ctx context.Context, t oncall.Profile, name string) (oncall.Roster, error) {
-	rosters, err := a.Rosters.ByTeam(ctx, t.ID)
-	if err != nil {
-		return oncall.Roster{}, err
-	}
-	for _, ro := range rosters {
-		if strings.EqualFold(ro.Name, name) {
-			return ro, nil
-		}
-	}
-	return oncall.Roster{}, fault.New(fault.NotFound, "not found")
 }
 
 // Schedule finds the schedule of the path, and its team.
@@ -179,15 +112,6 @@ func WithBody[T any](w http.ResponseWriter, r *http.Request, title string, find 
 	return found, b, err
 }
 
-// ActiveTeam finds a team by name. It returns a NotFound fault for a deleted team.
-func (a Requests) ActiveTeam(ctx context.Context, name string) (oncall.Profile, error) {
-	t, err := a.Teams.ByName(ctx, name)
-	if err == nil && !t.Active {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	return t, err
-}
-
 // Administered finds the team of the path. It refuses callers who may not administer the team.
 func (a Requests) Administered(r *http.Request) (oncall.Profile, error) {
 	t, err := a.Team(r)
@@ -208,13 +132,4 @@ func ZoneName(name string) (string, error) {
 	}
 	_, err := time.LoadLocation(name)
 	return name, err
-}
-
-// ZoneOf returns the time zone of a team; UTC if its zone is unknown.
-func (a Requests) ZoneOf(t oncall.Profile) *time.Location {
-	zone, err := time.LoadLocation(t.TimeZone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
 }

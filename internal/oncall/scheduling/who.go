@@ -21,13 +21,13 @@ type Ask struct {
 	Ahead   time.Duration // hand-offs and gaps within it are returned
 }
 
-// Team is who is on call for a team. Its times, and those of its parts, are Unix seconds.
+// Team is who is on call for a team. Its times, and those of its parts, are whole seconds in UTC.
 type Team struct {
-	Team  string `json:"team"`
-	Zone  string `json:"timezone"`
-	At    int64  `json:"at"`
-	Until int64  `json:"until"` // end of the search for hand-offs and gaps
-	Roles []Role `json:"roles"`
+	Team  string    `json:"team"`
+	Zone  string    `json:"timezone"`
+	At    time.Time `json:"at"`
+	Until time.Time `json:"until"` // end of the search for hand-offs and gaps
+	Roles []Role    `json:"roles"`
 }
 
 // Role is who holds a role.
@@ -50,17 +50,17 @@ type Person struct {
 
 // HandOff is a hand-off. An empty list means nobody.
 type HandOff struct {
-	At   int64    `json:"at"`
-	From []string `json:"from"`
-	To   []string `json:"to"`
+	At   time.Time `json:"at"`
+	From []string  `json:"from"`
+	To   []string  `json:"to"`
 }
 
 // PersonGap is a time that the team wants to be covered and in which nobody has a shift.
 type PersonGap struct {
 	// Kind is nobody, or not-populated if a schedule has not filled the time yet.
-	Kind  GapKind `json:"kind"`
-	Start int64   `json:"start"`
-	End   int64   `json:"end"`
+	Kind  GapKind   `json:"kind"`
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
 }
 
 // Roles returns the roles to answer for: primary, secondary, then the others by name.

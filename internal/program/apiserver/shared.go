@@ -28,6 +28,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	accept "github.com/iris-oncall/iris/internal/notifications"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	oncallrequests "github.com/iris-oncall/iris/internal/oncall/requests"
@@ -132,7 +133,10 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 			Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
 	finder, _ := s.calendarEdge()
 	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
-	pagesoncall.Mount(s.planned, planning.New(s.planning(finder)))
+	plans := planning.New(s.planning(finder))
+	pagesoncall.Mount(s.planned, plans, calendaring.New(calendaring.Deps{Finder: finder.Finder, Grace: finder.Grace,
+		Memberships: s.Teams, Absences: s.Absences, Sealer: s.Keys, Swaps: s.Absences, Imports: s.Shifts, Members: s.Teams,
+		Rotations: s.Schedules, Planning: plans}))
 	pagesintake.Mount(s.typed, integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)}))
 	removals := operator.NewRemovals(s.DB)
@@ -203,7 +207,8 @@ func (s *apiShared) calendarEdge() (oncallrequests.Requests, *oncallrequests.Aut
 	c := s.cfg.Compatibility
 	open := auth.Openings{AnonymousReads: c.OncallAnonymousReads, AdminsEditMembers: c.TeamAdminsEditMembers}
 	return oncallrequests.Requests{
-			Teams: s.Teams, People: s.People, Roles: s.Names, Rosters: s.Rosters, Schedules: s.Schedules, Shifts: s.Shifts,
+			Finder: calendaring.Finder{Teams: s.Teams, People: s.People, Roles: s.Names, Rosters: s.Rosters,
+				Schedules: s.Schedules, Shifts: s.Shifts},
 			Openings: open, Grace: s.cfg.Oncall.Grace,
 		}, &oncallrequests.Authenticator{
 			Applications: s.Applications, Users: s.Users, Sessions: s.sessions, UserKey: login.UserKey, Memberships: s.Teams, Tokens: s.Tokens, RecentLogin: s.cfg.HTTP.SessionConfirm,
@@ -265,9 +270,7 @@ func (s *apiShared) v1Parts() V1Deps {
 		Integrations: append(Routes(s.opener(), s.Stores, s.notifier.Wake), pagesauth.AuditExport(s.Audit.List)),
 		People:       pagesusers.Deps{OnCall: operator.NewOnCall(s.DB, s.Applications)},
 		Calendar: pagesoncall.Deps{
-			Requests: requests, Planning: planning.New(s.planning(requests)), Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
-			Swaps: s.Absences, Imports: s.Shifts,
-			Contacts: s.Contacts, Sealer: s.Keys, Region: s.Region,
+			Requests: requests, Contacts: s.Contacts, Region: s.Region,
 		},
 	}
 }

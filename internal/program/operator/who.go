@@ -159,7 +159,7 @@ func (w asked) team(ctx context.Context, team oncall.Team) (scheduling.Team, err
 		return scheduling.Team{}, err
 	}
 	calendar = calendar.Without(coverage.Off)
-	out := scheduling.Team{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(),
+	out := scheduling.Team{Team: team.Name, Zone: zone.String(), At: at.UTC(), Until: until.UTC(),
 		Roles: []scheduling.Role{}}
 	for _, role := range scheduling.Roles(w.ask.Role, calendar, coverage.Roles()) {
 		answer, err := w.role(ctx, team, calendar, coverage, role, at, until)
@@ -192,11 +192,11 @@ func (w asked) role(ctx context.Context, team oncall.Team, calendar *oncall.Team
 		out.People = append(out.People, scheduling.Person{Name: p.Name, FullName: p.FullName, Contacts: p.Contacts})
 	}
 	for _, h := range handOffs {
-		out.Next = append(out.Next, scheduling.HandOff{At: h.At.Unix(), From: namesOf(h.From, people),
+		out.Next = append(out.Next, scheduling.HandOff{At: h.At.UTC(), From: namesOf(h.From, people),
 			To: namesOf(h.To, people)})
 	}
 	for _, g := range coverage.Gaps(calendar, at, until, role) {
-		out.Gaps = append(out.Gaps, scheduling.PersonGap{Kind: g.Kind, Start: g.Start.Unix(), End: g.End.Unix()})
+		out.Gaps = append(out.Gaps, scheduling.PersonGap{Kind: g.Kind, Start: g.Start.UTC(), End: g.End.UTC()})
 	}
 	return out, nil
 }

@@ -57,13 +57,13 @@ type role struct {
 		Contacts map[string]string `json:"contacts"`
 	} `json:"people"`
 	Next []struct {
-		At int64    `json:"at"`
-		To []string `json:"to"`
+		At time.Time `json:"at"`
+		To []string  `json:"to"`
 	} `json:"next"`
 	Gaps []struct {
-		Kind  string `json:"kind"`
-		Start int64  `json:"start"`
-		End   int64  `json:"end"`
+		Kind  string    `json:"kind"`
+		Start time.Time `json:"start"`
+		End   time.Time `json:"end"`
 	} `json:"gaps"`
 }
 

@@ -87,7 +87,7 @@ func viewTeams(found []onCall) []teamView {
 				role.People = append(role.People, cmp.Or(p.FullName, p.Name))
 			}
 			if len(r.Next) > 0 {
-				role.Until, role.Then = time.Unix(r.Next[0].At, 0), strings.Join(r.Next[0].To, ", ")
+				role.Until, role.Then = r.Next[0].At, strings.Join(r.Next[0].To, ", ")
 			}
 			v.Roles = append(v.Roles, role)
 		}
@@ -114,7 +114,7 @@ func viewShifts(next []shift, teams []onCall, name string, now time.Time) []shif
 				}
 				v := shiftView{Team: t.Team, Href: "/teams/" + url.PathEscape(t.Team), Role: r.Role, Now: true}
 				if len(r.Next) > 0 {
-					v.End = time.Unix(r.Next[0].At, 0)
+					v.End = r.Next[0].At
 				}
 				out = append(out, v)
 			}
@@ -215,7 +215,7 @@ func (d *data) teamWarnings(zone *time.Location) []page.Warning {
 				g := r.Gaps[0]
 				text := fmt.Sprintf("Nobody has a shift as %s of team %s from %s to %s", r.Role, t.Team,
 					civil(g.Start, zone), civil(g.End, zone))
-				if g.Start <= d.now.Unix() {
+				if !g.Start.After(d.now) {
 					text = fmt.Sprintf("Nobody has a shift as %s of team %s now, until %s", r.Role, t.Team,
 						civil(g.End, zone))
 				}
@@ -238,8 +238,8 @@ func (d *data) teamWarnings(zone *time.Location) []page.Warning {
 }
 
 // civil formats an instant in the time zone of the reader.
-func civil(unix int64, zone *time.Location) string {
-	return time.Unix(unix, 0).In(zone).Format("Mon 2 Jan 15:04")
+func civil(at time.Time, zone *time.Location) string {
+	return at.In(zone).Format("Mon 2 Jan 15:04")
 }
 
 // senderWarnings are about alerts that were refused in the last day.

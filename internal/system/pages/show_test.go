@@ -48,7 +48,7 @@ func TestIncidentsOfThePersonComeAfterThoseWithoutAnOwner(t *testing.T) {
 
 func TestShiftsOfThePerson(t *testing.T) {
 	t.Parallel()
-	teams := read[[]onCall](t, `[{"team":"db","roles":[{"role":"primary","people":[{"name":"ann","full_name":"Ann Lee"}],"next":[{"at":1795600000,"to":["bob","cy"]}]},{"role":"secondary","people":[]}]}]`)
+	teams := read[[]onCall](t, `[{"team":"db","roles":[{"role":"primary","people":[{"name":"ann","full_name":"Ann Lee"}],"next":[{"at":"2026-11-25T09:46:40Z","to":["bob","cy"]}]},{"role":"secondary","people":[]}]}]`)
 	shifts := viewShifts([]shift{{Team: "db", Role: "secondary", Start: now.Unix() + 60, End: now.Unix() + 600},
 		{Team: "db", Start: now.Unix() - 5}}, teams, "ann", now)
 	require.Len(t, shifts, 2)
@@ -56,7 +56,7 @@ func TestShiftsOfThePerson(t *testing.T) {
 	require.EqualValues(t, 1795600000, shifts[0].End.Unix())
 	require.Equal(t, "secondary", shifts[1].Role)
 	views := viewTeams(teams)
-	require.Equal(t, roleView{Role: "primary", People: []string{"Ann Lee"}, Until: time.Unix(1795600000, 0),
+	require.Equal(t, roleView{Role: "primary", People: []string{"Ann Lee"}, Until: time.Unix(1795600000, 0).UTC(),
 		Then: "bob, cy"}, views[0].Roles[0])
 	require.Empty(t, views[0].Roles[1].People)
 }
@@ -86,8 +86,8 @@ func TestWarnings(t *testing.T) {
 
 	d = data{now: now, contact: []contact{{Mode: "call", Destination: "+1"}},
 		onCall: read[[]onCall](t, `[{"team":"db","roles":[
-		{"role":"primary","people":[],"gaps":[{"start":1795521600,"end":1795525200},{"start":1795600000,"end":1795610000}]},
-		{"role":"secondary","people":[{"name":"bob","contacts":{}}],"gaps":[{"start":1795600000,"end":1795610000}]}]}]`)}
+		{"role":"primary","people":[],"gaps":[{"start":"2026-11-24T12:00:00Z","end":"2026-11-24T13:00:00Z"},{"start":"2026-11-25T09:46:40Z","end":"2026-11-25T12:33:20Z"}]},
+		{"role":"secondary","people":[{"name":"bob","contacts":{}}],"gaps":[{"start":"2026-11-25T09:46:40Z","end":"2026-11-25T12:33:20Z"}]}]}]`)}
 	require.Equal(t, []string{
 		"Nobody has a shift as primary of team db now, until Tue 24 Nov 13:00, and 1 further gap in the next 7 days.",
 		"Nobody has a shift as secondary of team db from Wed 25 Nov 09:46 to Wed 25 Nov 12:33.",

@@ -50,7 +50,7 @@ func ofKind(gaps []scheduling.PersonGap, kind string) []scheduling.PersonGap {
 // Plain prints one line for each fact: kind, team, role, time, and person or end. An empty name means nobody.
 func (c OnCall) Plain(w io.Writer, teams []scheduling.Team) error {
 	for _, t := range teams {
-		when := func(unix int64) string { return time.Unix(unix, 0).In(zoneOf(t)).Format(time.RFC3339) }
+		when := func(at time.Time) string { return at.In(zoneOf(t)).Format(time.RFC3339) }
 		for _, r := range t.Roles {
 			people := r.People
 			if len(people) == 0 {
@@ -179,16 +179,15 @@ func printGaps(out io.Writer, t scheduling.Team, r scheduling.Role, z *time.Loca
 		}
 		fmt.Fprintf(out, format, r.Role)
 		for _, g := range gaps {
-			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", At(g.Start, z), At(g.End, z), length(g.End-g.Start))
+			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", At(g.Start, z), At(g.End, z), length(g.End.Sub(g.Start)))
 		}
 	}
 	list(nobodyHas, "Nobody has a shift as %s (pages go to the team's fixed order, or to the fallback):\n")
 	list(notPopulated, "Not populated yet for %s; the schedule will fill these times:\n")
 }
 
-// length formats seconds as days, hours and minutes.
-func length(seconds int64) string {
-	d := time.Duration(seconds) * time.Second
+// length formats a duration as days, hours and minutes.
+func length(d time.Duration) string {
 	switch whole := d / (24 * time.Hour); {
 	case whole > 0:
 		return fmt.Sprintf("%d d %d h", whole, (d-whole*24*time.Hour)/time.Hour)

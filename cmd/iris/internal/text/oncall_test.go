@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,7 +13,7 @@ import (
 // A time that a schedule has not been populated for is listed separately from gaps, and does not fail the check.
 func TestATimeThatIsNotPopulatedYetIsNoGap(t *testing.T) {
 	t.Parallel()
-	later := scheduling.PersonGap{Kind: scheduling.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
+	later := scheduling.PersonGap{Kind: scheduling.GapNotPopulated, Start: time.Unix(1795914000, 0), End: time.Unix(1795917600, 0)}
 	teams := []scheduling.Team{{Team: "db", Zone: "UTC",
 		Roles: []scheduling.Role{{Role: "primary", People: []scheduling.Person{{Name: "ann"}},
 			Gaps: []scheduling.PersonGap{later}}}}}
@@ -26,6 +27,6 @@ func TestATimeThatIsNotPopulatedYetIsNoGap(t *testing.T) {
 	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will fill these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
 	require.NotContains(t, out.String(), "Nobody has a shift")
 	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, scheduling.PersonGap{Kind: scheduling.GapNobody,
-		Start: 1795914000, End: 1795917600})
+		Start: time.Unix(1795914000, 0), End: time.Unix(1795917600, 0)})
 	require.True(t, c.Lacking(teams))
 }

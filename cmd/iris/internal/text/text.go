@@ -16,7 +16,7 @@ import (
 const clock = "Mon 2006-01-02 15:04:05 -07:00"
 
 // At formats an instant in seconds since 1970.
-func At(unix int64, z *time.Location) string { return time.Unix(unix, 0).In(z).Format(clock) }
+func At(at time.Time, z *time.Location) string { return at.In(z).Format(clock) }
 
 // Tabless removes tabs and newlines from a cell of a table.
 var Tabless = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
@@ -36,7 +36,7 @@ func Row(w io.Writer, cells ...string) error {
 // PlainSimulation prints a simulation for scripts: one line for each page, with tabs between the values.
 func PlainSimulation(w io.Writer, r simulation.Report, z *time.Location) error {
 	for _, p := range r.Pages {
-		err := Row(w, time.Unix(p.At, 0).In(z).Format(time.RFC3339), fmt.Sprint(p.Step), fmt.Sprint(p.Notification),
+		err := Row(w, p.At.In(z).Format(time.RFC3339), fmt.Sprint(p.Step), fmt.Sprint(p.Notification),
 			fmt.Sprint(p.Repeat),
 			p.Target, p.Mode, p.Priority, p.Purpose, p.Rule, p.ModeRule)
 		if err != nil {
@@ -86,7 +86,7 @@ func modeText(p simulation.ReportPage, z *time.Location) string {
 		text += " instead of " + p.WantedMode
 	}
 	if p.HeldUntil != nil {
-		text += ", in a digest at " + time.Unix(*p.HeldUntil, 0).In(z).Format(time.TimeOnly)
+		text += ", in a digest at " + p.HeldUntil.In(z).Format(time.TimeOnly)
 	}
 	return text
 }
@@ -106,5 +106,5 @@ func endText(r simulation.Report, z *time.Location) string {
 		return fmt.Sprintf("Cut at %s: the plan continues.", At(r.EndedAt, z))
 	}
 	return fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", At(r.EndedAt, z),
-		Seconds(r.EndedAt-r.At))
+		Seconds(int64(r.EndedAt.Sub(r.At)/time.Second)))
 }

@@ -131,6 +131,19 @@ export const seconds = (text) => Date.parse(text) / 1000;
 // timed returns an object of /v1 with its start and end in Unix seconds.
 export const timed = (o) => ({ ...o, start: seconds(o.start), end: seconds(o.end) });
 
+// walk returns a value with the instants of all its objects converted.
+function walk(value, convert) {
+  if (Array.isArray(value)) return value.map((v) => walk(v, convert));
+  if (!value || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([k, v]) => [k, v !== null && ["start", "end", "until", "created", "decided"].includes(k) ? convert(v) : walk(v, convert)]),
+  );
+}
+
+// dated returns a body of an edit, whose instants are Unix seconds, as /v1 has it. undated returns an answer with Unix seconds.
+export const dated = (body) => walk(body, iso);
+export const undated = (answer) => walk(answer, seconds);
+
 // orNone returns none if the answer of the promise is "not found".
 export async function orNone(promise, none) {
   try {

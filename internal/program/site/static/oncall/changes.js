@@ -1,7 +1,7 @@
 // Shows the effect of a change before it is saved. The server computes it with the rules of the change itself.
 import { announce, fill, h, isolated, problem, working } from "./dom.js";
 import { dialog } from "./dialog.js";
-import { timed, v1 } from "./api.js";
+import { dated, timed, undated, v1 } from "./api.js";
 import { roleBadge } from "./roles.js";
 import { offerUndo } from "./undo.js";
 import { length, span } from "./zone.js";
@@ -29,7 +29,7 @@ export async function propose({ title, form, ask, check, label = "Save", zone, n
       return;
     }
     try {
-      const changes = await v1.post("/events/preview", body);
+      const changes = await v1.post("/events/preview", dated(body));
       if (mine !== asked) return;
       button.disabled = false;
       shown = JSON.stringify(body);
@@ -48,7 +48,7 @@ export async function propose({ title, form, ask, check, label = "Save", zone, n
   let made;
   const save = async () => {
     const body = ask();
-    const changes = await v1.post("/events/edit", body, await check?.());
+    const changes = await v1.post("/events/edit", dated(body), await check?.());
     made = () => offerUndo(body.action, changes);
   };
   const later = () => {
@@ -108,7 +108,8 @@ function line(kind, sign, shift, zone, note) {
 
 // showChanges lists added, removed and changed shifts, and the hours that each person gains or loses.
 export function showChanges(changes, zone) {
-  const { added = [], removed = [], changed = [], conflicts = [] } = changes;
+  const { conflicts = [], ...shifts } = changes;
+  const { added = [], removed = [], changed = [] } = undated(shifts);
   const rows = [
     ...removed.map((s) => [s, line("removed", "−", s, zone)]),
     ...changed.map(({ before: was, after: is }) => [is, line("changed", "~", is, zone, difference(was, is, zone))]),

@@ -1,6 +1,6 @@
 // Swap requests: the reader asks others to take a shift, in exchange or not. Nothing changes until another person accepts.
 import { bdi, flash, h, isolated, working } from "./dom.js";
-import { path, query, v0, v1 } from "./api.js";
+import { path, query, undated, v0, v1 } from "./api.js";
 import { span, stamp } from "./zone.js";
 
 export const worded = (s, zone) => `${isolated(s.full_name || s.user)}, ${s.role}, ${span(s.start, s.end, zone)}`;
@@ -20,7 +20,7 @@ export const concerns = (r, user) => same(r.requester, user) || !r.other || same
 export async function openRequests(teams) {
   const all = await Promise.all(
     teams.map(async (team) =>
-      (await v1.list(path`/teams/${team}/swap-requests` + query({ limit: 500 }))).filter((r) => r.state === "open").map((r) => ({ ...r, team })),
+      (await v1.list(path`/teams/${team}/swap-requests` + query({ limit: 500 }))).filter((r) => r.state === "open").map((r) => ({ ...undated(r), team })),
     ),
   );
   return all.flat();

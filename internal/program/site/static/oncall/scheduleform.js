@@ -1,7 +1,7 @@
 // The editors of weekly schedules and of rotations.
 import { announce, field, fill, flash, h, options, working } from "./dom.js";
 import { algorithms } from "./algorithms.js";
-import { path, v0, v1 } from "./api.js";
+import { iso, path, undated, v0, v1 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { layersForm, newLayer } from "./layers.js";
 import { patternForm } from "./pattern.js";
@@ -67,10 +67,11 @@ function draftPreview({ team, page }, id, draft) {
     if (end <= Date.now() / 1000) return { shifts: [], text: "Past shifts stay as they are." };
     const r = await v1.post(path`/teams/${team.name}/schedules/preview`, {
       ...draft(),
+      team: undefined,
       ...(id && { id }),
-      start: Math.max(start, Math.floor(Date.now() / 1000)),
-      end,
-    });
+      start: iso(Math.max(start, Math.floor(Date.now() / 1000))),
+      end: iso(end),
+    }).then(undated);
     return { ...r, shifts: r.shifts.map((s) => ({ ...s, id: 0 })) };
   });
   const later = () => {

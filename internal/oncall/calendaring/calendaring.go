@@ -1,0 +1,196 @@
+package calendaring
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Memberships reads the teams that a person belongs to and administers.
+type Memberships interface {
+	MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error)
+}
+
+// Absences reads the times in which people cannot be on call.
+type Absences interface {
+	Absences(ctx context.Context, people []users.ID) ([]scheduling.StoredAbsence, error)
+}
+
+// Sealer encrypts the proofs of edits. Unseal returns an error unless Seal returned the text for the same value of
+// about.
+type Sealer interface {
+	Seal(plain []byte, about string) []byte
+	Unseal(sealed []byte, about string) ([]byte, error)
+}
+
+// Deps are the parts that the operations work on. All but Grace are required.
+type Deps struct {
+	Finder
+	Memberships Memberships
+	Absences    Absences
+	Sealer      Sealer
+	Swaps       Swaps
+	Imports     planning.Imports
+	Members     planning.Members
+	Rotations   Rotations
+	Planning    *planning.Planning
+	// Grace is the time after the start of a shift in which members of the team may still edit it.
+	Grace time.Duration
+}
+
+// Calendaring are the operations. They are safe for concurrent use.
+type Calendaring struct {
+	Preview operation.Op[EventEditing, EditAnswer]
+	Edit    operation.Op[EventEditing, EditAnswer]
+	Swap    operation.Op[EventSwap, operation.None]
+	Take    operation.Op[PagerTaking, Taken]
+
+	Swaps    operation.Op[SwapFilter, operation.Page[SwapRequest]]
+	Ask      operation.Op[NewSwap, MadeSwap]
+	Accept   operation.Op[OneSwap, SwapRequest]
+	Decline  operation.Op[OneSwap, SwapRequest]
+	Withdraw operation.Op[OneSwap, SwapRequest]
+
+	Import          operation.Op[CalendarUpload, Imported]
+	PreviewRotation operation.Op[DraftPreview, DraftShifts]
+	PreviewSchedule operation.Op[DraftPreview, DraftShifts]
+
+	deps Deps
+}
+
+// New returns the operations on the parts.
+func New(d Deps) *Calendaring {
+	c := &Calendaring{deps: d}
+	c.Preview, c.Edit, c.Swap, c.Take = PreviewEdit.By(c.preview), MakeEdit.By(c.edit), SwapEvents.By(c.swap), TakePager.By(c.take)
+	c.Swaps, c.Ask, c.Import = ListSwaps.By(c.swaps), AskSwap.By(c.ask), ImportCalendar.By(c.importCalendar)
+	c.Accept, c.Decline = AcceptSwap.By(c.decide(editing.RequestAccepted)), DeclineSwap.By(c.decide(editing.RequestDeclined))
+	c.Withdraw = WithdrawSwap.By(c.decide(editing.RequestWithdrawn))
+	c.PreviewRotation, c.PreviewSchedule = PreviewRotation.By(c.foresee), PreviewSchedule.By(c.foresee)
+	return c
+}
+
+// OfTeam names a team.
+type OfTeam struct {
+	Team string `path:"team" json:"team"`
+}
+
+// Event is a shift.
+type Event struct {
+	ID       oncall.ShiftID     `json:"id" doc:"0 for a new shift in a preview."`
+	Start    time.Time          `json:"start"`
+	End      time.Time          `json:"end"`
+	Role     string             `json:"role"`
+	Team     string             `json:"team"`
+	User     string             `json:"user"`
+	FullName operation.Text     `json:"full_name"`
+	Schedule *oncall.ScheduleID `json:"schedule_id" doc:"The schedule that made it; null = a person made it."`
+	Link     operation.Text     `json:"link_id" doc:"What shifts that were made together share."`
+	Note     operation.Text     `json:"note"`
+}
+
+func eventOf(s oncall.ShiftRow) Event {
+	out := Event{ID: s.ID, Start: s.Start.UTC(), End: s.End.UTC(), Role: s.Role, Team: s.Team, User: s.UserName,
+		FullName: operation.Text(s.FullName), Link: operation.Text(s.Link), Note: operation.Text(s.Note)}
+	if s.Schedule != 0 {
+		out.Schedule = &s.Schedule
+	}
+	return out
+}
+
+func eventsOf(rows []oncall.ShiftRow) []Event {
+	out := make([]Event, len(rows))
+	for i, row := range rows {
+		out[i] = eventOf(row)
+	}
+	return out
+}
+
+// caller says what the caller of an operation may do on a team, see editing.Caller.
+type caller struct{ operation.Actor }
+
+func (c caller) everywhere() bool { return c.Role == operation.Admin || c.OnCall }
+
+// MayEditCalendar allows what the members of a team may do.
+func (c caller) MayEditCalendar(team int64, name string) error {
+	switch {
+	case c.everywhere(), slices.Contains(c.Teams, team), slices.Contains(c.Manages, team):
+		return nil
+	case name == "":
+		return c.refused("is not a team member")
+	}
+	return c.refused(`is not part of "` + name + `"`)
+}
+
+// MayAdministerTeam allows what the administrators of a team may do.
+func (c caller) MayAdministerTeam(team int64, name string) error {
+	if c.everywhere() || slices.Contains(c.Manages, team) {
+		return nil
+	}
+	return c.refused(`is not an admin for "` + name + `"`)
+}
+
+func (c caller) refused(why string) error {
+	return unauthorized(`Action not allowed: "` + c.Name + `" ` + why)
+}
+
+func unauthorized(why string) error {
+	return &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: why}
+}
+
+// errPersonNeeded refuses an application that names no person.
+var errPersonNeeded = unauthorized("Action not allowed for applications: it needs a user")
+
+// known returns the caller with their teams.
+func (c *Calendaring) known(ctx context.Context, by operation.Actor) (caller, error) {
+	if by.Person == 0 || len(by.Teams)+len(by.Manages) > 0 {
+		return caller{by}, nil
+	}
+	found, err := c.deps.Memberships.MembershipsOf(ctx, users.ID(by.Person))
+	for _, m := range found {
+		if m.Member {
+			by.Teams = append(by.Teams, m.TeamID)
+		}
+		if m.Admin {
+			by.Manages = append(by.Manages, m.TeamID)
+		}
+	}
+	return caller{by}, err
+}
+
+// access returns the permissions of the caller for edits of a team that the request names.
+func (c *Calendaring) access(ctx context.Context, by operation.Actor) (editing.Access, error) {
+	who, err := c.known(ctx, by)
+	return editing.Access{Caller: who, Grace: c.deps.Grace, Named: true, Link: NewLink()}, err
+}
+
+// author names the caller for the logs.
+func author(by operation.Actor, body json.RawMessage) oncall.By {
+	out := oncall.By{Owner: by.Name, Body: body}
+	if by.Program {
+		out.Owner = strings.TrimPrefix(by.Name, "application ")
+	}
+	return out
+}
+
+// person returns the person for whom a request acts: the caller, or the person whom an application names.
+func (c *Calendaring) person(ctx context.Context, by operation.Actor, named string) (oncall.Person, error) {
+	name := by.Name
+	if by.Person == 0 {
+		name = named
+	}
+	if name == "" {
+		return oncall.Person{}, errPersonNeeded
+	}
+	p, err := c.deps.People.ByName(ctx, name)
+	return p, fault.When(err, fault.NotFound, fault.Invalidf("user", "there is no user %q", name))
+}
