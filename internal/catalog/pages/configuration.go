@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"slices"
 
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -17,18 +16,10 @@ type Removals interface {
 }
 
 // ConfigurationDeps are the parts that the routes work on. All are required.
-type ConfigurationDeps struct {
-	Removals  Removals
-	Simulator Simulator
-}
+type ConfigurationDeps struct{ Removals Removals }
 
 // The routes by resource.
-type (
-	removals    struct{ ConfigurationDeps }
-	simulations struct{ ConfigurationDeps }
-)
+type removals struct{ ConfigurationDeps }
 
 // RemovalRoutes returns the routes on the parts.
-func RemovalRoutes(d ConfigurationDeps) []routing.Route {
-	return slices.Concat(removals{d}.routes(), simulations{d}.routes())
-}
+func RemovalRoutes(d ConfigurationDeps) []routing.Route { return removals{d}.routes() }

@@ -39,6 +39,8 @@ type Actor struct {
 	ForAnybody bool
 	// AnyVersion: the caller may change any plan and template, as in Iris (compatibility.change_any_plan).
 	AnyVersion bool
+	Through    string // the application by which the caller calls: its own, or that of people with a session
+	Session    bool   // known by a session or a token, and not by the key of an application
 	// Application and ApplicationName are the application to whose objects the caller is confined; 0 = it is not
 	// confined.
 	Application     int64
@@ -89,6 +91,8 @@ const (
 	OfApplication Rule = "administrators, owners of the application, and members of the team that owns it"
 	// OfApplicationByPeople is OfApplication without the keys of applications, which get 401.
 	OfApplicationByPeople Rule = "administrators, owners of the application, and members of the team that owns it; not with the key of an application"
+	// ConfinedInTheNameOf is Confined and InTheNameOf.
+	ConfinedInTheNameOf Rule = "in their own name; administrators and applications that act for people in any name; an application with its key reaches only its own"
 	// Confined is for what an application sees of its own only.
 	Confined Rule = "an application with its key reaches only its own"
 )

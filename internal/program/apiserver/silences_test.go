@@ -16,9 +16,16 @@ import (
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
+	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
+	"github.com/iris-oncall/iris/internal/notifications"
+	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/silences"
 	silencepages "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/silences/pg"
@@ -29,7 +36,7 @@ import (
 )
 
 // typed returns the operations in a database, as routes.
-func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Context, buckets.Set)) []routing.Route {
+func typed(db *postgres.DB, apps *pgcatalog.Applications, acceptor *notifications.Acceptor, wake func(context.Context, buckets.Set)) []routing.Route {
 	store := pg.New(db)
 	a := mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
 	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
@@ -43,6 +50,12 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Cont
 			Owners: pgcatalog.NewOwners(db), Fallbacks: pgescalation.NewDirectory(db).Applications}))
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake,
 		zap.NewNop())))
+	in := pgincidents.New(db)
+	pagesincidents.Mount(a, incidents.NewIncidents(incidents.Deps{Store: in, People: authors.People, Wake: wake,
+		Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(db), People: authors.People}}),
+		simulation.NewNext(nil, in.Get))
+	pagesmessages.Mount(a, messages.NewMessages(messages.Seen{Store: pgincidents.NewMessages(db)}, in.Get),
+		notifications.NewNotifications(pgincidents.NewRequests(db), acceptor, apps, wake))
 	return a.Routes()
 }
 

@@ -41,6 +41,9 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 		}
 		if known.RequestBody != nil {
 			op.Body = name(known.RequestBody.Content)
+			if !known.RequestBody.Required {
+				op.Body = "?" + op.Body
+			}
 		}
 		if r := known.Responses[fmt.Sprint(doc.Status)]; r != nil && len(r.Content) > 0 {
 			op.Answer[doc.Status] = name(r.Content)

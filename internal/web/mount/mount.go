@@ -155,7 +155,9 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		}
 		if op.RequestBody != nil {
 			raw, _, err := wire.Body(w, r, wire.MaxBody)
-			if err == nil {
+			if optional := len(bytes.TrimSpace(raw)) == 0 && !op.RequestBody.Required; optional {
+				raw = nil
+			} else if err == nil {
 				err = wire.CheckJSON(raw)
 			}
 			if err != nil {
