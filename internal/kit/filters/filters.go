@@ -50,7 +50,9 @@ type Condition struct {
 }
 
 // Equal returns the condition that a field has a value.
-func Equal(field string, value any) Condition { return Condition{Field: field, Op: Eq, Values: []any{value}} }
+func Equal(field string, value any) Condition {
+	return Condition{Field: field, Op: Eq, Values: []any{value}}
+}
 
 // Query is a parsed list request. A row must meet all conditions.
 type Query struct {
