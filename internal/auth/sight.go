@@ -1,8 +1,10 @@
 package auth
 
 import (
+	"context"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -14,20 +16,31 @@ import (
 //
 // The zero value sees what somebody with no rights sees.
 type Sight struct {
-	caller Actor
+	caller operation.Actor
 	onCall map[string]bool
 }
 
-// NeedsOnCall reports whether what the caller sees depends on who is on call.
-func (a Actor) NeedsOnCall() bool { return a.ReadOnly }
+// Sight returns what the caller sees. onCall has the names of the people who are on call now. It matters to callers who
+// may only read.
+func (a Actor) Sight(onCall map[string]bool) Sight { return Sight{a.Caller(Openings{}), onCall} }
 
-// Sight returns what the caller sees. onCall has the names of the people who are on call now; it is read only if
-// NeedsOnCall.
-func (a Actor) Sight(onCall map[string]bool) Sight { return Sight{caller: a, onCall: onCall} }
+// SightOf returns what a caller sees of the contacts of the people with these names. onCallNow tells who of them is on
+// call; it is asked only if that matters.
+func SightOf(ctx context.Context, caller operation.Actor, onCallNow func(context.Context, []string) (map[string]bool, error), names []string) (Sight, error) {
+	s := Sight{caller: caller}
+	if !s.reader() || len(names) == 0 {
+		return s, nil
+	}
+	var err error
+	s.onCall, err = onCallNow(ctx, names)
+	return s, err
+}
+
+func (s Sight) reader() bool { return s.caller.Role == operation.Reader }
 
 // own reports whether the caller is the person with that name, or an administrator.
 func (s Sight) own(owner string) bool {
-	return s.caller.Admin || s.caller.UserID != 0 && users.SameName(s.caller.Username, owner)
+	return s.caller.Role == operation.Admin || s.caller.Person != 0 && users.SameName(s.caller.Name, owner)
 }
 
 // Contact returns what the caller sees of a destination of the person with that name; "" = nothing. owner is "" for an
@@ -36,7 +49,7 @@ func (s Sight) Contact(owner string, mode users.Mode, destination string) string
 	switch {
 	case destination == "" || s.own(owner):
 		return destination
-	case s.caller.ReadOnly && !s.onCall[owner]:
+	case s.reader() && !s.onCall[owner]:
 		return ""
 	}
 	return users.WithoutSecret(mode, destination)
@@ -68,7 +81,7 @@ func (s Sight) Within(text, owner string, mode users.Mode, destination string) s
 
 // SeesEverybody reports whether the caller sees contacts of the mode of everybody, so that it may search for them.
 func (s Sight) SeesEverybody(mode users.Mode) bool {
-	return s.caller.Admin || !s.caller.ReadOnly && !users.Secret(mode)
+	return s.caller.Role == operation.Admin || !s.reader() && !users.Secret(mode)
 }
 
 // SearchesDestinations reports whether the caller may search messages by their destination.

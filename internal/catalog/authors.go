@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
@@ -61,11 +62,10 @@ func (a Authors) Creator(ctx context.Context, by operation.Actor, name string) (
 	if err != nil && !unknown {
 		return u, err
 	}
-	may := writes(by) && is(by, u.ID) || by.ForAnybody
 	if unknown {
 		u = users.User{Name: name}
-		may = writes(by) && by.Person == 0 && users.SameName(by.Name, name) || by.ForAnybody
 	}
+	may := auth.MayActAs(by, u)
 	if !may && by.Service != 0 {
 		t, err := a.Teams.ByID(ctx, by.Service)
 		if err != nil && !fault.Is(err, fault.NotFound) {

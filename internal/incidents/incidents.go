@@ -68,15 +68,15 @@ var Severities = []string{Critical, Error, Warning, Info}
 
 // Target is a (role, target) pair as clients name it.
 type Target struct {
-	Role string
-	Name string
+	Role string `json:"role" doc:"A role such as user, team or oncall-primary."`
+	Name string `json:"name"`
 }
 
 // AddedPage is a request to page further people.
 type AddedPage struct {
-	Targets  []Target
-	Priority string // "" = high
-	Template string // "" = that of the incident's step
+	Targets  []Target `json:"targets" maxItems:"20" doc:"Who is paged, at most 20 targets."`
+	Priority string   `json:"priority" required:"false" nullable:"true" doc:"Decides the mode; default: high."`
+	Template string   `json:"template" required:"false" nullable:"true" doc:"Default: the template of the step of the incident."`
 }
 
 // MaxAddedTargets is how many targets an AddedPage may have.
@@ -232,10 +232,10 @@ type Entry struct {
 
 // Comment is a comment by a person or application.
 type Comment struct {
-	ID        int64
-	Author    string
-	Content   string
-	CreatedAt time.Time
+	ID        int64     `json:"id"`
+	Author    string    `json:"author"`
+	Content   string    `json:"content"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // FilterSchema names the fields of GET /v0/incidents.

@@ -192,11 +192,12 @@ type Message struct {
 
 // Change is one line of a message's audit log.
 type Change struct {
-	ID          int64
-	At          time.Time
-	Type        string // mode-change, target-change, sent-change, content-change
-	Old, New    string
-	Description string
+	ID          int64     `json:"-"`
+	At          time.Time `json:"at"`
+	Type        string    `json:"type"` // mode-change, target-change, sent-change, content-change
+	Old         string    `json:"old"`
+	New         string    `json:"new"`
+	Description string    `json:"description"`
 }
 
 // FilterSchema names the filter fields of GET /v0/messages.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -58,9 +59,18 @@ func ModeFailure(wanted, mode users.Mode) Change {
 
 // Accepted is an out-of-band notification as it was accepted. Its messages show its progress.
 type Accepted struct {
-	ID          int64
-	Application string
-	Subject     string
-	Template    string // "" = none
-	CreatedAt   time.Time
+	ID          int64          `json:"id"`
+	Application string         `json:"application"`
+	Subject     string         `json:"subject"`
+	Template    operation.Text `json:"template" doc:"null = none"`
+	CreatedAt   time.Time      `json:"created_at"`
+}
+
+// Location is the address of the notification.
+func (a Accepted) Location() string { return operation.Path("/v1/notifications/{id}", a.ID) }
+
+// UTC returns the notification with its time in UTC.
+func (a Accepted) UTC() Accepted {
+	a.CreatedAt = a.CreatedAt.UTC()
+	return a
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
@@ -17,12 +18,12 @@ import (
 
 // Accept stores a notification of an application with its messages and returns its number when both are durable. It
 // returns a Throttled fault if too many messages of the application wait.
-func (a *Acceptor) Accept(ctx context.Context, actor auth.Actor, app auth.Application, n Request) (int64, error) {
+func (a *Acceptor) Accept(ctx context.Context, by operation.Actor, app auth.Application, n Request) (int64, error) {
 	category, err := a.category(ctx, app.ID, n.Category)
 	if err != nil {
 		return 0, err
 	}
-	recipients, err := a.recipients(ctx, actor, app.ID, n, category)
+	recipients, err := a.recipients(ctx, by, app.ID, n, category)
 	if err != nil {
 		return 0, err
 	}
@@ -70,11 +71,11 @@ func shownTo(n Request, recipients []messages.NotificationRecipient) []string {
 }
 
 // recipients returns the recipients of the notification, each once.
-func (a *Acceptor) recipients(ctx context.Context, actor auth.Actor, app int64, n Request, of messages.Category) ([]messages.NotificationRecipient, error) {
+func (a *Acceptor) recipients(ctx context.Context, by operation.Actor, app int64, n Request, of messages.Category) ([]messages.NotificationRecipient, error) {
 	var out []messages.NotificationRecipient
 	seen := map[messages.Recipient]bool{}
 	for i, t := range n.Targets {
-		found, err := a.behind(ctx, actor, app, n, i, of)
+		found, err := a.behind(ctx, by, app, n, i, of)
 		if unknown(err) && n.SkipUnknown {
 			continue
 		}
@@ -111,11 +112,12 @@ func unknown(err error) bool {
 }
 
 // behind returns the recipients of one target. place is its index in the request.
-func (a *Acceptor) behind(ctx context.Context, actor auth.Actor, app int64, n Request, place int, of messages.Category) ([]messages.NotificationRecipient, error) {
+func (a *Acceptor) behind(ctx context.Context, by operation.Actor, app int64, n Request, place int, of messages.Category) ([]messages.NotificationRecipient, error) {
 	t, field := n.Targets[place], fmt.Sprintf("targets[%d]", place)
 	if t.Role == LiteralRole {
-		if err := actor.MayWriteToAnybody(); err != nil {
-			return nil, err
+		// Otherwise anybody could mail strangers in the name of the installation.
+		if by.Session && by.Role != operation.Admin {
+			return nil, operation.ErrAdminOnly
 		}
 		if !catalog.Destination(t.Name) {
 			return nil, refuse(field+".name", ErrTarget)

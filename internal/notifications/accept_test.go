@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -94,10 +95,10 @@ func (b *backend) Applications(context.Context, []int64) (map[int64]escalation.A
 func (b *backend) Notifications(context.Context, auth.Application) time.Duration { return b.wait }
 func (b *backend) Accepted(_ int64, n int)                                       { b.accepted += n }
 
-func accept(t *testing.T, b *backend, actor auth.Actor, r notifications.Request) (messages.Notification, error) {
+func accept(t *testing.T, b *backend, by operation.Actor, r notifications.Request) (messages.Notification, error) {
 	t.Helper()
 	a := notifications.New(notifications.Deps{Store: b, Directory: b, Resolver: b, Load: b})
-	id, err := a.Accept(t.Context(), actor, auth.Application{ID: 7, Name: "shop"}, r)
+	id, err := a.Accept(t.Context(), by, auth.Application{ID: 7, Name: "shop"}, r)
 	if err != nil {
 		require.Empty(t, b.stored)
 		return messages.Notification{}, err
@@ -165,7 +166,7 @@ func TestModesOfRecipients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := &backend{}
-			n, err := accept(t, b, auth.Actor{}, tc.request)
+			n, err := accept(t, b, operation.Actor{}, tc.request)
 			require.NoError(t, err)
 			require.Equal(t, tc.want, modes(n))
 			require.Len(t, n.Recipients, len(tc.want))
@@ -177,7 +178,7 @@ func TestModesOfRecipients(t *testing.T) {
 
 func TestAChangedModeIsInTheAuditLog(t *testing.T) {
 	t.Parallel()
-	n, err := accept(t, &backend{}, auth.Actor{}, notifications.Request{Targets: to("user:bob"), Mode: users.Slack})
+	n, err := accept(t, &backend{}, operation.Actor{}, notifications.Request{Targets: to("user:bob"), Mode: users.Slack})
 	require.NoError(t, err)
 	require.Equal(t, []messages.Change{messages.ModeFailure(users.Slack, users.Email)}, n.Recipients[0].Changes)
 }
@@ -187,12 +188,12 @@ func TestMailsNameTheRecipientsThatAreNotHidden(t *testing.T) {
 	r := notifications.Request{Targets: to("user:ann", "user:bob", "literal_target:ops@example.com"),
 		Mode: users.Email, Together: true}
 	r.Targets[1].Hidden = true
-	n, err := accept(t, &backend{}, auth.Actor{}, r)
+	n, err := accept(t, &backend{}, operation.Actor{}, r)
 	require.NoError(t, err)
 	require.Equal(t, []string{"ann@example.com", "ops@example.com"}, n.ShownTo)
 	require.Equal(t, messages.ToLiteral("ops@example.com"), n.Recipients[2].Recipient)
 	r.Together = false
-	n, err = accept(t, &backend{}, auth.Actor{}, r)
+	n, err = accept(t, &backend{}, operation.Actor{}, r)
 	require.NoError(t, err)
 	require.Empty(t, n.ShownTo)
 }
@@ -210,7 +211,7 @@ func TestRefusedTargets(t *testing.T) {
 		"team:large":         {"targets", notifications.ErrTooMany},
 		"literal_target:a\n": {"targets[1].name", notifications.ErrTarget},
 	} {
-		_, err := accept(t, &backend{}, auth.Actor{}, notifications.Request{Targets: to("user:ann", target),
+		_, err := accept(t, &backend{}, operation.Actor{}, notifications.Request{Targets: to("user:ann", target),
 			Mode: users.SMS})
 		require.ErrorIs(t, err, want.err, target)
 		var f *fault.Error
@@ -218,7 +219,7 @@ func TestRefusedTargets(t *testing.T) {
 		require.Equal(t, fault.Invalid, f.Kind)
 		require.Equal(t, want.field, f.Field, target)
 	}
-	_, err := accept(t, &backend{}, auth.Actor{}, notifications.Request{Targets: to("user:nobody"), Mode: users.SMS,
+	_, err := accept(t, &backend{}, operation.Actor{}, notifications.Request{Targets: to("user:nobody"), Mode: users.SMS,
 		SkipUnknown: true})
 	require.ErrorIs(t, err, notifications.ErrMismatch, "no target is known")
 }
@@ -226,19 +227,19 @@ func TestRefusedTargets(t *testing.T) {
 func TestPeopleWithASessionWriteToNoAddress(t *testing.T) {
 	t.Parallel()
 	r := notifications.Request{Targets: to("literal_target:+15550000009"), Mode: users.SMS}
-	_, err := accept(t, &backend{}, auth.Actor{UserID: ann, Username: "ann", Session: true}, r)
-	require.ErrorIs(t, err, auth.ErrAdminOnly)
-	_, err = accept(t, &backend{}, auth.Actor{UserID: ann, Username: "ann", Session: true, Admin: true}, r)
+	_, err := accept(t, &backend{}, operation.Actor{Role: operation.Member, Session: true}, r)
+	require.ErrorIs(t, err, operation.ErrAdminOnly)
+	_, err = accept(t, &backend{}, operation.Actor{Role: operation.Admin, Session: true}, r)
 	require.NoError(t, err)
 }
 
 func TestCategoriesBelongToApplications(t *testing.T) {
 	t.Parallel()
-	_, err := accept(t, &backend{}, auth.Actor{}, notifications.Request{Targets: to("user:ann"), Category: "weather"})
+	_, err := accept(t, &backend{}, operation.Actor{}, notifications.Request{Targets: to("user:ann"), Category: "weather"})
 	require.EqualError(t, err, "No category named weather exists for this app")
 	b := &backend{}
 	a := notifications.New(notifications.Deps{Store: b, Directory: b, Resolver: b, Load: b})
-	_, err = a.Accept(t.Context(), auth.Actor{}, auth.Application{},
+	_, err = a.Accept(t.Context(), operation.Actor{}, auth.Application{},
 		notifications.Request{Targets: to("user:ann"), Category: "news"})
 	require.EqualError(t, err, "Invalid app specified for this notification category")
 }
@@ -246,7 +247,7 @@ func TestCategoriesBelongToApplications(t *testing.T) {
 func TestAnApplicationWithTooManyMessagesMustWait(t *testing.T) {
 	t.Parallel()
 	b := &backend{wait: 3 * time.Second}
-	_, err := accept(t, b, auth.Actor{}, notifications.Request{Targets: to("user:ann"), Mode: users.SMS})
+	_, err := accept(t, b, operation.Actor{}, notifications.Request{Targets: to("user:ann"), Mode: users.SMS})
 	var f *fault.Error
 	require.ErrorAs(t, err, &f)
 	require.Equal(t, fault.Throttled, f.Kind)

@@ -1,5 +1,5 @@
 // Package notifications accepts out-of-band notifications. It finds the recipients, chooses a mode for each person, and
-// stores the notification with one message for each recipient. The edges of /v0 and /v1 call it. It knows no HTTP. A
+// stores the notification with one message for each recipient. /v0 calls it, and the operations of /v1 (Notifications). A
 // fault names the field as bodies of /v1 spell it.
 package notifications
 
@@ -83,8 +83,9 @@ type Request struct {
 
 // Target is a role and a name, such as oncall-primary and a team.
 type Target struct {
-	Role, Name string
-	Hidden     bool // mails to other recipients do not name the people of this target
+	Role   string `json:"role" doc:"A role such as user or oncall-primary, or literal_target for an address or number."`
+	Name   string `json:"name"`
+	Hidden bool   `json:"hidden" required:"false" nullable:"true" doc:"Mails to others do not name these recipients."`
 }
 
 // Deps are the parts that an Acceptor works on. All are required.

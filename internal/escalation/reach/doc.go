@@ -9,7 +9,7 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
@@ -20,34 +20,19 @@ type Rule struct {
 	Answers bool
 }
 
-// confined returns the caller, and whether the caller is confined to its application.
-func (r Rule) confined(ctx context.Context) (auth.Actor, bool) {
+// caller returns the caller of a request as operations see it.
+func (r Rule) caller(ctx context.Context) operation.Actor {
 	actor := wire.Actor(ctx)
-	return actor, actor.Confined(r.Openings) && (!r.Answers || !actor.Relay)
+	by := actor.Caller(r.Openings)
+	if r.Answers && actor.Relay {
+		by.Application, by.ApplicationName = 0, ""
+	}
+	return by
 }
 
 // Own returns the number and the name of the application that a confined caller is confined to; 0 and "" for everybody
 // else. Reads that narrow themselves ask it.
 func (r Rule) Own(ctx context.Context) (int64, string) {
-	if actor, confined := r.confined(ctx); confined {
-		return actor.ApplicationID, actor.Application
-	}
-	return 0, ""
-}
-
-// within adds the condition that a row belongs to the application of a confined caller.
-func (r Rule) within(ctx context.Context, q filters.Query) filters.Query {
-	if actor, confined := r.confined(ctx); confined {
-		own := filters.Condition{Field: "application_id", Op: filters.Eq, Values: []any{actor.ApplicationID}}
-		q.Conditions = append(q.Conditions[:len(q.Conditions):len(q.Conditions)], own)
-	}
-	return q
-}
-
-// named returns auth.ErrNotReached if the caller is confined to an application with another name.
-func (r Rule) named(ctx context.Context, application string) error {
-	if actor, confined := r.confined(ctx); confined && actor.Application != application {
-		return auth.ErrNotReached
-	}
-	return nil
+	by := r.caller(ctx)
+	return by.Application, by.ApplicationName
 }

@@ -3,10 +3,9 @@ package reach
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -15,20 +14,12 @@ type IncidentStore interface {
 	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
 	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
 	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
-	Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error)
-	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
 	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
 	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
 
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
-	Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error)
-	EndSnooze(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	Merge(ctx context.Context, c incidents.Change, into incidents.ID, comment string) ([]incidents.Acknowledged, error)
-	Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error)
 }
 
@@ -41,7 +32,7 @@ type Incidents struct {
 // Check returns auth.ErrNotReached unless the caller reaches all the incidents. For a confined caller that includes
 // incidents that do not exist. The application of an incident never changes, so a change after the check needs no lock.
 func (i Incidents) Check(ctx context.Context, ids ...incidents.ID) error {
-	if _, confined := i.confined(ctx); !confined {
+	if i.caller(ctx).Application == 0 {
 		return nil
 	}
 	different := map[incidents.ID]bool{}
@@ -55,47 +46,28 @@ func (i Incidents) Check(ctx context.Context, ids ...incidents.ID) error {
 	found, err := i.List(ctx, filters.Query{Fields: []string{"id"},
 		Conditions: []filters.Condition{{Field: "id", Op: filters.In, Values: values}}})
 	if err == nil && len(found) < len(different) {
-		err = auth.ErrNotReached
+		err = operation.ErrNotReached
 	}
 	return err
 }
 
 // List leaves out the incidents that the caller does not reach.
 func (i Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Incident, error) {
-	return i.Store.List(ctx, i.within(ctx, q))
+	return i.Store.List(ctx, i.caller(ctx).Within(q))
 }
 
 // Count leaves out the incidents that the caller does not reach.
 func (i Incidents) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
-	return i.Store.Count(ctx, i.within(ctx, q), fields)
+	return i.Store.Count(ctx, i.caller(ctx).Within(q), fields)
 }
 
 // Get returns an incident that the caller reaches.
 func (i Incidents) Get(ctx context.Context, id incidents.ID) (incidents.Incident, error) {
 	found, err := i.Store.Get(ctx, id)
-	if actor, confined := i.confined(ctx); confined && err == nil && actor.ApplicationID != found.ApplicationID {
-		err = auth.ErrNotReached
-	}
-	if err != nil {
-		return incidents.Incident{}, i.hide(ctx, err)
+	if err := i.caller(ctx).Reached(found.Application, err); err != nil {
+		return incidents.Incident{}, err
 	}
 	return found, nil
-}
-
-// Alerts is like that of the store, for an incident that the caller reaches.
-func (i Incidents) Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error) {
-	if err := i.Check(ctx, id); err != nil {
-		return nil, err
-	}
-	return i.Store.Alerts(ctx, id, after, most)
-}
-
-// Timeline is like that of the store, for an incident that the caller reaches.
-func (i Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error) {
-	if err := i.Check(ctx, id); err != nil {
-		return nil, err
-	}
-	return i.Store.Timeline(ctx, id)
 }
 
 // Comments is like that of the store, for an incident that the caller reaches.
@@ -137,94 +109,8 @@ func (i Incidents) Resolve(ctx context.Context, c incidents.Change, resolved boo
 	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Resolve(ctx, c, resolved) })
 }
 
-// Escalate is like that of the store, for incidents that the caller reaches.
-func (i Incidents) Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Escalate(ctx, c) })
-}
-
-// Restart is like that of the store, for incidents that the caller reaches.
-func (i Incidents) Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Restart(ctx, c) })
-}
-
-// Snooze is like that of the store, for incidents that the caller reaches.
-func (i Incidents) Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Snooze(ctx, c, end) })
-}
-
-// EndSnooze is like that of the store, for incidents that the caller reaches.
-func (i Incidents) EndSnooze(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.EndSnooze(ctx, c) })
-}
-
-// Merge is like that of the store, for incidents that the caller reaches, into one that the caller reaches.
-func (i Incidents) Merge(ctx context.Context, c incidents.Change, into incidents.ID, comment string) ([]incidents.Acknowledged, error) {
-	if err := i.Check(ctx, into); err != nil {
-		return nil, err
-	}
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Merge(ctx, c, into, comment) })
-}
-
-// Unmerge is like that of the store, for incidents that the caller reaches.
-func (i Incidents) Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func() ([]incidents.Acknowledged, error) { return i.Store.Unmerge(ctx, c) })
-}
-
 // SetState is that of the store: its callers are the internal applications of the configuration, which control every
 // incident.
 func (i Incidents) SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error) {
 	return i.Store.SetState(ctx, c, step, active)
-}
-
-// ResponderStore changes who works on an incident.
-type ResponderStore interface {
-	PageAlso(ctx context.Context, c incidents.Change, p incidents.AddedPage) error
-	Reassign(ctx context.Context, c incidents.Change, owner string) error
-}
-
-// Responders is a ResponderStore as the caller of a request reaches it.
-type Responders struct {
-	Incidents Incidents
-	Store     ResponderStore
-}
-
-// PageAlso is like that of the store, for incidents that the caller reaches.
-func (r Responders) PageAlso(ctx context.Context, c incidents.Change, p incidents.AddedPage) error {
-	if err := r.Incidents.Check(ctx, c.IDs...); err != nil {
-		return err
-	}
-	return r.Store.PageAlso(ctx, c, p)
-}
-
-// Reassign is like that of the store, for incidents that the caller reaches.
-func (r Responders) Reassign(ctx context.Context, c incidents.Change, owner string) error {
-	if err := r.Incidents.Check(ctx, c.IDs...); err != nil {
-		return err
-	}
-	return r.Store.Reassign(ctx, c, owner)
-}
-
-// SimulationStore computes what would happen to plans and incidents.
-type SimulationStore interface {
-	Ask(ctx context.Context, q simulation.TypedQuestion) (simulation.Simulation, error)
-	Next(ctx context.Context, id incidents.ID) (simulation.Next, error)
-}
-
-// Simulations is a SimulationStore as the caller of a request reaches it.
-type Simulations struct {
-	Incidents Incidents
-	Store     SimulationStore
-}
-
-// Ask is that of the store: plans are not hidden.
-func (s Simulations) Ask(ctx context.Context, q simulation.TypedQuestion) (simulation.Simulation, error) {
-	return s.Store.Ask(ctx, q)
-}
-
-// Next is like that of the store, for an incident that the caller reaches.
-func (s Simulations) Next(ctx context.Context, id incidents.ID) (simulation.Next, error) {
-	if err := s.Incidents.Check(ctx, id); err != nil {
-		return simulation.Next{}, err
-	}
-	return s.Store.Next(ctx, id)
 }

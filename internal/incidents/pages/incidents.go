@@ -10,42 +10,9 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
-
-// Store reads and changes incidents. A method that changes one returns when its change is durable. A change that the
-// state of the incident does not allow, or a step that does not exist, is a Conflict fault.
-type Store interface {
-	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
-	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
-	// Timeline returns the entries of a timeline, oldest first.
-	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
-	// Alerts returns at most so many alerts, after a fingerprint ("" = from the first one).
-	Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error)
-	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
-	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
-	// Escalate and Restart move an incident on in its plan.
-	Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	// Snooze stops the escalation of incidents until an end.
-	Snooze(ctx context.Context, c incidents.Change, end incidents.SnoozeEnd) ([]incidents.Acknowledged, error)
-	EndSnooze(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	// Merge makes one incident stand for others. A parent that does not permit the merge is an Invalid fault.
-	Merge(ctx context.Context, c incidents.Change, into incidents.ID, comment string) ([]incidents.Acknowledged, error)
-	Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
-	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
-}
-
-// Responders changes who works on an incident. A change that the incident's state does not allow is a Conflict fault.
-type Responders interface {
-	PageAlso(ctx context.Context, c incidents.Change, p incidents.AddedPage) error
-	Reassign(ctx context.Context, c incidents.Change, owner string) error
-}
 
 // Messages reads the newest messages of an incident, oldest first.
 type Messages interface {
@@ -54,8 +21,8 @@ type Messages interface {
 
 // Deps are the parts that the pages work on.
 type Deps struct {
-	Incidents  Store
-	Responders Responders
+	Incidents  incidents.Store
+	Responders incidents.Responders
 	Messages   Messages
 	// Outlooks returns what the list shows besides the rows of incidents.
 	Outlooks func(ctx context.Context, ids []incidents.ID) (map[incidents.ID]incidents.Outlook, error)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	domain "github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/incidents/pages"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/opening"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -74,7 +73,7 @@ func (d OpeningDeps) open(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", "/v1/incidents/"+strconv.FormatInt(int64(opened.ID), 10))
-	return routing.Answer(w, status, pages.Show(found))
+	return routing.Answer(w, status, found.Detail())
 }
 
 // read reads the body.
@@ -98,7 +97,22 @@ func read(w http.ResponseWriter, r *http.Request) (to opening.Request, c opening
 		}
 	}
 	if b.Given("dynamic_targets") {
-		to.Targets, err = pages.ReadTargets(b, "dynamic_targets", maxTargets)
+		to.Targets, err = readTargets(b, "dynamic_targets", maxTargets)
 	}
 	return to, c, err
+}
+
+// readTargets reads a list of targets, each a role and a name. More than most, null and a missing list are an Invalid
+// fault.
+func readTargets(b jsonbody.Object, name string, most int) ([]domain.Target, error) {
+	given, err := b.Objects(name, most, "role", "name")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]domain.Target, len(given))
+	for i, g := range given {
+		out[i] = domain.Target{Role: jsonbody.Next(&err, g.Required, "role"),
+			Name: jsonbody.Next(&err, g.Required, "name")}
+	}
+	return out, err
 }

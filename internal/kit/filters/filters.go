@@ -3,7 +3,10 @@
 // SQL.
 package filters
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 // Op is a comparison. The values are those of the v0 wire (`field__op=value`).
 type Op string
@@ -46,12 +49,24 @@ type Condition struct {
 	Values []any
 }
 
+// Equal returns the condition that a field has a value.
+func Equal(field string, value any) Condition {
+	return Condition{Field: field, Op: Eq, Values: []any{value}}
+}
+
 // Query is a parsed list request. A row must meet all conditions.
 type Query struct {
 	Conditions []Condition
 	Fields     []string // requested columns; empty = all
 	Limit      int      // 0 = no limit; with a limit the newest row comes first
 	After      *Place   // with a limit: only rows after this one; nil = from the first row
+}
+
+// Add adds a condition unless the value is the zero value of its type.
+func (q *Query) Add(field string, op Op, value any) {
+	if !reflect.ValueOf(value).IsZero() {
+		q.Conditions = append(q.Conditions, Condition{Field: field, Op: op, Values: []any{value}})
+	}
 }
 
 // Place identifies the last row of a page of a list: its creation time and its id.

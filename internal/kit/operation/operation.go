@@ -126,6 +126,8 @@ const (
 	OwnSettings Rule = "the person, administrators, and applications that act for people"
 	// OfItsTeam is for what belongs to a team as a whole.
 	OfItsTeam Rule = "administrators, and people who administer the team"
+	// ConfinedInTheNameOf is Confined and InTheNameOf.
+	ConfinedInTheNameOf Rule = "in their own name; administrators and applications that act for people in any name; an application with its key reaches only its own"
 	// Confined is for what an application sees of its own only.
 	Confined Rule = "an application with its key reaches only its own"
 )

@@ -43,7 +43,7 @@ func Request[In, Out any](d Def[In, Out], in In) (path string, body any) {
 		} else if name != "" && !value.IsZero() {
 			query.Set(name, text(value))
 		}
-		if f.Name == "Body" {
+		if f.Name == "Body" && !(value.Kind() == reflect.Pointer && value.IsNil()) {
 			body = value.Interface()
 		}
 	}

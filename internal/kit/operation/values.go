@@ -52,6 +52,8 @@ type Paging struct {
 	Cursor string `query:"cursor" json:"cursor,omitempty" doc:"The next of an earlier page."`
 }
 
+var errCursor = fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
+
 // Size returns the most items of the page.
 func (p Paging) Size() int {
 	if p.Limit == 0 {
@@ -64,7 +66,7 @@ func (p Paging) Size() int {
 func (p Paging) Place() (string, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(p.Cursor)
 	if err != nil {
-		return "", fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
+		return "", errCursor
 	}
 	return string(raw), nil
 }
@@ -89,7 +91,7 @@ func (p Paging) Before() (int64, error) {
 		n, err = strconv.ParseInt(string(raw), 10, 64)
 	}
 	if err != nil || n <= 0 {
-		return 0, fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
+		return 0, errCursor
 	}
 	return n, nil
 }

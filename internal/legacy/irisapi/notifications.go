@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/notifications"
@@ -110,7 +111,7 @@ func (a messagesIncoming) notify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := a.Acceptor.Accept(ctx, wire.Actor(ctx), wire.Application(ctx), n.Request)
+	id, err := a.Acceptor.Accept(ctx, wire.Actor(ctx).Caller(auth.Openings{}), wire.Application(ctx), n.Request)
 	if err != nil {
 		if fault.Is(err, fault.Throttled) && !wire.Application(ctx).Recent {
 			a.Refused()

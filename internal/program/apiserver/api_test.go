@@ -25,9 +25,7 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
-	"github.com/iris-oncall/iris/internal/escalation/reach"
 	"github.com/iris-oncall/iris/internal/incidents/load"
-	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	intakeopening "github.com/iris-oncall/iris/internal/intake/opening"
@@ -36,7 +34,6 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
-	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	"github.com/iris-oncall/iris/internal/notifications"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -92,19 +89,13 @@ func newFixture(t *testing.T) *fixture {
 			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps,
 			Decoders: sources.All(), Alerts: senders}})
 	table := slices.Concat(
-		pagesincidents.Routes(pagesincidents.APIDeps{Incidents: in,
-			Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(f.db),
-				People: users}, People: users, Wake: wake}),
-		pagesmessages.Routes(pagesmessages.Deps{Messages: pgincidents.NewMessages(f.db),
-			Notifications: pgincidents.NewRequests(f.db), Wake: wake,
-			Reached: reach.Incidents{Store: in}.Check, Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
-				Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
 		pagesusers.APIRoutes(pagesusers.Deps{OnCall: operator.NewOnCall(f.db, apps)}),
 		[]routing.Route{pagesauth.AuditExport(pg.NewAudit(f.db).List)},
 		pagesintake.OpeningRoutes(pagesintake.OpeningDeps{Incidents: in, Wake: wake,
 			Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,
 				Lookups: pgnotifications.New(f.db), Load: idle}}),
-		typed(f.db, apps, wake, sending),
+		typed(f.db, apps, notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
+			Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle}), wake, sending),
 	)
 	keys := replay.New(postgres.NewIdempotency(f.db), problems, func() {})
 	r := chi.NewRouter()
@@ -328,9 +319,9 @@ func TestErrorsPointToTheField(t *testing.T) {
 		parts  []part
 	}{
 		"GET /v1/incidents?state=new": {400,
-			[]part{{"", "state", "state must be one of acknowledged, closed, escalating, exhausted, merged, open, resolved, silenced, snoozed"}}},
+			[]part{{"", "state", "state must be one of \"open, escalating, exhausted, acknowledged, snoozed, silenced, merged, resolved, closed\""}}},
 		"GET /v1/incidents?limit=0": {400,
-			[]part{{"", "limit", "limit must be a number between 1 and 500"}}},
+			[]part{{"", "limit", "limit must be at least 1"}}},
 		"GET /v1/incidents?cursor=x": {400,
 			[]part{{"", "cursor", "cursor must be the next of an earlier answer"}}},
 		"GET /v1/incidents?created_after=today": {400,
@@ -356,23 +347,22 @@ func TestErrorsPointToTheField(t *testing.T) {
 		`POST /v1/incidents/1/snooze {"until":"2020-01-01T00:00:00Z"}`: {400,
 			[]part{{"#/until", "", "until must be in the future"}}},
 		`POST /v1/incidents/1/snooze {"until":"tomorrow"}`: {400,
-			[]part{{"#/until", "", "until must be an instant such as 2006-01-02T15:04:05Z"}}},
+			[]part{{"#/until", "", "until must be an instant such as 2026-01-31T08:00:00Z"}}},
 		`POST /v1/incidents/1/merge {"into":1}`: {400,
 			[]part{{"#/into", "", "incident 1 cannot be merged into itself"}}},
-		`POST /v1/incidents/1/merge {"into":9}`: {400,
-			[]part{{"#/into", "", "there is no incident 9"}}},
+		`POST /v1/incidents/1/merge {"into":9}`: {404, nil},
 		`POST /v1/incidents/1/merge {"into":"9x"}`: {400,
-			[]part{{"#/into", "", "into must be a number"}}},
+			[]part{{"#/into", "", "into must be a whole number"}}},
 		`POST /v1/incidents/1/merge {}`: {400,
-			[]part{{"#/into", "", "into must be the number of an incident"}}},
+			[]part{{"#/into", "", "into is missing"}}},
 		"GET /v1/incidents?severity=loud": {400,
-			[]part{{"", "severity", "severity must be one of critical, error, warning, info"}}},
+			[]part{{"", "severity", "severity must be one of \"critical, error, warning, info\""}}},
 		"GET /v1/incidents?merged_into=x": {400,
-			[]part{{"", "merged_into", "merged_into must be a number"}}},
+			[]part{{"", "merged_into", "merged_into must be a whole number"}}},
 		`POST /v1/incidents/1/reassign {"owner":"eve"}`: {400,
 			[]part{{"#/owner", "", `there is no active user "eve"`}}},
 		`POST /v1/incidents/1/comments {"text":"x"}`: {400,
-			[]part{{"#/text", "", `there is no member "text"`}}},
+			[]part{{"#/content", "", "content is missing"}, {"#/text", "", "text is not known here"}}},
 		`POST /v1/incidents/1/acknowledge {"owner":1}`: {400,
 			[]part{{"#/owner", "", "owner must be a string"}}},
 		`POST /v1/incidents/1/acknowledge`: {400,

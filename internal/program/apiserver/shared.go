@@ -15,6 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/escalation/reach"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/incidents"
 	incidentsload "github.com/iris-oncall/iris/internal/incidents/load"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
@@ -144,6 +146,12 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Region: s.Region}), users.NewTeams(s.Teams, removals), users.NewPreferences(s.Users, s.Settings))
 	s.system = systemOf(a.cfg, s.Stores, s.notifier.Wake)
 	pagessystem.Mount(s.typed, s.system)
+	pagesincidents.Mount(s.typed, incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
+		People: s.Users, Wake: s.notifier.Wake}), simulation.NewNext(s.simulator.Next, s.Incidents.Get))
+	strict := *s.acceptor
+	strict.DummyRoles = false
+	pagesmessages.Mount(s.typed, messages.NewMessages(s.seen(), s.Incidents.Get),
+		accept.NewNotifications(s.Requests, &strict, s.Applications, s.notifier.Wake))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -171,13 +179,11 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			Authors: s.authors(), Openings: open, Tags: tags,
 		},
 		Incidents: irisapi.IncidentsDeps{
-			Incidents: reached, Messages: reach.Messages{Rule: rule,
-				Store: s.Messages, OnCallNow: s.People.OnCallNow}, People: s.Users,
+			Incidents: reached, Messages: reach.Messages{Rule: rule, Seen: s.seen()}, People: s.Users,
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications, Wake: s.notifier.Wake,
 		},
-		Messages: irisapi.MessagesDeps{Messages: reach.Messages{Rule: rule, Store: s.Messages,
-			OnCallNow: s.People.OnCallNow}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
-		Opening: irisapi.OpeningDeps{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
+		Messages: irisapi.MessagesDeps{Messages: reach.Messages{Rule: rule, Seen: s.seen()}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
+		Opening:  irisapi.OpeningDeps{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
 		People: irisapi.PeopleDeps{
 			People: s.Users, Settings: s.Settings, Acceptor: s.acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
 			Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications, InternalApplications: c.InternalApplications,
@@ -189,6 +195,11 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Health:     irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.DB.Ping},
 		Registerer: s.reg,
 	}
+}
+
+// seen returns the messages as callers see them.
+func (s *apiShared) seen() messages.Seen {
+	return messages.Seen{Store: s.Messages, OnCallNow: s.People.OnCallNow}
 }
 
 // reached returns the incidents as the caller of a request reaches them.
@@ -250,23 +261,11 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 // v1Parts are the parts of the project's own API below /v1.
 func (s *apiShared) v1Parts() V1Deps {
 	requests, authenticator := s.calendarEdge()
-	acceptor := *s.acceptor
-	acceptor.DummyRoles = false
-	reached, rule := s.reached(), reach.Rule{Openings: openings(s.cfg)}
+	rule := reach.Rule{Openings: openings(s.cfg)}
 	return V1Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Once: s.keys.Once, Typed: s.typed, Planned: s.planned,
-		Incidents: pagesincidents.APIDeps{Incidents: reached, People: s.Users, Wake: s.notifier.Wake,
-			Responders: reach.Responders{Incidents: reached, Store: s.Responders()}},
-		Messages: pagesmessages.Deps{Messages: reach.Messages{Rule: rule, Store: s.Messages,
-			OnCallNow: s.People.OnCallNow}, Notifications: reach.Notifications{Rule: rule, Store: s.Requests},
-			Wake:     s.notifier.Wake,
-			Acceptor: &acceptor, Reached: reached.Check},
-		Configuration: pagescatalog.ConfigurationDeps{
-			Simulator: reach.Simulations{Incidents: reached,
-				Store: operator.NewSimulations(s.simulator, s.DB, s.Applications)},
-		},
 		Integrations: append(Routes(s.opener(), s.Stores, s.notifier.Wake), pagesauth.AuditExport(s.Audit.List)),
 		People:       pagesusers.Deps{OnCall: operator.NewOnCall(s.DB, s.Applications)},
 		Calendar: pagesoncall.Deps{

@@ -20,9 +20,16 @@ import (
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
+	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
+	"github.com/iris-oncall/iris/internal/notifications"
+	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/program/operator"
 	"github.com/iris-oncall/iris/internal/silences"
 	silencepages "github.com/iris-oncall/iris/internal/silences/pages"
@@ -36,7 +43,7 @@ import (
 )
 
 // typed returns the operations in a database, as routes.
-func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Context, buckets.Set), i *integrations.Integrations) []routing.Route {
+func typed(db *postgres.DB, apps *pgcatalog.Applications, acceptor *notifications.Acceptor, wake func(context.Context, buckets.Set), i *integrations.Integrations) []routing.Route {
 	store := pg.New(db)
 	a := mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
 	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
@@ -56,6 +63,12 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, wake func(context.Cont
 	pagesusers.Mount(a, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(db), Removals: removals}),
 		users.NewTeams(pgusers.NewOncallTeams(db, nil), removals),
 		users.NewPreferences(pgusers.NewUsers(db), pgusers.NewSettings(db)))
+	in := pgincidents.New(db)
+	pagesincidents.Mount(a, incidents.NewIncidents(incidents.Deps{Store: in, People: authors.People, Wake: wake,
+		Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(db), People: authors.People}}),
+		simulation.NewNext(nil, in.Get))
+	pagesmessages.Mount(a, messages.NewMessages(messages.Seen{Store: pgincidents.NewMessages(db)}, in.Get),
+		notifications.NewNotifications(pgincidents.NewRequests(db), acceptor, apps, wake))
 	return a.Routes()
 }
 

@@ -11,9 +11,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
-	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
-	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/mount"
@@ -23,11 +20,8 @@ import (
 
 // V1Deps are the parts that the API works on.
 type V1Deps struct {
-	Calendar      pagesoncall.Deps
-	Configuration pagescatalog.ConfigurationDeps
-	Incidents     pagesincidents.APIDeps
-	Messages      pagesmessages.Deps
-	People        pages.Deps
+	Calendar pagesoncall.Deps
+	People   pages.Deps
 	// Typed has the routes of operations.
 	Typed *mount.API
 	// Planned has the routes of operations on calendars.
@@ -70,9 +64,7 @@ func (a *V1) Routes(r chi.Router) {
 
 // table returns the routes, except those of the calendar.
 func (a *V1) table() []routing.Route {
-	return slices.Concat(pagescatalog.SimulationRoutes(a.Configuration), pagesincidents.Routes(a.Incidents),
-		a.Typed.Routes(), a.Integrations,
-		pagesmessages.Routes(a.Messages), pages.APIRoutes(a.People))
+	return slices.Concat(a.Typed.Routes(), a.Integrations, pages.APIRoutes(a.People))
 }
 
 // Handler returns a router with this API only, for tests and for the iris command on a database.

@@ -45,24 +45,24 @@ import (
 
 // world is a small Iris in memory: one incident, one person, one processor.
 type world struct {
-	pagesincidents.Store // the methods that no page calls
-	sessions             fakeSessions
-	audited              fakeEntries
-	idp                  provider
-	incident             incidents.Incident
-	merged               []incidents.Incident // into incident
-	entries              []incidents.Entry
-	alerts               []incidents.Alert
-	asked                filters.Query
-	woken                buckets.Set
-	ann                  users.User
-	down                 bool // the database is unavailable
-	elsewhere            bool // Iris keeps no password
-	silences             silences
-	factors              factors
-	resets               resets
-	revoked              int
-	invited              invited
+	incidents.Store // the methods that no page calls
+	sessions        fakeSessions
+	audited         fakeEntries
+	idp             provider
+	incident        incidents.Incident
+	merged          []incidents.Incident // into incident
+	entries         []incidents.Entry
+	alerts          []incidents.Alert
+	asked           filters.Query
+	woken           buckets.Set
+	ann             users.User
+	down            bool // the database is unavailable
+	elsewhere       bool // Iris keeps no password
+	silences        silences
+	factors         factors
+	resets          resets
+	revoked         int
+	invited         invited
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {

@@ -46,6 +46,8 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 			op.Body = name(known.RequestBody.Content)
 			if known.RequestBody.Content["text/calendar"] != nil {
 				op.Body = "calendar"
+			} else if !known.RequestBody.Required {
+				op.Body = "?" + op.Body
 			}
 		}
 		if r := known.Responses[fmt.Sprint(doc.Status)]; r != nil && len(r.Content) > 0 {

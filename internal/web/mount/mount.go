@@ -169,7 +169,9 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		}
 		if op.RequestBody != nil {
 			raw, _, err := wire.Body(w, r, wire.MaxBody)
-			if err == nil && op.RequestBody.Content["application/json"] != nil {
+			if optional := len(bytes.TrimSpace(raw)) == 0 && !op.RequestBody.Required; optional {
+				raw = nil
+			} else if err == nil && op.RequestBody.Content["application/json"] != nil {
 				err, raw = wire.CheckJSON(raw), wire.WithoutNUL(raw)
 			}
 			if err != nil {

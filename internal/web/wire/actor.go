@@ -36,10 +36,5 @@ func Actor(ctx context.Context) auth.Actor {
 // Sight returns what the actor of the request sees of the contacts of the people with these names. onCallNow tells who
 // of them is on call; it is asked only if that matters.
 func Sight(ctx context.Context, onCallNow func(context.Context, []string) (map[string]bool, error), names []string) (auth.Sight, error) {
-	a := Actor(ctx)
-	if !a.NeedsOnCall() || len(names) == 0 {
-		return a.Sight(nil), nil
-	}
-	onCall, err := onCallNow(ctx, names)
-	return a.Sight(onCall), err
+	return auth.SightOf(ctx, Actor(ctx).Caller(auth.Openings{}), onCallNow, names)
 }
