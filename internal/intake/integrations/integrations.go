@@ -162,7 +162,7 @@ var (
 	Replace = operation.Define[Edit, StoredIntegration](operation.Doc{Name: "integration.replace",
 		Method: http.MethodPut, Path: "/v1/integrations/{integration}",
 		Needs: operation.Member, Rule: operation.OfApplication,
-		Audit:   []audit.Action{audit.IntegrationAdded, audit.IntegrationChanged},
+		Audit: []audit.Action{audit.IntegrationAdded, audit.IntegrationChanged}, Secret: true,
 		Summary: "Create an integration, or replace its content", Errors: []int{409, 412, 422},
 		Note: "201 has the token, which no other answer has. The type and the application never change. With If-None-Match: *, only a new integration is created: 412 if the name is in use."})
 	Delete = operation.Define[Change, operation.None](operation.Doc{Name: "integration.delete",
@@ -172,6 +172,7 @@ var (
 	AddToken = operation.Define[Change, Integration](operation.Doc{Name: "integration.add-token",
 		Method: http.MethodPut, Path: "/v1/integrations/{integration}/token", Status: http.StatusCreated,
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.IntegrationTokenAdded},
+		Secret:  true,
 		Summary: "Make a further token; the older of two becomes invalid", Errors: []int{409, 412}})
 	DropTokens = operation.Define[Change, operation.None](operation.Doc{Name: "integration.drop-tokens",
 		Method: http.MethodDelete, Path: "/v1/integrations/{integration}/token",
