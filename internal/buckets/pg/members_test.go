@@ -94,7 +94,7 @@ func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 	require.NotEmpty(t, moved)
 	last := moved[0]
 	require.Equal(t, []string{"b", "host-of-b", "a", "true"},
-		[]string{last.Owner, last.Host, last.Previous, fmt.Sprint(last.TakenOver)})
+		[]string{last.Owner, last.Host, string(last.Previous), fmt.Sprint(last.TakenOver)})
 	require.NotContains(t, last.Buckets, 8, "nobody had this one before")
 }
 

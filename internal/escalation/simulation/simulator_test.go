@@ -195,14 +195,14 @@ func TestAskReadsATypedQuestion(t *testing.T) {
 		Targets: []string{"User:demo"}, Zone: zone})
 	require.NoError(t, err)
 	r := sim.Report()
-	require.Equal(t, int64(1795309200), r.At)
+	require.Equal(t, time.Unix(1795309200, 0).UTC(), r.At)
 	require.Equal(t, "ack-after=1m30s", r.Assume)
 	require.Equal(t, "shop", *r.Application)
-	require.Equal(t, ReportPage{At: 1795309260, After: 60, Step: 1, Notification: 1, Repeat: 1, Target: "demo",
+	require.Equal(t, ReportPage{At: time.Unix(1795309260, 0).UTC(), After: 60, Step: 1, Notification: 1, Repeat: 1, Target: "demo",
 		Purpose:  "primary",
 		Priority: "high", Mode: "sms", WantedMode: "sms", Rule: "named in the plan", ModeRule: "the priority's default"}, r.Pages[1])
 	require.Equal(t, EndAcknowledged, r.End)
-	require.Equal(t, int64(1795309290), r.EndedAt)
+	require.Equal(t, time.Unix(1795309290, 0).UTC(), r.EndedAt)
 
 	sim, err = s.Ask(t.Context(), TypedQuestion{Plan: "night", Zone: zone})
 	require.NoError(t, err)

@@ -261,7 +261,6 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 // v1Parts are the parts of the project's own API below /v1.
 func (s *apiShared) v1Parts() V1Deps {
 	requests, authenticator := s.calendarEdge()
-	rule := reach.Rule{Openings: openings(s.cfg)}
 	return V1Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
