@@ -53,7 +53,7 @@ func TestWhatIsReadCanBeWrittenBack(t *testing.T) {
 		{owner, "/v1/integrations/heartbeat", "id name created_at created_by may_edit team address secrets tokens activity"},
 		{owner, "/v1/integrations/heartbeat/heartbeats/default",
 			"id name integration created_at created_by state last_ping_at deadline missed_at incident_id"},
-		{owner, "/v1/rotations/1", ""},
+		{owner, "/v1/rotations/1", "id team timezone"},
 		{owner, "/v1/users/ann/settings", ""},
 		{owner, "/v1/users/ann/quiet-limits", ""},
 		{owner, "/v1/users/ann/notification-rules", ""},

@@ -23,7 +23,11 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	if t == "" {
 		return []byte("null"), nil
 	}
-	return json.Marshal(string(t))
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // as the encoder around it is set
+	err := enc.Encode(string(t))
+	return buf.Bytes(), err
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

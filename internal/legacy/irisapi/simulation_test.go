@@ -11,13 +11,13 @@ import (
 func TestSimulateAPlan(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.golden("simulation", f.ok(annHere, "GET", "/v1/plans/pager/simulation?at=1000000000&application=demo", ""))
+	f.golden("simulation", f.ok(annHere, "GET", "/v1/plans/pager/simulation?at=2001-09-09T01:46:40Z&application=demo", ""))
 
 	var id json.Number
 	plans := f.ok(annHere, "GET", "/v0/plans?name=pager&fields=id", "")
 	require.NoError(t, json.Unmarshal([]byte(plans[len(`[{"id":`):len(plans)-2]), &id))
 	sim := f.ok(demo, "GET", "/v1/plans/"+id.String()+"/simulation?at=2026-11-22T02:00:00Z&assume=ack-after=30s", "")
-	require.Contains(t, sim, `"end":"acknowledged","ended_at":1795312830`)
+	require.Contains(t, sim, `"end":"acknowledged","ended_at":"2026-11-22T02:00:30Z"`)
 	require.Contains(t, sim, `"application":null`)
 	require.Zero(t, f.count(`select count(*) from messages`), "nothing is made")
 }

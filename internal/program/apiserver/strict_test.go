@@ -12,10 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/pages"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/servertest"
+	"github.com/iris-oncall/iris/internal/web/mount"
 )
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
@@ -33,7 +36,9 @@ func TestCompatibilitySettingsDoNotAffectV1(t *testing.T) {
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	exempt := map[string]bool{"POST /v1/tokens/exchange": true} // the code in the body is the credential
-	for _, rt := range pages.Routes(pages.Deps{}) {
+	calendar := mount.New(nil)
+	pages.Mount(calendar, planning.New(planning.Deps{}), calendaring.New(calendaring.Deps{}))
+	for _, rt := range append(pages.Routes(pages.Deps{}), calendar.Routes()...) {
 		exempt[rt.Method+" "+rt.Path] = true
 	}
 	walked := 0

@@ -11,7 +11,7 @@ import (
 )
 
 // typed has the schemas of operations that the descriptions in YAML name.
-var typed = Typed{Schemas: map[string]map[string]any{"IncidentDetail": {"type": "object"}}}
+var typed = Typed{Schemas: map[string]map[string]any{"IncidentDetail": {"type": "object"}, "IncidentsTarget": {"type": "object"}}}
 
 func asset(name string) string { return "/static/" + name }
 
