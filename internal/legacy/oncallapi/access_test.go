@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
-	"github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -19,7 +18,7 @@ func TestEveryRouteChecksTheCaller(t *testing.T) {
 	f := newFixture(t)
 	d := f.deps
 	paths := slices.Concat(oncallapi.Routes(d.Teams), oncallapi.PeopleRoutes(d.People),
-		oncallapi.EventsRoutes(d.Events), oncallapi.EscalateRoutes(d.Escalate), pages.Routes(d.Calendar))
+		oncallapi.EventsRoutes(d.Events), oncallapi.EscalateRoutes(d.Escalate), f.calendar)
 	paths = slices.DeleteFunc(paths, func(rt routing.Route) bool { return rt.Access == routing.Public })
 	require.Greater(t, len(paths), 90)
 	names := strings.NewReplacer("{team}", "ops", "{user}", "bob", "{roster}", "ops-roster", "{role}", "primary",
@@ -34,7 +33,7 @@ func TestEveryRouteChecksTheCaller(t *testing.T) {
 			require.NotEqual(t, 401, f.do(viewer, method, path, "").Code, "%s %s", method, path)
 			continue
 		}
-		if p.Access != routing.Self {
+		if p.Access != routing.Self && !strings.Contains(p.Path, "/contacts/") { // which read-only people have, too
 			require.Equal(t, 403, f.do(viewer, method, path, "{}").Code, "%s %s", method, path)
 		}
 		require.Equal(t, 401, f.do(caller{session: "root", csrf: "-"}, method, path, "{}").Code, "%s %s", method, path)

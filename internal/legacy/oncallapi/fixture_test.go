@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +35,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -92,7 +92,7 @@ type deps struct {
 	Escalate      oncallapi.EscalateDeps
 	Planning      planning.Deps
 	Calendaring   calendaring.Deps
-	Calendar      pages.Deps
+	Contacts      users.ContactStore
 }
 
 type fixture struct {
@@ -103,6 +103,7 @@ type fixture struct {
 	deps     deps
 	mu       sync.Mutex
 	woken    buckets.Set
+	calendar []routing.Route // of /v1
 }
 
 func newFixture(t testing.TB, change ...func(*deps)) *fixture {
@@ -154,13 +155,13 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			Subscribed: subscriptions},
 		Calendaring: calendaring.Deps{Memberships: teams, Absences: absent, Sealer: keys, Swaps: absent, Imports: shifts,
 			Members: teams, Rotations: schedules},
-		Calendar: pages.Deps{Contacts: pgusers.NewContacts(f.db, keys, lookups)},
+		Contacts: pgusers.NewContacts(f.db, keys, lookups),
 	}
 	for _, c := range change {
 		c(&f.deps)
 	}
 	d := f.deps
-	d.Authenticator.Openings, d.Calendar.Requests = d.Requests.Openings, d.Requests
+	d.Authenticator.Openings = d.Requests.Openings
 	p := d.Planning
 	p.Finder, p.Teams, p.People, p.Schedules = d.Requests, d.Requests.Teams, d.Requests.People, d.Requests.Schedules
 	c := d.Calendaring
@@ -169,6 +170,8 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		return wire.Actor(ctx).CalendarCaller(d.Requests.Openings)
 	}).Open()
 	pages.Mount(planned, c.Planning, calendaring.New(c))
+	pagesusers.MountContacts(planned, users.NewContacts(d.Contacts, requests.Callers{Requests: d.Requests}, ""))
+	f.calendar = planned.Routes()
 	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams,
 		People: d.People,
 		Events: d.Events, Escalate: d.Escalate, Errors: problems})
@@ -177,9 +180,9 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, problems.BoundQuery)
 	problems.Refuse(r)
 	own.Routes(r)
-	routing.Mount{Errors: problems, Identify: d.Authenticator.Identified, Admit: d.Calendar.Admit,
+	routing.Mount{Errors: problems, Identify: d.Authenticator.Identified, Admit: d.Requests.Admit,
 		Translate: pages.Plain, Options: true}.
-		Routes(r, slices.Concat(pages.Routes(d.Calendar), planned.Routes()))
+		Routes(r, planned.Routes())
 	f.handler = r
 	return f
 }

@@ -141,6 +141,7 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Rotations: s.Schedules, Planning: plans}))
 	pagesintake.Mount(s.typed, integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)}))
+	pagesusers.MountContacts(s.planned, users.NewContacts(s.Contacts, oncallrequests.Callers{Requests: finder}, s.Region))
 	removals := operator.NewRemovals(s.DB)
 	pagesusers.Mount(s.typed, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals,
 		Region: s.Region}), users.NewTeams(s.Teams, removals), users.NewPreferences(s.Users, s.Settings))
@@ -267,9 +268,7 @@ func (s *apiShared) v1Parts() V1Deps {
 		Once: s.keys.Once, Typed: s.typed, Planned: s.planned,
 		Integrations: append(Routes(s.opener(), s.Stores, s.notifier.Wake), pagesauth.AuditExport(s.Audit.List)),
 		People:       pagesusers.Deps{OnCall: operator.NewOnCall(s.DB, s.Applications)},
-		Calendar: pagesoncall.Deps{
-			Requests: requests, Contacts: s.Contacts, Region: s.Region,
-		},
+		Calendar:     requests,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -20,7 +21,8 @@ import (
 
 // V1Deps are the parts that the API works on.
 type V1Deps struct {
-	Calendar pagesoncall.Deps
+	// Calendar admits the callers of the calendar's routes.
+	Calendar requests.Requests
 	People   pages.Deps
 	// Typed has the routes of operations.
 	Typed *mount.API
@@ -32,7 +34,7 @@ type V1Deps struct {
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of
 	// Oncall's API.
-	CalendarAuthenticator *pagesoncall.Authenticator
+	CalendarAuthenticator *requests.Authenticator
 	// Once runs requests with an Idempotency-Key once.
 	Once   func(http.Handler) http.Handler
 	Errors *wire.Errors
@@ -56,7 +58,7 @@ func (a *V1) Routes(r chi.Router) {
 	ofCalendar := routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified,
 		Admit: a.Calendar.Admit, Translate: pagesoncall.Plain,
 		Observe: a.Observe, Options: true}
-	ofCalendar.Routes(r, slices.Concat(pagesoncall.Routes(a.Calendar), a.Planned.Routes()))
+	ofCalendar.Routes(r, a.Planned.Routes())
 	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Once,
 		Observe: a.Observe, Options: true}
 	others.Routes(r, a.table())

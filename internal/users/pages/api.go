@@ -23,3 +23,13 @@ func Mount(a *mount.API, p *users.People, t *users.Teams, own *users.Preferences
 	mount.Mount(a, own.Shown)
 	mount.Mount(a, own.ReplaceShown)
 }
+
+// MountContacts adds the operations on contacts, whose callers are those of the calendar APIs.
+func MountContacts(a *mount.API, c *users.Contacts) {
+	mount.Mount(a, c.List)
+	mount.Mount(a, c.Set)
+	mount.Mount(a, c.Remove)
+	mount.Mount(a, c.Test)
+	mount.Mount(a, c.SendCode)
+	mount.Mount(a, c.Verify)
+}

@@ -1,0 +1,212 @@
+package users
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+)
+
+// ShownContact is a contact as those see it who may change it.
+type ShownContact struct {
+	Mode        Mode           `json:"mode"`
+	Destination string         `json:"destination"`
+	Verified    bool           `json:"verified" doc:"Replies from it come from the person."`
+	Verifiable  bool           `json:"verifiable" doc:"Replies can come from contacts of this mode."`
+	Managed     bool           `json:"managed" doc:"A directory gave it."`
+	Failing     operation.Text `json:"failing" doc:"Why no message can reach it, and what to do; null = nothing is known against it."`
+}
+
+// OneContact names the contact of a person in a mode.
+type OneContact struct {
+	OnePerson
+	Mode string `path:"mode" json:"mode"`
+}
+
+// Destination is where a person is reached.
+type Destination struct {
+	Destination string `json:"destination" minLength:"1"`
+}
+
+// ContactEdit adds or replaces a contact.
+type ContactEdit struct {
+	OneContact
+	Body Destination `json:"body"`
+}
+
+// ContactCode is the code that was sent to a contact.
+type ContactCode struct {
+	Code string `json:"code" minLength:"1"`
+}
+
+// Verification verifies a contact.
+type Verification struct {
+	OneContact
+	Body ContactCode `json:"body"`
+}
+
+// SentTest is a test message.
+type SentTest struct {
+	Notification int64 `json:"notification_id"`
+}
+
+// The operations on contacts.
+var (
+	ListContacts = operation.Define[OnePerson, operation.Page[ShownContact]](operation.Doc{Name: "contact.list",
+		Method: http.MethodGet, Path: "/v1/users/{user}/contacts", Needs: operation.Reader, Rule: operation.OfPerson,
+		Summary: "Where a person is reached, and whether that is verified"})
+	SetContact = operation.Define[ContactEdit, operation.None](operation.Doc{Name: "contact.replace",
+		Method: http.MethodPut, Path: "/v1/users/{user}/contacts/{mode}", Status: http.StatusNoContent,
+		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.ContactSet},
+		Errors: []int{http.StatusConflict}, Summary: "Add or replace a contact",
+		Note: "One from an administrator or an application counts as verified. 409: a directory gives the contact."})
+	RemoveContact = operation.Define[OneContact, operation.None](operation.Doc{Name: "contact.delete",
+		Method: http.MethodDelete, Path: "/v1/users/{user}/contacts/{mode}",
+		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.ContactSet},
+		Errors: []int{http.StatusConflict}, Summary: "Remove a contact"})
+	TestContact = operation.Define[OneContact, SentTest](operation.Doc{Name: "contact.test",
+		Method: http.MethodPost, Path: "/v1/users/{user}/contacts/{mode}/test", Status: http.StatusAccepted,
+		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.TestMessageSent},
+		Errors: []int{http.StatusTooManyRequests}, Summary: "Send a test message to a contact",
+		Note: "The message of the notification shows what became of it. At most one in 15 seconds and ten a day to a contact, and 20 an hour of a person."})
+	SendContactCode = operation.Define[OneContact, operation.None](operation.Doc{Name: "contact.send-code",
+		Method: http.MethodPost, Path: "/v1/users/{user}/contacts/{mode}/code", Status: http.StatusAccepted,
+		Needs: operation.Reader, Rule: operation.OfPerson,
+		Errors:  []int{http.StatusConflict, http.StatusTooManyRequests},
+		Summary: "Send a code to a contact that is not verified",
+		Note:    "At most one a minute, five an hour and ten a day; it works for 15 minutes."})
+	VerifyContact = operation.Define[Verification, operation.None](operation.Doc{Name: "contact.verify",
+		Method: http.MethodPost, Path: "/v1/users/{user}/contacts/{mode}/verify", Status: http.StatusOK,
+		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.ContactVerified},
+		Errors: []int{http.StatusConflict}, Summary: "Verify a contact with the code that was sent to it"})
+)
+
+// ContactStore stores, verifies and tests contacts of people. Only a verified contact identifies the sender of a reply.
+type ContactStore interface {
+	List(ctx context.Context, id ID) ([]Contact, error)
+	// Set stores a contact; an empty destination removes it. trusted: the destination needs no verification.
+	Set(ctx context.Context, id ID, to Contact, trusted bool, by string) error
+	// SendTest sends a test message in the name of an application, and returns the number of the notification.
+	SendTest(ctx context.Context, application int64, u User, mode Mode, by string) (int64, error)
+	// SendCode sends a code to an unverified contact in the name of an application.
+	SendCode(ctx context.Context, application int64, id ID, mode Mode) error
+	// Verify marks the contact as verified if the code is right.
+	Verify(ctx context.Context, id ID, mode Mode, code string) error
+}
+
+// Callers is what the calendar APIs know of the caller of a context.
+type Callers interface {
+	// Editable finds a person, and refuses callers who may not change the settings of the person.
+	Editable(ctx context.Context, name string) (User, error)
+	// Application returns the number of the application by which the caller calls.
+	Application(ctx context.Context) int64
+	// Seen returns what the caller sees of a contact of the person with that name.
+	Seen(ctx context.Context, owner string, mode Mode, destination string) string
+}
+
+// Contacts are the operations on contacts. They are safe for concurrent use.
+type Contacts struct {
+	List     operation.Op[OnePerson, operation.Page[ShownContact]]
+	Set      operation.Op[ContactEdit, operation.None]
+	Remove   operation.Op[OneContact, operation.None]
+	Test     operation.Op[OneContact, SentTest]
+	SendCode operation.Op[OneContact, operation.None]
+	Verify   operation.Op[Verification, operation.None]
+
+	store   ContactStore
+	callers Callers
+	region  Region
+}
+
+// NewContacts returns the operations. region is that of phone numbers without a country code.
+func NewContacts(store ContactStore, callers Callers, region Region) *Contacts {
+	c := &Contacts{store: store, callers: callers, region: region}
+	c.List, c.Set, c.Remove = ListContacts.By(c.list), SetContact.By(c.set), RemoveContact.By(c.remove)
+	c.Test, c.SendCode, c.Verify = TestContact.By(c.test), SendContactCode.By(c.sendCode), VerifyContact.By(c.verify)
+	return c
+}
+
+func (c *Contacts) owner(ctx context.Context, one OnePerson) (User, error) {
+	u, err := c.callers.Editable(ctx, one.User)
+	return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q", one.User))
+}
+
+// of finds the person and the mode. A mode that has no contacts is an Invalid fault.
+func (c *Contacts) of(ctx context.Context, one OneContact) (User, Mode, error) {
+	u, err := c.owner(ctx, one.OnePerson)
+	mode, known := ParseMode(one.Mode)
+	if err == nil && (!known || mode == Drop) {
+		err = fault.Invalidf("mode", "nobody can be reached by %.40q: use email, sms, call, slack, push or webhook", one.Mode)
+	}
+	return u, mode, err
+}
+
+// verifiable is of for modes whose contacts are verified.
+func (c *Contacts) verifiable(ctx context.Context, one OneContact) (User, Mode, error) {
+	u, err := c.owner(ctx, one.OnePerson)
+	if err == nil && !Identifies(Mode(one.Mode)) {
+		err = fault.Invalidf("mode", "contacts of the mode %.40q need no verification: email, sms, call and slack do", one.Mode)
+	}
+	return u, Mode(one.Mode), err
+}
+
+func (c *Contacts) list(ctx context.Context, _ operation.Actor, one OnePerson) (out operation.Page[ShownContact], err error) {
+	u, err := c.owner(ctx, one)
+	if err != nil {
+		return out, err
+	}
+	found, err := c.store.List(ctx, u.ID)
+	out.Items = make([]ShownContact, len(found))
+	for i, f := range found {
+		out.Items[i] = ShownContact{f.Mode, c.callers.Seen(ctx, u.Name, f.Mode, f.Destination), f.Verified,
+			Identifies(f.Mode), f.Managed, operation.Text(f.Failing)}
+	}
+	return out, err
+}
+
+// set adds or replaces a contact. One from an administrator or an application counts as verified.
+func (c *Contacts) set(ctx context.Context, by operation.Actor, e ContactEdit) (none operation.None, err error) {
+	u, mode, err := c.of(ctx, e.OneContact)
+	if err != nil {
+		return none, err
+	}
+	to, err := c.region.Contact(mode, e.Body.Destination)
+	if err != nil {
+		return none, fault.Invalidf("destination", "%s", fault.Public(err))
+	}
+	return none, c.store.Set(ctx, u.ID, Contact{Mode: mode, Destination: to}, by.Role == operation.Admin || by.Program, by.Name)
+}
+
+func (c *Contacts) remove(ctx context.Context, by operation.Actor, one OneContact) (none operation.None, err error) {
+	u, mode, err := c.of(ctx, one)
+	if err != nil {
+		return none, err
+	}
+	return none, c.store.Set(ctx, u.ID, Contact{Mode: mode}, false, by.Name)
+}
+
+func (c *Contacts) test(ctx context.Context, by operation.Actor, one OneContact) (sent SentTest, err error) {
+	u, mode, err := c.of(ctx, one)
+	if err == nil {
+		sent.Notification, err = c.store.SendTest(ctx, c.callers.Application(ctx), u, mode, by.Name)
+	}
+	return sent, err
+}
+
+func (c *Contacts) sendCode(ctx context.Context, _ operation.Actor, one OneContact) (none operation.None, err error) {
+	u, mode, err := c.verifiable(ctx, one)
+	if err != nil {
+		return none, err
+	}
+	return none, c.store.SendCode(ctx, c.callers.Application(ctx), u.ID, mode)
+}
+
+func (c *Contacts) verify(ctx context.Context, _ operation.Actor, v Verification) (none operation.None, err error) {
+	u, mode, err := c.verifiable(ctx, v.OneContact)
+	if err != nil {
+		return none, err
+	}
+	return none, c.store.Verify(ctx, u.ID, mode, v.Body.Code)
+}
