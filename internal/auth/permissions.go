@@ -143,7 +143,7 @@ func (a Actor) MayPassOnMail(application int64) error {
 func (a Actor) Caller(open Openings) operation.Actor {
 	out := operation.Actor{Name: a.String(), Person: int64(a.UserID), Program: a.program(), Teams: a.MemberOf,
 		Manages: a.TeamAdminOf,
-		Service: a.ServiceTeam(), LoggedIn: a.Session && a.UserID != 0, Token: int64(a.Token), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan &&
+		Service: a.ServiceTeam(), Token: int64(a.Token), ForAnybody: a.mayActAsAnybody(open), AnyVersion: open.ChangeAnyPlan &&
 			a.MayTry(open) == nil, Through: a.Application, Session: a.Session}
 	switch {
 	case !a.Known():

@@ -166,7 +166,7 @@ func NewTokens(store Store, services ServiceStore, grants Grants, most time.Dura
 // RequirePerson refuses callers who are no person with a session or a token. An application that acts for a person may
 // not use what only the person has: a token would outlive the key of the application.
 func RequirePerson(by operation.Actor) error {
-	if !by.LoggedIn {
+	if !by.Session || by.Person == 0 {
 		return fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 	}
 	return nil

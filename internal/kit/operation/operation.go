@@ -36,10 +36,8 @@ type Actor struct {
 	Teams   []int64 // the teams that the caller belongs to, as far as they are known; of a person they may be left out
 	Manages []int64 // those of Teams that the caller administers
 	Service int64   // the team whose service token the caller is; 0 = another kind of caller
-	// LoggedIn: the person has a session or a token. It is false if an application acts for the person.
-	LoggedIn bool
-	Token    int64 // the number of the personal token or service token of the request; 0 = it has none
-	OnCall   bool  // an application that may change the calendars and settings of all teams and people
+	Token   int64   // the number of the personal token or service token of the request; 0 = it has none
+	OnCall  bool    // an application that may change the calendars and settings of all teams and people
 	// ReadOnlyAdmin: the caller may only read, but reads what an administrator reads.
 	ReadOnlyAdmin bool
 	// ForAnybody: the caller may act in the name of any person.

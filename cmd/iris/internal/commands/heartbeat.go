@@ -66,7 +66,7 @@ func (c heartbeatAdd) Run(ctx context.Context, e remote.Env) error {
 	}
 	path := "/v1/hooks/heartbeat"
 	if c.Name != unnamedHeartbeat {
-		path += "/" + c.Name
+		path += "/" + url.PathEscape(c.Name)
 	}
 	fmt.Fprintf(e.Err, "heartbeat %s added; its first interval begins with its first ping\n", c.Name)
 	return e.Done(nil, "address: %s", path)
@@ -101,9 +101,10 @@ func (c heartbeatList) Run(ctx context.Context, e remote.Env) error {
 		if h.Incident != 0 {
 			incident = fmt.Sprint(h.Incident)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Integration, h.Name, h.State,
-			text.Seconds(h.EverySeconds), text.Seconds(h.GraceSeconds), h.Plan,
-			text.Moment(h.LastPingAt), deadline, incident)
+		if err := text.Row(w, h.Integration, h.Name, h.State, text.Seconds(h.EverySeconds), text.Seconds(h.GraceSeconds),
+			h.Plan, text.Moment(h.LastPingAt), deadline, incident); err != nil {
+			return err
+		}
 	}
 	return w.Flush()
 }

@@ -179,9 +179,11 @@ func (c integrationList) Run(ctx context.Context, e remote.Env) error {
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tTYPE\tAPPLICATION\tPLAN\tENABLED\tACCEPTED\tREFUSED\tLAST DELIVERY")
 	for _, i := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%d\t%d\t%s\n", i.Name, i.Type, i.Application, i.DefaultPlan, i.Enabled,
-			i.Activity.Accepted,
-			i.Activity.Refused, text.Moment(i.Activity.LastAcceptedAt))
+		if err := text.Row(w, i.Name, i.Type, i.Application, i.DefaultPlan, fmt.Sprint(i.Enabled),
+			fmt.Sprint(i.Activity.Accepted), fmt.Sprint(i.Activity.Refused),
+			text.Moment(i.Activity.LastAcceptedAt)); err != nil {
+			return err
+		}
 	}
 	return w.Flush()
 }

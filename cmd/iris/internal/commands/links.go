@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
+	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/auth/sso"
 	"github.com/iris-oncall/iris/internal/program/client"
 )
@@ -142,8 +144,10 @@ func (c userRefused) Run(ctx context.Context, e remote.Env) error {
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "PROVIDER\tSUBJECT\tNAME\tE-MAIL\tATTEMPTS\tLAST\tREASON")
 	for _, r := range found {
-		fmt.Fprintf(w, "%s\t%s\t%q\t%q\t%d\t%s\t%s\n", r.Provider, r.Subject, r.Name, r.Email, r.Attempts,
-			r.LastAt.UTC().Format(time.DateTime), r.Reason)
+		if err := text.Row(w, r.Provider, r.Subject, strconv.Quote(string(r.Name)), strconv.Quote(string(r.Email)), fmt.Sprint(r.Attempts),
+			r.LastAt.UTC().Format(time.DateTime), r.Reason); err != nil {
+			return err
+		}
 	}
 	return w.Flush()
 }

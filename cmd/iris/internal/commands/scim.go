@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
+	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/auth/scim"
 	"github.com/iris-oncall/iris/internal/program/client"
 )
@@ -139,7 +140,9 @@ func (c scimList) Run(ctx context.Context, e remote.Env) error {
 		if !last.IsZero() {
 			used = last.UTC().Format(time.DateTime)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", k.Name, k.Provider, len(k.Tokens), used)
+		if err := text.Row(w, k.Name, string(k.Provider), fmt.Sprint(len(k.Tokens)), used); err != nil {
+			return err
+		}
 	}
 	return w.Flush()
 }
