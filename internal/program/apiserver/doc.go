@@ -1,0 +1,3 @@
+// Package apiserver builds iris-api from its configuration, starts it and stops it. It is one of the two composition
+// roots.
+package apiserver
