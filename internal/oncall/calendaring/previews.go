@@ -25,7 +25,7 @@ type Rotations interface {
 		window oncall.Span) (scheduling.Result, error)
 }
 
-// Switch is true or false. It may be written as 1 or 0, as in Oncall.
+// Switch is true or false. It may be written as 1 or 0, as in Oncall. In a pointer, null is as if it was not given.
 type Switch bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -36,7 +36,7 @@ func (s *Switch) UnmarshalJSON(raw []byte) error {
 
 // Schema implements huma.SchemaProvider.
 func (Switch) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Enum: []any{true, false, 0.0, 1.0}}
+	return &huma.Schema{Enum: []any{true, false, 0.0, 1.0, nil}}
 }
 
 // Slot is a part of each week.
@@ -62,7 +62,7 @@ type ScheduleDraft struct {
 	Threshold *int               `json:"auto_populate_threshold,omitempty" nullable:"true" doc:"For how many days ahead shifts are made; default: 21."`
 	Layers    []planning.Layer   `json:"layers,omitempty" nullable:"true"`
 	Slots     []Slot             `json:"events,omitempty" nullable:"true" maxItems:"1000"`
-	Advanced  *Switch            `json:"advanced_mode,omitempty" nullable:"true" doc:"Any events, instead of whole weeks or days."`
+	Advanced  *Switch            `json:"advanced_mode,omitempty" doc:"Any events, instead of whole weeks or days."`
 	Scheduler *Scheduler         `json:"scheduler,omitempty"`
 }
 
