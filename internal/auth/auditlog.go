@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/audit"
-	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 )
@@ -14,44 +13,25 @@ import (
 // AuditFilter selects entries of the audit log. Texts are whole values, in any case.
 type AuditFilter struct {
 	operation.Paging
-	Actor     string    `query:"actor" json:"actor,omitempty" doc:"Who made the change."`
-	ActorKind string    `query:"actor_kind" json:"actor_kind,omitempty" doc:"Who made the change: person, application, service_token, operator, directory, provider, program, nobody."`
-	Action    string    `query:"action" json:"action,omitempty" doc:"Such as: token created."`
-	Object    string    `query:"object" json:"object,omitempty" doc:"Such as: user ann."`
-	Address   string    `query:"address" json:"address,omitempty" doc:"The address of the client."`
-	RequestID string    `query:"request_id" json:"request_id,omitempty" doc:"The header X-Iris-Request-Id of the answer."`
-	After     time.Time `query:"created_after" json:"created_after,omitzero" doc:"Only entries of then or later."`
-	Before    time.Time `query:"created_before" json:"created_before,omitzero" doc:"Only earlier entries."`
+	Actor     string `query:"actor" json:"actor,omitempty" doc:"Who made the change."`
+	ActorKind string `query:"actor_kind" json:"actor_kind,omitempty" doc:"Who made the change: person, application, service_token, operator, directory, provider, program, nobody."`
+	Action    string `query:"action" json:"action,omitempty" doc:"Such as: token created."`
+	Object    string `query:"object" json:"object,omitempty" doc:"Such as: user ann."`
+	Address   string `query:"address" json:"address,omitempty" doc:"The address of the client."`
+	RequestID string `query:"request_id" json:"request_id,omitempty" doc:"The header X-Iris-Request-Id of the answer."`
+	operation.Period
 }
 
 // query returns the filter for storage.
-func (f AuditFilter) query() (filters.Query, error) {
-	q := filters.Query{Limit: f.Size()}
-	for _, c := range []struct{ field, value string }{
-		{"actor", f.Actor}, {"actor_kind", f.ActorKind}, {"action", f.Action}, {"object", f.Object},
-		{"address", f.Address}, {"request_id", f.RequestID},
-	} {
-		if c.value != "" {
-			q.Conditions = append(q.Conditions, filters.Condition{Field: c.field, Op: filters.Eq,
-				Values: []any{c.value}})
-		}
-	}
-	if !f.After.IsZero() {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "created", Op: filters.Ge, Values: []any{f.After}})
-	}
-	if !f.Before.IsZero() {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "created", Op: filters.Lt, Values: []any{f.Before}})
-	}
-	place, err := f.Place()
-	if err != nil || place == "" {
-		return q, err
-	}
-	after, err := filters.ParsePlace(place)
-	if err != nil {
-		return q, fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
-	}
-	q.After = &after
-	return q, nil
+func (f AuditFilter) query() (q filters.Query, err error) {
+	q.Add("actor", filters.Eq, f.Actor)
+	q.Add("actor_kind", filters.Eq, f.ActorKind)
+	q.Add("action", filters.Eq, f.Action)
+	q.Add("object", filters.Eq, f.Object)
+	q.Add("address", filters.Eq, f.Address)
+	q.Add("request_id", filters.Eq, f.RequestID)
+	f.Add(&q)
+	return q, f.Newest(&q)
 }
 
 // AuditEntry is an entry of the audit log.
@@ -73,14 +53,8 @@ type AuditEntry struct {
 
 // AuditEntryOf returns a stored entry as /v1 shows it.
 func AuditEntryOf(r audit.Record) AuditEntry {
-	number := func(n int64) *int64 {
-		if n == 0 {
-			return nil
-		}
-		return &n
-	}
 	return AuditEntry{ID: r.ID, At: r.At.UTC(), Actor: r.Actor, ActorKind: operation.Text(r.From.Kind),
-		ActorID: number(r.From.ActorID), Through: operation.Text(r.From.Through), TokenID: number(r.From.TokenID),
+		ActorID: operation.OrNull(r.From.ActorID), Through: operation.Text(r.From.Through), TokenID: operation.OrNull(r.From.TokenID),
 		Address: operation.Text(r.From.Address), RequestID: operation.Text(r.From.Request), Action: r.Action,
 		Object: operation.Text(r.Object), Detail: operation.Text(r.Detail),
 		Changes: append([]audit.Change{}, r.Changes...)}
@@ -101,13 +75,6 @@ func NewAuditLog(read filters.Reader[audit.Record]) operation.Op[AuditFilter, op
 		}
 		found, next, err := read.Search(ctx, q,
 			func(r audit.Record) filters.Place { return filters.Place{At: r.At, ID: r.ID} })
-		out.Items = make([]AuditEntry, len(found))
-		for i, r := range found {
-			out.Items[i] = AuditEntryOf(r)
-		}
-		if next != nil {
-			out.Next = operation.NextOf(next.String())
-		}
-		return out, err
+		return operation.PageTo(found, next, AuditEntryOf), err
 	})
 }

@@ -123,11 +123,12 @@ func (a Actor) MayEditCalendar(team int64, name string) error {
 }
 
 // MayEditPerson allows changing settings, reminders, contacts and activity of u: to u, to administrators and to
-// applications of the on-call API. Oncall also allowed it to administrators of u's teams. Here that needs
+// applications of the on-call API. reads: the caller only reads them, which an administrator who may only read may do.
+// Oncall also allowed it to administrators of u's teams. Here that needs
 // AdminsEditMembers, because everybody may create a team and add people to it. A service token of a team may not: what
 // it changes belongs to a person.
-func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) error {
-	if a.program() && a.AllowOncall || a.Admin || a.is(u) {
+func (a Actor) MayEditPerson(u users.User, theirTeams []int64, reads bool, open Openings) error {
+	if a.program() && a.AllowOncall || a.Admin && (reads || !a.ReadOnly) || a.is(u) {
 		return nil
 	}
 	if err := a.MayUseOncall(true); err != nil {

@@ -36,11 +36,14 @@ func SightOf(ctx context.Context, caller operation.Actor, onCallNow func(context
 	return s, err
 }
 
-func (s Sight) reader() bool { return s.caller.Role == operation.Reader }
+func (s Sight) reader() bool { return s.caller.Role == operation.Reader && !s.admin() }
+
+// admin reports whether the caller reads what an administrator reads.
+func (s Sight) admin() bool { return s.caller.Role == operation.Admin || s.caller.ReadOnlyAdmin }
 
 // own reports whether the caller is the person with that name, or an administrator.
 func (s Sight) own(owner string) bool {
-	return s.caller.Role == operation.Admin || s.caller.Person != 0 && users.SameName(s.caller.Name, owner)
+	return s.admin() || s.caller.Person != 0 && users.SameName(s.caller.Name, owner)
 }
 
 // Contact returns what the caller sees of a destination of the person with that name; "" = nothing. owner is "" for an
@@ -81,7 +84,7 @@ func (s Sight) Within(text, owner string, mode users.Mode, destination string) s
 
 // SeesEverybody reports whether the caller sees contacts of the mode of everybody, so that it may search for them.
 func (s Sight) SeesEverybody(mode users.Mode) bool {
-	return s.caller.Role == operation.Admin || !s.reader() && !users.Secret(mode)
+	return s.admin() || !s.reader() && !users.Secret(mode)
 }
 
 // SearchesDestinations reports whether the caller may search messages by their destination.

@@ -17,9 +17,10 @@ func TestWhoSeesContacts(t *testing.T) {
 		onCall bool
 		want   map[users.Mode]string
 	}{
-		"the person":                   {Actor{UserID: 1, Username: "Ann"}, false, all},
-		"the person who may only read": {Actor{UserID: 1, Username: "ann", ReadOnly: true}, false, all},
-		"an administrator":             {Actor{UserID: 2, Username: "root", Admin: true}, false, all},
+		"the person":                         {Actor{UserID: 1, Username: "Ann"}, false, all},
+		"the person who may only read":       {Actor{UserID: 1, Username: "ann", ReadOnly: true}, false, all},
+		"an administrator":                   {Actor{UserID: 2, Username: "root", Admin: true}, false, all},
+		"an administrator who may only read": {Actor{UserID: 2, Username: "root", Admin: true, ReadOnly: true}, false, all},
 		"an administrator's read token": {Actor{UserID: 2, Username: "root", OfAdmin: true, ReadOnly: true}, false,
 			map[users.Mode]string{}},
 		"somebody else":  {Actor{UserID: 3, Username: "bob"}, false, narrow},

@@ -17,8 +17,11 @@ func TestServiceTokensEditNoPeople(t *testing.T) {
 	token := auth.ByService(auth.Application{ID: 1, AllowOncall: true},
 		tokens.Service{ID: 1, TeamID: 7, Team: "ops", Scopes: tokens.Scopes{tokens.Admin}})
 	require.NoError(t, auth.Actor{UserID: 5, Username: "ann", TeamAdminOf: []int64{7}}.MayEditPerson(bob, []int64{7},
-		open))
-	require.Error(t, token.MayEditPerson(bob, []int64{7}, open))
+		false, open))
+	require.Error(t, token.MayEditPerson(bob, []int64{7}, false, open))
+	readOnly := auth.Actor{UserID: 5, Username: "root", Admin: true, ReadOnly: true}
+	require.NoError(t, readOnly.MayEditPerson(bob, nil, true, open), "reads what administrators read")
+	require.Error(t, readOnly.MayEditPerson(bob, nil, false, open), "changes nothing of other people")
 	require.Error(t, token.MaySelf(bob))
 	require.Error(t, tokens.RequirePerson(token.Caller(open)))
 	require.False(t, token.MayActAs(bob, open))

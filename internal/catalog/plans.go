@@ -309,11 +309,7 @@ func planOf(p escalation.Plan, by operation.Actor) Plan {
 
 func (p *Plans) list(ctx context.Context, _ operation.Actor, f Filter) (out operation.Page[PlanRow], err error) {
 	found, next, err := p.versions.list(ctx, f)
-	out = operation.Page[PlanRow]{Items: make([]PlanRow, len(found)), Next: next}
-	for i, one := range found {
-		out.Items[i] = rowOfPlan(one)
-	}
-	return out, err
+	return operation.PageTo(found, next, rowOfPlan), err
 }
 
 func (p *Plans) get(ctx context.Context, by operation.Actor, one OnePlan) (Plan, error) {

@@ -241,11 +241,9 @@ func templateOf(t messages.TemplateDetails, by operation.Actor) Template {
 
 func (t *Templates) list(ctx context.Context, _ operation.Actor, f Filter) (out operation.Page[TemplateRow], err error) {
 	found, next, err := t.versions.list(ctx, f)
-	out = operation.Page[TemplateRow]{Items: make([]TemplateRow, len(found)), Next: next}
-	for i, one := range found {
-		out.Items[i] = TemplateRow{versionOfTemplate(one), one.PlanCount}
-	}
-	return out, err
+	return operation.PageTo(found, next, func(one messages.TemplateVersion) TemplateRow {
+		return TemplateRow{versionOfTemplate(one), one.PlanCount}
+	}), err
 }
 
 func (t *Templates) get(ctx context.Context, by operation.Actor, one OneTemplate) (Template, error) {

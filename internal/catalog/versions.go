@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/etag"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -17,52 +16,26 @@ import (
 // Filter selects plans or templates. Texts are compared as a whole, in any case.
 type Filter struct {
 	operation.Paging
-	Name          string    `query:"name" json:"name,omitempty"`
-	Creator       string    `query:"creator" json:"creator,omitempty" doc:"A person's name."`
-	Team          string    `query:"team" json:"team,omitempty" doc:"The team that owns it."`
-	Member        string    `query:"member" json:"member,omitempty" doc:"A person who saved it, or a member of the team that owns it."`
-	Search        string    `query:"search" json:"search,omitempty" doc:"A part of the name."`
-	Versions      string    `query:"versions" json:"versions,omitempty" enum:"active,all" doc:"all: also those that are not active; default: active."`
-	CreatedAfter  time.Time `query:"created_after" json:"created_after,omitzero"`
-	CreatedBefore time.Time `query:"created_before" json:"created_before,omitzero"`
+	Name     string `query:"name" json:"name,omitempty"`
+	Creator  string `query:"creator" json:"creator,omitempty" doc:"A person's name."`
+	Team     string `query:"team" json:"team,omitempty" doc:"The team that owns it."`
+	Member   string `query:"member" json:"member,omitempty" doc:"A person who saved it, or a member of the team that owns it."`
+	Search   string `query:"search" json:"search,omitempty" doc:"A part of the name."`
+	Versions string `query:"versions" json:"versions,omitempty" enum:"active,all" doc:"all: also those that are not active; default: active."`
+	operation.Period
 }
 
 func (f Filter) query() (q filters.Query, err error) {
-	equal := func(field string, op filters.Op, value any) {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: field, Op: op, Values: []any{value}})
-	}
-	for _, c := range []struct {
-		field, value string
-		op           filters.Op
-	}{
-		{"name", f.Name, filters.Eq}, {"creator", f.Creator, filters.Eq}, {"team", f.Team, filters.Eq}, {"member",
-			f.Member, filters.Eq},
-		{"name", f.Search, filters.Contains},
-	} {
-		if c.value != "" {
-			equal(c.field, c.op, c.value)
-		}
-	}
+	q.Add("name", filters.Eq, f.Name)
+	q.Add("creator", filters.Eq, f.Creator)
+	q.Add("team", filters.Eq, f.Team)
+	q.Add("member", filters.Eq, f.Member)
+	q.Add("name", filters.Contains, f.Search)
 	if f.Versions != "all" {
-		equal("active", filters.Eq, true)
+		q.Conditions = append(q.Conditions, filters.Equal("active", true))
 	}
-	if !f.CreatedAfter.IsZero() {
-		equal("created", filters.Ge, f.CreatedAfter)
-	}
-	if !f.CreatedBefore.IsZero() {
-		equal("created", filters.Lt, f.CreatedBefore)
-	}
-	q.Limit = f.Size()
-	place, err := f.Place()
-	if err != nil || place == "" {
-		return q, err
-	}
-	after, err := filters.ParsePlace(place)
-	if err != nil {
-		return q, fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
-	}
-	q.After = &after
-	return q, nil
+	f.Add(&q)
+	return q, f.Newest(&q)
 }
 
 // Owner is the team that owns an application, or all versions of a plan or template.
@@ -74,7 +47,7 @@ type Owner struct {
 // Tag is the number of the team.
 func (o Owner) Tag() string { return strconv.FormatInt(o.id, 10) }
 
-// Store stores versions of plans, or of templates: V is a version in a list, D one with its content. What does not
+// versionStore stores versions of plans, or of templates: V is a version in a list, D one with its content. What does not
 // exist is a NotFound fault.
 type versionStore[V, D any, ID ~int64] interface {
 	List(ctx context.Context, q filters.Query) ([]V, error)
@@ -108,16 +81,12 @@ func (v versions[V, D, ID]) missing(numberOrName string) error {
 	return fault.Newf(fault.NotFound, "there is no %s %.100q", v.kind, numberOrName)
 }
 
-func (v versions[V, D, ID]) list(ctx context.Context, f Filter) ([]V, *string, error) {
+func (v versions[V, D, ID]) list(ctx context.Context, f Filter) ([]V, *filters.Place, error) {
 	q, err := f.query()
 	if err != nil {
 		return nil, nil, err
 	}
-	found, after, err := filters.Reader[V](v.store.List).Page(ctx, q, v.place)
-	if after == nil {
-		return found, nil, err
-	}
-	return found, operation.NextOf(after.String()), err
+	return filters.Reader[V](v.store.List).Page(ctx, q, v.place)
 }
 
 // find takes the number of any version, or the name of the active one.

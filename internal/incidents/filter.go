@@ -1,7 +1,6 @@
 package incidents
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/kit/filters"
@@ -30,9 +29,6 @@ func InState(name string) ([]filters.Condition, bool) {
 	conditions, ok := stateFilters[name]
 	return slices.Clone(conditions), ok
 }
-
-// StateFilters returns the names that InState knows, in order of the alphabet.
-func StateFilters() []string { return slices.Sorted(maps.Keys(stateFilters)) }
 
 // paused returns the conditions of open incidents that do not escalate.
 func paused(merged bool) []filters.Condition {

@@ -98,8 +98,9 @@ type ContactStore interface {
 
 // Callers is what the calendar APIs know of the caller of a context.
 type Callers interface {
-	// Editable finds a person, and refuses callers who may not change the settings of the person.
-	Editable(ctx context.Context, name string) (User, error)
+	// Editable finds a person, and refuses callers who may not change the settings of the person; reads: who may not
+	// read them.
+	Editable(ctx context.Context, name string, reads bool) (User, error)
 	// Application returns the number of the application by which the caller calls.
 	Application(ctx context.Context) int64
 	// Seen returns what the caller sees of a contact of the person with that name.
@@ -128,14 +129,14 @@ func NewContacts(store ContactStore, callers Callers, region Region) *Contacts {
 	return c
 }
 
-func (c *Contacts) owner(ctx context.Context, one OnePerson) (User, error) {
-	u, err := c.callers.Editable(ctx, one.User)
+func (c *Contacts) owner(ctx context.Context, one OnePerson, reads bool) (User, error) {
+	u, err := c.callers.Editable(ctx, one.User, reads)
 	return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q", one.User))
 }
 
 // of finds the person and the mode. A mode that has no contacts is an Invalid fault.
 func (c *Contacts) of(ctx context.Context, one OneContact) (User, Mode, error) {
-	u, err := c.owner(ctx, one.OnePerson)
+	u, err := c.owner(ctx, one.OnePerson, false)
 	mode, known := ParseMode(one.Mode)
 	if err == nil && (!known || mode == Drop) {
 		err = fault.Invalidf("mode", "nobody can be reached by %.40q: use email, sms, call, slack, push or webhook", one.Mode)
@@ -145,7 +146,7 @@ func (c *Contacts) of(ctx context.Context, one OneContact) (User, Mode, error) {
 
 // verifiable is of for modes whose contacts are verified.
 func (c *Contacts) verifiable(ctx context.Context, one OneContact) (User, Mode, error) {
-	u, err := c.owner(ctx, one.OnePerson)
+	u, err := c.owner(ctx, one.OnePerson, false)
 	if err == nil && !Identifies(Mode(one.Mode)) {
 		err = fault.Invalidf("mode", "contacts of the mode %.40q need no verification: email, sms, call and slack do", one.Mode)
 	}
@@ -153,7 +154,7 @@ func (c *Contacts) verifiable(ctx context.Context, one OneContact) (User, Mode, 
 }
 
 func (c *Contacts) list(ctx context.Context, _ operation.Actor, one OnePerson) (out operation.Page[ShownContact], err error) {
-	u, err := c.owner(ctx, one)
+	u, err := c.owner(ctx, one, true)
 	if err != nil {
 		return out, err
 	}

@@ -24,10 +24,3 @@ func (r Rule) caller(ctx context.Context) operation.Actor {
 	}
 	return by
 }
-
-// Own returns the number and the name of the application that a confined caller is confined to; 0 and "" for everybody
-// else. Reads that narrow themselves ask it.
-func (r Rule) Own(ctx context.Context) (int64, string) {
-	by := r.caller(ctx)
-	return by.Application, by.ApplicationName
-}

@@ -187,16 +187,20 @@ func (d Def[In, Out]) By(do func(context.Context, Actor, In) (Out, error)) Op[In
 // Do carries the operation out for a caller. It refuses a caller whose role is too low, and an input that breaks the
 // tags of its type or its Check, before it calls the function.
 func (o Op[In, Out]) Do(ctx context.Context, by Actor, in In) (out Out, err error) {
-	if by.ReadOnlyAdmin && o.Method == http.MethodGet {
-		by.Role = Admin
+	by, err = o.admit(by)
+	if err == nil {
+		err = o.validate(in)
 	}
-	if err := by.Require(o.Needs); err != nil {
+	if err != nil {
 		return out, err
 	}
-	if ctx.Value(validated{}) == nil {
-		if err := o.validate(in); err != nil {
-			return out, err
-		}
+	return o.DoValid(ctx, by, in)
+}
+
+// DoValid is Do for an input that was checked against the tags of its type, as package mount does.
+func (o Op[In, Out]) DoValid(ctx context.Context, by Actor, in In) (out Out, err error) {
+	if by, err = o.admit(by); err != nil {
+		return out, err
 	}
 	if c, ok := any(in).(Checker); ok {
 		if err := c.Check(); err != nil {
@@ -206,10 +210,13 @@ func (o Op[In, Out]) Do(ctx context.Context, by Actor, in In) (out Out, err erro
 	return o.do(ctx, by, in)
 }
 
-type validated struct{}
-
-// Validated marks the input of ctx as checked against the tags of its type. Package mount does so.
-func Validated(ctx context.Context) context.Context { return context.WithValue(ctx, validated{}, true) }
+// admit returns the caller in the role that it has for the operation. It refuses one whose role is too low.
+func (o Op[In, Out]) admit(by Actor) (Actor, error) {
+	if by.ReadOnlyAdmin && o.Method == http.MethodGet {
+		by.Role = Admin
+	}
+	return by, by.Require(o.Needs)
+}
 
 // validate checks the input against the tags of its type. Without it they would hold at /v1 only.
 func (o Op[In, Out]) validate(in In) error {

@@ -157,9 +157,13 @@ type State struct {
 	IfNoneMatch string `header:"If-None-Match" json:"-" doc:"* = only if there is no such object."`
 }
 
-// Tags returns the tags of the states that may be changed; nil = any.
+// Tags returns the tags of the states that may be changed; nil = any. With If-None-Match there are none, because no
+// object may be changed.
 func (s State) Tags() []string {
-	if s.IfMatch == "" {
+	switch {
+	case s.IfNoneMatch == "*":
+		return []string{}
+	case s.IfMatch == "":
 		return nil
 	}
 	return etag.Parse(s.IfMatch)
@@ -169,8 +173,8 @@ func (s State) Tags() []string {
 // empty means that there is no object yet. conditional is true if the caller named states: storage must then check the
 // state again.
 func (s State) Check(tag string) (conditional bool, err error) {
-	if s.IfNoneMatch == "*" && tag != "" {
-		return false, etag.ErrStale
+	if s.IfNoneMatch == "*" && tag == "" {
+		return false, nil
 	}
 	wanted := s.Tags()
 	return wanted != nil && !slices.Contains(wanted, "*"), etag.Match(wanted, tag)

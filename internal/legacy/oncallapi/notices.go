@@ -197,7 +197,7 @@ func (a notices) setting(r *http.Request) (oncall.NoticeSetting, error) {
 	if err != nil {
 		return s, err
 	}
-	_, err = a.PersonNamed(r.Context(), s.UserName)
+	_, err = a.PersonNamed(r.Context(), s.UserName, false)
 	return s, err
 }
 

@@ -155,6 +155,9 @@ func (p *Planning) gaps(ctx context.Context, _ operation.Actor, of PeriodOfRoles
 	}
 	calendar := found[t.ID].TeamCalendar
 	coverage, err := p.deps.Coverage.Coverage(ctx, t.ID, calendar)
+	if err != nil {
+		return out, err
+	}
 	if len(roles) == 0 {
 		roles = coverage.Roles()
 	}
@@ -162,7 +165,7 @@ func (p *Planning) gaps(ctx context.Context, _ operation.Actor, of PeriodOfRoles
 	for _, gap := range coverage.Gaps(calendar, span.Start, span.End, roles...) {
 		gaps = append(gaps, Gap{gap.Role, gap.Kind, gap.Start.UTC(), gap.End.UTC()})
 	}
-	return whole(gaps), err
+	return whole(gaps), nil
 }
 
 // coverage has a row for each role that has a rule or schedules. A role without a rule is covered as its schedules say.
@@ -172,6 +175,9 @@ func (p *Planning) coverage(ctx context.Context, _ operation.Actor, of OfTeam) (
 		return out, err
 	}
 	coverage, err := p.deps.Coverage.Coverage(ctx, t.ID, nil)
+	if err != nil {
+		return out, err
+	}
 	var rows []Cover
 	seen := map[string]bool{}
 	for _, rule := range coverage.Rules {
@@ -183,7 +189,7 @@ func (p *Planning) coverage(ctx context.Context, _ operation.Actor, of OfTeam) (
 			rows = append(rows, Cover{role, scheduling.CoverSchedules, []Window{}})
 		}
 	}
-	return whole(rows), err
+	return whole(rows), nil
 }
 
 func (p *Planning) setCoverage(ctx context.Context, by operation.Actor, e CoverEdit) (Cover, error) {

@@ -207,7 +207,8 @@ func (p *Planning) addAbsence(ctx context.Context, by operation.Actor, n NewAbse
 			return out, fault.Invalidf("timezone", "unknown time zone %q", name)
 		}
 	}
-	absence.Start, absence.Length = oncall.LocalIn(n.Body.Start, absence.Zone), scheduling.Lasts(n.Body.Start, n.Body.End, absence.Zone)
+	start, end := n.Body.Start.Truncate(time.Second), n.Body.End.Truncate(time.Second)
+	absence.Start, absence.Length = oncall.LocalIn(start, absence.Zone), scheduling.Lasts(start, end, absence.Zone)
 	if err := absence.Check(); err != nil {
 		return out, err
 	}

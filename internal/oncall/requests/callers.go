@@ -11,8 +11,8 @@ import (
 type Callers struct{ Requests }
 
 // Editable implements users.Callers.
-func (c Callers) Editable(ctx context.Context, name string) (users.User, error) {
-	p, err := c.PersonNamed(ctx, name)
+func (c Callers) Editable(ctx context.Context, name string, reads bool) (users.User, error) {
+	p, err := c.PersonNamed(ctx, name, reads)
 	return p.User, err
 }
 

@@ -30,11 +30,12 @@ func By(r *http.Request, raw json.RawMessage) oncall.By {
 
 // Person finds the user of the path. It refuses callers who may not change the user's settings.
 func (a Requests) Person(r *http.Request) (oncall.Person, error) {
-	return a.PersonNamed(r.Context(), routing.Param(r, "user"))
+	return a.PersonNamed(r.Context(), routing.Param(r, "user"), r.Method == http.MethodGet)
 }
 
-// PersonNamed finds a user by name. It refuses callers who may not change the user's settings.
-func (a Requests) PersonNamed(ctx context.Context, name string) (oncall.Person, error) {
+// PersonNamed finds a user by name. It refuses callers who may not change the user's settings; reads: who may not read
+// them.
+func (a Requests) PersonNamed(ctx context.Context, name string, reads bool) (oncall.Person, error) {
 	u, err := a.People.ByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return u, err
@@ -54,7 +55,7 @@ func (a Requests) PersonNamed(ctx context.Context, name string) (oncall.Person, 
 			}
 		}
 	}
-	if refused := wire.Actor(ctx).MayEditPerson(u.User, theirs, a.Openings); refused != nil {
+	if refused := wire.Actor(ctx).MayEditPerson(u.User, theirs, reads, a.Openings); refused != nil {
 		return u, refused
 	}
 	return u, err

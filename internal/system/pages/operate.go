@@ -120,7 +120,7 @@ func (h SystemPages) purge(rw http.ResponseWriter, r *http.Request) {
 	}
 	var out system.Purged
 	if err == nil {
-		in.OlderThan = 60 * min(in.Minutes, mostMinutes)
+		in.OlderThan = 60 * min(max(in.Minutes, -1), mostMinutes)
 		out, err = h.System.Purge.Do(r.Context(), page.Actor(r), in.Purge)
 	}
 	text := humanize.Count(out.Dropped, "message was", "messages were") + " dropped."
@@ -130,5 +130,5 @@ func (h SystemPages) purge(rw http.ResponseWriter, r *http.Request) {
 	h.done(rw, r, "queues", text, err)
 }
 
-// mostMinutes keeps seconds within an int64; the operation refuses so many.
+// mostMinutes keeps seconds within an int64; the operation refuses so many, and negative ones.
 const mostMinutes = math.MaxInt64 / 60

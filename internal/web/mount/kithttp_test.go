@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
@@ -169,6 +170,26 @@ func TestRequestsAndAnswers(t *testing.T) {
 			require.NotContains(t, rec.Body.String(), `\u003c`, "as other routes write it")
 		}
 	}
+}
+
+// deadlines records the deadlines that a handler sets for its connection.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.set = append(d.set, at)
+	return nil
+}
+
+// The server has the limits of a connection. One that ended while an operation works would cancel the operation.
+func TestAnOperationMayWorkForLong(t *testing.T) {
+	t.Parallel()
+	rec := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	server().ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/v1/things", strings.NewReader(`{"name": "it"}`)))
+	require.Equal(t, http.StatusCreated, rec.Code)
+	require.Empty(t, rec.set)
 }
 
 // An answer with a secret is neither cached nor stored for a repeated request.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -111,13 +112,13 @@ func register[Input, In, Out any](a *API, o operation.Op[In, Out], read func(*In
 		Metadata: map[string]any{"doc": o.Doc, "makes": makes}}
 	if operation.IsNone(reflect.TypeFor[Out]()) {
 		huma.Register(a.huma, about, func(ctx context.Context, in *Input) (*struct{}, error) {
-			_, err := o.Do(operation.Validated(ctx), a.who(ctx), read(in))
+			_, err := o.DoValid(ctx, a.who(ctx), read(in))
 			return nil, err
 		})
 		return
 	}
 	huma.Register(a.huma, about, func(ctx context.Context, in *Input) (*answer[Out], error) {
-		out, err := o.Do(operation.Validated(ctx), a.who(ctx), read(in))
+		out, err := o.DoValid(ctx, a.who(ctx), read(in))
 		if err != nil {
 			return nil, err
 		}
@@ -261,6 +262,10 @@ func (c *request) Param(name string) string {
 }
 
 func unstorable(text string) bool { return !wire.Storable(text) }
+
+// SetReadDeadline implements huma.Context. The body is read before, within the limits of the server. A deadline that
+// ends while the operation works would cancel it: net/http cancels a request whose connection can no longer be read.
+func (*request) SetReadDeadline(time.Time) error { return nil }
 
 // SetStatus implements huma.Context.
 func (c *request) SetStatus(status int) {
