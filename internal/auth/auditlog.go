@@ -10,9 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
-// AuditFilter selects entries of the audit log. Texts are whole values, in any case.
-type AuditFilter struct {
-	operation.Paging
+// AuditSelection selects entries of the audit log. Texts are whole values, in any case.
+type AuditSelection struct {
 	Actor     string `query:"actor" json:"actor,omitempty" doc:"Who made the change."`
 	ActorKind string `query:"actor_kind" json:"actor_kind,omitempty" doc:"Who made the change: person, application, service_token, operator, directory, provider, program, nobody."`
 	Action    string `query:"action" json:"action,omitempty" doc:"Such as: token created."`
@@ -22,8 +21,14 @@ type AuditFilter struct {
 	operation.Period
 }
 
+// AuditFilter selects a page of entries.
+type AuditFilter struct {
+	operation.Paging
+	AuditSelection
+}
+
 // query returns the filter for storage.
-func (f AuditFilter) query() (q filters.Query, err error) {
+func (f AuditSelection) query() (q filters.Query) {
 	q.Add("actor", filters.Eq, f.Actor)
 	q.Add("actor_kind", filters.Eq, f.ActorKind)
 	q.Add("action", filters.Eq, f.Action)
@@ -31,8 +36,10 @@ func (f AuditFilter) query() (q filters.Query, err error) {
 	q.Add("address", filters.Eq, f.Address)
 	q.Add("request_id", filters.Eq, f.RequestID)
 	f.Add(&q)
-	return q, f.Newest(&q)
+	return q
 }
+
+func placeOfEntry(r audit.Record) filters.Place { return filters.Place{At: r.At, ID: r.ID} }
 
 // AuditEntry is an entry of the audit log.
 type AuditEntry struct {
@@ -60,21 +67,64 @@ func AuditEntryOf(r audit.Record) AuditEntry {
 		Changes: append([]audit.Change{}, r.Changes...)}
 }
 
-// ListAudit lists the audit log.
-var ListAudit = operation.Define[AuditFilter, operation.Page[AuditEntry]](operation.Doc{Name: "audit.list",
-	Method: http.MethodGet, Path: "/v1/audit", Needs: operation.Admin, Summary: "Who changed what, newest first",
-	Note: "Each filter is a whole value, in any case."})
+// The operations on the audit log.
+var (
+	ListAudit = operation.Define[AuditFilter, operation.Page[AuditEntry]](operation.Doc{Name: "audit.list",
+		Method: http.MethodGet, Path: "/v1/audit", Needs: operation.Admin, Summary: "Who changed what, newest first",
+		Note: "Each filter is a whole value, in any case."})
+	ExportAudit = operation.Define[AuditSelection, operation.Lines](operation.Doc{Name: "audit.export",
+		Method: http.MethodGet, Path: "/v1/audit/export", Needs: operation.Admin,
+		Summary: "The same as JSON lines, all of them", Note: "If it fails on the way, the connection breaks off."})
+)
 
-// NewAuditLog returns the operation that lists the audit log. A search for a rare value ends after about a second: its
-// page may then have few rows, or none, and a next page all the same.
-func NewAuditLog(read filters.Reader[audit.Record]) operation.Op[AuditFilter, operation.Page[AuditEntry]] {
-	return ListAudit.By(func(ctx context.Context, _ operation.Actor, f AuditFilter) (out operation.Page[AuditEntry], err error) {
-		q, err := f.query()
-		if err != nil {
-			return out, err
+// AuditLog are the operations on the audit log. They are safe for concurrent use.
+type AuditLog struct {
+	List   operation.Op[AuditFilter, operation.Page[AuditEntry]]
+	Export operation.Op[AuditSelection, operation.Lines]
+
+	read filters.Reader[audit.Record]
+}
+
+// NewAuditLog returns the operations on the entries that read reads.
+func NewAuditLog(read filters.Reader[audit.Record]) *AuditLog {
+	l := &AuditLog{read: read}
+	l.List, l.Export = ListAudit.By(l.list), ExportAudit.By(l.export)
+	return l
+}
+
+// list ends a search for a rare value after about a second. Its page may then have few rows, or none, and a next page
+// all the same.
+func (l *AuditLog) list(ctx context.Context, _ operation.Actor, f AuditFilter) (out operation.Page[AuditEntry], err error) {
+	q := f.query()
+	if err := f.Newest(&q); err != nil {
+		return out, err
+	}
+	found, next, err := l.read.Search(ctx, q, placeOfEntry)
+	return operation.PageTo(found, next, AuditEntryOf), err
+}
+
+// exported is how many entries an export reads at once.
+const exported = 1000
+
+// export holds few entries in memory.
+func (l *AuditLog) export(_ context.Context, _ operation.Actor, f AuditSelection) (operation.Lines, error) {
+	return operation.Lines{File: "iris-audit.jsonl", Each: func(ctx context.Context, write func(row any) error) error {
+		q := f.query()
+		q.Limit = exported
+		for {
+			found, next, err := l.read.Page(ctx, q, placeOfEntry)
+			if err != nil {
+				return err
+			}
+			for _, one := range found {
+				if err := write(AuditEntryOf(one)); err != nil {
+					return err
+				}
+			}
+			if next == nil {
+				return nil
+			}
+			q.After = next
 		}
-		found, next, err := read.Search(ctx, q,
-			func(r audit.Record) filters.Place { return filters.Place{At: r.At, ID: r.ID} })
-		return operation.PageTo(found, next, AuditEntryOf), err
-	})
+	}}, nil
 }

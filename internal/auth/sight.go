@@ -36,6 +36,15 @@ func SightOf(ctx context.Context, caller operation.Actor, onCallNow func(context
 	return s, err
 }
 
+// SightOn returns what a caller sees of the contacts of people of whom these are on call now.
+func SightOn(caller operation.Actor, onCall ...string) Sight {
+	s := Sight{caller: caller, onCall: make(map[string]bool, len(onCall))}
+	for _, name := range onCall {
+		s.onCall[name] = true
+	}
+	return s
+}
+
 func (s Sight) reader() bool { return s.caller.Role == operation.Reader && !s.admin() }
 
 // admin reports whether the caller reads what an administrator reads.

@@ -7,7 +7,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/servicetokens"
 	"github.com/iris-oncall/iris/internal/auth/sso"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
-	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/mount"
 )
 
@@ -19,7 +18,7 @@ type Operations struct {
 	Connections *scim.Connections
 	Links       *sso.Links
 	Accounts    *accounts.Administration
-	Audit       operation.Op[auth.AuditFilter, operation.Page[auth.AuditEntry]]
+	Audit       *auth.AuditLog
 }
 
 // Mount adds the operations to /v1.
@@ -57,5 +56,6 @@ func Mount(a *mount.API, o Operations) {
 	mount.Mount(a, o.Accounts.Revoke)
 	mount.Mount(a, o.Accounts.SendPasswordLink)
 	mount.Mount(a, o.Accounts.RemoveFactor)
-	mount.Mount(a, o.Audit)
+	mount.Mount(a, o.Audit.List)
+	mount.Mount(a, o.Audit.Export)
 }

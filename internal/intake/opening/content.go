@@ -22,16 +22,20 @@ type Content struct {
 	DedupKey string
 }
 
-// New returns the incident for Opener.Open. It returns an Invalid fault that names the field: title, severity or
-// dedup_key.
-func (c Content) New() (n incidents.New, err error) {
+// Check returns an Invalid fault if something is missing or wrong.
+func (c Content) Check() error {
 	switch {
 	case c.Title == "" && c.Summary == "" && len(c.Context) == 0:
-		return n, fault.Invalidf("title", "title is required if there is neither summary nor context")
+		return fault.Invalidf("title", "title is required if there is neither summary nor context")
 	case c.Severity != "" && !intake.KnownSeverity(c.Severity):
-		return n, fault.Invalidf("severity", "severity must be one of critical, error, warning and info")
+		return fault.Invalidf("severity", "severity must be one of critical, error, warning and info")
 	}
-	if err := CheckKey(c.DedupKey); err != nil {
+	return CheckKey(c.DedupKey)
+}
+
+// New returns the incident to open, or the fault of Check.
+func (c Content) New() (n incidents.New, err error) {
+	if err := c.Check(); err != nil {
 		return n, err
 	}
 	n = incidents.New{DedupKey: c.DedupKey, Severity: string(c.Severity)}

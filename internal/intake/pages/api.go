@@ -2,11 +2,14 @@ package pages
 
 import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/opening"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/mount"
 )
 
 // Mount adds the operations to /v1.
-func Mount(a *mount.API, i *integrations.Integrations) {
+func Mount(a *mount.API, i *integrations.Integrations, open operation.Op[opening.NewIncident, opening.OpenedIncident]) {
+	mount.Mount(a, open)
 	mount.Mount(a, i.List)
 	mount.Mount(a, i.Get)
 	mount.Mount(a, i.Replace)

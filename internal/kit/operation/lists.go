@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"context"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -87,4 +88,11 @@ func OrNull[T comparable](v T) *T {
 		return nil
 	}
 	return &v
+}
+
+// Lines is the output of an operation that answers with a file of JSON lines, which is sent while it is read.
+type Lines struct {
+	File string // its name
+	// Each calls write with each row. It returns the first error, its own or that of write.
+	Each func(ctx context.Context, write func(row any) error) error `json:"-"`
 }

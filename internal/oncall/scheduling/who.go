@@ -1,5 +1,5 @@
 // This file is the answer to the question who is on call: for a team or the teams of a service, now or at another time,
-// with the next hand-offs and gaps. The API and the iris command show it; package operator finds it.
+// with the next hand-offs and gaps. /v1 and the iris command show it; package operator finds it.
 
 package scheduling
 
@@ -26,18 +26,17 @@ type Team struct {
 	Team  string    `json:"team"`
 	Zone  string    `json:"timezone"`
 	At    time.Time `json:"at"`
-	Until time.Time `json:"until"` // end of the search for hand-offs and gaps
+	Until time.Time `json:"until" doc:"The end of the search for hand-offs and gaps."`
 	Roles []Role    `json:"roles"`
 }
 
 // Role is who holds a role.
 type Role struct {
-	Role   string   `json:"role"`
-	People []Person `json:"people"` // empty = nobody is on call
-	Rule   string   `json:"rule"`   // the rule that chose them, or why nobody is on call
-	// Calendar reports whether the calendar has the answer. Otherwise the fixed order of the team was used.
-	Calendar bool        `json:"calendar"`
-	Next     []HandOff   `json:"next"`
+	Role     string      `json:"role"`
+	People   []Person    `json:"people" doc:"Empty: nobody is on call."`
+	Rule     string      `json:"rule" doc:"The rule that chose them, or why nobody is on call."`
+	Calendar bool        `json:"calendar" doc:"false: the fixed order of the team was used."`
+	Next     []HandOff   `json:"next" doc:"At most 5."`
 	Gaps     []PersonGap `json:"gaps"`
 }
 
@@ -57,8 +56,7 @@ type HandOff struct {
 
 // PersonGap is a time that the team wants to be covered and in which nobody has a shift.
 type PersonGap struct {
-	// Kind is nobody, or not-populated if a schedule has not filled the time yet.
-	Kind  GapKind   `json:"kind"`
+	Kind  GapKind   `json:"kind" doc:"nobody, or not-populated if a schedule has not filled the time yet."`
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
 }

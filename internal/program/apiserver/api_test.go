@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +16,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
-	"github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
 	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
 	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
@@ -29,7 +26,6 @@ import (
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	intakeopening "github.com/iris-oncall/iris/internal/intake/opening"
-	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	pgintake "github.com/iris-oncall/iris/internal/intake/pg"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
@@ -37,8 +33,6 @@ import (
 	"github.com/iris-oncall/iris/internal/notifications"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/program/operator"
-	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	pgpeople "github.com/iris-oncall/iris/internal/users/pg"
 	"github.com/iris-oncall/iris/internal/web/replay"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -88,15 +82,9 @@ func newFixture(t *testing.T) *fixture {
 		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
 			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps,
 			Decoders: sources.All(), Alerts: senders}})
-	table := slices.Concat(
-		pagesusers.APIRoutes(pagesusers.Deps{OnCall: operator.NewOnCall(f.db, apps)}),
-		[]routing.Route{pagesauth.AuditExport(pg.NewAudit(f.db).List)},
-		pagesintake.OpeningRoutes(pagesintake.OpeningDeps{Incidents: in, Wake: wake,
-			Opener: intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps,
-				Lookups: pgnotifications.New(f.db), Load: idle}}),
-		typed(f.db, apps, notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
-			Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle}), wake, sending),
-	)
+	table := typed(f.db, apps, notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
+		Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle}), wake, sending,
+		intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps, Lookups: pgnotifications.New(f.db), Load: idle})
 	keys := replay.New(postgres.NewIdempotency(f.db), problems, func() {})
 	r := chi.NewRouter()
 	r.Use(wire.TrimSlash)

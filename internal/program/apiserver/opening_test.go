@@ -73,10 +73,10 @@ func TestIncidentsAreRefused(t *testing.T) {
 		`{"plan":"pager"}`:                                                            "#/title",
 		`{"plan":"pager","title":[]}`:                                                 "#/title",
 		`{"plan":"pager","title":"t","severity":"loud"}`:                              "#/severity",
-		`{"plan":"pager","title":"t","labels":{"team":7}}`:                            "#/labels",
+		`{"plan":"pager","title":"t","labels":{"team":7}}`:                            "#/labels/team",
 		`{"plan":"pager","title":"t","context":[]}`:                                   "#/context",
 		`{"plan":"pager","title":"t","dynamic_targets":{}}`:                           "#/dynamic_targets",
-		`{"plan":"pager","title":"t","dynamic_targets":[{}]}`:                         "#/dynamic_targets/0/role",
+		`{"plan":"pager","title":"t","dynamic_targets":[{"name":"a"}]}`:               "#/dynamic_targets/0/role",
 		`{"plan":"pager","title":"t","key":"k"}`:                                      "#/key",
 		`{"plan":"pager","title":"t","dedup_key":"` + strings.Repeat("k", 256) + `"}`: "#/dedup_key",
 	} {

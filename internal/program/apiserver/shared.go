@@ -140,7 +140,10 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Memberships: s.Teams, Absences: s.Absences, Sealer: s.Keys, Swaps: s.Absences, Imports: s.Shifts, Members: s.Teams,
 		Rotations: s.Schedules, Planning: plans}))
 	pagesintake.Mount(s.typed, integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
-		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)}))
+		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)}),
+		opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
+			Wake: s.notifier.Wake}))
+	mount.Mount(s.typed, calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who))
 	pagesusers.MountContacts(s.planned, users.NewContacts(s.Contacts, oncallrequests.Callers{Requests: finder}, s.Region))
 	removals := operator.NewRemovals(s.DB)
 	pagesusers.Mount(s.typed, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals,
@@ -208,6 +211,11 @@ func (s *apiShared) reached() reach.Incidents {
 	return reach.Incidents{Rule: reach.Rule{Openings: openings(s.cfg)}, Store: s.Incidents}
 }
 
+// openingCaller returns the caller of a request who opens an incident.
+func openingCaller(ctx context.Context) opening.Caller {
+	return opening.Caller{Actor: wire.Actor(ctx), Application: wire.Application(ctx)}
+}
+
 // opener returns what opens the incidents that applications and people ask for.
 func (s *apiShared) opener() opening.Opener {
 	return opening.Opener{Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications,
@@ -266,9 +274,7 @@ func (s *apiShared) v1Parts() V1Deps {
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Once: s.keys.Once, Typed: s.typed, Planned: s.planned,
-		Integrations: append(Routes(s.opener(), s.Stores, s.notifier.Wake), pagesauth.AuditExport(s.Audit.List)),
-		People:       pagesusers.Deps{OnCall: operator.NewOnCall(s.DB, s.Applications)},
-		Calendar:     requests,
+		Calendar: requests,
 	}
 }
 

@@ -2,7 +2,9 @@ package apiserver_test
 
 import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/opening"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 
 	"context"
 	"fmt"
@@ -43,7 +45,7 @@ import (
 )
 
 // typed returns the operations in a database, as routes.
-func typed(db *postgres.DB, apps *pgcatalog.Applications, acceptor *notifications.Acceptor, wake func(context.Context, buckets.Set), i *integrations.Integrations) []routing.Route {
+func typed(db *postgres.DB, apps *pgcatalog.Applications, acceptor *notifications.Acceptor, wake func(context.Context, buckets.Set), i *integrations.Integrations, opener opening.Opener) []routing.Route {
 	store := pg.New(db)
 	a := mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).Caller(auth.Openings{}) })
 	plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
@@ -57,13 +59,19 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, acceptor *notification
 			Owners: pgcatalog.NewOwners(db), Fallbacks: pgescalation.NewDirectory(db).Applications}))
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake,
 		zap.NewNop())))
-	mount.Mount(a, auth.NewAuditLog(pgauth.NewAudit(db).List))
-	pagesintake.Mount(a, i)
+	entries := auth.NewAuditLog(pgauth.NewAudit(db).List)
+	mount.Mount(a, entries.List)
+	mount.Mount(a, entries.Export)
+	mount.Mount(a, calendaring.NewOnCall(operator.NewOnCall(db, apps).Who))
 	removals := operator.NewRemovals(db)
 	pagesusers.Mount(a, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(db), Removals: removals}),
 		users.NewTeams(pgusers.NewOncallTeams(db, nil), removals),
 		users.NewPreferences(pgusers.NewUsers(db), pgusers.NewSettings(db)))
 	in := pgincidents.New(db)
+	pagesintake.Mount(a, i, opening.NewOpenIncident(opening.OperationDeps{Opener: opener, Get: in.Get, Wake: wake,
+		Caller: func(ctx context.Context) opening.Caller {
+			return opening.Caller{Actor: wire.Actor(ctx), Application: wire.Application(ctx)}
+		}}))
 	pagesincidents.Mount(a, incidents.NewIncidents(incidents.Deps{Store: in, People: authors.People, Wake: wake,
 		Responders: notifications.Responders{Store: in, Lookups: pgnotifications.New(db), People: authors.People}}),
 		simulation.NewNext(nil, in.Get))

@@ -7,13 +7,11 @@ package apiserver
 import (
 	"errors"
 	"net/http"
-	"slices"
 
 	"github.com/go-chi/chi/v5"
 
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -23,13 +21,10 @@ import (
 type V1Deps struct {
 	// Calendar admits the callers of the calendar's routes.
 	Calendar requests.Requests
-	People   pages.Deps
 	// Typed has the routes of operations.
 	Typed *mount.API
 	// Planned has the routes of operations on calendars.
 	Planned *mount.API
-	// Integrations are the routes of package opening and the export of the audit log.
-	Integrations []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of
@@ -61,12 +56,7 @@ func (a *V1) Routes(r chi.Router) {
 	ofCalendar.Routes(r, a.Planned.Routes())
 	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Once,
 		Observe: a.Observe, Options: true}
-	others.Routes(r, a.table())
-}
-
-// table returns the routes, except those of the calendar.
-func (a *V1) table() []routing.Route {
-	return slices.Concat(a.Typed.Routes(), a.Integrations, pages.APIRoutes(a.People))
+	others.Routes(r, a.Typed.Routes())
 }
 
 // Handler returns a router with this API only, for tests and for the iris command on a database.

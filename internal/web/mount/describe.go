@@ -16,6 +16,7 @@ import (
 
 // Describe returns the description of the operations for the OpenAPI document.
 func (a *API) Describe() (d openapi.Typed, err error) {
+	requireLists(a.huma.OpenAPI().Components.Schemas.Map())
 	raw, err := json.Marshal(a.huma.OpenAPI().Components.Schemas)
 	if err == nil {
 		err = json.Unmarshal(raw, &d.Schemas)
@@ -52,6 +53,9 @@ func (a *API) Describe() (d openapi.Typed, err error) {
 		}
 		if r := known.Responses[fmt.Sprint(doc.Status)]; r != nil && len(r.Content) > 0 {
 			op.Answer[doc.Status] = name(r.Content)
+		}
+		if lines, _ := known.Metadata["lines"].(bool); lines {
+			op.Answer[doc.Status] = "jsonl"
 		}
 		if makes, _ := known.Metadata["makes"].(bool); makes {
 			op.Answer[http.StatusCreated] = op.Answer[doc.Status]

@@ -68,6 +68,16 @@ type filter struct {
 	Over bool `query:"over"`
 }
 
+type lines struct {
+	Rows int  `query:"rows"`
+	Fail bool `query:"fail"`
+}
+
+type members struct {
+	Members []string `json:"members"`
+	Tags    []string `json:"tags,omitempty"`
+}
+
 // server serves operations. The caller is a member.
 func server() http.Handler {
 	a := mount.New(func(context.Context) operation.Actor {
@@ -105,6 +115,24 @@ func server() http.Handler {
 	mount.Mount(a, operation.Define[content, thing](operation.Doc{Name: "thing.create-key", Method: http.MethodPost,
 		Path: "/v1/keys", Needs: operation.Member, Secret: true}).
 		By(func(_ context.Context, _ operation.Actor, c content) (thing, error) { return thing{7, c.Name, ""}, nil }))
+	mount.Mount(a, operation.Define[members, operation.None](operation.Doc{Name: "thing.members", Method: http.MethodPut,
+		Path: "/v1/members", Needs: operation.Member}).
+		By(func(context.Context, operation.Actor, members) (none operation.None, err error) { return none, nil }))
+	mount.Mount(a, operation.Define[lines, operation.Lines](operation.Doc{Name: "thing.export", Method: http.MethodGet,
+		Path: "/v1/things/export", Needs: operation.Reader}).
+		By(func(_ context.Context, _ operation.Actor, l lines) (operation.Lines, error) {
+			return operation.Lines{File: "things.jsonl", Each: func(_ context.Context, write func(any) error) error {
+				for i := range l.Rows {
+					if err := write(thing{ID: int64(i)}); err != nil {
+						return err
+					}
+				}
+				if l.Fail {
+					return fault.New(fault.NotFound, "there is no such thing")
+				}
+				return nil
+			}}, nil
+		}))
 	r := chi.NewRouter()
 	routing.Mount{Errors: wire.NewErrors(zap.NewNop()), Identify: func(next http.Handler) http.Handler { return next },
 		Admit: func(routing.Route, *http.Request) error { return nil }}.Routes(r, a.Routes())
@@ -169,6 +197,38 @@ func TestRequestsAndAnswers(t *testing.T) {
 			require.Equal(t, "application/json", rec.Header().Get("Content-Type"))
 			require.NotContains(t, rec.Body.String(), `\u003c`, "as other routes write it")
 		}
+	}
+}
+
+func TestLinesAreSentWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
+	get := func(query string) *httptest.ResponseRecorder {
+		rec := httptest.NewRecorder()
+		server().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/v1/things/export?"+query, http.NoBody))
+		return rec
+	}
+	for query, want := range map[string]string{"": "", "rows=2": `{"id":0,"name":"","note":null}
+{"id":1,"name":"","note":null}
+`} {
+		rec := get(query)
+		require.Equal(t, http.StatusOK, rec.Code)
+		require.Equal(t, "application/jsonl", rec.Header().Get("Content-Type"))
+		require.Equal(t, `attachment; filename="things.jsonl"`, rec.Header().Get("Content-Disposition"))
+		require.Equal(t, want, rec.Body.String())
+	}
+	require.Equal(t, http.StatusNotFound, get("fail=true").Code, "nothing was sent yet")
+	require.Equal(t, http.StatusBadRequest, get("limit=2").Code, "it has all rows")
+	require.PanicsWithValue(t, http.ErrAbortHandler, func() { get("rows=2&fail=true") }, "a part is not taken for the whole")
+}
+
+// Null is not an empty list: it would erase what the object has.
+func TestARequiredListIsNotNull(t *testing.T) {
+	t.Parallel()
+	for body, status := range map[string]int{`{"members": null}`: 400, `{}`: 400, `{"members": []}`: 200,
+		`{"members": ["ann"], "tags": null}`: 200} {
+		rec := httptest.NewRecorder()
+		server().ServeHTTP(rec, httptest.NewRequest(http.MethodPut, "/v1/members", strings.NewReader(body)))
+		require.Equal(t, status, rec.Code, "%s: %s", body, rec.Body)
 	}
 }
 

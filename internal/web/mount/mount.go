@@ -1,6 +1,7 @@
 package mount
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -76,7 +77,10 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // Routes returns the routes of the operations.
-func (a *API) Routes() []routing.Route { return a.routes }
+func (a *API) Routes() []routing.Route {
+	requireLists(a.huma.OpenAPI().Components.Schemas.Map())
+	return a.routes
+}
 
 // Outputs may say that they were made (201) and not replaced (200), and have what belongs into headers: an address
 // (Location, of a 201), the tag of their state (ETag), and warnings.
@@ -117,6 +121,18 @@ func register[Input, In, Out any](a *API, o operation.Op[In, Out], read func(*In
 		})
 		return
 	}
+	if reflect.TypeFor[Out]() == reflect.TypeFor[operation.Lines]() {
+		about.Metadata["lines"] = true
+		huma.Register(a.huma, about, func(ctx context.Context, in *Input) (*huma.StreamResponse, error) {
+			out, err := o.DoValid(ctx, a.who(ctx), read(in))
+			if err != nil {
+				return nil, err
+			}
+			lines, _ := any(out).(operation.Lines)
+			return &huma.StreamResponse{Body: func(c huma.Context) { send(c, lines) }}, nil
+		})
+		return
+	}
 	huma.Register(a.huma, about, func(ctx context.Context, in *Input) (*answer[Out], error) {
 		out, err := o.DoValid(ctx, a.who(ctx), read(in))
 		if err != nil {
@@ -137,6 +153,48 @@ func register[Input, In, Out any](a *API, o operation.Op[In, Out], read func(*In
 		}
 		return given, nil
 	})
+}
+
+// send writes the lines. If it fails after the first one, the connection breaks off, so that the caller does not take a
+// part for the whole.
+func send(c huma.Context, l operation.Lines) {
+	begun := false
+	out := bufio.NewWriter(c.BodyWriter())
+	lines := json.NewEncoder(out)
+	begin := func() {
+		begun = true
+		c.SetHeader("Content-Type", "application/jsonl")
+		c.SetHeader("Content-Disposition", `attachment; filename="`+l.File+`"`)
+	}
+	err := l.Each(c.Context(), func(row any) error {
+		if !begun {
+			begin()
+		}
+		return lines.Encode(row)
+	})
+	switch r, _ := c.(*request); {
+	case err != nil && !begun && r != nil:
+		r.refused = err
+		return
+	case err != nil:
+		panic(http.ErrAbortHandler)
+	case !begun:
+		begin()
+	}
+	if out.Flush() != nil {
+		panic(http.ErrAbortHandler) // the caller has gone
+	}
+}
+
+// requireLists makes lists that are required refuse null, which would be an empty list.
+func requireLists(schemas map[string]*huma.Schema) {
+	for _, s := range schemas {
+		for _, name := range s.Required {
+			if p := s.Properties[name]; p != nil && p.Type == huma.TypeArray {
+				p.Nullable = false
+			}
+		}
+	}
 }
 
 // Handle implements huma.Adapter: it makes a route of an operation.

@@ -121,6 +121,9 @@ func compile(s spec, version string) (object, error) {
 		if strings.Contains(name, " ") { // of a typed operation
 			continue
 		}
+		if !s.uses(name) {
+			return nil, fmt.Errorf("parameter %s: no operation takes it", name)
+		}
 		expanded, err := s.expand(p)
 		if err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", name, err)
@@ -143,6 +146,18 @@ func compile(s spec, version string) (object, error) {
 		"paths":      paths,
 		"components": object{"schemas": schemas, "parameters": parameters, "securitySchemes": securitySchemes()},
 	}, nil
+}
+
+// uses reports whether an operation takes the parameter in its query.
+func (s spec) uses(parameter string) bool {
+	for _, item := range s.Paths {
+		for _, op := range item {
+			if slices.Contains(op.Query, parameter) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func securitySchemes() object {
