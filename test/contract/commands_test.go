@@ -154,7 +154,7 @@ func TestOnCallOnTheCommandLine(t *testing.T) {
 	of("team=ops&for=20000h").problem(400, "for")
 	of("team=ops&at=soon").problem(400, "at")
 	of("team=ops&at=1795309200").problem(400, "at")
-	of("team=a%00b").is(404)
+	of("team=a%00b").problem(400, "team")
 	of("team=none").problem(404, "")
 }
 

@@ -20,7 +20,7 @@ type NewIncident struct {
 	Application    string             `json:"application,omitempty" doc:"Default: the application of the caller; for people and service tokens iris. Who may name another one: its owners, administrators, and applications with the power to open incidents for others."`
 	Title          string             `json:"title,omitempty" doc:"What is wrong, in a line. title, summary or context is required."`
 	Summary        string             `json:"summary,omitempty"`
-	Severity       intake.Severity    `json:"severity,omitempty" enum:"critical,error,warning,info"`
+	Severity       intake.Severity    `json:"severity,omitempty" doc:"critical, error, warning or info."`
 	Labels         Labels             `json:"labels,omitempty" doc:"Silences and templates see them."`
 	Context        json.RawMessage    `json:"context,omitempty" doc:"An object for the templates. title, summary, severity and labels are added unless it has them."`
 	DynamicTargets []incidents.Target `json:"dynamic_targets,omitempty" maxItems:"100" doc:"Who is meant by the dynamic targets of the plan, in their order."`
@@ -70,11 +70,10 @@ func (o OpenedIncident) Location() string { return operation.Path("/v1/incidents
 
 // OpenIncident opens an incident, which is durable before the answer.
 var OpenIncident = operation.Define[NewIncident, OpenedIncident](operation.Doc{Name: "incident.open",
-	Method: http.MethodPost, Path: "/v1/incidents", Status: http.StatusOK, Needs: operation.Member,
+	Method: http.MethodPost, Path: "/v1/incidents", Status: http.StatusOK, Needs: operation.Member, Rule: operation.AsApplication,
 	Summary: "Open an incident", Errors: []int{409, 422, 429},
 	Note: "200: an incident with the dedup_key was open; nothing was changed. 403: the caller may not open incidents of " +
-		"the application: it is for its own key, its owners, the members of the team that owns it, administrators, and " +
-		"their tokens. 429: too many messages of the application wait, or it opened too many incidents. What people and " +
+		"the application. 429: too many messages of the application wait, or it opened too many incidents. What people and " +
 		"service tokens open without an application belongs to the application iris, with quotas and dedup keys of each " +
 		"person or token."})
 

@@ -126,6 +126,8 @@ const (
 	OfItsTeam Rule = "administrators, and people who administer the team"
 	// ConfinedInTheNameOf is Confined and InTheNameOf.
 	ConfinedInTheNameOf Rule = "in their own name; administrators and applications that act for people in any name; an application with its key reaches only its own"
+	// AsApplication is for what is made in the name of an application.
+	AsApplication Rule = "the key of the application, its owners, members of the team that owns it, administrators, and applications with the power to open incidents for others"
 	// Confined is for what an application sees of its own only.
 	Confined Rule = "an application with its key reaches only its own"
 )

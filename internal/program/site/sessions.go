@@ -34,7 +34,7 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 			}
 			return
 		}
-		actor := (auth.Actor{}).As(user)
+		actor := auth.Actor{Application: auth.SessionApplication, Session: true}.As(user)
 		actor.OldLogin = !wire.LoggedInWithin(r.Context(), w.pages.Sessions, w.recent)
 		ctx := wire.WithActor(wire.WithSessionUser(r.Context(), user), actor, auth.Application{})
 		shown, err := w.people.Shown(ctx, user.ID)

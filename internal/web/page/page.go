@@ -244,7 +244,7 @@ func Reader(r *http.Request) users.User {
 
 // Actor returns the reader of a page as operations see them.
 func Actor(r *http.Request) operation.Actor {
-	return auth.Actor{}.As(Reader(r)).Caller(auth.Openings{})
+	return wire.Actor(r.Context()).Caller(auth.Openings{})
 }
 
 // Next returns the cursor of the next page as addresses have it; "" = there is none.
