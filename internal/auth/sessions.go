@@ -85,11 +85,6 @@ type SessionStore interface {
 	EndOthers(ctx context.Context, u users.User, current, actor string) error
 }
 
-// People finds people by name. An unknown name is a NotFound fault.
-type People interface {
-	ByName(ctx context.Context, name string) (users.User, error)
-}
-
 // Sessions are the operations on sessions. They are safe for concurrent use.
 type Sessions struct {
 	List      operation.Op[SessionFilter, operation.Page[Session]]
@@ -97,12 +92,12 @@ type Sessions struct {
 	End       operation.Op[OneSession, operation.None]
 
 	store   SessionStore
-	people  People
+	people  users.Finder
 	current func(context.Context) string
 }
 
 // NewSessions returns the operations. current returns the token of the session of a request that has no other token.
-func NewSessions(store SessionStore, people People, current func(context.Context) string) *Sessions {
+func NewSessions(store SessionStore, people users.Finder, current func(context.Context) string) *Sessions {
 	s := &Sessions{store: store, people: people, current: current}
 	s.List, s.EndOthers, s.End = ListSessions.By(s.list), EndSessions.By(s.endOthers), EndSession.By(s.end)
 	return s

@@ -238,7 +238,7 @@ type ApplicationStore interface {
 // ApplicationDeps are what Applications works on.
 type ApplicationDeps struct {
 	Store  ApplicationStore
-	People People
+	People users.Finder
 	Teams  Teams
 	Owners Owners
 	// Fallbacks reads what escalation knows of applications, by number.

@@ -34,11 +34,6 @@ type Version struct {
 // Tag is the number of the version.
 func (v Version) Tag() string { return strconv.FormatInt(v.ID, 10) }
 
-// People finds people by name, ignoring case; a NotFound fault when there is none.
-type People interface {
-	ByName(ctx context.Context, name string) (users.User, error)
-}
-
 // Teams finds active teams. A team that does not exist is a NotFound fault.
 type Teams interface {
 	ByName(ctx context.Context, name string) (users.OwningTeam, error)
@@ -47,7 +42,7 @@ type Teams interface {
 
 // Authors decides in whose name a version may be saved, and who may change one.
 type Authors struct {
-	People People
+	People users.Finder
 	Teams  Teams
 	// Teammates reports whether two people belong to the same active team.
 	Teammates func(ctx context.Context, one, other users.ID) (bool, error)

@@ -274,9 +274,7 @@ type Responders interface {
 type Deps struct {
 	Store      Store
 	Responders Responders
-	People     interface {
-		ByName(ctx context.Context, name string) (users.User, error)
-	}
+	People     users.Finder
 	// Wake wakes the processors of changed buckets; it never blocks.
 	Wake func(context.Context, buckets.Set)
 }

@@ -42,11 +42,6 @@ type Responders interface {
 	Reassign(ctx context.Context, c incidents.Change, name string) error
 }
 
-// People finds people by name. An unknown name is a NotFound fault.
-type People interface {
-	ByName(ctx context.Context, name string) (users.User, error)
-}
-
 // Addresses finds people by their contacts. An unknown contact is a NotFound fault.
 type Addresses interface {
 	ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error)
@@ -57,7 +52,7 @@ type Deps struct {
 	Alerts      Alerts
 	Transitions Transitions
 	Responders  Responders
-	People      People
+	People      users.Finder
 	Addresses   Addresses
 	// Wake notifies the processors of changed buckets. It never blocks.
 	Wake func(context.Context, buckets.Set)

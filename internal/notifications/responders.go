@@ -22,16 +22,11 @@ type ResponderStore interface {
 	Reassign(ctx context.Context, c incidents.Change, owner users.User, a escalation.Addition) error
 }
 
-// People finds people. A name that does not exist is a NotFound fault.
-type People interface {
-	ByName(ctx context.Context, name string) (users.User, error)
-}
-
 // Responders changes who works on an incident. It is safe for concurrent use.
 type Responders struct {
 	Store   ResponderStore
 	Lookups Lookups
-	People  People
+	People  users.Finder
 }
 
 // PageAlso pages the people of the targets, in addition to those of the plan. A wrong request is an Invalid fault that

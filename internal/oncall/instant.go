@@ -29,8 +29,9 @@ func PassOn(text string, zone *time.Location, now time.Time) (string, error) {
 	return at.UTC().Format(time.RFC3339), nil
 }
 
-// ParseInstant parses an instant: "" or "now"; "+90m", "+3d" or "+2w" from now; "2026-11-22T02:00:00+01:00"; or a wall clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for
-// its midnight. Anything else, and a wall clock that zone skips, is an Invalid fault of the field "at".
+// ParseInstant parses an instant: "" or "now"; "+90m", "+3d" or "+2w" from now; "2026-11-22T02:00:00+01:00"; or a wall
+// clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for its midnight. Anything else, and a wall
+// clock that zone skips, is an Invalid fault of the field "at".
 func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	switch {

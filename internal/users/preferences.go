@@ -100,7 +100,7 @@ var (
 		Summary: "Replace the time zone and the clock of a person's pages"})
 )
 
-// Finder finds people. A person who does not exist is a NotFound fault.
+// Finder finds people by name, ignoring case. A person who does not exist is a NotFound fault.
 type Finder interface {
 	ByName(ctx context.Context, name string) (User, error)
 }

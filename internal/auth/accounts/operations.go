@@ -58,11 +58,6 @@ var (
 		Note: "For people who lost it. If the policy requires one, the person sets up a new one at the next log-in with a password. 404: the person has none."})
 )
 
-// People finds people by name. An unknown name is a NotFound fault.
-type People interface {
-	ByName(ctx context.Context, name string) (users.User, error)
-}
-
 // Administration has the operations of administrators. They are safe for concurrent use.
 type Administration struct {
 	Invitations      operation.Op[operation.Paging, operation.Page[Invitation]]
@@ -72,14 +67,14 @@ type Administration struct {
 	SendPasswordLink operation.Op[Person, operation.None]
 	RemoveFactor     operation.Op[Person, operation.None]
 
-	people      People
+	people      users.Finder
 	invitations Invitations
 	resets      Resets
 	factors     *Factors
 }
 
 // NewAdministration returns the operations.
-func NewAdministration(people People, i Invitations, r Resets, f *Factors) *Administration {
+func NewAdministration(people users.Finder, i Invitations, r Resets, f *Factors) *Administration {
 	a := &Administration{people: people, invitations: i, resets: r, factors: f}
 	a.Invitations, a.Invite, a.Resend, a.Revoke = ListInvitations.By(a.list), Invite.By(a.invite), Resend.By(a.resend), Revoke.By(a.revoke)
 	a.SendPasswordLink, a.RemoveFactor = SendPasswordLink.By(a.sendLink), RemoveFactor.By(a.removeFactor)

@@ -128,11 +128,6 @@ type ConnectionStore interface {
 	Decide(ctx context.Context, id int64, confirm bool, actor string) error
 }
 
-// People finds people by name. An unknown name is a NotFound fault.
-type People interface {
-	ByName(ctx context.Context, name string) (users.User, error)
-}
-
 // Connections are the operations. They are safe for concurrent use.
 type Connections struct {
 	List         operation.Op[operation.Paging, operation.Page[Connection]]
@@ -147,13 +142,13 @@ type Connections struct {
 	Reject       operation.Op[OneHeld, operation.None]
 
 	store     ConnectionStore
-	people    People
+	people    users.Finder
 	providers []string
 }
 
 // NewConnections returns the operations. providers are the names of the providers of single sign-on in the
 // configuration.
-func NewConnections(store ConnectionStore, people People, providers []string) *Connections {
+func NewConnections(store ConnectionStore, people users.Finder, providers []string) *Connections {
 	s := &Connections{store: store, people: people, providers: providers}
 	s.List, s.Add, s.Get, s.Delete = ListConnections.By(s.list), AddConnection.By(s.add), GetConnection.By(s.get), DeleteConnection.By(s.remove)
 	s.RotateToken, s.EndOldTokens, s.GiveUser = RotateToken.By(s.rotate), EndOldTokens.By(s.endOld), GiveUser.By(s.give)

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 )
 
-// Names implements escalation.Names: it finds plans, applications and targets by name. It is safe for concurrent use.
+// Names implements simulation.Names: it finds plans, applications and targets by name. It is safe for concurrent use.
 type Names struct {
 	plans        *Plans
 	applications *Applications
@@ -22,7 +22,7 @@ func NewNames(d *postgres.DB, apps *Applications) *Names {
 	return &Names{NewPlans(d), apps, NewTargets(d)}
 }
 
-// PlanNumber implements escalation.Names.
+// PlanNumber implements simulation.Names.
 func (n *Names) PlanNumber(ctx context.Context, nameOrNumber string) (escalation.PlanID, error) {
 	if id, err := strconv.ParseInt(nameOrNumber, 10, 64); err == nil {
 		return escalation.PlanID(id), nil
@@ -34,7 +34,7 @@ func (n *Names) PlanNumber(ctx context.Context, nameOrNumber string) (escalation
 	return p.ID, err
 }
 
-// ApplicationNumber implements escalation.Names.
+// ApplicationNumber implements simulation.Names.
 func (n *Names) ApplicationNumber(ctx context.Context, name string) (int64, error) {
 	app, err := n.applications.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) {
@@ -43,7 +43,7 @@ func (n *Names) ApplicationNumber(ctx context.Context, name string) (int64, erro
 	return app.ID, err
 }
 
-// TargetNumber implements escalation.Names.
+// TargetNumber implements simulation.Names.
 func (n *Names) TargetNumber(ctx context.Context, role, name string) (int64, error) {
 	return n.targets.Resolve(ctx, role, name)
 }

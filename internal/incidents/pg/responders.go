@@ -13,7 +13,7 @@ import (
 )
 
 // PageAlso stores a request for an added page. The owner of the bucket makes its messages. It implements
-// responders.Store.
+// notifications.ResponderStore.
 func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalation.Addition) error {
 	return Found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		if a.Template != "" {
@@ -44,7 +44,7 @@ func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalati
 }
 
 // Reassign gives an acknowledged incident another owner, and stores the request for a page to that person. It
-// implements responders.Store.
+// implements notifications.ResponderStore.
 func (i *Incidents) Reassign(ctx context.Context, c incidents.Change, owner users.User, a escalation.Addition) error {
 	return Found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		for _, b := range before {

@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
@@ -45,7 +46,7 @@ type Deps struct {
 	AlertEdits  intake.Alerts
 	Transitions intake.Transitions
 	Responders  intake.Responders
-	People      intake.People
+	People      users.Finder
 	Addresses   intake.Addresses
 	Wake        receiving.Wake
 	// Decoders are the decoders by type of integration. PagerDutyV1 decodes version 1 of PagerDuty's Events API.

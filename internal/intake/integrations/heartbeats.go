@@ -148,7 +148,7 @@ func showHeartbeat(h heartbeats.Heartbeat, r heartbeats.Reception) Heartbeat {
 		EverySeconds: int64(h.Every / time.Second), GraceSeconds: int64(h.Grace / time.Second),
 		Plan: operation.Text(h.Plan), Severity: operation.Text(h.Severity), Enabled: h.Enabled, State: h.State(),
 		LastPingAt: instant(h.LastPingAt), Deadline: instant(h.Deadline(r)),
-		MissedAt: instant(h.MissedAt), Incident: orNull(h.Incident), CreatedBy: h.CreatedBy,
+		MissedAt: instant(h.MissedAt), Incident: operation.OrNull(h.Incident), CreatedBy: h.CreatedBy,
 		CreatedAt: instant(h.CreatedAt), tag: h.Tag()}
 }
 

@@ -276,15 +276,7 @@ func rowOf(i intake.Integration) Row {
 }
 
 // instant returns nil for the zero time.
-func instant(at time.Time) *time.Time { return orNull(at.UTC()) }
-
-// orNull returns nil for the zero value.
-func orNull[T comparable](v T) *T {
-	if v == *new(T) {
-		return nil
-	}
-	return &v
-}
+func instant(at time.Time) *time.Time { return operation.OrNull(at.UTC()) }
 
 func (i *Integrations) list(ctx context.Context, _ operation.Actor, f Filter) (out operation.Page[Row], err error) {
 	after, err := f.Place()

@@ -207,7 +207,7 @@ func showPreview(p receiving.Preview) Previewed {
 	out := Previewed{Status: e.Status, Key: operation.Text(e.Key), Title: e.Title, Summary: e.Summary,
 		Severity: e.Severity, Labels: e.Labels, Annotations: e.Annotations, Links: append([]intake.Link{}, e.Links...),
 		Images: append([]intake.Image{}, e.Images...), StartsAt: instant(e.StartsAt), EndsAt: instant(e.EndsAt),
-		Alerts: len(e.Alerts), Failures: make([]Failure, len(e.Failures)), Incident: orNull(int64(p.Open))}
+		Alerts: len(e.Alerts), Failures: make([]Failure, len(e.Failures)), Incident: operation.OrNull(int64(p.Open))}
 	for k, f := range e.Failures {
 		out.Failures[k] = Failure{f.Field, f.Reason}
 	}

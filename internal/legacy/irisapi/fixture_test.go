@@ -41,6 +41,7 @@ import (
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
 	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
+	"github.com/iris-oncall/iris/internal/users"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 	"github.com/iris-oncall/iris/internal/web/mount"
 	"github.com/iris-oncall/iris/internal/web/replay"
@@ -130,7 +131,7 @@ type parts struct {
 	Authenticator *wire.Authenticator
 	Counts        *pgincidents.Incidents // what Rates counts
 	Incidents     opening.Incidents      // nil = Counts
-	People        wire.People
+	People        users.Finder
 	Statistics    irisapi.StatisticsStore
 	Resolver      *oncall.Resolver
 	Load          *load.Load

@@ -43,7 +43,7 @@ type Messages interface {
 type IncidentsDeps struct {
 	Incidents Incidents
 	Messages  Messages
-	People    wire.People
+	People    users.Finder
 	Tags      Tags
 	Openings  auth.Openings
 	// InternalApplications may use the routes below /v0/internal.

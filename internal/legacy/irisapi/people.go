@@ -35,7 +35,7 @@ type Settings interface {
 
 // PeopleDeps are the parts that the routes work on. All but SlackID are required.
 type PeopleDeps struct {
-	People   wire.People
+	People   users.Finder
 	Settings Settings
 	// Acceptor finds the people that a target means.
 	Acceptor *notifications.Acceptor

@@ -49,7 +49,7 @@ func By(r *http.Request) string { return wire.Actor(r.Context()).String() }
 
 // Person finds a person by name. With a NotFound fault it also returns a user with only the name, for the check of
 // permissions.
-func Person(ctx context.Context, people wire.People, name string) (users.User, error) {
+func Person(ctx context.Context, people users.Finder, name string) (users.User, error) {
 	u, err := people.ByName(ctx, name)
 	if err != nil {
 		u = users.User{Name: name}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
@@ -163,7 +164,7 @@ func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []o
 	for _, s := range shifts {
 		p := c.People[s.User]
 		out = append(out, map[string]any{
-			"full_name": requests.OrNull(p.FullName), "start": s.Start.Unix(), "end": s.End.Unix(), "user": p.Name, "team": c.Teams[s.TeamID].Name,
+			"full_name": operation.OrNull(p.FullName), "start": s.Start.Unix(), "end": s.End.Unix(), "user": p.Name, "team": c.Teams[s.TeamID].Name,
 			"role": s.Role, "contacts": contacts(sight, p, phone(s, c)),
 		})
 	}
@@ -219,7 +220,7 @@ func summaryEntries(sight auth.Sight, shifts []oncall.Shift, c requests.Names, r
 	for i, s := range shifts {
 		p, t := c.People[s.User], c.Teams[s.TeamID]
 		out[i] = map[string]any{
-			"full_name": requests.OrNull(p.FullName), "photo_url": requests.OrNull(p.PhotoURL), "start": s.Start.Unix(), "end": s.End.Unix(), "user_id": p.OncallID,
+			"full_name": operation.OrNull(p.FullName), "photo_url": operation.OrNull(p.PhotoURL), "start": s.Start.Unix(), "end": s.End.Unix(), "user_id": p.OncallID,
 			"user": p.Name, "team": t.Name, "role": s.Role, "user_contacts": contacts(sight, p, primaryOnly(s, phone)),
 		}
 		for _, role := range roles {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
@@ -380,7 +381,7 @@ func (a people) search(w http.ResponseWriter, r *http.Request) error {
 	if members || slices.Contains(asked, "users") {
 		people := []map[string]any{}
 		for _, u := range found.Users {
-			people = append(people, map[string]any{"full_name": requests.OrNull(u.FullName), "name": u.Name})
+			people = append(people, map[string]any{"full_name": operation.OrNull(u.FullName), "name": u.Name})
 		}
 		out["users"] = people
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
@@ -391,5 +392,5 @@ func suggestion(s scheduling.Suggestion, names map[users.ID]string) map[string]a
 			data[names[id]] = int64(distance.Seconds())
 		}
 	}
-	return map[string]any{"user": requests.OrNull(names[s.User]), "data": data}
+	return map[string]any{"user": operation.OrNull(names[s.User]), "data": data}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
@@ -309,10 +310,10 @@ func (a teams) firstAdmin(r *http.Request, b jsonbody.Object) (oncall.Person, er
 // teamObject is a team as the wire shows it.
 func teamObject(t oncall.Profile) map[string]any {
 	return map[string]any{
-		"id": t.OncallID, "name": t.Name, "email": requests.OrNull(t.Email), "slack_channel": requests.OrNull(t.SlackChannel),
-		"slack_channel_notifications": requests.OrNull(t.SlackNotifications), "scheduling_timezone": t.TimeZone, "iris_plan": requests.OrNull(t.IrisPlan),
-		"iris_enabled": requests.Bool01(t.IrisEnabled), "override_phone_number": requests.OrNull(t.OverridePhone),
-		"api_managed_roster": requests.Bool01(t.APIManaged), "description": requests.OrNull(t.Description),
+		"id": t.OncallID, "name": t.Name, "email": operation.OrNull(t.Email), "slack_channel": operation.OrNull(t.SlackChannel),
+		"slack_channel_notifications": operation.OrNull(t.SlackNotifications), "scheduling_timezone": t.TimeZone, "iris_plan": operation.OrNull(t.IrisPlan),
+		"iris_enabled": requests.Bool01(t.IrisEnabled), "override_phone_number": operation.OrNull(t.OverridePhone),
+		"api_managed_roster": requests.Bool01(t.APIManaged), "description": operation.OrNull(t.Description),
 	}
 }
 

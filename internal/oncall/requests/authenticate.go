@@ -28,7 +28,7 @@ type Memberships interface {
 // concurrent use.
 type Authenticator struct {
 	Applications auth.Applications
-	Users        wire.People
+	Users        users.Finder
 	// Sessions is nil if nobody can log in.
 	Sessions *scs.SessionManager `optional:"true"`
 	// Tokens is nil if personal tokens are refused.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -57,12 +58,12 @@ func (a Requests) Created(w http.ResponseWriter, r *http.Request, u oncall.Perso
 }
 
 func userObject(s auth.Sight, u oncall.Person) map[string]any {
-	zone := OrNull(u.TimeZone)
+	zone := operation.OrNull(u.TimeZone)
 	if u.NoTimeZone {
 		zone = nil
 	}
 	return map[string]any{
-		"id": u.OncallID, "name": u.Name, "full_name": OrNull(u.FullName), "time_zone": zone, "photo_url": OrNull(u.PhotoURL),
+		"id": u.OncallID, "name": u.Name, "full_name": operation.OrNull(u.FullName), "time_zone": zone, "photo_url": operation.OrNull(u.PhotoURL),
 		"active": Bool01(u.Active), "god": Bool01(u.Admin), "contacts": s.Contacts(u.Name, u.Contacts),
 	}
 }
@@ -78,14 +79,6 @@ func EventObjects(rows []oncall.ShiftRow, asked []string) []map[string]any {
 		maps.DeleteFunc(out[i], func(field string, _ any) bool { return !slices.Contains(asked, field) })
 	}
 	return out
-}
-
-// OrNull returns nil for the zero value.
-func OrNull[T comparable](v T) *T {
-	if v == *new(T) {
-		return nil
-	}
-	return &v
 }
 
 // Bool01 returns a boolean on Oncall's wire: 0 or 1.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -64,20 +65,13 @@ func (w *Web) beginOncall(r *http.Request) (out oncallUser, err error) {
 		return out, err
 	}
 	token, err := wire.BeginSession(r.Context(), w.pages.Sessions, w.userKey, user, "password", time.Now())
-	out = oncallUser{ID: user.OncallID, Name: user.Name, FullName: orNull(user.FullName),
-		TimeZone: orNull(shown.TimeZone), PhotoURL: orNull(shown.PhotoURL), Active: 1,
+	out = oncallUser{ID: user.OncallID, Name: user.Name, FullName: operation.OrNull(user.FullName),
+		TimeZone: operation.OrNull(shown.TimeZone), PhotoURL: operation.OrNull(shown.PhotoURL), Active: 1,
 		Contacts: contacts, CSRFToken: token}
 	if user.Admin {
 		out.God = 1
 	}
 	return out, err
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // logoutOncall answers as Oncall does, with an empty body.

@@ -18,17 +18,12 @@ import (
 // UsernameHeader names the person on whose behalf an application acts.
 const UsernameHeader = "X-IRIS-USERNAME"
 
-// People finds users by name, ignoring case. For an unknown name it returns a NotFound fault.
-type People interface {
-	ByName(ctx context.Context, name string) (users.User, error)
-}
-
 // Authenticator authenticates requests: of a person with a session, or of an application that signed the request. It is
 // safe for concurrent use.
 type Authenticator struct {
 	applications auth.Applications
 	recent       *cache.Cache[string, auth.Application] // by the name in the request
-	people       People
+	people       users.Finder
 	sessions     *scs.SessionManager
 	userKey      string
 	tokens       Tokens // nil = tokens are refused
@@ -40,7 +35,7 @@ type Authenticator struct {
 
 // NewAuthenticator returns an Authenticator. With nil sessions, only applications can authenticate. userKey is the
 // session key of the name of the logged-in user.
-func NewAuthenticator(apps auth.Applications, people People, sessions *scs.SessionManager, userKey string, e *Errors) *Authenticator {
+func NewAuthenticator(apps auth.Applications, people users.Finder, sessions *scs.SessionManager, userKey string, e *Errors) *Authenticator {
 	return &Authenticator{applications: sharedLookups{apps, cache.New(cache.Config[string, auth.Application]{})},
 		recent: cache.New(cache.Config[string,
 			auth.Application]{TTL: recentFor}), people: people, sessions: sessions, userKey: userKey, errors: e}

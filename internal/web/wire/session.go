@@ -152,7 +152,7 @@ func followProxy(ctx context.Context, sessions *scs.SessionManager) (bool, error
 // SessionUser returns the user of the session of ctx. ok is false without a log-in, and if the person was deleted, was
 // switched off or got another password after the log-in. It ends a session that began behind a proxy if the proxy names
 // another account or none.
-func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey string, people People) (u users.User, ok bool, err error) {
+func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey string, people users.Finder) (u users.User, ok bool, err error) {
 	name := sessions.GetString(ctx, userKey)
 	if name == "" {
 		return users.User{}, false, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Tokens finds tokens by their hash, and records their use. A token that is not valid is tokens.ErrInvalid.
@@ -24,7 +25,7 @@ func HasBearer(r *http.Request) bool {
 
 // ByToken returns the actor of a request with a token: the person of a personal token, or the service token itself,
 // with the rights that the scopes leave. If the scopes do not allow the request, it returns a Forbidden fault.
-func ByToken(r *http.Request, known Tokens, people People, apps auth.Applications) (auth.Actor, auth.Application, error) {
+func ByToken(r *http.Request, known Tokens, people users.Finder, apps auth.Applications) (auth.Actor, auth.Application, error) {
 	_, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	kind, hash, err := tokens.Hash(strings.TrimSpace(secret))
 	if err != nil {
@@ -55,7 +56,7 @@ func ByToken(r *http.Request, known Tokens, people People, apps auth.Application
 }
 
 // ofPerson returns the actor and the scopes of a personal token.
-func ofPerson(ctx context.Context, known Tokens, people People, app auth.Application, hash []byte) (auth.Actor, tokens.Scopes, error) {
+func ofPerson(ctx context.Context, known Tokens, people users.Finder, app auth.Application, hash []byte) (auth.Actor, tokens.Scopes, error) {
 	found, err := known.Use(ctx, hash)
 	if err != nil {
 		return auth.Actor{}, nil, err
