@@ -118,7 +118,7 @@ func (a Actor) Origin() audit.Origin {
 // MayActAs reports whether the actor may act in the name of u: as u, as an administrator, or as an application that may
 // act for people and names no person.
 func (a Actor) MayActAs(u users.User, open Openings) bool {
-	return !a.ReadOnly && a.is(u) || a.mayActAsAnybody(open)
+	return MayActAs(a.Caller(open), u)
 }
 
 // mayActAsAnybody is MayActAs for every person.

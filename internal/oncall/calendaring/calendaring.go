@@ -2,9 +2,7 @@ package calendaring
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -171,15 +169,6 @@ func (c *Calendaring) known(ctx context.Context, by operation.Actor) (caller, er
 func (c *Calendaring) access(ctx context.Context, by operation.Actor) (editing.Access, error) {
 	who, err := c.known(ctx, by)
 	return editing.Access{Caller: who, Grace: c.deps.Grace, Named: true, Link: NewLink()}, err
-}
-
-// author names the caller for the logs.
-func author(by operation.Actor, body json.RawMessage) oncall.By {
-	out := oncall.By{Owner: by.Name, Body: body}
-	if by.Program {
-		out.Owner = strings.TrimPrefix(by.Name, "application ")
-	}
-	return out
 }
 
 // person returns the person for whom a request acts: the caller, or the person whom an application names.

@@ -281,7 +281,7 @@ func (c *Calendaring) run(ctx context.Context, by operation.Actor, e EventEditin
 		return o, err
 	}
 	edit.Rehearse, edit.IfMatch = rehearse, e.Tags()
-	return c.deps.Shifts.Edit(ctx, edit, author(by, edit.Body))
+	return c.deps.Shifts.Edit(ctx, edit, planning.Author(by, edit.Body))
 }
 
 // read returns the edit that a request describes.
@@ -327,17 +327,14 @@ func (c *Calendaring) swapping(ctx context.Context, may editing.Access, given []
 
 // swap does not change the past: a running shift keeps its person until now.
 func (c *Calendaring) swap(ctx context.Context, by operation.Actor, s EventSwap) (none operation.None, err error) {
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return none, err
-	}
 	may, err := c.access(ctx, by)
 	if err != nil {
 		return none, err
 	}
-	e, err := c.swapping(ctx, may, s.Events, true, raw)
+	author := planning.Author(by, s)
+	e, err := c.swapping(ctx, may, s.Events, true, author.Body)
 	if err == nil {
-		_, err = c.deps.Shifts.Edit(ctx, e, author(by, raw))
+		_, err = c.deps.Shifts.Edit(ctx, e, author)
 	}
 	return none, err
 }
@@ -370,7 +367,7 @@ func (c *Calendaring) take(ctx context.Context, by operation.Actor, t PagerTakin
 	if err != nil {
 		return out, err
 	}
-	o, err := c.deps.Shifts.Edit(ctx, e, author(by, nil))
+	o, err := c.deps.Shifts.Edit(ctx, e, planning.Author(by, nil))
 	if err != nil {
 		return out, err
 	}

@@ -78,7 +78,7 @@ func (c *Calendaring) importCalendar(ctx context.Context, by operation.Actor, u 
 	if err != nil {
 		return out, err
 	}
-	plan, err := c.deps.Imports.TakeOver(ctx, external, author(by, nil), u.Preview)
+	plan, err := c.deps.Imports.TakeOver(ctx, external, planning.Author(by, nil), u.Preview)
 	if err != nil {
 		return out, err
 	}

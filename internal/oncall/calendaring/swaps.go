@@ -2,7 +2,6 @@ package calendaring
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -182,12 +182,8 @@ func (c *Calendaring) ask(ctx context.Context, by operation.Actor, n NewSwap) (o
 	if err != nil {
 		return out, err
 	}
-	raw, err := json.Marshal(w)
-	if err != nil {
-		return out, err
-	}
 	out.ID, err = c.deps.Swaps.AskSwap(ctx, editing.NewSwapRequest{Access: may, TeamID: t.ID, From: me.ID, To: to,
-		Give: or(w.Give, w.Event), Take: or(w.Take, w.Other), Note: deref(w.Note)}, author(by, raw))
+		Give: or(w.Give, w.Event), Take: or(w.Take, w.Other), Note: deref(w.Note)}, planning.Author(by, w))
 	return out, err
 }
 
@@ -220,7 +216,7 @@ func (c *Calendaring) decide(answer editing.RequestState) func(context.Context, 
 			return out, err
 		}
 		s, err := c.deps.Swaps.DecideSwap(ctx, one.ID, editing.SwapAnswer{Access: may, Who: users.ID(by.Person), State: answer},
-			author(by, nil))
+			planning.Author(by, nil))
 		if err != nil {
 			return out, err
 		}

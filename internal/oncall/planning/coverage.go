@@ -208,7 +208,7 @@ func (p *Planning) setCoverage(ctx context.Context, by operation.Actor, e CoverE
 	if err := rule.Check(); err != nil {
 		return Cover{}, err
 	}
-	return Cover{rule.Role, rule.Cover, windowsOf(rule.Hours)}, p.deps.Coverage.SetCoverRule(ctx, t, rule, author(by, e.Body))
+	return Cover{rule.Role, rule.Cover, windowsOf(rule.Hours)}, p.deps.Coverage.SetCoverRule(ctx, t, rule, Author(by, e.Body))
 }
 
 // shares has a row for each person who was on call.

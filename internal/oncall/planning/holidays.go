@@ -70,7 +70,7 @@ func (p *Planning) setHolidays(ctx context.Context, by operation.Actor, u Holida
 	if err != nil {
 		return none, err
 	}
-	return none, p.deps.Holidays.SetHolidays(ctx, t, scheduling.HolidayCalendar{Source: string(u.RawBody), Days: days}, author(by, nil))
+	return none, p.deps.Holidays.SetHolidays(ctx, t, scheduling.HolidayCalendar{Source: string(u.RawBody), Days: days}, Author(by, nil))
 }
 
 func (p *Planning) dropHolidays(ctx context.Context, by operation.Actor, of OfTeam) (none operation.None, err error) {
@@ -78,7 +78,7 @@ func (p *Planning) dropHolidays(ctx context.Context, by operation.Actor, of OfTe
 	if err != nil {
 		return none, err
 	}
-	return none, p.deps.Holidays.DropHolidays(ctx, t, author(by, nil))
+	return none, p.deps.Holidays.DropHolidays(ctx, t, Author(by, nil))
 }
 
 // ownHolidays finds a team whose administrator the caller is, and whose holidays come from no subscription.

@@ -135,8 +135,8 @@ func whole[T any](items []T) operation.Page[T] {
 	return operation.Page[T]{Items: append([]T{}, items...)}
 }
 
-// author names the caller for the logs, with the body of the request; nil = none.
-func author(by operation.Actor, body any) oncall.By {
+// Author names the caller for the logs, with the body of the request; nil = none.
+func Author(by operation.Actor, body any) oncall.By {
 	out := oncall.By{Owner: by.Name}
 	if by.Program {
 		out.Owner = strings.TrimPrefix(by.Name, "application ")

@@ -170,7 +170,7 @@ func (p *Planning) createRotation(ctx context.Context, by operation.Actor, n New
 	if err != nil {
 		return Rotation{}, err
 	}
-	id, err := p.deps.Changes.Create(ctx, d, author(by, n.Body))
+	id, err := p.deps.Changes.Create(ctx, d, Author(by, n.Body))
 	if err != nil {
 		return Rotation{}, err
 	}
@@ -192,7 +192,7 @@ func (p *Planning) replaceRotation(ctx context.Context, by operation.Actor, e Ro
 		return Rotation{}, err
 	}
 	change := scheduling.Edit{Editor: admitted(s.TeamID), IfMatch: e.Tags(), Change: scheduling.Replace{Draft: d}}
-	if err := p.deps.Changes.Update(ctx, e.ID, change, author(by, e.Body)); err != nil {
+	if err := p.deps.Changes.Update(ctx, e.ID, change, Author(by, e.Body)); err != nil {
 		return Rotation{}, err
 	}
 	return p.rotation(ctx, by, e.OneRotation)
@@ -214,7 +214,7 @@ func (p *Planning) deleteRotation(ctx context.Context, by operation.Actor, one O
 	if err != nil {
 		return none, err
 	}
-	return none, p.deps.Changes.Delete(ctx, s, author(by, nil))
+	return none, p.deps.Changes.Delete(ctx, s, Author(by, nil))
 }
 
 // Draft reads and checks the settings of a rotation of a team. It also returns the name of its role. Faults name a field

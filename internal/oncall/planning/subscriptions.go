@@ -255,7 +255,7 @@ func (p *Planning) save(ctx context.Context, by operation.Actor, s editing.Calen
 	if s.Name, err = editing.CalendarTitle(cmp.Or(name, s.Name), s.Host); err != nil {
 		return Subscription{}, err
 	}
-	id, err := p.deps.Subscriptions.Save(ctx, s, url, author(by, nil))
+	id, err := p.deps.Subscriptions.Save(ctx, s, url, Author(by, nil))
 	if err != nil {
 		return Subscription{}, err
 	}
@@ -296,7 +296,7 @@ func (p *Planning) unsubscribe(ctx context.Context, by operation.Actor, one OneS
 	if err != nil {
 		return none, err
 	}
-	who := author(by, nil)
+	who := Author(by, nil)
 	switch s.Kind {
 	case editing.KindShifts:
 		now, err := p.deps.People.Clock(ctx)
