@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/hours"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -62,7 +63,7 @@ func (s *planStore) Reach(context.Context, []string, []string) (escalation.Reach
 	return escalation.Reach{
 		Roles: map[string]string{"team": "team", "user": "user", "mailing-list": "mailing-list"},
 		Targets: map[string][]escalation.ReachTarget{
-			"db":   {{Kind: "team", TargetID: 3, Name: "db", Active: true, People: 2, Reachable: 1}},
+			"db":   {{Kind: "team", TargetID: 3, Name: "db", Active: true, People: 2, Reachable: 1, Zone: "Europe/Berlin"}},
 			"cy":   {{Kind: "user", TargetID: 4, Name: "cy", Active: true, People: 1}},
 			"old":  {{Kind: "team", TargetID: 5, Name: "old"}},
 			"none": {{Kind: "team", TargetID: 6, Name: "none", Active: true}},
@@ -120,6 +121,24 @@ func TestPlansAreStoredWithTheIDsOfTheirTargets(t *testing.T) {
 	require.Equal(t, ann.ID, saved.CreatorID)
 	require.Equal(t, escalation.Target{Role: "team", Name: "db", TargetID: 3}, *saved.Steps[0].Notifications[0].Target)
 	require.Equal(t, []string{"step 2: the user cy has no contact in any mode"}, warnings)
+}
+
+// The zone of a condition is that of its team. One that is given beside the team must be the same.
+func TestAConditionHasTheZoneOfItsTeam(t *testing.T) {
+	t.Parallel()
+	for zone, refusal := range map[string]string{"": "", "Europe/Berlin": "",
+		"Asia/Tokyo": "the condition of step 1: the zone of the team db is Europe/Berlin: give either team or zone"} {
+		limited := step(page("team", "db"))
+		limited.When = &escalation.Condition{Team: "db", Zone: zone, Windows: []hours.Window{{From: "08:00", To: "18:00"}}}
+		saved, _, err := save(t, byAnn, ann, "new", nil, limited)
+		if refusal != "" {
+			require.ErrorContains(t, err, refusal)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, "Europe/Berlin", saved.Steps[0].When.Zone)
+		require.EqualValues(t, 3, saved.Steps[0].When.TeamID)
+	}
 }
 
 func TestPlansThatReachNobodyGetWarnings(t *testing.T) {

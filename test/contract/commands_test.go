@@ -303,6 +303,8 @@ func TestIntegrationsOnTheCommandLine(t *testing.T) {
 			reader.refused(1, "This token lacks the scope config", "integration "+line)
 		}
 		r.does("integration add beats" + name + " --type heartbeat --application demo --plan pager")
+		require.Equal(t, "address: /v1/hooks/heartbeat/db%201\n",
+			r.does("heartbeat add beats"+name, "db 1", "--every", "5m"), "a name in an address is escaped")
 		require.Equal(t, "address: /v1/hooks/heartbeat/backup\n",
 			r.does("heartbeat add beats"+name+" backup --every 5m --grace 30s"))
 		r.refused(1, "a heartbeat named backup exists already", "heartbeat add beats"+name+" backup --every 1h")
