@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
-	"github.com/iris-oncall/iris/internal/web/params"
+	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/ical"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/web/params"
+	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 

@@ -6,8 +6,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/web/jsonbody"
-	"github.com/iris-oncall/iris/internal/web/params"
+	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
+	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/web/params"
+	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/web/params"
+	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 

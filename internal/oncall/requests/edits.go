@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
-	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 

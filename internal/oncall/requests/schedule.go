@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
-	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 )
 
 // BadSchedule is the title of faults of a schedule.

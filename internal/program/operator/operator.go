@@ -344,9 +344,6 @@ func exists(err error) (bool, error) {
 	return err == nil, err
 }
 
-// Invalid reports whether an error is about a value that the caller gave.
-func Invalid(err error) bool { return fault.Is(err, fault.Invalid) }
-
 // WithHint adds a hint to the error about an object that is in use. Other errors stay.
 func WithHint(err error, hint string) error {
 	if fault.Is(err, fault.Conflict) {

@@ -20,7 +20,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/web/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -238,7 +237,7 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 			}
 			r.Body = io.NopCloser(bytes.NewReader(raw))
 		} else if op.Method == http.MethodPost {
-			if _, err := jsonbody.ReadOptional(w, r); err != nil {
+			if err := requireNothing(w, r); err != nil {
 				return err
 			}
 		}
@@ -246,6 +245,19 @@ func (a *API) Handle(op *huma.Operation, handler func(huma.Context)) {
 		handler(c)
 		return c.refused
 	}})
+}
+
+// requireNothing refuses the members of a body that an operation without input gets. No body and {} are right.
+func requireNothing(w http.ResponseWriter, r *http.Request) error {
+	raw, _, err := wire.Body(w, r, wire.MaxBody)
+	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
+		return err
+	}
+	members, err := wire.Object(wire.WithoutNUL(raw))
+	for name := range members {
+		return fault.Invalidf(name, "there is no member %.60q", name)
+	}
+	return err
 }
 
 // stored reports whether answers of an operation to requests with an Idempotency-Key are stored, see package replay.

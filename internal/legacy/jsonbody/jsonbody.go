@@ -22,7 +22,6 @@ type Object struct {
 	// "" = the body.
 	Where string
 	Raw   json.RawMessage
-	Place string // the place of the object in the body, such as steps[0][1]; "" = the body
 }
 
 // ReadRaw reads a JSON value and ignores the Content-Type. It replaces NUL characters (wire.WithoutNUL).
@@ -88,7 +87,7 @@ func (b Object) Given(name string) bool {
 
 // Fault returns an Invalid fault about a field, under the title of the object.
 func (b Object) Fault(name, format string, args ...any) error {
-	f := fault.Invalidf(b.field(name), format, args...)
+	f := fault.Invalidf(name, format, args...)
 	f.Message += b.Where
 	if b.Title != "" {
 		f.Message, f.Detail = b.Title, f.Message
@@ -98,7 +97,7 @@ func (b Object) Fault(name, format string, args ...any) error {
 
 // Missing returns the fault of an absent required field.
 func (b Object) Missing(name string) error {
-	return &fault.Error{Kind: fault.Invalid, Field: b.field(name), Message: "Missing field", Detail: `"` + name +
+	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Missing field", Detail: `"` + name +
 		`" is required`}
 }
 
@@ -245,14 +244,6 @@ func (b Object) Texts(name string) (list []string, ok bool, err error) {
 	return list, true, nil
 }
 
-// TextMap returns an object of strings; nil for null and a missing key.
-func (b Object) TextMap(name string) (m map[string]string, err error) {
-	if b.Given(name) && json.Unmarshal(b.Members[name], &m) != nil {
-		return nil, b.Fault(name, "%s must be an object of strings", name)
-	}
-	return m, nil
-}
-
 // ReadName reads {"name": ...}.
 func ReadName(w http.ResponseWriter, r *http.Request) (string, error) {
 	b, err := Read(w, r, "invalid payload")
@@ -275,33 +266,4 @@ func (b Object) Without(names ...string) Object {
 		}
 	}
 	return out
-}
-
-// ReadKnown reads a JSON object. Members that are not in known are an Invalid fault.
-func ReadKnown(w http.ResponseWriter, r *http.Request, known ...string) (Object, error) {
-	raw, _, err := wire.Body(w, r, wire.MaxBody)
-	if err != nil {
-		return Object{}, err
-	}
-	return parseKnown(raw, known)
-}
-
-// ReadOptional is ReadKnown for routes that need no body. A missing body is an empty object.
-func ReadOptional(w http.ResponseWriter, r *http.Request, known ...string) (Object, error) {
-	raw, _, err := wire.Body(w, r, wire.MaxBody)
-	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
-		return Object{}, err
-	}
-	return parseKnown(raw, known)
-}
-
-func parseKnown(raw []byte, known []string) (Object, error) {
-	raw = wire.WithoutNUL(raw)
-	members, err := wire.Object(raw)
-	for name := range members {
-		if !slices.Contains(known, name) {
-			return Object{}, fault.Invalidf(name, "there is no member %.60q", name)
-		}
-	}
-	return Object{Members: members, Raw: raw}, err
 }

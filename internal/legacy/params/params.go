@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 )
 
 // Fields returns the known fields that the parameter fields selects; all if the query has none. For an unknown field it

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/filters"
-	"github.com/iris-oncall/iris/internal/web/jsonbody"
+	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 )
 
 // Comparison is one key of a query with its values: field__op=value, or field=value with the operator eq.
