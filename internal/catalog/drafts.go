@@ -67,7 +67,7 @@ type TemplatePreview struct {
 	Characters int             `json:"characters" doc:"Of an SMS as carriers count them."`
 	Segments   int             `json:"segments" doc:"Of an SMS."`
 	Problem    operation.Text  `json:"problem" doc:"Why the built-in text is used."`
-	Errors     []TemplateError `json:"errors" doc:"Errors of the draft and the part of the draft where each one is."`
+	Errors     []TemplateError `json:"errors" doc:"Errors of the draft, each with its part and place."`
 	Context    json.RawMessage `json:"context" doc:"The context that was used."`
 }
 

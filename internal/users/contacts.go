@@ -13,7 +13,7 @@ import (
 type ShownContact struct {
 	Mode        Mode           `json:"mode"`
 	Destination string         `json:"destination"`
-	Verified    bool           `json:"verified" doc:"The contact is proven to be the person's, so Iris accepts replies from it."`
+	Verified    bool           `json:"verified" doc:"true: Iris accepts replies from the contact as answers of the person."`
 	Verifiable  bool           `json:"verifiable" doc:"Replies can come from contacts of this mode."`
 	Managed     bool           `json:"managed" doc:"A directory gave it."`
 	Failing     operation.Text `json:"failing" doc:"Why no message can reach it, and what to do; null = nothing is known against it."`

@@ -214,7 +214,7 @@ func (s EventSwap) Check() error {
 type PagerTake struct {
 	Role  string     `json:"role"`
 	Until *time.Time `json:"until,omitempty" nullable:"true" doc:"Default: the end of the shifts that it replaces."`
-	User  *string    `json:"user,omitempty" nullable:"true" doc:"The person who takes the pager; only if the caller is an application."`
+	User  *string    `json:"user,omitempty" nullable:"true" doc:"The person who takes the pager: required if the caller is not a person, otherwise ignored."`
 }
 
 // PagerTaking puts the caller on call for a role of a team.

@@ -37,7 +37,7 @@ type SwapWish struct {
 	Other *oncall.ShiftID  `json:"other_event_id,omitempty" nullable:"true" doc:"A single shift, instead of take."`
 	To    *string          `json:"to,omitempty" nullable:"true" doc:"Who is asked; default: the person of take, else everybody in the team."`
 	Note  *string          `json:"note,omitempty" nullable:"true"`
-	User  *string          `json:"user,omitempty" nullable:"true" doc:"The person who asks; only if the caller is an application."`
+	User  *string          `json:"user,omitempty" nullable:"true" doc:"The person who asks: required if the caller is not a person, otherwise ignored."`
 }
 
 // NewSwap asks for a swap.

@@ -33,7 +33,7 @@ type Layer struct {
 	End      *string  `json:"end" required:"false" doc:"null = never."`
 	Every    int      `json:"every" doc:"The length of a turn in units."`
 	Unit     string   `json:"unit" doc:"hours, days, weeks, months or business-days."`
-	HandOffs []string `json:"hand_offs" required:"false" doc:"The times of the hand-offs on each day, such as 09:00 and 17:00; only with days and business-days. None = one hand-off a day, at the time of start."`
+	HandOffs []string `json:"hand_offs" required:"false" doc:"The times of day of the hand-offs, the earliest first, such as 09:00 and 17:00. Only with the units days and business-days; one must be the time of start. None = the time of start."`
 	Restrict []Window `json:"restrict" required:"false" doc:"Only in these hours."`
 	Holidays string   `json:"holidays" required:"false" doc:"keep: like any other day; skip: nobody of the layer is on call; only: the layer is on call on holidays only. Default: keep."`
 	Members  []Turn   `json:"members"`

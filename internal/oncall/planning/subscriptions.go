@@ -88,7 +88,7 @@ type CalendarOfTeam struct {
 		URL  string                   `json:"url"`
 		Name operation.Text           `json:"name" required:"false"`
 		Kind editing.SubscriptionKind `json:"kind" doc:"shifts or holidays."`
-		Role operation.Text           `json:"role" required:"false" doc:"The role of the shifts; null = the calendar has no shifts."`
+		Role operation.Text           `json:"role" required:"false" doc:"The role of the shifts. Required for shifts, not allowed for holidays."`
 	} `json:"body"`
 }
 
