@@ -71,7 +71,7 @@ func AuditEntryOf(r audit.Record) AuditEntry {
 var (
 	ListAudit = operation.Define[AuditFilter, operation.Page[AuditEntry]](operation.Doc{Name: "audit.list",
 		Method: http.MethodGet, Path: "/v1/audit", Needs: operation.Admin, Summary: "Who changed what, newest first",
-		Note: "Each filter is a whole value, in any case."})
+		Note: "A filter matches whole values and ignores case."})
 	ExportAudit = operation.Define[AuditSelection, operation.Lines](operation.Doc{Name: "audit.export",
 		Method: http.MethodGet, Path: "/v1/audit/export", Needs: operation.Admin,
 		Summary: "The same as JSON lines, all of them", Note: "If it fails on the way, the connection breaks off."})

@@ -29,7 +29,7 @@ type Session struct {
 	CreatedAt  time.Time      `json:"created_at"`
 	LastUsedAt time.Time      `json:"last_used_at" doc:"Exact to about one minute."`
 	ExpiresAt  time.Time      `json:"expires_at"`
-	Current    bool           `json:"current" doc:"The session that asks."`
+	Current    bool           `json:"current" doc:"true: the session of this request."`
 }
 
 type backgroundKey struct{}
@@ -68,7 +68,7 @@ var (
 		Method: http.MethodDelete, Path: "/v1/sessions", Needs: operation.Reader, Rule: operation.Themselves,
 		Audit:   []audit.Action{audit.SessionsEnded},
 		Summary: "End one's own sessions except this one; administrators end all of a person",
-		Note:    "In force at once, on every server."})
+		Note:    "Takes effect at once, on every server."})
 	EndSession = operation.Define[OneSession, operation.None](operation.Doc{Name: "session.end",
 		Method: http.MethodDelete, Path: "/v1/sessions/{session}", Needs: operation.Reader, Rule: operation.TheirOwn,
 		Audit: []audit.Action{audit.SessionEnded}, Summary: "End a session; administrators end any"})

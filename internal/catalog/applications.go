@@ -82,7 +82,7 @@ func (n NewApplication) Check() error {
 type ApplicationSettings struct {
 	TitleVariable     operation.Text                      `json:"title_variable" required:"false" doc:"One of the variables."`
 	Variables         []string                            `json:"variables" required:"false" maxItems:"1000"`
-	RequiredVariables []string                            `json:"required_variables" required:"false" maxItems:"1000" doc:"Variables that senders should set; incidents without them are accepted. Without this member, it does not change which of the remaining variables are required."`
+	RequiredVariables []string                            `json:"required_variables" required:"false" maxItems:"1000" doc:"Variables that senders should set; incidents without them are accepted. If it is left out, the remaining variables are required or not as before."`
 	Modes             []users.Mode                        `json:"modes" required:"false" maxItems:"100" doc:"Administrators change them."`
 	DefaultModes      map[users.Priority]operation.Text   `json:"default_modes,omitempty" nullable:"true" doc:"The mode of each priority."`
 	Owners            []string                            `json:"owners" required:"false" maxItems:"100" doc:"Names of people. An owner who changes them stays one."`
@@ -157,13 +157,13 @@ type ApplicationFallback struct {
 
 // Quota is how many messages an application may send, and how many it sent.
 type Quota struct {
-	Hard        int            `json:"hard_threshold" doc:"Messages beyond it are dropped."`
+	Hard        int            `json:"hard_threshold" doc:"More messages than this in hard_seconds are dropped."`
 	HardSeconds int64          `json:"hard_seconds"`
 	HardUse     int            `json:"hard_use" doc:"Messages in the last hard_seconds."`
-	Soft        int            `json:"soft_threshold" doc:"The target is notified of more messages."`
+	Soft        int            `json:"soft_threshold" doc:"If there are more messages than this in soft_seconds, the target gets an e-mail."`
 	SoftSeconds int64          `json:"soft_seconds"`
 	SoftUse     int            `json:"soft_use"`
-	Plan        operation.Text `json:"plan" doc:"Of the incident that a breach opens; null = it was deleted."`
+	Plan        operation.Text `json:"plan" doc:"The plan of the incident that is opened when messages are dropped; null = the plan was deleted."`
 	Target      operation.Text `json:"target"`
 	WaitSeconds int64          `json:"wait_seconds"`
 }
@@ -182,7 +182,7 @@ var (
 	ReplaceApplication = operation.Define[ApplicationEdit, Application](operation.Doc{Name: "application.replace",
 		Method: http.MethodPut, Path: "/v1/applications/{app}",
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.ApplicationSettingsChanged}, Summary: "Replace the settings of an application",
-		Errors: []int{409, 412, 422}, Note: "What is left out is cleared, except modes, owners and the sample context. With the ETag of a GET as If-Match, a change of settings that somebody changed meanwhile is refused with 412."})
+		Errors: []int{409, 412, 422}, Note: "What is left out is cleared, except modes, owners and the sample context. Send the ETag of a GET as If-Match: the answer is 412 if somebody changed the settings meanwhile."})
 	DeleteApplication = operation.Define[ApplicationRemoval,
 		operation.None](operation.Doc{Name: "application.delete", Method: http.MethodDelete,
 		Path:  "/v1/applications/{app}",

@@ -28,21 +28,21 @@ type Target struct {
 
 // Notification pages a target in a step. Either Target or DynamicIndex says whom.
 type Notification struct {
-	Target       *Target        `json:"target" required:"false" doc:"null = the incident names it."`
-	DynamicIndex *int           `json:"dynamic_index" required:"false" minimum:"0" maximum:"2000" doc:"Which of the targets that the incident names."`
+	Target       *Target        `json:"target" required:"false" doc:"Who is paged. Exactly one of target and dynamic_index is required; null = the incident names the target."`
+	DynamicIndex *int           `json:"dynamic_index" required:"false" minimum:"0" maximum:"2000" doc:"Page the target that the incident has at this index of dynamic_targets, from 0."`
 	Priority     users.Priority `json:"priority"`
 	Template     operation.Text `json:"template" required:"false" doc:"null = messages have the built-in text."`
-	WaitSeconds  int64          `json:"wait_seconds" required:"false" minimum:"0" maximum:"2147483647" doc:"After each round is settled, before the next round or step."`
+	WaitSeconds  int64          `json:"wait_seconds" required:"false" minimum:"0" maximum:"2147483647" doc:"Seconds to wait after each round is settled, before the next round or step."`
 	Repeat       int            `json:"repeat" required:"false" minimum:"0" maximum:"10000" doc:"Rounds after the first."`
-	Optional     bool           `json:"optional" required:"false"`
+	Optional     bool           `json:"optional" required:"false" doc:"true: a target that cannot be reached is left out, and no fallback is paged."`
 }
 
 // Condition restricts a step to some hours of the week, in the time zone of a team, or in Zone.
 type Condition struct {
 	Step    int            `json:"step" minimum:"1" doc:"The number of the step, from 1."`
 	Windows []Window       `json:"windows" required:"false" maxItems:"20"`
-	Team    operation.Text `json:"team" required:"false" doc:"Whose time zone is used."`
-	Zone    operation.Text `json:"zone" required:"false" doc:"An IANA zone; default: UTC. With a team, it is the zone of the team, and may be left out."`
+	Team    operation.Text `json:"team" required:"false" doc:"The windows are in the time zone of this team."`
+	Zone    operation.Text `json:"zone" required:"false" doc:"The IANA time zone of the windows; default: UTC. With team, leave it out."`
 }
 
 // Window is a part of each week.
@@ -54,10 +54,10 @@ type Window struct {
 
 // Flood is the number of pages from which those to a person are held for digests.
 type Flood struct {
-	Count             int   `json:"threshold_count" required:"false" minimum:"0" maximum:"2147483647"`
-	WindowSeconds     int64 `json:"threshold_window_seconds" required:"false" minimum:"0" maximum:"2147483647"`
-	DigestSeconds     int64 `json:"aggregation_window_seconds" required:"false" minimum:"0" maximum:"2147483647"`
-	UntilQuietSeconds int64 `json:"aggregation_reset_seconds" required:"false" minimum:"0" maximum:"2147483647"`
+	Count             int   `json:"threshold_count" required:"false" minimum:"0" maximum:"2147483647" doc:"If more pages than this are made in threshold_window_seconds for one person, application and priority, further pages are held for a digest."`
+	WindowSeconds     int64 `json:"threshold_window_seconds" required:"false" minimum:"0" maximum:"2147483647" doc:"0 = no digests."`
+	DigestSeconds     int64 `json:"aggregation_window_seconds" required:"false" minimum:"0" maximum:"2147483647" doc:"How often a digest of held pages is sent; 0 = no digests."`
+	UntilQuietSeconds int64 `json:"aggregation_reset_seconds" required:"false" minimum:"0" maximum:"2147483647" doc:"After a gap between pages that is longer than this, pages are no longer held."`
 }
 
 // Content is what a version of a plan does.
@@ -83,7 +83,7 @@ func (c Content) check(wrong *fault.Wrong) {
 	for i, one := range c.Conditions {
 		place := fmt.Sprintf("conditions[%d].", i)
 		wrong.If(one.Step > len(c.Steps) || seen[one.Step], place+"step",
-			"step must be the number of a step, from 1, with one condition at most")
+			"step must be the number of a step of the plan, from 1, and a step may have only one condition")
 		seen[one.Step] = true
 	}
 }

@@ -25,13 +25,13 @@ var PreviewTemplate = operation.Define[TemplateDraft, TemplatePreview](operation
 type TemplateDraft struct {
 	Application string                              `json:"application" minLength:"1"`
 	Mode        users.Mode                          `json:"mode" minLength:"1"`
-	Name        operation.Text                      `json:"name" required:"false" doc:"Of the template; for iris.template."`
+	Name        operation.Text                      `json:"name" required:"false" doc:"The name of the template, for the variable iris.template."`
 	Subject     operation.Text                      `json:"subject" required:"false"`
 	Plain       operation.Text                      `json:"body" required:"false"`
 	EmailHTML   operation.Text                      `json:"email_html" required:"false"`
 	Priority    operation.Text                      `json:"priority" required:"false" doc:"The standard is high."`
 	Incident    incidents.ID                        `json:"incident,omitempty" minimum:"1" doc:"The number of an incident, whose context is used."`
-	Source      operation.Text                      `json:"source" required:"false" doc:"A type of integrations, such as alertmanager: the context of a typical alert."`
+	Source      operation.Text                      `json:"source" required:"false" doc:"Render with a typical alert of this type of integration, such as alertmanager."`
 	Context     operation.Optional[json.RawMessage] `json:"context,omitzero" doc:"An object."`
 }
 
@@ -67,7 +67,7 @@ type TemplatePreview struct {
 	Characters int             `json:"characters" doc:"Of an SMS as carriers count them."`
 	Segments   int             `json:"segments" doc:"Of an SMS."`
 	Problem    operation.Text  `json:"problem" doc:"Why the built-in text is used."`
-	Errors     []TemplateError `json:"errors" doc:"Of each part."`
+	Errors     []TemplateError `json:"errors" doc:"Errors of the draft, each with its part and place."`
 	Context    json.RawMessage `json:"context" doc:"The context that was used."`
 }
 

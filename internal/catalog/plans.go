@@ -45,7 +45,7 @@ type OnePlan struct {
 type PlanDraft struct {
 	Name        operation.Text `json:"name" required:"false" maxLength:"1000"`
 	Team        operation.Text `json:"team" required:"false" doc:"The team that owns a new plan."`
-	Creator     operation.Text `json:"creator" required:"false" doc:"In whose name it is saved; default: the caller."`
+	Creator     operation.Text `json:"creator" required:"false" doc:"The person who counts as its creator; default: the caller. Required if the caller is not a person."`
 	Description operation.Text `json:"description" required:"false"`
 	Content
 }
@@ -70,7 +70,7 @@ type PlanVersion struct {
 
 // PlanContent is what a new version of a plan brings.
 type PlanContent struct {
-	Creator     operation.Text `json:"creator" required:"false" doc:"In whose name it is saved; default: the caller."`
+	Creator     operation.Text `json:"creator" required:"false" doc:"The person who counts as its creator; default: the caller. Required if the caller is not a person."`
 	Description operation.Text `json:"description" required:"false"`
 	Content
 }
@@ -214,9 +214,9 @@ var PlanKind = operation.Kind(ListPlans, GetPlan, ReplacePlan, DeletePlan,
 	"NAME=name", "VERSION=id", "TEAM=team", "CREATOR=creator", "SAVED=created_at", "DESCRIPTION=description").MadeBy(CreatePlan.Doc)
 
 const (
-	noteState  = "With the ETag of a GET as If-Match, a version that replaces another one than the caller read is refused with 412."
-	noteDelete = "For administrators, the creator, and members of the team that owns it. 409 names what uses it, unless force=true. With the ETag of a GET as If-Match, 412 if another version is active."
-	noteOwner  = "For administrators, administrators of the team, and, without a team, owners, who may name a team of theirs. With the ETag of a GET as If-Match, 412 when somebody changed the owner meanwhile."
+	noteState  = "Send the ETag of a GET as If-Match: the answer is 412 if another version is active by now."
+	noteDelete = "For administrators, the creator, and members of the team that owns it. 409: it is in use, and the detail names the uses; force=true deletes it anyway. Send the ETag of a GET as If-Match: the answer is 412 if another version is active by now."
+	noteOwner  = "For administrators and administrators of the owning team. If no team owns it, also for its owners, who may name a team of theirs. Send the ETag of a GET as If-Match: the answer is 412 if somebody changed the owner meanwhile."
 )
 
 // PlanStore stores versions of plans. A plan that does not exist is a NotFound fault.

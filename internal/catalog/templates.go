@@ -80,7 +80,7 @@ type OneTemplate struct {
 type NewTemplate struct {
 	Name    string         `json:"name" doc:"1 to 255 characters; not a number."`
 	Team    operation.Text `json:"team" required:"false" doc:"The team that owns it."`
-	Creator operation.Text `json:"creator" required:"false" doc:"In whose name it is saved; default: the caller."`
+	Creator operation.Text `json:"creator" required:"false" doc:"The person who counts as its creator; default: the caller. Required if the caller is not a person."`
 	Texts
 }
 
@@ -97,7 +97,7 @@ func (n NewTemplate) Check() error {
 
 // TemplateContent is what a new version of a template brings.
 type TemplateContent struct {
-	Creator operation.Text `json:"creator" required:"false" doc:"In whose name it is saved; default: the caller."`
+	Creator operation.Text `json:"creator" required:"false" doc:"The person who counts as its creator; default: the caller. Required if the caller is not a person."`
 	Texts
 }
 

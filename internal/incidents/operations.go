@@ -19,7 +19,7 @@ import (
 // IncidentInList is an incident as lists show it.
 type IncidentInList struct {
 	ID           ID             `json:"id"`
-	State        State          `json:"state" enum:"escalating,exhausted,acknowledged,snoozed,silenced,merged,resolved,closed" doc:"exhausted: the plan is over and nobody acknowledged. closed: there was no news for long."`
+	State        State          `json:"state" enum:"escalating,exhausted,acknowledged,snoozed,silenced,merged,resolved,closed" doc:"exhausted: the plan has ended and nobody acknowledged. closed: nothing happened for a long time (30 days by default)."`
 	Name         *string        `json:"title" doc:"The value of the title variable of the application; null if it is no text."`
 	Heading      string         `json:"heading" doc:"A line that describes the incident: its title, else what its context says, else its plan and application."`
 	Application  string         `json:"application"`
@@ -28,7 +28,7 @@ type IncidentInList struct {
 	Owner        operation.Text `json:"owner" doc:"Who acknowledged it."`
 	Step         int            `json:"step" doc:"0 = no step began."`
 	Integration  operation.Text `json:"integration" doc:"The name of its sender."`
-	Severity     operation.Text `json:"severity" doc:"Of the highest firing alert: critical, error, warning or info."`
+	Severity     operation.Text `json:"severity" doc:"The highest severity of its firing alerts: critical, error, warning or info."`
 	CreatedAt    time.Time      `json:"created_at"`
 	UpdatedAt    *time.Time     `json:"updated_at"`
 	SnoozedUntil *time.Time     `json:"snoozed_until" doc:"When escalation starts again."`
@@ -93,7 +93,7 @@ type Claim struct {
 
 // Claimant becomes the owner of an incident.
 type Claimant struct {
-	Owner operation.Text `json:"owner" required:"false" doc:"The caller unless an application names a person."`
+	Owner operation.Text `json:"owner" required:"false" doc:"A person for whom the caller may act. Default: the caller; required if the caller is not a person."`
 }
 
 // Commenting adds a comment.
@@ -105,7 +105,7 @@ type Commenting struct {
 // NewComment is a comment that is not stored.
 type NewComment struct {
 	Content string         `json:"content"`
-	Author  operation.Text `json:"author" required:"false" doc:"The caller unless an application names a person."`
+	Author  operation.Text `json:"author" required:"false" doc:"A person for whom the caller may act. Default: the caller; required if the caller is not a person."`
 }
 
 // Check implements operation.Checker.
@@ -191,7 +191,7 @@ type NewOwner struct {
 var (
 	List = operation.Define[Filter, operation.Page[IncidentInList]](operation.Doc{Name: "incident.list", Method: http.MethodGet,
 		Path: "/v1/incidents", Needs: operation.Reader, Summary: "Incidents, newest first",
-		Note: "With filters a page may have fewer items than limit and a next."})
+		Note: "With filters, a page may have fewer items than limit and still a next: go on until next is null."})
 	Get      = read[One, IncidentDetail]("get", "", "An incident")
 	Alerts   = read[Part, operation.Page[IncidentAlert]]("alerts", "/alerts", "The alerts of an incident")
 	Timeline = read[Part, operation.Page[TimelineEntry]]("timeline", "/timeline",
@@ -207,7 +207,7 @@ var (
 		Summary: "Acknowledge an incident: it stops paging and has an owner"})
 	OpResolve = change[One]("resolve", "Resolve an incident", "")
 	OpReopen  = change[One]("reopen",
-		"Take a resolution and an acknowledgement back: the incident escalates on from its step", "")
+		"Undo the resolve and the acknowledgement of an incident: escalation goes on from its step", "")
 	OpEscalate = change[One]("escalate", "Start the next step now",
 		"409: the incident is resolved, or the step is the last one.", 409)
 	OpRestart = change[One]("restart", "Begin the plan again at step 1", "409: the incident is resolved.", 409)
@@ -221,7 +221,7 @@ var (
 	OpUnmerge = change[One]("unmerge", "Undo a merge: the plan begins again",
 		"With an owner it is acknowledged instead; if its source has resolved its alerts, it is resolved. 409: the incident is not merged.", 409)
 	OpPage = change[Paging]("page", "Page further people, in addition to the plan",
-		"Works on every incident that is not over: 409 if it is resolved. If the incident is acknowledged, the pages are sent nevertheless. Otherwise an acknowledgement stops them.", 409, 422)
+		"An incident that is acknowledged already sends the pages too; a later acknowledgement stops them. 409: the incident is resolved.", 409, 422)
 	OpReassign = change[Reassigning]("reassign", "Give an acknowledged incident another owner, who is paged",
 		"The acknowledgement stays. The caller need not be allowed to act for the new owner. 409: nobody has acknowledged the incident, or it is resolved.", 409, 422)
 )

@@ -21,7 +21,7 @@ func parsePosition(s string) (position, error) {
 	micros, err := strconv.ParseInt(at, 10, 64)
 	n, err2 := strconv.Atoi(shown)
 	if !ok || err != nil || err2 != nil || n < 0 {
-		return position{}, fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
+		return position{}, fault.Invalidf("cursor", "cursor must be the value of next in an earlier answer")
 	}
 	return position{micros, n}, nil
 }

@@ -23,7 +23,7 @@ type MessageInList struct {
 	Mode           users.Mode     `json:"mode"`
 	Priority       operation.Text `json:"priority"`
 	Step           int            `json:"step"`
-	Destination    operation.Text `json:"destination" doc:"As far as the caller sees contacts: of webhooks and phones others than the person and administrators get the host and a fingerprint; who may only read gets those of people on call. null = not known yet, or hidden."`
+	Destination    operation.Text `json:"destination" doc:"null = not known yet, or hidden from the caller. Of webhooks and push devices, only the person and administrators see all; others see the host and a fingerprint. Callers who may only read see destinations of people who are on call now."`
 	Subject        string         `json:"subject"`
 	Body           string         `json:"body"`
 	CreatedAt      time.Time      `json:"created_at"`
@@ -92,7 +92,7 @@ type OfIncident struct {
 var (
 	List = operation.Define[Filter, operation.Page[MessageInList]](operation.Doc{Name: "message.list", Method: http.MethodGet,
 		Path: "/v1/messages", Needs: operation.Reader, Summary: "Messages, newest first",
-		Note: "With filters a page may have fewer items than limit and a next. A search by destination finds only messages whose destination the caller sees. 403: who may only read does not search by it."})
+		Note: "With filters, a page may have fewer items than limit and still a next: go on until next is null. A search by destination finds only messages whose destination the caller sees. 403: callers who may only read cannot search by destination."})
 	Get = operation.Define[One, MessageDetail](operation.Doc{Name: "message.get", Method: http.MethodGet,
 		Path: "/v1/messages/{id}", Needs: operation.Reader, Rule: operation.Confined,
 		Summary: "A message with the calls of vendors"})

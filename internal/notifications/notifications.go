@@ -82,7 +82,7 @@ type Request struct {
 type Target struct {
 	Role   string `json:"role" doc:"A role such as user or oncall-primary, or literal_target for an address or number."`
 	Name   string `json:"name"`
-	Hidden bool   `json:"hidden" required:"false" nullable:"true" doc:"Mails to others do not name these recipients."`
+	Hidden bool   `json:"hidden" required:"false" nullable:"true" doc:"true: e-mails to the other targets do not name the recipients of this target."`
 }
 
 // Deps are the parts that an Acceptor works on. All are required.

@@ -94,11 +94,11 @@ var (
 	List = operation.Define[Filter, operation.Page[messages.Accepted]](operation.Doc{Name: "notification.list",
 		Method: http.MethodGet, Path: "/v1/notifications", Needs: operation.Reader,
 		Summary: "Out-of-band notifications, newest first",
-		Note:    "With filters a page may have fewer items than limit and a next."})
+		Note:    "With filters, a page may have fewer items than limit and still a next: go on until next is null."})
 	Create = operation.Define[Draft, messages.Accepted](operation.Doc{Name: "notification.send",
 		Method: http.MethodPost, Path: "/v1/notifications", Needs: operation.Member,
 		Summary: "Send an out-of-band notification", Errors: []int{409, 422, 429},
-		Note: "The notification and its messages are durable before the answer. 429: too many messages of the application wait. 403: of people and tokens, only administrators write to addresses that are nobody's contact."})
+		Note: "The notification and its messages are durable before the answer. 429: too many messages of the application wait. 403: people and tokens may only send to contacts of people, unless they are administrators."})
 	Get = operation.Define[One, messages.Accepted](operation.Doc{Name: "notification.get", Method: http.MethodGet,
 		Path: "/v1/notifications/{id}", Needs: operation.Reader, Rule: operation.Confined,
 		Summary: "An out-of-band notification; its messages are GET /v1/messages?notification_id="})

@@ -34,9 +34,9 @@ const (
 // Scope says which incidents a silence hides. All given conditions must hold; at least one is needed.
 type Scope struct {
 	Match       operation.Text `json:"match" required:"false" doc:"Labels of the incidents, in the syntax of Alertmanager." example:"team=\"db\", severity!=\"critical\""`
-	Application operation.Text `json:"application" required:"false" doc:"Its name."`
-	Plan        operation.Text `json:"plan" required:"false" doc:"Its name; every version."`
-	Team        operation.Text `json:"team" required:"false" doc:"Its name; plans that page it."`
+	Application operation.Text `json:"application" required:"false" doc:"The name of an application."`
+	Plan        operation.Text `json:"plan" required:"false" doc:"The name of a plan. All its versions count."`
+	Team        operation.Text `json:"team" required:"false" doc:"The name of a team: incidents of plans that page the team."`
 }
 
 // Content is what people set of a silence.
@@ -54,8 +54,8 @@ type Content struct {
 // Draft is what a caller says of a silence. Of to, for_seconds and ends_in_seconds it has exactly one.
 type Draft struct {
 	Content
-	ForSeconds    *int64 `json:"for_seconds,omitempty" minimum:"0" maximum:"31622400" doc:"Instead of to: after from."`
-	EndsInSeconds *int64 `json:"ends_in_seconds,omitempty" minimum:"0" maximum:"31622400" doc:"Instead of to: after now, or after from if it repeats or begins later."`
+	ForSeconds    *int64 `json:"for_seconds,omitempty" minimum:"0" maximum:"31622400" doc:"Instead of to: the silence ends so many seconds after from."`
+	EndsInSeconds *int64 `json:"ends_in_seconds,omitempty" minimum:"0" maximum:"31622400" doc:"Instead of to: the silence ends so many seconds from now, or after from if it recurs or begins later."`
 }
 
 // Check implements operation.Checker. The content is checked again when the present time is known.
@@ -81,7 +81,7 @@ func (d Draft) Check() error {
 		c.To = c.From.Add(time.Duration(*d.ForSeconds) * time.Second)
 	}
 	var wrong fault.Wrong
-	wrong.If(ends != 1, "to", "give either to or for_seconds or ends_in_seconds")
+	wrong.If(ends != 1, "to", "give exactly one of to, for_seconds and ends_in_seconds")
 	wrong.Join(c.Check())
 	return wrong.Err()
 }

@@ -55,7 +55,7 @@ var (
 	Create = operation.Define[Draft, Silence](operation.Doc{Name: "silence.create", Method: http.MethodPost,
 		Path:  "/v1/silences",
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.SilenceCreated}, Summary: "Silence incidents: those that match page nobody", Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
-		Note: "Owners of the application, members of the team, and people of the plan that it names; administrators any. " +
+		Note: "For owners of the application, members of the team, and people of the plan that the silence names; administrators may silence anything. " +
 			"When the answer comes, matching incidents page nobody any more."})
 	Preview = operation.Define[Scope, Foreseen](operation.Doc{Name: "silence.preview", Method: http.MethodPost,
 		Path:  "/v1/silences/preview",

@@ -29,8 +29,9 @@ var (
 	PauseSending = operation.Define[Pausing, Pause](operation.Doc{Name: "system.pause", Method: http.MethodPut,
 		Path: "/v1/system/pauses/{key}", Needs: operation.Admin, Audit: []audit.Action{audit.SendingPaused},
 		Summary: "Pause an account of a vendor, or a mode", Errors: []int{422},
-		Note: "Such as account:twilio/main or mode:sms. Messages of a mode wait. Messages of an account leave through " +
-			"another account or by another mode, or wait. In a browser it needs a recent log-in."})
+		Note: "The key is an account, such as account:twilio/main, or a mode, such as mode:sms. Messages of a paused mode " +
+			"wait. Messages of a paused account leave through another account or in another mode, or wait. In a browser " +
+			"it needs a recent log-in."})
 	ResumeSending = operation.Define[Resuming, operation.None](operation.Doc{Name: "system.resume",
 		Method: http.MethodDelete, Path: "/v1/system/pauses/{key}", Needs: operation.Admin,
 		Audit:   []audit.Action{audit.SendingResumed},
@@ -73,7 +74,7 @@ type Pausing struct {
 func (p Pausing) Check() error {
 	var wrong fault.Wrong
 	wrong.If(!pausable(p.Key), "key",
-		"%.100q is no mode, such as mode:sms, and no account, such as account:twilio/main", p.Key)
+		"%.100q must be a mode, such as mode:sms, or an account, such as account:twilio/main", p.Key)
 	checkReason(&wrong, p.Body.Reason, "others see it while the pause lasts")
 	return wrong.Err()
 }

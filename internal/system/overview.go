@@ -28,9 +28,9 @@ type Member struct {
 	Age       float64        `json:"heartbeat_age_seconds"`
 	State     State          `json:"state" enum:"running,draining,dead"`
 	Buckets   int            `json:"buckets"`
-	Modes     []string       `json:"modes" nullable:"true" doc:"What it has a vendor for; null = it does not say."`
-	Lacks     []string       `json:"lacks" doc:"Modes that other running processes serve, and this one does not: the others send these messages of its buckets."`
-	Skew      *float64       `json:"clock_skew_seconds" doc:"How far its clock is ahead of the clock of the database; negative = behind; null = it does not say. More than 2 is too much."`
+	Modes     []string       `json:"modes" nullable:"true" doc:"The modes that the process has a vendor for; null = unknown."`
+	Lacks     []string       `json:"lacks" doc:"Modes that other running processes serve and this one does not. The others send the messages of these modes from its buckets."`
+	Skew      *float64       `json:"clock_skew_seconds" doc:"Seconds by which its clock is ahead of the clock of the database; negative = behind, null = unknown. If it is more than 2, correct the clock."`
 }
 
 // Bucket says who owns a bucket.

@@ -22,7 +22,7 @@ const (
 // ReadStatistics is the operation on figures.
 var ReadStatistics = operation.Define[Period, Figures](operation.Doc{Name: "statistics.get", Method: http.MethodGet,
 	Path: "/v1/statistics", Needs: operation.Reader, Summary: "What happened in a period", Errors: []int{404},
-	Note: "From counts by hour. The figures of messages and vendors are not by plan. The key of an application gets the figures of its own; 404 for another."})
+	Note: "Computed from counts by hour. The filter plan does not apply to messages and vendors. The key of an application sees only figures of that application; 404 for another one."})
 
 // Period selects incidents and messages. A zero From or To is seven days before the end, and now.
 type Period struct {
@@ -70,10 +70,10 @@ func (p Period) query(now time.Time) (applications.FigureQuery, error) {
 	_, err := time.LoadLocation(q.Zone)
 	var wrong fault.Wrong
 	wrong.If(length <= 0 || length > longest, "from",
-		"the period must end after its beginning, and may last 400 days")
+		"to must be after from, by at most 400 days")
 	wrong.If(err != nil || q.Zone == "Local", "zone", "zone must be the name of a time zone, such as Europe/Berlin")
 	wrong.If(length <= longest && length/lengths[q.Unit] > mostPlaces, "unit",
-		"the period has more than %d places of this unit: choose a longer unit", mostPlaces)
+		"the period has more than %d units of one %s: choose a longer unit", mostPlaces, q.Unit)
 	return q, wrong.Err()
 }
 

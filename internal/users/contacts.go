@@ -13,7 +13,7 @@ import (
 type ShownContact struct {
 	Mode        Mode           `json:"mode"`
 	Destination string         `json:"destination"`
-	Verified    bool           `json:"verified" doc:"Replies from it come from the person."`
+	Verified    bool           `json:"verified" doc:"true: Iris accepts replies from the contact as answers of the person."`
 	Verifiable  bool           `json:"verifiable" doc:"Replies can come from contacts of this mode."`
 	Managed     bool           `json:"managed" doc:"A directory gave it."`
 	Failing     operation.Text `json:"failing" doc:"Why no message can reach it, and what to do; null = nothing is known against it."`
@@ -61,7 +61,7 @@ var (
 		Method: http.MethodPut, Path: "/v1/users/{user}/contacts/{mode}", Status: http.StatusNoContent,
 		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.ContactSet},
 		Errors: []int{http.StatusConflict}, Summary: "Add or replace a contact",
-		Note: "One from an administrator or an application counts as verified. 409: a directory gives the contact."})
+		Note: "A contact that an administrator or an application sets counts as verified. 409: a directory manages the contact."})
 	RemoveContact = operation.Define[OneContact, operation.None](operation.Doc{Name: "contact.delete",
 		Method: http.MethodDelete, Path: "/v1/users/{user}/contacts/{mode}",
 		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.ContactSet},
@@ -70,7 +70,7 @@ var (
 		Method: http.MethodPost, Path: "/v1/users/{user}/contacts/{mode}/test", Status: http.StatusAccepted,
 		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.TestMessageSent},
 		Errors: []int{http.StatusTooManyRequests}, Summary: "Send a test message to a contact",
-		Note: "The message of the notification shows what became of it. At most one in 15 seconds and ten a day to a contact, and 20 an hour of a person."})
+		Note: "To see the result, read the message of the notification. Limits: one in 15 seconds and ten a day for a contact, 20 an hour for a person."})
 	SendContactCode = operation.Define[OneContact, operation.None](operation.Doc{Name: "contact.send-code",
 		Method: http.MethodPost, Path: "/v1/users/{user}/contacts/{mode}/code", Status: http.StatusAccepted,
 		Needs: operation.Reader, Rule: operation.OfPerson,

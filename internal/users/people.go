@@ -46,7 +46,7 @@ type PeopleFilter struct {
 	Active  string `query:"active" json:"active,omitempty" enum:"true,false" doc:"false: those who are switched off; default: true."`
 	Search  string `query:"q" json:"q,omitempty" doc:"Text in the name or the full name."`
 	Role    string `query:"role" json:"role,omitempty" enum:"admin,read_only,member"`
-	Team    string `query:"team" json:"team,omitempty" doc:"A team of the people."`
+	Team    string `query:"team" json:"team,omitempty" doc:"Only people in this team."`
 	Without string `query:"without" json:"without,omitempty" enum:"phone,contact" doc:"phone: people whom neither calls nor texts reach; contact: people whom nothing reaches."`
 }
 

@@ -90,7 +90,7 @@ var (
 		Method: http.MethodPut, Path: "/v1/users/{user}/quiet-limits",
 		Needs: operation.Reader, Rule: operation.OwnSettings, Audit: []audit.Action{audit.QuietTimeLimitsSet},
 		Summary: "Replace the quiet-time limits of a person",
-		Note:    "They limit pages below urgent. What they hold is sent on the next morning or working day, as one digest."})
+		Note:    "Urgent pages are not limited. Held pages are sent as one digest, on the next morning or working day."})
 	DisplayOfPerson = operation.Define[OnePerson, DisplaySettings](operation.Doc{Name: "user.settings",
 		Method: http.MethodGet, Path: "/v1/users/{user}/settings", Needs: operation.Reader, Rule: operation.OwnSettings,
 		Summary: "The time zone and the clock of a person's pages"})

@@ -11,7 +11,7 @@ const MaxPerDay = 1000
 
 // QuietLimits limit the pages to a person. Urgent pages are never held.
 type QuietLimits struct {
-	PerDay      *int       `json:"calls_and_texts_per_day" required:"false" doc:"Calls and texts on one day, below urgent; null = the limit of the installation."`
+	PerDay      *int       `json:"calls_and_texts_per_day" required:"false" doc:"The most calls and texts a day; urgent pages are not limited. null = the limit of the installation."`
 	WorkingDays []Priority `json:"working_days_only" required:"false" doc:"Pages of these priorities are sent on working days only."`
 }
 

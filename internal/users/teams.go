@@ -25,7 +25,7 @@ type Team struct {
 	SlackChannel operation.Text `json:"slack_channel"`
 	Plan         operation.Text `json:"plan"`
 	Members      []string       `json:"members"`
-	Managed      []string       `json:"managed_members" doc:"Members whose membership groups at an identity provider give."`
+	Managed      []string       `json:"managed_members" doc:"Members who are in the team because of their groups at an identity provider."`
 	Admins       []string       `json:"admins"`
 }
 

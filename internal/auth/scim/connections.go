@@ -41,7 +41,7 @@ func (n New) Check() error {
 // WithToken is a connection with the secret of a token that was just made.
 type WithToken struct {
 	Connection
-	Secret string `json:"token" doc:"Only this answer has it."`
+	Secret string `json:"token" doc:"The secret. No later answer shows it: store it now."`
 }
 
 // Added is a new connection.
@@ -87,7 +87,7 @@ var (
 	RotateToken = operation.Define[One, WithToken](operation.Doc{Name: "scim-connection.rotate-token",
 		Method: http.MethodPut, Path: "/v1/scim-connections/{connection}/token", Needs: operation.Admin, Secret: true,
 		Status: http.StatusCreated, Audit: []audit.Action{audit.SCIMTokenCreated},
-		Summary: "Make a further token; the oldest of three becomes invalid"})
+		Summary: "Create a token; if there are two already, the older one becomes invalid"})
 	EndOldTokens = operation.Define[One, operation.None](operation.Doc{Name: "scim-connection.end-old-tokens",
 		Method: http.MethodDelete, Path: "/v1/scim-connections/{connection}/token", Needs: operation.Admin,
 		Audit: []audit.Action{audit.SCIMTokensEnded}, Summary: "End all tokens except the newest"})
@@ -95,7 +95,7 @@ var (
 		Method: http.MethodPost, Path: "/v1/scim-connections/{connection}/users", Needs: operation.Admin,
 		Status: http.StatusNoContent, Audit: []audit.Action{audit.SCIMUserAdded},
 		Errors:  []int{http.StatusConflict, http.StatusUnprocessableEntity},
-		Summary: "Give a person who exists to a directory, which sees the person from then on",
+		Summary: "Assign an existing person to a directory, which sees the person from then on",
 		Note:    "409: the person belongs to a directory already."})
 	ListHeld = operation.Define[operation.Paging, operation.Page[Held]](operation.Doc{Name: "held-deactivation.list",
 		Method: http.MethodGet, Path: "/v1/held-deactivations", Needs: operation.Admin,

@@ -51,7 +51,7 @@ type New struct {
 // Made is a new service token with its secret.
 type Made struct {
 	tokens.Service
-	Secret string `json:"token" doc:"Only this answer has it."`
+	Secret string `json:"token" doc:"The secret. No later answer shows it: store it now."`
 }
 
 // Location is the address of the token.
@@ -75,7 +75,7 @@ var (
 	Revoke = operation.Define[One, operation.None](operation.Doc{Name: "service-token.revoke",
 		Method: http.MethodDelete, Path: "/v1/service-tokens/{token}", Needs: operation.Member,
 		Rule: operation.HiddenOfTeam, Audit: []audit.Action{audit.ServiceTokenRevoked},
-		Summary: "Revoke a service token", Note: "In force at once."})
+		Summary: "Revoke a service token", Note: "Takes effect at once."})
 )
 
 // Services are the operations. They are safe for concurrent use.

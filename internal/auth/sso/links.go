@@ -29,14 +29,14 @@ type One struct {
 // Account is an account at a provider that is to be linked to a person.
 type Account struct {
 	User     string `json:"user"`
-	Provider string `json:"provider" doc:"Its name in the configuration."`
+	Provider string `json:"provider" doc:"The name of the provider in the configuration."`
 	Subject  string `json:"subject"`
 }
 
 // Linking links one account, or all or none of many.
 type Linking struct {
 	User     string    `json:"user,omitempty"`
-	Provider string    `json:"provider,omitempty" doc:"Its name in the configuration."`
+	Provider string    `json:"provider,omitempty" doc:"The name of the provider in the configuration."`
 	Subject  string    `json:"subject,omitempty"`
 	Many     []Account `json:"identities,omitzero" maxItems:"10000" doc:"Instead of the others: many accounts, of which all or none are linked."`
 }

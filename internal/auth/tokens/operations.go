@@ -55,7 +55,7 @@ func (c Content) New() New {
 // Made is a new token with its secret.
 type Made struct {
 	Token
-	Secret string `json:"token" doc:"Only this answer has it."`
+	Secret string `json:"token" doc:"The secret. No later answer shows it: store it now."`
 }
 
 // Location is the address of the token.
@@ -69,7 +69,7 @@ type Exchange struct {
 
 // Exchanged is the token that a command line got.
 type Exchanged struct {
-	Secret    string    `json:"token" doc:"Only this answer has it."`
+	Secret    string    `json:"token" doc:"The secret. No later answer shows it: store it now."`
 	ID        ID        `json:"id"`
 	Name      string    `json:"name"`
 	Scopes    Scopes    `json:"scopes"`
@@ -113,7 +113,7 @@ var (
 	RevokeToken = operation.Define[One, operation.None](operation.Doc{Name: "token.revoke",
 		Method: http.MethodDelete, Path: "/v1/tokens/{token}", Needs: operation.Member, Rule: operation.TheirOwn,
 		Audit:   []audit.Action{audit.TokenRevoked},
-		Summary: "Revoke a personal token; administrators revoke any", Note: "In force at once."})
+		Summary: "Revoke a personal token; administrators may revoke any token", Note: "Takes effect at once."})
 )
 
 // Store stores personal tokens.

@@ -44,8 +44,8 @@ func (p Period) Until(now time.Time) FigureQuery {
 // PeriodFigures are what happened in a period. They are computed from counts by hour; the current hour is read from the
 // rows.
 type PeriodFigures struct {
-	CountedTo *time.Time       `json:"counted_to" doc:"Later figures are those of the rows, at most two hours; null = nothing is counted yet."`
-	HoursFrom *time.Time       `json:"hours_from" doc:"Earlier there are counts by day only: no times, and no pages of people."`
+	CountedTo *time.Time       `json:"counted_to" doc:"Figures up to this time come from hourly counts. Later ones are counted for this answer, at most two hours; null = nothing is counted yet."`
+	HoursFrom *time.Time       `json:"hours_from" doc:"Before this time there are only counts by day, without times to acknowledge and resolve, and without pages of people."`
 	Counting  bool             `json:"counting" doc:"Hours are still being counted: the figures are incomplete."`
 	Times     []IncidentFigure `json:"incidents" doc:"By time; key is the beginning, as RFC 3339. Medians and 90th percentiles are precise to 3.5 %."`
 	Plans     []IncidentFigure `json:"plans" doc:"The 100 plans with the most incidents."`

@@ -27,9 +27,9 @@ type Heartbeat struct {
 	Enabled      bool             `json:"enabled"`
 	State        heartbeats.State `json:"state" enum:"waiting,alive,missed,off" doc:"waiting = never pinged: the first interval begins with the first ping."`
 	LastPingAt   *time.Time       `json:"last_ping_at"`
-	Deadline     *time.Time       `json:"deadline" doc:"When it is missed without a further ping."`
+	Deadline     *time.Time       `json:"deadline" doc:"When the heartbeat is missed if no ping comes; null = never pinged, or off."`
 	MissedAt     *time.Time       `json:"missed_at"`
-	Incident     *int64           `json:"incident_id" doc:"Of the present miss."`
+	Incident     *int64           `json:"incident_id" doc:"The incident of the current miss; null = none."`
 	CreatedBy    string           `json:"created_by"`
 	CreatedAt    *time.Time       `json:"created_at"`
 
@@ -67,8 +67,8 @@ type HeartbeatFilter struct {
 
 // HeartbeatContent are the settings of a heartbeat. What is left out is cleared.
 type HeartbeatContent struct {
-	EverySeconds int64          `json:"every_seconds" doc:"1 to 31622400."`
-	GraceSeconds int64          `json:"grace_seconds,omitempty" nullable:"true" doc:"0 to 31622400."`
+	EverySeconds int64          `json:"every_seconds" doc:"Expected interval between two pings: 1 to 31622400 seconds (366 days)."`
+	GraceSeconds int64          `json:"grace_seconds,omitempty" nullable:"true" doc:"How much later than every_seconds a ping may come: 0 to 31622400 seconds (366 days)."`
 	Plan         operation.Text `json:"plan,omitempty"`
 	Severity     operation.Text `json:"severity,omitempty" doc:"critical, error, warning or info; null = that of the integration, else error."`
 	Description  operation.Text `json:"description,omitempty"`

@@ -31,8 +31,8 @@ type Row struct {
 	Settings        json.RawMessage `json:"settings" doc:"An object."`
 	RatePerMinute   int             `json:"rate_per_minute"`
 	Enabled         bool            `json:"enabled"`
-	ResolveAfter    int64           `json:"resolve_after_seconds" doc:"An incident without a delivery for so long is resolved; 0 = never."`
-	CloseAfter      *int64          `json:"close_after_seconds" doc:"An incident without news for so long is closed; 0 = never, null = as configured."`
+	ResolveAfter    int64           `json:"resolve_after_seconds" doc:"An incident is resolved after this time without a delivery; 0 = never."`
+	CloseAfter      *int64          `json:"close_after_seconds" doc:"An incident is closed after this time without news; 0 = never, null = incidents.close_after of the configuration."`
 	CreatedBy       string          `json:"created_by"`
 	CreatedAt       *time.Time      `json:"created_at"`
 	Tokens          []Token         `json:"tokens"`
@@ -112,8 +112,8 @@ type Content struct {
 	Settings        json.RawMessage `json:"settings,omitempty" doc:"An object: what the type has, such as template expressions."`
 	RatePerMinute   int             `json:"rate_per_minute,omitempty" nullable:"true" minimum:"0" maximum:"100000" doc:"Deliveries that are accepted; default: 600."`
 	Enabled         *bool           `json:"enabled,omitempty" nullable:"true" doc:"Default: true."`
-	ResolveAfter    int64           `json:"resolve_after_seconds,omitempty" nullable:"true" minimum:"0" maximum:"2147483647" doc:"An incident without a delivery for so long is resolved; 0 = never."`
-	CloseAfter      *int64          `json:"close_after_seconds,omitempty" nullable:"true" minimum:"0" maximum:"2147483647" doc:"An incident without news for so long is closed; 0 = never, null = as configured."`
+	ResolveAfter    int64           `json:"resolve_after_seconds,omitempty" nullable:"true" minimum:"0" maximum:"2147483647" doc:"An incident is resolved after this time without a delivery; 0 = never."`
+	CloseAfter      *int64          `json:"close_after_seconds,omitempty" nullable:"true" minimum:"0" maximum:"2147483647" doc:"An incident is closed after this time without news; 0 = never, null = incidents.close_after of the configuration."`
 }
 
 // Edit makes or replaces an integration.
@@ -170,7 +170,7 @@ var (
 		Method: http.MethodPut, Path: "/v1/integrations/{integration}/token", Status: http.StatusCreated,
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.IntegrationTokenAdded},
 		Secret:  true,
-		Summary: "Make a further token; the older of two becomes invalid", Errors: []int{409, 412}})
+		Summary: "Create a token; if there are two already, the older one becomes invalid", Errors: []int{409, 412}})
 	DropTokens = operation.Define[Change, operation.None](operation.Doc{Name: "integration.drop-tokens",
 		Method: http.MethodDelete, Path: "/v1/integrations/{integration}/token",
 		Needs: operation.Member, Rule: operation.OfApplication,

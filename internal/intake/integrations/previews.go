@@ -42,7 +42,7 @@ type Route struct {
 type Delivery struct {
 	Payload     json.RawMessage `json:"payload,omitempty" doc:"A text, or the JSON itself."`
 	ContentType operation.Text  `json:"content_type,omitempty"`
-	Stored      *int            `json:"stored,omitempty" nullable:"true" doc:"1 = the latest, which is the default."`
+	Stored      *int            `json:"stored,omitempty" nullable:"true" doc:"Without payload: the number of a stored payload, from 1 = the latest. Default: 1."`
 	Settings    json.RawMessage `json:"settings,omitempty"`
 	Rules       []intake.Rule   `json:"rules,omitempty"`
 	At          json.RawMessage `json:"at,omitempty" doc:"When it arrives, in RFC 3339 or Unix seconds; now by default."`
@@ -68,8 +68,8 @@ type Previewed struct {
 	StartsAt    *time.Time        `json:"starts_at"`
 	EndsAt      *time.Time        `json:"ends_at"`
 	Alerts      int               `json:"alerts" doc:"Alerts of the group."`
-	Failures    []Failure         `json:"failures" doc:"Expressions that failed or rendered to nothing, so that their defaults are used. An empty field means the whole payload, which pages as text."`
-	Incident    *int64            `json:"incident" doc:"The open one that would take the event. Then no rule runs."`
+	Failures    []Failure         `json:"failures" doc:"Expressions that failed or gave an empty text, so that their defaults are used. If field is empty, the payload was not understood and pages as plain text."`
+	Incident    *int64            `json:"incident" doc:"The open incident that would take the event, without any rule; null = none."`
 	Route       *Route            `json:"route" doc:"Of a firing event that no open incident takes; otherwise null."`
 }
 

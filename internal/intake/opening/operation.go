@@ -17,13 +17,13 @@ import (
 // NewIncident is an incident as a caller of /v1 describes it.
 type NewIncident struct {
 	Plan           string             `json:"plan" doc:"Name of the plan that the incident follows."`
-	Application    string             `json:"application,omitempty" doc:"Default: the application of the caller; for people and service tokens iris. Who may name another one: its owners, administrators, and applications with the power to open incidents for others."`
+	Application    string             `json:"application,omitempty" doc:"Default: the application of the caller; for people and service tokens, the application iris. Another one may be named by its owners, by administrators, and by applications with the power to open incidents for others."`
 	Title          string             `json:"title,omitempty" doc:"What is wrong, in a line. title, summary or context is required."`
 	Summary        string             `json:"summary,omitempty"`
 	Severity       intake.Severity    `json:"severity,omitempty" doc:"critical, error, warning or info."`
 	Labels         Labels             `json:"labels,omitempty" doc:"Silences and templates see them."`
 	Context        json.RawMessage    `json:"context,omitempty" doc:"An object for the templates. title, summary, severity and labels are added unless it has them."`
-	DynamicTargets []incidents.Target `json:"dynamic_targets,omitempty" maxItems:"100" doc:"Who is meant by the dynamic targets of the plan, in their order."`
+	DynamicTargets []incidents.Target `json:"dynamic_targets,omitempty" maxItems:"100" doc:"The targets for the dynamic steps of the plan, by their index."`
 	DedupKey       string             `json:"dedup_key,omitempty" doc:"At most 255 characters. If an incident of the application and plan is open with this key, the answer is 200 with that incident."`
 }
 
@@ -73,9 +73,9 @@ var OpenIncident = operation.Define[NewIncident, OpenedIncident](operation.Doc{N
 	Method: http.MethodPost, Path: "/v1/incidents", Status: http.StatusOK, Needs: operation.Member, Rule: operation.AsApplication,
 	Summary: "Open an incident", Errors: []int{409, 422, 429},
 	Note: "200: an incident with the dedup_key was open; nothing was changed. 403: the caller may not open incidents of " +
-		"the application. 429: too many messages of the application wait, or it opened too many incidents. What people and " +
-		"service tokens open without an application belongs to the application iris, with quotas and dedup keys of each " +
-		"person or token."})
+		"the application. 429: too many messages of the application wait, or it opened too many incidents. Incidents that " +
+		"people and service tokens open without an application belong to the application iris, where each person and " +
+		"token has its own quotas and dedup keys."})
 
 // OperationDeps are the parts that the operation works on. All are required.
 type OperationDeps struct {

@@ -28,8 +28,8 @@ func (a Actor) Within(q filters.Query) filters.Query {
 
 // Period selects what was created in a time. Inputs of lists embed it.
 type Period struct {
-	CreatedAfter  time.Time `query:"created_after" json:"created_after,omitzero" doc:"Only what was created then or later, as RFC 3339."`
-	CreatedBefore time.Time `query:"created_before" json:"created_before,omitzero" doc:"Only what was created earlier, as RFC 3339."`
+	CreatedAfter  time.Time `query:"created_after" json:"created_after,omitzero" doc:"Only objects that were created at this time or later, in RFC 3339."`
+	CreatedBefore time.Time `query:"created_before" json:"created_before,omitzero" doc:"Only objects that were created before this time, in RFC 3339."`
 }
 
 // Add adds the conditions to a query.

@@ -53,10 +53,10 @@ const (
 // Paging selects a page of a list. Inputs of lists embed it.
 type Paging struct {
 	Limit  int    `query:"limit" json:"limit,omitempty" minimum:"1" maximum:"500" doc:"The most items of the page; default: 100."`
-	Cursor string `query:"cursor" json:"cursor,omitempty" doc:"The next of an earlier page."`
+	Cursor string `query:"cursor" json:"cursor,omitempty" doc:"The value of next on the previous page; default: the first page."`
 }
 
-var errCursor = fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
+var errCursor = fault.Invalidf("cursor", "cursor must be the value of next in an earlier answer")
 
 // Size returns the most items of the page.
 func (p Paging) Size() int {
@@ -153,8 +153,8 @@ func IsNone(t reflect.Type) bool { return t == reflect.TypeFor[None]() }
 
 // State is the part of inputs that change an object only if it is in a state that the caller has read.
 type State struct {
-	IfMatch     string `header:"If-Match" json:"-" doc:"The ETag of an earlier answer; without it, any state is changed."`
-	IfNoneMatch string `header:"If-None-Match" json:"-" doc:"* = only if there is no such object."`
+	IfMatch     string `header:"If-Match" json:"-" doc:"The ETag of an earlier answer: the answer is 412 if the object has changed since. Without it, the object is changed in any state."`
+	IfNoneMatch string `header:"If-None-Match" json:"-" doc:"*: only create the object; the answer is 412 if it exists."`
 }
 
 // Tags returns the tags of the states that may be changed; nil = any. With If-None-Match there are none, because no

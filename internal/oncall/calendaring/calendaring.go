@@ -92,7 +92,7 @@ type Event struct {
 	User     string             `json:"user"`
 	FullName operation.Text     `json:"full_name"`
 	Schedule *oncall.ScheduleID `json:"schedule_id" doc:"The schedule that made it; null = a person made it."`
-	Link     operation.Text     `json:"link_id" doc:"What shifts that were made together share."`
+	Link     operation.Text     `json:"link_id" doc:"The same id for all shifts that were made together; null = the shift is on its own."`
 	Note     operation.Text     `json:"note"`
 }
 

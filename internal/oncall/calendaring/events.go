@@ -64,7 +64,7 @@ type EventItem struct {
 
 // Side is one half of a swap.
 type Side struct {
-	ID     json.RawMessage `json:"id,omitempty" doc:"The number of a shift; with linked, a link_id."`
+	ID     json.RawMessage `json:"id,omitempty" doc:"The number of a shift, or a link_id if linked is true."`
 	Linked *bool           `json:"linked,omitempty" doc:"true: all shifts of the link."`
 }
 
@@ -87,7 +87,7 @@ type EventEdit struct {
 	Until     *time.Time          `json:"until,omitempty" nullable:"true"`
 	Events    []EventItem         `json:"events,omitempty" maxItems:"1000"`
 	IDs       []oncall.ShiftID    `json:"event_ids,omitempty" maxItems:"1000"`
-	Added     []EditedEvent       `json:"added,omitempty" maxItems:"1000" doc:"This and the next four: of undo, as the answer of an edit has them."`
+	Added     []EditedEvent       `json:"added,omitempty" maxItems:"1000" doc:"For undo: send added, removed, changed, conflicts and proof as the answer of the edit has them."`
 	Removed   []EditedEvent       `json:"removed,omitempty" maxItems:"1000"`
 	Changed   []ChangedEvent      `json:"changed,omitempty" maxItems:"1000"`
 	Conflicts []planning.Conflict `json:"conflicts,omitempty"`
@@ -124,7 +124,7 @@ func fits(wrong *fault.Wrong, place, what string, given map[string]bool, needed,
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		wrong.If(given[name] && !slices.Contains(needed, name) && !slices.Contains(allowed, name), place+name,
-			"%s does not belong to %s", place+name, what)
+			"%s is not allowed with action %s: leave it out", place+name, what)
 	}
 }
 
@@ -163,7 +163,7 @@ func checkSides(wrong *fault.Wrong, sides []Side) {
 	wrong.If(len(sides) != 2, "events", "events must be the two sides of the swap")
 	for i, s := range sides {
 		_, ok := s.ref()
-		wrong.If(!ok, fmt.Sprintf("events[%d].id", i), "events[%d].id must be the number of a shift, or with linked a link_id", i)
+		wrong.If(!ok, fmt.Sprintf("events[%d].id", i), "events[%d].id must be the number of a shift, or a link_id if linked is true", i)
 	}
 }
 
@@ -214,7 +214,7 @@ func (s EventSwap) Check() error {
 type PagerTake struct {
 	Role  string     `json:"role"`
 	Until *time.Time `json:"until,omitempty" nullable:"true" doc:"Default: the end of the shifts that it replaces."`
-	User  *string    `json:"user,omitempty" nullable:"true" doc:"For applications, which act for a person."`
+	User  *string    `json:"user,omitempty" nullable:"true" doc:"The person who takes the pager: required if the caller is not a person, otherwise ignored."`
 }
 
 // PagerTaking puts the caller on call for a role of a team.
@@ -233,7 +233,7 @@ var (
 	PreviewEdit = operation.Define[EventEditing, EditAnswer](operation.Doc{Name: "event.preview-edit",
 		Method: http.MethodPost, Path: "/v1/events/preview", Status: http.StatusOK, Needs: operation.Member,
 		Rule: operation.InTeam, Summary: "What an edit of the calendar would change; changes nothing",
-		Errors: []int{404, 409, 412, 422}, Note: "It refuses what the edit would be refused for."})
+		Errors: []int{404, 409, 412, 422}, Note: "It answers with the same errors as the edit."})
 	MakeEdit = operation.Define[EventEditing, EditAnswer](operation.Doc{Name: "event.edit", Method: http.MethodPost,
 		Path: "/v1/events/edit", Status: http.StatusOK, Needs: operation.Member, Rule: operation.InTeam,
 		Audit: []audit.Action{audit.ShiftCreated, audit.ShiftChanged, audit.ShiftDeleted, audit.ShiftsSwapped,

@@ -25,7 +25,7 @@ type OnCallFilter struct {
 	Team    string `query:"team" json:"team,omitempty" doc:"The name of the team."`
 	Service string `query:"service" json:"service,omitempty" doc:"The name of a service: all teams that own it."`
 	Role    string `query:"role" json:"role,omitempty" doc:"Only this role; without it, all roles of the calendar."`
-	At      string `query:"at" json:"at,omitempty" doc:"now (the default), 2026-11-22T02:00:00Z, +2h or +3d, or 2026-11-22 02:00 on the clock of the team. Now is the database's."`
+	At      string `query:"at" json:"at,omitempty" doc:"The time to look at: now (the default), 2026-11-22T02:00:00Z, +2h, +3d, or 2026-11-22 02:00 on the clock of the team."`
 	For     string `query:"for" json:"for,omitempty" doc:"Period of the hand-offs and gaps, such as 24h; 720h by default, at most two years."`
 }
 

@@ -62,7 +62,7 @@ type ScheduleDraft struct {
 	Threshold *int               `json:"auto_populate_threshold,omitempty" nullable:"true" doc:"For how many days ahead shifts are made; default: 21."`
 	Layers    []planning.Layer   `json:"layers,omitempty" nullable:"true"`
 	Slots     []Slot             `json:"events,omitempty" nullable:"true" maxItems:"1000"`
-	Advanced  *Switch            `json:"advanced_mode,omitempty" doc:"Any events, instead of whole weeks or days."`
+	Advanced  *Switch            `json:"advanced_mode,omitempty" doc:"true: any events; false: one event of 7 or 14 days, or 7 or 14 events of 12 hours."`
 	Scheduler *Scheduler         `json:"scheduler,omitempty"`
 }
 

@@ -33,11 +33,11 @@ type SwapFilter struct {
 type SwapWish struct {
 	Give  []oncall.ShiftID `json:"give,omitempty" nullable:"true" maxItems:"1000" doc:"Numbers of shifts of the person who asks."`
 	Take  []oncall.ShiftID `json:"take,omitempty" nullable:"true" maxItems:"1000" doc:"Numbers of shifts of the other person; none = nothing in return."`
-	Event *oncall.ShiftID  `json:"event_id,omitempty" nullable:"true" doc:"Without give: the one shift."`
-	Other *oncall.ShiftID  `json:"other_event_id,omitempty" nullable:"true" doc:"Without take: the one shift."`
+	Event *oncall.ShiftID  `json:"event_id,omitempty" nullable:"true" doc:"A single shift, instead of give."`
+	Other *oncall.ShiftID  `json:"other_event_id,omitempty" nullable:"true" doc:"A single shift, instead of take."`
 	To    *string          `json:"to,omitempty" nullable:"true" doc:"Who is asked; default: the person of take, else everybody in the team."`
 	Note  *string          `json:"note,omitempty" nullable:"true"`
-	User  *string          `json:"user,omitempty" nullable:"true" doc:"For applications, which act for a person."`
+	User  *string          `json:"user,omitempty" nullable:"true" doc:"The person who asks: required if the caller is not a person, otherwise ignored."`
 }
 
 // NewSwap asks for a swap.

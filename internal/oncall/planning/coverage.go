@@ -95,14 +95,14 @@ type Gap struct {
 // Cover says when a team wants a role covered.
 type Cover struct {
 	Role  string           `json:"role"`
-	Cover scheduling.Cover `json:"cover" doc:"schedules (always; when all schedules of the role are limited to certain hours, in those), always, never, or hours."`
+	Cover scheduling.Cover `json:"cover" doc:"When the role must be held. schedules: always, but if all schedules of the role are limited to certain hours, in those hours only. hours: in the hours of the field hours. always, never."`
 	Hours []Window         `json:"hours"`
 }
 
 // CoverSettings are what people edit of a Cover.
 type CoverSettings struct {
-	Cover scheduling.Cover `json:"cover" doc:"schedules, always, never, or hours."`
-	Hours []Window         `json:"hours" required:"false" doc:"With hours."`
+	Cover scheduling.Cover `json:"cover" doc:"When the role must be held. schedules: always, but if all schedules of the role are limited to certain hours, in those hours only. hours: in the hours of the field hours. always, never."`
+	Hours []Window         `json:"hours" required:"false" doc:"Required if cover is hours; otherwise not allowed."`
 }
 
 // CoverEdit sets when a team wants a role covered.
@@ -137,7 +137,7 @@ var (
 		Errors: []int{409, 422}})
 	ListShares = operation.Define[PeriodOfRoles, operation.Page[Share]](operation.Doc{Name: "team.fairness",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/fairness", Needs: operation.Reader,
-		Summary: "What everybody carried", Note: "By default in the last 90 days."})
+		Summary: "How much each person was on call: shifts and hours", Note: "Default: the last 90 days."})
 )
 
 func (p *Planning) gaps(ctx context.Context, _ operation.Actor, of PeriodOfRoles) (out operation.Page[Gap], err error) {

@@ -33,9 +33,9 @@ type Layer struct {
 	End      *string  `json:"end" required:"false" doc:"null = never."`
 	Every    int      `json:"every" doc:"The length of a turn in units."`
 	Unit     string   `json:"unit" doc:"hours, days, weeks, months or business-days."`
-	HandOffs []string `json:"hand_offs" required:"false" doc:"Further hand-offs of a day, such as 17:00."`
+	HandOffs []string `json:"hand_offs" required:"false" doc:"The times of day of the hand-offs, the earliest first, such as 09:00 and 17:00. Only with the units days and business-days; one must be the time of start. None = the time of start."`
 	Restrict []Window `json:"restrict" required:"false" doc:"Only in these hours."`
-	Holidays string   `json:"holidays" required:"false" doc:"keep, skip or only; default: keep."`
+	Holidays string   `json:"holidays" required:"false" doc:"keep: like any other day; skip: nobody of the layer is on call; only: the layer is on call on holidays only. Default: keep."`
 	Members  []Turn   `json:"members"`
 }
 
@@ -105,7 +105,7 @@ var (
 		Method: http.MethodPut, Path: "/v1/rotations/{id}", Needs: operation.Member, Rule: operation.OfTeam,
 		Audit: []audit.Action{audit.ScheduleChanged}, Summary: "Change a rotation; shifts that exist stay",
 		Errors: []int{409, 412, 422},
-		Note:   "With the ETag of a GET as If-Match, an edit of what somebody changed meanwhile is refused with 412."})
+		Note:   "Send the ETag of a GET as If-Match: the answer is 412 if somebody changed the rotation meanwhile."})
 	DeleteRotation = operation.Define[OneRotation, operation.None](operation.Doc{Name: "rotation.delete",
 		Method: http.MethodDelete, Path: "/v1/rotations/{id}", Needs: operation.Member, Rule: operation.OfTeam,
 		Status: http.StatusOK, Audit: []audit.Action{audit.ScheduleDeleted},

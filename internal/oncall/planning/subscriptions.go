@@ -42,7 +42,7 @@ type Subscription struct {
 	Kind       editing.SubscriptionKind `json:"kind" enum:"shifts,holidays,unavailability"`
 	Team       operation.Text           `json:"team"`
 	User       operation.Text           `json:"user"`
-	Role       operation.Text           `json:"role" doc:"Of shifts."`
+	Role       operation.Text           `json:"role" doc:"The role of the shifts; null = the calendar has no shifts."`
 	Name       string                   `json:"name"`
 	Host       string                   `json:"host" doc:"The host of the URL."`
 	WholeDays  bool                     `json:"whole_days" doc:"Only all-day events make the person unavailable."`
@@ -88,7 +88,7 @@ type CalendarOfTeam struct {
 		URL  string                   `json:"url"`
 		Name operation.Text           `json:"name" required:"false"`
 		Kind editing.SubscriptionKind `json:"kind" doc:"shifts or holidays."`
-		Role operation.Text           `json:"role" required:"false" doc:"Of shifts."`
+		Role operation.Text           `json:"role" required:"false" doc:"The role of the shifts. Required for shifts, not allowed for holidays."`
 	} `json:"body"`
 }
 
@@ -214,7 +214,7 @@ func (p *Planning) subscribeTeam(ctx context.Context, by operation.Actor, c Cale
 			return Subscription{}, err
 		}
 	default:
-		return Subscription{}, fault.Invalidf("kind", "the calendar of a team has shifts or holidays")
+		return Subscription{}, fault.Invalidf("kind", "kind must be shifts or holidays for the calendar of a team")
 	}
 	known, err := p.deps.Subscribed.OfTeam(ctx, t.ID)
 	if err != nil {
@@ -282,7 +282,7 @@ func (p *Planning) changeSubscription(ctx context.Context, by operation.Actor, e
 	}
 	if e.Body.WholeDays != nil {
 		if s.Kind != editing.KindUnavailability {
-			return Subscription{}, fault.Invalidf("whole_days", "whole_days is not known here: the calendar is not that of a person")
+			return Subscription{}, fault.Invalidf("whole_days", "whole_days is for the calendar of a person only: leave it out")
 		}
 		s.WholeDays = *e.Body.WholeDays
 	}

@@ -61,7 +61,7 @@ func absenceOf(s scheduling.StoredAbsence, at oncall.Span) Absence {
 type AbsenceSettings struct {
 	User     operation.Text `json:"user" required:"false" doc:"Default: the caller."`
 	Start    time.Time      `json:"start"`
-	End      time.Time      `json:"end" doc:"Of the first occurrence."`
+	End      time.Time      `json:"end" doc:"The end of the first occurrence."`
 	Rule     operation.Text `json:"rule" required:"false" doc:"An RRULE of RFC 5545; none = once."`
 	Note     operation.Text `json:"note" required:"false"`
 	TimeZone operation.Text `json:"timezone" required:"false" doc:"Default: that of the team."`
@@ -105,12 +105,12 @@ type Conflict struct {
 var (
 	ListAbsences = operation.Define[Period, operation.Page[Absence]](operation.Doc{Name: "unavailability.list",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/unavailability", Needs: operation.Reader,
-		Summary: "When members cannot be on call", Note: "With start, each occurrence of a recurring one until end, which is 30 days from now by default."})
+		Summary: "When members cannot be on call", Note: "With start, the list has each occurrence of a recurring unavailability, up to end (default: 30 days from now)."})
 	AddAbsence = operation.Define[NewAbsence, MadeAbsence](operation.Doc{Name: "unavailability.add",
 		Method: http.MethodPost, Path: "/v1/teams/{team}/unavailability", Needs: operation.Member,
 		Rule: operation.OfPersonInTeam, Status: http.StatusOK, Audit: []audit.Action{audit.UnavailabilityAdded},
 		Summary: "Say when somebody cannot be on call", Errors: []int{404, 409, 422},
-		Note: "An entry of the person, an administrator or an application counts in all teams of the person, one of a team's administrator in that team alone."})
+		Note: "If the person, an administrator or an application adds it, it counts in all teams of the person. If an administrator of the team adds it, it counts in that team only."})
 	RemoveAbsence = operation.Define[OneAbsence, operation.None](operation.Doc{Name: "unavailability.remove",
 		Method: http.MethodDelete, Path: "/v1/unavailability/{id}", Needs: operation.Member,
 		Rule: operation.OfPersonInTeam, Audit: []audit.Action{audit.UnavailabilityRemoved},

@@ -311,7 +311,7 @@ func TestErrorsPointToTheField(t *testing.T) {
 		"GET /v1/incidents?limit=0": {400,
 			[]part{{"", "limit", "limit must be at least 1"}}},
 		"GET /v1/incidents?cursor=x": {400,
-			[]part{{"", "cursor", "cursor must be the next of an earlier answer"}}},
+			[]part{{"", "cursor", "cursor must be the value of next in an earlier answer"}}},
 		"GET /v1/incidents?created_after=today": {400,
 			[]part{{"", "created_after", "created_after must be a time like 2026-11-22T09:30:00Z"}}},
 		"GET /v1/users?activ=true": {400,

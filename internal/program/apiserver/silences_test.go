@@ -188,8 +188,8 @@ func TestBadSilencesAreRefusedWithTheirField(t *testing.T) {
 	t.Parallel()
 	f := withOwner(t)
 	for body, want := range map[string]string{
-		`{"application": "demo", "comment": "x"}`:                                                  "give either to or for_seconds or ends_in_seconds",
-		`{"application": "demo", "for_seconds": 60, "to": "2030-01-31T08:00:00Z", "comment": "x"}`: "give either to or for_seconds or ends_in_seconds",
+		`{"application": "demo", "comment": "x"}`:                                                  "give exactly one of to, for_seconds and ends_in_seconds",
+		`{"application": "demo", "for_seconds": 60, "to": "2030-01-31T08:00:00Z", "comment": "x"}`: "give exactly one of to, for_seconds and ends_in_seconds",
 		`{"application": "demo", "for_seconds": 60}`:                                               "comment must say why",
 		`{"application": "demo", "for_seconds": "60", "comment": "x"}`:                             "for_seconds",
 		`{"application": "demo", "to": "tomorrow", "comment": "x"}`:                                "to must be an instant",
