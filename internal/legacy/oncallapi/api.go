@@ -29,7 +29,8 @@ type API struct{ Deps }
 
 // New returns an error if a required part is missing.
 func New(d Deps) (*API, error) {
-	d.Teams.Requests, d.People.Requests, d.Events.Requests, d.Escalate.Requests = d.Requests, d.Requests, d.Requests, d.Requests
+	reading := Requests{d.Requests}
+	d.Teams.Requests, d.People.Requests, d.Events.Requests, d.Escalate.Requests = reading, reading, reading, reading
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("oncallapi: a part is missing: " + name)
 	}

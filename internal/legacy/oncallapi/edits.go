@@ -3,10 +3,9 @@ package oncallapi
 import (
 	"net/http"
 
+	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -20,7 +19,7 @@ func (a events) apply(w http.ResponseWriter, r *http.Request, status int, e edit
 
 // createEvent adds a shift and answers with its number.
 func (a events) createEvent(w http.ResponseWriter, r *http.Request) error {
-	b, err := jsonbody.Read(w, r, requests.BadEvent)
+	b, err := jsonbody.Read(w, r, BadEvent)
 	if err != nil {
 		return err
 	}
@@ -37,11 +36,11 @@ func (a events) createEvent(w http.ResponseWriter, r *http.Request) error {
 
 // updateEvent changes the fields of a shift that the body has. If-Match that does not match is a 412.
 func (a events) updateEvent(w http.ResponseWriter, r *http.Request) error {
-	id, err := requests.ShiftID(r, "id")
+	id, err := ShiftID(r, "id")
 	if err != nil {
 		return err
 	}
-	b, err := jsonbody.Read(w, r, requests.BadUpdate)
+	b, err := jsonbody.Read(w, r, BadUpdate)
 	if err != nil {
 		return err
 	}
@@ -52,7 +51,7 @@ func (a events) updateEvent(w http.ResponseWriter, r *http.Request) error {
 
 // deleteEvent deletes a shift.
 func (a events) deleteEvent(w http.ResponseWriter, r *http.Request) error {
-	id, err := requests.ShiftID(r, "id")
+	id, err := ShiftID(r, "id")
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func (a events) createLinked(w http.ResponseWriter, r *http.Request) error {
 
 // updateLinked changes all shifts of a link.
 func (a events) updateLinked(w http.ResponseWriter, r *http.Request) error {
-	b, err := jsonbody.Read(w, r, requests.BadUpdate)
+	b, err := jsonbody.Read(w, r, BadUpdate)
 	if err != nil {
 		return err
 	}

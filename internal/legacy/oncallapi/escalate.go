@@ -12,9 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -45,7 +44,7 @@ type Config struct {
 
 // EscalateDeps are the parts that the routes work on. All are required.
 type EscalateDeps struct {
-	requests.Requests
+	Requests
 	Plans        Plans
 	Incidents    Incidents
 	Lookups      Lookups
@@ -91,7 +90,7 @@ const notEscalated = "Iris escalation failed"
 func (a EscalateDeps) escalate(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if a.Config.Escalate == "" {
-		return requests.ErrGone
+		return ErrGone
 	}
 	b, err := jsonbody.Read(w, r, notEscalated)
 	if err != nil {
@@ -113,7 +112,7 @@ func (a EscalateDeps) escalate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := a.open(ctx, chosen, team, requests.By(r, nil).Owner, b)
+	id, err := a.open(ctx, chosen, team, By(r, nil).Owner, b)
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,12 @@ import (
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
 // EventsDeps are the parts that the routes work on. All but Paid are required.
 type EventsDeps struct {
-	requests.Requests
+	Requests
 	Calendars oncall.CalendarStore
 	Teams     Teams
 	Users     Users

@@ -6,7 +6,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -166,7 +165,7 @@ func (a feedKeys) listKeys(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(keys) == 0 {
-		return requests.ErrGone
+		return ErrGone
 	}
 	out := make([]map[string]any, len(keys))
 	for i, k := range keys {

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
@@ -91,7 +91,7 @@ func (a lookups) teamOncall(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	shifts := running(found[t.ID], routing.Param(r, "role"), now)
-	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ requests.Names) string {
+	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ calendaring.Names) string {
 		return primaryOnly(s,
 			t.OverridePhone)
 	})
@@ -142,7 +142,7 @@ func (a lookups) serviceOncall(w http.ResponseWriter, r *http.Request) error {
 	for _, id := range ids {
 		shifts = append(shifts, running(found[id], routing.Param(r, "role"), now)...)
 	}
-	return a.answerOncall(w, r, oncall.FirstOfEach(shifts), func(s oncall.Shift, c requests.Names) string {
+	return a.answerOncall(w, r, oncall.FirstOfEach(shifts), func(s oncall.Shift, c calendaring.Names) string {
 		if !owns[s.TeamID] {
 			return ""
 		}
@@ -151,7 +151,7 @@ func (a lookups) serviceOncall(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answerOncall answers with shifts and contacts. phone returns the number that overrides a person's own; "" = none.
-func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []oncall.Shift, phone func(oncall.Shift, requests.Names) string) error {
+func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []oncall.Shift, phone func(oncall.Shift, calendaring.Names) string) error {
 	c, err := a.NamesOf(r.Context(), shifts)
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 
 // summaryEntries returns shifts of a summary on the wire. Entries of next shifts also have the numbers of role and
 // team, which need roles.
-func summaryEntries(sight auth.Sight, shifts []oncall.Shift, c requests.Names, roles []oncall.RoleInfo, phone string) []map[string]any {
+func summaryEntries(sight auth.Sight, shifts []oncall.Shift, c calendaring.Names, roles []oncall.RoleInfo, phone string) []map[string]any {
 	out := make([]map[string]any, len(shifts))
 	for i, s := range shifts {
 		p, t := c.People[s.User], c.Teams[s.TeamID]

@@ -4,10 +4,9 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -92,7 +91,7 @@ func (a members) listAdmins(w http.ResponseWriter, r *http.Request) error {
 func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`team `+routing.Param(r, "team")+` not found`))
+		return fault.When(err, fault.NotFound, Integrity(`team `+routing.Param(r, "team")+` not found`))
 	}
 	b, err := jsonbody.Read(w, r, "")
 	if err != nil {
@@ -103,15 +102,15 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if name == "" {
-		return requests.Integrity("name missing for user")
+		return Integrity("name missing for user")
 	}
 	u, err := a.People.ByName(r.Context(), name)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity("user "+name+" not found"))
+		return fault.When(err, fault.NotFound, Integrity("user "+name+" not found"))
 	}
-	err = a.Teams.AddMember(r.Context(), t, u, requests.By(r, b.Raw))
+	err = a.Teams.AddMember(r.Context(), t, u, By(r, b.Raw))
 	return a.Created(w, r, u, fault.When(err, fault.Conflict,
-		requests.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
+		Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
 }
 
 // removeMember removes a person from a team.
@@ -120,7 +119,7 @@ func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Teams.RemoveMember(r.Context(), t, u, requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Teams.RemoveMember(r.Context(), t, u, By(r, nil)))
 }
 
 // addAdmin makes a person an administrator of a team. Unknown people and administrators of the team are a 422.
@@ -128,7 +127,7 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	const invalid = "invalid team or user"
 	t, err := a.Administered(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(invalid))
+		return fault.When(err, fault.NotFound, Integrity(invalid))
 	}
 	b, err := jsonbody.Read(w, r, "")
 	if err != nil {
@@ -143,11 +142,11 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	}
 	u, err := a.People.ByName(r.Context(), name)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(invalid))
+		return fault.When(err, fault.NotFound, Integrity(invalid))
 	}
-	err = a.Teams.AddAdmin(r.Context(), t, u, requests.By(r, nil))
+	err = a.Teams.AddAdmin(r.Context(), t, u, By(r, nil))
 	return a.Created(w, r, u, fault.When(err, fault.Conflict,
-		requests.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
+		Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
 }
 
 // removeAdmin takes the administration of a team away from a person.
@@ -156,7 +155,7 @@ func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Teams.RemoveAdmin(r.Context(), t, u, requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Teams.RemoveAdmin(r.Context(), t, u, By(r, nil)))
 }
 
 // listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown
@@ -183,7 +182,7 @@ func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error
 // a 422.
 func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid subscription"
-	t, b, err := requests.WithBody(w, r, title, a.Administered)
+	t, b, err := WithBody(w, r, title, a.Administered)
 	if err != nil {
 		return err
 	}
@@ -197,18 +196,18 @@ func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	}
 	sub, err := a.ActiveTeam(r.Context(), other)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`Team "`+other+`" not found`))
+		return fault.When(err, fault.NotFound, Integrity(`Team "`+other+`" not found`))
 	}
 	if sub.ID == t.ID {
 		return fault.Titled(title, "Subscription team must be different from subscribing team")
 	}
 	known, err := a.Role(r.Context(), role)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`Role "`+role+`" not found`))
+		return fault.When(err, fault.NotFound, Integrity(`Role "`+role+`" not found`))
 	}
 	err = a.Teams.Subscribe(r.Context(), t.ID, sub.ID, known.ID)
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
-		requests.Integrity("Subscription already exists")))
+		Integrity("Subscription already exists")))
 }
 
 // unsubscribe removes a role of another team from a team's calendar.

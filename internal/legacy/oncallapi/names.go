@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -92,9 +91,9 @@ func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = a.Names.CreateRole(r.Context(), name, requests.By(r, nil))
+	err = a.Names.CreateRole(r.Context(), name, By(r, nil))
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
-		requests.Integrity(`role "`+name+`" already existed`)))
+		Integrity(`role "`+name+`" already existed`)))
 }
 
 // deleteRole deletes a role. Only administrators of Iris and applications of the on-call API may do this.
@@ -103,7 +102,7 @@ func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return routing.Done(w, http.StatusOK, a.Names.DeleteRole(r.Context(), routing.Param(r, "role"),
-		requests.By(r, nil)))
+		By(r, nil)))
 }
 
 // listServices answers with the names of the services that match the query.
@@ -149,8 +148,8 @@ func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) 
 	if err != nil {
 		return err
 	}
-	if err := a.Names.SaveService(r.Context(), id, name, requests.By(r, nil)); err != nil {
-		return fault.When(err, fault.Conflict, requests.Integrity(`service name "`+name+`" already exists`))
+	if err := a.Names.SaveService(r.Context(), id, name, By(r, nil)); err != nil {
+		return fault.When(err, fault.Conflict, Integrity(`service name "`+name+`" already exists`))
 	}
 	if id == 0 {
 		return routing.Empty(w, http.StatusCreated)
@@ -176,7 +175,7 @@ func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Names.DeleteService(r.Context(), s, requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Names.DeleteService(r.Context(), s, By(r, nil)))
 }
 
 // serviceTeams answers with the names of a service's teams; an empty list for an unknown service.
@@ -229,7 +228,7 @@ func (a services) teamServices(w http.ResponseWriter, r *http.Request) error {
 func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
+		return fault.When(err, fault.NotFound, Integrity(`team "`+routing.Param(r, "team")+`" not found`))
 	}
 	name, err := jsonbody.ReadName(w, r)
 	if err != nil {
@@ -237,11 +236,11 @@ func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 	}
 	s, err := a.Names.Service(r.Context(), name)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`service "`+name+`" not found`))
+		return fault.When(err, fault.NotFound, Integrity(`service "`+name+`" not found`))
 	}
 	err = a.Names.Claim(r.Context(), t.ID, s.ID)
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
-		requests.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
+		Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
 }
 
 // unclaimService removes a service from a team.

@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -34,7 +33,7 @@ func (a notices) listNoticeTypes(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := make([]map[string]any, len(types))
 	for i, t := range types {
-		out[i] = map[string]any{"name": t.Name, "is_reminder": requests.Bool01(t.IsReminder)}
+		out[i] = map[string]any{"name": t.Name, "is_reminder": Bool01(t.IsReminder)}
 	}
 	return routing.Answer(w, http.StatusOK, out)
 }
@@ -63,7 +62,7 @@ func (a notices) listNotices(w http.ResponseWriter, r *http.Request) error {
 			o["time_before"] = int64(*s.Before / time.Second)
 		}
 		if s.OnlyMine != nil {
-			o["only_if_involved"] = requests.Bool01(*s.OnlyMine)
+			o["only_if_involved"] = Bool01(*s.OnlyMine)
 		}
 		out = append(out, o)
 	}
@@ -79,7 +78,7 @@ const (
 // createNotice adds a notice setting to a person. A reminder needs time_before, a notice needs only_if_involved.
 func (a notices) createNotice(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	u, b, err := requests.WithBody(w, r, badNotice, a.Person)
+	u, b, err := WithBody(w, r, badNotice, a.Person)
 	if err != nil {
 		return err
 	}
@@ -148,7 +147,7 @@ func (a notices) readNotice(ctx context.Context, b jsonbody.Object) (p oncall.No
 		}
 		t, err := a.ActiveTeam(ctx, name)
 		if err != nil {
-			return p, fault.When(err, fault.NotFound, requests.Integrity(`team "`+name+`" not found`))
+			return p, fault.When(err, fault.NotFound, Integrity(`team "`+name+`" not found`))
 		}
 		p.TeamID = &t.ID
 	}
@@ -189,7 +188,7 @@ func (a notices) readNotice(ctx context.Context, b jsonbody.Object) (p oncall.No
 
 // setting finds the notice setting of the path. It refuses callers who may not change its person's settings.
 func (a notices) setting(r *http.Request) (oncall.NoticeSetting, error) {
-	id, err := requests.ShiftID(r, "id")
+	id, err := ShiftID(r, "id")
 	if err != nil {
 		return oncall.NoticeSetting{}, err
 	}

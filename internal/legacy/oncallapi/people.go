@@ -9,11 +9,10 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -55,7 +54,7 @@ type Feeds interface {
 
 // PeopleDeps are the parts that the routes work on. All are required.
 type PeopleDeps struct {
-	requests.Requests
+	Requests
 	Users   Users
 	Notices Notices
 	Feeds   Feeds
@@ -153,9 +152,9 @@ func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = a.Users.Create(r.Context(), name, requests.By(r, nil))
+	err = a.Users.Create(r.Context(), name, By(r, nil))
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
-		requests.Integrity(`user name "`+name+`" already exists`)))
+		Integrity(`user name "`+name+`" already exists`)))
 }
 
 // getUser answers with a person.
@@ -205,7 +204,7 @@ func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
 		if c.Name != nil {
 			name = *c.Name
 		}
-		return fault.When(err, fault.Conflict, requests.Integrity(`user name "`+name+`" already exists`))
+		return fault.When(err, fault.Conflict, Integrity(`user name "`+name+`" already exists`))
 	}
 	return routing.Empty(w, http.StatusNoContent)
 }
@@ -272,7 +271,7 @@ func (a people) deleteUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	entirely := wire.Actor(r.Context()).MayManageOncall() == nil
-	if _, err := a.Users.Remove(r.Context(), u, entirely, requests.By(r, nil)); err != nil {
+	if _, err := a.Users.Remove(r.Context(), u, entirely, By(r, nil)); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
@@ -38,7 +37,7 @@ func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid team pin"
 	u, err := a.Person(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`user "`+routing.Param(r, "user")+`" not found`))
+		return fault.When(err, fault.NotFound, Integrity(`user "`+routing.Param(r, "user")+`" not found`))
 	}
 	b, err := jsonbody.Read(w, r, title)
 	if err != nil {
@@ -53,7 +52,7 @@ func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 	}
 	t, err := a.ActiveTeam(r.Context(), team)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+team+`" not found`))
+		return fault.When(err, fault.NotFound, Integrity(`team "`+team+`" not found`))
 	}
 	err = a.Users.Pin(r.Context(), u.ID, t.ID)
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,

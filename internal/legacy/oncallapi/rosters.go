@@ -7,12 +7,11 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/oncall/scheduling"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -86,7 +85,7 @@ func schedulesOf(schedules []scheduling.StoredSchedule, roster int64) []map[stri
 func (a rosters) listRosters(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
+		return fault.When(err, fault.NotFound, Integrity(`team "`+routing.Param(r, "team")+`" not found`))
 	}
 	cs, _ := params.Conditions(r.URL.Query(), map[string]params.Kind{"name": params.Text, "id": params.Number})
 	out, err := a.rosterObjects(r.Context(), t, cs)
@@ -128,10 +127,10 @@ func (a rosters) createRoster(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if missing != nil { // Oncall's clients expect the text of a duplicate name for an unknown team, too
-		return requests.Integrity(`roster name "` + name + `" already exists for team ` + routing.Param(r, "team"))
+		return Integrity(`roster name "` + name + `" already exists for team ` + routing.Param(r, "team"))
 	}
-	if _, err := a.Rosters.Create(r.Context(), t, name, requests.By(r, b.Raw)); err != nil {
-		return fault.When(err, fault.Conflict, requests.Integrity(`roster name "`+name+`" already exists for team `+
+	if _, err := a.Rosters.Create(r.Context(), t, name, By(r, b.Raw)); err != nil {
+		return fault.When(err, fault.Conflict, Integrity(`roster name "`+name+`" already exists for team `+
 			t.Name))
 	}
 	return routing.Empty(w, http.StatusCreated)
@@ -153,7 +152,7 @@ func (a rosters) getRoster(w http.ResponseWriter, r *http.Request) error {
 	}
 	members := []map[string]any{}
 	for _, m := range ro.Members {
-		members = append(members, map[string]any{"name": m.Name, "in_rotation": requests.Bool01(m.InRotation),
+		members = append(members, map[string]any{"name": m.Name, "in_rotation": Bool01(m.InRotation),
 			"roster_priority": m.Priority})
 	}
 	return routing.Answer(w, http.StatusOK, map[string]any{"users": members,
@@ -190,9 +189,9 @@ func (a rosters) updateRoster(w http.ResponseWriter, r *http.Request) error {
 	if err := rosterNameProblem(name); err != nil {
 		return err
 	}
-	err = a.Rosters.Change(r.Context(), t, ro, name, order, requests.By(r, b.Raw))
+	err = a.Rosters.Change(r.Context(), t, ro, name, order, By(r, b.Raw))
 	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict,
-		requests.Integrity("roster '"+name+"' already existed for team '"+t.Name+"'")))
+		Integrity("roster '"+name+"' already existed for team '"+t.Name+"'")))
 }
 
 // rosterOrder returns the ids of the named members in this order. names must have each member of the roster once.
@@ -223,7 +222,7 @@ func (a rosters) deleteRoster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Rosters.Delete(r.Context(), t, ro, requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Rosters.Delete(r.Context(), t, ro, By(r, nil)))
 }
 
 // listRosterUsers answers with the names of a roster's members; an empty list for an unknown team or roster.
@@ -255,9 +254,9 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	t, ro, err := a.managed(r)
 	switch {
 	case fault.Is(err, fault.NotFound) && t.ID == 0:
-		return requests.Integrity("invalid team or user")
+		return Integrity("invalid team or user")
 	case fault.Is(err, fault.NotFound):
-		return requests.Integrity(`roster "` + routing.Param(r, "roster") + `" not found`)
+		return Integrity(`roster "` + routing.Param(r, "roster") + `" not found`)
 	case err != nil:
 		return err
 	}
@@ -278,11 +277,11 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	}
 	u, err := a.People.ByName(r.Context(), name)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity("invalid team or user"))
+		return fault.When(err, fault.NotFound, Integrity("invalid team or user"))
 	}
-	err = a.Rosters.AddMember(r.Context(), t, ro, u, in || !given, requests.By(r, b.Raw))
+	err = a.Rosters.AddMember(r.Context(), t, ro, u, in || !given, By(r, b.Raw))
 	return a.Created(w, r, u, fault.When(err, fault.Conflict,
-		requests.Integrity(`user "`+u.Name+`" is already in the roster`)))
+		Integrity(`user "`+u.Name+`" is already in the roster`)))
 }
 
 // updateRosterUser puts a member into the rotation or takes the member out of it. It ignores people who are not in the
@@ -305,7 +304,7 @@ func (a rosters) updateRosterUser(w http.ResponseWriter, r *http.Request) error 
 	}
 	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
 	if err == nil {
-		err = a.Rosters.SetInRotation(r.Context(), t, ro, u, in, requests.By(r, b.Raw))
+		err = a.Rosters.SetInRotation(r.Context(), t, ro, u, in, By(r, b.Raw))
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
 		return err
@@ -321,7 +320,7 @@ func (a rosters) removeRosterUser(w http.ResponseWriter, r *http.Request) error 
 	}
 	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
 	if err == nil {
-		err = a.Rosters.RemoveMember(r.Context(), t, ro, u, requests.By(r, nil))
+		err = a.Rosters.RemoveMember(r.Context(), t, ro, u, By(r, nil))
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
 		return err

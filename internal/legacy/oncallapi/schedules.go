@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -46,7 +45,7 @@ func scheduleObject(s scheduling.StoredSchedule) map[string]any {
 	}
 	return map[string]any{
 		"id": s.ID, "roster": s.RosterName, "roster_id": s.RosterID, "role": s.Role, "role_id": s.RoleOrder, "team": s.Team,
-		"team_id": s.TeamNumber, "timezone": s.TimeZone, "auto_populate_threshold": s.Threshold, "advanced_mode": requests.Bool01(s.Advanced),
+		"team_id": s.TeamNumber, "timezone": s.TimeZone, "auto_populate_threshold": s.Threshold, "advanced_mode": Bool01(s.Advanced),
 		"scheduler": scheduler, "events": events,
 	}
 }
@@ -119,9 +118,9 @@ func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Administered(r)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
+		return fault.When(err, fault.NotFound, Integrity(`team "`+routing.Param(r, "team")+`" not found`))
 	}
-	b, err := jsonbody.Read(w, r, requests.BadSchedule)
+	b, err := jsonbody.Read(w, r, BadSchedule)
 	if err != nil {
 		return err
 	}
@@ -132,23 +131,23 @@ func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fault.Titled(requests.BadSchedule, "missing required parameters: "+strings.Join(missing, ", "))
+		return fault.Titled(BadSchedule, "missing required parameters: "+strings.Join(missing, ", "))
 	}
 	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.Default, Threshold: scheduling.DefaultThreshold}
 	p, err := a.ReadSchedule(ctx, b)
 	if err != nil {
 		return err
 	}
-	p.NotSimple = fault.Titled(requests.BadSchedule, "invalid advanced mode setting")
+	p.NotSimple = fault.Titled(BadSchedule, "invalid advanced mode setting")
 	if err := p.Apply(&d); err != nil {
 		return err
 	}
 	ro, err := a.roster(r, t)
 	if err != nil {
-		return fault.When(err, fault.NotFound, requests.Integrity(`roster "`+routing.Param(r, "roster")+`" not found`))
+		return fault.When(err, fault.NotFound, Integrity(`roster "`+routing.Param(r, "roster")+`" not found`))
 	}
 	d.RosterID = ro.ID
-	id, err := a.ScheduleChanges.Create(ctx, d, requests.By(r, b.Raw))
+	id, err := a.ScheduleChanges.Create(ctx, d, By(r, b.Raw))
 	return routing.Reply(w, http.StatusCreated, map[string]any{"id": id}, err)
 }
 
@@ -182,7 +181,7 @@ func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 			routing.Param(r, "id"))
 	}
 	p.NotSimple = fault.Titled(title, "schedule cannot be represented in simple mode")
-	err = a.ScheduleChanges.Update(ctx, s.ID, requests.ScheduleEdit(r, p), requests.By(r, b.Raw))
+	err = a.ScheduleChanges.Update(ctx, s.ID, ScheduleEdit(r, p), By(r, b.Raw))
 	return routing.Done(w, http.StatusOK, err)
 }
 
@@ -195,7 +194,7 @@ func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.St
 	}
 	to, err := a.ActiveTeam(ctx, name)
 	if err != nil {
-		return nil, nil, fault.When(err, fault.NotFound, requests.Integrity(`team "`+name+`" not found`))
+		return nil, nil, fault.When(err, fault.NotFound, Integrity(`team "`+name+`" not found`))
 	}
 	if to.ID != now.ID {
 		if err := wire.Actor(ctx).MayAdministerTeam(to.ID, to.Name); err != nil {
@@ -213,7 +212,7 @@ func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.St
 	}
 	ro, err := a.RosterNamed(ctx, to, rosterName)
 	if err != nil {
-		return nil, nil, fault.When(err, fault.NotFound, requests.Integrity(`roster "`+rosterName+`" not found`))
+		return nil, nil, fault.When(err, fault.NotFound, Integrity(`roster "`+rosterName+`" not found`))
 	}
 	return &to.ID, &ro.ID, nil
 }
@@ -224,7 +223,7 @@ func (a weekly) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.ScheduleChanges.Delete(r.Context(), s, requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.ScheduleChanges.Delete(r.Context(), s, By(r, nil)))
 }
 
 // populate makes the shifts of a schedule again from an instant on.
@@ -241,7 +240,7 @@ func (a weekly) populate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.ScheduleChanges.Populate(r.Context(), s.ID, start, requests.By(r, nil)); err != nil {
+	if _, err := a.ScheduleChanges.Populate(r.Context(), s.ID, start, By(r, nil)); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)
@@ -291,7 +290,7 @@ func (a weekly) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusOK, requests.EventObjects(rows, requests.EventFields))
+	return routing.Answer(w, http.StatusOK, EventObjects(rows, EventFields))
 }
 
 // titledPreview gives a fault about the window the title that clients of this route expect.

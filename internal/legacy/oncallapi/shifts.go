@@ -7,11 +7,10 @@ import (
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -37,7 +36,7 @@ func (a events) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	asked, err := params.Fields(q, requests.EventFields, nil)
+	asked, err := params.Fields(q, EventFields, nil)
 	if err != nil {
 		return err
 	}
@@ -47,7 +46,7 @@ func (a events) listEvents(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return routing.Answer(w, http.StatusOK, requests.EventObjects(rows, asked))
+	return routing.Answer(w, http.StatusOK, EventObjects(rows, asked))
 }
 
 // eventQuery reads the filters of a list of shifts. none is true if a filter matches no team, role or user: the list is
@@ -191,11 +190,11 @@ func (a events) matchingUsers(ctx context.Context, cs []params.Condition) ([]use
 
 // getEvent answers with a shift and its ETag.
 func (a events) getEvent(w http.ResponseWriter, r *http.Request) error {
-	id, err := requests.ShiftID(r, "id")
+	id, err := ShiftID(r, "id")
 	if err != nil {
 		return err
 	}
-	asked, err := params.Fields(r.URL.Query(), requests.EventFields, params.ErrFields)
+	asked, err := params.Fields(r.URL.Query(), EventFields, params.ErrFields)
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,11 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/requests"
-	"github.com/iris-oncall/iris/internal/oncall/scheduling"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -69,9 +68,11 @@ type Names interface {
 	Unclaim(ctx context.Context, team, service int64) error
 }
 
-// ScheduleChanges stores schedules and fills calendars from them.
+// ScheduleChanges stores schedules and fills calendars from them. A schedule that does not exist is a NotFound fault.
 type ScheduleChanges interface {
-	requests.ScheduleChanges
+	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
+	Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error
+	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
 	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error)
 	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result,
 		scheduling.Calendars, error)
@@ -84,7 +85,7 @@ type Plans interface {
 
 // TeamsDeps are the parts that the routes work on. All are required.
 type TeamsDeps struct {
-	requests.Requests
+	Requests
 	Teams           Teams
 	Rosters         Rosters
 	Names           Names
@@ -233,11 +234,11 @@ func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	by := requests.By(r, nil)
+	by := By(r, nil)
 	by.Owner = admin.Name
 	_, err = a.Teams.Create(r.Context(), s, admin.ID, by)
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
-		requests.Integrity(`team name "`+s.Name+`" already exists`)))
+		Integrity(`team name "`+s.Name+`" already exists`)))
 }
 
 // newSettings reads the settings of a new team, which must have a name and a time zone.
@@ -273,7 +274,7 @@ func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamS
 		return s, fault.Titled("invalid slack notifications channel",
 			"slack channel notifications name needs to start with #")
 	}
-	if s.TimeZone, err = requests.ZoneName(s.TimeZone); err != nil {
+	if s.TimeZone, err = ZoneName(s.TimeZone); err != nil {
 		return s, fault.Titled("invalid payload", "requested scheduling_timezone is not a time zone: "+s.TimeZone)
 	}
 	return s, a.planExists(ctx, s.IrisPlan)
@@ -312,8 +313,8 @@ func teamObject(t oncall.Profile) map[string]any {
 	return map[string]any{
 		"id": t.OncallID, "name": t.Name, "email": operation.OrNull(t.Email), "slack_channel": operation.OrNull(t.SlackChannel),
 		"slack_channel_notifications": operation.OrNull(t.SlackNotifications), "scheduling_timezone": t.TimeZone, "iris_plan": operation.OrNull(t.IrisPlan),
-		"iris_enabled": requests.Bool01(t.IrisEnabled), "override_phone_number": operation.OrNull(t.OverridePhone),
-		"api_managed_roster": requests.Bool01(t.APIManaged), "description": operation.OrNull(t.Description),
+		"iris_enabled": Bool01(t.IrisEnabled), "override_phone_number": operation.OrNull(t.OverridePhone),
+		"api_managed_roster": Bool01(t.APIManaged), "description": operation.OrNull(t.Description),
 	}
 }
 
@@ -381,7 +382,7 @@ func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, 
 		return nil
 	}
 	users := map[string]any{}
-	known, err := a.People.ByID(ctx, requests.IDsOf(members))
+	known, err := a.People.ByID(ctx, IDsOf(members))
 	if err != nil {
 		return err
 	}
@@ -395,7 +396,7 @@ func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, 
 
 // updateTeam changes the settings that the body has.
 func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
-	t, b, err := requests.WithBody(w, r, "invalid payload", a.Administered)
+	t, b, err := WithBody(w, r, "invalid payload", a.Administered)
 	if err != nil {
 		return err
 	}
@@ -409,9 +410,9 @@ func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	err = a.Teams.Update(r.Context(), t.ID, p, requests.By(r, b.Raw))
+	err = a.Teams.Update(r.Context(), t.ID, p, By(r, b.Raw))
 	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict,
-		requests.Integrity("A team named '"+after.Name+"' already exists")))
+		Integrity("A team named '"+after.Name+"' already exists")))
 }
 
 // patch reads the changes of a team's settings.
@@ -432,7 +433,7 @@ func (a teams) patch(b jsonbody.Object, is oncall.TeamSettings) (oncall.TeamPatc
 	}
 	p.Name = name
 	if p.TimeZone != nil && *p.TimeZone != is.TimeZone {
-		zone, err := requests.ZoneName(*p.TimeZone)
+		zone, err := ZoneName(*p.TimeZone)
 		if len(a.TimeZones) > 0 && !slices.Contains(a.TimeZones, zone) || err != nil {
 			return p, fault.Titled("invalid payload",
 				"requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
@@ -453,7 +454,7 @@ func (a teams) deleteTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Teams.Delete(r.Context(), t, requests.By(r, nil)))
+	return routing.Done(w, http.StatusOK, a.Teams.Delete(r.Context(), t, By(r, nil)))
 }
 
 // teamChanges answers with the entries of the audit log about a team. In Oncall this route always failed.

@@ -6,30 +6,21 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
-	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// ScheduleChanges stores schedules. A schedule that does not exist is a NotFound fault.
-type ScheduleChanges interface {
-	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error
-	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
-}
-
-// Requests decodes requests about calendars. All parts are required. It is safe for concurrent use.
+// Requests admits callers, and finds what they ask for. All parts are required. It is safe for concurrent use.
 type Requests struct {
 	calendaring.Finder
 	Openings auth.Openings
 	// Grace is the time after the start of a shift in which members of the team may still edit it.
 	Grace time.Duration
 }
-
-// Names has the people and teams of some shifts.
-type Names = calendaring.Names
 
 // Admit refuses callers who may not use a route of a calendar API.
 func (a Requests) Admit(rt routing.Route, r *http.Request) error {
@@ -44,4 +35,32 @@ func (a Requests) Admit(rt routing.Route, r *http.Request) error {
 	case routing.Public:
 	}
 	return nil
+}
+
+// PersonNamed finds a user by name. It refuses callers who may not change the user's settings; reads: who may not read
+// them.
+func (a Requests) PersonNamed(ctx context.Context, name string, reads bool) (oncall.Person, error) {
+	u, err := a.People.ByName(ctx, name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return u, err
+	}
+	if err != nil {
+		u.User = users.User{Name: name} // only administrators learn that the user does not exist
+	}
+	var theirs []int64
+	if err == nil {
+		teams, err := a.People.Teams(ctx, u.ID)
+		if err != nil {
+			return u, err
+		}
+		for _, t := range teams {
+			if !u.Admin { // an administrator of a team may not change an administrator of Iris
+				theirs = append(theirs, t.ID)
+			}
+		}
+	}
+	if refused := wire.Actor(ctx).MayEditPerson(u.User, theirs, reads, a.Openings); refused != nil {
+		return u, refused
+	}
+	return u, err
 }

@@ -1,8 +1,7 @@
-package requests
+package oncallapi
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -10,14 +9,17 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
-	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
+
+// Requests reads the requests of the API and finds the objects that they name.
+type Requests struct{ requests.Requests }
 
 // Integrity returns the fault that Oncall's clients get as 422.
 func Integrity(text string) error { return calendaring.Integrity(text) }
@@ -31,34 +33,6 @@ func By(r *http.Request, raw json.RawMessage) oncall.By {
 // Person finds the user of the path. It refuses callers who may not change the user's settings.
 func (a Requests) Person(r *http.Request) (oncall.Person, error) {
 	return a.PersonNamed(r.Context(), routing.Param(r, "user"), r.Method == http.MethodGet)
-}
-
-// PersonNamed finds a user by name. It refuses callers who may not change the user's settings; reads: who may not read
-// them.
-func (a Requests) PersonNamed(ctx context.Context, name string, reads bool) (oncall.Person, error) {
-	u, err := a.People.ByName(ctx, name)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return u, err
-	}
-	if err != nil {
-		u.User = users.User{Name: name} // only administrators learn that the user does not exist
-	}
-	var theirs []int64
-	if err == nil {
-		teams, err := a.People.Teams(ctx, u.ID)
-		if err != nil {
-			return u, err
-		}
-		for _, t := range teams {
-			if !u.Admin { // an administrator of a team may not change an administrator of Iris
-				theirs = append(theirs, t.ID)
-			}
-		}
-	}
-	if refused := wire.Actor(ctx).MayEditPerson(u.User, theirs, reads, a.Openings); refused != nil {
-		return u, refused
-	}
-	return u, err
 }
 
 // Schedule finds the schedule of the path, and its team.
