@@ -83,6 +83,7 @@ type wings struct {
 	incidents    *incidents.Incidents
 	integrations *integrations.Integrations
 	messages     *messages.Messages
+	next         operation.Op[incidents.One, simulation.Foreseen]
 	plans        *catalog.Plans
 	preferences  *users.Preferences
 	silences     *silences.Silences
@@ -163,7 +164,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	pagessystem.Mount(s.typed, s.system)
 	s.incidents = incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
 		People: s.Users, Wake: s.notifier.Wake})
-	pagesincidents.Mount(s.typed, s.incidents, simulation.NewNext(s.simulator.Next, s.Incidents.Get))
+	s.next = simulation.NewNext(s.simulator.Next, s.Incidents.Get)
+	pagesincidents.Mount(s.typed, s.incidents, s.next)
 	strict := *s.acceptor
 	strict.DummyRoles = false
 	s.messages = messages.NewMessages(s.seen(), s.Incidents.Get)

@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
+	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
@@ -70,11 +71,12 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 	}
 	pages, err := site.New(site.Deps{
 		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Responders: s.Responders(), Messages: s.Messages,
-			Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
+			Plans: d.plans, Next: d.next, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: site.Sections{
 			Plans: d.plans, Templates: d.templates,
 			System: pagessystem.Deps{System: d.system, Applications: d.applications, Incidents: d.incidents,
 				Integrations: d.integrations, Messages: d.messages, Plans: d.plans, Preferences: d.preferences},
+			Messages:     pagesmessages.Deps{Messages: d.messages, Resend: d.system.Resend},
 			Integrations: pagesintake.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
 			Silences:     pagessilences.Deps{Silences: d.silences, Incidents: s.Incidents},
 			Tokens:       pagesauth.TokenDeps{Tokens: d.access.Tokens, Services: d.access.Services, Grants: s.Grants},

@@ -23,6 +23,7 @@ type Sections struct {
 	Plans        *catalog.Plans
 	Templates    *catalog.Templates
 	System       pagessystem.Deps
+	Messages     pagesmessages.Deps
 	Integrations pagesintake.Deps
 	Silences     pagessilences.Deps
 	Tokens       pagesauth.TokenDeps
@@ -50,7 +51,7 @@ func (s Sections) Routes(r chi.Router, p *page.Pages) {
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.Routes(r)
 	pagesauth.SessionPages{Sessions: s.Sessions, Pages: p}.Routes(r)
 	pagesauth.AuditLogPages{AuditLogDeps: s.Audit, Pages: p}.Routes(r)
-	pagesmessages.Handlers{Pages: p}.Routes(r)
+	pagesmessages.Handlers{Deps: s.Messages, Pages: p}.Routes(r)
 	pagessystem.StatisticsPages{Pages: p, System: s.System.System}.Routes(r)
 	pagessystem.SystemPages{Deps: s.System, Pages: p}.Routes(r)
 	Handlers{Pages: p}.Routes(r)
@@ -64,6 +65,6 @@ func (s Sections) ChangeRoutes(r chi.Router, p *page.Pages) {
 	pagesintake.Handlers{Deps: s.Integrations, Pages: p}.ChangeRoutes(r)
 	pagessilences.Handlers{Deps: s.Silences, Pages: p}.ChangeRoutes(r)
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.ChangeRoutes(r)
-	pagesmessages.Handlers{Pages: p}.ChangeRoutes(r)
+	pagesmessages.Handlers{Deps: s.Messages, Pages: p}.ChangeRoutes(r)
 	pagessystem.SystemPages{Deps: s.System, Pages: p}.ChangeRoutes(r)
 }

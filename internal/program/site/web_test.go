@@ -31,6 +31,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	"github.com/iris-oncall/iris/internal/intake"
@@ -39,6 +40,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/messages"
+	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/system"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
@@ -226,6 +228,11 @@ type noPlans struct{ catalog.PlanStore }
 
 func (noPlans) List(context.Context, filters.Query) ([]escalation.Plan, error) { return nil, nil }
 
+// nothingNext cannot simulate.
+func nothingNext(context.Context, incidents.ID) (simulation.Next, error) {
+	return simulation.Next{}, fault.New(fault.NotFound, "there is nothing")
+}
+
 // noIntegrations has no integration.
 type noIntegrations struct{ integrations.Store }
 
@@ -264,12 +271,14 @@ func setup(t *testing.T) (*world, *browser) {
 		entries: []incidents.Entry{{Kind: incidents.EntryOpened, At: time.Now(), Text: "opened by application db"}},
 	}
 	plans := catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}})
+	sent := messages.NewMessages(messages.Seen{}, w.Get)
 	manager := scs.New()
 	manager.Cookie.Secure = false
 	invited := accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
 		Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"}
 	site, err := New(Deps{
-		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w,
+		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Plans: plans,
+			Next:  simulation.NewNext(nothingNext, w.Get),
 			Steps: func(context.Context, int64) int { return 2 },
 			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) {
 				return nil,
@@ -285,8 +294,8 @@ func setup(t *testing.T) (*world, *browser) {
 				Incidents:    incidents.NewIncidents(incidents.Deps{Store: w}),
 				Integrations: integrations.New(integrations.Deps{Store: noIntegrations{}}),
 				Applications: catalog.NewApplications(catalog.ApplicationDeps{}),
-				Messages:     messages.NewMessages(messages.Seen{}, w.Get),
-				Preferences:  users.NewPreferences(w, noSettings{})},
+				Messages:     sent, Preferences: users.NewPreferences(w, noSettings{})},
+			Messages:     pagesmessages.Deps{Messages: sent},
 			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
 			Teams: teams{}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
