@@ -147,7 +147,7 @@ func read(r *http.Request) (s search, f messages.Filter, wrong page.Refusal) {
 				refuse(name, "a time, such as 2026-11-22T09:30.")
 			}
 		}
-		return at.UTC()
+		return at
 	}
 	f = messages.Filter{IncidentID: number("incident_id"), NotificationID: number("notification_id"),
 		Target: value("target"), Mode: value("mode"), Application: value("application"), Plan: value("plan"),
