@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // asked is what a command line asks for with the address that it opens in the browser.
@@ -61,7 +62,7 @@ type allowView struct {
 func (h TokenPages) askPerson(rw http.ResponseWriter, r *http.Request) {
 	a, err := readAsked(r.URL.Query().Get)
 	if err == nil {
-		err = actor(r).MayWrite()
+		err = wire.Actor(r.Context()).MayWrite()
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)

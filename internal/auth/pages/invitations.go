@@ -32,7 +32,7 @@ func (a *Account) invitations(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (a *Account) renderInvitations(rw http.ResponseWriter, r *http.Request, status int, v invitationsView) {
-	found, err := a.Administration.Invitations.Do(r.Context(), caller(r), operation.Paging{Limit: mostShown})
+	found, err := a.Administration.Invitations.Do(r.Context(), page.Actor(r), operation.Paging{Limit: mostShown})
 	if err == nil {
 		v.Mails, err = a.Mails(r.Context())
 	}
@@ -53,7 +53,7 @@ func (a *Account) invite(rw http.ResponseWriter, r *http.Request) {
 			n.Teams = append(n.Teams, team)
 		}
 	}
-	made, err := a.Administration.Invite.Do(r.Context(), caller(r), n)
+	made, err := a.Administration.Invite.Do(r.Context(), page.Actor(r), n)
 	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Conflict) {
 		a.renderInvitations(rw, r, http.StatusUnprocessableEntity,
 			invitationsView{Typed: n, Teams: form.Get("teams"), Problem: humanize.Sentence(fault.Public(err))})
@@ -77,13 +77,13 @@ func invitation(r *http.Request) accounts.OneInvitation {
 }
 
 func (a *Account) resend(rw http.ResponseWriter, r *http.Request) {
-	sent, err := a.Administration.Resend.Do(r.Context(), caller(r), invitation(r))
+	sent, err := a.Administration.Resend.Do(r.Context(), page.Actor(r), invitation(r))
 	a.toInvitations(rw, r, "The invitation of "+sent.Name+
 		" is on its way again. Its earlier link no longer works.", err)
 }
 
 func (a *Account) revoke(rw http.ResponseWriter, r *http.Request) {
-	_, err := a.Administration.Revoke.Do(r.Context(), caller(r), invitation(r))
+	_, err := a.Administration.Revoke.Do(r.Context(), page.Actor(r), invitation(r))
 	a.toInvitations(rw, r, "The invitation is revoked. Its link no longer works.", err)
 }
 

@@ -60,7 +60,7 @@ type life struct {
 
 // render shows a list of tokens, and the form that creates one.
 func (h TokenPages) render(rw http.ResponseWriter, r *http.Request, status int, list string, v tokenListView) {
-	reader, err := h.Services.Managing(r.Context(), caller(r))
+	reader, err := h.Services.Managing(r.Context(), page.Actor(r))
 	more := false
 	if err == nil {
 		v.Rows, more, err = h.rows(r, list)
@@ -99,7 +99,7 @@ func (h TokenPages) rows(r *http.Request, list string) (out []row, more bool, er
 		part.Cursor = operation.CursorOf(before)
 	}
 	if list == listServices {
-		found, err := h.Services.List.Do(r.Context(), caller(r), part)
+		found, err := h.Services.List.Do(r.Context(), page.Actor(r), part)
 		for _, t := range found.Items {
 			owner := "the administrators"
 			if t.TeamID != 0 {
@@ -110,7 +110,7 @@ func (h TokenPages) rows(r *http.Request, list string) (out []row, more bool, er
 		}
 		return out, found.Next != nil, err
 	}
-	found, err := h.Tokens.List.Do(r.Context(), caller(r), tokens.Filter{Paging: part, All: list == listAll})
+	found, err := h.Tokens.List.Do(r.Context(), page.Actor(r), tokens.Filter{Paging: part, All: list == listAll})
 	for _, t := range found.Items {
 		one := row{t.ID, t.Name, "", "", fmt.Sprintf("/tokens/%d/revoke", t.ID), t.Scopes, t.CreatedAt, t.ExpiresAt,
 			t.LastUsedAt, !t.ExpiresAt.After(now)}

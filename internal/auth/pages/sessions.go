@@ -37,7 +37,7 @@ type sessionListView struct {
 
 func (h SessionPages) list(rw http.ResponseWriter, r *http.Request) {
 	of := sessionsOf(r)
-	found, err := h.Sessions.List.Do(r.Context(), caller(r),
+	found, err := h.Sessions.List.Do(r.Context(), page.Actor(r),
 		auth.SessionFilter{SessionsOf: of, Paging: operation.Paging{Limit: mostShown}})
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -54,12 +54,12 @@ func sessionsOf(r *http.Request) auth.SessionsOf { return auth.SessionsOf{User: 
 
 func (h SessionPages) end(rw http.ResponseWriter, r *http.Request) {
 	id, _ := strconv.ParseInt(chi.URLParam(r, "session"), 10, 64) // no session has the number 0
-	_, err := h.Sessions.End.Do(r.Context(), caller(r), auth.OneSession{ID: id})
+	_, err := h.Sessions.End.Do(r.Context(), page.Actor(r), auth.OneSession{ID: id})
 	h.done(rw, r, err)
 }
 
 func (h SessionPages) endOthers(rw http.ResponseWriter, r *http.Request) {
-	_, err := h.Sessions.EndOthers.Do(r.Context(), caller(r), sessionsOf(r))
+	_, err := h.Sessions.EndOthers.Do(r.Context(), page.Actor(r), sessionsOf(r))
 	h.done(rw, r, err)
 }
 

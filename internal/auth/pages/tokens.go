@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/servicetokens"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -114,14 +113,14 @@ func (h TokenPages) create(rw http.ResponseWriter, r *http.Request) {
 	v := tokenListView{Typed: c}
 	if err == nil {
 		var made tokens.Made
-		made, err = h.Tokens.Create.Do(r.Context(), caller(r), c.New())
+		made, err = h.Tokens.Create.Do(r.Context(), page.Actor(r), c.New())
 		v.Secret = made.Secret
 	}
 	h.created(rw, r, listOwn, v, err)
 }
 
 func (h TokenPages) revoke(rw http.ResponseWriter, r *http.Request) {
-	_, err := h.Tokens.Revoke.Do(r.Context(), caller(r), tokens.One{ID: tokenNumber(r)})
+	_, err := h.Tokens.Revoke.Do(r.Context(), page.Actor(r), tokens.One{ID: tokenNumber(r)})
 	h.revoked(rw, r, personal(r), err)
 }
 
@@ -136,7 +135,7 @@ func (h TokenPages) createService(rw http.ResponseWriter, r *http.Request) {
 	v := tokenListView{Typed: c, Team: page.Typed(r).Get("team")}
 	if err == nil {
 		var made servicetokens.Made
-		made, err = h.Services.Create.Do(r.Context(), caller(r),
+		made, err = h.Services.Create.Do(r.Context(), page.Actor(r),
 			servicetokens.New{New: c.New(), Team: operation.Text(v.Team)})
 		v.Secret = made.Secret
 	}
@@ -144,7 +143,7 @@ func (h TokenPages) createService(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h TokenPages) revokeService(rw http.ResponseWriter, r *http.Request) {
-	_, err := h.Services.Revoke.Do(r.Context(), caller(r), servicetokens.One{ID: tokenNumber(r)})
+	_, err := h.Services.Revoke.Do(r.Context(), page.Actor(r), servicetokens.One{ID: tokenNumber(r)})
 	h.revoked(rw, r, listServices, err)
 }
 
@@ -193,13 +192,3 @@ func tokenNumber(r *http.Request) tokens.ID {
 	id, _ := strconv.ParseInt(chi.URLParam(r, "token"), 10, 64)
 	return tokens.ID(id)
 }
-
-// actor returns the reader, who has a session.
-func actor(r *http.Request) auth.Actor {
-	a := (auth.Actor{}).As(page.Reader(r))
-	a.Session = true
-	return a
-}
-
-// caller returns the reader as operations see it.
-func caller(r *http.Request) operation.Actor { return actor(r).Caller(auth.Openings{}) }

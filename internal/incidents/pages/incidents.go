@@ -9,7 +9,10 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -24,6 +27,8 @@ type Deps struct {
 	Incidents  incidents.Store
 	Responders incidents.Responders
 	Messages   Messages
+	Plans      *catalog.Plans
+	Next       operation.Op[incidents.One, simulation.Foreseen]
 	// Outlooks returns what the list shows besides the rows of incidents.
 	Outlooks func(ctx context.Context, ids []incidents.ID) (map[incidents.ID]incidents.Outlook, error)
 	// Steps returns the number of steps of a plan version; 0 = unknown.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -17,18 +18,6 @@ type nextView struct {
 	At   time.Time // zero = at an unknown time
 }
 
-// nextAnswer is the answer of /v1 about what an incident waits for.
-type nextAnswer struct {
-	At    time.Time `json:"at"`
-	Step  int       `json:"step"`
-	Pages []struct {
-		Target string `json:"target"`
-		Mode   string `json:"mode"`
-	} `json:"pages"`
-	Ends   bool `json:"ends"`
-	Paused bool `json:"paused"`
-}
-
 // next returns what comes next. If that cannot be read now, the page does not show it.
 func (h Handlers) next(r *http.Request, i incidentView) nextView {
 	switch i.Incident.State() {
@@ -37,9 +26,10 @@ func (h Handlers) next(r *http.Request, i incidentView) nextView {
 	case incidents.StateSilenced:
 		return nextView{"The silence ends. If the alert still fires, the plan begins", i.SilencedUntil}
 	case incidents.StateEscalating:
-		var a nextAnswer
-		if err := h.Pages.API(r).Get(page.Path("/v1/incidents/%s/next", i.ID), &a); err == nil {
-			return viewNext(a)
+		found, err := h.Next.Do(r.Context(), page.Actor(r), incidents.One{ID: i.ID})
+		h.Pages.Note(r, err)
+		if err == nil {
+			return viewNext(found)
 		}
 	}
 	return nextView{}
@@ -48,22 +38,26 @@ func (h Handlers) next(r *http.Request, i incidentView) nextView {
 // maxNamed is how many recipients of the next page are named.
 const maxNamed = 3
 
-func viewNext(a nextAnswer) nextView {
+func viewNext(a simulation.Foreseen) nextView {
+	var at time.Time
+	if a.At != nil {
+		at = *a.At
+	}
 	switch {
 	case a.Paused:
 		return nextView{Text: "The plan or the application is paused: nobody is paged until an administrator resumes it"}
 	case a.Ends:
-		return nextView{"The plan ends. Nobody else is paged after that", a.At}
+		return nextView{"The plan ends. Nobody else is paged after that", at}
 	case len(a.Pages) == 0:
 		return nextView{}
 	}
 	var who []string
 	for _, p := range a.Pages[:min(len(a.Pages), maxNamed)] {
-		who = append(who, p.Target+" by "+p.Mode)
+		who = append(who, p.Target+" by "+string(p.Mode))
 	}
 	text := strings.Join(who, ", ")
 	if more := len(a.Pages) - maxNamed; more > 0 {
 		text += " and " + humanize.Count(more, "further page", "further pages")
 	}
-	return nextView{fmt.Sprintf("Step %d: %s", a.Step, text), a.At}
+	return nextView{fmt.Sprintf("Step %d: %s", a.Step, text), at}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
@@ -36,25 +37,6 @@ type foreseen struct {
 	After                  string
 	Target, Mode, Priority string
 	Held                   bool
-}
-
-// simulated is the answer of a simulation, as far as the form shows it.
-type simulated struct {
-	Pages []struct {
-		After    int64      `json:"after"`
-		Target   string     `json:"target"`
-		Mode     string     `json:"mode"`
-		Priority string     `json:"priority"`
-		Held     *time.Time `json:"held_until"`
-	} `json:"pages"`
-	Notes []string `json:"notes"`
-}
-
-// planSteps are the steps of a plan, as far as the form needs them.
-type planSteps struct {
-	Steps [][]struct {
-		DynamicIndex *int `json:"dynamic_index"`
-	} `json:"steps"`
 }
 
 // maxForeseen is how many pages the form shows.
@@ -129,17 +111,18 @@ func (h Handlers) open(rw http.ResponseWriter, r *http.Request) {
 // look finds out which targets the plan leaves to the incident, and who would be paged now. It returns why that is not
 // known.
 func (h Handlers) look(r *http.Request, v *newView) page.Refusal {
-	api := h.Pages.API(r)
-	var plan planSteps
-	if err := api.Get(page.Path("/v1/plans/%s", v.Plan), &plan); err != nil {
+	plan, err := h.Plans.Get.Do(r.Context(), page.Actor(r), catalog.OnePlan{Plan: v.Plan})
+	if err != nil {
+		h.Pages.Note(r, err)
 		if fault.Is(err, fault.NotFound) {
 			return page.Refusal{Field: "plan", Text: fmt.Sprintf("There is no plan %.100q: choose one of the list.",
 				v.Plan)}
 		}
 		return page.Refusal{Field: "plan", Text: fault.Public(err)}
 	}
-	v.Targets = resized(v.Targets, plan.targets())
-	q := url.Values{}
+	v.Targets = resized(v.Targets, targets(plan))
+	q, ask := url.Values{}, catalog.PlanQuestion{OnePlan: catalog.OnePlan{Plan: v.Plan},
+		Assumptions: catalog.Assumptions{Application: v.Application}}
 	if v.Application != "" {
 		q.Set("application", v.Application)
 	}
@@ -148,10 +131,12 @@ func (h Handlers) look(r *http.Request, v *newView) page.Refusal {
 			return page.Refusal{} // the person has to name them first
 		}
 		q.Add("target", t.Role+":"+t.Name)
+		ask.Targets = append(ask.Targets, t.Role+":"+t.Name)
 	}
 	v.Simulation = page.Path("/plans/%s", v.Plan) + "?" + q.Encode() + "#simulation"
-	var s simulated
-	if err := api.Get(page.Path("/v1/plans/%s/simulation", v.Plan)+"?"+q.Encode(), &s); err != nil {
+	s, err := h.Plans.Simulate.Do(r.Context(), page.Actor(r), ask)
+	if err != nil {
+		h.Pages.Note(r, err)
 		return page.Refusal{Field: fault.FieldOf(err), Text: fault.Public(err)}
 	}
 	v.Looked, v.Notes, v.More = true, s.Notes, max(0, len(s.Pages)-maxForeseen)
@@ -160,13 +145,13 @@ func (h Handlers) look(r *http.Request, v *newView) page.Refusal {
 		if p.After > 0 {
 			after = "after " + humanize.Age(time.Duration(p.After)*time.Second)
 		}
-		v.Pages = append(v.Pages, foreseen{after, p.Target, p.Mode, p.Priority, p.Held != nil})
+		v.Pages = append(v.Pages, foreseen{after, p.Target, p.Mode, p.Priority, p.HeldUntil != nil})
 	}
 	return page.Refusal{}
 }
 
 // targets returns how many targets a plan leaves to its incidents.
-func (p planSteps) targets() (n int) {
+func targets(p catalog.Plan) (n int) {
 	for _, step := range p.Steps {
 		for _, notification := range step {
 			if i := notification.DynamicIndex; i != nil {

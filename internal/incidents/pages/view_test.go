@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -112,14 +113,14 @@ func TestLongTimelinesAreFolded(t *testing.T) {
 func TestWhatComesNext(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1e9, 0)
-	var a nextAnswer
+	var a simulation.Foreseen
 	require.Empty(t, viewNext(a).Text)
 	require.NoError(t, json.Unmarshal([]byte(`{"at":"2001-09-09T01:46:40Z","step":2,"pages":[{"target":"omar","mode":"call"},{"target":"a","mode":"sms"},{"target":"b","mode":"sms"},{"target":"c","mode":"sms"}]}`), &a))
 	v := viewNext(a)
 	require.Equal(t, "Step 2: omar by call, a by sms, b by sms and 1 further page", v.Text)
 	require.True(t, v.At.Equal(at))
-	require.Contains(t, viewNext(nextAnswer{Ends: true}).Text, "The plan ends")
-	require.Contains(t, viewNext(nextAnswer{Paused: true}).Text, "paused")
+	require.Contains(t, viewNext(simulation.Foreseen{Ends: true}).Text, "The plan ends")
+	require.Contains(t, viewNext(simulation.Foreseen{Paused: true}).Text, "paused")
 }
 
 func TestChangesLeadBackOnlyToPagesOfIncidents(t *testing.T) {

@@ -3,6 +3,7 @@
 package pages
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -14,13 +15,25 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
+// Deps are the operations that the pages carry out.
+type Deps struct {
+	Messages *messages.Messages
+	Resend   operation.Op[system.OneMessage, system.Resent]
+}
+
 // Handlers serves the pages. It is safe for concurrent use.
-type Handlers struct{ Pages *page.Pages }
+type Handlers struct {
+	Deps
+	Pages *page.Pages
+}
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (h Handlers) Routes(r chi.Router) {
@@ -41,39 +54,17 @@ const (
 	// exported is how many messages an export has at most, and exportFor how long it may take.
 	exported  = 20000
 	exportFor = time.Minute
-	pageSize  = 500 // of the API
+	pageSize  = 500 // messages that are read at once
 )
 
-// message is a message of the API.
-type message struct {
-	ID                                              int64
-	State, Application, Target, Mode, Subject, Body string
-	IncidentID                                      int64 `json:"incident_id"`
-	NotificationID                                  int64 `json:"notification_id"`
-	Plan, Priority, Destination                     string
-	Step, Repeat                                    int
-	CreatedAt                                       time.Time `json:"created_at"`
-	SentAt                                          time.Time `json:"sent_at"`
-	Purpose, Template, Batch                        string
-	ModeChanged                                     bool   `json:"mode_changed"`
-	EmailHTML                                       string `json:"email_html"`
-	Attempts                                        []attempt
-	Changes                                         []change
+// message is a message as pages show it. Lists have only the members of messages.MessageInList.
+type message struct{ messages.MessageDetail }
+
+func inList(m messages.MessageInList) message {
+	return message{messages.MessageDetail{MessageInList: m}}
 }
 
-// attempt is one call of a vendor.
-type attempt struct {
-	Vendor, Account, Mode, Outcome, Detail, Receipt string
-	InDoubt                                         bool      `json:"in_doubt"`
-	StartedAt                                       time.Time `json:"started_at"`
-	VendorID                                        string    `json:"vendor_message_id"`
-}
-
-// change is a change of a message.
-type change struct {
-	At                          time.Time
-	Type, Old, New, Description string
-}
+type change struct{ messages.Change }
 
 // otherMessage finds the number of another message in the description of a change.
 var otherMessage = regexp.MustCompile(`sends (?:message|it again as message) ([0-9]+)`)
@@ -89,11 +80,11 @@ func (c change) Other() string {
 // Chip is the kind of chip for the state of the message.
 func (m message) Chip() string {
 	switch m.State {
-	case "delivered", "sent":
+	case messages.Delivered, messages.Sent:
 		return "good"
-	case "failed":
+	case messages.Failed:
 		return "bad"
-	case "pending", "taken", "sending":
+	case messages.Pending, messages.Taken, messages.Sending:
 		return "warn"
 	}
 	return "info"
@@ -110,48 +101,61 @@ func (m message) Heading() string {
 	text := []rune(strings.TrimSpace(m.Body))
 	switch {
 	case len(text) == 0:
-		return "Message " + strconv.FormatInt(m.ID, 10)
+		return "Message " + strconv.FormatInt(int64(m.ID), 10)
 	case len(text) > longest:
 		return string(text[:longest]) + "…"
 	}
 	return string(text)
 }
 
-// search are the filters of a search, in the names of the API.
+// search is what was typed into the search.
 type search struct {
-	Given    map[string]string
-	From, To string // as typed
+	Given    map[string]string // by the names of the members of messages.Filter
+	From, To string
 	in       *time.Location
 }
 
-var filterNames = []string{
-	"incident_id", "notification_id", "target", "mode", "application", "plan", "priority", "state", "purpose", "vendor", "batch", "subject", "body", "destination",
-}
-
-// read reads a search. The query of the API has the filters without a page.
-func read(r *http.Request) (s search, query url.Values, wrong page.Refusal) {
-	s, query = search{Given: map[string]string{}, in: page.Zone(r)}, url.Values{}
+// read reads a search, and returns the filter that it means.
+func read(r *http.Request) (s search, f messages.Filter, wrong page.Refusal) {
+	s = search{Given: map[string]string{}, in: page.Zone(r)}
 	given := r.URL.Query()
-	for _, name := range filterNames {
-		if value := page.Storable(strings.TrimSpace(given.Get(name))); value != "" {
-			s.Given[name] = value
-			query.Set(name, value)
+	value := func(name string) string {
+		text := page.Storable(strings.TrimSpace(given.Get(name)))
+		if text != "" {
+			s.Given[name] = text
 		}
+		return text
 	}
+	refuse := func(name, why string) {
+		wrong = page.Refusal{Status: http.StatusBadRequest, Field: name, Text: name + " must be " + why}
+	}
+	number := func(name string) (n int64) {
+		if text := value(name); text != "" {
+			var err error
+			if n, err = strconv.ParseInt(text, 10, 64); err != nil {
+				refuse(name, "a whole number")
+			} else if n < 1 {
+				refuse(name, "at least 1")
+			}
+		}
+		return n
+	}
+	at := func(name string) (at time.Time) {
+		if text := given.Get(name); text != "" {
+			var err error
+			if at, err = time.ParseInLocation(typed, text, s.in); err != nil {
+				refuse(name, "a time, such as 2026-11-22T09:30.")
+			}
+		}
+		return at
+	}
+	f = messages.Filter{IncidentID: number("incident_id"), NotificationID: number("notification_id"),
+		Target: value("target"), Mode: value("mode"), Application: value("application"), Plan: value("plan"),
+		Priority: value("priority"), State: value("state"), Purpose: value("purpose"), Vendor: value("vendor"),
+		Batch: value("batch"), Subject: value("subject"), Text: value("body"), Destination: value("destination"),
+		Period: operation.Period{CreatedAfter: at("from"), CreatedBefore: at("to")}}
 	s.From, s.To = given.Get("from"), given.Get("to")
-	for _, at := range []struct{ name, text, parameter string }{{"from", s.From, "created_after"}, {"to", s.To, "created_before"}} {
-		if at.text == "" {
-			continue
-		}
-		instant, err := time.ParseInLocation(typed, at.text, s.in)
-		if err != nil {
-			wrong = page.Refusal{Status: http.StatusBadRequest, Field: at.name, Text: at.name +
-				" must be a time, such as 2026-11-22T09:30."}
-			continue
-		}
-		query.Set(at.parameter, instant.UTC().Format(time.RFC3339))
-	}
-	return s, query, wrong
+	return s, f, wrong
 }
 
 // own returns the filters as the query of the pages.
@@ -184,7 +188,7 @@ type listView struct {
 }
 
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
-	s, query, wrong := read(r)
+	s, f, wrong := read(r)
 	v := listView{search: s, Chosen: len(s.own()) > 0, Refusal: wrong, ZoneName: s.in.String(),
 		Destinations: wire.Actor(r.Context()).Sight(nil).SearchesDestinations(),
 		Modes:        page.OptionsOr("any mode", users.Modes...), Priorities: page.OptionsOr("any priority",
@@ -195,23 +199,22 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 			"resolved-notice", "owner-notice")}
 	status := http.StatusOK
 	if wrong.Text == "" {
-		query.Set("limit", strconv.Itoa(page.ListLength))
-		if cursor := r.URL.Query().Get("cursor"); cursor != "" {
-			query.Set("cursor", cursor)
-		}
-		var found page.Listed[message]
-		if err := h.Pages.API(r).Get("/v1/messages?"+query.Encode(), &found); err != nil {
+		f.Paging = operation.Paging{Limit: page.ListLength, Cursor: r.URL.Query().Get("cursor")}
+		found, err := h.Messages.List.Do(r.Context(), page.Actor(r), f)
+		if err != nil {
 			refusal, ok := h.Pages.Refused(rw, r, err)
 			if !ok {
 				return
 			}
 			v.Refusal = refusal
 		}
-		v.Rows = found.Items
+		for _, m := range found.Items {
+			v.Rows = append(v.Rows, inList(m))
+		}
 		own := s.own()
 		v.Export = address + "/export?" + own.Encode()
-		if found.Next != "" {
-			own.Set("cursor", found.Next)
+		if found.Next != nil {
+			own.Set("cursor", *found.Next)
 			v.More = address + "?" + own.Encode()
 		}
 	}
@@ -225,17 +228,18 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 
 // export answers with the messages of a search as CSV. It reads page after page and holds one of them in memory.
 func (h Handlers) export(rw http.ResponseWriter, r *http.Request) {
-	_, query, wrong := read(r)
+	_, f, wrong := read(r)
 	if wrong.Text != "" {
 		h.Pages.Problem(rw, r, h.Pages.Frame(r, "Invalid request", "messages"), wrong.Status, wrong.Text)
 		return
 	}
-	query.Set("limit", strconv.Itoa(pageSize))
-	end, api, rows := time.Now().Add(exportFor), h.Pages.API(r), 0
+	f.Limit = pageSize
+	end, rows := time.Now().Add(exportFor), 0
 	var out page.CSV
 	for begun := false; ; {
-		var found page.Listed[message]
-		if err := api.Get("/v1/messages?"+query.Encode(), &found); err != nil && begun {
+		found, err := h.Messages.List.Do(r.Context(), page.Actor(r), f)
+		if err != nil && begun {
+			h.Pages.Note(r, err)
 			panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
 		} else if err != nil {
 			h.Pages.Fail(rw, r, err)
@@ -247,46 +251,46 @@ func (h Handlers) export(rw http.ResponseWriter, r *http.Request) {
 				"plan", "priority", "incident", "notification", "subject", "body")
 		}
 		for _, m := range found.Items[:min(len(found.Items), exported-rows)] {
-			out.Row(m.row()...)
+			out.Row(row(m)...)
 		}
 		rows += len(found.Items)
 		switch {
-		case found.Next == "":
+		case found.Next == nil:
 		case rows >= exported || time.Now().After(end):
 			out.Row("More messages match. Narrow the search, for example by time.")
-			found.Next = ""
+			found.Next = nil
 		}
 		if err := out.Flush(); err != nil {
 			panic(http.ErrAbortHandler) // the reader has gone
 		}
-		if found.Next == "" {
+		if f.Cursor = page.Next(found.Next); f.Cursor == "" {
 			return
 		}
-		query.Set("cursor", found.Next)
 	}
 }
 
-func (m message) row() []string {
-	number := func(n int64) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.FormatInt(n, 10)
+// row returns the row of a message in an export.
+func row(m messages.MessageInList) []string {
+	sent := ""
+	if m.SentAt != nil {
+		sent = m.SentAt.Format(time.RFC3339)
 	}
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.UTC().Format(time.RFC3339)
+	return []string{fmt.Sprint(m.ID), m.CreatedAt.Format(time.RFC3339), sent, string(m.State), string(m.Mode), m.Target,
+		string(m.Destination), m.Application, string(m.Plan), string(m.Priority), orEmpty(m.IncidentID),
+		orEmpty(m.NotificationID), m.Subject, m.Body}
+}
+
+func orEmpty[T any](v *T) string {
+	if v == nil {
+		return ""
 	}
-	return []string{number(m.ID), at(m.CreatedAt), at(m.SentAt), m.State, m.Mode, m.Target, m.Destination,
-		m.Application, m.Plan, m.Priority,
-		number(m.IncidentID), number(m.NotificationID), m.Subject, m.Body}
+	return fmt.Sprint(*v)
 }
 
 type oneView struct {
 	page.Frame
 	message
+	Changes []change
 	Why     []string // why this person gets it, and why by this mode
 	Again   bool     // the reader may send it again
 	Refusal page.Refusal
@@ -298,20 +302,31 @@ func (h Handlers) one(rw http.ResponseWriter, r *http.Request) {
 
 // resend sends a message again and shows the new one.
 func (h Handlers) resend(rw http.ResponseWriter, r *http.Request) {
-	var made message
-	err := h.Pages.API(r).Send(http.MethodPost, page.Path("/v1/messages/%s/resend", wire.Param(r, "message")), nil,
-		&made)
+	var made system.Resent
+	id, err := number(r)
+	if err == nil {
+		made, err = h.Resend.Do(r.Context(), page.Actor(r), system.OneMessage{ID: id})
+	}
 	h.Pages.Finish(rw, r, "The message is sent again, as this message.", page.Path(address+"/%s", made.ID), err,
 		func(refusal page.Refusal) { h.showOne(rw, r, refusal) })
 }
 
-// read reads the message of the address.
-func (h Handlers) read(r *http.Request) (m message, err error) {
+// number returns the number of the message of the address.
+func number(r *http.Request) (messages.ID, error) {
 	id, err := strconv.ParseInt(wire.Param(r, "message"), 10, 64)
 	if err != nil {
-		return m, fault.New(fault.NotFound, "no such message")
+		return 0, fault.New(fault.NotFound, "no such message")
 	}
-	return m, h.Pages.API(r).Get(page.Path("/v1/messages/%s", id), &m)
+	return messages.ID(id), nil
+}
+
+// read reads the message of the address.
+func (h Handlers) read(r *http.Request) (m message, err error) {
+	id, err := number(r)
+	if err == nil {
+		m.MessageDetail, err = h.Messages.Get.Do(r.Context(), page.Actor(r), messages.One{ID: id})
+	}
+	return m, err
 }
 
 // html answers with the HTML of an e-mail as it was sent, for the frame on the page of the message.
@@ -321,7 +336,7 @@ func (h Handlers) html(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	page.Mail(rw, m.EmailHTML)
+	page.Mail(rw, string(m.EmailHTML))
 }
 
 func (h Handlers) showOne(rw http.ResponseWriter, r *http.Request, refusal page.Refusal) {
@@ -331,20 +346,24 @@ func (h Handlers) showOne(rw http.ResponseWriter, r *http.Request, refusal page.
 		return
 	}
 	v := oneView{Refusal: refusal, message: m, Why: why(m)}
-	v.Frame = h.Pages.Frame(r, "Message "+strconv.FormatInt(v.ID, 10), "messages")
-	v.Again = v.Admin && slices.Contains([]string{"sent", "delivered", "failed", "cancelled", "dropped"}, v.State)
+	for _, c := range m.Changes {
+		v.Changes = append(v.Changes, change{c})
+	}
+	v.Frame = h.Pages.Frame(r, fmt.Sprint("Message ", m.ID), "messages")
+	v.Again = v.Admin && slices.Contains([]messages.State{messages.Sent, messages.Delivered, messages.Failed,
+		messages.Cancelled, messages.Dropped}, m.State)
 	h.Pages.Render(rw, r, refusal.Status, "message", v)
 }
 
-var purposes = map[string]string{
-	"primary":         "The plan pages this person in step %d.",
-	"copy":            "This person gets a copy of the page of step %d.",
-	"fallback":        "This person is a fallback: nobody of step %d could be reached.",
-	"tracking":        "The tracking notification of the plan.",
-	"direct":          "A person asked for this page.",
-	"digest":          "A digest of several pages to one person.",
-	"resolved-notice": "This person was paged: the incident is resolved.",
-	"owner-notice":    "This person has acknowledged the incident, and there is news.",
+var purposes = map[messages.Purpose]string{
+	messages.Primary:        "The plan pages this person in step %d.",
+	messages.Copy:           "This person gets a copy of the page of step %d.",
+	messages.Fallback:       "This person is a fallback: nobody of step %d could be reached.",
+	messages.TrackingMsg:    "The tracking notification of the plan.",
+	messages.Direct:         "A person asked for this page.",
+	messages.Digest:         "A digest of several pages to one person.",
+	messages.ResolvedNotice: "This person was paged: the incident is resolved.",
+	messages.OwnerNotice:    "This person has acknowledged the incident, and there is news.",
 }
 
 // why returns why the message exists and what was changed about its person and mode.
@@ -352,9 +371,9 @@ func why(m message) []string {
 	var out []string
 	text := purposes[m.Purpose]
 	switch {
-	case m.NotificationID != 0:
+	case m.NotificationID != nil:
 		out = append(out, "The application "+m.Application+" sent a notification.")
-	case strings.HasPrefix(m.Purpose, "follow-up"):
+	case m.Purpose.Kind() == messages.FollowUp:
 		out = append(out, "Nobody had acknowledged the page by another mode: a later notification of the person's rule.")
 	case text != "":
 		out = append(out, strings.ReplaceAll(text, "%d", strconv.Itoa(m.Step)))
@@ -363,7 +382,7 @@ func why(m message) []string {
 		out = append(out, "It is repetition "+strconv.Itoa(m.Repeat)+".")
 	}
 	if m.Priority != "" {
-		out = append(out, "The priority is "+m.Priority+": the person's modes and the application decide the mode.")
+		out = append(out, "The priority is "+string(m.Priority)+": the person's modes and the application decide the mode.")
 	}
 	for i := len(m.Changes) - 1; i >= 0; i-- {
 		if c := m.Changes[i]; c.Type == "mode-change" || c.Type == "target-change" {

@@ -70,14 +70,25 @@ type apiShared struct {
 	rates         *incidentsload.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
 	callbacks     Callbacks
-	access        pagesauth.Operations
-	silences      *silences.Silences
-	plans         *catalog.Plans
-	templates     *catalog.Templates
-	system        *system.System
-	typed         *mount.API // the operations below /v1
-	planned       *mount.API // those on calendars
-	keys          *replay.Keys[*postgres.Unit]
+	wings
+	typed   *mount.API // the operations below /v1
+	planned *mount.API // those on calendars
+	keys    *replay.Keys[*postgres.Unit]
+}
+
+// wings are the operations of the wings, for the routes of /v1 and for pages.
+type wings struct {
+	access       pagesauth.Operations
+	applications *catalog.Applications
+	incidents    *incidents.Incidents
+	integrations *integrations.Integrations
+	messages     *messages.Messages
+	next         operation.Op[incidents.One, simulation.Foreseen]
+	plans        *catalog.Plans
+	preferences  *users.Preferences
+	silences     *silences.Silences
+	system       *system.System
+	templates    *catalog.Templates
 }
 
 // share creates what the edges share.
@@ -129,32 +140,36 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	s.access = accessOperations(a.cfg, s.Stores, s.sessions.Token)
 	pagesauth.Mount(s.typed, s.access)
 	pagessilences.Mount(s.typed, s.silences)
-	pagescatalog.Mount(s.typed, s.plans, s.templates,
-		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,
-			Owners:    s.Owners,
-			Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
+	s.applications = catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users,
+		Teams: s.Owners, Owners: s.Owners, Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused})
+	pagescatalog.Mount(s.typed, s.plans, s.templates, s.applications)
 	finder, _ := s.calendarEdge()
 	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
 	plans := planning.New(s.planning(finder))
 	pagesoncall.Mount(s.planned, plans, calendaring.New(calendaring.Deps{Finder: finder.Finder, Grace: finder.Grace,
 		Memberships: s.Teams, Absences: s.Absences, Sealer: s.Keys, Swaps: s.Absences, Imports: s.Shifts, Members: s.Teams,
 		Rotations: s.Schedules, Planning: plans}))
-	pagesintake.Mount(s.typed, integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
-		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)}),
+	s.integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
+		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})
+	pagesintake.Mount(s.typed, s.integrations,
 		opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
 			Wake: s.notifier.Wake}))
 	mount.Mount(s.typed, calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who))
 	pagesusers.MountContacts(s.planned, users.NewContacts(s.Contacts, oncallrequests.Callers{Requests: finder}, s.Region))
 	removals := operator.NewRemovals(s.DB)
+	s.preferences = users.NewPreferences(s.Users, s.Settings)
 	pagesusers.Mount(s.typed, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals,
-		Region: s.Region}), users.NewTeams(s.Teams, removals), users.NewPreferences(s.Users, s.Settings))
+		Region: s.Region}), users.NewTeams(s.Teams, removals), s.preferences)
 	s.system = systemOf(a.cfg, s.Stores, s.notifier.Wake)
 	pagessystem.Mount(s.typed, s.system)
-	pagesincidents.Mount(s.typed, incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
-		People: s.Users, Wake: s.notifier.Wake}), simulation.NewNext(s.simulator.Next, s.Incidents.Get))
+	s.incidents = incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
+		People: s.Users, Wake: s.notifier.Wake})
+	s.next = simulation.NewNext(s.simulator.Next, s.Incidents.Get)
+	pagesincidents.Mount(s.typed, s.incidents, s.next)
 	strict := *s.acceptor
 	strict.DummyRoles = false
-	pagesmessages.Mount(s.typed, messages.NewMessages(s.seen(), s.Incidents.Get),
+	s.messages = messages.NewMessages(s.seen(), s.Incidents.Get)
+	pagesmessages.Mount(s.typed, s.messages,
 		accept.NewNotifications(s.Requests, &strict, s.Applications, s.notifier.Wake))
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err

@@ -14,30 +14,25 @@ import (
 
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/catalog"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
+	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/site"
-	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
-	"github.com/iris-oncall/iris/internal/system"
+	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
 )
 
 // siteDeps are the parts of the server that the site works on.
 type siteDeps struct {
-	Config     config.API
-	Stores     *server.Stores
-	Sessions   *scs.SessionManager
-	APIs       http.Handler // the JSON APIs
-	Wake       func(context.Context, buckets.Set)
-	Access     pagesauth.Operations
-	Silences   *silences.Silences
-	Plans      *catalog.Plans
-	Templates  *catalog.Templates
-	System     *system.System
+	Config   config.API
+	Stores   *server.Stores
+	Sessions *scs.SessionManager
+	APIs     http.Handler // the JSON APIs
+	Wake     func(context.Context, buckets.Set)
+	wings
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
 }
@@ -69,20 +64,23 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 	if err != nil {
 		return nil, err
 	}
-	account.Administration = d.Access.Accounts
+	account.Administration = d.access.Accounts
 	signOn, err := SignOn(d.Config, d.Stores, d.Log)
 	if err != nil {
 		return nil, err
 	}
 	pages, err := site.New(site.Deps{
 		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Responders: s.Responders(), Messages: s.Messages,
-			Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
+			Plans: d.plans, Next: d.next, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: site.Sections{
-			Plans: d.Plans, Templates: d.Templates, System: d.System,
+			Plans: d.plans, Templates: d.templates,
+			System: pagessystem.Deps{System: d.system, Applications: d.applications, Incidents: d.incidents,
+				Integrations: d.integrations, Messages: d.messages, Plans: d.plans, Preferences: d.preferences},
+			Messages:     pagesmessages.Deps{Messages: d.messages, Resend: d.system.Resend},
 			Integrations: pagesintake.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
-			Silences:     pagessilences.Deps{Silences: d.Silences, Incidents: s.Incidents},
-			Tokens:       pagesauth.TokenDeps{Tokens: d.Access.Tokens, Services: d.Access.Services, Grants: s.Grants},
-			Sessions:     d.Access.Sessions,
+			Silences:     pagessilences.Deps{Silences: d.silences, Incidents: s.Incidents},
+			Tokens:       pagesauth.TokenDeps{Tokens: d.access.Tokens, Services: d.access.Services, Grants: s.Grants},
+			Sessions:     d.access.Sessions,
 			Audit:        pagesauth.AuditLogDeps{Read: s.Audit.List},
 			Teams:        s.TeamRows, PublicURL: d.Config.PublicURL,
 		},

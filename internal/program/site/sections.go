@@ -13,7 +13,6 @@ import (
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
-	"github.com/iris-oncall/iris/internal/system"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
 	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -23,7 +22,8 @@ import (
 type Sections struct {
 	Plans        *catalog.Plans
 	Templates    *catalog.Templates
-	System       *system.System
+	System       pagessystem.Deps
+	Messages     pagesmessages.Deps
 	Integrations pagesintake.Deps
 	Silences     pagessilences.Deps
 	Tokens       pagesauth.TokenDeps
@@ -36,7 +36,7 @@ type Sections struct {
 
 // Home returns the home page. The caller must admit only people who have logged in.
 func (s Sections) Home(p *page.Pages) http.HandlerFunc {
-	return pagessystem.Home{Pages: p, System: s.System, PublicURL: s.PublicURL}.Show
+	return pagessystem.Home{Deps: s.System, Pages: p, PublicURL: s.PublicURL}.Show
 }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
@@ -51,9 +51,9 @@ func (s Sections) Routes(r chi.Router, p *page.Pages) {
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.Routes(r)
 	pagesauth.SessionPages{Sessions: s.Sessions, Pages: p}.Routes(r)
 	pagesauth.AuditLogPages{AuditLogDeps: s.Audit, Pages: p}.Routes(r)
-	pagesmessages.Handlers{Pages: p}.Routes(r)
-	pagessystem.StatisticsPages{Pages: p, System: s.System}.Routes(r)
-	pagessystem.SystemPages{Pages: p, System: s.System}.Routes(r)
+	pagesmessages.Handlers{Deps: s.Messages, Pages: p}.Routes(r)
+	pagessystem.StatisticsPages{Pages: p, System: s.System.System}.Routes(r)
+	pagessystem.SystemPages{Deps: s.System, Pages: p}.Routes(r)
 	Handlers{Pages: p}.Routes(r)
 }
 
@@ -65,6 +65,6 @@ func (s Sections) ChangeRoutes(r chi.Router, p *page.Pages) {
 	pagesintake.Handlers{Deps: s.Integrations, Pages: p}.ChangeRoutes(r)
 	pagessilences.Handlers{Deps: s.Silences, Pages: p}.ChangeRoutes(r)
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.ChangeRoutes(r)
-	pagesmessages.Handlers{Pages: p}.ChangeRoutes(r)
-	pagessystem.SystemPages{Pages: p, System: s.System}.ChangeRoutes(r)
+	pagesmessages.Handlers{Deps: s.Messages, Pages: p}.ChangeRoutes(r)
+	pagessystem.SystemPages{Deps: s.System, Pages: p}.ChangeRoutes(r)
 }

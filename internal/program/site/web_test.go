@@ -31,14 +31,19 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/messages"
+	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/system"
+	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -223,6 +228,25 @@ type noPlans struct{ catalog.PlanStore }
 
 func (noPlans) List(context.Context, filters.Query) ([]escalation.Plan, error) { return nil, nil }
 
+// nothingNext cannot simulate.
+func nothingNext(context.Context, incidents.ID) (simulation.Next, error) {
+	return simulation.Next{}, fault.New(fault.NotFound, "there is nothing")
+}
+
+// noIntegrations has no integration.
+type noIntegrations struct{ integrations.Store }
+
+func (noIntegrations) List(context.Context, intake.Query) ([]intake.Integration, error) {
+	return nil, nil
+}
+
+// noSettings has no rule of a person.
+type noSettings struct{ users.PreferenceStore }
+
+func (noSettings) NotificationRules(context.Context, users.ID) ([]users.NotificationRule, error) {
+	return nil, nil
+}
+
 // noSystem cannot read the vendors.
 type noSystem struct{ system.Seen }
 
@@ -246,12 +270,15 @@ func setup(t *testing.T) (*world, *browser) {
 			Context:   json.RawMessage(`{"title":"<script>alert(1)</script> disk full"}`), TitleVariable: "title"},
 		entries: []incidents.Entry{{Kind: incidents.EntryOpened, At: time.Now(), Text: "opened by application db"}},
 	}
+	plans := catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}})
+	sent := messages.NewMessages(messages.Seen{}, w.Get)
 	manager := scs.New()
 	manager.Cookie.Secure = false
 	invited := accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
 		Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"}
 	site, err := New(Deps{
-		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w,
+		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Plans: plans,
+			Next:  simulation.NewNext(nothingNext, w.Get),
 			Steps: func(context.Context, int64) int { return 2 },
 			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) {
 				return nil,
@@ -262,8 +289,13 @@ func setup(t *testing.T) (*world, *browser) {
 			},
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
 		Sections: Sections{
-			Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
-			System:       system.New(system.Deps{Seen: noSystem{}}),
+			Plans: plans, Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
+			System: pagessystem.Deps{System: system.New(system.Deps{Seen: noSystem{}}), Plans: plans,
+				Incidents:    incidents.NewIncidents(incidents.Deps{Store: w}),
+				Integrations: integrations.New(integrations.Deps{Store: noIntegrations{}}),
+				Applications: catalog.NewApplications(catalog.ApplicationDeps{}),
+				Messages:     sent, Preferences: users.NewPreferences(w, noSettings{})},
+			Messages:     pagesmessages.Deps{Messages: sent},
 			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
 			Teams: teams{}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),

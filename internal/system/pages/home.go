@@ -1,5 +1,5 @@
-// This file serves the home page, which shows what needs the attention of the reader. The page calls the APIs as the
-// reader. If a part cannot be read, the page says so and shows the other parts.
+// This file serves the home page, which shows what needs the attention of the reader. The page carries out
+// operations and calls APIs as the reader. If a part cannot be read, the page says so and shows the other parts.
 
 package pages
 
@@ -7,15 +7,31 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/system"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
+// Deps are the operations that the pages carry out.
+type Deps struct {
+	System       *system.System
+	Applications *catalog.Applications
+	Incidents    *incidents.Incidents
+	Integrations *integrations.Integrations
+	Messages     *messages.Messages
+	Plans        *catalog.Plans
+	Preferences  *users.Preferences
+}
+
 // Home serves the pages. It is safe for concurrent use.
 type Home struct {
+	Deps
 	Pages     *page.Pages
-	System    *system.System
 	PublicURL string // address of this server for senders, without a final slash
 }
 
@@ -54,9 +70,9 @@ func (h Home) Show(rw http.ResponseWriter, r *http.Request) {
 // other requests.
 const parallel = 4
 
-// together runs reads at the same time. It returns an error if the database is unavailable or the session has ended.
-// After other errors it returns the names of the parts that are missing.
-func together(reads map[string]func() error) (missing []string, err error) {
+// together runs reads at the same time. It returns an error if the database is unavailable. After other errors it
+// returns the names of the parts that are missing. note is called with each error, one at a time.
+func together(reads map[string]func() error, note func(error)) (missing []string, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -64,18 +80,25 @@ func together(reads map[string]func() error) (missing []string, err error) {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			failed := read()
+			failed := safely(read)
 			if failed == nil {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			note(failed)
 			missing = append(missing, name)
-			if fault.Is(failed, fault.Unavailable) || fault.Is(failed, fault.Unauthenticated) {
+			if fault.Is(failed, fault.Unavailable) {
 				err = failed
 			}
 		})
 	}
 	all.Wait()
 	return missing, err
+}
+
+// safely returns a panic of a read as an error.
+func safely(read func() error) (err error) {
+	defer fault.Recover(&err)
+	return read()
 }

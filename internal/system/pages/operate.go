@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/system"
@@ -106,8 +107,9 @@ func (h SystemPages) pauseApplication(rw http.ResponseWriter, r *http.Request) {
 	if paused {
 		text = "Application " + name + " is paused: its incidents and messages wait."
 	}
-	h.done(rw, r, "vendors", text, h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/applications/%s/paused", name),
-		map[string]bool{"paused": paused}, nil))
+	_, err := h.Applications.Pause.Do(r.Context(), page.Actor(r), catalog.ApplicationPausing{
+		OneApplication: catalog.OneApplication{Application: name}, Body: catalog.Pause{Paused: paused}})
+	h.done(rw, r, "vendors", text, err)
 }
 
 func (h SystemPages) purge(rw http.ResponseWriter, r *http.Request) {

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/system"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -23,23 +27,23 @@ const (
 	ahead        = 7 * 24 * time.Hour
 )
 
-// data is what the page is made of, as the APIs answer.
+// data is what the page is made of, as the operations and the APIs answer.
 type data struct {
 	now     time.Time
 	teams   []string // of the reader, by name
 	pinned  []string
 	onCall  []onCall // of the first maxTeams teams
 	shifts  []shift
-	owned   []incident
-	paged   []incident
-	contact []contact
-	rules   []rule
+	owned   []incidents.IncidentInList
+	paged   []incidents.IncidentInList
+	contact []users.ShownContact
+	rules   []users.NotificationRule
 	usual   []usual // modes of priorities without a rule
-	senders []integration
-	sent    []message
+	senders []integrations.Row
+	sent    []messages.MessageInList
 	vendors system.Vendors
-	plans   []plan
-	reached []incident // one that paged the reader, for newcomers
+	plans   []catalog.PlanRow
+	reached []incidents.IncidentInList // one that paged the reader, for newcomers
 	missing string
 }
 
@@ -74,59 +78,9 @@ type shift struct {
 	End   int64  `json:"end"`
 }
 
-type incident struct {
-	ID       int64     `json:"id"`
-	State    string    `json:"state"`
-	Title    string    `json:"heading"`
-	Owner    string    `json:"owner"`
-	Severity string    `json:"severity"`
-	Step     int       `json:"step"`
-	Created  time.Time `json:"created_at"`
-}
-
-type contact struct {
-	Mode        string `json:"mode"`
-	Destination string `json:"destination"`
-	Verifiable  bool   `json:"verifiable"`
-	Verified    bool   `json:"verified"`
-}
-
-type rule struct {
-	Priority  string `json:"priority"`
-	Mode      string `json:"mode"` // "" = that of the installation
-	FollowUps []struct {
-		Mode string `json:"mode"`
-	} `json:"follow_ups"`
-}
-
 type usual struct {
-	Name string `json:"name"`
-	Mode string `json:"default_mode"`
-}
-
-type integration struct {
-	Name     string `json:"name"`
-	Address  string `json:"address"`
-	Team     string `json:"team"`
-	Activity struct {
-		Accepted      int64      `json:"accepted"`
-		Refused       int64      `json:"refused"`
-		LastRefusedAt *time.Time `json:"last_refused_at"`
-		LastRefusal   string     `json:"last_refusal"`
-	} `json:"activity"`
-}
-
-type message struct {
-	State      string    `json:"state"`
-	Target     string    `json:"target"`
-	IncidentID int64     `json:"incident_id"`
-	Created    time.Time `json:"created_at"`
-}
-
-type plan struct {
-	Name    string `json:"name"`
-	Creator string `json:"creator"`
-	Team    string `json:"team"`
+	Name users.Priority `json:"name"`
+	Mode users.Mode     `json:"default_mode"`
 }
 
 // read reads everything for the reader of r, in two rounds: first what does not depend on the teams, then the data of
@@ -145,23 +99,16 @@ func (h Home) read(r *http.Request) (*data, error) {
 				&d.contact)
 		},
 		"how pages reach you": func() error {
-			var answer struct {
-				Rules []rule `json:"rules"`
-			}
-			err := api.Get(page.Path("/v1/users/%s/notification-rules", me.Name), &answer)
-			d.rules = answer.Rules
+			found, err := h.Preferences.Rules.Do(r.Context(), page.Actor(r), users.OnePerson{User: me.Name})
+			d.rules = found.Rules
 			return err
 		},
 		"the modes of priorities": func() error { return api.Get("/v0/priorities", &d.usual) },
-		"your incidents": func() error {
-			return page.List(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents),
-				"owner", me.Name), &d.owned)
-		},
-		"incidents that page you": func() error {
-			return page.List(api, page.Query("/v1/incidents", "state", "open", "limit", strconv.Itoa(maxIncidents),
-				"target", me.Name), &d.paged)
-		},
-		"plans": func() error { return page.List(api, "/v1/plans?limit=10", &d.plans) },
+		"your incidents": items(r, h.Incidents.List, incidents.Filter{Paging: operation.Paging{Limit: maxIncidents},
+			State: "open", Owner: me.Name}, &d.owned),
+		"incidents that page you": items(r, h.Incidents.List,
+			incidents.Filter{Paging: operation.Paging{Limit: maxIncidents}, State: "open", Target: me.Name}, &d.paged),
+		"plans": items(r, h.Plans.List, catalog.Filter{Paging: operation.Paging{Limit: 10}}, &d.plans),
 	}
 	if me.Admin {
 		reads["the vendors"] = func() (err error) {
@@ -169,13 +116,15 @@ func (h Home) read(r *http.Request) (*data, error) {
 			return err
 		}
 		reads["the latest messages"] = func() error {
-			err := page.List(api, fmt.Sprintf("/v1/messages?limit=%d", sampled),
-				&d.sent) // a condition on their time would make the list slow
-			d.sent = slices.DeleteFunc(d.sent, func(m message) bool { return d.now.Sub(m.Created) > sampledFor })
+			found, err := h.Messages.List.Do(r.Context(), page.Actor(r),
+				messages.Filter{Paging: operation.Paging{Limit: sampled}}) // a condition on their time would make the list slow
+			d.sent = slices.DeleteFunc(found.Items, func(m messages.MessageInList) bool {
+				return d.now.Sub(m.CreatedAt) > sampledFor
+			})
 			return err
 		}
 	}
-	missing, err := together(reads)
+	missing, err := together(reads, func(err error) { h.Pages.Note(r, err) })
 	if err != nil {
 		return nil, err
 	}
@@ -190,17 +139,25 @@ func (h Home) read(r *http.Request) (*data, error) {
 	return d, nil
 }
 
+// items returns a read of the first page of a list.
+func items[In, T any](r *http.Request, list operation.Op[In, operation.Page[T]], in In, out *[]T) func() error {
+	return func() error {
+		found, err := list.Do(r.Context(), page.Actor(r), in)
+		*out = found.Items
+		return err
+	}
+}
+
 // readTeams reads who is on call for the teams of the reader, and their integrations.
 func (h Home) readTeams(r *http.Request, d *data) (missing []string, err error) {
 	api, shown := h.Pages.API(r), d.teams[:min(len(d.teams), maxTeams)]
 	d.onCall = make([]onCall, len(shown))
-	senders := make([][]integration, len(shown)+1)
+	senders := make([][]integrations.Row, len(shown)+1)
 	every := len(shown) == 0 || page.Reader(r).Admin // a newcomer sends the test alert with any integration
 	reads := map[string]func() error{}
 	if d.newcomer() {
-		reads["the first page"] = func() error {
-			return page.List(api, page.Query("/v1/incidents", "limit", "1", "target", page.Reader(r).Name), &d.reached)
-		}
+		reads["the first page"] = items(r, h.Incidents.List, incidents.Filter{Paging: operation.Paging{Limit: 1},
+			Target: page.Reader(r).Name}, &d.reached)
 	}
 	for i, team := range shown {
 		reads["team "+team] = func() error {
@@ -213,18 +170,14 @@ func (h Home) readTeams(r *http.Request, d *data) (missing []string, err error) 
 			return err
 		}
 		if !every {
-			reads["integrations of team "+team] = func() error {
-				return page.List(api, page.Query("/v1/integrations", "team", team), &senders[i])
-			}
+			reads["integrations of team "+team] = items(r, h.Integrations.List, integrations.Filter{Team: team}, &senders[i])
 		}
 	}
 	if every {
-		reads["integrations"] = func() error {
-			return page.List(api, "/v1/integrations?limit=100",
-				&senders[len(shown)])
-		}
+		reads["integrations"] = items(r, h.Integrations.List,
+			integrations.Filter{Paging: operation.Paging{Limit: 100}}, &senders[len(shown)])
 	}
-	missing, err = together(reads)
+	missing, err = together(reads, func(err error) { h.Pages.Note(r, err) })
 	seen := map[string]bool{}
 	for _, some := range senders {
 		for _, s := range some {

@@ -8,13 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/system"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 type incidentRow struct {
-	incident
+	incidents.IncidentInList
+	Title     string
 	Mine      bool // the reader has acknowledged it
 	StateText string
 }
@@ -22,32 +26,31 @@ type incidentRow struct {
 // maxTitle is the length of a title in characters.
 const maxTitle = 160
 
-func row(i incident, mine bool) incidentRow {
-	i.Title = humanize.Shorten(i.Title, maxTitle)
-	text := i.State
+func row(i incidents.IncidentInList, mine bool) incidentRow {
+	text := string(i.State)
 	switch {
-	case mine && i.State == "acknowledged":
+	case mine && i.State == incidents.StateAcknowledged:
 		text = "acknowledged by you"
 	case mine:
 		text += ", yours"
-	case i.State == "escalating" && i.Step > 0:
+	case i.State == incidents.StateEscalating && i.Step > 0:
 		text = fmt.Sprintf("escalating, step %d", i.Step)
-	case i.State == "exhausted":
+	case i.State == incidents.StateExhausted:
 		text = "nobody acknowledged"
 	}
-	return incidentRow{i, mine, text}
+	return incidentRow{i, humanize.Shorten(i.Heading, maxTitle), mine, text}
 }
 
 // incidentRows returns the open incidents that concern the reader: first those that nobody owns, then those of the
 // reader.
 func (d *data) incidentRows() (rows []incidentRow, more bool) {
-	seen := map[int64]bool{}
+	seen := map[incidents.ID]bool{}
 	for _, i := range d.owned {
 		seen[i.ID] = true
 		rows = append(rows, row(i, true))
 	}
 	for _, i := range d.paged {
-		if !seen[i.ID] && i.Owner == "" && i.State != "merged" {
+		if !seen[i.ID] && i.Owner == "" && i.State != incidents.StateMerged {
 			rows = append(rows, row(i, false))
 		}
 	}
@@ -130,7 +133,7 @@ func viewShifts(next []shift, teams []onCall, name string, now time.Time) []shif
 }
 
 // phoneModes are the modes that need a phone number.
-var phoneModes = []string{"call", "sms"}
+var phoneModes = []users.Mode{users.Call, users.SMS}
 
 // maxWarnings is how many warnings of a kind are shown.
 const maxWarnings = 5
@@ -149,7 +152,7 @@ func (d *data) contactWarnings(name string) []page.Warning {
 		return nil
 	}
 	to := page.Path("/people/%s", name)
-	has := map[string]bool{}
+	has := map[users.Mode]bool{}
 	for _, c := range d.contact {
 		has[c.Mode] = c.Destination != ""
 	}
@@ -157,22 +160,23 @@ func (d *data) contactWarnings(name string) []page.Warning {
 		return []page.Warning{{Text: "You have no contact: no page can reach you.", Href: to, Action: "Add one"}}
 	}
 	var out []page.Warning
-	lacking := map[string][]string{}
-	var modes []string
-	lacks := func(priority, mode string) {
-		if mode == "" || mode == "drop" || has[mode] || slices.Contains(lacking[mode], priority) {
+	lacking := map[users.Mode][]string{}
+	var modes []users.Mode
+	lacks := func(priority users.Priority, mode users.Mode) {
+		if mode == "" || mode == users.Drop || has[mode] || slices.Contains(lacking[mode], string(priority)) {
 			return
 		}
 		if lacking[mode] == nil {
 			modes = append(modes, mode)
 		}
-		lacking[mode] = append(lacking[mode], priority)
+		lacking[mode] = append(lacking[mode], string(priority))
 	}
-	chosen := map[string]bool{}
+	chosen := map[users.Priority]bool{}
 	for _, r := range d.rules {
 		chosen[r.Priority] = r.Mode != ""
-		for _, mode := range append([]string{r.Mode}, followUps(r)...) {
-			lacks(r.Priority, mode)
+		lacks(r.Priority, r.Mode)
+		for _, f := range r.FollowUps {
+			lacks(r.Priority, f.Mode)
 		}
 	}
 	for _, u := range d.usual { // the person has no rule for the priority: warn only about a missing phone number
@@ -181,9 +185,9 @@ func (d *data) contactWarnings(name string) []page.Warning {
 		}
 	}
 	for _, mode := range modes {
-		what := "no contact for " + mode
+		what := "no contact for " + string(mode)
 		if slices.Contains(phoneModes, mode) {
-			what = "no phone number for " + mode
+			what = "no phone number for " + string(mode)
 		}
 		out = append(out, page.Warning{Text: fmt.Sprintf("Pages with priority %s come by %s, and you have %s.",
 			strings.Join(lacking[mode], " or "), mode, what),
@@ -196,14 +200,6 @@ func (d *data) contactWarnings(name string) []page.Warning {
 		}
 	}
 	return out
-}
-
-func followUps(r rule) []string {
-	modes := make([]string, 0, len(r.FollowUps))
-	for _, f := range r.FollowUps {
-		modes = append(modes, f.Mode)
-	}
-	return modes
 }
 
 // teamWarnings are about roles that nobody holds, or that somebody holds whom no page can reach.
@@ -252,7 +248,7 @@ func (d *data) senderWarnings() []page.Warning {
 		}
 		text := fmt.Sprintf("Integration %s refused alerts %s ago", s.Name, humanize.Age(d.now.Sub(*at)))
 		if s.Activity.LastRefusal != "" {
-			text += ": " + strings.TrimSuffix(humanize.Shorten(s.Activity.LastRefusal, 160), ".")
+			text += ": " + strings.TrimSuffix(humanize.Shorten(string(s.Activity.LastRefusal), 160), ".")
 		}
 		out = append(out, page.Warning{Text: text + ".", Href: page.Path("/integrations/%s", s.Name),
 			Action: "See what was sent"})
@@ -281,10 +277,10 @@ func (d *data) vendorWarnings() []page.Warning {
 		if lost == maxWarnings {
 			break
 		}
-		if m.State == "failed" && m.IncidentID != 0 {
+		if m.State == messages.Failed && m.IncidentID != nil {
 			lost++
-			out = append(out, page.Warning{Text: fmt.Sprintf("A page of incident %d did not reach %s.", m.IncidentID,
-				m.Target), Href: fmt.Sprintf("/incidents/%d", m.IncidentID), Action: "Open the incident"})
+			out = append(out, page.Warning{Text: fmt.Sprintf("A page of incident %d did not reach %s.", *m.IncidentID,
+				m.Target), Href: fmt.Sprintf("/incidents/%d", *m.IncidentID), Action: "Open the incident"})
 		}
 	}
 	return out

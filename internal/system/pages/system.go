@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -23,8 +24,8 @@ import (
 
 // SystemPages serves the pages. It is safe for concurrent use.
 type SystemPages struct {
-	Pages  *page.Pages
-	System *system.System
+	Deps
+	Pages *page.Pages
 }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
@@ -339,37 +340,32 @@ func (h SystemPages) unreached(r *http.Request) (any, error) {
 	return listed(r, "unreached", h.System.Unreached)
 }
 
-type systemIntegration struct {
-	Name, Type, Application string
-	Enabled                 bool
-	Activity                struct {
-		Accepted, Refused int64
-		LastRefusedAt     time.Time `json:"last_refused_at"`
-		LastRefusal       string    `json:"last_refusal"`
-		Failed            int64     `json:"failed_expressions"`
-		LastFailureAt     time.Time `json:"last_failure_at"`
-		LastFailure       string    `json:"last_failure"`
-	}
-}
-
 // mostPages is how many pages of integrations the tab reads.
 const mostPages = 10
 
 func (h SystemPages) refused(r *http.Request) (any, error) {
-	var all []systemIntegration
-	next := ""
+	var all []integrations.Row
+	f := integrations.Filter{Paging: operation.Paging{Limit: 500}, Refused: true}
 	for range mostPages {
-		var found page.Listed[systemIntegration]
-		if err := h.Pages.API(r).Get(page.Query("/v1/integrations", "limit", "500", "refused", "true", "cursor", next), &found); err != nil {
+		found, err := h.Integrations.List.Do(r.Context(), page.Actor(r), f)
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, found.Items...)
-		if next = found.Next; next == "" {
+		if f.Cursor = page.Next(found.Next); f.Cursor == "" {
 			break
 		}
 	}
-	slices.SortFunc(all, func(a, b systemIntegration) int { return b.Activity.LastRefusedAt.Compare(a.Activity.LastRefusedAt) })
+	slices.SortFunc(all, func(a, b integrations.Row) int { return refusedAt(b).Compare(refusedAt(a)) })
 	return all, nil
+}
+
+// refusedAt returns when an integration refused a delivery; zero = never.
+func refusedAt(i integrations.Row) (at time.Time) {
+	if i.Activity.LastRefusedAt != nil {
+		at = *i.Activity.LastRefusedAt
+	}
+	return at
 }
 
 type settingGroup struct {

@@ -149,16 +149,23 @@ func (a API) call(method, path string, in, out any) (http.Header, error) {
 	w := &answer{header: http.Header{}, status: http.StatusOK}
 	a.handler.ServeHTTP(w, r)
 	switch {
-	case fault.Is(refusal, fault.Unauthenticated): // the reader has logged in, and the old APIs answer so to people who may not
-		return w.header, fault.Wrap(fault.Forbidden, refusal, fault.Public(refusal))
 	case refusal != nil:
-		return w.header, refusal
+		return w.header, toReader(refusal)
 	case w.status >= http.StatusBadRequest:
 		return w.header, fmt.Errorf("%s %s: status %d", method, path, w.status)
 	case out == nil || w.body.Len() == 0:
 		return w.header, nil
 	}
 	return w.header, json.Unmarshal(w.body.Bytes(), out)
+}
+
+// toReader returns the error of an API or an operation as pages show it. Some answer Unauthenticated to callers who may
+// not do something. The reader of a page has logged in, so for pages that is Forbidden.
+func toReader(err error) error {
+	if fault.Is(err, fault.Unauthenticated) {
+		return fault.Wrap(fault.Forbidden, err, fault.Public(err))
+	}
+	return err
 }
 
 // answer keeps the answer of an API.
@@ -205,6 +212,7 @@ func (f Refusal) Tag(sent, now string) string {
 // Refused returns what a form shows about err. If the person cannot correct the error, Refused has answered the request
 // and returns false.
 func (p *Pages) Refused(rw http.ResponseWriter, r *http.Request, err error) (Refusal, bool) {
+	err = toReader(err)
 	switch kind := fault.KindOf(err); kind {
 	case fault.Invalid, fault.Conflict, fault.Mismatch, fault.Stale, fault.TooLarge, fault.Forbidden, fault.Throttled, fault.NotFound:
 		refusal := Refusal{Status: wire.Status(err), Field: fault.FieldOf(err), Text: fault.Public(err)}

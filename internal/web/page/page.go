@@ -180,6 +180,7 @@ const DatabaseUnavailable = "Nothing is lost. Try again in a moment. Paging cont
 // Fail shows an error page that says what the reader can do. A form that failed for a temporary reason can be sent
 // again. Unexpected errors are logged in full.
 func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
+	err = toReader(err)
 	status, title, text := http.StatusInternalServerError, "Internal error", "This is a defect of Iris. The server log has the details."
 	switch fault.KindOf(err) {
 	case fault.NotFound:
@@ -209,6 +210,13 @@ func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	f := p.Frame(r, title, "")
 	if status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests || !p.offerAgain(rw, r, f, status, text) {
 		p.Problem(rw, r, f, status, text)
+	}
+}
+
+// Note logs an error that is no fault, which is a defect of Iris. It is for pages that leave out what they cannot read.
+func (p *Pages) Note(r *http.Request, err error) {
+	if f := (*fault.Error)(nil); err != nil && !errors.As(err, &f) && !errors.Is(r.Context().Err(), context.Canceled) {
+		p.log.Error("part of a page failed", zap.String("path", wire.LogPath(r)), zap.Error(err))
 	}
 }
 
