@@ -9,14 +9,27 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// Handlers serves the pages. It is safe for concurrent use.
+// Deps are the operations that the pages of plans, templates and applications call.
+type Deps struct {
+	Plans         *catalog.Plans
+	Templates     *catalog.Templates
+	Applications  *catalog.Applications
+	Incidents     *incidents.Incidents
+	Notifications *notifications.Notifications
+	Integrations  *integrations.Integrations
+}
+
+// Handlers serves the pages of plans. It is safe for concurrent use.
 type Handlers struct {
+	Deps
 	Pages *page.Pages
-	Plans *catalog.Plans
 }
 
 // Routes mounts the pages.

@@ -253,7 +253,7 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 	}
 	pages, err := newSite(siteDeps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions,
 		APIs: s.inProcess(v0, calendars,
-			v1), Wake: s.notifier.Wake, Access: s.access, Silences: s.silences, Plans: s.plans, Templates: s.templates, System: s.system, Log: s.log,
+			v1), Wake: s.notifier.Wake, Access: s.access, Silences: s.silences, Catalog: s.catalog, System: s.system, Log: s.log,
 		Registerer: s.reg})
 	if err != nil {
 		return nil, nil, err

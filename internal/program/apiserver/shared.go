@@ -72,8 +72,7 @@ type apiShared struct {
 	callbacks     Callbacks
 	access        pagesauth.Operations
 	silences      *silences.Silences
-	plans         *catalog.Plans
-	templates     *catalog.Templates
+	catalog       pagescatalog.Deps
 	system        *system.System
 	typed         *mount.API // the operations below /v1
 	planned       *mount.API // those on calendars
@@ -116,11 +115,11 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		return nil, err
 	}
 	s.silences = s.Silences(s.notifier.Wake, a.log)
-	s.plans = catalog.NewPlans(catalog.PlanDeps{Store: s.Stores.Plans, Authors: s.authors(), Owners: s.Owners,
+	s.catalog.Plans = catalog.NewPlans(catalog.PlanDeps{Store: s.Stores.Plans, Authors: s.authors(), Owners: s.Owners,
 		Syntax: messages.CheckSyntax,
 		Simulator: operator.NewSimulations(s.simulator, a.db,
 			s.Applications), MaxLength: a.cfg.MaxPlanLength, ListLimit: listLimit, CatchAll: a.cfg.Intake.CatchAllPlan})
-	s.templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(),
+	s.catalog.Templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(),
 		Owners: s.Owners, Syntax: messages.CheckSyntax, Drafts: catalog.Drafts{Application: s.Applications.Describe,
 			Facts: s.QueueLoader, Sample: sources.Sample, Address: a.cfg.PublicURL}})
 	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
@@ -129,20 +128,19 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	s.access = accessOperations(a.cfg, s.Stores, s.sessions.Token)
 	pagesauth.Mount(s.typed, s.access)
 	pagessilences.Mount(s.typed, s.silences)
-	pagescatalog.Mount(s.typed, s.plans, s.templates,
-		catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users, Teams: s.Owners,
-			Owners:    s.Owners,
-			Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused}))
+	s.catalog.Applications = catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users,
+		Teams: s.Owners, Owners: s.Owners, Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused})
+	pagescatalog.Mount(s.typed, s.catalog.Plans, s.catalog.Templates, s.catalog.Applications)
 	finder, _ := s.calendarEdge()
 	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
 	plans := planning.New(s.planning(finder))
 	pagesoncall.Mount(s.planned, plans, calendaring.New(calendaring.Deps{Finder: finder.Finder, Grace: finder.Grace,
 		Memberships: s.Teams, Absences: s.Absences, Sealer: s.Keys, Swaps: s.Absences, Imports: s.Shifts, Members: s.Teams,
 		Rotations: s.Schedules, Planning: plans}))
-	pagesintake.Mount(s.typed, integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
-		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)}),
-		opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
-			Wake: s.notifier.Wake}))
+	s.catalog.Integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
+		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})
+	pagesintake.Mount(s.typed, s.catalog.Integrations, opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
+		Wake: s.notifier.Wake}))
 	mount.Mount(s.typed, calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who))
 	pagesusers.MountContacts(s.planned, users.NewContacts(s.Contacts, oncallrequests.Callers{Requests: finder}, s.Region))
 	removals := operator.NewRemovals(s.DB)
@@ -150,12 +148,13 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Region: s.Region}), users.NewTeams(s.Teams, removals), users.NewPreferences(s.Users, s.Settings))
 	s.system = systemOf(a.cfg, s.Stores, s.notifier.Wake)
 	pagessystem.Mount(s.typed, s.system)
-	pagesincidents.Mount(s.typed, incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
-		People: s.Users, Wake: s.notifier.Wake}), simulation.NewNext(s.simulator.Next, s.Incidents.Get))
+	s.catalog.Incidents = incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
+		People: s.Users, Wake: s.notifier.Wake})
+	pagesincidents.Mount(s.typed, s.catalog.Incidents, simulation.NewNext(s.simulator.Next, s.Incidents.Get))
 	strict := *s.acceptor
 	strict.DummyRoles = false
-	pagesmessages.Mount(s.typed, messages.NewMessages(s.seen(), s.Incidents.Get),
-		accept.NewNotifications(s.Requests, &strict, s.Applications, s.notifier.Wake))
+	s.catalog.Notifications = accept.NewNotifications(s.Requests, &strict, s.Applications, s.notifier.Wake)
+	pagesmessages.Mount(s.typed, messages.NewMessages(s.seen(), s.Incidents.Get), s.catalog.Notifications)
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -178,8 +177,8 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			Statistics:   s.caches.Statistics, Tags: tags,
 		},
 		Catalog: irisapi.CatalogDeps{
-			Plans: s.Plans, PlanOperations: s.plans,
-			Templates: s.Templates, TemplateOperations: s.templates,
+			Plans: s.Plans, PlanOperations: s.catalog.Plans,
+			Templates: s.Templates, TemplateOperations: s.catalog.Templates,
 			Authors: s.authors(), Openings: open, Tags: tags,
 		},
 		Incidents: irisapi.IncidentsDeps{

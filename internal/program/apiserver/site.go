@@ -14,7 +14,7 @@ import (
 
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/catalog"
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/program/config"
@@ -35,8 +35,7 @@ type siteDeps struct {
 	Wake       func(context.Context, buckets.Set)
 	Access     pagesauth.Operations
 	Silences   *silences.Silences
-	Plans      *catalog.Plans
-	Templates  *catalog.Templates
+	Catalog    pagescatalog.Deps
 	System     *system.System
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
@@ -78,7 +77,7 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Responders: s.Responders(), Messages: s.Messages,
 			Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: site.Sections{
-			Plans: d.Plans, Templates: d.Templates, System: d.System,
+			Catalog: d.Catalog, System: d.System,
 			Integrations: pagesintake.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
 			Silences:     pagessilences.Deps{Silences: d.Silences, Incidents: s.Incidents},
 			Tokens:       pagesauth.TokenDeps{Tokens: d.Access.Tokens, Services: d.Access.Services, Grants: s.Grants},

@@ -29,14 +29,17 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/notifications"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
@@ -223,6 +226,13 @@ type noPlans struct{ catalog.PlanStore }
 
 func (noPlans) List(context.Context, filters.Query) ([]escalation.Plan, error) { return nil, nil }
 
+// noTemplates has no template.
+type noTemplates struct{ catalog.TemplateStore }
+
+func (noTemplates) List(context.Context, filters.Query) ([]messages.TemplateVersion, error) {
+	return nil, nil
+}
+
 // noSystem cannot read the vendors.
 type noSystem struct{ system.Seen }
 
@@ -262,7 +272,10 @@ func setup(t *testing.T) (*world, *browser) {
 			},
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
 		Sections: Sections{
-			Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
+			Catalog: pagescatalog.Deps{Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}),
+				Templates:    catalog.NewTemplates(catalog.TemplateDeps{Store: noTemplates{}}),
+				Applications: catalog.NewApplications(catalog.ApplicationDeps{}), Incidents: &incidents.Incidents{},
+				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: integrations.New(integrations.Deps{})},
 			System:       system.New(system.Deps{Seen: noSystem{}}),
 			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",

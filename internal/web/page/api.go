@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
@@ -119,6 +120,18 @@ func (a API) Names(list string) (names []string) {
 	return names
 }
 
+// Suggest returns the names of the first page of a list, for suggestions. If the list cannot be read, there are none.
+func Suggest[In, T any](r *http.Request, list operation.Op[In, operation.Page[T]], in In, name func(T) string) (names []string) {
+	found, _ := list.Do(r.Context(), Actor(r), in) // a form works without suggestions
+	for _, one := range found.Items {
+		names = append(names, name(one))
+	}
+	return names
+}
+
+// Longest is how many items the longest page of a list has.
+const Longest = 500
+
 func (a API) call(method, path string, in, out any) (http.Header, error) {
 	var body bytes.Buffer
 	if in != nil {
@@ -149,16 +162,23 @@ func (a API) call(method, path string, in, out any) (http.Header, error) {
 	w := &answer{header: http.Header{}, status: http.StatusOK}
 	a.handler.ServeHTTP(w, r)
 	switch {
-	case fault.Is(refusal, fault.Unauthenticated): // the reader has logged in, and the old APIs answer so to people who may not
-		return w.header, fault.Wrap(fault.Forbidden, refusal, fault.Public(refusal))
 	case refusal != nil:
-		return w.header, refusal
+		return w.header, forbidden(refusal)
 	case w.status >= http.StatusBadRequest:
 		return w.header, fmt.Errorf("%s %s: status %d", method, path, w.status)
 	case out == nil || w.body.Len() == 0:
 		return w.header, nil
 	}
 	return w.header, json.Unmarshal(w.body.Bytes(), out)
+}
+
+// forbidden turns an Unauthenticated fault into a Forbidden one: the reader has logged in, and operations answer so to
+// people who may not.
+func forbidden(err error) error {
+	if !fault.Is(err, fault.Unauthenticated) {
+		return err
+	}
+	return fault.Wrap(fault.Forbidden, err, fault.Public(err))
 }
 
 // answer keeps the answer of an API.
@@ -205,6 +225,7 @@ func (f Refusal) Tag(sent, now string) string {
 // Refused returns what a form shows about err. If the person cannot correct the error, Refused has answered the request
 // and returns false.
 func (p *Pages) Refused(rw http.ResponseWriter, r *http.Request, err error) (Refusal, bool) {
+	err = forbidden(err)
 	switch kind := fault.KindOf(err); kind {
 	case fault.Invalid, fault.Conflict, fault.Mismatch, fault.Stale, fault.TooLarge, fault.Forbidden, fault.Throttled, fault.NotFound:
 		refusal := Refusal{Status: wire.Status(err), Field: fault.FieldOf(err), Text: fault.Public(err)}

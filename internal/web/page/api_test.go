@@ -59,7 +59,7 @@ func TestAPICallsHandlersInTheProcess(t *testing.T) {
 func TestRefusedFormsAreShownAgain(t *testing.T) {
 	t.Parallel()
 	p := &Pages{}
-	for kind, status := range map[fault.Kind]int{fault.Invalid: 400, fault.Conflict: 409, fault.Stale: 412, fault.Forbidden: 403, fault.Throttled: 429} {
+	for kind, status := range map[fault.Kind]int{fault.Invalid: 400, fault.Conflict: 409, fault.Stale: 412, fault.Forbidden: 403, fault.Unauthenticated: 403, fault.Throttled: 429} {
 		refusal, ok := p.Refused(nil, nil, fault.New(kind, "text"))
 		require.True(t, ok, kind)
 		require.Equal(t, status, refusal.Status)
