@@ -146,8 +146,7 @@ func (m modeView) given() bool { return m.Subject+m.Body+string(m.EmailHTML) != 
 // form renders the editor, with the lists that it offers.
 func (h TemplatePages) form(rw http.ResponseWriter, r *http.Request, status int, v editView) {
 	var err error
-	v.Applications = page.Suggest(r, h.Applications.List,
-		catalog.ApplicationFilter{Paging: operation.Paging{Limit: page.Longest}}, func(a catalog.ApplicationRow) string { return a.Name })
+	v.Applications = ApplicationNames(r, h.Applications)
 	if v.Samples, err = h.samples(r, v.Application); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return

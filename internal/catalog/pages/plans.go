@@ -32,6 +32,18 @@ type Handlers struct {
 	Pages *page.Pages
 }
 
+// PlanNames returns names of active plans, for suggestions.
+func PlanNames(r *http.Request, p *catalog.Plans) []string {
+	return page.Suggest(r, p.List, catalog.Filter{Paging: operation.Paging{Limit: page.Longest}},
+		func(p catalog.PlanRow) string { return p.Name })
+}
+
+// ApplicationNames returns names of applications, for suggestions.
+func ApplicationNames(r *http.Request, a *catalog.Applications) []string {
+	return page.Suggest(r, a.List, catalog.ApplicationFilter{Paging: operation.Paging{Limit: page.Longest}},
+		func(a catalog.ApplicationRow) string { return a.Name })
+}
+
 // Routes mounts the pages.
 func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/plans", h.list)

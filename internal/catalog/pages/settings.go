@@ -73,7 +73,7 @@ func (h ApplicationPages) edit(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := applicationEditView{ETag: etagOf(a), Variables: strings.Join(a.Variables, "\n"),
+	v := applicationEditView{ETag: page.ETag(a), Variables: strings.Join(a.Variables, "\n"),
 		Required: strings.Join(a.RequiredVariables, "\n"), TitleVariable: string(a.TitleVariable), Owners: strings.Join(a.Owners, ", "),
 		SenderEmail: string(a.SenderEmail), Sample: a.Sample()}
 	defaults := map[users.Priority]operation.Text{}
@@ -83,9 +83,6 @@ func (h ApplicationPages) edit(rw http.ResponseWriter, r *http.Request) {
 	v.choices(a.Modes, defaults)
 	h.form(rw, r, http.StatusOK, a, v)
 }
-
-// etagOf is the ETag of the state of the settings.
-func etagOf(a application) string { return operation.In(a.Tag()).IfMatch }
 
 // choices fills in the modes, and the mode of each priority.
 func (v *applicationEditView) choices(modes []users.Mode, defaults map[users.Priority]operation.Text) {
@@ -121,7 +118,7 @@ func (h ApplicationPages) save(rw http.ResponseWriter, r *http.Request) {
 		Required: typed.Get("required_variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
 		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context")}
 	h.Pages.Finish(rw, r, "The settings are saved.", page.Path("/applications/%s", a.Name), err, func(refusal page.Refusal) {
-		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, etagOf(a))
+		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, page.ETag(a))
 		v.Refusal.Field, _, _ = strings.Cut(refusal.Field, "[") // a list is one field of the form
 		modes := modesTyped(typed)
 		if !page.Reader(r).Admin {

@@ -139,8 +139,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Rotations: s.Schedules, Planning: plans}))
 	s.catalog.Integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})
-	pagesintake.Mount(s.typed, s.catalog.Integrations, opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
-		Wake: s.notifier.Wake}))
+	pagesintake.Mount(s.typed, s.catalog.Integrations, opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(),
+		Caller: openingCaller, Get: s.Incidents.Get, Wake: s.notifier.Wake}))
 	mount.Mount(s.typed, calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who))
 	pagesusers.MountContacts(s.planned, users.NewContacts(s.Contacts, oncallrequests.Callers{Requests: finder}, s.Region))
 	removals := operator.NewRemovals(s.DB)

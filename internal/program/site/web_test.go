@@ -260,6 +260,8 @@ func setup(t *testing.T) (*world, *browser) {
 	manager.Cookie.Secure = false
 	invited := accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
 		Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"}
+	plans, applications := catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), catalog.NewApplications(catalog.ApplicationDeps{})
+	sending := integrations.New(integrations.Deps{})
 	site, err := New(Deps{
 		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w,
 			Steps: func(context.Context, int64) int { return 2 },
@@ -272,13 +274,14 @@ func setup(t *testing.T) (*world, *browser) {
 			},
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
 		Sections: Sections{
-			Catalog: pagescatalog.Deps{Plans: catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}),
+			Catalog: pagescatalog.Deps{Plans: plans,
 				Templates:    catalog.NewTemplates(catalog.TemplateDeps{Store: noTemplates{}}),
-				Applications: catalog.NewApplications(catalog.ApplicationDeps{}), Incidents: &incidents.Incidents{},
-				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: integrations.New(integrations.Deps{})},
-			System:       system.New(system.Deps{Seen: noSystem{}}),
-			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
-			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
+				Applications: applications, Incidents: &incidents.Incidents{},
+				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: sending},
+			System:   system.New(system.Deps{Seen: noSystem{}}),
+			Silences: pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
+			Integrations: pagesintake.Deps{Integrations: sending, Plans: plans, Applications: applications,
+				PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
 			Teams: teams{}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
 			Tokens: pagesauth.TokenDeps{Tokens: tokens.NewTokens(noTokens{}, noTokens{}, nil, time.Hour), Grants: noTokens{},
 				Services: servicetokens.NewServices(noTokens{}, noTokens{}, noTokens{}, time.Hour)},

@@ -129,6 +129,9 @@ func Suggest[In, T any](r *http.Request, list operation.Op[In, operation.Page[T]
 	return names
 }
 
+// ETag returns the ETag of an object, as forms carry it.
+func ETag(o interface{ Tag() string }) string { return operation.In(o.Tag()).IfMatch }
+
 // Longest is how many items the longest page of a list has.
 const Longest = 500
 
