@@ -13,6 +13,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/notifications"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -56,21 +58,9 @@ func (p plan) trials() (out []catalog.Notification) {
 	return out
 }
 
-// wording is the text of a template for one application in one mode.
-type wording struct {
-	Application string `json:"application"`
-	Mode        string `json:"mode"`
-	Subject     string `json:"subject"`
-	Body        string `json:"body"`
-	EmailHTML   string `json:"email_html"`
-}
-
-// textsOf reads the texts of a template. If they cannot be read, there are none.
-func textsOf(api page.API, template string) []wording {
-	var found struct {
-		Content []wording `json:"content"`
-	}
-	_ = api.Get(page.Path("/v1/templates/%s", template), &found) // without a template, messages have the built-in text
+// textsOf reads the texts of a template. If they cannot be read, there are none: messages have the built-in text.
+func (h Handlers) textsOf(r *http.Request, template operation.Text) []catalog.Text {
+	found, _ := h.Templates.Get.Do(r.Context(), page.Actor(r), templateOne(string(template)))
 	return found.Content
 }
 
@@ -85,7 +75,7 @@ func (h Handlers) renderTest(rw http.ResponseWriter, r *http.Request, again page
 	}
 	view := testView{Frame: h.Pages.Frame(r, "Test "+p.Name, "plans"), Again: again, P: p, Trials: p.trials()}
 	for _, n := range view.Trials {
-		for _, t := range textsOf(h.Pages.API(r), string(n.Template)) {
+		for _, t := range h.textsOf(r, n.Template) {
 			if one := (page.Option{Value: t.Application, Label: t.Application}); !slices.Contains(view.Applications, one) {
 				view.Applications = append(view.Applications, one)
 			}
@@ -107,49 +97,52 @@ func (h Handlers) test(r *http.Request, o page.Version, typed url.Values) (strin
 	return "The test is on its way to you. Nobody else gets it.", "", err
 }
 
-type values map[string]any
-
 func (h Handlers) trial(r *http.Request, p plan, n catalog.Notification, application string) error {
-	api, self := h.Pages.API(r), &catalog.Target{Role: "user", Name: page.Reader(r).Name}
+	ctx, by, reader := r.Context(), page.Actor(r), page.Reader(r).Name
 	note := fmt.Sprintf("This is a test that %s started. There is no incident, and nobody else was paged. The first step of plan %s pages with priority %s and template %s.",
-		api.Reader(), p.Name, n.Priority, cmp.Or(string(n.Template), builtIn))
-	message := values{"targets": []*catalog.Target{self}, "subject": fmt.Sprintf("TEST of plan %s, priority %s",
-		p.Name, n.Priority), "body": note, "priority": n.Priority}
-	if application == "" || n.Template == "" {
-		return api.Send(http.MethodPost, "/v1/notifications", message, nil)
+		reader, p.Name, n.Priority, cmp.Or(string(n.Template), builtIn))
+	message := notifications.Draft{Targets: []notifications.Target{{Role: "user", Name: reader}},
+		Subject:  fmt.Sprintf("TEST of plan %s, priority %s", p.Name, n.Priority),
+		Text:     operation.Optional[string]{Given: true, Value: &note},
+		Priority: operation.Text(n.Priority)}
+	send := func() error {
+		_, err := h.Notifications.Create.Do(ctx, by, message)
+		return err
 	}
-	preview, err := h.Plans.Preview.Do(r.Context(), page.Actor(r),
+	if application == "" || n.Template == "" {
+		return send()
+	}
+	preview, err := h.Plans.Preview.Do(ctx, by,
 		catalog.PlanPreview{Assume: "no-ack", Applied: operation.Text(application),
-			PlanDraft: catalog.PlanDraft{Content: catalog.Content{Steps: [][]catalog.Notification{{{Target: self,
-				Priority: n.Priority, Template: n.Template, WaitSeconds: 60}}}}}})
+			PlanDraft: catalog.PlanDraft{Content: catalog.Content{Steps: [][]catalog.Notification{{{
+				Target: &catalog.Target{Role: "user", Name: reader}, Priority: n.Priority, Template: n.Template, WaitSeconds: 60}}}}}})
 	if err != nil {
 		return err
 	}
 	if len(preview.Simulation.Pages) == 0 {
-		return api.Send(http.MethodPost, "/v1/notifications", message, nil)
+		return send()
 	}
-	mode := preview.Simulation.Pages[0].Mode
-	var source, rendered wording
-	for _, t := range textsOf(api, string(n.Template)) {
-		if t.Mode == mode && strings.EqualFold(t.Application, application) {
+	source := catalog.Text{Mode: users.Mode(preview.Simulation.Pages[0].Mode)}
+	for _, t := range h.textsOf(r, n.Template) {
+		if t.Mode == source.Mode && strings.EqualFold(t.Application, application) {
 			source = t
 		}
 	}
-	err = api.Send(http.MethodPost, "/v1/templates/preview",
-		values{"name": n.Template, "application": application, "mode": mode, "priority": n.Priority,
-			"subject": source.Subject, "body": source.Body, "email_html": source.EmailHTML}, &rendered)
+	draft := draftOf(string(n.Template), application, source)
+	draft.Priority = operation.Text(n.Priority)
+	rendered, err := h.Templates.Preview.Do(ctx, by, draft)
 	if err != nil {
 		return err
 	}
-	delete(message, "priority")
-	message["mode"], message["body"] = mode, withoutAnswers(rendered.Body)+"\n\n"+note+" Links in it are examples."
+	text := withoutAnswers(rendered.Body) + "\n\n" + note + " Links in it are examples."
+	message.Priority, message.Mode, message.Text.Value = "", operation.Text(source.Mode), &text
 	if subject := withoutAnswers(rendered.Subject); subject != "" {
-		message["subject"] = fmt.Sprintf("%s: %s", message["subject"], subject)
+		message.Subject += ": " + subject
 	}
 	if rendered.EmailHTML != "" {
-		message["email_html"] = rendered.EmailHTML + "<p>" + html.EscapeString(note) + " Links in it are examples.</p>"
+		message.EmailHTML = rendered.EmailHTML + operation.Text("<p>"+html.EscapeString(note)+" Links in it are examples.</p>")
 	}
-	return api.Send(http.MethodPost, "/v1/notifications", message, nil)
+	return send()
 }
 
 // answer matches a line of a preview that says how to acknowledge the example incident, or has its address.

@@ -1,5 +1,5 @@
 // This file serves the pages of applications: the list, and the page of one with its keys, quota, categories, addresses
-// and settings. Everything is read and changed through /v1 and /v0.
+// and settings. Keys, categories, addresses, quota and name are changed through /v0.
 
 package pages
 
@@ -9,20 +9,23 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // ApplicationPages serves the pages. It is safe for concurrent use.
-type ApplicationPages struct{ Pages *page.Pages }
+type ApplicationPages struct {
+	Deps
+	Pages *page.Pages
+}
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (h ApplicationPages) Routes(r chi.Router) {
@@ -51,37 +54,30 @@ func (h ApplicationPages) ChangeRoutes(r chi.Router) {
 // objects reads applications, and changes which team owns one.
 func (h ApplicationPages) objects() page.Objects[application] {
 	return page.Objects[application]{Section: "applications", Parameter: "app",
-		Read: func(r *http.Request, name string) (a application, err error) {
-			err = h.Pages.API(r).Get(page.Path("/v1/applications/%s", name), &a)
-			return a, err
+		Read: func(r *http.Request, name string) (application, error) {
+			a, err := h.Applications.Get.Do(r.Context(), page.Actor(r), applicationOne(name))
+			return application{a}, err
 		},
-		Head: func(a application) page.Version { return page.Version{Name: a.Name, Team: a.Team, MayEdit: a.MayEdit} },
+		Head: func(a application) page.Version {
+			return page.Version{Name: a.Name, Team: string(a.Team), MayEdit: a.MayEdit}
+		},
 		Give: func(r *http.Request, o page.Version, team string) error {
-			return h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/applications/%s/owner", o.Name),
-				map[string]string{"team": team}, nil)
+			_, err := h.Applications.Give.Do(r.Context(), page.Actor(r), catalog.ApplicationGiving{
+				OneApplication: applicationOne(o.Name), Body: catalog.Owner{Team: operation.Text(team)}})
+			return err
 		},
 	}
 }
 
-// application is an application as /v1 shows it.
-type application struct {
-	Name          string            `json:"name"`
-	TitleVariable string            `json:"title_variable"`
-	Variables     []string          `json:"variables"`
-	Required      []string          `json:"required_variables"`
-	Modes         []string          `json:"modes"`
-	DefaultModes  map[string]string `json:"default_modes"`
-	Owners        []string          `json:"owners"`
-	Team          string            `json:"team"`
-	SenderEmail   string            `json:"sender_email"`
-	CreatedAt     time.Time         `json:"created_at"`
-	SampleContext json.RawMessage   `json:"sample_context"`
-	HasSecondKey  bool              `json:"has_second_key"`
-	MayEdit       bool              `json:"may_edit"` // the reader
+func applicationOne(name string) catalog.OneApplication {
+	return catalog.OneApplication{Application: name}
 }
 
+// application is an application as its pages show it.
+type application struct{ catalog.Application }
+
 // IsRequired reports whether senders should set the variable.
-func (a application) IsRequired(name string) bool { return slices.Contains(a.Required, name) }
+func (a application) IsRequired(name string) bool { return slices.Contains(a.RequiredVariables, name) }
 
 // Sample is the sample context as people edit it; "" = none.
 func (a application) Sample() string {
@@ -97,11 +93,10 @@ func (a application) Sample() string {
 
 // list shows the applications by name: those of the reader, or all.
 func (h ApplicationPages) list(rw http.ResponseWriter, r *http.Request) {
-	v, err := page.ReadIndex(h.Pages, r, "Applications", "applications", func(r *http.Request, s page.Search) (found page.Listed[application], err error) {
-		err = h.Pages.API(r).Get(page.Query("/v1/applications", "limit", strconv.Itoa(page.ListLength), "search",
-			s.Name, "team", s.Team, "cursor", s.Cursor,
-			"mine", map[bool]string{true: "true"}[s.Mine]), &found)
-		return found, err
+	v, err := page.ReadIndex(h.Pages, r, "Applications", "applications", func(r *http.Request, s page.Search) (out page.Listed[catalog.ApplicationRow], err error) {
+		found, err := h.Applications.List.Do(r.Context(), page.Actor(r), catalog.ApplicationFilter{
+			Paging: operation.Paging{Limit: page.ListLength, Cursor: s.Cursor}, Search: s.Name, Team: s.Team, Mine: s.Mine})
+		return page.Listed[catalog.ApplicationRow]{Items: found.Items, Next: page.Next(found.Next)}, err
 	})
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -110,17 +105,8 @@ func (h ApplicationPages) list(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Render(rw, r, http.StatusOK, "applications", v)
 }
 
-type quota struct {
-	Hard         int    `json:"hard_threshold"`
-	Soft         int    `json:"soft_threshold"`
-	HardDuration int    `json:"hard_seconds"`
-	SoftDuration int    `json:"soft_seconds"`
-	HardUse      int    `json:"hard_use"` // messages in the last HardDuration
-	SoftUse      int    `json:"soft_use"`
-	Plan         string `json:"plan"`
-	Wait         int    `json:"wait_seconds"`
-	Target       string `json:"target"`
-}
+// quota is the quota of an application. The zero quota is none.
+type quota struct{ catalog.Quota }
 
 type category struct {
 	Name        string `json:"name"`
@@ -133,11 +119,6 @@ func (c category) Modes() []page.Option { return page.Options(users.Modes...) }
 
 type address struct{ Email, Plan string }
 
-type target struct {
-	Role   string `json:"role"`
-	Target string `json:"target"`
-}
-
 // figure is a statistic of the last week.
 type figure struct{ Label, Value string }
 
@@ -149,9 +130,9 @@ type applicationShowView struct {
 	Quota        quota
 	Categories   []category
 	Addresses    []address
-	Fallback     target
+	Fallback     catalog.Fallback
 	Plans        []page.Named
-	Integrations []page.Named
+	Integrations []integrations.Row
 	Figures      []figure
 	Teams        []string
 	Roles        []page.Option
@@ -187,11 +168,11 @@ func (v applicationShowView) AddressRows() (out []address) {
 }
 
 // Period is a duration of the quota as people type it; "" = there is no quota.
-func (q quota) Period(seconds int) string {
+func (q quota) Period(seconds int64) string {
 	if q.Hard == 0 {
 		return ""
 	}
-	return page.Period(int64(seconds))
+	return page.Period(seconds)
 }
 
 // show shows an application.
@@ -217,32 +198,35 @@ func (h ApplicationPages) renderSecret(rw http.ResponseWriter, r *http.Request, 
 
 // read reads what the page shows.
 func (h ApplicationPages) read(r *http.Request, v *applicationShowView) error {
-	api, name := h.Pages.API(r), wire.Param(r, "app")
-	if err := api.Get(page.Path("/v1/applications/%s", name), &v.A); err != nil {
+	a, err := h.objects().Find(r)
+	if err != nil {
 		return err
 	}
-	name = v.A.Name
+	ctx, by, api, one := r.Context(), page.Actor(r), h.Pages.API(r), applicationOne(a.Name)
+	v.A, v.Teams, v.May = a, api.Teams(), a.MayEdit && !page.Reader(r).ReadOnly
+	if v.Quota.Quota, err = h.Applications.Quota.Do(ctx, by, one); fault.When(err, fault.NotFound, nil) != nil {
+		return err
+	}
+	if v.Fallback, err = h.Applications.Fallback.Do(ctx, by, one); fault.When(err, fault.NotFound, nil) != nil {
+		return err
+	}
+	found, err := h.Integrations.List.Do(ctx, by,
+		integrations.Filter{Paging: operation.Paging{Limit: page.Longest}, Application: a.Name})
+	if err != nil {
+		return err
+	}
+	v.Integrations = found.Items
 	var emails map[string]string
-	var integrations page.Listed[page.Named]
-	for _, read := range []struct {
-		path string
-		into any
-	}{
-		{page.Path("/v1/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
-		{page.Path("/v0/applications/%s/incident_emails", name),
-			&emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
-		{page.Path("/v0/applications/%s/plans?fields=name", name),
-			&v.Plans}, {page.Query("/v1/integrations", "application", name, "limit", "500"), &integrations},
-	} {
-		if err := api.Get(read.path, read.into); err != nil && !fault.Is(err, fault.NotFound) {
+	for path, into := range map[string]any{"/v0/categories/%s": &v.Categories,
+		"/v0/applications/%s/incident_emails": &emails, "/v0/applications/%s/plans?fields=name": &v.Plans} {
+		if err := api.Get(page.Path(path, a.Name), into); fault.When(err, fault.NotFound, nil) != nil {
 			return err
 		}
 	}
 	for _, email := range slices.Sorted(maps.Keys(emails)) {
 		v.Addresses = append(v.Addresses, address{email, emails[email]})
 	}
-	v.Integrations, v.Teams, v.May = integrations.Items, api.Teams(), v.A.MayEdit && !page.Reader(r).ReadOnly
-	return h.figures(r, name, v)
+	return h.figures(r, a.Name, v)
 }
 
 // figures reads the statistics of the last week.

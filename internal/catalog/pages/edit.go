@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
@@ -145,7 +146,7 @@ func (m modeView) given() bool { return m.Subject+m.Body+string(m.EmailHTML) != 
 // form renders the editor, with the lists that it offers.
 func (h TemplatePages) form(rw http.ResponseWriter, r *http.Request, status int, v editView) {
 	var err error
-	v.Applications = h.Pages.API(r).Names("/v1/applications")
+	v.Applications = ApplicationNames(r, h.Applications)
 	if v.Samples, err = h.samples(r, v.Application); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -167,16 +168,18 @@ const recentIncidents = 10
 func (h TemplatePages) samples(r *http.Request, application string) ([]page.Option, error) {
 	out := []page.Option{{Value: "", Label: "Sample context of the application"}}
 	if application != "" {
-		var found page.Listed[struct {
-			ID    int64  `json:"id"`
-			Title string `json:"title"`
-		}]
-		if err := h.Pages.API(r).Get(page.Query("/v1/incidents", "application", application, "limit", strconv.Itoa(recentIncidents)), &found); err != nil && !fault.Is(err, fault.Invalid) {
+		found, err := h.Incidents.List.Do(r.Context(), page.Actor(r),
+			incidents.Filter{Paging: operation.Paging{Limit: recentIncidents}, Application: application})
+		if err != nil && !fault.Is(err, fault.Invalid) {
 			return nil, err
 		}
 		for _, i := range found.Items {
+			title := ""
+			if i.Name != nil {
+				title = *i.Name
+			}
 			out = append(out, page.Option{Value: fmt.Sprintf("incident:%d", i.ID),
-				Label: fmt.Sprintf("Incident %d: %s", i.ID, humanize.Shorten(i.Title, 60))})
+				Label: fmt.Sprintf("Incident %d: %s", i.ID, humanize.Shorten(title, 60))})
 		}
 	}
 	for _, s := range sources.Samples() {
@@ -328,13 +331,12 @@ func (h TemplatePages) mail(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	page.Mail(rw, p.EmailHTML)
+	page.Mail(rw, string(p.EmailHTML))
 }
 
 // rendered renders one text with the chosen context.
 func (h TemplatePages) rendered(r *http.Request, v editView, c catalog.Text) (p preview, err error) {
-	in := map[string]any{"name": v.Name, "application": v.Application, "mode": c.Mode, "subject": c.Subject,
-		"body": c.Body, "email_html": c.EmailHTML}
+	in := draftOf(v.Name, v.Application, c)
 	kind, value, _ := strings.Cut(v.Sample, ":")
 	if v.Incident != "" {
 		kind, value = "incident", v.Incident
@@ -342,15 +344,22 @@ func (h TemplatePages) rendered(r *http.Request, v editView, c catalog.Text) (p 
 	switch kind {
 	case "incident":
 		id, err := strconv.ParseInt(value, 10, 64)
-		if err != nil {
+		if err != nil || id <= 0 {
 			return p, fault.Invalidf("incident", "type the number of an incident, such as 12")
 		}
-		in["incident"] = id
+		in.Incident = incidents.ID(id)
 	case "source":
-		in["source"] = value
+		in.Source = operation.Text(value)
 	}
-	if err := h.Pages.API(r).Send(http.MethodPost, "/v1/templates/preview", in, &p); err != nil {
+	found, err := h.Templates.Preview.Do(r.Context(), page.Actor(r), in)
+	if err != nil {
 		return p, err
 	}
-	return p.of(c), nil
+	return previewOf(found, c), nil
+}
+
+// draftOf returns a text of a template as a draft for an incident of an application.
+func draftOf(template, application string, c catalog.Text) catalog.TemplateDraft {
+	return catalog.TemplateDraft{Name: operation.Text(template), Application: application, Mode: c.Mode,
+		Subject: operation.Text(c.Subject), Plain: operation.Text(c.Body), EmailHTML: c.EmailHTML}
 }

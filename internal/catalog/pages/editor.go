@@ -327,7 +327,8 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	view := editorView{F: f, Action: action, Draft: d, Templates: h.Pages.API(r).Names("/v1/templates"),
+	view := editorView{F: f, Action: action, Draft: d, Templates: page.Suggest(r, h.Templates.List,
+		catalog.Filter{Paging: operation.Paging{Limit: page.Longest}}, func(t catalog.TemplateRow) string { return t.Name }),
 		Days: weekdays, Assumptions: assumptions(),
 		Yes: []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"},
 			{Value: "false", Label: "no"}},

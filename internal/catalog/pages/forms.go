@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -130,12 +131,13 @@ func (h ApplicationPages) setAddresses(r *http.Request, o page.Version, typed ur
 }
 
 func (h ApplicationPages) setFallback(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
-	path := page.Path("/v1/applications/%s/fallback", o.Name)
 	if typed.Get("target") == "" {
-		return "The application has no fallback now.", "", h.Pages.API(r).Send(http.MethodDelete, path, nil, nil)
+		_, err := h.Applications.RemoveFallback.Do(r.Context(), page.Actor(r), applicationOne(o.Name))
+		return "The application has no fallback now.", "", err
 	}
-	in := target{typed.Get("role"), typed.Get("target")}
-	return "The fallback is saved.", "", h.Pages.API(r).Send(http.MethodPut, path, in, nil)
+	_, err := h.Applications.ChangeFallback.Do(r.Context(), page.Actor(r), catalog.ApplicationFallback{
+		OneApplication: applicationOne(o.Name), Body: catalog.Fallback{Role: typed.Get("role"), Target: typed.Get("target")}})
+	return "The fallback is saved.", "", err
 }
 
 func (h ApplicationPages) rename(r *http.Request, o page.Version, typed url.Values) (string, string, error) {
@@ -147,6 +149,7 @@ func (h ApplicationPages) rename(r *http.Request, o page.Version, typed url.Valu
 }
 
 func (h ApplicationPages) remove(r *http.Request, o page.Version, _ url.Values) (string, string, error) {
-	return "Application " + o.Name + " is deleted.", "/applications", h.Pages.API(r).Send(http.MethodDelete,
-		page.Path("/v1/applications/%s", o.Name), nil, nil)
+	_, err := h.Applications.Delete.Do(r.Context(), page.Actor(r),
+		catalog.ApplicationRemoval{OneApplication: applicationOne(o.Name)})
+	return "Application " + o.Name + " is deleted.", "/applications", err
 }

@@ -9,14 +9,39 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// Handlers serves the pages. It is safe for concurrent use.
+// Deps are the operations that the pages of plans, templates and applications call.
+type Deps struct {
+	Plans         *catalog.Plans
+	Templates     *catalog.Templates
+	Applications  *catalog.Applications
+	Incidents     *incidents.Incidents
+	Notifications *notifications.Notifications
+	Integrations  *integrations.Integrations
+}
+
+// Handlers serves the pages of plans. It is safe for concurrent use.
 type Handlers struct {
+	Deps
 	Pages *page.Pages
-	Plans *catalog.Plans
+}
+
+// PlanNames returns names of active plans, for suggestions.
+func PlanNames(r *http.Request, p *catalog.Plans) []string {
+	return page.Suggest(r, p.List, catalog.Filter{Paging: operation.Paging{Limit: page.Longest}},
+		func(p catalog.PlanRow) string { return p.Name })
+}
+
+// ApplicationNames returns names of applications, for suggestions.
+func ApplicationNames(r *http.Request, a *catalog.Applications) []string {
+	return page.Suggest(r, a.List, catalog.ApplicationFilter{Paging: operation.Paging{Limit: page.Longest}},
+		func(a catalog.ApplicationRow) string { return a.Name })
 }
 
 // Routes mounts the pages.

@@ -7,42 +7,27 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
-// preview is the answer of /v1/templates/preview, and what the page draws of it.
+// preview is what the page draws of a rendered text.
 type preview struct {
-	Subject    string          `json:"subject"`
-	Body       string          `json:"body"`
-	EmailHTML  string          `json:"email_html"`
-	Slack      *slackText      `json:"slack"`
-	Characters int             `json:"characters"`
-	Segments   int             `json:"segments"`
-	Problem    string          `json:"problem"`
-	Errors     []partError     `json:"errors"`
-	Context    json.RawMessage `json:"context"`
-
+	catalog.TemplatePreview
+	Errors  []partError
 	Refused string  // why there is no preview
 	Blocks  []block // of Slack
 	Seconds int     // of a call
 	mode    string
 }
 
-type slackText struct {
-	Subject string `json:"subject"`
-	Body    string `json:"body"`
-	Custom  bool   `json:"custom"`
-}
-
 // partError is an error of one part, and the line of the source that it is in.
 type partError struct {
-	Part    string `json:"part"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Message string `json:"message"`
-
-	Source string // the line
-	Mark   string // spaces up to the column
-	Field  string // of the form
+	Part         string
+	Line, Column int // 0 = unknown
+	Message      string
+	Source       string // the line
+	Mark         string // spaces up to the column
+	Field        string // of the form
 }
 
 // Place says where the error is.
@@ -57,20 +42,26 @@ func (e partError) Place() string {
 	return name
 }
 
-// of adds what the page draws of the preview of a text.
-func (p preview) of(c catalog.Text) preview {
-	p.mode = string(c.Mode)
+// previewOf returns what the page draws of a text that was rendered.
+func previewOf(rendered catalog.TemplatePreview, c catalog.Text) preview {
+	p := preview{TemplatePreview: rendered, mode: string(c.Mode)}
 	sources := map[string]string{"subject": c.Subject, "body": c.Body, "email_html": string(c.EmailHTML)}
-	for i := range p.Errors {
-		e := &p.Errors[i]
-		e.Field = string(c.Mode) + "." + e.Part
+	for _, found := range rendered.Errors {
+		e := partError{Part: found.Part, Message: found.Message, Field: p.mode + "." + found.Part}
+		if found.Line != nil {
+			e.Line = *found.Line
+		}
+		if found.Column != nil {
+			e.Column = *found.Column
+		}
 		if all := strings.Split(sources[e.Part], "\n"); e.Line > 0 && e.Line <= len(all) {
 			e.Source = all[e.Line-1]
 			e.Mark = strings.Repeat(" ", max(e.Column-1, 0))
 		}
+		p.Errors = append(p.Errors, e)
 	}
-	if _, why, cut := strings.Cut(p.Problem, "went out as plain text: "); cut {
-		p.Problem = "Such a message gets the built-in text: " + why
+	if _, why, cut := strings.Cut(string(p.Problem), "went out as plain text: "); cut {
+		p.Problem = operation.Text("Such a message gets the built-in text: " + why)
 	}
 	if len(p.Errors) > 0 {
 		p.Problem = "Until this is corrected, messages get the built-in text:"
@@ -160,7 +151,7 @@ func runs(text string) (out []run) {
 }
 
 // drawn returns the parts of a Slack message. Parts of unknown kinds are shown as their names.
-func drawn(s slackText) (out []block) {
+func drawn(s catalog.SlackPreview) (out []block) {
 	body := s.Body
 	if s.Subject != "" && !s.Custom {
 		out = append(out, block{Kind: "header", Runs: runs(s.Subject)})

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 type newView struct {
@@ -32,8 +33,7 @@ func (h ApplicationPages) create(rw http.ResponseWriter, r *http.Request) {
 func (h ApplicationPages) saveNew(rw http.ResponseWriter, r *http.Request) {
 	typed := page.Typed(r)
 	v := newView{Name: typed.Get("name")}
-	var made application
-	err := h.Pages.API(r).Send(http.MethodPost, "/v1/applications", map[string]string{"name": v.Name}, &made)
+	made, err := h.Applications.Create.Do(r.Context(), page.Actor(r), catalog.NewApplication{Name: v.Name})
 	done := "The application is made. Choose its variables, and show its key below the settings."
 	h.Pages.Finish(rw, r, done, page.Path("/applications/%s/edit", made.Name), err, func(refusal page.Refusal) {
 		v.Refusal, v.Frame = refusal, h.Pages.Frame(r, "New application", "applications")
@@ -68,30 +68,29 @@ type priorityChoice struct {
 
 // edit shows the settings.
 func (h ApplicationPages) edit(rw http.ResponseWriter, r *http.Request) {
-	a, etag, err := h.settings(r)
+	a, err := h.objects().Find(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := applicationEditView{ETag: etag, Variables: strings.Join(a.Variables, "\n"),
-		Required: strings.Join(a.Required, "\n"), TitleVariable: a.TitleVariable, Owners: strings.Join(a.Owners, ", "),
-		SenderEmail: a.SenderEmail, Sample: a.Sample()}
-	v.choices(a.Modes, a.DefaultModes)
+	v := applicationEditView{ETag: page.ETag(a), Variables: strings.Join(a.Variables, "\n"),
+		Required: strings.Join(a.RequiredVariables, "\n"), TitleVariable: string(a.TitleVariable), Owners: strings.Join(a.Owners, ", "),
+		SenderEmail: string(a.SenderEmail), Sample: a.Sample()}
+	defaults := map[users.Priority]operation.Text{}
+	for priority, mode := range a.DefaultModes {
+		defaults[priority] = operation.Text(mode)
+	}
+	v.choices(a.Modes, defaults)
 	h.form(rw, r, http.StatusOK, a, v)
 }
 
-func (h ApplicationPages) settings(r *http.Request) (a application, etag string, err error) {
-	etag, err = h.Pages.API(r).Read(page.Path("/v1/applications/%s", wire.Param(r, "app")), &a)
-	return a, etag, err
-}
-
 // choices fills in the modes, and the mode of each priority.
-func (v *applicationEditView) choices(modes []string, defaults map[string]string) {
+func (v *applicationEditView) choices(modes []users.Mode, defaults map[users.Priority]operation.Text) {
 	for _, m := range users.Modes {
-		v.Modes = append(v.Modes, modeChoice{string(m), slices.Contains(modes, string(m))})
+		v.Modes = append(v.Modes, modeChoice{string(m), slices.Contains(modes, m)})
 	}
 	for _, p := range users.Priorities {
-		v.Priorities = append(v.Priorities, priorityChoice{string(p), defaults[string(p)],
+		v.Priorities = append(v.Priorities, priorityChoice{string(p), string(defaults[p]),
 			page.OptionsOr("as in the installation", users.Modes...)})
 	}
 }
@@ -105,23 +104,23 @@ func (h ApplicationPages) form(rw http.ResponseWriter, r *http.Request, status i
 // save replaces the settings.
 func (h ApplicationPages) save(rw http.ResponseWriter, r *http.Request) {
 	typed := page.Typed(r)
-	a, now, err := h.settings(r)
+	a, err := h.objects().Find(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	in, err := settingsOf(typed, page.Reader(r).Admin)
 	if err == nil {
-		err = h.Pages.API(r).IfMatch(typed.Get("etag")).Send(http.MethodPut, page.Path("/v1/applications/%s", a.Name),
-			in, nil)
+		_, err = h.Applications.Replace.Do(r.Context(), page.Actor(r), catalog.ApplicationEdit{
+			OneApplication: applicationOne(a.Name), State: operation.State{IfMatch: typed.Get("etag")}, Body: in})
 	}
 	v := applicationEditView{ETag: typed.Get("etag"), Variables: typed.Get("variables"),
 		Required: typed.Get("required_variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
 		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context")}
 	h.Pages.Finish(rw, r, "The settings are saved.", page.Path("/applications/%s", a.Name), err, func(refusal page.Refusal) {
-		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
+		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, page.ETag(a))
 		v.Refusal.Field, _, _ = strings.Cut(refusal.Field, "[") // a list is one field of the form
-		modes := typed["modes"]
+		modes := modesTyped(typed)
 		if !page.Reader(r).Admin {
 			modes = a.Modes
 		}
@@ -130,13 +129,14 @@ func (h ApplicationPages) save(rw http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// settingsOf returns the body of the change. Only administrators send the modes.
-func settingsOf(typed url.Values, admin bool) (map[string]any, error) {
-	in := map[string]any{"variables": listed(typed.Get("variables")),
-		"required_variables": listed(typed.Get("required_variables")), "title_variable": typed.Get("title_variable"), "owners": listed(typed.Get("owners")),
-		"sender_email": typed.Get("sender_email"), "default_modes": defaultModes(typed), "sample_context": nil}
+// settingsOf returns the typed settings. Only administrators give the modes.
+func settingsOf(typed url.Values, admin bool) (catalog.ApplicationSettings, error) {
+	in := catalog.ApplicationSettings{Variables: listed(typed.Get("variables")),
+		RequiredVariables: listed(typed.Get("required_variables")), TitleVariable: operation.Text(typed.Get("title_variable")),
+		Owners: listed(typed.Get("owners")), SenderEmail: operation.Text(typed.Get("sender_email")),
+		DefaultModes: defaultModes(typed), SampleContext: operation.Optional[json.RawMessage]{Given: true}}
 	if admin {
-		in["modes"] = append([]string{}, typed["modes"]...)
+		in.Modes = modesTyped(typed)
 	}
 	text := typed.Get("sample_context")
 	if text == "" {
@@ -145,15 +145,24 @@ func settingsOf(typed url.Values, admin bool) (map[string]any, error) {
 	if err := checkJSON(text); err != nil {
 		return in, err
 	}
-	in["sample_context"] = json.RawMessage(text)
+	raw := json.RawMessage(text)
+	in.SampleContext.Value = &raw
 	return in, nil
 }
 
-func defaultModes(typed url.Values) map[string]string {
-	out := map[string]string{}
+func modesTyped(typed url.Values) []users.Mode {
+	out := []users.Mode{}
+	for _, m := range typed["modes"] {
+		out = append(out, users.Mode(m))
+	}
+	return out
+}
+
+func defaultModes(typed url.Values) map[users.Priority]operation.Text {
+	out := map[users.Priority]operation.Text{}
 	for _, p := range users.Priorities {
 		if mode := typed.Get("mode." + string(p)); mode != "" {
-			out[string(p)] = mode
+			out[p] = operation.Text(mode)
 		}
 	}
 	return out

@@ -18,8 +18,8 @@ import (
 
 // TemplatePages serves the pages. It is safe for concurrent use.
 type TemplatePages struct {
-	Pages     *page.Pages
-	Templates *catalog.Templates
+	Deps
+	Pages *page.Pages
 }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.

@@ -2,31 +2,31 @@ package pages
 
 import (
 	"net/http"
-	"time"
 
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/heartbeats"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// beat is a heartbeat of /v1.
-type beat struct {
-	Integration string    `json:"integration"`
-	Name        string    `json:"name"`
-	Description string    `json:"description"`
-	Every       int       `json:"every_seconds"`
-	Grace       int       `json:"grace_seconds"`
-	Plan        string    `json:"plan"`
-	Severity    string    `json:"severity"`
-	Enabled     bool      `json:"enabled"`
-	State       string    `json:"state"`
-	LastPingAt  time.Time `json:"last_ping_at"`
-	Deadline    time.Time `json:"deadline"`
-	MissedAt    time.Time `json:"missed_at"`
-	Incident    int64     `json:"incident_id"`
-	CreatedBy   string    `json:"created_by"`
-	CreatedAt   time.Time `json:"created_at"`
+// beat is a heartbeat as its page shows it.
+type beat struct{ integrations.Heartbeat }
+
+func beatsOf(all []integrations.Heartbeat) []beat {
+	out := make([]beat, len(all))
+	for k, b := range all {
+		out[k] = beat{b}
+	}
+	return out
+}
+
+// oneBeatOf names the heartbeat of the address of r.
+func oneBeatOf(r *http.Request) integrations.OneHeartbeat {
+	return integrations.OneHeartbeat{One: oneOf(r), Heartbeat: page.Storable(wire.Param(r, "heartbeat"))}
 }
 
 // Href is the address of the heartbeat's page.
@@ -34,32 +34,27 @@ func (b beat) Href() string {
 	return page.Path("/integrations/%s/heartbeats/%s", b.Integration, b.Name)
 }
 
-// Path is the path of the heartbeat's API.
-func (b beat) Path() string {
-	return page.Path("/v1/integrations/%s/heartbeats/%s", b.Integration, b.Name)
-}
-
 // IntegrationHref is the address of the page of the heartbeat's integration.
-func (b beat) IntegrationHref() string { return integration{Name: b.Integration}.Href() }
+func (b beat) IntegrationHref() string { return href(b.Integration) }
 
 // Health is the state in words.
 func (b beat) Health() health {
 	switch b.State {
-	case "missed":
+	case heartbeats.Missed:
 		return health{Text: "late", Kind: "bad"}
-	case "waiting":
+	case heartbeats.Waiting:
 		return health{Text: "never seen", Kind: "info"}
-	case "off":
+	case heartbeats.Off:
 		return health{Text: "switched off", Kind: "warn"}
 	}
 	return health{Text: "on time", Kind: "good"}
 }
 
 // EveryText and GraceText are the periods in words.
-func (b beat) EveryText() string { return page.Period(int64(b.Every)) }
+func (b beat) EveryText() string { return page.Period(b.EverySeconds) }
 
 // GraceText is how much later a ping may come.
-func (b beat) GraceText() string { return page.Period(int64(b.Grace)) }
+func (b beat) GraceText() string { return page.Period(b.GraceSeconds) }
 
 type beatsView struct {
 	page.Frame
@@ -70,14 +65,15 @@ type beatsView struct {
 
 // heartbeats shows the heartbeats of all integrations.
 func (h Handlers) heartbeats(rw http.ResponseWriter, r *http.Request) {
-	var found page.Listed[beat]
-	if err := h.Pages.API(r).Get(page.Query("/v1/heartbeats", "limit", listLength, "cursor", r.URL.Query().Get("after")), &found); err != nil {
+	found, err := h.Integrations.Heartbeats.List.Do(r.Context(), page.Actor(r),
+		operation.Paging{Limit: page.ListLength, Cursor: r.URL.Query().Get("after")})
+	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := beatsView{Frame: h.Pages.Frame(r, "Heartbeats", "integrations"), Tabs: tabs("/heartbeats"), Rows: found.Items}
-	if found.Next != "" {
-		v.More = page.Query("/heartbeats", "after", found.Next)
+	v := beatsView{Frame: h.Pages.Frame(r, "Heartbeats", "integrations"), Tabs: tabs("/heartbeats"), Rows: beatsOf(found.Items)}
+	if found.Next != nil {
+		v.More = page.Query("/heartbeats", "after", *found.Next)
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "heartbeats", v)
 }
@@ -99,32 +95,33 @@ type beatView struct {
 
 // newHeartbeat shows the form for a further heartbeat.
 func (h Handlers) newHeartbeat(rw http.ResponseWriter, r *http.Request) {
-	i, _, err := h.read(r)
+	i, err := h.read(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.showBeat(rw, r, i, beatView{New: true, B: beat{Integration: i.Name, Enabled: true}, Every: "24h", Grace: "1h"})
+	h.showBeat(rw, r, i, beatView{New: true, B: beat{integrations.Heartbeat{Integration: i.Name, Enabled: true}},
+		Every: "24h", Grace: "1h"})
 }
 
 // heartbeat shows a heartbeat with the command that calls it, and the form that changes it.
 func (h Handlers) heartbeat(rw http.ResponseWriter, r *http.Request) {
 	v := beatView{}
-	i, _, err := h.read(r)
+	i, err := h.read(r)
 	if err == nil {
-		v.ETag, err = h.Pages.API(r).Read(beat{Integration: i.Name, Name: wire.Param(r, "heartbeat")}.Path(), &v.B)
+		v.B.Heartbeat, err = h.Integrations.Heartbeats.Get.Do(r.Context(), page.Actor(r), oneBeatOf(r))
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v.Every, v.Grace = v.B.EveryText(), v.B.GraceText()
+	v.ETag, v.Every, v.Grace = page.ETag(v.B), v.B.EveryText(), v.B.GraceText()
 	h.showBeat(rw, r, i, v)
 }
 
 func (h Handlers) showBeat(rw http.ResponseWriter, r *http.Request, i integration, v beatView) {
 	title := "Add a heartbeat"
-	v.Plans = h.Pages.API(r).Names("/v1/plans")
+	v.Plans = pagescatalog.PlanNames(r, h.Plans)
 	if !v.New {
 		title, v.Address = v.B.Name, h.ping(i, v.B.Name)
 		v.Command = "curl -fsS --retry 5 " + v.Address
@@ -149,28 +146,32 @@ func (h Handlers) ping(i integration, name string) string {
 
 // addHeartbeat adds a heartbeat.
 func (h Handlers) addHeartbeat(rw http.ResponseWriter, r *http.Request) {
-	h.storeBeat(rw, r, beatView{New: true, B: beat{Name: page.Typed(r).Get("name")}})
+	h.storeBeat(rw, r, beatView{New: true}, page.Typed(r).Get("name"))
 }
 
 // saveHeartbeat stores the typed settings of a heartbeat.
 func (h Handlers) saveHeartbeat(rw http.ResponseWriter, r *http.Request) {
-	h.storeBeat(rw, r, beatView{ETag: page.Typed(r).Get("etag"), B: beat{Name: wire.Param(r, "heartbeat")}})
+	h.storeBeat(rw, r, beatView{ETag: page.Typed(r).Get("etag")}, oneBeatOf(r).Heartbeat)
 }
 
-func (h Handlers) storeBeat(rw http.ResponseWriter, r *http.Request, v beatView) {
-	i, _, err := h.read(r)
+func (h Handlers) storeBeat(rw http.ResponseWriter, r *http.Request, v beatView, name string) {
+	i, err := h.read(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	b, form := &v.B, page.Typed(r)
-	b.Integration, b.Description, b.Plan, b.Severity, b.Enabled = i.Name, form.Get("description"), form.Get("plan"), form.Get("severity"), form.Get("enabled") != ""
-	v.Every, v.Grace = form.Get("every_seconds"), form.Get("grace_seconds")
 	now := ""
 	if !v.New {
-		now, _ = h.Pages.API(r).Read(b.Path(), nil) // if it is gone, the change is refused too
+		// If it is gone, the change is refused too.
+		if stored, err := h.Integrations.Heartbeats.Get.Do(r.Context(), page.Actor(r), oneBeatOf(r)); err == nil {
+			v.B.Heartbeat, now = stored, page.ETag(stored)
+		}
 	}
-	h.Pages.Finish(rw, r, "The heartbeat is stored.", b.Href(), h.sendBeat(r, v), func(refusal page.Refusal) {
+	b, form := &v.B.Heartbeat, page.Typed(r)
+	b.Integration, b.Name, b.Description, b.Enabled = i.Name, name, form.Get("description"), form.Get("enabled") != ""
+	b.Plan, b.Severity = operation.Text(form.Get("plan")), operation.Text(form.Get("severity"))
+	v.Every, v.Grace = form.Get("every_seconds"), form.Get("grace_seconds")
+	h.Pages.Finish(rw, r, "The heartbeat is stored.", v.B.Href(), h.sendBeat(r, v), func(refusal page.Refusal) {
 		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
 		h.showBeat(rw, r, i, v)
 	})
@@ -185,16 +186,17 @@ func (h Handlers) sendBeat(r *http.Request, v beatView) error {
 	if err != nil {
 		return err
 	}
-	api := h.Pages.API(r).IfMatch(v.ETag)
+	in := integrations.HeartbeatEdit{State: operation.State{IfMatch: v.ETag},
+		OneHeartbeat: integrations.OneHeartbeat{One: oneOf(r), Heartbeat: v.B.Name},
+		Body: integrations.HeartbeatContent{EverySeconds: every, GraceSeconds: grace, Plan: v.B.Plan, Severity: v.B.Severity,
+			Description: operation.Text(v.B.Description), Enabled: &v.B.Enabled}}
 	if v.New {
 		if v.B.Name == "" {
 			return fault.Invalidf("name", "the heartbeat needs a name")
 		}
-		api = api.New()
+		in.IfNoneMatch = "*"
 	}
-	err = api.Send(http.MethodPut, v.B.Path(), map[string]any{"description": v.B.Description, "every_seconds": every,
-		"grace_seconds": grace, "plan": v.B.Plan,
-		"severity": v.B.Severity, "enabled": v.B.Enabled}, nil)
+	_, err = h.Integrations.Heartbeats.Replace.Do(r.Context(), page.Actor(r), in)
 	if v.New {
 		err = nameInUse(err, "a heartbeat", v.B.Name)
 	}
@@ -203,6 +205,7 @@ func (h Handlers) sendBeat(r *http.Request, v beatView) error {
 
 // removeHeartbeat deletes a heartbeat.
 func (h Handlers) removeHeartbeat(rw http.ResponseWriter, r *http.Request) {
-	h.act(rw, r, http.MethodDelete, page.Path("/heartbeats/%s", wire.Param(r, "heartbeat")), nil,
-		"The heartbeat is removed. Its incidents stay.")
+	_, err := h.Integrations.Heartbeats.Delete.Do(r.Context(), page.Actor(r),
+		integrations.HeartbeatRemoval{OneHeartbeat: oneBeatOf(r)})
+	h.acted(rw, r, err, "The heartbeat is removed. Its incidents stay.")
 }

@@ -1,6 +1,6 @@
 // This file serves the pages of integrations: the list with their health, the form that adds one, and of one
-// integration its set-up, settings, tokens, rules, latest deliveries and heartbeats. The pages read and change through
-// /v1, which decides who may.
+// integration its set-up, settings, tokens, rules, latest deliveries and heartbeats. The pages call the operations, which
+// check what the reader may do.
 
 package pages
 
@@ -14,19 +14,24 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/matchers"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Deps are the parts that the pages work on, besides the APIs.
+// Deps are the parts that the pages work on.
 type Deps struct {
-	PublicURL  string // address of this server for senders, without a final slash
-	MailDomain string `optional:"true"` // domain of the addresses of integrations of type email; "" = this server receives no mails
+	Integrations *integrations.Integrations
+	Plans        *catalog.Plans        // for suggestions
+	Applications *catalog.Applications // for suggestions
+	PublicURL    string                // address of this server for senders, without a final slash
+	MailDomain   string                `optional:"true"` // domain of the addresses of integrations of type email; "" = this server receives no mails
 }
 
 // Handlers serves the pages. It is safe for concurrent use.
@@ -35,10 +40,7 @@ type Handlers struct {
 	Pages *page.Pages
 }
 
-const (
-	one        = "/integrations/{integration}"
-	listLength = "50" // rows of a list
-)
+const one = "/integrations/{integration}"
 
 // Routes mounts the pages.
 func (h Handlers) Routes(r chi.Router) {
@@ -66,53 +68,19 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post(one+"/heartbeats/{heartbeat}/delete", h.removeHeartbeat)
 }
 
-// integration is an integration of /v1.
-type integration struct {
-	Name         string          `json:"name"`
-	Type         string          `json:"type"`
-	Application  string          `json:"application"`
-	Team         string          `json:"team"`
-	Plan         string          `json:"default_plan"`
-	Severity     string          `json:"default_severity"`
-	Rules        []intake.Rule   `json:"rules"`
-	Settings     json.RawMessage `json:"settings"`
-	Rate         int             `json:"rate_per_minute"`
-	Enabled      bool            `json:"enabled"`
-	ResolveAfter int             `json:"resolve_after_seconds"`
-	CloseAfter   *int            `json:"close_after_seconds"`
-	CreatedBy    string          `json:"created_by"`
-	CreatedAt    time.Time       `json:"created_at"`
-	Tokens       []struct {
-		CreatedAt  time.Time `json:"created_at"`
-		LastUsedAt time.Time `json:"last_used_at"`
-	} `json:"tokens"`
-	Secrets []struct {
-		CreatedAt time.Time `json:"created_at"`
-	} `json:"secrets"`
-	Activity activity `json:"activity"`
-	MayEdit  bool     `json:"may_edit"` // the reader
-	Token    string   `json:"token"`    // only when it was made
+// integration is an integration as its pages show it.
+type integration struct{ integrations.Integration }
+
+// oneOf names the integration of the address of r.
+func oneOf(r *http.Request) integrations.One {
+	return integrations.One{Integration: page.Storable(wire.Param(r, "integration"))}
 }
 
-type activity struct {
-	Accepted          int64     `json:"accepted"`
-	Refused           int64     `json:"refused"`
-	LastAcceptedAt    time.Time `json:"last_accepted_at"`
-	LastRefusedAt     time.Time `json:"last_refused_at"`
-	LastRefusal       string    `json:"last_refusal"`
-	FailedExpressions int64     `json:"failed_expressions"`
-	LastFailureAt     time.Time `json:"last_failure_at"`
-	LastFailure       string    `json:"last_failure"`
-}
-
-// Path is the path of the integration's API.
-func (i integration) Path() string { return page.Path("/v1/integrations/%s", i.Name) }
+// href is the address of the page of an integration.
+func href(name string) string { return page.Path("/integrations/%s", name) }
 
 // Href is the address of the integration's page.
-func (i integration) Href() string { return page.Path("/integrations/%s", i.Name) }
-
-// PlanHref is the address of the page of a plan.
-func (integration) PlanHref(plan string) string { return page.Path("/plans/%s", plan) }
+func (i integration) Href() string { return href(i.Name) }
 
 // Label is the name of the type for people.
 func (i integration) Label() string { return sourceOf(i.Type).Label }
@@ -142,22 +110,35 @@ var healthOptions = []page.Option{{Value: "", Label: "any health"}, {Value: grou
 // so it is long.
 const silent = 30 * 24 * time.Hour
 
+// RefusedLast reports whether the latest delivery was refused.
+func (i integration) RefusedLast() bool {
+	return at(i.Activity.LastRefusedAt).After(at(i.Activity.LastAcceptedAt))
+}
+
+// at returns the zero time for nil.
+func at(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
 // healthAt says what needs attention, the worst first.
 func (i integration) healthAt(now time.Time) health {
-	a := i.Activity
+	accepted := at(i.Activity.LastAcceptedAt)
 	switch {
 	case !i.Enabled:
 		return health{"switched off", "warn", groupAttention}
 	case len(i.Tokens) == 0:
 		return health{"no token", "bad", groupAttention}
-	case a.LastRefusedAt.After(a.LastAcceptedAt):
+	case i.RefusedLast():
 		return health{"last delivery refused", "bad", groupAttention}
-	case a.LastAcceptedAt.IsZero():
+	case accepted.IsZero():
 		return health{"nothing received yet", "info", groupSilent}
-	case a.LastFailureAt.Add(24 * time.Hour).After(now):
+	case at(i.Activity.LastFailureAt).Add(24 * time.Hour).After(now):
 		return health{"expressions fail", "warn", groupAttention}
-	case now.Sub(a.LastAcceptedAt) > silent:
-		return health{fmt.Sprintf("silent for %d days", now.Sub(a.LastAcceptedAt)/(24*time.Hour)), "warn", groupSilent}
+	case now.Sub(accepted) > silent:
+		return health{fmt.Sprintf("silent for %d days", now.Sub(accepted)/(24*time.Hour)), "warn", groupSilent}
 	}
 	return health{"works", "good", groupWorks}
 }
@@ -176,7 +157,7 @@ type listView struct {
 	Healths []page.Option
 }
 
-// maxReads is how many pages of the API one page of the list reads to find integrations with the chosen health.
+// maxReads is how many parts of the list one page reads to find integrations with the chosen health.
 const maxReads = 10
 
 func tabs(current string) []page.Tab {
@@ -191,17 +172,19 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 		Show: asked.Get("health"), Healths: healthOptions}
 	next := asked.Get("after")
 	for range maxReads {
-		var found page.Listed[integration]
-		if err := h.Pages.API(r).Get(page.Query("/v1/integrations", "limit", listLength, "text", v.Text, "cursor", next), &found); err != nil {
+		found, err := h.Integrations.List.Do(r.Context(), page.Actor(r),
+			integrations.Filter{Paging: operation.Paging{Limit: page.ListLength, Cursor: next}, Text: v.Text})
+		if err != nil {
 			h.Pages.Fail(rw, r, err)
 			return
 		}
-		for _, i := range found.Items {
+		for _, row := range found.Items {
+			i := integration{integrations.Integration{Row: row}}
 			if v.Show == "" || i.Health().Group == v.Show {
 				v.Rows = append(v.Rows, i)
 			}
 		}
-		if next = found.Next; next == "" || len(v.Rows) >= page.ListLength {
+		if next = page.Next(found.Next); next == "" || len(v.Rows) >= page.ListLength {
 			break
 		}
 	}
@@ -227,12 +210,10 @@ type showView struct {
 
 // payload is a stored delivery. N is its number, from 1. Asked says that the reader asked to preview it.
 type payload struct {
-	At      time.Time `json:"at"`
-	Outcome string    `json:"outcome"`
-	Body    string    `json:"body"`
-	N       int
-	Asked   bool
-	Tried   tried
+	integrations.Payload
+	N     int
+	Asked bool
+	Tried tried
 }
 
 // show shows an integration. Payloads may have secrets of the sender, so only owners of the application and
@@ -240,25 +221,25 @@ type payload struct {
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	v := showView{}
 	var err error
-	if v.I, _, err = h.read(r); err == nil {
+	if v.I, err = h.read(r); err == nil {
 		v.Payloads, err = h.payloads(r, v.I)
 	}
 	if err == nil && v.I.HasHeartbeats() {
-		var found page.Listed[beat]
-		err = h.Pages.API(r).Get(v.I.Path()+"/heartbeats?limit=50", &found)
-		v.Heartbeats, v.MoreBeats = found.Items, found.Next != ""
+		var found operation.Page[integrations.Heartbeat]
+		found, err = h.Integrations.Heartbeats.OfIntegration.Do(r.Context(), page.Actor(r),
+			integrations.HeartbeatFilter{One: oneOf(r), Paging: operation.Paging{Limit: page.ListLength}})
+		v.Heartbeats, v.MoreBeats = beatsOf(found.Items), found.Next != nil
 	}
 	if n := number(r.URL.Query().Get("preview")); err == nil && n > 0 && n <= len(v.Payloads) {
 		p := &v.Payloads[n-1]
 		p.Asked = true
-		p.Tried, err = h.try(r, v.I, map[string]any{"stored": n})
+		p.Tried, err = h.try(r, integrations.Delivery{Stored: &n})
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v.Settings, v.Setup, v.Now, v.Lost = indented(v.I.Settings), h.setup(v.I,
-		""), []page.Field{{Name: "now", Value: "true"}}, v.lost()
+	v.Settings, v.Setup, v.Now, v.Lost = indented(v.I.Settings), h.setup(v.I.Type, ""), []page.Field{{Name: "now", Value: "true"}}, v.lost()
 	v.Frame = h.Pages.Frame(r, v.I.Name, "integrations")
 	v.May = v.I.MayEdit && !v.ReadOnly
 	h.Pages.Render(rw, r, http.StatusOK, "integration", v)
@@ -293,76 +274,52 @@ func (v showView) lost() string {
 		len(v.I.Tokens), len(v.I.Rules), beats)
 }
 
-// read reads the integration of the path, with its ETag.
-func (h Handlers) read(r *http.Request) (i integration, etag string, err error) {
-	etag, err = h.Pages.API(r).Read(page.Path("/v1/integrations/%s", wire.Param(r, "integration")), &i)
-	return i, etag, err
+// read reads the integration of the address.
+func (h Handlers) read(r *http.Request) (integration, error) {
+	i, err := h.Integrations.Get.Do(r.Context(), page.Actor(r), oneOf(r))
+	return integration{i}, err
 }
 
 // payloads reads the latest deliveries. People who may not change the integration see none.
-func (h Handlers) payloads(r *http.Request, i integration) ([]payload, error) {
-	var latest struct{ Items []payload }
-	if i.MayEdit {
-		if err := h.Pages.API(r).Get(i.Path()+"/payloads", &latest); err != nil {
-			return nil, err
-		}
+func (h Handlers) payloads(r *http.Request, i integration) (out []payload, err error) {
+	if !i.MayEdit {
+		return nil, nil
 	}
-	for k := range latest.Items {
-		latest.Items[k].N = k + 1
+	latest, err := h.Integrations.Payloads.Do(r.Context(), page.Actor(r), integrations.Change{One: oneOf(r)})
+	for k, p := range latest.Items {
+		out = append(out, payload{Payload: p, N: k + 1})
 	}
-	return latest.Items, nil
+	return out, err
 }
 
 // editable is read for the pages that change the integration.
-func (h Handlers) editable(r *http.Request) (i integration, etag string, err error) {
-	i, etag, err = h.read(r)
+func (h Handlers) editable(r *http.Request) (integration, error) {
+	i, err := h.read(r)
 	if err == nil && !i.MayEdit {
 		err = fault.New(fault.Forbidden, "only administrators and owners of the application "+i.Application+
 			" may change this integration")
 	}
-	return i, etag, err
+	return i, err
 }
 
 // tried is what an event or a payload would do now. Refusal says why it cannot be read.
 type tried struct {
-	Events  []event
+	Events  []integrations.Previewed
 	Refusal string
 }
 
-// event is an event of a preview of /v1.
-type event struct {
-	Status   string            `json:"status"`
-	Key      string            `json:"dedup_key"`
-	Title    string            `json:"title"`
-	Summary  string            `json:"summary"`
-	Severity string            `json:"severity"`
-	Labels   map[string]string `json:"labels"`
-	Failures []struct {
-		Field  string `json:"field"`
-		Reason string `json:"reason"`
-	} `json:"failures"`
-	Incident int64  `json:"incident"`
-	Route    *route `json:"route"`
-}
-
-// route is the choice of a plan of /v1.
-type route struct {
-	Plan       string          `json:"plan"`
-	PlanOf     string          `json:"plan_of"`
-	Targets    []intake.Target `json:"targets"`
-	Rule       int             `json:"rule"`
-	RecordOnly bool            `json:"record_only"`
-	Reason     string          `json:"reason"`
-	Refusal    string          `json:"refusal"`
-}
-
-// try asks what a payload would do. in is the body of the preview.
-func (h Handlers) try(r *http.Request, i integration, in map[string]any) (out tried, err error) {
-	var found page.Listed[event]
-	err = h.Pages.API(r).Send(http.MethodPost, i.Path()+"/preview", in, &found)
+// try asks what a payload would do.
+func (h Handlers) try(r *http.Request, d integrations.Delivery) (out tried, err error) {
+	found, err := h.Integrations.Preview.Do(r.Context(), page.Actor(r), integrations.PayloadTest{One: oneOf(r), Body: d})
 	out.Events = found.Items
 	if fault.Is(err, fault.Invalid) {
 		out.Refusal, err = fault.Public(err), nil
 	}
 	return out, err
+}
+
+// typedPayload is a typed delivery.
+func typedPayload(text string) json.RawMessage {
+	raw, _ := json.Marshal(page.Storable(text)) // a text is never refused
+	return raw
 }

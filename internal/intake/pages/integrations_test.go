@@ -10,6 +10,7 @@ import (
 
 	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/hours"
@@ -17,7 +18,8 @@ import (
 
 func TestRulesThatCannotBeSavedAgainAreShown(t *testing.T) {
 	t.Parallel()
-	v := showView{I: integration{Rules: []intake.Rule{{Match: `a="b"`}, {Match: `a=~"(x{0,30}){0,30}"`}, {}}}}
+	v := showView{}
+	v.I.Rules = []intake.Rule{{Match: `a="b"`}, {Match: `a=~"(x{0,30}){0,30}"`}, {}}
 	found := v.Outgrown()
 	require.Len(t, found, 1)
 	require.Equal(t, 2, found[0].Rule)
@@ -27,12 +29,12 @@ func TestRulesThatCannotBeSavedAgainAreShown(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	one := func(change func(*integration)) integration {
-		i := integration{Enabled: true, Activity: activity{LastAcceptedAt: now.Add(-time.Hour)}}
-		i.Tokens = append(i.Tokens, struct {
-			CreatedAt  time.Time `json:"created_at"`
-			LastUsedAt time.Time `json:"last_used_at"`
-		}{})
+	ago := func(d time.Duration) *time.Time {
+		at := now.Add(-d)
+		return &at
+	}
+	one := func(change func(*integration)) (i integration) {
+		i.Enabled, i.Tokens, i.Activity.LastAcceptedAt = true, []integrations.Token{{}}, ago(time.Hour)
 		change(&i)
 		return i
 	}
@@ -40,10 +42,10 @@ func TestHealth(t *testing.T) {
 		"works":                 func(*integration) {},
 		"switched off":          func(i *integration) { i.Enabled, i.Tokens = false, nil },
 		"no token":              func(i *integration) { i.Tokens = nil },
-		"last delivery refused": func(i *integration) { i.Activity.LastRefusedAt = now },
-		"nothing received yet":  func(i *integration) { i.Activity.LastAcceptedAt = time.Time{} },
-		"expressions fail":      func(i *integration) { i.Activity.LastFailureAt = now.Add(-2 * time.Hour) },
-		"silent for 31 days":    func(i *integration) { i.Activity.LastAcceptedAt = now.Add(-31 * 24 * time.Hour) },
+		"last delivery refused": func(i *integration) { i.Activity.LastRefusedAt = &now },
+		"nothing received yet":  func(i *integration) { i.Activity.LastAcceptedAt = nil },
+		"expressions fail":      func(i *integration) { i.Activity.LastFailureAt = ago(2 * time.Hour) },
+		"silent for 31 days":    func(i *integration) { i.Activity.LastAcceptedAt = ago(31 * 24 * time.Hour) },
 	} {
 		require.Equal(t, want, one(change).healthAt(now).Text)
 	}
@@ -93,11 +95,11 @@ func TestEveryTypeHasASetup(t *testing.T) {
 	h := Handlers{Deps: Deps{PublicURL: "https://iris.example.com", MailDomain: "alerts.example.com"}}
 	for _, kind := range sources.Types() {
 		require.True(t, slices.ContainsFunc(known, func(s source) bool { return s.Type == kind }), kind)
-		s := h.setup(integration{Type: kind}, "secret-token")
+		s := h.setup(kind, "secret-token")
 		require.Contains(t, s.Config, "secret-token", kind)
 		require.NotRegexp(t, `\b(ADDRESS|WITHTOKEN|BASE|TOKEN|DOMAIN)\b`, s.Where+s.Config+s.Test, kind)
 		require.Empty(t, s.Missing)
 		require.NotContains(t, strings.TrimSuffix(s.Test, "'"), "''", kind)
 	}
-	require.NotEmpty(t, Handlers{}.setup(integration{Type: "email"}, "t").Missing)
+	require.NotEmpty(t, Handlers{}.setup("email", "t").Missing)
 }

@@ -9,19 +9,14 @@ import (
 	"strings"
 	"time"
 
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/hours"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
-
-// ruleBodies are the rules of an integration as the API expects them.
-func ruleBodies(i integration) (out []any) {
-	for _, rule := range i.Rules {
-		out = append(out, rule)
-	}
-	return out
-}
 
 // ruleRow is a rule as it is typed. N is its number, from 1.
 type ruleRow struct {
@@ -37,9 +32,6 @@ const (
 	toPlan   = "plan"
 	toRecord = "record"
 )
-
-// firing is the status of events that rules route.
-const firing = "firing"
 
 // Name is the name of a field of the rule.
 func (r ruleRow) Name(field string) string { return field + "." + strconv.Itoa(r.N) }
@@ -165,7 +157,8 @@ func (v rulesView) Parts() string {
 func (h Handlers) rules(rw http.ResponseWriter, r *http.Request) {
 	v := rulesView{Source: r.URL.Query().Get("stored")}
 	var err error
-	if v.I, v.ETag, err = h.editable(r); err == nil {
+	if v.I, err = h.editable(r); err == nil {
+		v.ETag = page.ETag(v.I)
 		for _, rule := range v.I.Rules {
 			v.Rows = append(v.Rows, rowOf(rule))
 		}
@@ -184,10 +177,10 @@ func (h Handlers) rules(rw http.ResponseWriter, r *http.Request) {
 // fillRules reads what the page needs besides the rules.
 func (h Handlers) fillRules(r *http.Request, v *rulesView) (err error) {
 	v.Payloads, err = h.payloads(r, v.I)
-	v.Plans = h.Pages.API(r).Names("/v1/plans")
+	v.Plans = pagescatalog.PlanNames(r, h.Plans)
 	for _, p := range v.Payloads {
 		v.Sources = append(v.Sources, page.Option{Value: strconv.Itoa(p.N),
-			Label: fmt.Sprintf("delivery %d: %s, %s", p.N, p.At.In(page.Zone(r)).Format("2 Jan 15:04"), p.Outcome)})
+			Label: fmt.Sprintf("delivery %d: %s, %s", p.N, at(p.At).In(page.Zone(r)).Format("2 Jan 15:04"), p.Outcome)})
 	}
 	v.Sources = append(v.Sources, page.Option{Value: "labels", Label: "the labels below"},
 		page.Option{Value: "payload", Label: "the payload below"})
@@ -206,7 +199,7 @@ func (h Handlers) showRules(rw http.ResponseWriter, r *http.Request, v rulesView
 		row := &v.Rows[k]
 		row.N, row.First, row.Last = k+1, k == 0, k == len(v.Rows)-1
 		row.Matches = v.Tried != nil && slices.ContainsFunc(v.Tried.Events,
-			func(e event) bool { return e.Route != nil && e.Route.Rule == k+1 })
+			func(e integrations.Previewed) bool { return e.Route != nil && e.Route.Rule == k+1 })
 	}
 	v.Frame = h.Pages.Frame(r, "Rules of "+v.I.Name, "integrations")
 	status := max(v.Refusal.Status, http.StatusOK)
@@ -262,9 +255,7 @@ func (v *rulesView) edit(step string) bool {
 func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 	v := typedRules(r)
 	var err error
-	var now string
-	v.I, now, err = h.editable(r)
-	if err == nil {
+	if v.I, err = h.editable(r); err == nil {
 		err = h.fillRules(r, &v)
 	}
 	if err != nil {
@@ -276,9 +267,8 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 		h.showRules(rw, r, v)
 		return
 	}
-	body := v.I.body()
 	v.I.Rules, err = v.typedContent(page.Zone(r).String())
-	switch body["rules"] = append([]any{}, ruleBodies(v.I)...); {
+	switch {
 	case err != nil:
 	case do == "test":
 		if err = h.test(r, &v); err == nil {
@@ -289,18 +279,21 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 	case do != "save":
 		err = fault.Invalidf("do", "There is no step %.40q of this form", do)
 	default:
-		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, v.I.Path(), body, nil)
+		_, err = h.Integrations.Replace.Do(r.Context(), page.Actor(r),
+			integrations.Edit{One: oneOf(r), State: operation.State{IfMatch: v.ETag}, Body: v.I.content()})
 	}
 	h.Pages.Finish(rw, r, "The rules are stored. They hold for the next delivery.", v.I.Href()+"/rules", err, func(refusal page.Refusal) {
 		if refusal.Field == "rules" {
 			refusal.Field = fieldOf(refusal.Text)
 		}
-		v.Refusal, v.Changed, v.ETag = refusal, true, refusal.Tag(v.ETag, now)
+		v.Refusal, v.Changed, v.ETag = refusal, true, refusal.Tag(v.ETag, page.ETag(v.I))
 		h.showRules(rw, r, v)
 	})
 }
 
-func (v *rulesView) typedContent(zone string) (out []intake.Rule, err error) {
+// typedContent returns the typed rules; never nil, because rules that are not given are the stored ones.
+func (v *rulesView) typedContent(zone string) ([]intake.Rule, error) {
+	out := []intake.Rule{}
 	for _, row := range v.Rows {
 		rule, err := row.rule(zone)
 		if err != nil {
@@ -329,8 +322,7 @@ func fieldOf(text string) string {
 
 // test asks which of the typed rules matches what is tested.
 func (h Handlers) test(r *http.Request, v *rulesView) (err error) {
-	rules := append([]any{}, ruleBodies(v.I)...)
-	in := map[string]any{"rules": rules}
+	in := integrations.Delivery{Rules: v.I.Rules}
 	v.Tried = &tried{}
 	switch v.Source {
 	case "labels":
@@ -342,19 +334,23 @@ func (h Handlers) test(r *http.Request, v *rulesView) (err error) {
 			}
 			labels[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(value), `"`)
 		}
-		v.Tried.Events = []event{{Status: firing, Title: v.EventTitle, Severity: v.EventSeverity, Labels: labels}}
+		v.Tried.Events = []integrations.Previewed{{Status: intake.Firing, Title: v.EventTitle,
+			Severity: intake.Severity(v.EventSeverity), Labels: labels}}
 	case "payload":
-		in["payload"] = v.Payload
-		*v.Tried, err = h.try(r, v.I, in)
+		in.Payload = typedPayload(v.Payload)
+		*v.Tried, err = h.try(r, in)
 	default:
-		in["stored"] = number(v.Source)
-		*v.Tried, err = h.try(r, v.I, in)
+		n := number(v.Source)
+		in.Stored = &n
+		*v.Tried, err = h.try(r, in)
 	}
 	for k := range v.Tried.Events {
-		if e := &v.Tried.Events[k]; err == nil && e.Route == nil && e.Status == firing { // an open incident takes the event, so no rule ran
-			e.Route = &route{}
-			err = h.Pages.API(r).Send(http.MethodPost, v.I.Path()+"/route-test",
-				map[string]any{"labels": e.Labels, "title": e.Title, "severity": e.Severity, "rules": rules}, e.Route)
+		if e := &v.Tried.Events[k]; err == nil && e.Route == nil && e.Status == intake.Firing { // an open incident takes the event, so no rule ran
+			var route integrations.Route
+			route, err = h.Integrations.TestRoute.Do(r.Context(), page.Actor(r), integrations.RouteTest{One: oneOf(r),
+				Body: integrations.Event{Labels: e.Labels, Title: operation.Text(e.Title),
+					Severity: operation.Text(e.Severity), Rules: v.I.Rules}})
+			e.Route = &route
 		}
 	}
 	if err != nil {

@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // number reads a number; 0 = it is none.
@@ -35,7 +37,7 @@ type addView struct {
 	page.Frame
 	Sources      []source // the choice of the type, before the form
 	Source       source
-	I            integration
+	I            integrations.Content
 	Refusal      page.Refusal
 	Severities   []page.Option
 	Plans, Names []string // suggestions: plans and applications
@@ -44,19 +46,19 @@ type addView struct {
 // newForm shows the types, or with ?type= the form. ?application= and ?plan= fill it in.
 func (h Handlers) newForm(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	h.showAdd(rw, r, integration{Type: q.Get("type"), Application: q.Get("application"), Plan: q.Get("plan")},
+	h.showAdd(rw, r, integrations.Content{Type: operation.Text(q.Get("type")),
+		Application: operation.Text(q.Get("application")), DefaultPlan: operation.Text(q.Get("plan"))},
 		page.Refusal{Status: http.StatusOK})
 }
 
-func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integration, refusal page.Refusal) {
+func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integrations.Content, refusal page.Refusal) {
 	v := addView{I: i, Refusal: refusal, Severities: severities("that of the event, else error")}
-	if v.Source = sourceOf(i.Type); v.Source.About == "" {
+	if v.Source = sourceOf(string(i.Type)); v.Source.About == "" {
 		v.Sources = offered()
 	}
-	api := h.Pages.API(r)
-	v.Plans, v.Names = api.Names("/v1/plans"), api.Names("/v1/applications")
+	v.Plans, v.Names = pagescatalog.PlanNames(r, h.Plans), pagescatalog.ApplicationNames(r, h.Applications)
 	if v.I.Application == "" && len(v.Names) == 1 {
-		v.I.Application = v.Names[0]
+		v.I.Application = operation.Text(v.Names[0])
 	}
 	v.Frame = h.Pages.Frame(r, "Add an integration", "integrations")
 	h.Pages.Render(rw, r, refusal.Status, "integration-add", v)
@@ -64,9 +66,9 @@ func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integration
 
 // create adds an integration and shows its token, once.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
-	form := page.Typed(r)
-	i := integration{Type: form.Get("type"), Name: form.Get("name"), Application: form.Get("application"),
-		Plan: form.Get("default_plan"), Severity: form.Get("default_severity")}
+	field := func(name string) operation.Text { return operation.Text(page.Typed(r).Get(name)) }
+	i := integrations.Content{Type: field("type"), Name: field("name"), Application: field("application"),
+		DefaultPlan: field("default_plan"), DefaultSeverity: field("default_severity")}
 	made, err := h.made(r, i)
 	if err != nil {
 		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
@@ -78,14 +80,14 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 }
 
 // made adds the typed integration. A name in use is an Invalid fault.
-func (h Handlers) made(r *http.Request, i integration) (made integration, err error) {
-	if i.Name == "" {
-		return made, fault.Invalidf("name", "the integration needs a name")
+func (h Handlers) made(r *http.Request, i integrations.Content) (integration, error) {
+	name := string(i.Name)
+	if name == "" {
+		return integration{}, fault.Invalidf("name", "the integration needs a name")
 	}
-	err = h.Pages.API(r).New().Send(http.MethodPut, i.Path(),
-		map[string]any{"type": i.Type, "application": i.Application, "default_plan": i.Plan,
-			"default_severity": i.Severity}, &made)
-	return made, nameInUse(err, "an integration", i.Name)
+	made, err := h.Integrations.Replace.Do(r.Context(), page.Actor(r), integrations.Edit{
+		One: integrations.One{Integration: name}, State: operation.State{IfNoneMatch: "*"}, Body: i})
+	return integration{made.Integration}, nameInUse(err, "an integration", name)
 }
 
 // nameInUse turns the refusal of a PUT that only creates into an Invalid fault about the field name.
@@ -105,19 +107,16 @@ type tokenView struct {
 
 // showToken shows a token that was made. No other page has it.
 func (h Handlers) showToken(rw http.ResponseWriter, r *http.Request, i integration, isNew bool) {
-	v := tokenView{Frame: h.Pages.Frame(r, i.Name, "integrations"), I: i, Setup: h.setup(i, i.Token), New: isNew}
+	v := tokenView{Frame: h.Pages.Frame(r, i.Name, "integrations"), I: i, Setup: h.setup(i.Type, i.Token), New: isNew}
 	h.Pages.Render(rw, r, http.StatusOK, "integration-token", v)
 }
 
 // addToken makes a further token and shows it. With the field now, the tokens before it are revoked at once.
 func (h Handlers) addToken(rw http.ResponseWriter, r *http.Request) {
-	i, _, err := h.read(r)
-	api := h.Pages.API(r)
-	if err == nil {
-		err = api.Send(http.MethodPut, i.Path()+"/token", nil, &i)
-	}
+	in := integrations.Change{One: oneOf(r)}
+	i, err := h.Integrations.AddToken.Do(r.Context(), page.Actor(r), in)
 	if err == nil && page.Typed(r).Get("now") != "" {
-		if err = api.Send(http.MethodDelete, i.Path()+"/token", nil, nil); err == nil {
+		if _, err = h.Integrations.DropTokens.Do(r.Context(), page.Actor(r), in); err == nil {
 			i.Tokens = i.Tokens[len(i.Tokens)-1:]
 		}
 	}
@@ -125,12 +124,13 @@ func (h Handlers) addToken(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.showToken(rw, r, i, false)
+	h.showToken(rw, r, integration{i}, false)
 }
 
 // revokeTokens revokes all tokens except the newest.
 func (h Handlers) revokeTokens(rw http.ResponseWriter, r *http.Request) {
-	h.act(rw, r, http.MethodDelete, "/token", nil, "The older token is revoked: deliveries with it are refused.")
+	_, err := h.Integrations.DropTokens.Do(r.Context(), page.Actor(r), integrations.Change{One: oneOf(r)})
+	h.acted(rw, r, err, "The older token is revoked: deliveries with it are refused.")
 }
 
 // setSecrets replaces the secrets that check signatures. Empty fields remove them.
@@ -145,28 +145,29 @@ func (h Handlers) setSecrets(rw http.ResponseWriter, r *http.Request) {
 	if len(secrets) == 0 {
 		text = "The secrets are removed. Signatures are not checked any more."
 	}
-	h.act(rw, r, http.MethodPut, "/secrets", map[string]any{"secrets": secrets}, text)
+	_, err := h.Integrations.SetSecrets.Do(r.Context(), page.Actor(r), integrations.NewSecrets{One: oneOf(r),
+		Body: integrations.Secrets{Secrets: secrets}})
+	h.acted(rw, r, err, text)
 }
 
-// act changes a part of the integration and returns to its page with a text.
-func (h Handlers) act(rw http.ResponseWriter, r *http.Request, method, part string, in any, text string) {
-	i := integration{Name: wire.Param(r, "integration")}
-	if err := h.Pages.API(r).Send(method, i.Path()+part, in, nil); err != nil {
+// acted answers a form that changed a part of the integration: with its page and a text, or with the error.
+func (h Handlers) acted(rw http.ResponseWriter, r *http.Request, err error, text string) {
+	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Done(rw, r, i.Href(), text)
+	h.Pages.Done(rw, r, href(oneOf(r).Integration), text)
 }
 
 // remove deletes the integration.
 func (h Handlers) remove(rw http.ResponseWriter, r *http.Request) {
-	i := integration{Name: wire.Param(r, "integration")}
-	if err := h.Pages.API(r).Send(http.MethodDelete, i.Path(), nil, nil); err != nil {
+	one := oneOf(r)
+	if _, err := h.Integrations.Delete.Do(r.Context(), page.Actor(r), integrations.Change{One: one}); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	h.Pages.Done(rw, r, "/integrations",
-		fmt.Sprintf("The integration %s is deleted. Deliveries with its tokens are refused from now on; its incidents stay.", i.Name))
+		fmt.Sprintf("The integration %s is deleted. Deliveries with its tokens are refused from now on; its incidents stay.", one.Integration))
 }
 
 // settingsView has the typed values as texts, so that a refused form keeps them.
@@ -189,7 +190,7 @@ type settingsView struct {
 
 // settings shows the form with the stored settings. A mapping is tried on the latest delivery.
 func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
-	i, etag, err := h.editable(r)
+	i, err := h.editable(r)
 	var payloads []payload
 	if err == nil {
 		payloads, err = h.payloads(r, i)
@@ -198,9 +199,9 @@ func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := settingsView{I: i, ETag: etag, Rate: strconv.Itoa(i.Rate), Resolve: page.Period(int64(i.ResolveAfter))}
+	v := settingsView{I: i, ETag: page.ETag(i), Rate: strconv.Itoa(i.RatePerMinute), Resolve: page.Period(i.ResolveAfter)}
 	if i.CloseAfter != nil {
-		v.Close = page.Period(int64(*i.CloseAfter))
+		v.Close = page.Period(*i.CloseAfter)
 	}
 	v.X, _ = intake.Parse(i.Settings)
 	for _, name := range slices.Sorted(maps.Keys(v.X.Labels)) {
@@ -215,19 +216,19 @@ func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) showSettings(rw http.ResponseWriter, r *http.Request, v settingsView) {
-	v.Plans = h.Pages.API(r).Names("/v1/plans")
+	v.Plans = pagescatalog.PlanNames(r, h.Plans)
 	v.Severities = severities("that of the event, else error")
 	v.Mapping = v.I.Type == intake.Generic || v.I.Type == intake.Email
 	v.Signature, v.Amazon = v.I.Type == "grafana", v.I.Type == "sns"
-	name := wire.Param(r, "integration")
-	v.Frame, v.Back = h.Pages.Frame(r, "Settings of "+name, "integrations"), integration{Name: name}.Href()
+	name := oneOf(r).Integration
+	v.Frame, v.Back = h.Pages.Frame(r, "Settings of "+name, "integrations"), href(name)
 	h.Pages.Render(rw, r, max(v.Refusal.Status, http.StatusOK), "integration-settings", v)
 }
 
 // saveSettings stores the typed settings. With the field do=try nothing is stored: the form is shown with what the
 // payload would do.
 func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
-	i, now, err := h.read(r)
+	i, err := h.read(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -236,7 +237,8 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 	v := settingsView{I: i, ETag: form.Get("etag"), Rate: form.Get("rate_per_minute"),
 		Resolve: form.Get("resolve_after_seconds"),
 		Close:   form.Get("close_after_seconds"), Labels: r.PostFormValue("settings.labels"), Topics: r.PostFormValue("topics"), Payload: r.PostFormValue("payload")}
-	v.I.Name, v.I.Plan, v.I.Severity, v.I.Enabled = form.Get("name"), form.Get("default_plan"), form.Get("default_severity"), form.Get("enabled") != ""
+	v.I.Name, v.I.Enabled = form.Get("name"), form.Get("enabled") != ""
+	v.I.DefaultPlan, v.I.DefaultSeverity = operation.Text(form.Get("default_plan")), operation.Text(form.Get("default_severity"))
 	v.X = intake.Expressions{Key: form.Get("settings.key"), Title: form.Get("settings.title"),
 		Summary: form.Get("settings.summary"),
 		Status:  form.Get("settings.status"), Severity: form.Get("settings.severity"), Link: form.Get("settings.link")}
@@ -247,47 +249,53 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 	case form.Get("do") == "try":
 		v.Tried = &tried{Refusal: fault.Public(err)}
 		if err == nil {
-			*v.Tried, err = h.try(r, i, map[string]any{"payload": v.Payload, "settings": body["settings"]})
+			*v.Tried, err = h.try(r, integrations.Delivery{Payload: typedPayload(v.Payload), Settings: body.Settings})
 		}
 		if v.Tried.Refusal != "" || err == nil {
 			h.showSettings(rw, r, v)
 			return
 		}
 	case err == nil:
-		err = h.Pages.API(r).IfMatch(v.ETag).Send(http.MethodPut, i.Path(), body, &v.I)
+		var stored integrations.StoredIntegration
+		stored, err = h.Integrations.Replace.Do(r.Context(), page.Actor(r),
+			integrations.Edit{One: oneOf(r), State: operation.State{IfMatch: v.ETag}, Body: body})
+		if err == nil {
+			v.I.Name = stored.Name
+		}
 	}
 	h.Pages.Finish(rw, r, "The settings are stored. They hold for the next delivery.", v.I.Href(), err, func(refusal page.Refusal) {
 		if strings.HasPrefix(refusal.Field, "settings.labels") {
 			refusal.Field = "settings.labels"
 		}
-		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, now)
+		v.Refusal, v.ETag = refusal, refusal.Tag(v.ETag, page.ETag(i))
 		h.showSettings(rw, r, v)
 	})
 }
 
-// content returns the body of the PUT: the stored integration i with the typed settings.
-func (v *settingsView) content(i integration) (map[string]any, error) {
-	var err error
-	body := i.body()
-	body["name"], body["default_plan"], body["default_severity"], body["enabled"] = v.I.Name, v.I.Plan, v.I.Severity, v.I.Enabled
-	if body["rate_per_minute"], err = strconv.Atoi(v.Rate); err != nil {
-		return nil, fault.Invalidf("rate_per_minute", "%.20q is no whole number", v.Rate)
+// content returns the content of the stored integration i with the typed settings.
+func (v *settingsView) content(i integration) (c integrations.Content, err error) {
+	c = i.content()
+	c.Name, c.DefaultPlan, c.DefaultSeverity = operation.Text(v.I.Name), v.I.DefaultPlan, v.I.DefaultSeverity
+	c.Enabled, c.CloseAfter = &v.I.Enabled, nil
+	if c.RatePerMinute, err = strconv.Atoi(v.Rate); err != nil {
+		return c, fault.Invalidf("rate_per_minute", "%.20q is no whole number", v.Rate)
 	}
-	if body["resolve_after_seconds"], err = page.Seconds("resolve_after_seconds", v.Resolve); err != nil {
-		return nil, err
+	if c.ResolveAfter, err = page.Seconds("resolve_after_seconds", v.Resolve); err != nil {
+		return c, err
 	}
-	delete(body, "close_after_seconds")
 	if v.Close != "" {
-		if body["close_after_seconds"], err = page.Seconds("close_after_seconds", v.Close); err != nil {
-			return nil, err
+		after, err := page.Seconds("close_after_seconds", v.Close)
+		if err != nil {
+			return c, err
 		}
+		c.CloseAfter = &after
 	}
 	switch i.Type {
 	case intake.Generic, intake.Email:
 		for _, line := range lines(v.Labels) {
 			name, source, ok := strings.Cut(line, "=")
 			if name = strings.TrimSpace(name); !ok || name == "" {
-				return nil, fault.Invalidf("settings.labels", "%.60q is no label: write a name, = and an expression",
+				return c, fault.Invalidf("settings.labels", "%.60q is no label: write a name, = and an expression",
 					line)
 			}
 			if v.X.Labels == nil {
@@ -295,23 +303,19 @@ func (v *settingsView) content(i integration) (map[string]any, error) {
 			}
 			v.X.Labels[name] = strings.TrimSpace(source)
 		}
-		body["settings"] = v.X
+		c.Settings, err = json.Marshal(v.X)
 	case "grafana", "sns":
 		v.S.Topics = lines(v.Topics)
-		body["settings"] = v.S
+		c.Settings, err = json.Marshal(v.S)
 	}
-	return body, nil
+	return c, err
 }
 
-// body is the content of the integration as PUT expects it.
-func (i integration) body() map[string]any {
-	body := map[string]any{"name": i.Name, "default_plan": i.Plan, "default_severity": i.Severity,
-		"rules": append([]any{}, ruleBodies(i)...), "settings": i.Settings,
-		"rate_per_minute": i.Rate, "enabled": i.Enabled, "resolve_after_seconds": i.ResolveAfter}
-	if i.CloseAfter != nil {
-		body["close_after_seconds"] = *i.CloseAfter
-	}
-	return body
+// content is the content of the integration.
+func (i integration) content() integrations.Content {
+	return integrations.Content{Name: operation.Text(i.Name), DefaultPlan: i.DefaultPlan,
+		DefaultSeverity: i.DefaultSeverity, Rules: i.Rules, Settings: i.Settings, RatePerMinute: i.RatePerMinute,
+		Enabled: &i.Enabled, ResolveAfter: i.ResolveAfter, CloseAfter: i.CloseAfter}
 }
 
 // lines returns the lines of a text that have something.

@@ -119,18 +119,18 @@ func sourceOf(kind string) source {
 // the server lacks.
 type setup struct{ Where, Config, Test, Missing string }
 
-// setup returns the set-up of the sender of an integration. Without a token, TOKEN stands for it.
-func (h Handlers) setup(i integration, token string) setup {
-	s := sourceOf(i.Type)
+// setup returns the set-up of the sender of an integration of a type. Without a token, TOKEN stands for it.
+func (h Handlers) setup(kind, token string) setup {
+	s := sourceOf(kind)
 	if token == "" {
 		token = "TOKEN"
 	}
-	path, withToken := intake.Address(i.Type, token)
+	path, withToken := intake.Address(kind, token)
 	address := h.PublicURL + path
 	fill := strings.NewReplacer("ADDRESS", address, "WITHTOKEN", h.PublicURL+withToken, "BASE", h.PublicURL, "TOKEN",
 		token, "@DOMAIN", "@"+h.MailDomain).Replace
 	out := setup{Where: s.Where, Config: fill(s.Config)}
-	if i.Type == intake.Email && h.MailDomain == "" {
+	if kind == intake.Email && h.MailDomain == "" {
 		out.Missing = "This server receives no mails: an operator must set intake.smtp.addr and intake.smtp.domain first."
 		out.Config = strings.ReplaceAll(s.Config, "TOKEN", token)
 	}

@@ -78,17 +78,18 @@ type apiShared struct {
 
 // wings are the operations of the wings, for the routes of /v1 and for pages.
 type wings struct {
-	access       pagesauth.Operations
-	applications *catalog.Applications
-	incidents    *incidents.Incidents
-	integrations *integrations.Integrations
-	messages     *messages.Messages
-	next         operation.Op[incidents.One, simulation.Foreseen]
-	plans        *catalog.Plans
-	preferences  *users.Preferences
-	silences     *silences.Silences
-	system       *system.System
-	templates    *catalog.Templates
+	access        pagesauth.Operations
+	applications  *catalog.Applications
+	incidents     *incidents.Incidents
+	integrations  *integrations.Integrations
+	messages      *messages.Messages
+	notifications *accept.Notifications
+	next          operation.Op[incidents.One, simulation.Foreseen]
+	plans         *catalog.Plans
+	preferences   *users.Preferences
+	silences      *silences.Silences
+	system        *system.System
+	templates     *catalog.Templates
 }
 
 // share creates what the edges share.
@@ -169,8 +170,8 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	strict := *s.acceptor
 	strict.DummyRoles = false
 	s.messages = messages.NewMessages(s.seen(), s.Incidents.Get)
-	pagesmessages.Mount(s.typed, s.messages,
-		accept.NewNotifications(s.Requests, &strict, s.Applications, s.notifier.Wake))
+	s.notifications = accept.NewNotifications(s.Requests, &strict, s.Applications, s.notifier.Wake)
+	pagesmessages.Mount(s.typed, s.messages, s.notifications)
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }

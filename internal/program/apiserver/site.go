@@ -14,6 +14,7 @@ import (
 
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/buckets"
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
@@ -73,16 +74,18 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Responders: s.Responders(), Messages: s.Messages,
 			Plans: d.plans, Next: d.next, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: site.Sections{
-			Plans: d.plans, Templates: d.templates,
+			Catalog: pagescatalog.Deps{Plans: d.plans, Templates: d.templates, Applications: d.applications,
+				Incidents: d.incidents, Notifications: d.notifications, Integrations: d.integrations},
 			System: pagessystem.Deps{System: d.system, Applications: d.applications, Incidents: d.incidents,
 				Integrations: d.integrations, Messages: d.messages, Plans: d.plans, Preferences: d.preferences},
-			Messages:     pagesmessages.Deps{Messages: d.messages, Resend: d.system.Resend},
-			Integrations: pagesintake.Deps{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
-			Silences:     pagessilences.Deps{Silences: d.silences, Incidents: s.Incidents},
-			Tokens:       pagesauth.TokenDeps{Tokens: d.access.Tokens, Services: d.access.Services, Grants: s.Grants},
-			Sessions:     d.access.Sessions,
-			Audit:        pagesauth.AuditLogDeps{Read: s.Audit.List},
-			Teams:        s.TeamRows, PublicURL: d.Config.PublicURL,
+			Messages: pagesmessages.Deps{Messages: d.messages, Resend: d.system.Resend},
+			Integrations: pagesintake.Deps{Integrations: d.integrations, Plans: d.plans, Applications: d.applications,
+				PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
+			Silences: pagessilences.Deps{Silences: d.silences, Incidents: s.Incidents},
+			Tokens:   pagesauth.TokenDeps{Tokens: d.access.Tokens, Services: d.access.Services, Grants: s.Grants},
+			Sessions: d.access.Sessions,
+			Audit:    pagesauth.AuditLogDeps{Read: s.Audit.List},
+			Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:   signOn,

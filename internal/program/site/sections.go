@@ -7,7 +7,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
-	"github.com/iris-oncall/iris/internal/catalog"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
@@ -20,8 +19,7 @@ import (
 
 // Sections are what the pages besides incidents and accounts work on, apart from the APIs.
 type Sections struct {
-	Plans        *catalog.Plans
-	Templates    *catalog.Templates
+	Catalog      pagescatalog.Deps
 	System       pagessystem.Deps
 	Messages     pagesmessages.Deps
 	Integrations pagesintake.Deps
@@ -41,9 +39,9 @@ func (s Sections) Home(p *page.Pages) http.HandlerFunc {
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (s Sections) Routes(r chi.Router, p *page.Pages) {
-	pagescatalog.Handlers{Pages: p, Plans: s.Plans}.Routes(r)
-	pagescatalog.TemplatePages{Pages: p, Templates: s.Templates}.Routes(r)
-	pagescatalog.ApplicationPages{Pages: p}.Routes(r)
+	pagescatalog.Handlers{Deps: s.Catalog, Pages: p}.Routes(r)
+	pagescatalog.TemplatePages{Deps: s.Catalog, Pages: p}.Routes(r)
+	pagescatalog.ApplicationPages{Deps: s.Catalog, Pages: p}.Routes(r)
 	pagesintake.Handlers{Deps: s.Integrations, Pages: p}.Routes(r)
 	pagessilences.Handlers{Deps: s.Silences, Pages: p}.Routes(r)
 	pagesusers.Handlers{Pages: p, PublicURL: s.PublicURL}.Routes(r)
@@ -59,9 +57,9 @@ func (s Sections) Routes(r chi.Router, p *page.Pages) {
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (s Sections) ChangeRoutes(r chi.Router, p *page.Pages) {
-	pagescatalog.Handlers{Pages: p, Plans: s.Plans}.ChangeRoutes(r)
-	pagescatalog.TemplatePages{Pages: p, Templates: s.Templates}.ChangeRoutes(r)
-	pagescatalog.ApplicationPages{Pages: p}.ChangeRoutes(r)
+	pagescatalog.Handlers{Deps: s.Catalog, Pages: p}.ChangeRoutes(r)
+	pagescatalog.TemplatePages{Deps: s.Catalog, Pages: p}.ChangeRoutes(r)
+	pagescatalog.ApplicationPages{Deps: s.Catalog, Pages: p}.ChangeRoutes(r)
 	pagesintake.Handlers{Deps: s.Integrations, Pages: p}.ChangeRoutes(r)
 	pagessilences.Handlers{Deps: s.Silences, Pages: p}.ChangeRoutes(r)
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.ChangeRoutes(r)

@@ -29,6 +29,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
@@ -41,6 +42,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/messages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
+	"github.com/iris-oncall/iris/internal/notifications"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/system"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
@@ -247,6 +249,13 @@ func (noSettings) NotificationRules(context.Context, users.ID) ([]users.Notifica
 	return nil, nil
 }
 
+// noTemplates has no template.
+type noTemplates struct{ catalog.TemplateStore }
+
+func (noTemplates) List(context.Context, filters.Query) ([]messages.TemplateVersion, error) {
+	return nil, nil
+}
+
 // noSystem cannot read the vendors.
 type noSystem struct{ system.Seen }
 
@@ -276,6 +285,8 @@ func setup(t *testing.T) (*world, *browser) {
 	manager.Cookie.Secure = false
 	invited := accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
 		Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"}
+	plans, applications := catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), catalog.NewApplications(catalog.ApplicationDeps{})
+	sending := integrations.New(integrations.Deps{Store: noIntegrations{}})
 	site, err := New(Deps{
 		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Plans: plans,
 			Next:  simulation.NewNext(nothingNext, w.Get),
@@ -289,15 +300,19 @@ func setup(t *testing.T) (*world, *browser) {
 			},
 			Wake: func(_ context.Context, s buckets.Set) { w.woken.Union(s) }},
 		Sections: Sections{
-			Plans: plans, Templates: catalog.NewTemplates(catalog.TemplateDeps{}),
+			Catalog: pagescatalog.Deps{Plans: plans,
+				Templates:    catalog.NewTemplates(catalog.TemplateDeps{Store: noTemplates{}}),
+				Applications: applications, Incidents: &incidents.Incidents{},
+				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: sending},
 			System: pagessystem.Deps{System: system.New(system.Deps{Seen: noSystem{}}), Plans: plans,
 				Incidents:    incidents.NewIncidents(incidents.Deps{Store: w}),
-				Integrations: integrations.New(integrations.Deps{Store: noIntegrations{}}),
-				Applications: catalog.NewApplications(catalog.ApplicationDeps{}),
+				Integrations: sending,
+				Applications: applications,
 				Messages:     sent, Preferences: users.NewPreferences(w, noSettings{})},
-			Messages:     pagesmessages.Deps{Messages: sent},
-			Silences:     pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
-			Integrations: pagesintake.Deps{PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
+			Messages: pagesmessages.Deps{Messages: sent},
+			Silences: pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
+			Integrations: pagesintake.Deps{Integrations: sending, Plans: plans, Applications: applications,
+				PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
 			Teams: teams{}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
 			Tokens: pagesauth.TokenDeps{Tokens: tokens.NewTokens(noTokens{}, noTokens{}, nil, time.Hour), Grants: noTokens{},
 				Services: servicetokens.NewServices(noTokens{}, noTokens{}, noTokens{}, time.Hour)},

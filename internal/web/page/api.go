@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
@@ -118,6 +119,21 @@ func (a API) Names(list string) (names []string) {
 	}
 	return names
 }
+
+// Suggest returns the names of the first page of a list, for suggestions. If the list cannot be read, there are none.
+func Suggest[In, T any](r *http.Request, list operation.Op[In, operation.Page[T]], in In, name func(T) string) (names []string) {
+	found, _ := list.Do(r.Context(), Actor(r), in) // a form works without suggestions
+	for _, one := range found.Items {
+		names = append(names, name(one))
+	}
+	return names
+}
+
+// ETag returns the ETag of an object, as forms carry it.
+func ETag(o interface{ Tag() string }) string { return operation.In(o.Tag()).IfMatch }
+
+// Longest is how many items the longest page of a list has.
+const Longest = 500
 
 func (a API) call(method, path string, in, out any) (http.Header, error) {
 	var body bytes.Buffer
