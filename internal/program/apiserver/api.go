@@ -252,9 +252,7 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 		return nil, nil, err
 	}
 	pages, err := newSite(siteDeps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions,
-		APIs: s.inProcess(v0, calendars,
-			v1), Wake: s.notifier.Wake, Access: s.access, Silences: s.silences, Catalog: s.catalog, System: s.system, Log: s.log,
-		Registerer: s.reg})
+		APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, wings: s.wings, Log: s.log, Registerer: s.reg})
 	if err != nil {
 		return nil, nil, err
 	}

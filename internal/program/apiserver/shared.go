@@ -70,13 +70,26 @@ type apiShared struct {
 	rates         *incidentsload.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
 	callbacks     Callbacks
+	wings
+	typed   *mount.API // the operations below /v1
+	planned *mount.API // those on calendars
+	keys    *replay.Keys[*postgres.Unit]
+}
+
+// wings are the operations of the wings, for the routes of /v1 and for pages.
+type wings struct {
 	access        pagesauth.Operations
+	applications  *catalog.Applications
+	incidents     *incidents.Incidents
+	integrations  *integrations.Integrations
+	messages      *messages.Messages
+	next          operation.Op[incidents.One, simulation.Foreseen]
+	notifications *accept.Notifications
+	plans         *catalog.Plans
+	preferences   *users.Preferences
 	silences      *silences.Silences
-	catalog       pagescatalog.Deps
 	system        *system.System
-	typed         *mount.API // the operations below /v1
-	planned       *mount.API // those on calendars
-	keys          *replay.Keys[*postgres.Unit]
+	templates     *catalog.Templates
 }
 
 // share creates what the edges share.
@@ -115,11 +128,11 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		return nil, err
 	}
 	s.silences = s.Silences(s.notifier.Wake, a.log)
-	s.catalog.Plans = catalog.NewPlans(catalog.PlanDeps{Store: s.Stores.Plans, Authors: s.authors(), Owners: s.Owners,
+	s.plans = catalog.NewPlans(catalog.PlanDeps{Store: s.Stores.Plans, Authors: s.authors(), Owners: s.Owners,
 		Syntax: messages.CheckSyntax,
 		Simulator: operator.NewSimulations(s.simulator, a.db,
 			s.Applications), MaxLength: a.cfg.MaxPlanLength, ListLimit: listLimit, CatchAll: a.cfg.Intake.CatchAllPlan})
-	s.catalog.Templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(),
+	s.templates = catalog.NewTemplates(catalog.TemplateDeps{Store: s.Stores.Templates, Authors: s.authors(),
 		Owners: s.Owners, Syntax: messages.CheckSyntax, Drafts: catalog.Drafts{Application: s.Applications.Describe,
 			Facts: s.QueueLoader, Sample: sources.Sample, Address: a.cfg.PublicURL}})
 	// The switches that allow what Iris allowed hold for /v0 only, but for what the key of an application reaches.
@@ -128,33 +141,37 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	s.access = accessOperations(a.cfg, s.Stores, s.sessions.Token)
 	pagesauth.Mount(s.typed, s.access)
 	pagessilences.Mount(s.typed, s.silences)
-	s.catalog.Applications = catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users,
+	s.applications = catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users,
 		Teams: s.Owners, Owners: s.Owners, Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused})
-	pagescatalog.Mount(s.typed, s.catalog.Plans, s.catalog.Templates, s.catalog.Applications)
+	pagescatalog.Mount(s.typed, s.plans, s.templates, s.applications)
 	finder, _ := s.calendarEdge()
 	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
 	plans := planning.New(s.planning(finder))
 	pagesoncall.Mount(s.planned, plans, calendaring.New(calendaring.Deps{Finder: finder.Finder, Grace: finder.Grace,
 		Memberships: s.Teams, Absences: s.Absences, Sealer: s.Keys, Swaps: s.Absences, Imports: s.Shifts, Members: s.Teams,
 		Rotations: s.Schedules, Planning: plans}))
-	s.catalog.Integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
+	s.integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})
-	pagesintake.Mount(s.typed, s.catalog.Integrations, opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(),
-		Caller: openingCaller, Get: s.Incidents.Get, Wake: s.notifier.Wake}))
+	pagesintake.Mount(s.typed, s.integrations,
+		opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
+			Wake: s.notifier.Wake}))
 	mount.Mount(s.typed, calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who))
 	pagesusers.MountContacts(s.planned, users.NewContacts(s.Contacts, oncallrequests.Callers{Requests: finder}, s.Region))
 	removals := operator.NewRemovals(s.DB)
+	s.preferences = users.NewPreferences(s.Users, s.Settings)
 	pagesusers.Mount(s.typed, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals,
-		Region: s.Region}), users.NewTeams(s.Teams, removals), users.NewPreferences(s.Users, s.Settings))
+		Region: s.Region}), users.NewTeams(s.Teams, removals), s.preferences)
 	s.system = systemOf(a.cfg, s.Stores, s.notifier.Wake)
 	pagessystem.Mount(s.typed, s.system)
-	s.catalog.Incidents = incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
+	s.incidents = incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
 		People: s.Users, Wake: s.notifier.Wake})
-	pagesincidents.Mount(s.typed, s.catalog.Incidents, simulation.NewNext(s.simulator.Next, s.Incidents.Get))
+	s.next = simulation.NewNext(s.simulator.Next, s.Incidents.Get)
+	pagesincidents.Mount(s.typed, s.incidents, s.next)
 	strict := *s.acceptor
 	strict.DummyRoles = false
-	s.catalog.Notifications = accept.NewNotifications(s.Requests, &strict, s.Applications, s.notifier.Wake)
-	pagesmessages.Mount(s.typed, messages.NewMessages(s.seen(), s.Incidents.Get), s.catalog.Notifications)
+	s.messages = messages.NewMessages(s.seen(), s.Incidents.Get)
+	s.notifications = accept.NewNotifications(s.Requests, &strict, s.Applications, s.notifier.Wake)
+	pagesmessages.Mount(s.typed, s.messages, s.notifications)
 	s.callbacks, err = newCallbacks(a.cfg)
 	return s, err
 }
@@ -177,8 +194,8 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			Statistics:   s.caches.Statistics, Tags: tags,
 		},
 		Catalog: irisapi.CatalogDeps{
-			Plans: s.Plans, PlanOperations: s.catalog.Plans,
-			Templates: s.Templates, TemplateOperations: s.catalog.Templates,
+			Plans: s.Plans, PlanOperations: s.plans,
+			Templates: s.Templates, TemplateOperations: s.templates,
 			Authors: s.authors(), Openings: open, Tags: tags,
 		},
 		Incidents: irisapi.IncidentsDeps{

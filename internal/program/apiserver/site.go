@@ -21,22 +21,17 @@ import (
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/site"
-	"github.com/iris-oncall/iris/internal/silences"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
-	"github.com/iris-oncall/iris/internal/system"
 )
 
 // siteDeps are the parts of the server that the site works on.
 type siteDeps struct {
-	Config     config.API
-	Stores     *server.Stores
-	Sessions   *scs.SessionManager
-	APIs       http.Handler // the JSON APIs
-	Wake       func(context.Context, buckets.Set)
-	Access     pagesauth.Operations
-	Silences   *silences.Silences
-	Catalog    pagescatalog.Deps
-	System     *system.System
+	Config   config.API
+	Stores   *server.Stores
+	Sessions *scs.SessionManager
+	APIs     http.Handler // the JSON APIs
+	Wake     func(context.Context, buckets.Set)
+	wings
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
 }
@@ -68,7 +63,7 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 	if err != nil {
 		return nil, err
 	}
-	account.Administration = d.Access.Accounts
+	account.Administration = d.access.Accounts
 	signOn, err := SignOn(d.Config, d.Stores, d.Log)
 	if err != nil {
 		return nil, err
@@ -77,12 +72,14 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Responders: s.Responders(), Messages: s.Messages,
 			Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: site.Sections{
-			Catalog: d.Catalog, System: d.System,
-			Integrations: pagesintake.Deps{Integrations: d.Catalog.Integrations, Plans: d.Catalog.Plans,
-				Applications: d.Catalog.Applications, PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
-			Silences: pagessilences.Deps{Silences: d.Silences, Incidents: s.Incidents},
-			Tokens:   pagesauth.TokenDeps{Tokens: d.Access.Tokens, Services: d.Access.Services, Grants: s.Grants},
-			Sessions: d.Access.Sessions,
+			Catalog: pagescatalog.Deps{Plans: d.plans, Templates: d.templates, Applications: d.applications,
+				Incidents: d.incidents, Notifications: d.notifications, Integrations: d.integrations},
+			System: d.system,
+			Integrations: pagesintake.Deps{Integrations: d.integrations, Plans: d.plans,
+				Applications: d.applications, PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
+			Silences: pagessilences.Deps{Silences: d.silences, Incidents: s.Incidents},
+			Tokens:   pagesauth.TokenDeps{Tokens: d.access.Tokens, Services: d.access.Services, Grants: s.Grants},
+			Sessions: d.access.Sessions,
 			Audit:    pagesauth.AuditLogDeps{Read: s.Audit.List},
 			Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
 		},

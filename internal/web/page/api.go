@@ -166,7 +166,7 @@ func (a API) call(method, path string, in, out any) (http.Header, error) {
 	a.handler.ServeHTTP(w, r)
 	switch {
 	case refusal != nil:
-		return w.header, forbidden(refusal)
+		return w.header, toReader(refusal)
 	case w.status >= http.StatusBadRequest:
 		return w.header, fmt.Errorf("%s %s: status %d", method, path, w.status)
 	case out == nil || w.body.Len() == 0:
@@ -175,13 +175,13 @@ func (a API) call(method, path string, in, out any) (http.Header, error) {
 	return w.header, json.Unmarshal(w.body.Bytes(), out)
 }
 
-// forbidden turns an Unauthenticated fault into a Forbidden one: the reader has logged in, and operations answer so to
-// people who may not.
-func forbidden(err error) error {
-	if !fault.Is(err, fault.Unauthenticated) {
-		return err
+// toReader returns the error of an API or an operation as pages show it. Some answer Unauthenticated to callers who may
+// not do something. The reader of a page has logged in, so for pages that is Forbidden.
+func toReader(err error) error {
+	if fault.Is(err, fault.Unauthenticated) {
+		return fault.Wrap(fault.Forbidden, err, fault.Public(err))
 	}
-	return fault.Wrap(fault.Forbidden, err, fault.Public(err))
+	return err
 }
 
 // answer keeps the answer of an API.
@@ -228,7 +228,7 @@ func (f Refusal) Tag(sent, now string) string {
 // Refused returns what a form shows about err. If the person cannot correct the error, Refused has answered the request
 // and returns false.
 func (p *Pages) Refused(rw http.ResponseWriter, r *http.Request, err error) (Refusal, bool) {
-	err = forbidden(err)
+	err = toReader(err)
 	switch kind := fault.KindOf(err); kind {
 	case fault.Invalid, fault.Conflict, fault.Mismatch, fault.Stale, fault.TooLarge, fault.Forbidden, fault.Throttled, fault.NotFound:
 		refusal := Refusal{Status: wire.Status(err), Field: fault.FieldOf(err), Text: fault.Public(err)}

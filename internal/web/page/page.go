@@ -180,8 +180,8 @@ const DatabaseUnavailable = "Nothing is lost. Try again in a moment. Paging cont
 // Fail shows an error page that says what the reader can do. A form that failed for a temporary reason can be sent
 // again. Unexpected errors are logged in full.
 func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
+	err = toReader(err)
 	status, title, text := http.StatusInternalServerError, "Internal error", "This is a defect of Iris. The server log has the details."
-	err = forbidden(err)
 	switch fault.KindOf(err) {
 	case fault.NotFound:
 		status, title, text = http.StatusNotFound, "Not found", "This page or object does not exist."
