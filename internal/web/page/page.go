@@ -182,7 +182,6 @@ const DatabaseUnavailable = "Nothing is lost. Try again in a moment. Paging cont
 func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	err = toReader(err)
 	status, title, text := http.StatusInternalServerError, "Internal error", "This is a defect of Iris. The server log has the details."
-	err = toReader(err)
 	switch fault.KindOf(err) {
 	case fault.NotFound:
 		status, title, text = http.StatusNotFound, "Not found", "This page or object does not exist."
