@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
-	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
+	"github.com/iris-oncall/iris/internal/messages"
 )
 
 var testList = List{

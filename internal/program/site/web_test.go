@@ -285,7 +285,7 @@ func setup(t *testing.T) (*world, *browser) {
 	manager.Cookie.Secure = false
 	invited := accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
 		Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"}
-	plans, applications := catalog.NewPlans(catalog.PlanDeps{Store: noPlans{}}), catalog.NewApplications(catalog.ApplicationDeps{})
+	applications := catalog.NewApplications(catalog.ApplicationDeps{})
 	sending := integrations.New(integrations.Deps{Store: noIntegrations{}})
 	site, err := New(Deps{
 		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Plans: plans,

@@ -94,7 +94,7 @@ func TestMistakesInTheDescriptionAreFound(t *testing.T) {
 		`tag "u" is not known`:      {Paths: map[string]map[string]operation{"/x": {"get": change(func(o *operation) { o.Tag = "u" })}}},
 		`schema "X" is not known`:   {Paths: map[string]map[string]operation{"/x": {"post": change(func(o *operation) { o.Body = "X" })}}},
 		`"q" is not described`:      {Paths: map[string]map[string]operation{"/x": {"get": change(func(o *operation) { o.Query = []string{"q"} })}}},
-		"parameter q: no operation":  {Parameters: map[string]map[string]any{"q": {}}},
+		"parameter q: no operation": {Parameters: map[string]map[string]any{"q": {}}},
 		"fetch is not a method":     {Paths: map[string]map[string]operation{"/x": {"fetch": good}}},
 	} {
 		s.Tags = []tag{{Name: "t"}}
