@@ -91,10 +91,10 @@ func (s Sight) Within(text, owner string, mode users.Mode, destination string) s
 	return strings.ReplaceAll(text, destination, shown)
 }
 
-// SeesEverybody reports whether the caller sees contacts of the mode of everybody, so that it may search for them.
-func (s Sight) SeesEverybody(mode users.Mode) bool {
+// SeesAllContacts reports whether the caller sees the contacts of a mode of all people, so that it may search for them.
+func (s Sight) SeesAllContacts(mode users.Mode) bool {
 	return s.admin() || !s.reader() && !users.Secret(mode)
 }
 
 // SearchesDestinations reports whether the caller may search messages by their destination.
-func (s Sight) SearchesDestinations() bool { return s.SeesEverybody(users.Email) }
+func (s Sight) SearchesDestinations() bool { return s.SeesAllContacts(users.Email) }

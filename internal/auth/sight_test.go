@@ -41,9 +41,9 @@ func TestWhoSeesContacts(t *testing.T) {
 		require.Equal(t, "sent to "+shown, s.Within("sent to "+hook, "ann", users.Webhook, hook), name)
 	}
 	for _, mode := range users.Modes {
-		require.True(t, Actor{Username: "root", Admin: true}.Sight(nil).SeesEverybody(mode))
-		require.False(t, Actor{Username: "bob", ReadOnly: true}.Sight(nil).SeesEverybody(mode))
-		require.Equal(t, !users.Secret(mode), Actor{}.Sight(nil).SeesEverybody(mode))
+		require.True(t, Actor{Username: "root", Admin: true}.Sight(nil).SeesAllContacts(mode))
+		require.False(t, Actor{Username: "bob", ReadOnly: true}.Sight(nil).SeesAllContacts(mode))
+		require.Equal(t, !users.Secret(mode), Actor{}.Sight(nil).SeesAllContacts(mode))
 	}
 	for mode, to := range map[users.Mode]string{users.Webhook: hook, users.Push: "abcdef0123456789"} {
 		require.Error(t, users.CheckContact(mode, users.WithoutSecret(mode, to)),

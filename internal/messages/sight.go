@@ -60,7 +60,7 @@ func (s Seen) searchable(ctx context.Context, by operation.Actor, q filters.Quer
 	}
 	q.Conditions = slices.Clone(q.Conditions)
 	for _, mode := range users.Modes {
-		if !sight.SeesEverybody(mode) {
+		if !sight.SeesAllContacts(mode) {
 			q.Conditions = append(q.Conditions, filters.Condition{Field: "mode", Op: filters.Ne,
 				Values: []any{string(mode)}})
 		}

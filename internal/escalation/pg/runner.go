@@ -17,22 +17,15 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Runner implements runner.Store: it reads due incidents and the outcomes
-// of their messages, and advances incidents in fenced transactions. It is safe for concurrent use.
+// Runner implements runner.Store: it reads due incidents and the outcomes of their messages, and advances incidents in
+// fenced transactions. It is safe for concurrent use.
 type Runner struct {
 	db     *postgres.DB
 	quotas *pg.Quotas
 	floods pg.KnownKeys[escalation.AggregationKey]
 }
 
-var (
-	_ runner.Store = (*Runner)(nil)
-	_ runner.Store = (*Runner)(nil)
-	_ runner.Store = (*Runner)(nil)
-	_ runner.Store = (*Runner)(nil)
-
-	_ runner.Store = (*Runner)(nil)
-)
+var _ runner.Store = (*Runner)(nil)
 
 // NewRunner returns the store of the escalation runner.
 func NewRunner(d *postgres.DB) *Runner {
@@ -46,7 +39,7 @@ func (r *Runner) WithQuota(q *pg.StandardQuota, perDay int) *Runner {
 	return r
 }
 
-// Due implements escalation.Work. It reads without locks; Commit checks what changed in between.
+// Due implements runner.Store. It reads without locks; Commit checks what changed in between.
 func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Due, error) {
 	var out []escalation.Due
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
@@ -202,7 +195,7 @@ func readDynamic(ctx context.Context, q *postgresdb.Queries, ids []int64) (map[i
 // due.
 const resumeBatch = 5000
 
-// Resume makes paused incidents due again. See escalation.Work.
+// Resume makes paused incidents due again. See runner.Store.
 func (r *Runner) Resume(ctx context.Context, now time.Time) (int, error) {
 	var woken int64
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {
@@ -212,7 +205,7 @@ func (r *Runner) Resume(ctx context.Context, now time.Time) (int, error) {
 	return int(woken), err
 }
 
-// NextDue implements escalation.Work.
+// NextDue implements runner.Store.
 func (r *Runner) NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error) {
 	var seconds float64
 	err := r.db.Do(ctx, func(ctx context.Context, q *postgresdb.Queries) (err error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Failed implements escalation.Work.
+// Failed implements runner.Store.
 func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Failed, error) {
 	var out []escalation.Failed
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {

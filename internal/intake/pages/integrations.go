@@ -85,7 +85,7 @@ func (i integration) Href() string { return href(i.Name) }
 // Label is the name of the type for people.
 func (i integration) Label() string { return sourceOf(i.Type).Label }
 
-// HasHeartbeats and HasSecrets say what integrations of the type have.
+// HasHeartbeats reports whether heartbeats can belong to the integration.
 func (i integration) HasHeartbeats() bool { return slices.Contains(heartbeats.Types(), i.Type) }
 
 // HasSecrets reports whether the integration can check signatures.

@@ -14,8 +14,8 @@ import (
 // maxPaid is the maximum length of the list of paid roles, in bytes.
 const maxPaid = 8 << 20
 
-// PaidRoles returns a function that fetches the list of paid roles from url; nil if url is "". A failure is an
-// Unavailable fault.
+// PaidRoles returns a function that fetches the list of paid roles from url; nil if url is "". What cannot be
+// fetched is an Unavailable fault; a url that cannot be parsed is another error.
 func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
 	if url == "" {
 		return nil

@@ -159,8 +159,9 @@ type CalendarImport struct {
 	Kept []Occurrence
 }
 
-// ImportShifts turns the occurrences of an external calendar into shifts of a team's role. It adds new ones and moves
-// known ones. It deletes missing ones of events that the calendar still has; those that have begun end now. It keeps
+// ImportShifts turns the occurrences of an external calendar into shifts of a team's role. known are the occurrences of
+// earlier imports that belong to the events of this calendar, or to its subscription, and no others: those that the
+// calendar no longer has are deleted, and end now if they have begun. It adds new ones and moves known ones. It keeps
 // shifts that were changed by hand. The past does not change. An occurrence of the same person at the same time is the
 // same shift if only its UID changed: some programs make new UIDs each time. A running shift stays with its person,
 // until its known end, while nobody can be found for its event.

@@ -117,3 +117,18 @@ func TestExceededBudgetRaisesLimitError(t *testing.T) {
 		require.Nil(t, Try(func() { b.Step(1 << 40) }), "Try must not catch a bound")
 	})
 }
+
+// A container whose writing failed is left, so that a template that goes on after the error (Try) is not refused as
+// too deep.
+func TestAContainerThatFailsIsLeft(t *testing.T) {
+	t.Parallel()
+	w, list := &Writer{B: budget()}, &List{}
+	for range 2 * w.B.limits.Depth {
+		err := Try(func() {
+			w.Nested(list, "[", ", ", "]", 1, func(int) { Raise("TypeError", "it cannot be written") })
+		})
+		require.NotNil(t, err)
+		require.False(t, err.Limited(), err)
+	}
+	require.Empty(t, w.open)
+}

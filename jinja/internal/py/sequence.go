@@ -312,6 +312,10 @@ func (w *Writer) Nested(v Value, start, separator, end string, n int, element fu
 	}
 	w.B.Enter()
 	w.open = append(w.open, v)
+	defer func() { // also after an error, because Try may go on
+		w.open = w.open[:len(w.open)-1]
+		w.B.Leave()
+	}()
 	w.Write(start)
 	for i := range n {
 		if i > 0 {
@@ -320,8 +324,6 @@ func (w *Writer) Nested(v Value, start, separator, end string, n int, element fu
 		element(i)
 	}
 	w.Write(end)
-	w.open = w.open[:len(w.open)-1]
-	w.B.Leave()
 	return true
 }
 

@@ -123,11 +123,11 @@ func (r *render) capture(last int, f func()) string {
 // call is capture for a macro or a recursive loop, which begins in a line of its own.
 func (r *render) call(line, last int, f func()) string {
 	r.Enter()
+	defer r.Leave()
 	saved := r.line
 	r.line = line
 	text := r.capture(last, f)
 	r.line = saved
-	r.Leave()
 	return text
 }
 
