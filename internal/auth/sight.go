@@ -20,9 +20,8 @@ type Sight struct {
 	onCall map[string]bool
 }
 
-// Sight returns what the caller sees. onCall has the names of the people who are on call now. It matters to callers who
-// may only read.
-func (a Actor) Sight(onCall map[string]bool) Sight { return Sight{a.Caller(Openings{}), onCall} }
+// Sight returns what the caller sees, see SightOn.
+func (a Actor) Sight(onCall ...string) Sight { return SightOn(a.Caller(Openings{}), onCall...) }
 
 // SightOf returns what a caller sees of the contacts of the people with these names. onCallNow tells who of them is on
 // call; it is asked only if that matters.
@@ -36,7 +35,8 @@ func SightOf(ctx context.Context, caller operation.Actor, onCallNow func(context
 	return s, err
 }
 
-// SightOn returns what a caller sees of the contacts of people of whom these are on call now.
+// SightOn returns what a caller sees of contacts. onCall are the names of people who are on call now. Only a caller who
+// may only read needs them: it sees the contacts of these people.
 func SightOn(caller operation.Actor, onCall ...string) Sight {
 	s := Sight{caller: caller, onCall: make(map[string]bool, len(onCall))}
 	for _, name := range onCall {

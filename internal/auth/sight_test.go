@@ -32,7 +32,11 @@ func TestWhoSeesContacts(t *testing.T) {
 		"a reader, the person on call":     {Actor{UserID: 3, Username: "bob", ReadOnly: true}, true, narrow},
 		"nobody, where reads need no name": {Actor{}, false, narrow},
 	} {
-		s := c.caller.Sight(map[string]bool{"ann": c.onCall})
+		var onCall []string
+		if c.onCall {
+			onCall = []string{"ann"}
+		}
+		s := c.caller.Sight(onCall...)
 		require.Equal(t, c.want, s.Contacts("ann", all), name)
 		shown := c.want[users.Webhook]
 		if shown == "" {
@@ -41,9 +45,9 @@ func TestWhoSeesContacts(t *testing.T) {
 		require.Equal(t, "sent to "+shown, s.Within("sent to "+hook, "ann", users.Webhook, hook), name)
 	}
 	for _, mode := range users.Modes {
-		require.True(t, Actor{Username: "root", Admin: true}.Sight(nil).SeesAllContacts(mode))
-		require.False(t, Actor{Username: "bob", ReadOnly: true}.Sight(nil).SeesAllContacts(mode))
-		require.Equal(t, !users.Secret(mode), Actor{}.Sight(nil).SeesAllContacts(mode))
+		require.True(t, Actor{Username: "root", Admin: true}.Sight().SeesAllContacts(mode))
+		require.False(t, Actor{Username: "bob", ReadOnly: true}.Sight().SeesAllContacts(mode))
+		require.Equal(t, !users.Secret(mode), Actor{}.Sight().SeesAllContacts(mode))
 	}
 	for mode, to := range map[users.Mode]string{users.Webhook: hook, users.Push: "abcdef0123456789"} {
 		require.Error(t, users.CheckContact(mode, users.WithoutSecret(mode, to)),

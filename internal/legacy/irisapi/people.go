@@ -143,7 +143,7 @@ func (p profiles) show(w http.ResponseWriter, r *http.Request) error {
 
 func (p profiles) showUser(w http.ResponseWriter, r *http.Request, u users.User) error {
 	profile, err := p.Settings.Profile(r.Context(), u.ID)
-	return Answer(w, userPage(wire.Actor(r.Context()).Sight(nil), profile), err)
+	return Answer(w, userPage(wire.Actor(r.Context()).Sight(), profile), err)
 }
 
 // userPage is the profile of a person on the wire, as the caller sees it.

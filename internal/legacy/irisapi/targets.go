@@ -37,7 +37,7 @@ func (t targets) get(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		people[profile.Name] = userPage(wire.Actor(r.Context()).Sight(nil), profile)
+		people[profile.Name] = userPage(wire.Actor(r.Context()).Sight(), profile)
 	}
 	return Answer(w, Record{{"error", OrNull(problem)}, {"users", people}}, nil)
 }

@@ -190,7 +190,7 @@ type listView struct {
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	s, f, wrong := read(r)
 	v := listView{search: s, Chosen: len(s.own()) > 0, Refusal: wrong, ZoneName: s.in.String(),
-		Destinations: wire.Actor(r.Context()).Sight(nil).SearchesDestinations(),
+		Destinations: wire.Actor(r.Context()).Sight().SearchesDestinations(),
 		Modes:        page.OptionsOr("any mode", users.Modes...), Priorities: page.OptionsOr("any priority",
 			users.Priorities...),
 		States: page.OptionsOr("any state", "pending", "taken", "sending", "sent", "delivered", "failed",

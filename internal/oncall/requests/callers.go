@@ -21,5 +21,5 @@ func (Callers) Application(ctx context.Context) int64 { return wire.Actor(ctx).A
 
 // Seen implements users.Callers.
 func (Callers) Seen(ctx context.Context, owner string, mode users.Mode, destination string) string {
-	return wire.Actor(ctx).Sight(nil).Contact(owner, mode, destination)
+	return wire.Actor(ctx).Sight().Contact(owner, mode, destination)
 }
