@@ -104,7 +104,7 @@ func (a Actor) MayAdministerTeam(team int64, name string) error {
 	if a.program() || a.Admin || slices.Contains(a.TeamAdminOf, team) {
 		return nil
 	}
-	return forbidden(`Action not allowed: "` + a.String() + `" is not an admin for "` + name + `"`)
+	return Unauthorized(`Action not allowed: "` + a.String() + `" is not an admin for "` + name + `"`)
 }
 
 // MayEditCalendar allows what the members of a team may do. name is the name of the team, "" if the request does not
@@ -117,9 +117,9 @@ func (a Actor) MayEditCalendar(team int64, name string) error {
 	case a.program() || a.Admin || slices.Contains(a.MemberOf, team) || slices.Contains(a.TeamAdminOf, team):
 		return nil
 	case name == "":
-		return forbidden(`Action not allowed: "` + a.String() + `" is not a team member`)
+		return Unauthorized(`Action not allowed: "` + a.String() + `" is not a team member`)
 	}
-	return forbidden(`Action not allowed: "` + a.String() + `" is not part of "` + name + `"`)
+	return Unauthorized(`Action not allowed: "` + a.String() + `" is not part of "` + name + `"`)
 }
 
 // MayEditPerson allows changing settings, reminders, contacts and activity of u: to u, to administrators and to
@@ -139,14 +139,14 @@ func (a Actor) MayEditPerson(u users.User, theirTeams []int64, reads bool, open 
 			return nil
 		}
 	}
-	return forbidden(`Action not allowed for "` + a.String() + `"`)
+	return Unauthorized(`Action not allowed for "` + a.String() + `"`)
 }
 
 // MayRename allows changing the name of a person: to administrators and applications of the on-call API. People may not
 // rename themselves, because a new name could be mistaken for another person's.
 func (a Actor) MayRename() error {
 	if a.MayManageOncall() != nil {
-		return forbidden(`Action not allowed: only administrators rename users`)
+		return Unauthorized(`Action not allowed: only administrators rename users`)
 	}
 	return nil
 }
@@ -163,26 +163,7 @@ func (a Actor) MayManageOncall() error {
 	return ErrOncallAdmin
 }
 
-// MayUseKeysOf allows reading, creating and deleting the feed keys of requester. verb is used in the text of a refusal.
-func (a Actor) MayUseKeysOf(requester users.User, verb string) error {
-	switch {
-	case a.Username == "":
-		if err := a.MayUseOncall(false); err != nil {
-			return err
-		}
-		return ErrPersonNeeded
-	case a.Admin || a.is(requester):
-		return nil
-	}
-	return forbidden(`Action not allowed: "` + a.String() + `" is not allowed to ` + verb + ` ical_key of "` +
-		requester.Name + `"`)
-}
-
-// ErrNotKeyAdmin returns the refusal of access to another person's key.
-func (a Actor) ErrNotKeyAdmin() error {
-	return forbidden(`Action not allowed: "` + a.String() + `" is not an admin of ical_key`)
-}
-
-func forbidden(why string) error {
+// Unauthorized returns the refusal of a caller, as clients of Oncall know it.
+func Unauthorized(why string) error {
 	return &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: why}
 }

@@ -110,6 +110,8 @@ const (
 	WithToken Rule = "callers with a personal token or a service token"
 	// OfTeam is for what the administrators of a team change.
 	OfTeam Rule = "administrators of the team, administrators, and applications that may use the on-call API"
+	// OfInstallation is for what belongs to the whole installation in calendars.
+	OfInstallation Rule = "administrators, and applications that may use the on-call API"
 	// InTeam is for what the members of a team change.
 	InTeam Rule = "members of the team, administrators, and applications that may use the on-call API"
 	// InPerson is for the consent of a person.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
@@ -28,6 +29,11 @@ func Integrity(text string) error { return calendaring.Integrity(text) }
 func By(r *http.Request, raw json.RawMessage) oncall.By {
 	actor := wire.Actor(r.Context())
 	return oncall.By{Owner: cmp.Or(actor.Username, actor.Service, actor.Application), Body: raw}
+}
+
+// Caller returns the caller of the request as operations see it.
+func (a Requests) Caller(r *http.Request) operation.Actor {
+	return wire.Actor(r.Context()).CalendarCaller(a.Openings)
 }
 
 // Person finds the user of the path. It refuses callers who may not change the user's settings.

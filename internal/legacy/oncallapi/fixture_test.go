@@ -31,6 +31,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/pages"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
@@ -93,6 +94,7 @@ type deps struct {
 	Planning      planning.Deps
 	Calendaring   calendaring.Deps
 	Contacts      users.ContactStore
+	Personal      personal.Deps
 }
 
 type fixture struct {
@@ -140,10 +142,10 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			UserKey:     userKey,
 			Memberships: teams, Errors: problems},
 		Teams: oncallapi.TeamsDeps{Teams: teams, Rosters: rosters,
-			Names: names, ScheduleChanges: schedules, Notices: notices, Plans: plans,
+			Names: names, ScheduleChanges: schedules, OnCallRoles: calendaring.NewRoles(names), Notices: notices, Plans: plans,
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
 		People: oncallapi.PeopleDeps{Users: people, Notices: notices,
-			Feeds: shifts, Modes: modes},
+			Feeds: shifts, Search: calendaring.NewSearch(teams, people.Search)},
 		Events: oncallapi.EventsDeps{Calendars: live, Teams: teams, Users: people, Names: names, Notices: notices},
 		Escalate: oncallapi.EscalateDeps{Plans: plans, Incidents: pgincidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(_ context.Context, s buckets.Set) {
 			f.mu.Lock()
@@ -156,6 +158,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		Calendaring: calendaring.Deps{Memberships: teams, Absences: absent, Sealer: keys, Swaps: absent, Imports: shifts,
 			Members: teams, Rotations: schedules},
 		Contacts: pgusers.NewContacts(f.db, keys, lookups),
+		Personal: personal.Deps{Pins: people, Notices: notices, Keys: notices, Modes: modes},
 	}
 	for _, c := range change {
 		c(&f.deps)
@@ -169,8 +172,11 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	planned := mount.New(func(ctx context.Context) operation.Actor {
 		return wire.Actor(ctx).CalendarCaller(d.Requests.Openings)
 	}).Open()
-	pages.Mount(planned, c.Planning, calendaring.New(c))
-	pagesusers.MountContacts(planned, users.NewContacts(d.Contacts, requests.Callers{Requests: d.Requests}, ""))
+	d.Personal.Finder, d.Personal.Callers = d.Requests.Finder, requests.Callers{Requests: d.Requests}
+	d.People.Personal = personal.New(d.Personal)
+	f.deps.People.Personal = d.People.Personal
+	pages.Mount(planned, c.Planning, calendaring.New(c), d.People.Personal, d.Teams.OnCallRoles, d.People.Search)
+	pagesusers.MountContacts(planned, users.NewContacts(d.Contacts, d.Personal.Callers, ""))
 	f.calendar = planned.Routes()
 	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams,
 		People: d.People,

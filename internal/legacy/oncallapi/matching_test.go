@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/oncallapi"
 	"github.com/iris-oncall/iris/internal/notifications/pg"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -78,7 +79,7 @@ func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, e schedulin
 }
 
 type crossingNotices struct {
-	oncallapi.Notices
+	personal.NoticeStore
 	meanwhile func()
 }
 
@@ -87,7 +88,7 @@ func (c *crossingNotices) Update(ctx context.Context, id int64, p oncall.NoticeP
 		c.meanwhile = nil
 		run()
 	}
-	return c.Notices.Update(ctx, id, p)
+	return c.NoticeStore.Update(ctx, id, p)
 }
 
 // Two people change different fields of one schedule, shift or setting at the same time: both changes are stored.
@@ -96,8 +97,8 @@ func TestConcurrentEditsOfDifferentFieldsAreBothStored(t *testing.T) {
 	var schedules *crossing
 	var notices *crossingNotices
 	f := newFixture(t, func(d *deps) {
-		schedules, notices = &crossing{ScheduleChanges: d.Teams.ScheduleChanges}, &crossingNotices{Notices: d.People.Notices}
-		d.Teams.ScheduleChanges, d.People.Notices = schedules, notices
+		schedules, notices = &crossing{ScheduleChanges: d.Teams.ScheduleChanges}, &crossingNotices{NoticeStore: d.Personal.Notices}
+		d.Teams.ScheduleChanges, d.Personal.Notices = schedules, notices
 	})
 	schedule := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`,
 		week))

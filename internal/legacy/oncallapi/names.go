@@ -7,8 +7,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -68,12 +70,12 @@ func (a roles) listRoles(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text})
-	roles, err := a.Roles.Roles(r.Context())
+	roles, err := a.OnCallRoles.List.Do(r.Context(), a.Caller(r), operation.None{})
 	if err != nil {
 		return err
 	}
 	out := []map[string]any{}
-	for _, role := range roles {
+	for _, role := range roles.Items {
 		if params.Match(cs, params.Values{Text: map[string]string{"name": role.Name}, Num: map[string]int64{"id": role.ID}}) {
 			out = append(out, params.Pick(map[string]any{"id": role.ID, "name": role.Name,
 				"display_order": role.DisplayOrder}, asked))
@@ -82,27 +84,23 @@ func (a roles) listRoles(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// createRole creates a role. Only administrators of Iris and applications of the on-call API may do this.
+// createRole creates a role.
 func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
-	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+	if err := calendaring.MayManage(a.Caller(r)); err != nil {
 		return err
 	}
 	name, err := jsonbody.ReadName(w, r)
 	if err != nil {
 		return err
 	}
-	err = a.Names.CreateRole(r.Context(), name, By(r, nil))
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
-		Integrity(`role "`+name+`" already existed`)))
+	_, err = a.OnCallRoles.Add.DoValid(r.Context(), a.Caller(r), calendaring.NewRole{Name: name})
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, Integrity(fault.Public(err))))
 }
 
-// deleteRole deletes a role. Only administrators of Iris and applications of the on-call API may do this.
+// deleteRole deletes a role.
 func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
-	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
-		return err
-	}
-	return routing.Done(w, http.StatusOK, a.Names.DeleteRole(r.Context(), routing.Param(r, "role"),
-		By(r, nil)))
+	_, err := a.OnCallRoles.Remove.Do(r.Context(), a.Caller(r), calendaring.OneRole{Role: routing.Param(r, "role")})
+	return routing.Done(w, http.StatusOK, err)
 }
 
 // listServices answers with the names of the services that match the query.

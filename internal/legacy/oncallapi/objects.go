@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -66,6 +67,12 @@ func userObject(s auth.Sight, u oncall.Person) map[string]any {
 		"id": u.OncallID, "name": u.Name, "full_name": operation.OrNull(u.FullName), "time_zone": zone, "photo_url": operation.OrNull(u.PhotoURL),
 		"active": Bool01(u.Active), "god": Bool01(u.Admin), "contacts": s.Contacts(u.Name, u.Contacts),
 	}
+}
+
+// eventObject returns a shift of /v1 on the wire.
+func eventObject(e calendaring.Event) map[string]any {
+	return map[string]any{"id": e.ID, "start": e.Start.Unix(), "end": e.End.Unix(), "role": e.Role, "team": e.Team,
+		"user": e.User, "full_name": e.FullName, "schedule_id": e.Schedule, "link_id": e.Link, "note": e.Note}
 }
 
 // EventFields are the fields of a shift on the wire.

@@ -12,6 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -23,28 +25,13 @@ type Users interface {
 	Create(ctx context.Context, name string, by oncall.By) error
 	Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error
 	Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error)
-	Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error)
-	Pinned(ctx context.Context, id users.ID) ([]string, error)
-	Pin(ctx context.Context, id users.ID, team int64) error
-	Unpin(ctx context.Context, id users.ID, team int64) error
 }
 
-// Notices stores the notice settings of people and the keys of feeds, and reads the audit log of the calendar.
+// Notices has the types of notices, the keys of feeds, and the audit log of calendars.
 type Notices interface {
 	Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error)
-	ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSetting, error)
-	ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error)
-	Create(ctx context.Context, s oncall.NoticeSetting) (int64, error)
-	Update(ctx context.Context, id int64, p oncall.NoticePatch) error
-	Delete(ctx context.Context, id int64) error
 	Types(ctx context.Context) ([]oncall.NoticeType, error)
-	Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error)
 	Key(ctx context.Context, key string) (oncall.IcalKey, error)
-	KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error)
-	NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error)
-	DropKey(ctx context.Context, key string) error
-	DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error
-	DropKeys(ctx context.Context, requester users.ID) (int64, error)
 }
 
 // Feeds reads the shifts of calendar feeds.
@@ -58,8 +45,9 @@ type PeopleDeps struct {
 	Users   Users
 	Notices Notices
 	Feeds   Feeds
-	// Modes are the modes in which people may be notified of shifts.
-	Modes []users.Mode
+	// Personal and Search are operations that /v1 has too.
+	Personal *personal.Personal
+	Search   operation.Op[calendaring.SearchFilter, calendaring.Found]
 	// Region is the country of phone numbers without a country code.
 	Region users.Region `optional:"true"`
 }
@@ -294,49 +282,24 @@ func (a people) userTeams(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
-// maxAhead is the maximum number of future shifts of a person that are read.
-const maxAhead = 2000
-
 // upcoming answers with a person's next shifts; linked shifts are one entry with their number in num_events.
 func (a people) upcoming(w http.ResponseWriter, r *http.Request) error {
-	ctx, q := r.Context(), r.URL.Query()
+	q := r.URL.Query()
 	limit, _, err := params.Integer(q, "limit")
 	if err != nil {
 		return err
 	}
-	u, err := a.People.ByName(ctx, routing.Param(r, "user"))
-	if fault.Is(err, fault.NotFound) {
-		return routing.Answer(w, http.StatusOK, []any{})
-	}
-	if err != nil {
-		return err
-	}
-	now, err := a.People.Clock(ctx)
-	if err != nil {
-		return err
-	}
-	after := now.Unix() + 1
-	query := oncall.ShiftQuery{Users: []users.ID{u.ID}, Start: oncall.Range{Min: &after}, Limit: maxAhead}
-	if role, ok := params.Last(q, "role"); ok {
-		query.Roles = []string{role}
-	}
-	rows, err := a.Shifts.Find(ctx, query)
-	if err != nil {
-		return err
-	}
-	shifts, byID := make([]oncall.Shift, len(rows)), map[oncall.ShiftID]oncall.ShiftRow{}
-	for i, row := range rows {
-		shifts[i], byID[row.ID] = row.Shift, row
-	}
-	out := []map[string]any{}
-	for _, up := range oncall.Upcoming(shifts, now, int(max(limit, 0))) {
-		e := byID[up.ID].Event()
+	role, _ := params.Last(q, "role")
+	found, err := a.Personal.Shifts.DoValid(r.Context(), a.Caller(r),
+		personal.ShiftFilter{OnePerson: ofUser(r), Limit: int(max(limit, 0)), Role: role})
+	out := make([]map[string]any, len(found.Items))
+	for i, up := range found.Items {
+		out[i] = eventObject(up.Event)
 		if up.Linked > 0 {
-			e["num_events"] = up.Linked
+			out[i]["num_events"] = up.Linked
 		}
-		out = append(out, e)
 	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, fault.When(err, fault.NotFound, nil))
 }
 
 // search answers with the teams, services and people whose names match a keyword.
@@ -351,36 +314,37 @@ func (a people) search(w http.ResponseWriter, r *http.Request) error {
 		asked = []string{"teams", "services", "users"}
 	}
 	members := slices.Contains(asked, "team_users")
-	var team int64
+	var team string
 	if members {
-		name, ok := params.Last(q, "team")
-		if !ok {
+		if team, ok = params.Last(q, "team"); !ok {
 			return params.Missing("team")
 		}
-		t, err := a.ActiveTeam(r.Context(), name)
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
-		team = -1 // no team has this number, so an unknown team has no members
-		if err == nil {
-			team = t.ID
-		}
 	}
-	found, err := a.Users.Search(r.Context(), keyword, team)
+	filter := calendaring.SearchFilter{Text: keyword, Team: team}
+	found, err := a.Search.DoValid(r.Context(), a.Caller(r), filter)
+	if fault.Is(err, fault.NotFound) { // an unknown team has no members
+		filter.Team = ""
+		found, err = a.Search.DoValid(r.Context(), a.Caller(r), filter)
+		found.Users = nil
+	}
 	if err != nil {
 		return err
 	}
 	out := map[string]any{}
 	if slices.Contains(asked, "teams") {
-		out["teams"] = routing.OrEmpty(found.Teams)
+		out["teams"] = found.Teams
 	}
 	if slices.Contains(asked, "services") {
-		out["services"] = found.Services
+		services := map[string][]string{}
+		for _, service := range found.Services {
+			services[service.Name] = service.Teams
+		}
+		out["services"] = services
 	}
 	if members || slices.Contains(asked, "users") {
 		people := []map[string]any{}
 		for _, u := range found.Users {
-			people = append(people, map[string]any{"full_name": operation.OrNull(u.FullName), "name": u.Name})
+			people = append(people, map[string]any{"full_name": u.FullName, "name": u.Name})
 		}
 		out["users"] = people
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -16,20 +18,14 @@ func (a pins) routes() []routing.Route {
 	}
 }
 
-// pinnedTeams answers with the names of a person's pinned teams.
+// pinnedTeams answers with the names of a person's pinned teams; an empty list for an unknown person.
 func (a pins) pinnedTeams(w http.ResponseWriter, r *http.Request) error {
-	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
-	if fault.Is(err, fault.NotFound) {
-		return routing.Answer(w, http.StatusOK, []string{})
+	found, err := a.Personal.Pins.Do(r.Context(), a.Caller(r), ofUser(r))
+	names := make([]string, len(found.Items))
+	for i, t := range found.Items {
+		names[i] = t.Name
 	}
-	if err != nil {
-		return err
-	}
-	names, err := a.Users.Pinned(r.Context(), u.ID)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
+	return routing.Reply(w, http.StatusOK, names, fault.When(err, fault.NotFound, nil))
 }
 
 // pinTeam pins a team for a person.
@@ -50,24 +46,15 @@ func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 	if team == "" {
 		return fault.Titled(title, "Missing team parameter")
 	}
-	t, err := a.ActiveTeam(r.Context(), team)
-	if err != nil {
-		return fault.When(err, fault.NotFound, Integrity(`team "`+team+`" not found`))
-	}
-	err = a.Users.Pin(r.Context(), u.ID, t.ID)
+	_, err = a.Personal.Pin.Do(r.Context(), a.Caller(r),
+		personal.TeamPin{OnePerson: users.OnePerson{User: u.Name}, OneTeam: users.OneTeam{Team: team}})
+	err = fault.When(err, fault.NotFound, Integrity(`team "`+team+`" not found`))
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
 		fault.Titled(title, "Team already pinned for this user")))
 }
 
 // unpinTeam removes a pin.
 func (a pins) unpinTeam(w http.ResponseWriter, r *http.Request) error {
-	u, err := a.Person(r)
-	if err != nil {
-		return err
-	}
-	t, err := a.Teams.ByName(r.Context(), routing.Param(r, "team"))
-	if err != nil {
-		return err
-	}
-	return routing.Done(w, http.StatusOK, a.Users.Unpin(r.Context(), u.ID, t.ID))
+	_, err := a.Personal.Unpin.Do(r.Context(), a.Caller(r), personal.TeamPin{OnePerson: ofUser(r), OneTeam: ofTeam(r)})
+	return routing.Done(w, http.StatusOK, err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
@@ -59,8 +60,6 @@ type Names interface {
 	Service(ctx context.Context, name string) (oncall.Service, error)
 	SaveService(ctx context.Context, id int64, name string, by oncall.By) error
 	DeleteService(ctx context.Context, s oncall.Service, by oncall.By) error
-	CreateRole(ctx context.Context, name string, by oncall.By) error
-	DeleteRole(ctx context.Context, name string, by oncall.By) error
 	ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error)
 	TeamServices(ctx context.Context, team int64) ([]string, error)
 	AllTeamServices(ctx context.Context) ([][2]string, error)
@@ -90,6 +89,7 @@ type TeamsDeps struct {
 	Rosters         Rosters
 	Names           Names
 	ScheduleChanges ScheduleChanges
+	OnCallRoles     calendaring.OnCallRoles
 	Notices         Notices
 	Plans           Plans
 	// CheckPlans refuses a team that names an escalation plan which does not exist.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -48,6 +49,7 @@ type Deps struct {
 
 // Calendaring are the operations. They are safe for concurrent use.
 type Calendaring struct {
+	Events  operation.Op[EventFilter, operation.Page[Event]]
 	Preview operation.Op[EventEditing, EditAnswer]
 	Edit    operation.Op[EventEditing, EditAnswer]
 	Swap    operation.Op[EventSwap, operation.None]
@@ -69,6 +71,7 @@ type Calendaring struct {
 // New returns the operations on the parts.
 func New(d Deps) *Calendaring {
 	c := &Calendaring{deps: d}
+	c.Events = ListEvents.By(c.events)
 	c.Preview, c.Edit, c.Swap, c.Take = PreviewEdit.By(c.preview), MakeEdit.By(c.edit), SwapEvents.By(c.swap), TakePager.By(c.take)
 	c.Swaps, c.Ask, c.Import = ListSwaps.By(c.swaps), AskSwap.By(c.ask), ImportCalendar.By(c.importCalendar)
 	c.Accept, c.Decline = AcceptSwap.By(c.decide(editing.RequestAccepted)), DeclineSwap.By(c.decide(editing.RequestDeclined))
@@ -96,7 +99,8 @@ type Event struct {
 	Note     operation.Text     `json:"note"`
 }
 
-func eventOf(s oncall.ShiftRow) Event {
+// EventOf returns a shift as /v1 shows it.
+func EventOf(s oncall.ShiftRow) Event {
 	out := Event{ID: s.ID, Start: s.Start.UTC(), End: s.End.UTC(), Role: s.Role, Team: s.Team, User: s.UserName,
 		FullName: operation.Text(s.FullName), Link: operation.Text(s.Link), Note: operation.Text(s.Note)}
 	if s.Schedule != 0 {
@@ -108,7 +112,7 @@ func eventOf(s oncall.ShiftRow) Event {
 func eventsOf(rows []oncall.ShiftRow) []Event {
 	out := make([]Event, len(rows))
 	for i, row := range rows {
-		out[i] = eventOf(row)
+		out[i] = EventOf(row)
 	}
 	return out
 }
@@ -138,15 +142,8 @@ func (c caller) MayAdministerTeam(team int64, name string) error {
 }
 
 func (c caller) refused(why string) error {
-	return unauthorized(`Action not allowed: "` + c.Name + `" ` + why)
+	return auth.Unauthorized(`Action not allowed: "` + c.Name + `" ` + why)
 }
-
-func unauthorized(why string) error {
-	return &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: why}
-}
-
-// errPersonNeeded refuses an application that names no person.
-var errPersonNeeded = unauthorized("Action not allowed for applications: it needs a user")
 
 // known returns the caller with their teams.
 func (c *Calendaring) known(ctx context.Context, by operation.Actor) (caller, error) {
@@ -178,7 +175,7 @@ func (c *Calendaring) person(ctx context.Context, by operation.Actor, named stri
 		name = named
 	}
 	if name == "" {
-		return oncall.Person{}, errPersonNeeded
+		return oncall.Person{}, auth.ErrPersonNeeded
 	}
 	p, err := c.deps.People.ByName(ctx, name)
 	return p, fault.When(err, fault.NotFound, fault.Invalidf("user", "there is no user %q", name))

@@ -387,7 +387,7 @@ func (c *Calendaring) answer(ctx context.Context, changes oncall.Changes) (out E
 	}
 	events := make([]EditedEvent, len(rows))
 	for i, row := range rows {
-		events[i] = EditedEvent{eventOf(row), row.Edited, row.Covers}
+		events[i] = EditedEvent{EventOf(row), row.Edited, row.Covers}
 	}
 	kept := len(changes.Add) + len(changes.Delete)
 	out = EditAnswer{Added: events[:len(changes.Add)], Removed: events[len(changes.Add):kept], Changed: []ChangedEvent{}}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -136,7 +137,7 @@ func (c *Calendaring) swapRequests(ctx context.Context, found ...editing.NamedSw
 		all = []Event{}
 		for _, id := range ids {
 			if row, ok := rows[id]; ok {
-				all = append(all, eventOf(row))
+				all = append(all, EventOf(row))
 			}
 		}
 		if len(all) > 0 {
@@ -209,7 +210,7 @@ func (c *Calendaring) decide(answer editing.RequestState) func(context.Context, 
 			return out, errNone
 		}
 		if by.Person == 0 {
-			return out, errPersonNeeded
+			return out, auth.ErrPersonNeeded
 		}
 		may, err := c.access(ctx, by)
 		if err != nil {

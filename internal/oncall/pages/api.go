@@ -1,13 +1,17 @@
 package pages
 
 import (
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/web/mount"
 )
 
 // Mount adds the operations to /v1.
-func Mount(a *mount.API, p *planning.Planning, c *calendaring.Calendaring) {
+func Mount(a *mount.API, p *planning.Planning, c *calendaring.Calendaring, own *personal.Personal,
+	roles calendaring.OnCallRoles, search operation.Op[calendaring.SearchFilter, calendaring.Found],
+) {
 	mount.Mount(a, p.Rotations)
 	mount.Mount(a, p.CreateRotation)
 	mount.Mount(a, p.Rotation)
@@ -31,6 +35,7 @@ func Mount(a *mount.API, p *planning.Planning, c *calendaring.Calendaring) {
 	mount.Mount(a, p.ChangeSubscription)
 	mount.Mount(a, p.Unsubscribe)
 	mount.Mount(a, p.Refresh)
+	mount.Mount(a, c.Events)
 	mount.Mount(a, c.Preview)
 	mount.Mount(a, c.Edit)
 	mount.Mount(a, c.Swap)
@@ -43,4 +48,26 @@ func Mount(a *mount.API, p *planning.Planning, c *calendaring.Calendaring) {
 	mount.Mount(a, c.Import)
 	mount.Mount(a, c.PreviewRotation)
 	mount.Mount(a, c.PreviewSchedule)
+	mount.Mount(a, search)
+	mount.Mount(a, roles.List)
+	mount.Mount(a, roles.Add)
+	mount.Mount(a, roles.Remove)
+	mount.Mount(a, own.Shifts)
+	mount.Mount(a, own.Reminders)
+	mount.Mount(a, own.AddReminder)
+	mount.Mount(a, own.ChangeReminder)
+	mount.Mount(a, own.RemoveReminder)
+	mount.Mount(a, own.Pins)
+	mount.Mount(a, own.Pin)
+	mount.Mount(a, own.Unpin)
+	mount.Mount(a, own.Feeds)
+	mount.Mount(a, own.RemoveFeeds)
+	mount.Mount(a, own.Feed)
+	mount.Mount(a, own.RemoveFeed)
+	mount.Mount(a, own.PersonFeed)
+	mount.Mount(a, own.NewPersonFeed)
+	mount.Mount(a, own.DropPersonFeed)
+	mount.Mount(a, own.TeamFeed)
+	mount.Mount(a, own.NewTeamFeed)
+	mount.Mount(a, own.DropTeamFeed)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -167,7 +168,7 @@ func (p *Planning) mayAdminister(ctx context.Context, by operation.Actor, team i
 	if err != nil || may || by.Role == operation.Admin || by.OnCall {
 		return err
 	}
-	return refusal(`Action not allowed: "` + by.Name + `" is not an admin for "` + name + `"`)
+	return auth.Unauthorized(`Action not allowed: "` + by.Name + `" is not an admin for "` + name + `"`)
 }
 
 // administers reports whether the caller is an administrator of a team.
@@ -179,11 +180,6 @@ func (p *Planning) administers(ctx context.Context, by operation.Actor, team int
 	return slices.ContainsFunc(people, func(one oncall.TeamPerson) bool {
 		return int64(one.ID) == by.Person && one.Admin
 	}), err
-}
-
-// refusal is the answer to a caller who may not do something, as clients of Oncall know it.
-func refusal(why string) error {
-	return &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: why}
 }
 
 // errNone says that an object does not exist.

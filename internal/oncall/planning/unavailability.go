@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -171,7 +172,7 @@ func mayEdit(by operation.Actor, person users.ID) error {
 	case by.OnCall, by.Role == operation.Admin, by.Person != 0 && by.Person == int64(person):
 		return nil
 	}
-	return refusal(`Action not allowed for "` + by.Name + `"`)
+	return auth.Unauthorized(`Action not allowed for "` + by.Name + `"`)
 }
 
 // mayEditAbsence also allows it to administrators of the team that the unavailability belongs to; 0 = none.
@@ -255,7 +256,7 @@ func (p *Planning) storeAbsence(ctx context.Context, absence scheduling.StoredAb
 func (p *Planning) absentee(ctx context.Context, by operation.Actor, name string, t oncall.Profile) (oncall.Person, error) {
 	if name == "" {
 		if by.Person == 0 {
-			return oncall.Person{}, refusal("Action not allowed for applications: it needs a user")
+			return oncall.Person{}, auth.ErrPersonNeeded
 		}
 		return p.deps.People.ByName(ctx, by.Name)
 	}

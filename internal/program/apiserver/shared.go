@@ -32,8 +32,10 @@ import (
 	accept "github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	oncallrequests "github.com/iris-oncall/iris/internal/oncall/requests"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/operator"
@@ -80,13 +82,21 @@ type apiShared struct {
 type wings struct {
 	access        pagesauth.Operations
 	applications  *catalog.Applications
+	calendaring   *calendaring.Calendaring
+	contacts      *users.Contacts
 	incidents     *incidents.Incidents
 	integrations  *integrations.Integrations
 	messages      *messages.Messages
 	notifications *accept.Notifications
 	next          operation.Op[incidents.One, simulation.Foreseen]
+	onCall        operation.Op[calendaring.OnCallFilter, operation.Page[scheduling.Team]]
+	onCallRoles   calendaring.OnCallRoles
+	open          operation.Op[opening.NewIncident, opening.OpenedIncident]
+	personal      *personal.Personal
+	planning      *planning.Planning
 	plans         *catalog.Plans
 	preferences   *users.Preferences
+	search        operation.Op[calendaring.SearchFilter, calendaring.Found]
 	silences      *silences.Silences
 	system        *system.System
 	templates     *catalog.Templates
@@ -146,17 +156,25 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	pagescatalog.Mount(s.typed, s.plans, s.templates, s.applications)
 	finder, _ := s.calendarEdge()
 	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
-	plans := planning.New(s.planning(finder))
-	pagesoncall.Mount(s.planned, plans, calendaring.New(calendaring.Deps{Finder: finder.Finder, Grace: finder.Grace,
+	s.planning = planning.New(s.planningDeps(finder))
+	s.calendaring = calendaring.New(calendaring.Deps{Finder: finder.Finder, Grace: finder.Grace,
 		Memberships: s.Teams, Absences: s.Absences, Sealer: s.Keys, Swaps: s.Absences, Imports: s.Shifts, Members: s.Teams,
-		Rotations: s.Schedules, Planning: plans}))
+		Rotations: s.Schedules, Planning: s.planning})
+	s.onCallRoles = calendaring.NewRoles(s.Names)
+	s.onCall = calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who)
+	s.search = calendaring.NewSearch(s.Teams, s.People.Search)
+	callers := oncallrequests.Callers{Requests: finder}
+	s.personal = personal.New(personal.Deps{Finder: finder.Finder, Pins: s.People, Notices: s.Notices, Keys: s.Notices,
+		Callers: callers, Modes: noticeModes})
+	pagesoncall.Mount(s.planned, s.planning, s.calendaring, s.personal, s.onCallRoles, s.search)
+	mount.Mount(s.typed, s.onCall)
 	s.integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})
-	pagesintake.Mount(s.typed, s.integrations,
-		opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
-			Wake: s.notifier.Wake}))
-	mount.Mount(s.typed, calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who))
-	pagesusers.MountContacts(s.planned, users.NewContacts(s.Contacts, oncallrequests.Callers{Requests: finder}, s.Region))
+	s.open = opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
+		Wake: s.notifier.Wake})
+	pagesintake.Mount(s.typed, s.integrations, s.open)
+	s.contacts = users.NewContacts(s.Contacts, callers, s.Region)
+	pagesusers.MountContacts(s.planned, s.contacts)
 	removals := operator.NewRemovals(s.DB)
 	s.preferences = users.NewPreferences(s.Users, s.Settings)
 	pagesusers.Mount(s.typed, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals,
@@ -252,8 +270,8 @@ func (s *apiShared) calendarEdge() (oncallrequests.Requests, *oncallrequests.Aut
 		}
 }
 
-// planning are the parts of the operations on calendars.
-func (s *apiShared) planning(finder oncallrequests.Requests) planning.Deps {
+// planningDeps are the parts of the operations that plan calendars.
+func (s *apiShared) planningDeps(finder oncallrequests.Requests) planning.Deps {
 	return planning.Deps{Finder: finder, Teams: s.Teams, People: s.People, Members: s.Teams, Schedules: s.Schedules,
 		Changes: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Shifts: s.Shifts, Holidays: s.Absences, Absences: s.Absences,
 		Imports: s.Shifts, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars}
@@ -266,11 +284,11 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 		Requests: requests, Authenticator: authenticator, Errors: s.errors,
 		Teams: oncallapi.TeamsDeps{
 			Teams: s.Teams, Rosters: s.Rosters,
-			Names: s.Names, ScheduleChanges: s.Schedules, Notices: s.Notices, Plans: s.Plans,
+			Names: s.Names, ScheduleChanges: s.Schedules, OnCallRoles: s.onCallRoles, Notices: s.Notices, Plans: s.Plans,
 			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes, Region: s.Region,
 		},
 		People: oncallapi.PeopleDeps{
-			Users: s.People, Notices: s.Notices, Feeds: s.Shifts, Modes: noticeModes, Region: s.Region,
+			Users: s.People, Notices: s.Notices, Feeds: s.Shifts, Personal: s.personal, Search: s.search, Region: s.Region,
 		},
 		Events: oncallapi.EventsDeps{
 			Calendars: s.Calendars, Teams: s.Teams, Users: s.People, Names: s.Names, Notices: s.Notices,

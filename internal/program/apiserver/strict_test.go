@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/dev/pgtest"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/pages"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
@@ -39,7 +40,8 @@ func TestCompatibilitySettingsDoNotAffectV1(t *testing.T) {
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	exempt := map[string]bool{"POST /v1/tokens/exchange": true} // the code in the body is the credential
 	calendar := mount.New(nil)
-	pages.Mount(calendar, planning.New(planning.Deps{}), calendaring.New(calendaring.Deps{}))
+	pages.Mount(calendar, planning.New(planning.Deps{}), calendaring.New(calendaring.Deps{}),
+		personal.New(personal.Deps{}), calendaring.NewRoles(nil), calendaring.NewSearch(nil, nil))
 	pagesusers.MountContacts(calendar, users.NewContacts(nil, nil, ""))
 	for _, rt := range calendar.Routes() {
 		exempt[rt.Method+" "+rt.Path] = true

@@ -1,0 +1,97 @@
+package calendaring
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
+)
+
+// Role is an on-call role, such as primary.
+type Role struct {
+	ID           int64  `json:"id"`
+	Name         string `json:"name"`
+	DisplayOrder int    `json:"display_order" doc:"Calendars show roles in this order, lowest first."`
+}
+
+// NewRole adds an on-call role.
+type NewRole struct {
+	Name string `json:"name" maxLength:"255" example:"shadow"`
+}
+
+// OneRole names an on-call role, ignoring case.
+type OneRole struct {
+	Role string `path:"role" json:"role"`
+}
+
+// The operations on on-call roles.
+var (
+	ListRoles = operation.Define[operation.None, operation.Page[Role]](operation.Doc{Name: "on-call-role.list",
+		Method: http.MethodGet, Path: "/v1/on-call-roles", Needs: operation.Reader,
+		Summary: "On-call roles in the order of calendars"})
+	AddRole = operation.Define[NewRole, operation.None](operation.Doc{Name: "on-call-role.add",
+		Method: http.MethodPost, Path: "/v1/on-call-roles", Status: http.StatusNoContent, Needs: operation.Member,
+		Rule: operation.OfInstallation, Audit: []audit.Action{audit.OnCallRoleCreated},
+		Errors: []int{http.StatusConflict}, Summary: "Add an on-call role"})
+	RemoveRole = operation.Define[OneRole, operation.None](operation.Doc{Name: "on-call-role.remove",
+		Method: http.MethodDelete, Path: "/v1/on-call-roles/{role}", Needs: operation.Member,
+		Rule: operation.OfInstallation, Audit: []audit.Action{audit.OnCallRoleDeleted},
+		Errors: []int{http.StatusConflict}, Summary: "Remove an on-call role that nothing uses",
+		Note: "409: schedules or shifts use it."})
+)
+
+// RoleStore stores on-call roles. A name that is taken is a Conflict fault.
+type RoleStore interface {
+	Roles
+	CreateRole(ctx context.Context, name string, by oncall.By) error
+	DeleteRole(ctx context.Context, name string, by oncall.By) error
+}
+
+// OnCallRoles are the operations on on-call roles. They are safe for concurrent use.
+type OnCallRoles struct {
+	List   operation.Op[operation.None, operation.Page[Role]]
+	Add    operation.Op[NewRole, operation.None]
+	Remove operation.Op[OneRole, operation.None]
+}
+
+// NewRoles returns the operations.
+func NewRoles(store RoleStore) OnCallRoles {
+	return OnCallRoles{
+		List: ListRoles.By(func(ctx context.Context, _ operation.Actor, _ operation.None) (out operation.Page[Role], err error) {
+			roles, err := store.Roles(ctx)
+			out.Items = make([]Role, len(roles))
+			for i, r := range roles {
+				out.Items[i] = Role(r)
+			}
+			return out, err
+		}),
+		Add: AddRole.By(func(ctx context.Context, by operation.Actor, n NewRole) (none operation.None, err error) {
+			if err := MayManage(by); err != nil {
+				return none, err
+			}
+			err = store.CreateRole(ctx, strings.TrimSpace(n.Name), planning.Author(by, nil))
+			return none, fault.When(err, fault.Conflict, fault.Newf(fault.Conflict, `role "%s" already existed`, strings.TrimSpace(n.Name)))
+		}),
+		Remove: RemoveRole.By(func(ctx context.Context, by operation.Actor, one OneRole) (none operation.None, err error) {
+			if err := MayManage(by); err != nil {
+				return none, err
+			}
+			return none, store.DeleteRole(ctx, one.Role, planning.Author(by, nil))
+		}),
+	}
+}
+
+// MayManage allows changes of what belongs to the installation, such as roles and services: to administrators and
+// applications of the on-call API.
+func MayManage(by operation.Actor) error {
+	if by.Role == operation.Admin || by.OnCall {
+		return nil
+	}
+	return auth.ErrOncallAdmin
+}
