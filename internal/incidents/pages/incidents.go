@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake/opening"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -24,11 +25,13 @@ type Messages interface {
 
 // Deps are the parts that the pages work on.
 type Deps struct {
-	Incidents  incidents.Store
-	Responders incidents.Responders
-	Messages   Messages
-	Plans      *catalog.Plans
-	Next       operation.Op[incidents.One, simulation.Foreseen]
+	Incidents    incidents.Store
+	Responders   incidents.Responders
+	Messages     Messages
+	Plans        *catalog.Plans
+	Applications *catalog.Applications
+	Open         operation.Op[opening.NewIncident, opening.OpenedIncident]
+	Next         operation.Op[incidents.One, simulation.Foreseen]
 	// Outlooks returns what the list shows besides the rows of incidents.
 	Outlooks func(ctx context.Context, ids []incidents.ID) (map[incidents.ID]incidents.Outlook, error)
 	// Steps returns the number of steps of a plan version; 0 = unknown.

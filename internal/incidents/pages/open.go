@@ -1,6 +1,10 @@
 package pages
 
 import (
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/opening"
+
 	"fmt"
 	"net/http"
 	"net/url"
@@ -81,21 +85,13 @@ func (h Handlers) open(rw http.ResponseWriter, r *http.Request) {
 		h.showForm(rw, r, v.Status, v)
 		return
 	}
-	body := map[string]any{"plan": v.Plan, "title": v.Heading, "summary": v.Text, "severity": v.Severity}
-	if v.Application != "" {
-		body["application"] = v.Application
+	in := opening.NewIncident{Plan: v.Plan, Application: v.Application, Title: v.Heading, Summary: v.Text,
+		Severity: intake.Severity(v.Severity)}
+	for _, t := range v.Targets {
+		in.DynamicTargets = append(in.DynamicTargets, incidents.Target{Role: t.Role, Name: t.Name})
 	}
-	if len(v.Targets) > 0 {
-		targets := make([]map[string]string, len(v.Targets))
-		for k, t := range v.Targets {
-			targets[k] = map[string]string{"role": t.Role, "name": t.Name}
-		}
-		body["dynamic_targets"] = targets
-	}
-	var opened struct {
-		ID incidents.ID `json:"id"`
-	}
-	if err := h.Pages.API(r).Send(http.MethodPost, "/v1/incidents", body, &opened); err != nil {
+	opened, err := h.Open.Do(r.Context(), page.Actor(r), in)
+	if err != nil {
 		refusal, ok := h.Pages.Refused(rw, r, err)
 		if !ok {
 			return
@@ -174,8 +170,7 @@ func resized(given []targetView, n int) []targetView {
 
 // choices reads the roles of targets, and suggests plans and applications. The only plan is filled in.
 func (h Handlers) choices(r *http.Request, v *newView) (err error) {
-	api := h.Pages.API(r)
-	v.Plans, v.Applications = api.Names("/v1/plans"), api.Names("/v1/applications")
+	v.Plans, v.Applications = pagescatalog.PlanNames(r, h.Plans), pagescatalog.ApplicationNames(r, h.Applications)
 	if v.Plan == "" && len(v.Plans) == 1 {
 		v.Plan = v.Plans[0]
 	}

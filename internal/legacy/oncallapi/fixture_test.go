@@ -137,7 +137,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	problems := wire.NewErrors(log)
 	f.deps = deps{
 		Requests: requests.Requests{Finder: calendaring.Finder{Teams: teams, People: people, Roles: names, Rosters: rosters,
-			Schedules: schedules, Shifts: shifts}},
+			Schedules: schedules, Shifts: shifts}, Memberships: teams},
 		Authenticator: requests.Authenticator{Applications: apps, Users: pgusers.NewUsers(f.db), Sessions: f.sessions,
 			UserKey:     userKey,
 			Memberships: teams, Errors: problems},

@@ -11,7 +11,11 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -21,9 +25,19 @@ type Teams interface {
 	ByName(ctx context.Context, name string) (oncall.Team, error)
 }
 
+// Deps are the parts that the pages work on.
+type Deps struct {
+	Teams       Teams
+	Calendaring *calendaring.Calendaring
+	Planning    *planning.Planning
+	People      *users.People
+	Search      operation.Op[calendaring.SearchFilter, calendaring.Found]
+	TeamList    operation.Op[operation.Paging, operation.Page[users.TeamRow]]
+}
+
 // Handlers serves the pages. It is safe for concurrent use.
 type Handlers struct {
-	Teams Teams
+	Deps
 	Pages *page.Pages
 }
 

@@ -1,15 +1,18 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -25,32 +28,14 @@ func (h Handlers) listRoutes(r chi.Router) {
 
 func listPath(team string) string { return "/oncall/teams/" + url.PathEscape(team) }
 
-// shift is a shift of the API.
+// shift is a shift in the list.
 type shift struct {
-	ID       int64  `json:"id"`
-	Team     string `json:"team"`
-	Role     string `json:"role"`
-	User     string `json:"user"`
-	FullName string `json:"full_name"`
-	Note     string `json:"note"`
-	From     int64  `json:"start"`
-	To       int64  `json:"end"`
-	Conflict bool   `json:"-"`
+	calendaring.Event
+	Conflict bool // its person cannot be on call then
 }
 
 // Who returns the name of the person.
-func (s shift) Who() string {
-	if s.FullName != "" {
-		return s.FullName
-	}
-	return s.User
-}
-
-// Start returns the start of the shift.
-func (s shift) Start() time.Time { return time.Unix(s.From, 0) }
-
-// End returns the end of the shift.
-func (s shift) End() time.Time { return time.Unix(s.To, 0) }
+func (s shift) Who() string { return cmp.Or(string(s.FullName), s.User) }
 
 type shiftsView struct {
 	page.Frame
@@ -66,51 +51,48 @@ func (h Handlers) shiftList(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.shifts(rw, r, shiftsView{Frame: h.Pages.Frame(r, team.Name, "oncall"), Team: team.Name,
-		Calendar: teamPath(team.Name)}, url.Values{"team": {team.Name}}, team.Name)
+		Calendar: teamPath(team.Name)}, calendaring.EventFilter{Team: team.Name}, team.Name)
 }
 
 // ownList shows the shifts of the reader.
 func (h Handlers) ownList(rw http.ResponseWriter, r *http.Request) {
-	var teams []string
-	if err := h.Pages.API(r).Get(page.Path("/api/v0/users/%s/teams", page.Reader(r).Name), &teams); err != nil {
+	me, err := h.People.Get.Do(r.Context(), page.Actor(r), users.OnePerson{User: page.Reader(r).Name})
+	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	h.shifts(rw, r, shiftsView{Frame: h.Pages.Frame(r, "My shifts", "me"), Calendar: "/me"},
-		url.Values{"user": {page.Reader(r).Name}}, teams...)
+		calendaring.EventFilter{User: me.Name}, me.Teams...)
 }
 
-// shifts reads the shifts that the query selects, marks those with a conflict in the teams, and shows the list.
-func (h Handlers) shifts(rw http.ResponseWriter, r *http.Request, v shiftsView, query url.Values, teams ...string) {
-	api, now := h.Pages.API(r), time.Now()
-	window := url.Values{"start": {now.UTC().Format(time.RFC3339)}, "end": {now.Add(listed).UTC().Format(time.RFC3339)}}
-	query.Set("end__gt", unix(now))
-	query.Set("start__lt", unix(now.Add(listed)))
-	var all []shift
-	if err := api.Get("/api/v0/events?"+query.Encode(), &all); err != nil {
+// shifts reads the shifts of the next two weeks that the filter selects, marks those with a conflict in the teams, and
+// shows the list.
+func (h Handlers) shifts(rw http.ResponseWriter, r *http.Request, v shiftsView, f calendaring.EventFilter, teams ...string) {
+	now := time.Now()
+	f.Start, f.End = now, now.Add(listed)
+	all, err := h.Calendaring.Events.Do(r.Context(), page.Actor(r), f)
+	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	conflicts := map[int64]bool{}
 	for _, team := range teams {
-		var found []struct {
-			ID int64 `json:"event_id"`
-		}
-		if err := page.List(api, page.Path("/v1/teams/%s/conflicts?", team)+window.Encode(), &found); err != nil {
+		found, err := h.Planning.Conflicts.Do(r.Context(), page.Actor(r),
+			planning.Period{OfTeam: planning.OfTeam{Team: team}, Start: f.Start, End: f.End})
+		if err != nil {
 			h.Pages.Fail(rw, r, err)
 			return
 		}
-		for _, c := range found {
-			conflicts[c.ID] = true
+		for _, c := range found.Items {
+			conflicts[c.EventID] = true
 		}
 	}
-	slices.SortStableFunc(all, func(a, b shift) int { return int(a.From - b.From) })
-	for _, s := range all {
-		s.Conflict = conflicts[s.ID]
-		if s.From <= now.Unix() {
-			v.Now = append(v.Now, s)
-		} else {
+	for _, e := range all.Items {
+		s := shift{e, conflicts[int64(e.ID)]}
+		if e.Start.After(now) {
 			v.Next = append(v.Next, s)
+		} else {
+			v.Now = append(v.Now, s)
 		}
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "shifts", v)
@@ -120,18 +102,18 @@ type teamsView struct {
 	page.Frame
 	Query  string
 	Teams  []teamLink
-	Found  map[string][]teamLink // teams by service, if something was searched
-	People []person              // that a search found
-	More   string                // address of the next teams
-}
-
-// person is a person of the API.
-type person struct {
-	Name     string `json:"name"`
-	FullName string `json:"full_name"`
+	Found  []foundService // services, if something was searched
+	People []calendaring.FoundPerson
+	More   string // address of the next teams
 }
 
 type teamLink struct{ Name, Href string }
+
+// foundService is a service that a search found, with the teams that own it.
+type foundService struct {
+	Name  string
+	Teams []teamLink
+}
 
 func linksTo(names []string) []teamLink {
 	out := make([]teamLink, len(names))
@@ -143,21 +125,17 @@ func linksTo(names []string) []teamLink {
 
 // teamList shows the teams by name, or what a search finds.
 func (h Handlers) teamList(rw http.ResponseWriter, r *http.Request) {
-	v := teamsView{Frame: h.Pages.Frame(r, "On call", "oncall"),
-		Query: strings.TrimSpace(page.Storable(r.URL.Query().Get("q")))}
+	q := r.URL.Query()
+	v := teamsView{Frame: h.Pages.Frame(r, "On call", "oncall"), Query: strings.TrimSpace(page.Storable(q.Get("q")))}
 	var err error
 	if v.Query == "" {
-		err = h.allTeams(r, &v)
+		err = h.allTeams(r, &v, operation.Paging{Limit: page.ListLength, Cursor: q.Get("cursor")})
 	} else {
-		var found struct {
-			Teams    []string            `json:"teams"`
-			Services map[string][]string `json:"services"`
-			People   []person            `json:"users"`
-		}
-		err = h.Pages.API(r).Get(page.Query("/api/v0/search", "keyword", v.Query), &found)
-		v.Teams, v.People, v.Found = linksTo(found.Teams), found.People, map[string][]teamLink{}
-		for service, teams := range found.Services {
-			v.Found[service] = linksTo(teams)
+		var found calendaring.Found
+		found, err = h.Search.Do(r.Context(), page.Actor(r), calendaring.SearchFilter{Text: v.Query})
+		v.Teams, v.People = linksTo(found.Teams), found.Users
+		for _, s := range found.Services {
+			v.Found = append(v.Found, foundService{s.Name, linksTo(s.Teams)})
 		}
 	}
 	if err != nil {
@@ -167,21 +145,13 @@ func (h Handlers) teamList(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Render(rw, r, http.StatusOK, "oncall-teams", v)
 }
 
-func (h Handlers) allTeams(r *http.Request, v *teamsView) error {
-	var names []string
-	if err := h.Pages.API(r).Get("/api/v0/teams", &names); err != nil {
-		return err
+func (h Handlers) allTeams(r *http.Request, v *teamsView, p operation.Paging) error {
+	found, err := h.TeamList.Do(r.Context(), page.Actor(r), p)
+	for _, t := range found.Items {
+		v.Teams = append(v.Teams, teamLink{t.Name, listPath(t.Name)})
 	}
-	slices.Sort(names)
-	if after := r.URL.Query().Get("after"); after != "" {
-		names = slices.DeleteFunc(names, func(n string) bool { return n <= after })
+	if found.Next != nil {
+		v.More = page.Query("/oncall/teams", "cursor", *found.Next)
 	}
-	if len(names) > page.ListLength {
-		names = names[:page.ListLength]
-		v.More = page.Query("/oncall/teams", "after", names[len(names)-1])
-	}
-	v.Teams = linksTo(names)
-	return nil
+	return err
 }
-
-func unix(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }

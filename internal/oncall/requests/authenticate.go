@@ -72,7 +72,7 @@ func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.A
 	if a.Tokens != nil && wire.HasBearer(r) {
 		actor, app, err := wire.ByToken(r, a.Tokens, a.Users, a.Applications)
 		if err == nil && actor.UserID != 0 && changes(r) {
-			actor, err = a.withTeams(r.Context(), actor)
+			actor, err = withTeams(r.Context(), a.Memberships, actor)
 		}
 		return actor, app, r, err
 	}
@@ -146,15 +146,15 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if !change {
 		return actor, app, nil
 	}
-	actor, err = a.withTeams(ctx, actor)
+	actor, err = withTeams(ctx, a.Memberships, actor)
 	return actor, app, err
 }
 
 func changes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
 // withTeams returns the actor with the teams of the actor's person.
-func (a *Authenticator) withTeams(ctx context.Context, actor auth.Actor) (auth.Actor, error) {
-	memberships, err := a.Memberships.MembershipsOf(ctx, actor.UserID)
+func withTeams(ctx context.Context, in Memberships, actor auth.Actor) (auth.Actor, error) {
+	memberships, err := in.MembershipsOf(ctx, actor.UserID)
 	for _, s := range memberships {
 		if s.Admin {
 			actor.TeamAdminOf = append(actor.TeamAdminOf, s.TeamID)

@@ -17,7 +17,8 @@ import (
 // Requests admits callers, and finds what they ask for. All parts are required. It is safe for concurrent use.
 type Requests struct {
 	calendaring.Finder
-	Openings auth.Openings
+	Openings    auth.Openings
+	Memberships Memberships
 	// Grace is the time after the start of a shift in which members of the team may still edit it.
 	Grace time.Duration
 }
@@ -59,7 +60,14 @@ func (a Requests) PersonNamed(ctx context.Context, name string, reads bool) (onc
 			}
 		}
 	}
-	if refused := wire.Actor(ctx).MayEditPerson(u.User, theirs, reads, a.Openings); refused != nil {
+	actor := wire.Actor(ctx)
+	if a.Openings.AdminsEditMembers && actor.UserID != 0 && !reads && len(actor.TeamAdminOf) == 0 { // of a page
+		var failed error
+		if actor, failed = withTeams(ctx, a.Memberships, actor); failed != nil {
+			return u, failed
+		}
+	}
+	if refused := actor.MayEditPerson(u.User, theirs, reads, a.Openings); refused != nil {
 		return u, refused
 	}
 	return u, err

@@ -92,6 +92,7 @@ type wings struct {
 	onCall        operation.Op[calendaring.OnCallFilter, operation.Page[scheduling.Team]]
 	onCallRoles   calendaring.OnCallRoles
 	open          operation.Op[opening.NewIncident, opening.OpenedIncident]
+	people        *users.People
 	personal      *personal.Personal
 	planning      *planning.Planning
 	plans         *catalog.Plans
@@ -99,6 +100,7 @@ type wings struct {
 	search        operation.Op[calendaring.SearchFilter, calendaring.Found]
 	silences      *silences.Silences
 	system        *system.System
+	teams         *users.Teams
 	templates     *catalog.Templates
 }
 
@@ -177,8 +179,9 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	pagesusers.MountContacts(s.planned, s.contacts)
 	removals := operator.NewRemovals(s.DB)
 	s.preferences = users.NewPreferences(s.Users, s.Settings)
-	pagesusers.Mount(s.typed, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals,
-		Region: s.Region}), users.NewTeams(s.Teams, removals), s.preferences)
+	s.people = users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals, Region: s.Region})
+	s.teams = users.NewTeams(s.Stores.Teams, removals)
+	pagesusers.Mount(s.typed, s.people, s.teams, s.preferences)
 	s.system = systemOf(a.cfg, s.Stores, s.notifier.Wake)
 	pagessystem.Mount(s.typed, s.system)
 	s.incidents = incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
@@ -263,7 +266,7 @@ func (s *apiShared) calendarEdge() (oncallrequests.Requests, *oncallrequests.Aut
 	return oncallrequests.Requests{
 			Finder: calendaring.Finder{Teams: s.Teams, People: s.People, Roles: s.Names, Rosters: s.Rosters,
 				Schedules: s.Schedules, Shifts: s.Shifts},
-			Openings: open, Grace: s.cfg.Oncall.Grace,
+			Openings: open, Memberships: s.Teams, Grace: s.cfg.Oncall.Grace,
 		}, &oncallrequests.Authenticator{
 			Applications: s.Applications, Users: s.Users, Sessions: s.sessions, UserKey: login.UserKey, Memberships: s.Teams, Tokens: s.Tokens, RecentLogin: s.cfg.HTTP.SessionConfirm,
 			Openings: open, DebugAuth: c.OncallDebugAuth, Errors: s.errors,

@@ -18,6 +18,7 @@ import (
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
+	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/server"
@@ -72,25 +73,29 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 	}
 	pages, err := site.New(site.Deps{
 		Incidents: pagesincidents.Deps{Incidents: s.Incidents, Responders: s.Responders(), Messages: s.Messages,
-			Plans: d.plans, Next: d.next, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
+			Plans: d.plans, Applications: d.applications, Open: d.open, Next: d.next, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: site.Sections{
 			Catalog: pagescatalog.Deps{Plans: d.plans, Templates: d.templates, Applications: d.applications,
 				Incidents: d.incidents, Notifications: d.notifications, Integrations: d.integrations},
 			System: pagessystem.Deps{System: d.system, Applications: d.applications, Incidents: d.incidents,
-				Integrations: d.integrations, Messages: d.messages, Plans: d.plans, Preferences: d.preferences},
+				Integrations: d.integrations, Messages: d.messages, Plans: d.plans, Preferences: d.preferences,
+				Contacts: d.contacts, People: d.people, Personal: d.personal, OnCall: d.onCall},
 			Messages: pagesmessages.Deps{Messages: d.messages, Resend: d.system.Resend},
 			Integrations: pagesintake.Deps{Integrations: d.integrations, Plans: d.plans, Applications: d.applications,
 				PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
-			Silences: pagessilences.Deps{Silences: d.silences, Incidents: s.Incidents},
+			Silences: pagessilences.Deps{Silences: d.silences, Incidents: s.Incidents, Applications: d.applications,
+				Plans: d.plans, Teams: d.teams},
 			Tokens:   pagesauth.TokenDeps{Tokens: d.access.Tokens, Services: d.access.Services, Grants: s.Grants},
 			Sessions: d.access.Sessions,
 			Audit:    pagesauth.AuditLogDeps{Read: s.Audit.List},
-			Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
+			OnCall: pagesoncall.Deps{Teams: s.TeamRows, Calendaring: d.calendaring, Planning: d.planning, People: d.people,
+				Search: d.search, TeamList: d.teams.List},
+			PublicURL: d.Config.PublicURL,
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:   signOn,
 		Account:  account,
-		Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
+		Applications: s.Applications, Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
 	})
 	return &siteAndSCIM{pages, SCIM(d.Config, s, d.Log)}, err
 }

@@ -27,7 +27,7 @@ type Sections struct {
 	Tokens       pagesauth.TokenDeps
 	Sessions     *auth.Sessions
 	Audit        pagesauth.AuditLogDeps
-	Teams        pagesoncall.Teams
+	OnCall       pagesoncall.Deps
 	// PublicURL is the address of the installation, without a final slash.
 	PublicURL string
 }
@@ -45,7 +45,7 @@ func (s Sections) Routes(r chi.Router, p *page.Pages) {
 	pagesintake.Handlers{Deps: s.Integrations, Pages: p}.Routes(r)
 	pagessilences.Handlers{Deps: s.Silences, Pages: p}.Routes(r)
 	pagesusers.Handlers{Pages: p, PublicURL: s.PublicURL}.Routes(r)
-	pagesoncall.Handlers{Teams: s.Teams, Pages: p}.Routes(r)
+	pagesoncall.Handlers{Deps: s.OnCall, Pages: p}.Routes(r)
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.Routes(r)
 	pagesauth.SessionPages{Sessions: s.Sessions, Pages: p}.Routes(r)
 	pagesauth.AuditLogPages{AuditLogDeps: s.Audit, Pages: p}.Routes(r)

@@ -34,9 +34,16 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 			}
 			return
 		}
-		actor := auth.Actor{Application: auth.SessionApplication, Session: true}.As(user)
-		actor.OldLogin = !wire.LoggedInWithin(r.Context(), w.pages.Sessions, w.recent)
-		ctx := wire.WithActor(wire.WithSessionUser(r.Context(), user), actor, auth.Application{})
+		ctx, app := wire.WithSessionUser(r.Context(), user), auth.Application{Name: auth.SessionApplication}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead { // what people open and send belongs to it
+			if app, err = wire.SessionApplication(ctx, w.applications); err != nil {
+				w.pages.Fail(rw, r, err)
+				return
+			}
+		}
+		actor := auth.Through(app).As(user)
+		actor.Session, actor.OldLogin = true, !wire.LoggedInWithin(ctx, w.pages.Sessions, w.recent)
+		ctx = wire.WithActor(ctx, actor, app)
 		shown, err := w.people.Shown(ctx, user.ID)
 		if err != nil {
 			w.pages.Fail(rw, r, err)

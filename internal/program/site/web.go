@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
 	"github.com/iris-oncall/iris/internal/auth/signon"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
@@ -40,9 +41,11 @@ type Deps struct {
 	People    People
 	SignOn    signon.Deps
 	Account   pagesauth.Deps
-	Sessions  *scs.SessionManager
-	APIs      http.Handler // the JSON APIs, for requests of the pages
-	UserKey   string       // session key of the name of the logged-in person
+	// Applications finds the application of people with a session.
+	Applications auth.Applications
+	Sessions     *scs.SessionManager
+	APIs         http.Handler // the JSON APIs, for requests of the pages
+	UserKey      string       // session key of the name of the logged-in person
 	// RecentLogin is how recent a log-in must be for dangerous changes; 0 = any.
 	RecentLogin time.Duration `optional:"true"`
 	Mailbox     bool          // `iris dev` serves a mailbox at /dev/mailbox
@@ -53,17 +56,18 @@ type Deps struct {
 
 // Web serves the site. It is safe for concurrent use.
 type Web struct {
-	people    People
-	userKey   string
-	pages     *page.Pages
-	incidents pagesincidents.Handlers
-	sections  Sections
-	signOn    *signon.SignOn
-	again     func(http.Handler) http.Handler
-	recent    time.Duration // see Deps.RecentLogin
-	account   *pagesauth.Account
-	errors    *wire.Errors
-	log       *zap.Logger
+	people       People
+	applications auth.Applications
+	userKey      string
+	pages        *page.Pages
+	incidents    pagesincidents.Handlers
+	sections     Sections
+	signOn       *signon.SignOn
+	again        func(http.Handler) http.Handler
+	recent       time.Duration // see Deps.RecentLogin
+	account      *pagesauth.Account
+	errors       *wire.Errors
+	log          *zap.Logger
 }
 
 // New checks that every part is there and reads the embedded templates.
@@ -72,7 +76,7 @@ func New(d Deps) (*Web, error) {
 		return nil, errors.New("web: a part is missing: " + name)
 	}
 	log := d.Log.Named("web")
-	w := &Web{people: d.People, userKey: d.UserKey, sections: d.Sections, recent: d.RecentLogin,
+	w := &Web{people: d.People, applications: d.Applications, userKey: d.UserKey, sections: d.Sections, recent: d.RecentLogin,
 		errors: wire.NewErrors(log), log: log}
 	sessions := *d.Sessions // a copy, so that failures become pages here and stay JSON elsewhere
 	sessions.ErrorFunc = w.sessionFailed

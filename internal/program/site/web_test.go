@@ -29,6 +29,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -43,6 +44,10 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	"github.com/iris-oncall/iris/internal/notifications"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/system"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
@@ -249,6 +254,18 @@ func (noSettings) NotificationRules(context.Context, users.ID) ([]users.Notifica
 	return nil, nil
 }
 
+// noApplications has no application.
+type noApplications struct{ catalog.ApplicationStore }
+
+func (noApplications) List(context.Context, filters.Query) ([]applications.Application, error) {
+	return nil, nil
+}
+
+// noTeams has no team.
+type noTeams struct{ users.TeamStore }
+
+func (noTeams) Rows(context.Context) ([]users.TeamRow, error) { return nil, nil }
+
 // noTemplates has no template.
 type noTemplates struct{ catalog.TemplateStore }
 
@@ -270,6 +287,13 @@ type browser struct {
 	at   *url.URL // of the last page
 }
 
+// irisApplication has the application of people with a session.
+type irisApplication struct{ auth.Applications }
+
+func (irisApplication) ByName(_ context.Context, name string) (auth.Application, error) {
+	return auth.Application{ID: 1, Name: name}, nil
+}
+
 func setup(t *testing.T) (*world, *browser) {
 	t.Helper()
 	w := &world{
@@ -285,10 +309,10 @@ func setup(t *testing.T) (*world, *browser) {
 	manager.Cookie.Secure = false
 	invited := accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets,
 		Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"}
-	applications := catalog.NewApplications(catalog.ApplicationDeps{})
+	known := catalog.NewApplications(catalog.ApplicationDeps{Store: noApplications{}})
 	sending := integrations.New(integrations.Deps{Store: noIntegrations{}})
 	site, err := New(Deps{
-		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Plans: plans,
+		Incidents: pagesincidents.Deps{Incidents: w, Responders: w, Messages: w, Plans: plans, Applications: known,
 			Next:  simulation.NewNext(nothingNext, w.Get),
 			Steps: func(context.Context, int64) int { return 2 },
 			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) {
@@ -302,18 +326,21 @@ func setup(t *testing.T) (*world, *browser) {
 		Sections: Sections{
 			Catalog: pagescatalog.Deps{Plans: plans,
 				Templates:    catalog.NewTemplates(catalog.TemplateDeps{Store: noTemplates{}}),
-				Applications: applications, Incidents: &incidents.Incidents{},
+				Applications: known, Incidents: &incidents.Incidents{},
 				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: sending},
 			System: pagessystem.Deps{System: system.New(system.Deps{Seen: noSystem{}}), Plans: plans,
 				Incidents:    incidents.NewIncidents(incidents.Deps{Store: w}),
 				Integrations: sending,
-				Applications: applications,
-				Messages:     sent, Preferences: users.NewPreferences(w, noSettings{})},
+				Applications: known,
+				Messages:     sent, Preferences: users.NewPreferences(w, noSettings{}),
+				Contacts: users.NewContacts(nil, nil, ""), People: users.NewPeople(users.PeopleDeps{}), Personal: personal.New(personal.Deps{})},
 			Messages: pagesmessages.Deps{Messages: sent},
-			Silences: pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
-			Integrations: pagesintake.Deps{Integrations: sending, Plans: plans, Applications: applications,
+			Silences: pagessilences.Deps{Silences: w.silences.operations(), Incidents: w, Applications: known,
+				Plans: plans, Teams: users.NewTeams(noTeams{}, nil)},
+			Integrations: pagesintake.Deps{Integrations: sending, Plans: plans, Applications: known,
 				PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
-			Teams: teams{}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
+			OnCall: pagesoncall.Deps{Teams: teams{}, Calendaring: calendaring.New(calendaring.Deps{}),
+				Planning: planning.New(planning.Deps{}), People: users.NewPeople(users.PeopleDeps{})}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
 			Tokens: pagesauth.TokenDeps{Tokens: tokens.NewTokens(noTokens{}, noTokens{}, nil, time.Hour), Grants: noTokens{},
 				Services: servicetokens.NewServices(noTokens{}, noTokens{}, noTokens{}, time.Hour)},
 			Audit: pagesauth.AuditLogDeps{Read: w.audited.list},
@@ -333,7 +360,7 @@ func setup(t *testing.T) (*world, *browser) {
 			Invitations:    invited,
 			Administration: accounts.NewAdministration(w, invited, accounts.Resets{}, nil),
 			Mails:          w.resets.can, Tokens: w},
-		People: w, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
+		People: w, Applications: irisApplication{}, Sessions: manager, UserKey: "user", RecentLogin: time.Hour, Log: testlog.New(t, zap.DebugLevel),
 		SignOn: signon.Deps{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer,
 			Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
 			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject",

@@ -1,6 +1,9 @@
 package pages
 
 import (
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
+
 	"cmp"
 	"fmt"
 	"net/http"
@@ -79,10 +82,8 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, v formView) {
 	v.Frame = h.Pages.Frame(r, title, "silences")
 	v.Zone = cmp.Or(v.Zone, page.Zone(r).String())
 	v.Periods, v.Repeats = append(v.Periods, periods...), repeats()
-	api := h.Pages.API(r)
-	for list, into := range map[string]*[]string{"applications": &v.Applications, "plans": &v.Plans, "teams": &v.Teams} {
-		*into = api.Names("/v1/" + list)
-	}
+	v.Applications, v.Plans = pagescatalog.ApplicationNames(r, h.Applications), pagescatalog.PlanNames(r, h.Plans)
+	v.Teams = pagesusers.TeamNames(r, h.Teams)
 	h.Pages.Render(rw, r, max(v.Refusal.Status, http.StatusOK), "silence-form", v)
 }
 

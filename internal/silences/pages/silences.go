@@ -10,12 +10,14 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/matchers"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/silences"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -27,8 +29,11 @@ type Incidents interface {
 
 // Deps are the parts that the pages work on.
 type Deps struct {
-	Silences  *silences.Silences
-	Incidents Incidents
+	Silences     *silences.Silences
+	Incidents    Incidents
+	Applications *catalog.Applications
+	Plans        *catalog.Plans
+	Teams        *users.Teams
 }
 
 // Handlers serves the pages. It is safe for concurrent use.

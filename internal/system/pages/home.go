@@ -11,7 +11,11 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -26,6 +30,10 @@ type Deps struct {
 	Messages     *messages.Messages
 	Plans        *catalog.Plans
 	Preferences  *users.Preferences
+	Contacts     *users.Contacts
+	People       *users.People
+	Personal     *personal.Personal
+	OnCall       operation.Op[calendaring.OnCallFilter, operation.Page[scheduling.Team]]
 }
 
 // Home serves the pages. It is safe for concurrent use.
@@ -43,7 +51,7 @@ type view struct {
 	Teams      []teamView
 	OtherTeams int // teams of the reader that are not shown
 	Shifts     []shiftView
-	Pinned     []string
+	Pinned     []personal.PinnedTeam
 	Warnings   []page.Warning
 	FirstSteps *firstSteps // nil = the reader is no newcomer
 	Missing    string      // what could not be read

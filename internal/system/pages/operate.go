@@ -1,6 +1,8 @@
 package pages
 
 import (
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
+
 	"math"
 	"net/http"
 	"net/url"
@@ -58,9 +60,9 @@ func (h SystemPages) forms(r *http.Request, data any, refusal page.Refusal) form
 				f.Pausable = append(f.Pausable, o)
 			}
 		}
-		f.Applications = h.Pages.API(r).Names("/v1/applications")
+		f.Applications = pagescatalog.ApplicationNames(r, h.Applications)
 	case queuesView:
-		f.Applications = h.Pages.API(r).Names("/v1/applications")
+		f.Applications = pagescatalog.ApplicationNames(r, h.Applications)
 	}
 	return f
 }

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +11,9 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -31,9 +33,9 @@ const (
 type data struct {
 	now     time.Time
 	teams   []string // of the reader, by name
-	pinned  []string
-	onCall  []onCall // of the first maxTeams teams
-	shifts  []shift
+	pinned  []personal.PinnedTeam
+	onCall  []scheduling.Team // of the first maxTeams teams
+	shifts  []personal.NextShift
 	owned   []incidents.IncidentInList
 	paged   []incidents.IncidentInList
 	contact []users.ShownContact
@@ -47,37 +49,6 @@ type data struct {
 	missing string
 }
 
-type onCall struct {
-	Team  string `json:"team"`
-	Zone  string `json:"timezone"`
-	Roles []role `json:"roles"`
-}
-
-type role struct {
-	Role   string `json:"role"`
-	People []struct {
-		Name     string            `json:"name"`
-		FullName string            `json:"full_name"`
-		Contacts map[string]string `json:"contacts"`
-	} `json:"people"`
-	Next []struct {
-		At time.Time `json:"at"`
-		To []string  `json:"to"`
-	} `json:"next"`
-	Gaps []struct {
-		Kind  string    `json:"kind"`
-		Start time.Time `json:"start"`
-		End   time.Time `json:"end"`
-	} `json:"gaps"`
-}
-
-type shift struct {
-	Team  string `json:"team"`
-	Role  string `json:"role"`
-	Start int64  `json:"start"`
-	End   int64  `json:"end"`
-}
-
 type usual struct {
 	Name users.Priority `json:"name"`
 	Mode users.Mode     `json:"default_mode"`
@@ -87,19 +58,18 @@ type usual struct {
 // the teams.
 func (h Home) read(r *http.Request) (*data, error) {
 	d, me, api := &data{now: time.Now()}, page.Reader(r), h.Pages.API(r)
+	self := users.OnePerson{User: me.Name}
 	reads := map[string]func() error{
-		"your teams":   func() error { return api.Get(page.Path("/api/v0/users/%s/teams", me.Name), &d.teams) },
-		"pinned teams": func() error { return api.Get(page.Path("/api/v0/users/%s/pinned_teams", me.Name), &d.pinned) },
-		"your shifts": func() error {
-			return api.Get(page.Path("/api/v0/users/%s/upcoming", me.Name)+fmt.Sprintf("?limit=%d", maxShifts),
-				&d.shifts)
+		"your teams": func() error {
+			found, err := h.People.Get.Do(r.Context(), page.Actor(r), self)
+			d.teams = found.Teams
+			return err
 		},
-		"your contacts": func() error {
-			return page.List(api, page.Path("/v1/users/%s/contacts", me.Name),
-				&d.contact)
-		},
+		"pinned teams":  items(r, h.Personal.Pins, self, &d.pinned),
+		"your shifts":   items(r, h.Personal.Shifts, personal.ShiftFilter{OnePerson: self, Limit: maxShifts}, &d.shifts),
+		"your contacts": items(r, h.Contacts.List, self, &d.contact),
 		"how pages reach you": func() error {
-			found, err := h.Preferences.Rules.Do(r.Context(), page.Actor(r), users.OnePerson{User: me.Name})
+			found, err := h.Preferences.Rules.Do(r.Context(), page.Actor(r), self)
 			d.rules = found.Rules
 			return err
 		},
@@ -150,8 +120,8 @@ func items[In, T any](r *http.Request, list operation.Op[In, operation.Page[T]],
 
 // readTeams reads who is on call for the teams of the reader, and their integrations.
 func (h Home) readTeams(r *http.Request, d *data) (missing []string, err error) {
-	api, shown := h.Pages.API(r), d.teams[:min(len(d.teams), maxTeams)]
-	d.onCall = make([]onCall, len(shown))
+	shown := d.teams[:min(len(d.teams), maxTeams)]
+	d.onCall = make([]scheduling.Team, len(shown))
 	senders := make([][]integrations.Row, len(shown)+1)
 	every := len(shown) == 0 || page.Reader(r).Admin // a newcomer sends the test alert with any integration
 	reads := map[string]func() error{}
@@ -162,10 +132,9 @@ func (h Home) readTeams(r *http.Request, d *data) (missing []string, err error) 
 	for i, team := range shown {
 		reads["team "+team] = func() error {
 			d.onCall[i].Team = team
-			var found []onCall
-			err := page.List(api, page.Query("/v1/oncall", "team", team, "for", ahead.String()), &found)
-			if err == nil && len(found) > 0 {
-				d.onCall[i] = found[0]
+			found, err := h.OnCall.Do(r.Context(), page.Actor(r), calendaring.OnCallFilter{Team: team, For: ahead.String()})
+			if err == nil && len(found.Items) > 0 {
+				d.onCall[i] = found.Items[0]
 			}
 			return err
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -80,7 +82,7 @@ type roleView struct {
 	Then   string    // who takes over; "" = nobody
 }
 
-func viewTeams(found []onCall) []teamView {
+func viewTeams(found []scheduling.Team) []teamView {
 	teams := make([]teamView, 0, len(found))
 	for _, t := range found {
 		v := teamView{Name: t.Team, Href: "/teams/" + url.PathEscape(t.Team)}
@@ -107,7 +109,7 @@ type shiftView struct {
 }
 
 // viewShifts returns the current shifts from the calendars of the teams, and then the next ones.
-func viewShifts(next []shift, teams []onCall, name string, now time.Time) []shiftView {
+func viewShifts(next []personal.NextShift, teams []scheduling.Team, name string, now time.Time) []shiftView {
 	var out []shiftView
 	for _, t := range teams {
 		for _, r := range t.Roles {
@@ -124,9 +126,9 @@ func viewShifts(next []shift, teams []onCall, name string, now time.Time) []shif
 		}
 	}
 	for _, s := range next {
-		if start := time.Unix(s.Start, 0); start.After(now) {
+		if s.Start.After(now) {
 			out = append(out, shiftView{Team: s.Team, Href: "/teams/" + url.PathEscape(s.Team), Role: s.Role,
-				Start: start, End: time.Unix(s.End, 0)})
+				Start: s.Start, End: s.End})
 		}
 	}
 	return out

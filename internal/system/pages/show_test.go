@@ -13,6 +13,9 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/system"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -53,9 +56,9 @@ func TestIncidentsOfThePersonComeAfterThoseWithoutAnOwner(t *testing.T) {
 
 func TestShiftsOfThePerson(t *testing.T) {
 	t.Parallel()
-	teams := read[[]onCall](t, `[{"team":"db","roles":[{"role":"primary","people":[{"name":"ann","full_name":"Ann Lee"}],"next":[{"at":"2026-11-25T09:46:40Z","to":["bob","cy"]}]},{"role":"secondary","people":[]}]}]`)
-	shifts := viewShifts([]shift{{Team: "db", Role: "secondary", Start: now.Unix() + 60, End: now.Unix() + 600},
-		{Team: "db", Start: now.Unix() - 5}}, teams, "ann", now)
+	teams := read[[]scheduling.Team](t, `[{"team":"db","roles":[{"role":"primary","people":[{"name":"ann","full_name":"Ann Lee"}],"next":[{"at":"2026-11-25T09:46:40Z","to":["bob","cy"]}]},{"role":"secondary","people":[]}]}]`)
+	shifts := viewShifts([]personal.NextShift{{Event: calendaring.Event{Team: "db", Role: "secondary", Start: now.Add(time.Minute), End: now.Add(10 * time.Minute)}},
+		{Event: calendaring.Event{Team: "db", Start: now.Add(-5 * time.Second)}}}, teams, "ann", now)
 	require.Len(t, shifts, 2)
 	require.True(t, shifts[0].Now)
 	require.EqualValues(t, 1795600000, shifts[0].End.Unix())
@@ -90,7 +93,7 @@ func TestWarnings(t *testing.T) {
 		"no warning about data that could not be read")
 
 	d = data{now: now, contact: []users.ShownContact{{Mode: "call", Destination: "+1"}},
-		onCall: read[[]onCall](t, `[{"team":"db","roles":[
+		onCall: read[[]scheduling.Team](t, `[{"team":"db","roles":[
 		{"role":"primary","people":[],"gaps":[{"start":"2026-11-24T12:00:00Z","end":"2026-11-24T13:00:00Z"},{"start":"2026-11-25T09:46:40Z","end":"2026-11-25T12:33:20Z"}]},
 		{"role":"secondary","people":[{"name":"bob","contacts":{}}],"gaps":[{"start":"2026-11-25T09:46:40Z","end":"2026-11-25T12:33:20Z"}]}]}]`)}
 	require.Equal(t, []string{

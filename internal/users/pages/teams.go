@@ -1,0 +1,14 @@
+package pages
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/page"
+)
+
+// TeamNames returns names of teams, for suggestions.
+func TeamNames(r *http.Request, t *users.Teams) []string {
+	return page.Suggest(r, t.List, operation.Paging{Limit: page.Longest}, func(t users.TeamRow) string { return t.Name })
+}
