@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -96,30 +97,74 @@ func (a Actor) CalendarCaller(open Openings) operation.Actor {
 	return out
 }
 
-// MayAdministerTeam allows what the administrators of a team may do.
-func (a Actor) MayAdministerTeam(team int64, name string) error {
-	if err := a.MayUseOncall(true); err != nil {
-		return err
+// Memberships reads the teams that a person belongs to and administers.
+type Memberships interface {
+	MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error)
+}
+
+// TeamsOf returns the teams that a person belongs to, and those that the person administers.
+func TeamsOf(ctx context.Context, m Memberships, person users.ID) (member, manages []int64, err error) {
+	found, err := m.MembershipsOf(ctx, person)
+	for _, of := range found {
+		if of.Member {
+			member = append(member, of.TeamID)
+		}
+		if of.Admin {
+			manages = append(manages, of.TeamID)
+		}
 	}
-	if a.program() || a.Admin || slices.Contains(a.TeamAdminOf, team) {
+	return member, manages, err
+}
+
+// Planner is a caller whose teams are known, and says what the caller may do on the calendars of teams. It implements
+// editing.Caller and scheduling.Administrator.
+type Planner struct{ operation.Actor }
+
+// PlannerOf returns the caller. It reads the teams of a person unless they are known.
+func PlannerOf(ctx context.Context, m Memberships, by operation.Actor) (p Planner, err error) {
+	if by.Person != 0 && len(by.Teams)+len(by.Manages) == 0 {
+		by.Teams, by.Manages, err = TeamsOf(ctx, m, users.ID(by.Person))
+	}
+	return Planner{by}, err
+}
+
+func (p Planner) everywhere() bool { return p.Role == operation.Admin || p.OnCall }
+
+// Administers reports whether the caller is an administrator of a team.
+func (p Planner) Administers(team int64) bool { return slices.Contains(p.Manages, team) }
+
+// MayAdministerTeam allows what the administrators of a team may do: to them, to administrators, and to applications
+// of the on-call API.
+func (p Planner) MayAdministerTeam(team int64, name string) error {
+	if p.everywhere() || p.Administers(team) {
 		return nil
 	}
-	return Unauthorized(`Action not allowed: "` + a.String() + `" is not an admin for "` + name + `"`)
+	return p.refused(`is not an admin for "` + name + `"`)
 }
 
 // MayEditCalendar allows what the members of a team may do. name is the name of the team, "" if the request does not
 // name it.
-func (a Actor) MayEditCalendar(team int64, name string) error {
-	if err := a.MayUseOncall(true); err != nil {
-		return err
-	}
+func (p Planner) MayEditCalendar(team int64, name string) error {
 	switch {
-	case a.program() || a.Admin || slices.Contains(a.MemberOf, team) || slices.Contains(a.TeamAdminOf, team):
+	case p.everywhere(), slices.Contains(p.Teams, team), p.Administers(team):
 		return nil
 	case name == "":
-		return Unauthorized(`Action not allowed: "` + a.String() + `" is not a team member`)
+		return p.refused("is not a team member")
 	}
-	return Unauthorized(`Action not allowed: "` + a.String() + `" is not part of "` + name + `"`)
+	return p.refused(`is not part of "` + name + `"`)
+}
+
+func (p Planner) refused(why string) error {
+	return Unauthorized(`Action not allowed: "` + p.Name + `" ` + why)
+}
+
+// MayManageOncall allows changes of what belongs to the installation, such as people, roles and services: to
+// administrators and applications of the on-call API. Oncall allowed them in debug mode only.
+func MayManageOncall(by operation.Actor) error {
+	if by.Role == operation.Admin || by.OnCall {
+		return nil
+	}
+	return ErrOncallAdmin
 }
 
 // MayEditPerson allows changing settings, reminders, contacts and activity of u: to u, to administrators and to
@@ -140,27 +185,6 @@ func (a Actor) MayEditPerson(u users.User, theirTeams []int64, reads bool, open 
 		}
 	}
 	return Unauthorized(`Action not allowed for "` + a.String() + `"`)
-}
-
-// MayRename allows changing the name of a person: to administrators and applications of the on-call API. People may not
-// rename themselves, because a new name could be mistaken for another person's.
-func (a Actor) MayRename() error {
-	if a.MayManageOncall() != nil {
-		return Unauthorized(`Action not allowed: only administrators rename users`)
-	}
-	return nil
-}
-
-// MayManageOncall allows changes of what belongs to the installation: people, roles, services. Oncall allowed them in
-// debug mode only.
-func (a Actor) MayManageOncall() error {
-	if err := a.MayUseOncall(true); err != nil {
-		return err
-	}
-	if a.Admin || a.program() {
-		return nil
-	}
-	return ErrOncallAdmin
 }
 
 // Unauthorized returns the refusal of a caller, as clients of Oncall know it.

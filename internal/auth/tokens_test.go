@@ -25,6 +25,7 @@ func TestServiceTokensEditNoPeople(t *testing.T) {
 	require.Error(t, token.MaySelf(bob))
 	require.Error(t, tokens.RequirePerson(token.Caller(open)))
 	require.False(t, token.MayActAs(bob, open))
-	require.NoError(t, token.MayAdministerTeam(7, "ops"))
-	require.Error(t, token.MayAdministerTeam(8, "other"))
+	planner := auth.Planner{Actor: token.CalendarCaller(open)}
+	require.NoError(t, planner.MayAdministerTeam(7, "ops"))
+	require.Error(t, planner.MayAdministerTeam(8, "other"))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
-	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Run applies the edit.
@@ -23,7 +22,7 @@ func (a Requests) Run(r *http.Request, e editing.Edit) (editing.Outcome, error) 
 
 // access returns the permissions of the caller for edits of a team that the request names.
 func (a Requests) access(ctx context.Context) editing.Access {
-	return editing.Access{Caller: wire.Actor(ctx), Grace: a.Grace, Named: true, Link: calendaring.NewLink()}
+	return editing.Access{Caller: a.Planner(ctx), Grace: a.Grace, Named: true, Link: calendaring.NewLink()}
 }
 
 // Titles of faults.

@@ -1,6 +1,10 @@
 package oncallapi
 
 import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/auth"
+
 	"cmp"
 	"encoding/json"
 	"net/http"
@@ -36,6 +40,11 @@ func (a Requests) Caller(r *http.Request) operation.Actor {
 	return wire.Actor(r.Context()).CalendarCaller(a.Openings)
 }
 
+// Planner returns the caller of a change, whose teams the Authenticator has read.
+func (a Requests) Planner(ctx context.Context) auth.Planner {
+	return auth.Planner{Actor: wire.Actor(ctx).CalendarCaller(a.Openings)}
+}
+
 // Person finds the user of the path. It refuses callers who may not change the user's settings.
 func (a Requests) Person(r *http.Request) (oncall.Person, error) {
 	return a.PersonNamed(r.Context(), routing.Param(r, "user"), r.Method == http.MethodGet)
@@ -59,14 +68,14 @@ func (a Requests) Schedule(r *http.Request) (scheduling.StoredSchedule, oncall.P
 func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncall.Profile, error) {
 	s, t, err := a.Schedule(r)
 	if err == nil {
-		err = wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
+		err = a.Planner(r.Context()).MayAdministerTeam(t.ID, t.Name)
 	}
 	return s, t, err
 }
 
 // ScheduleEdit returns an edit of a schedule by the caller, with the If-Match tags of the request.
-func ScheduleEdit(r *http.Request, change scheduling.Change) scheduling.Edit {
-	return scheduling.Edit{Editor: wire.Actor(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
+func (a Requests) ScheduleEdit(r *http.Request, change scheduling.Change) scheduling.Edit {
+	return scheduling.Edit{Editor: a.Planner(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
 }
 
 // ShiftID returns the positive number in the path parameter name. Any other text is a NotFound fault.
@@ -99,7 +108,7 @@ func (a Requests) Administered(r *http.Request) (oncall.Profile, error) {
 	if err != nil {
 		return t, err
 	}
-	return t, wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
+	return t, a.Planner(r.Context()).MayAdministerTeam(t.ID, t.Name)
 }
 
 // ZoneName checks the name of a time zone and returns it; any spelling of UTC becomes "UTC". Its errors are not always

@@ -152,7 +152,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			defer f.mu.Unlock()
 			f.woken.Union(s)
 		}},
-		Planning: planning.Deps{Members: teams, Changes: schedules, Calendars: live, Coverage: pgoncall.NewCoverage(f.db),
+		Planning: planning.Deps{Members: teams, Memberships: teams, Changes: schedules, Calendars: live, Coverage: pgoncall.NewCoverage(f.db),
 			Shifts: shifts, Holidays: absent, Absences: absent, Imports: shifts, Subscriptions: subscriptions,
 			Subscribed: subscriptions},
 		Calendaring: calendaring.Deps{Memberships: teams, Absences: absent, Sealer: keys, Swaps: absent, Imports: shifts,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
@@ -13,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
-	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // badName has the characters that the name of a team or roster may not have.
@@ -86,7 +86,7 @@ func (a roles) listRoles(w http.ResponseWriter, r *http.Request) error {
 
 // createRole creates a role.
 func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
-	if err := calendaring.MayManage(a.Caller(r)); err != nil {
+	if err := auth.MayManageOncall(a.Caller(r)); err != nil {
 		return err
 	}
 	name, err := jsonbody.ReadName(w, r)
@@ -127,7 +127,7 @@ func (a services) createService(w http.ResponseWriter, r *http.Request) error {
 // renameService changes the name of a service. Only administrators of Iris and applications of the on-call API may do
 // this.
 func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
-	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+	if err := auth.MayManageOncall(a.Caller(r)); err != nil {
 		return err
 	}
 	s, err := a.Names.Service(r.Context(), routing.Param(r, "service"))
@@ -139,7 +139,7 @@ func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
 
 // saveService stores the name of a service; id 0 = a new service.
 func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) error {
-	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+	if err := auth.MayManageOncall(a.Caller(r)); err != nil {
 		return err
 	}
 	name, err := jsonbody.ReadName(w, r)
@@ -166,7 +166,7 @@ func (a services) getService(w http.ResponseWriter, r *http.Request) error {
 
 // deleteService deletes a service. Only administrators of Iris and applications of the on-call API may do this.
 func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
-	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+	if err := auth.MayManageOncall(a.Caller(r)); err != nil {
 		return err
 	}
 	s, err := a.Names.Service(r.Context(), routing.Param(r, "service"))

@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/web/routing"
-	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 func (a weekly) routes() []routing.Route {
@@ -181,7 +180,7 @@ func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 			routing.Param(r, "id"))
 	}
 	p.NotSimple = fault.Titled(title, "schedule cannot be represented in simple mode")
-	err = a.ScheduleChanges.Update(ctx, s.ID, ScheduleEdit(r, p), By(r, b.Raw))
+	err = a.ScheduleChanges.Update(ctx, s.ID, a.ScheduleEdit(r, p), By(r, b.Raw))
 	return routing.Done(w, http.StatusOK, err)
 }
 
@@ -197,7 +196,7 @@ func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.St
 		return nil, nil, fault.When(err, fault.NotFound, Integrity(`team "`+name+`" not found`))
 	}
 	if to.ID != now.ID {
-		if err := wire.Actor(ctx).MayAdministerTeam(to.ID, to.Name); err != nil {
+		if err := a.Planner(ctx).MayAdministerTeam(to.ID, to.Name); err != nil {
 			return nil, nil, err
 		}
 	}

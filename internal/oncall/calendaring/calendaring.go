@@ -2,7 +2,6 @@ package calendaring
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -14,11 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
-
-// Memberships reads the teams that a person belongs to and administers.
-type Memberships interface {
-	MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error)
-}
 
 // Absences reads the times in which people cannot be on call.
 type Absences interface {
@@ -35,7 +29,7 @@ type Sealer interface {
 // Deps are the parts that the operations work on. All but Grace are required.
 type Deps struct {
 	Finder
-	Memberships Memberships
+	Memberships auth.Memberships
 	Absences    Absences
 	Sealer      Sealer
 	Swaps       Swaps
@@ -117,54 +111,9 @@ func eventsOf(rows []oncall.ShiftRow) []Event {
 	return out
 }
 
-// caller says what the caller of an operation may do on a team, see editing.Caller.
-type caller struct{ operation.Actor }
-
-func (c caller) everywhere() bool { return c.Role == operation.Admin || c.OnCall }
-
-// MayEditCalendar allows what the members of a team may do.
-func (c caller) MayEditCalendar(team int64, name string) error {
-	switch {
-	case c.everywhere(), slices.Contains(c.Teams, team), slices.Contains(c.Manages, team):
-		return nil
-	case name == "":
-		return c.refused("is not a team member")
-	}
-	return c.refused(`is not part of "` + name + `"`)
-}
-
-// MayAdministerTeam allows what the administrators of a team may do.
-func (c caller) MayAdministerTeam(team int64, name string) error {
-	if c.everywhere() || slices.Contains(c.Manages, team) {
-		return nil
-	}
-	return c.refused(`is not an admin for "` + name + `"`)
-}
-
-func (c caller) refused(why string) error {
-	return auth.Unauthorized(`Action not allowed: "` + c.Name + `" ` + why)
-}
-
-// known returns the caller with their teams.
-func (c *Calendaring) known(ctx context.Context, by operation.Actor) (caller, error) {
-	if by.Person == 0 || len(by.Teams)+len(by.Manages) > 0 {
-		return caller{by}, nil
-	}
-	found, err := c.deps.Memberships.MembershipsOf(ctx, users.ID(by.Person))
-	for _, m := range found {
-		if m.Member {
-			by.Teams = append(by.Teams, m.TeamID)
-		}
-		if m.Admin {
-			by.Manages = append(by.Manages, m.TeamID)
-		}
-	}
-	return caller{by}, err
-}
-
 // access returns the permissions of the caller for edits of a team that the request names.
 func (c *Calendaring) access(ctx context.Context, by operation.Actor) (editing.Access, error) {
-	who, err := c.known(ctx, by)
+	who, err := auth.PlannerOf(ctx, c.deps.Memberships, by)
 	return editing.Access{Caller: who, Grace: c.deps.Grace, Named: true, Link: NewLink()}, err
 }
 

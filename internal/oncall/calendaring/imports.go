@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -50,7 +51,7 @@ func (c *Calendaring) importCalendar(ctx context.Context, by operation.Actor, u 
 	if err != nil {
 		return out, err
 	}
-	who, err := c.known(ctx, by)
+	who, err := auth.PlannerOf(ctx, c.deps.Memberships, by)
 	if err == nil {
 		err = who.MayAdministerTeam(t.ID, t.Name)
 	}

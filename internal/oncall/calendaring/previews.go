@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/clock"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -105,7 +106,7 @@ func (c *Calendaring) foresee(ctx context.Context, by operation.Actor, p DraftPr
 	if err != nil {
 		return out, err
 	}
-	who, err := c.known(ctx, by)
+	who, err := auth.PlannerOf(ctx, c.deps.Memberships, by)
 	if err == nil {
 		err = who.MayEditCalendar(t.ID, t.Name)
 	}

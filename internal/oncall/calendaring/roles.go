@@ -72,26 +72,17 @@ func NewRoles(store RoleStore) OnCallRoles {
 			return out, err
 		}),
 		Add: AddRole.By(func(ctx context.Context, by operation.Actor, n NewRole) (none operation.None, err error) {
-			if err := MayManage(by); err != nil {
+			if err := auth.MayManageOncall(by); err != nil {
 				return none, err
 			}
 			err = store.CreateRole(ctx, strings.TrimSpace(n.Name), planning.Author(by, nil))
 			return none, fault.When(err, fault.Conflict, fault.Newf(fault.Conflict, `role "%s" already existed`, strings.TrimSpace(n.Name)))
 		}),
 		Remove: RemoveRole.By(func(ctx context.Context, by operation.Actor, one OneRole) (none operation.None, err error) {
-			if err := MayManage(by); err != nil {
+			if err := auth.MayManageOncall(by); err != nil {
 				return none, err
 			}
 			return none, store.DeleteRole(ctx, one.Role, planning.Author(by, nil))
 		}),
 	}
-}
-
-// MayManage allows changes of what belongs to the installation, such as roles and services: to administrators and
-// applications of the on-call API.
-func MayManage(by operation.Actor) error {
-	if by.Role == operation.Admin || by.OnCall {
-		return nil
-	}
-	return auth.ErrOncallAdmin
 }

@@ -21,7 +21,7 @@ type Selection struct {
 }
 
 // Caller is the person or program that edits. Its methods return nil if the caller may do this on a team, else the
-// fault to answer with. name is the team's name, "" if the request did not name it. auth.Actor implements it.
+// fault to answer with. name is the team's name, "" if the request did not name it. auth.Planner implements it.
 type Caller interface {
 	MayEditCalendar(team int64, name string) error
 	MayAdministerTeam(team int64, name string) error

@@ -3,7 +3,6 @@ package planning
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +68,7 @@ type Deps struct {
 	Teams         Teams
 	People        People
 	Members       Members
+	Memberships   auth.Memberships
 	Schedules     Schedules
 	Changes       ScheduleChanges
 	Calendars     oncall.CalendarStore
@@ -161,25 +161,13 @@ func (p *Planning) own(ctx context.Context, by operation.Actor, name string) (on
 	return t, p.mayAdminister(ctx, by, t.ID, t.Name)
 }
 
-// mayAdminister allows what the administrators of a team may do: to them, to administrators, and to applications of the
-// calendar.
+// mayAdminister allows what the administrators of a team may do.
 func (p *Planning) mayAdminister(ctx context.Context, by operation.Actor, team int64, name string) error {
-	may, err := p.administers(ctx, by, team)
-	if err != nil || may || by.Role == operation.Admin || by.OnCall {
+	who, err := auth.PlannerOf(ctx, p.deps.Memberships, by)
+	if err != nil {
 		return err
 	}
-	return auth.Unauthorized(`Action not allowed: "` + by.Name + `" is not an admin for "` + name + `"`)
-}
-
-// administers reports whether the caller is an administrator of a team.
-func (p *Planning) administers(ctx context.Context, by operation.Actor, team int64) (bool, error) {
-	if slices.Contains(by.Manages, team) || by.Person == 0 {
-		return slices.Contains(by.Manages, team), nil
-	}
-	people, err := p.deps.Members.People(ctx, team)
-	return slices.ContainsFunc(people, func(one oncall.TeamPerson) bool {
-		return int64(one.ID) == by.Person && one.Admin
-	}), err
+	return who.MayAdministerTeam(team, name)
 }
 
 // errNone says that an object does not exist.

@@ -181,7 +181,8 @@ func (p *Planning) mayEditAbsence(ctx context.Context, by operation.Actor, perso
 	if refused == nil || team == 0 {
 		return refused
 	}
-	if may, err := p.administers(ctx, by, team); err != nil || may {
+	who, err := auth.PlannerOf(ctx, p.deps.Memberships, by)
+	if err != nil || who.Administers(team) {
 		return err
 	}
 	return refused

@@ -19,11 +19,6 @@ import (
 // debugUser is the name of every caller in debug mode.
 const debugUser = "test_user"
 
-// Memberships reads the teams that a person belongs to and administers.
-type Memberships interface {
-	MembershipsOf(ctx context.Context, id users.ID) ([]users.Membership, error)
-}
-
 // Authenticator authenticates the callers of the calendar APIs. All parts but Sessions are required. It is safe for
 // concurrent use.
 type Authenticator struct {
@@ -35,7 +30,7 @@ type Authenticator struct {
 	Tokens wire.Tokens `optional:"true"`
 	// UserKey is the session key that holds the name of the logged-in user.
 	UserKey     string
-	Memberships Memberships
+	Memberships auth.Memberships
 	// RecentLogin is how recent the log-in of a session must be for dangerous changes; 0 = any.
 	RecentLogin time.Duration
 	Openings    auth.Openings
@@ -153,16 +148,8 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 func changes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
 // withTeams returns the actor with the teams of the actor's person.
-func withTeams(ctx context.Context, in Memberships, actor auth.Actor) (auth.Actor, error) {
-	memberships, err := in.MembershipsOf(ctx, actor.UserID)
-	for _, s := range memberships {
-		if s.Admin {
-			actor.TeamAdminOf = append(actor.TeamAdminOf, s.TeamID)
-		}
-		if s.Member {
-			actor.MemberOf = append(actor.MemberOf, s.TeamID)
-		}
-	}
+func withTeams(ctx context.Context, in auth.Memberships, actor auth.Actor) (_ auth.Actor, err error) {
+	actor.MemberOf, actor.TeamAdminOf, err = auth.TeamsOf(ctx, in, actor.UserID)
 	return actor, err
 }
 

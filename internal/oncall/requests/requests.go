@@ -18,7 +18,7 @@ import (
 type Requests struct {
 	calendaring.Finder
 	Openings    auth.Openings
-	Memberships Memberships
+	Memberships auth.Memberships
 	// Grace is the time after the start of a shift in which members of the team may still edit it.
 	Grace time.Duration
 }

@@ -275,7 +275,7 @@ func (s *apiShared) calendarEdge() (oncallrequests.Requests, *oncallrequests.Aut
 
 // planningDeps are the parts of the operations that plan calendars.
 func (s *apiShared) planningDeps(finder oncallrequests.Requests) planning.Deps {
-	return planning.Deps{Finder: finder, Teams: s.Teams, People: s.People, Members: s.Teams, Schedules: s.Schedules,
+	return planning.Deps{Finder: finder, Teams: s.Teams, People: s.People, Members: s.Teams, Memberships: s.Teams, Schedules: s.Schedules,
 		Changes: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Shifts: s.Shifts, Holidays: s.Absences, Absences: s.Absences,
 		Imports: s.Shifts, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars}
 }
