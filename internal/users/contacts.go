@@ -19,6 +19,12 @@ type ShownContact struct {
 	Failing     operation.Text `json:"failing" doc:"Why no message can reach it, and what to do; null = nothing is known against it."`
 }
 
+// VisibleContact is a contact as everybody may see it who sees contacts.
+type VisibleContact struct {
+	Mode        Mode   `json:"mode"`
+	Destination string `json:"destination" doc:"Of webhooks and push devices, only the person and administrators see all; others see the host and a fingerprint."`
+}
+
 // OneContact names the contact of a person in a mode.
 type OneContact struct {
 	OnePerson
@@ -57,6 +63,11 @@ var (
 	ListContacts = operation.Define[OnePerson, operation.Page[ShownContact]](operation.Doc{Name: "contact.list",
 		Method: http.MethodGet, Path: "/v1/users/{user}/contacts", Needs: operation.Reader, Rule: operation.OfPerson,
 		Summary: "Where a person is reached, and whether that is verified"})
+	ListVisibleContacts = operation.Define[OnePerson, operation.Page[VisibleContact]](operation.Doc{
+		Name: "contact.visible", Method: http.MethodGet, Path: "/v1/users/{user}/visible-contacts",
+		Needs: operation.Reader, Rule: operation.Identified,
+		Summary: "Where a person is reached, as far as the caller sees it",
+		Note:    "Callers who may only read see contacts of people who are on call now. Only /v1/users/{user}/contacts says what is verified."})
 	SetContact = operation.Define[ContactEdit, operation.None](operation.Doc{Name: "contact.replace",
 		Method: http.MethodPut, Path: "/v1/users/{user}/contacts/{mode}", Status: http.StatusNoContent,
 		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.ContactSet},
@@ -96,41 +107,45 @@ type ContactStore interface {
 	Verify(ctx context.Context, id ID, mode Mode, code string) error
 }
 
-// Callers is what the calendar APIs know of the caller of a context.
-type Callers interface {
-	// Editable finds a person, and refuses callers who may not change the settings of the person; reads: who may not
-	// read them.
-	Editable(ctx context.Context, name string, reads bool) (User, error)
-	// Application returns the number of the application by which the caller calls.
-	Application(ctx context.Context) int64
-	// Seen returns what the caller sees of a contact of the person with that name.
-	Seen(ctx context.Context, owner string, mode Mode, destination string) string
+// ContactDeps are what Contacts works on.
+type ContactDeps struct {
+	Store ContactStore
+	// Editable finds a person, and refuses callers of the context who may not change the settings of the person;
+	// reads: who may not read them.
+	Editable func(ctx context.Context, name string, reads bool) (User, error)
+	// ByName finds a person; a NotFound fault when there is none.
+	ByName func(ctx context.Context, name string) (User, error)
+	// Application returns the number of an application.
+	Application func(ctx context.Context, name string) (int64, error)
+	// See returns what a caller sees of the contacts of the person with that name; "" = nothing.
+	See    func(ctx context.Context, by operation.Actor, owner string) (func(Mode, string) string, error)
+	Region Region // of phone numbers without a country code
 }
 
 // Contacts are the operations on contacts. They are safe for concurrent use.
 type Contacts struct {
 	List     operation.Op[OnePerson, operation.Page[ShownContact]]
+	Visible  operation.Op[OnePerson, operation.Page[VisibleContact]]
 	Set      operation.Op[ContactEdit, operation.None]
 	Remove   operation.Op[OneContact, operation.None]
 	Test     operation.Op[OneContact, SentTest]
 	SendCode operation.Op[OneContact, operation.None]
 	Verify   operation.Op[Verification, operation.None]
 
-	store   ContactStore
-	callers Callers
-	region  Region
+	deps ContactDeps
 }
 
-// NewContacts returns the operations. region is that of phone numbers without a country code.
-func NewContacts(store ContactStore, callers Callers, region Region) *Contacts {
-	c := &Contacts{store: store, callers: callers, region: region}
+// NewContacts returns the operations.
+func NewContacts(d ContactDeps) *Contacts {
+	c := &Contacts{deps: d}
 	c.List, c.Set, c.Remove = ListContacts.By(c.list), SetContact.By(c.set), RemoveContact.By(c.remove)
+	c.Visible = ListVisibleContacts.By(c.visible)
 	c.Test, c.SendCode, c.Verify = TestContact.By(c.test), SendContactCode.By(c.sendCode), VerifyContact.By(c.verify)
 	return c
 }
 
 func (c *Contacts) owner(ctx context.Context, one OnePerson, reads bool) (User, error) {
-	u, err := c.callers.Editable(ctx, one.User, reads)
+	u, err := c.deps.Editable(ctx, one.User, reads)
 	return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q", one.User))
 }
 
@@ -153,18 +168,44 @@ func (c *Contacts) verifiable(ctx context.Context, one OneContact) (User, Mode, 
 	return u, Mode(one.Mode), err
 }
 
-func (c *Contacts) list(ctx context.Context, _ operation.Actor, one OnePerson) (out operation.Page[ShownContact], err error) {
+func (c *Contacts) list(ctx context.Context, by operation.Actor, one OnePerson) (out operation.Page[ShownContact], err error) {
 	u, err := c.owner(ctx, one, true)
 	if err != nil {
 		return out, err
 	}
-	found, err := c.store.List(ctx, u.ID)
+	found, see, err := c.read(ctx, by, u)
 	out.Items = make([]ShownContact, len(found))
 	for i, f := range found {
-		out.Items[i] = ShownContact{f.Mode, c.callers.Seen(ctx, u.Name, f.Mode, f.Destination), f.Verified,
-			Identifies(f.Mode), f.Managed, operation.Text(f.Failing)}
+		out.Items[i] = ShownContact{f.Mode, see(f.Mode, f.Destination), f.Verified, Identifies(f.Mode), f.Managed,
+			operation.Text(f.Failing)}
 	}
 	return out, err
+}
+
+// visible leaves out contacts of which the caller sees nothing.
+func (c *Contacts) visible(ctx context.Context, by operation.Actor, one OnePerson) (out operation.Page[VisibleContact], err error) {
+	u, err := c.deps.ByName(ctx, one.User)
+	if err != nil {
+		return out, fault.When(err, fault.NotFound, errNoPerson)
+	}
+	found, see, err := c.read(ctx, by, u)
+	out.Items = []VisibleContact{}
+	for _, f := range found {
+		if shown := see(f.Mode, f.Destination); shown != "" {
+			out.Items = append(out.Items, VisibleContact{f.Mode, shown})
+		}
+	}
+	return out, err
+}
+
+// read returns the contacts of a person, and what the caller sees of each. With an error there are none.
+func (c *Contacts) read(ctx context.Context, by operation.Actor, u User) ([]Contact, func(Mode, string) string, error) {
+	see, err := c.deps.See(ctx, by, u.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := c.deps.Store.List(ctx, u.ID)
+	return found, see, err
 }
 
 // set adds or replaces a contact. One from an administrator or an application counts as verified.
@@ -173,11 +214,11 @@ func (c *Contacts) set(ctx context.Context, by operation.Actor, e ContactEdit) (
 	if err != nil {
 		return none, err
 	}
-	to, err := c.region.Contact(mode, e.Body.Destination)
+	to, err := c.deps.Region.Contact(mode, e.Body.Destination)
 	if err != nil {
 		return none, fault.Invalidf("destination", "%s", fault.Public(err))
 	}
-	return none, c.store.Set(ctx, u.ID, Contact{Mode: mode, Destination: to}, by.Role == operation.Admin || by.Program, by.Name)
+	return none, c.deps.Store.Set(ctx, u.ID, Contact{Mode: mode, Destination: to}, by.Role == operation.Admin || by.Program, by.Name)
 }
 
 func (c *Contacts) remove(ctx context.Context, by operation.Actor, one OneContact) (none operation.None, err error) {
@@ -185,23 +226,32 @@ func (c *Contacts) remove(ctx context.Context, by operation.Actor, one OneContac
 	if err != nil {
 		return none, err
 	}
-	return none, c.store.Set(ctx, u.ID, Contact{Mode: mode}, false, by.Name)
+	return none, c.deps.Store.Set(ctx, u.ID, Contact{Mode: mode}, false, by.Name)
 }
 
 func (c *Contacts) test(ctx context.Context, by operation.Actor, one OneContact) (sent SentTest, err error) {
 	u, mode, err := c.of(ctx, one)
-	if err == nil {
-		sent.Notification, err = c.store.SendTest(ctx, c.callers.Application(ctx), u, mode, by.Name)
+	if err != nil {
+		return sent, err
 	}
+	application, err := c.deps.Application(ctx, by.Through)
+	if err != nil {
+		return sent, err
+	}
+	sent.Notification, err = c.deps.Store.SendTest(ctx, application, u, mode, by.Name)
 	return sent, err
 }
 
-func (c *Contacts) sendCode(ctx context.Context, _ operation.Actor, one OneContact) (none operation.None, err error) {
+func (c *Contacts) sendCode(ctx context.Context, by operation.Actor, one OneContact) (none operation.None, err error) {
 	u, mode, err := c.verifiable(ctx, one)
 	if err != nil {
 		return none, err
 	}
-	return none, c.store.SendCode(ctx, c.callers.Application(ctx), u.ID, mode)
+	application, err := c.deps.Application(ctx, by.Through)
+	if err != nil {
+		return none, err
+	}
+	return none, c.deps.Store.SendCode(ctx, application, u.ID, mode)
 }
 
 func (c *Contacts) verify(ctx context.Context, _ operation.Actor, v Verification) (none operation.None, err error) {
@@ -209,5 +259,5 @@ func (c *Contacts) verify(ctx context.Context, _ operation.Actor, v Verification
 	if err != nil {
 		return none, err
 	}
-	return none, c.store.Verify(ctx, u.ID, mode, v.Body.Code)
+	return none, c.deps.Store.Verify(ctx, u.ID, mode, v.Body.Code)
 }

@@ -80,15 +80,18 @@ type apiShared struct {
 type wings struct {
 	access        pagesauth.Operations
 	applications  *catalog.Applications
+	contacts      *users.Contacts
 	incidents     *incidents.Incidents
 	integrations  *integrations.Integrations
 	messages      *messages.Messages
 	notifications *accept.Notifications
 	next          operation.Op[incidents.One, simulation.Foreseen]
+	people        *users.People
 	plans         *catalog.Plans
 	preferences   *users.Preferences
 	silences      *silences.Silences
 	system        *system.System
+	teams         *users.Teams
 	templates     *catalog.Templates
 }
 
@@ -156,11 +159,13 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
 			Wake: s.notifier.Wake}))
 	mount.Mount(s.typed, calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who))
-	pagesusers.MountContacts(s.planned, users.NewContacts(s.Contacts, oncallrequests.Callers{Requests: finder}, s.Region))
+	s.contacts = users.NewContacts(s.contactDeps(finder))
+	pagesusers.MountContacts(s.planned, s.contacts)
 	removals := operator.NewRemovals(s.DB)
 	s.preferences = users.NewPreferences(s.Users, s.Settings)
-	pagesusers.Mount(s.typed, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals,
-		Region: s.Region}), users.NewTeams(s.Teams, removals), s.preferences)
+	s.people = users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals, Region: s.Region})
+	s.teams = users.NewTeams(s.Teams, removals)
+	pagesusers.Mount(s.typed, s.people, s.teams, s.preferences)
 	s.system = systemOf(a.cfg, s.Stores, s.notifier.Wake)
 	pagessystem.Mount(s.typed, s.system)
 	s.incidents = incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
@@ -205,7 +210,8 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Messages: irisapi.MessagesDeps{Messages: reach.Messages{Rule: rule, Seen: s.seen()}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
 		Opening:  irisapi.OpeningDeps{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
 		People: irisapi.PeopleDeps{
-			People: s.Users, Settings: s.Settings, Acceptor: s.acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
+			People: s.Users, Settings: s.Settings, Preferences: s.preferences, Acceptor: s.acceptor,
+			SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
 			Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications, InternalApplications: c.InternalApplications,
 		},
 		Vocabulary: irisapi.VocabularyDeps{
@@ -257,6 +263,20 @@ func (s *apiShared) planning(finder oncallrequests.Requests) planning.Deps {
 	return planning.Deps{Finder: finder, Teams: s.Teams, People: s.People, Members: s.Teams, Schedules: s.Schedules,
 		Changes: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Shifts: s.Shifts, Holidays: s.Absences, Absences: s.Absences,
 		Imports: s.Shifts, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars}
+}
+
+// contactDeps are the parts of the operations on contacts.
+func (s *apiShared) contactDeps(finder oncallrequests.Requests) users.ContactDeps {
+	return users.ContactDeps{Store: s.Contacts, Editable: oncallrequests.Callers{Requests: finder}.Editable,
+		ByName: s.Users.ByName, Region: s.Region,
+		Application: func(ctx context.Context, name string) (int64, error) {
+			app, err := s.Applications.ByName(ctx, name)
+			return app.ID, err
+		},
+		See: func(ctx context.Context, by operation.Actor, owner string) (func(users.Mode, string) string, error) {
+			sight, err := auth.SightOf(ctx, by, s.People.OnCallNow, []string{owner})
+			return func(m users.Mode, to string) string { return sight.Contact(owner, m, to) }, err
+		}}
 }
 
 // oncallAPI creates the calendar API below /api/v0.
