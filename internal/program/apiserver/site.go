@@ -24,6 +24,7 @@ import (
 	"github.com/iris-oncall/iris/internal/program/site"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 )
 
 // siteDeps are the parts of the server that the site works on.
@@ -78,6 +79,10 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 				Incidents: d.incidents, Notifications: d.notifications, Integrations: d.integrations},
 			System: pagessystem.Deps{System: d.system, Applications: d.applications, Incidents: d.incidents,
 				Integrations: d.integrations, Messages: d.messages, Plans: d.plans, Preferences: d.preferences},
+			People: pagesusers.Deps{People: d.people, Teams: d.teams, Preferences: d.preferences, Contacts: d.contacts,
+				Accounts: d.access.Accounts, Held: d.access.Connections, Messages: d.messages,
+				Applications: d.applications, Categories: s.Applications.Categories, TimeZones: d.Config.TimeZones,
+				PublicURL: d.Config.PublicURL},
 			Messages: pagesmessages.Deps{Messages: d.messages, Resend: d.system.Resend},
 			Integrations: pagesintake.Deps{Integrations: d.integrations, Plans: d.plans, Applications: d.applications,
 				PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},

@@ -24,11 +24,13 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/accounts"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
+	"github.com/iris-oncall/iris/internal/auth/scim"
 	"github.com/iris-oncall/iris/internal/auth/servicetokens"
 	"github.com/iris-oncall/iris/internal/auth/signon"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
+	catalogapplications "github.com/iris-oncall/iris/internal/catalog/applications"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/dev/testlog"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -47,6 +49,7 @@ import (
 	"github.com/iris-oncall/iris/internal/system"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
 	"github.com/iris-oncall/iris/internal/users"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
@@ -309,6 +312,10 @@ func setup(t *testing.T) (*world, *browser) {
 				Integrations: sending,
 				Applications: applications,
 				Messages:     sent, Preferences: users.NewPreferences(w, noSettings{})},
+			People: pagesusers.Deps{People: &users.People{}, Teams: &users.Teams{}, Preferences: &users.Preferences{},
+				Contacts: &users.Contacts{}, Accounts: &accounts.Administration{}, Held: &scim.Connections{},
+				Messages: sent, Applications: applications,
+				Categories: func(context.Context, filters.Query) ([]catalogapplications.Category, error) { return nil, nil }},
 			Messages: pagesmessages.Deps{Messages: sent},
 			Silences: pagessilences.Deps{Silences: w.silences.operations(), Incidents: w},
 			Integrations: pagesintake.Deps{Integrations: sending, Plans: plans, Applications: applications,
