@@ -100,26 +100,21 @@ type ContactStore interface {
 	// Set stores a contact; an empty destination removes it. trusted: the destination needs no verification.
 	Set(ctx context.Context, id ID, to Contact, trusted bool, by string) error
 	// SendTest sends a test message in the name of an application, and returns the number of the notification.
-	SendTest(ctx context.Context, application int64, u User, mode Mode, by string) (int64, error)
+	SendTest(ctx context.Context, application string, u User, mode Mode, by string) (int64, error)
 	// SendCode sends a code to an unverified contact in the name of an application.
-	SendCode(ctx context.Context, application int64, id ID, mode Mode) error
+	SendCode(ctx context.Context, application string, id ID, mode Mode) error
 	// Verify marks the contact as verified if the code is right.
 	Verify(ctx context.Context, id ID, mode Mode, code string) error
 }
 
-// ContactDeps are what Contacts works on.
-type ContactDeps struct {
-	Store ContactStore
+// Callers is what the calendar APIs know of callers and people. A person who does not exist is a NotFound fault.
+type Callers interface {
 	// Editable finds a person, and refuses callers of the context who may not change the settings of the person;
 	// reads: who may not read them.
-	Editable func(ctx context.Context, name string, reads bool) (User, error)
-	// ByName finds a person; a NotFound fault when there is none.
-	ByName func(ctx context.Context, name string) (User, error)
-	// Application returns the number of an application.
-	Application func(ctx context.Context, name string) (int64, error)
-	// See returns what a caller sees of the contacts of the person with that name; "" = nothing.
-	See    func(ctx context.Context, by operation.Actor, owner string) (func(Mode, string) string, error)
-	Region Region // of phone numbers without a country code
+	Editable(ctx context.Context, name string, reads bool) (User, error)
+	ByName(ctx context.Context, name string) (User, error)
+	// Sight returns what a caller sees of the contacts of the person with that name; "" = nothing.
+	Sight(ctx context.Context, by operation.Actor, owner string) (func(Mode, string) string, error)
 }
 
 // Contacts are the operations on contacts. They are safe for concurrent use.
@@ -132,12 +127,14 @@ type Contacts struct {
 	SendCode operation.Op[OneContact, operation.None]
 	Verify   operation.Op[Verification, operation.None]
 
-	deps ContactDeps
+	store   ContactStore
+	callers Callers
+	region  Region
 }
 
-// NewContacts returns the operations.
-func NewContacts(d ContactDeps) *Contacts {
-	c := &Contacts{deps: d}
+// NewContacts returns the operations. region is that of phone numbers without a country code.
+func NewContacts(store ContactStore, callers Callers, region Region) *Contacts {
+	c := &Contacts{store: store, callers: callers, region: region}
 	c.List, c.Set, c.Remove = ListContacts.By(c.list), SetContact.By(c.set), RemoveContact.By(c.remove)
 	c.Visible = ListVisibleContacts.By(c.visible)
 	c.Test, c.SendCode, c.Verify = TestContact.By(c.test), SendContactCode.By(c.sendCode), VerifyContact.By(c.verify)
@@ -145,7 +142,7 @@ func NewContacts(d ContactDeps) *Contacts {
 }
 
 func (c *Contacts) owner(ctx context.Context, one OnePerson, reads bool) (User, error) {
-	u, err := c.deps.Editable(ctx, one.User, reads)
+	u, err := c.callers.Editable(ctx, one.User, reads)
 	return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q", one.User))
 }
 
@@ -184,7 +181,7 @@ func (c *Contacts) list(ctx context.Context, by operation.Actor, one OnePerson) 
 
 // visible leaves out contacts of which the caller sees nothing.
 func (c *Contacts) visible(ctx context.Context, by operation.Actor, one OnePerson) (out operation.Page[VisibleContact], err error) {
-	u, err := c.deps.ByName(ctx, one.User)
+	u, err := c.callers.ByName(ctx, one.User)
 	if err != nil {
 		return out, fault.When(err, fault.NotFound, errNoPerson)
 	}
@@ -200,11 +197,11 @@ func (c *Contacts) visible(ctx context.Context, by operation.Actor, one OnePerso
 
 // read returns the contacts of a person, and what the caller sees of each. With an error there are none.
 func (c *Contacts) read(ctx context.Context, by operation.Actor, u User) ([]Contact, func(Mode, string) string, error) {
-	see, err := c.deps.See(ctx, by, u.Name)
+	see, err := c.callers.Sight(ctx, by, u.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := c.deps.Store.List(ctx, u.ID)
+	found, err := c.store.List(ctx, u.ID)
 	return found, see, err
 }
 
@@ -214,11 +211,11 @@ func (c *Contacts) set(ctx context.Context, by operation.Actor, e ContactEdit) (
 	if err != nil {
 		return none, err
 	}
-	to, err := c.deps.Region.Contact(mode, e.Body.Destination)
+	to, err := c.region.Contact(mode, e.Body.Destination)
 	if err != nil {
 		return none, fault.Invalidf("destination", "%s", fault.Public(err))
 	}
-	return none, c.deps.Store.Set(ctx, u.ID, Contact{Mode: mode, Destination: to}, by.Role == operation.Admin || by.Program, by.Name)
+	return none, c.store.Set(ctx, u.ID, Contact{Mode: mode, Destination: to}, by.Role == operation.Admin || by.Program, by.Name)
 }
 
 func (c *Contacts) remove(ctx context.Context, by operation.Actor, one OneContact) (none operation.None, err error) {
@@ -226,19 +223,14 @@ func (c *Contacts) remove(ctx context.Context, by operation.Actor, one OneContac
 	if err != nil {
 		return none, err
 	}
-	return none, c.deps.Store.Set(ctx, u.ID, Contact{Mode: mode}, false, by.Name)
+	return none, c.store.Set(ctx, u.ID, Contact{Mode: mode}, false, by.Name)
 }
 
 func (c *Contacts) test(ctx context.Context, by operation.Actor, one OneContact) (sent SentTest, err error) {
 	u, mode, err := c.of(ctx, one)
-	if err != nil {
-		return sent, err
+	if err == nil {
+		sent.Notification, err = c.store.SendTest(ctx, by.Through, u, mode, by.Name)
 	}
-	application, err := c.deps.Application(ctx, by.Through)
-	if err != nil {
-		return sent, err
-	}
-	sent.Notification, err = c.deps.Store.SendTest(ctx, application, u, mode, by.Name)
 	return sent, err
 }
 
@@ -247,11 +239,7 @@ func (c *Contacts) sendCode(ctx context.Context, by operation.Actor, one OneCont
 	if err != nil {
 		return none, err
 	}
-	application, err := c.deps.Application(ctx, by.Through)
-	if err != nil {
-		return none, err
-	}
-	return none, c.deps.Store.SendCode(ctx, application, u.ID, mode)
+	return none, c.store.SendCode(ctx, by.Through, u.ID, mode)
 }
 
 func (c *Contacts) verify(ctx context.Context, _ operation.Actor, v Verification) (none operation.None, err error) {
@@ -259,5 +247,5 @@ func (c *Contacts) verify(ctx context.Context, _ operation.Actor, v Verification
 	if err != nil {
 		return none, err
 	}
-	return none, c.deps.Store.Verify(ctx, u.ID, mode, v.Body.Code)
+	return none, c.store.Verify(ctx, u.ID, mode, v.Body.Code)
 }

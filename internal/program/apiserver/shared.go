@@ -159,7 +159,7 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
 			Wake: s.notifier.Wake}))
 	mount.Mount(s.typed, calendaring.NewOnCall(operator.NewOnCall(s.DB, s.Applications).Who))
-	s.contacts = users.NewContacts(s.contactDeps(finder))
+	s.contacts = users.NewContacts(s.Contacts, oncallrequests.Callers{Requests: finder}, s.Region)
 	pagesusers.MountContacts(s.planned, s.contacts)
 	removals := operator.NewRemovals(s.DB)
 	s.preferences = users.NewPreferences(s.Users, s.Settings)
@@ -263,20 +263,6 @@ func (s *apiShared) planning(finder oncallrequests.Requests) planning.Deps {
 	return planning.Deps{Finder: finder, Teams: s.Teams, People: s.People, Members: s.Teams, Schedules: s.Schedules,
 		Changes: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Shifts: s.Shifts, Holidays: s.Absences, Absences: s.Absences,
 		Imports: s.Shifts, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars}
-}
-
-// contactDeps are the parts of the operations on contacts.
-func (s *apiShared) contactDeps(finder oncallrequests.Requests) users.ContactDeps {
-	return users.ContactDeps{Store: s.Contacts, Editable: oncallrequests.Callers{Requests: finder}.Editable,
-		ByName: s.Users.ByName, Region: s.Region,
-		Application: func(ctx context.Context, name string) (int64, error) {
-			app, err := s.Applications.ByName(ctx, name)
-			return app.ID, err
-		},
-		See: func(ctx context.Context, by operation.Actor, owner string) (func(users.Mode, string) string, error) {
-			sight, err := auth.SightOf(ctx, by, s.People.OnCallNow, []string{owner})
-			return func(m users.Mode, to string) string { return sight.Contact(owner, m, to) }, err
-		}}
 }
 
 // oncallAPI creates the calendar API below /api/v0.

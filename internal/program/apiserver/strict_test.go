@@ -40,7 +40,7 @@ func TestCompatibilitySettingsDoNotAffectV1(t *testing.T) {
 	exempt := map[string]bool{"POST /v1/tokens/exchange": true} // the code in the body is the credential
 	calendar := mount.New(nil)
 	pages.Mount(calendar, planning.New(planning.Deps{}), calendaring.New(calendaring.Deps{}))
-	pagesusers.MountContacts(calendar, users.NewContacts(users.ContactDeps{}))
+	pagesusers.MountContacts(calendar, users.NewContacts(nil, nil, ""))
 	for _, rt := range calendar.Routes() {
 		exempt[rt.Method+" "+rt.Path] = true
 	}
