@@ -19,6 +19,12 @@ type ShownContact struct {
 	Failing     operation.Text `json:"failing" doc:"Why no message can reach it, and what to do; null = nothing is known against it."`
 }
 
+// VisibleContact is a contact as everybody may see it who sees contacts.
+type VisibleContact struct {
+	Mode        Mode   `json:"mode"`
+	Destination string `json:"destination" doc:"Of webhooks and push devices, only the person and administrators see all; others see the host and a fingerprint."`
+}
+
 // OneContact names the contact of a person in a mode.
 type OneContact struct {
 	OnePerson
@@ -57,6 +63,11 @@ var (
 	ListContacts = operation.Define[OnePerson, operation.Page[ShownContact]](operation.Doc{Name: "contact.list",
 		Method: http.MethodGet, Path: "/v1/users/{user}/contacts", Needs: operation.Reader, Rule: operation.OfPerson,
 		Summary: "Where a person is reached, and whether that is verified"})
+	ListVisibleContacts = operation.Define[OnePerson, operation.Page[VisibleContact]](operation.Doc{
+		Name: "contact.visible", Method: http.MethodGet, Path: "/v1/users/{user}/visible-contacts",
+		Needs: operation.Reader, Rule: operation.Identified,
+		Summary: "Where a person is reached, as far as the caller sees it",
+		Note:    "Callers who may only read see contacts of people who are on call now. Only /v1/users/{user}/contacts says what is verified."})
 	SetContact = operation.Define[ContactEdit, operation.None](operation.Doc{Name: "contact.replace",
 		Method: http.MethodPut, Path: "/v1/users/{user}/contacts/{mode}", Status: http.StatusNoContent,
 		Needs: operation.Reader, Rule: operation.OfPerson, Audit: []audit.Action{audit.ContactSet},
@@ -89,27 +100,27 @@ type ContactStore interface {
 	// Set stores a contact; an empty destination removes it. trusted: the destination needs no verification.
 	Set(ctx context.Context, id ID, to Contact, trusted bool, by string) error
 	// SendTest sends a test message in the name of an application, and returns the number of the notification.
-	SendTest(ctx context.Context, application int64, u User, mode Mode, by string) (int64, error)
+	SendTest(ctx context.Context, application string, u User, mode Mode, by string) (int64, error)
 	// SendCode sends a code to an unverified contact in the name of an application.
-	SendCode(ctx context.Context, application int64, id ID, mode Mode) error
+	SendCode(ctx context.Context, application string, id ID, mode Mode) error
 	// Verify marks the contact as verified if the code is right.
 	Verify(ctx context.Context, id ID, mode Mode, code string) error
 }
 
-// Callers is what the calendar APIs know of the caller of a context.
+// Callers is what the calendar APIs know of callers and people. A person who does not exist is a NotFound fault.
 type Callers interface {
-	// Editable finds a person, and refuses callers who may not change the settings of the person; reads: who may not
-	// read them.
+	// Editable finds a person, and refuses callers of the context who may not change the settings of the person;
+	// reads: who may not read them.
 	Editable(ctx context.Context, name string, reads bool) (User, error)
-	// Application returns the number of the application by which the caller calls.
-	Application(ctx context.Context) int64
-	// Seen returns what the caller sees of a contact of the person with that name.
-	Seen(ctx context.Context, owner string, mode Mode, destination string) string
+	ByName(ctx context.Context, name string) (User, error)
+	// Sight returns what a caller sees of the contacts of the person with that name; "" = nothing.
+	Sight(ctx context.Context, by operation.Actor, owner string) (func(Mode, string) string, error)
 }
 
 // Contacts are the operations on contacts. They are safe for concurrent use.
 type Contacts struct {
 	List     operation.Op[OnePerson, operation.Page[ShownContact]]
+	Visible  operation.Op[OnePerson, operation.Page[VisibleContact]]
 	Set      operation.Op[ContactEdit, operation.None]
 	Remove   operation.Op[OneContact, operation.None]
 	Test     operation.Op[OneContact, SentTest]
@@ -125,6 +136,7 @@ type Contacts struct {
 func NewContacts(store ContactStore, callers Callers, region Region) *Contacts {
 	c := &Contacts{store: store, callers: callers, region: region}
 	c.List, c.Set, c.Remove = ListContacts.By(c.list), SetContact.By(c.set), RemoveContact.By(c.remove)
+	c.Visible = ListVisibleContacts.By(c.visible)
 	c.Test, c.SendCode, c.Verify = TestContact.By(c.test), SendContactCode.By(c.sendCode), VerifyContact.By(c.verify)
 	return c
 }
@@ -153,18 +165,44 @@ func (c *Contacts) verifiable(ctx context.Context, one OneContact) (User, Mode, 
 	return u, Mode(one.Mode), err
 }
 
-func (c *Contacts) list(ctx context.Context, _ operation.Actor, one OnePerson) (out operation.Page[ShownContact], err error) {
+func (c *Contacts) list(ctx context.Context, by operation.Actor, one OnePerson) (out operation.Page[ShownContact], err error) {
 	u, err := c.owner(ctx, one, true)
 	if err != nil {
 		return out, err
 	}
-	found, err := c.store.List(ctx, u.ID)
+	found, see, err := c.read(ctx, by, u)
 	out.Items = make([]ShownContact, len(found))
 	for i, f := range found {
-		out.Items[i] = ShownContact{f.Mode, c.callers.Seen(ctx, u.Name, f.Mode, f.Destination), f.Verified,
-			Identifies(f.Mode), f.Managed, operation.Text(f.Failing)}
+		out.Items[i] = ShownContact{f.Mode, see(f.Mode, f.Destination), f.Verified, Identifies(f.Mode), f.Managed,
+			operation.Text(f.Failing)}
 	}
 	return out, err
+}
+
+// visible leaves out contacts of which the caller sees nothing.
+func (c *Contacts) visible(ctx context.Context, by operation.Actor, one OnePerson) (out operation.Page[VisibleContact], err error) {
+	u, err := c.callers.ByName(ctx, one.User)
+	if err != nil {
+		return out, fault.When(err, fault.NotFound, errNoPerson)
+	}
+	found, see, err := c.read(ctx, by, u)
+	out.Items = []VisibleContact{}
+	for _, f := range found {
+		if shown := see(f.Mode, f.Destination); shown != "" {
+			out.Items = append(out.Items, VisibleContact{f.Mode, shown})
+		}
+	}
+	return out, err
+}
+
+// read returns the contacts of a person, and what the caller sees of each. With an error there are none.
+func (c *Contacts) read(ctx context.Context, by operation.Actor, u User) ([]Contact, func(Mode, string) string, error) {
+	see, err := c.callers.Sight(ctx, by, u.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := c.store.List(ctx, u.ID)
+	return found, see, err
 }
 
 // set adds or replaces a contact. One from an administrator or an application counts as verified.
@@ -191,17 +229,17 @@ func (c *Contacts) remove(ctx context.Context, by operation.Actor, one OneContac
 func (c *Contacts) test(ctx context.Context, by operation.Actor, one OneContact) (sent SentTest, err error) {
 	u, mode, err := c.of(ctx, one)
 	if err == nil {
-		sent.Notification, err = c.store.SendTest(ctx, c.callers.Application(ctx), u, mode, by.Name)
+		sent.Notification, err = c.store.SendTest(ctx, by.Through, u, mode, by.Name)
 	}
 	return sent, err
 }
 
-func (c *Contacts) sendCode(ctx context.Context, _ operation.Actor, one OneContact) (none operation.None, err error) {
+func (c *Contacts) sendCode(ctx context.Context, by operation.Actor, one OneContact) (none operation.None, err error) {
 	u, mode, err := c.verifiable(ctx, one)
 	if err != nil {
 		return none, err
 	}
-	return none, c.store.SendCode(ctx, c.callers.Application(ctx), u.ID, mode)
+	return none, c.store.SendCode(ctx, by.Through, u.ID, mode)
 }
 
 func (c *Contacts) verify(ctx context.Context, _ operation.Actor, v Verification) (none operation.None, err error) {

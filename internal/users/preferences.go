@@ -106,6 +106,10 @@ type Finder interface {
 }
 
 // PreferenceStore stores what people choose for themselves. NotificationRules returns one rule for every priority.
+// ModeChoices returns the choices for one application, or all of them with an empty name; SetModes and SetCategories
+// store all choices or none, and an application or a category that does not exist is an Invalid fault. Categories is
+// like ModeChoices, but an application that does not exist has none. RemoveReprioritisation returns a NotFound fault if
+// there is no rule.
 type PreferenceStore interface {
 	NotificationRules(ctx context.Context, id ID) ([]NotificationRule, error)
 	SetNotificationRules(ctx context.Context, u User, rules []NotificationRule, by string) error
@@ -113,6 +117,19 @@ type PreferenceStore interface {
 	SetQuietLimits(ctx context.Context, u User, limits QuietLimits, by string) error
 	Display(ctx context.Context, id ID) (Display, error)
 	SetDisplay(ctx context.Context, u User, d Display, by string) error
+	ModeChoices(ctx context.Context, id ID, application string) ([]ModeChoice, error)
+	SetModes(ctx context.Context, u User, choices []ModeChoice, by string) error
+	Reprioritisations(ctx context.Context, id ID) ([]Reprioritisation, error)
+	SetReprioritisation(ctx context.Context, u User, r Reprioritisation, by string) error
+	RemoveReprioritisation(ctx context.Context, u User, source Mode, by string) error
+	Categories(ctx context.Context, id ID, application string) ([]CategoryChoice, error)
+	SetCategories(ctx context.Context, u User, choices []CategoryChoice, by string) error
+	ClearCategories(ctx context.Context, u User, application, by string) error
+	FixedTexts(ctx context.Context, id ID) ([]Mode, error)
+	SetFixedText(ctx context.Context, u User, mode Mode, fixed bool, by string) error
+	Devices(ctx context.Context, id ID) ([]Device, error)
+	// PriorityModes returns the default mode of every priority.
+	PriorityModes(ctx context.Context) (map[Priority]Mode, error)
 }
 
 // Preferences are the operations on what people choose for themselves. They are safe for concurrent use.
@@ -124,6 +141,19 @@ type Preferences struct {
 	Shown        operation.Op[OnePerson, DisplaySettings]
 	ReplaceShown operation.Op[DisplayEdit, DisplaySettings]
 
+	Modes                  operation.Op[ChoicesOf, operation.Page[ModeChoice]]
+	ChooseModes            operation.Op[ModesEdit, operation.Page[ModeChoice]]
+	Reprioritisations      operation.Op[OnePerson, operation.Page[ShownReprioritisation]]
+	SetReprioritisation    operation.Op[ReprioritisationEdit, ShownReprioritisation]
+	RemoveReprioritisation operation.Op[OneReprioritisation, operation.None]
+	Categories             operation.Op[ChoicesOf, operation.Page[CategoryChoice]]
+	ChooseCategories       operation.Op[CategoriesEdit, operation.Page[CategoryChoice]]
+	ClearCategories        operation.Op[ClearedCategories, operation.None]
+	FixedTexts             operation.Op[OnePerson, FixedTexts]
+	ReplaceFixedTexts      operation.Op[FixedTextsEdit, FixedTexts]
+	Devices                operation.Op[OnePerson, operation.Page[ShownDevice]]
+	Priorities             operation.Op[operation.None, operation.Page[PriorityRow]]
+
 	people Finder
 	store  PreferenceStore
 }
@@ -134,6 +164,14 @@ func NewPreferences(people Finder, store PreferenceStore) *Preferences {
 	p.Rules, p.ReplaceRules = RulesOfPerson.By(p.rules), ReplaceRules.By(p.replaceRules)
 	p.Quiet, p.ReplaceQuiet = QuietLimitsOfPerson.By(p.quiet), ReplaceQuietLimits.By(p.replaceQuiet)
 	p.Shown, p.ReplaceShown = DisplayOfPerson.By(p.shown), ReplaceDisplay.By(p.replaceShown)
+	p.Modes, p.ChooseModes = ModesOfPerson.By(p.modes), ChooseModes.By(p.chooseModes)
+	p.Reprioritisations, p.SetReprioritisation = ListReprioritisations.By(p.reprioritisations),
+		SetReprioritisation.By(p.setReprioritisation)
+	p.RemoveReprioritisation = RemoveReprioritisation.By(p.removeReprioritisation)
+	p.Categories, p.ChooseCategories = CategoriesOfPerson.By(p.categories), ChooseCategories.By(p.chooseCategories)
+	p.ClearCategories = ClearCategories.By(p.clearCategories)
+	p.FixedTexts, p.ReplaceFixedTexts = FixedTextsOfPerson.By(p.fixedTexts), ReplaceFixedTexts.By(p.replaceFixedTexts)
+	p.Devices, p.Priorities = DevicesOfPerson.By(p.devices), ListPriorities.By(p.priorities)
 	return p
 }
 

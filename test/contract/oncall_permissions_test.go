@@ -159,6 +159,7 @@ var permissions = []permission{
 	{get, "/api/v0/teams/{team}/ical", "401 403 200 200 200 200 200 200 200", "", nil},
 	// Routes that Oncall did not have.
 	{get, "/v1/users/{user}/contacts", "401 403 200 403 403 403 200 403 200", "", nil},
+	{get, "/v1/users/{user}/visible-contacts", "401 403 200 200 200 200 200 200 200", "", nil},
 	{put, "/v1/users/{user}/contacts/{mode}", "401 403 204 403 403 403 204 403 204", `{"destination": "+15550001112"}`,
 		newNumber},
 	{del, "/v1/users/{user}/contacts/{mode}", "401 403 204 403 403 403 204 403 204", "", newNumber},

@@ -133,8 +133,8 @@ func TestRulesAndPreferencesOfAPerson(t *testing.T) {
 	s.post(bob, "/people/bob/preferences", "form", "application", "application", "demo", "high", "slack", "low",
 		"default").is(303)
 	s.post(bob, "/people/bob/preferences", "form", "application", "application", "nix", "high", "slack").is(400)
-	s.post(bob, "/people/bob/preferences", "form", "limit", "count", "3", "src_mode", "call", "duration", "10",
-		"dst_mode", "email").is(303)
+	s.post(bob, "/people/bob/preferences", "form", "limit", "count", "3", "mode", "call", "window_seconds", "10m",
+		"to", "email").is(303)
 	require.Contains(t, s.do(bob, get, "/people/bob/preferences", nil).is(200).body, "More than 3 by call in 10 min")
 	s.post(bob, "/people/bob/preferences", "form", "no-limit", "mode", "call").is(303)
 	s.post(bob, "/people/bob/preferences", "form", "fixed-text", "sms", "true").is(303)

@@ -301,6 +301,22 @@ func rights() []right {
 		{get, "/v1/reachability", nil, 200, "", nil},
 		{get, "/v1/users/bob/settings", nil, 200, "", nil},
 		{put, "/v1/users/bob/settings", m{"time_zone": "Europe/Berlin", "clock": "24"}, 200, "", nil},
+		{get, "/v1/users/bob/modes", nil, 200, "", nil},
+		{post, "/v1/users/bob/modes", m{"choices": []m{{"application": "demo", "priority": "high", "mode": "sms"}}}, 200,
+			"", nil},
+		{get, "/v1/users/bob/reprioritisations", nil, 200, "", nil},
+		{put, "/v1/users/bob/reprioritisations/call", m{"count": 3, "window_seconds": 60, "to": "email"}, 200, "", nil},
+		{del, "/v1/users/bob/reprioritisations/call", nil, 204, "", func(s *server) {
+			s.exec("insert into user_reprioritizations select id, 'call', 'email', 3, 60 from users where name = 'bob' on conflict do nothing")
+		}},
+		{get, "/v1/users/bob/categories", nil, 200, "", nil},
+		{post, "/v1/users/bob/categories", m{"choices": []m{{"application": "demo", "category": "ads", "mode": "sms"}}}, 200,
+			"", withCategory},
+		{del, "/v1/users/bob/categories?application=demo", nil, 204, "", nil},
+		{get, "/v1/users/bob/fixed-texts", nil, 200, "", nil},
+		{put, "/v1/users/bob/fixed-texts", m{"sms": true}, 200, "", nil},
+		{get, "/v1/users/bob/devices", nil, 200, "", nil},
+		{get, "/v1/priorities", nil, 200, "", nil},
 		{post, "/v1/users/bob/password-link", nil, 202, "",
 			func(s *server) { s.exec("delete from password_resets") }},
 		{get, "/v1/users/bob", nil, 200, "", nil},
@@ -553,6 +569,11 @@ func pages() []right {
 // zed adds a person whom nothing uses.
 func zed(s *server) {
 	s.exec("insert into users (name) values ('zed') on conflict do nothing; update users set active = true, read_only = false where name = 'zed'")
+}
+
+// withCategory gives the application demo the category ads.
+func withCategory(s *server) {
+	s.exec("insert into notification_categories (application_id, name, mode) select id, 'ads', 'email' from applications where name = 'demo' on conflict do nothing")
 }
 
 // withInvitation makes the invitation 1.
@@ -867,6 +888,8 @@ var resources = []string{
 	"/v1/users/{user}",
 	"/v1/users/{user}/notification-rules",
 	"/v1/users/{user}/quiet-limits",
+	"/v1/users/{user}/modes", "/v1/users/{user}/reprioritisations", "/v1/users/{user}/reprioritisations/",
+	"/v1/users/{user}/categories", "/v1/users/{user}/fixed-texts", "/v1/users/{user}/devices", "/v1/priorities",
 	"/v1/invitations", "/v1/invitations/", "/v1/reachability", "/v1/users/{user}/settings", "/v1/users/{user}/password-link", "/v1/users/{user}/second-factor",
 }
 

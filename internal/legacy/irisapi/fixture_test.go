@@ -232,7 +232,7 @@ func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisa
 		Opening: irisapi.OpeningDeps{Texts: plans, Wake: p.Wake,
 			Opener: opening.Opener{Incidents: opened, Plans: plans, Applications: apps,
 				Lookups: pgnotifications.New(f.db), Load: p.Load, Rates: p.Rates}},
-		People: irisapi.PeopleDeps{People: p.People, Settings: settings, Acceptor: acceptor, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
+		People: irisapi.PeopleDeps{People: p.People, Settings: settings, Preferences: users.NewPreferences(p.People, settings), Acceptor: acceptor, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
 			DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},
 		Vocabulary: irisapi.VocabularyDeps{Targets: pg.NewTargets(f.db), Categories: apps,
 			Tags:      tags,

@@ -7,36 +7,29 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Settings stores the settings of people: time zones, modes by priority and by category, the rules that move messages to
-// another mode when one has too many, and the phones that take push messages.
+// Settings stores what /v0 shows of people and no operation has: the profile, the numbers of targets, a time zone of those
+// that the operator allows, and the phones that take push messages.
 type Settings interface {
 	ByTarget(ctx context.Context, targetID int64) (users.User, error)
 	Profile(ctx context.Context, id users.ID) (users.Profile, error)
 	// Others returns the settings that have no field in the profile.
 	Others(ctx context.Context, id users.ID) (map[string]string, error)
 	SetTimeZone(ctx context.Context, u users.User, zone, by string) error
-	SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error
-	Modes(ctx context.Context, id users.ID, application string) (map[users.Priority]users.Mode, error)
-	SetModes(ctx context.Context, u users.User, choices []users.ModeChoice, by string) error
-	Reprioritisations(ctx context.Context, id users.ID) ([]users.Reprioritisation, error)
-	SetReprioritisation(ctx context.Context, u users.User, r users.Reprioritisation, by string) error
-	RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error
-	Categories(ctx context.Context, id users.ID, application string) ([]users.CategoryChoice, error)
-	SetCategories(ctx context.Context, u users.User, choices []users.CategoryChoice, by string) error
-	ClearCategories(ctx context.Context, u users.User, application, by string) error
 	RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error
 }
 
 // PeopleDeps are the parts that the routes work on. All but SlackID are required.
 type PeopleDeps struct {
-	People   users.Finder
-	Settings Settings
+	People      users.Finder
+	Settings    Settings
+	Preferences *users.Preferences
 	// Acceptor finds the people that a target means.
 	Acceptor *notifications.Acceptor
 	// SlackID returns the Slack id of the person with an e-mail address. It returns a NotFound fault if there is none.
@@ -106,6 +99,14 @@ func (d PeopleDeps) self(h func(http.ResponseWriter, *http.Request, users.User) 
 		return h(w, r, u)
 	}
 }
+
+// caller returns the caller of a request as operations see it.
+func (PeopleDeps) caller(r *http.Request) operation.Actor {
+	return wire.Actor(r.Context()).Caller(auth.Openings{})
+}
+
+// onePerson names a person for an operation.
+func onePerson(u users.User) users.OnePerson { return users.OnePerson{User: u.Name} }
 
 // known finds the person of the path for callers who may manage that person. Other callers get the same refusal,
 // whether or not the person exists.

@@ -1,13 +1,12 @@
 package irisapi
 
 import (
-	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/users"
@@ -56,7 +55,9 @@ func (p settings) setOverrides(w http.ResponseWriter, r *http.Request, u users.U
 	if err := b.Err(); err != nil {
 		return err
 	}
-	return Empty(w, http.StatusNoContent, p.Settings.SetFixedText(r.Context(), u, users.SMS, value == "enabled", By(r)))
+	_, err = p.Preferences.ReplaceFixedTexts.Do(r.Context(), p.caller(r),
+		users.FixedTextsEdit{OnePerson: onePerson(u), Body: users.FixedTexts{SMS: value == "enabled"}})
+	return Empty(w, http.StatusNoContent, err)
 }
 
 // noChoice is the mode of a priority for which a person chose no mode.
@@ -67,16 +68,19 @@ func (p modes) get(w http.ResponseWriter, r *http.Request, u users.User) error {
 	if err != nil {
 		return err
 	}
-	return p.answer(r.Context(), w, u, application)
+	return p.answer(w, r, u, application)
 }
 
-func (p modes) answer(ctx context.Context, w http.ResponseWriter, u users.User, application string) error {
-	chosen, err := p.Settings.Modes(ctx, u.ID, application)
+// answer answers with the choices for an application; "" = those for all applications.
+func (p modes) answer(w http.ResponseWriter, r *http.Request, u users.User, application string) error {
+	found, err := p.Preferences.Modes.Do(r.Context(), p.caller(r), users.ChoicesOf{OnePerson: onePerson(u), Application: application})
 	out := make(Record, len(users.Priorities))
 	for i, priority := range users.Priorities {
 		out[i] = Member{string(priority), noChoice}
-		if mode, ok := chosen[priority]; ok {
-			out[i].Value = mode
+		for _, c := range found.Items {
+			if c.Priority == priority && (application != "" || c.Application == "") {
+				out[i].Value = c.Mode
+			}
 		}
 	}
 	return Answer(w, out, err)
@@ -87,10 +91,11 @@ func (p modes) set(w http.ResponseWriter, r *http.Request, u users.User) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Settings.SetModes(r.Context(), u, choices, By(r)); err != nil {
+	if _, err := p.Preferences.ChooseModes.Do(r.Context(), p.caller(r),
+		users.ModesEdit{OnePerson: onePerson(u), Body: users.ModeChoices{Choices: choices}}); err != nil {
 		return err
 	}
-	return p.answer(r.Context(), w, u, application)
+	return p.answer(w, r, u, application)
 }
 
 // parseModeBody reads choices of modes. They apply to the application in the member `application`, or to all
@@ -145,48 +150,47 @@ func parseChoices(b Body, application string) []users.ModeChoice {
 }
 
 func (p reprioritisations) get(w http.ResponseWriter, r *http.Request, u users.User) error {
-	rules, err := p.Settings.Reprioritisations(r.Context(), u.ID)
-	out := make([]Record, len(rules))
-	for i, rule := range rules {
-		out[i] = Record{{"target", u.Name}, {"src_mode", rule.Source}, {"dst_mode", rule.Destination},
-			{"count", rule.Count}, {"duration", int(rule.Window.Seconds())}}
+	rules, err := p.Preferences.Reprioritisations.Do(r.Context(), p.caller(r), onePerson(u))
+	out := make([]Record, len(rules.Items))
+	for i, rule := range rules.Items {
+		out[i] = Record{{"target", u.Name}, {"src_mode", rule.Mode}, {"dst_mode", rule.To}, {"count", rule.Count},
+			{"duration", rule.WindowSeconds}}
 	}
 	return Answer(w, out, err)
 }
 
 func (p reprioritisations) set(w http.ResponseWriter, r *http.Request, u users.User) error {
-	rule, err := parseReprioritisation(ReadBody(w, r, ""))
+	mode, excess, err := parseReprioritisation(ReadBody(w, r, ""))
 	if err != nil {
 		return err
 	}
-	return Done(w, p.Settings.SetReprioritisation(r.Context(), u, rule, By(r)))
+	_, err = p.Preferences.SetReprioritisation.Do(r.Context(), p.caller(r), users.ReprioritisationEdit{
+		OneReprioritisation: users.OneReprioritisation{OnePerson: onePerson(u), Mode: string(mode)}, Body: excess})
+	return Done(w, err)
 }
 
-// Bounds of a rule, from the v0 wire. Windows are in seconds.
-const (
-	shortestWindow = 60
-	longestWindow  = 3600
-	mostMessages   = 255
-)
-
-func parseReprioritisation(b Body) (rule users.Reprioritisation, err error) {
+// parseReprioritisation checks the fields in the order of Iris, with its texts.
+func parseReprioritisation(b Body) (source users.Mode, e users.Excess, err error) {
 	for _, name := range []string{"duration", "count", "src_mode", "dst_mode"} {
 		b.Check(b.Given(name), fault.Titled("Missing argument", "missing arg: "+name))
 	}
-	seconds, ok := Integer(b.Members["duration"])
+	var ok bool
+	e.WindowSeconds, ok = Integer(b.Members["duration"])
 	b.Check(ok, fault.Titled("Invalid duration", "duration must be an integer"))
-	b.Check(seconds >= shortestWindow, fault.Titled("Invalid duration", "duration must be greater than 1 minute"))
-	b.Check(seconds <= longestWindow, fault.Titled("Invalid duration", "duration must be at most 3600 seconds"))
+	b.Check(e.WindowSeconds >= users.ShortestWindow,
+		fault.Titled("Invalid duration", "duration must be greater than 1 minute"))
+	b.Check(e.WindowSeconds <= users.LongestWindow, fault.Titled("Invalid duration",
+		fmt.Sprintf("duration must be at most %d seconds", users.LongestWindow)))
 	count, ok := Integer(b.Members["count"])
 	b.Check(ok, fault.Titled("Invalid count", "count must be an integer"))
 	b.Check(count > 0, fault.Titled("Invalid count", "count must be greater than 0"))
-	b.Check(count <= mostMessages, fault.Titled("Invalid count", "count must be under 255"))
-	rule.Window, rule.Count = time.Duration(seconds)*time.Second, int(count)
-	rule.Source, ok = modeOf(b.Members["src_mode"])
+	b.Check(count <= users.MostMessages, fault.Titled("Invalid count", fmt.Sprint("count must be under ", users.MostMessages)))
+	e.Count = int(count)
+	source, ok = modeOf(b.Members["src_mode"])
 	b.Check(ok, fault.Titled("Invalid source mode.", "Invalid source mode."))
-	rule.Destination, ok = modeOf(b.Members["dst_mode"])
+	e.To, ok = modeOf(b.Members["dst_mode"])
 	b.Check(ok, fault.Titled("Invalid destination mode.", "Invalid destination mode."))
-	return rule, b.Err()
+	return source, e, b.Err()
 }
 
 // modeOf reads the name of a mode; false = it is no mode.
@@ -199,16 +203,15 @@ func modeOf(raw json.RawMessage) (users.Mode, bool) {
 }
 
 func (p reprioritisations) remove(w http.ResponseWriter, r *http.Request, u users.User) error {
-	mode, known := users.ParseMode(wire.Param(r, "mode"))
-	if !known {
-		return fault.New(fault.NotFound, "no such mode")
-	}
-	return Done(w, p.Settings.RemoveReprioritisation(r.Context(), u, mode, By(r)))
+	_, err := p.Preferences.RemoveReprioritisation.Do(r.Context(), p.caller(r),
+		users.OneReprioritisation{OnePerson: onePerson(u), Mode: wire.Param(r, "mode")})
+	return Done(w, err)
 }
 
 func (p categories) get(w http.ResponseWriter, r *http.Request, u users.User) error {
-	choices, err := p.Settings.Categories(r.Context(), u.ID, wire.Param(r, "application"))
-	return Answer(w, choiceColumns.Records(choices), err)
+	found, err := p.Preferences.Categories.Do(r.Context(), p.caller(r),
+		users.ChoicesOf{OnePerson: onePerson(u), Application: wire.Param(r, "application")})
+	return Answer(w, choiceColumns.Records(found.Items), err)
 }
 
 var choiceColumns = Columns[users.CategoryChoice]{
@@ -239,13 +242,15 @@ func (p categories) set(w http.ResponseWriter, r *http.Request) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	if err := p.Settings.SetCategories(r.Context(), u, choices, By(r)); err != nil {
+	if _, err := p.Preferences.ChooseCategories.Do(r.Context(), p.caller(r),
+		users.CategoriesEdit{OnePerson: onePerson(u), Body: users.CategoryChoices{Choices: choices}}); err != nil {
 		return err
 	}
 	return routing.Answer(w, http.StatusCreated, struct{}{})
 }
 
 func (p categories) clear(w http.ResponseWriter, r *http.Request, u users.User) error {
-	return Empty(w, http.StatusNoContent, p.Settings.ClearCategories(r.Context(), u, wire.Param(r, "application"),
-		By(r)))
+	_, err := p.Preferences.ClearCategories.Do(r.Context(), p.caller(r),
+		users.ClearedCategories{OnePerson: onePerson(u), Application: wire.Param(r, "application")})
+	return Empty(w, http.StatusNoContent, err)
 }

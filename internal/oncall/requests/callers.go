@@ -3,8 +3,9 @@ package requests
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 // Callers are the callers of the calendar APIs. It implements users.Callers.
@@ -16,10 +17,14 @@ func (c Callers) Editable(ctx context.Context, name string, reads bool) (users.U
 	return p.User, err
 }
 
-// Application implements users.Callers.
-func (Callers) Application(ctx context.Context) int64 { return wire.Actor(ctx).ApplicationID }
+// ByName implements users.Callers.
+func (c Callers) ByName(ctx context.Context, name string) (users.User, error) {
+	p, err := c.People.ByName(ctx, name)
+	return p.User, err
+}
 
-// Seen implements users.Callers.
-func (Callers) Seen(ctx context.Context, owner string, mode users.Mode, destination string) string {
-	return wire.Actor(ctx).Sight().Contact(owner, mode, destination)
+// Sight implements users.Callers.
+func (c Callers) Sight(ctx context.Context, by operation.Actor, owner string) (func(users.Mode, string) string, error) {
+	sight, err := auth.SightOf(ctx, by, c.People.OnCallNow, []string{owner})
+	return func(m users.Mode, to string) string { return sight.Contact(owner, m, to) }, err
 }

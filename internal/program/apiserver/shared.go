@@ -226,7 +226,8 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Messages: irisapi.MessagesDeps{Messages: reach.Messages{Rule: rule, Seen: s.seen()}, Queues: s.Queues, Acceptor: s.acceptor, Wake: s.notifier.WakeDelivery},
 		Opening:  irisapi.OpeningDeps{Opener: s.opener(), Texts: s.Plans, Wake: s.notifier.WakeEscalation},
 		People: irisapi.PeopleDeps{
-			People: s.Users, Settings: s.Settings, Acceptor: s.acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
+			People: s.Users, Settings: s.Settings, Preferences: s.preferences, Acceptor: s.acceptor,
+			SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
 			Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications, InternalApplications: c.InternalApplications,
 		},
 		Vocabulary: irisapi.VocabularyDeps{

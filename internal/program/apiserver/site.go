@@ -25,6 +25,7 @@ import (
 	"github.com/iris-oncall/iris/internal/program/site"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 )
 
 // siteDeps are the parts of the server that the site works on.
@@ -80,6 +81,10 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 			System: pagessystem.Deps{System: d.system, Applications: d.applications, Incidents: d.incidents,
 				Integrations: d.integrations, Messages: d.messages, Plans: d.plans, Preferences: d.preferences,
 				Contacts: d.contacts, People: d.people, Personal: d.personal, OnCall: d.onCall},
+			People: pagesusers.Deps{People: d.people, Teams: d.teams, Preferences: d.preferences, Contacts: d.contacts,
+				Accounts: d.access.Accounts, Held: d.access.Connections, Messages: d.messages,
+				Applications: d.applications, Categories: s.Applications.Categories, TimeZones: d.Config.TimeZones,
+				PublicURL: d.Config.PublicURL},
 			Messages: pagesmessages.Deps{Messages: d.messages, Resend: d.system.Resend},
 			Integrations: pagesintake.Deps{Integrations: d.integrations, Plans: d.plans, Applications: d.applications,
 				PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
@@ -92,9 +97,9 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 				Search: d.search, TeamList: d.teams.List},
 			PublicURL: d.Config.PublicURL,
 		},
-		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
-		SignOn:   signOn,
-		Account:  account,
+		People:       login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
+		SignOn:       signOn,
+		Account:      account,
 		Applications: s.Applications, Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
 	})
 	return &siteAndSCIM{pages, SCIM(d.Config, s, d.Log)}, err

@@ -21,6 +21,7 @@ import (
 type Sections struct {
 	Catalog      pagescatalog.Deps
 	System       pagessystem.Deps
+	People       pagesusers.Deps
 	Messages     pagesmessages.Deps
 	Integrations pagesintake.Deps
 	Silences     pagessilences.Deps
@@ -44,7 +45,7 @@ func (s Sections) Routes(r chi.Router, p *page.Pages) {
 	pagescatalog.ApplicationPages{Deps: s.Catalog, Pages: p}.Routes(r)
 	pagesintake.Handlers{Deps: s.Integrations, Pages: p}.Routes(r)
 	pagessilences.Handlers{Deps: s.Silences, Pages: p}.Routes(r)
-	pagesusers.Handlers{Pages: p, PublicURL: s.PublicURL}.Routes(r)
+	pagesusers.Handlers{Deps: s.People, Pages: p}.Routes(r)
 	pagesoncall.Handlers{Deps: s.OnCall, Pages: p}.Routes(r)
 	pagesauth.TokenPages{TokenDeps: s.Tokens, Pages: p}.Routes(r)
 	pagesauth.SessionPages{Sessions: s.Sessions, Pages: p}.Routes(r)

@@ -24,6 +24,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/auth/accounts"
 	pagesauth "github.com/iris-oncall/iris/internal/auth/pages"
+	"github.com/iris-oncall/iris/internal/auth/scim"
 	"github.com/iris-oncall/iris/internal/auth/servicetokens"
 	"github.com/iris-oncall/iris/internal/auth/signon"
 	"github.com/iris-oncall/iris/internal/auth/tokens"
@@ -52,6 +53,7 @@ import (
 	"github.com/iris-oncall/iris/internal/system"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"
 	"github.com/iris-oncall/iris/internal/users"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
@@ -334,6 +336,10 @@ func setup(t *testing.T) (*world, *browser) {
 				Applications: known,
 				Messages:     sent, Preferences: users.NewPreferences(w, noSettings{}),
 				Contacts: users.NewContacts(nil, nil, ""), People: users.NewPeople(users.PeopleDeps{}), Personal: personal.New(personal.Deps{})},
+			People: pagesusers.Deps{People: &users.People{}, Teams: &users.Teams{}, Preferences: &users.Preferences{},
+				Contacts: &users.Contacts{}, Accounts: &accounts.Administration{}, Held: &scim.Connections{},
+				Messages: sent, Applications: known,
+				Categories: func(context.Context, filters.Query) ([]applications.Category, error) { return nil, nil }},
 			Messages: pagesmessages.Deps{Messages: sent},
 			Silences: pagessilences.Deps{Silences: w.silences.operations(), Incidents: w, Applications: known,
 				Plans: plans, Teams: users.NewTeams(noTeams{}, nil)},

@@ -4,27 +4,19 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
+	"github.com/iris-oncall/iris/internal/auth/scim"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// person is a person of /v1.
-type person struct {
-	Name        string       `json:"name"`
-	FullName    string       `json:"full_name"`
-	TimeZone    string       `json:"time_zone"`
-	Active      bool         `json:"active"`
-	Admin       bool         `json:"admin"`
-	ReadOnly    bool         `json:"read_only"`
-	Modes       []users.Mode `json:"modes"`
-	ManagedBy   string       `json:"managed_by"`
-	LastLoginAt time.Time    `json:"last_login_at"`
-	Teams       []string     `json:"teams"`
-}
+// person is a person as pages show it. Lists have no teams.
+type person struct{ users.Person }
 
 // Role returns the role as text.
 func (p person) Role() string {
@@ -47,21 +39,13 @@ func (p person) NoPhone() bool {
 	return true
 }
 
-// held is a deactivation that a directory asked for and that waits for an administrator.
-type held struct {
-	ID          int64     `json:"id"`
-	Connection  string    `json:"connection"`
-	User        string    `json:"user"`
-	RequestedAt time.Time `json:"requested_at"`
-}
-
 type listView struct {
 	page.Frame
 	page.Again
 	Tabs                        []page.Tab
 	Rows                        []person
 	More                        string
-	Held                        []held
+	Held                        []scim.Held
 	Roles, States, Withouts     []page.Option
 	Q, Role, State, Team, Lacks string
 }
@@ -78,7 +62,7 @@ func (v listView) RoleChoices() []page.Option { return roleOptions() }
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) { h.showList(rw, r, page.Again{}) }
 
 func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Again) {
-	api, q := h.Pages.API(r), r.URL.Query()
+	q := r.URL.Query()
 	v := listView{Frame: h.Pages.Frame(r, "People", "people"), Again: was, Q: page.Storable(q.Get("q")),
 		Role: q.Get("role"), State: q.Get("state"),
 		Team: page.Storable(q.Get("team")), Lacks: q.Get("without")}
@@ -91,22 +75,24 @@ func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Aga
 	if v.State == "off" {
 		active = "false"
 	}
-	var found page.Listed[person]
-	err := api.Get(page.Query("/v1/users", "active", active, "q", v.Q, "role", v.Role, "team", v.Team, "without",
-		v.Lacks, "limit", "50", "cursor", q.Get("cursor")), &found)
+	found, err := h.People.List.Do(r.Context(), page.Actor(r), users.PeopleFilter{
+		Paging: operation.Paging{Limit: page.ListLength, Cursor: q.Get("cursor")},
+		Active: active, Search: v.Q, Role: v.Role, Team: v.Team, Without: v.Lacks})
 	if err == nil && v.Admin && q.Get("cursor") == "" {
-		var waiting page.Listed[held]
-		err = api.Get("/v1/held-deactivations", &waiting)
+		var waiting operation.Page[scim.Held]
+		waiting, err = h.Held.ListHeld.Do(r.Context(), page.Actor(r), operation.Paging{})
 		v.Held = waiting.Items
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v.Rows = found.Items
-	if found.Next != "" {
+	for _, one := range found.Items {
+		v.Rows = append(v.Rows, person{users.Person{PersonRow: one}})
+	}
+	if found.Next != nil {
 		v.More = page.Query("/people", "q", v.Q, "role", v.Role, "state", v.State, "team", v.Team, "without", v.Lacks,
-			"cursor", found.Next)
+			"cursor", *found.Next)
 	}
 	h.Pages.Render(rw, r, was.Status(), "people", v)
 }
@@ -114,19 +100,11 @@ func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was page.Aga
 // add adds a person.
 func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
 	form := page.Typed(r)
-	contacts := map[string]string{}
-	for _, m := range []users.Mode{users.Email, users.SMS} {
-		if to := form.Get("contacts." + string(m)); to != "" {
-			contacts[string(m)] = to
-		}
-	}
-	if phone := contacts[string(users.SMS)]; phone != "" {
-		contacts[string(users.Call)] = phone
-	}
-	name := form.Get("name")
-	err := h.Pages.API(r).Send(http.MethodPost, "/v1/users",
-		map[string]any{"name": name, "full_name": form.Get("full_name"), "contacts": contacts,
-			"admin": form.Get("role") == users.RoleAdmin, "read_only": form.Get("role") == users.RoleReadOnly}, nil)
+	text := func(field string) operation.Text { return operation.Text(form.Get(field)) }
+	name, phone := form.Get("name"), text("contacts.sms")
+	_, err := h.People.Add.Do(r.Context(), page.Actor(r), users.NewAccount{Name: name, FullName: text("full_name"),
+		Admin: form.Get("role") == users.RoleAdmin, ReadOnly: form.Get("role") == users.RoleReadOnly,
+		Contacts: map[users.Mode]operation.Text{users.Email: text("contacts.email"), users.SMS: phone, users.Call: phone}})
 	h.Pages.Finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
 		h.showList(rw, r, page.Again{Form: "add", Typed: form, Refusal: refusal})
 	})
@@ -135,30 +113,26 @@ func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
 // decide confirms or rejects a held deactivation.
 func (h Handlers) decide(rw http.ResponseWriter, r *http.Request) {
 	form := page.Typed(r)
-	method, path, done := http.MethodDelete, page.Path("/v1/held-deactivations/%s", form.Get("id")), " stays active."
+	decide, done := h.Held.Reject, " stays active."
 	if form.Get("decision") == "confirm" {
-		method, path, done = http.MethodPost, path+"/confirm", " is switched off."
+		decide, done = h.Held.Confirm, " is switched off."
 	}
-	err := h.Pages.API(r).Send(method, path, nil, nil)
+	id, err := strconv.ParseInt(form.Get("id"), 10, 64)
+	if err != nil {
+		err = fault.New(fault.NotFound, "there is no such deactivation")
+	} else {
+		_, err = decide.Do(r.Context(), page.Actor(r), scim.OneHeld{ID: id})
+	}
 	h.Pages.Finish(rw, r, form.Get("user")+done, "/people", err,
 		func(refusal page.Refusal) { h.showList(rw, r, page.Again{Form: "held", Typed: form, Refusal: refusal}) })
-}
-
-// reach is how many people of a team can be reached.
-type reach struct {
-	Team           string             `json:"team"`
-	People         int                `json:"people"`
-	WithoutPhone   int                `json:"without_phone"`
-	WithoutContact int                `json:"without_contact"`
-	Modes          map[users.Mode]int `json:"modes"`
 }
 
 type reachView struct {
 	page.Frame
 	page.Again
 	Tabs   []page.Tab
-	All    reach
-	Teams  []reach
+	All    users.Reachability
+	Teams  []users.Reachability
 	Search string // in the names of the teams
 	More   string // address of the next teams
 	Modes  []users.Mode
@@ -169,8 +143,8 @@ type reachView struct {
 const teamsShown = 100
 
 // People returns the address of the members of a team, or of those without something.
-func (v reachView) People(team, without string) string {
-	return page.Query("/people", "team", team, "without", without)
+func (v reachView) People(team operation.Text, without string) string {
+	return page.Query("/people", "team", string(team), "without", without)
 }
 
 // reachability shows who can be reached, of everybody and by team.
@@ -182,8 +156,8 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Ag
 	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), Again: was, Modes: users.ContactModes,
 		Zone: page.Zone(r).String()}
 	v.Tabs = peopleTabs(v.Frame, "/reachability")
-	var found []reach
-	if err := page.List(h.Pages.API(r), "/v1/reachability", &found); err != nil {
+	found, err := h.People.Reachability.Do(r.Context(), page.Actor(r), operation.None{})
+	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
@@ -191,13 +165,15 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Ag
 	if was.Form == "delete" {
 		v.Search = was.Typed.Get("name")
 	}
-	v.All, v.Teams = found[0], found[1:]
-	after := slices.IndexFunc(v.Teams, func(f reach) bool { return f.Team == r.URL.Query().Get("after") })
+	v.All, v.Teams = found.Items[0], found.Items[1:]
+	after := slices.IndexFunc(v.Teams, func(f users.Reachability) bool { return string(f.Team) == r.URL.Query().Get("after") })
 	v.Teams = slices.DeleteFunc(v.Teams[after+1:],
-		func(f reach) bool { return !strings.Contains(strings.ToLower(f.Team), strings.ToLower(v.Search)) })
+		func(f users.Reachability) bool {
+			return !strings.Contains(strings.ToLower(string(f.Team)), strings.ToLower(v.Search))
+		})
 	if len(v.Teams) > teamsShown {
 		v.Teams = v.Teams[:teamsShown]
-		v.More = page.Query("/reachability", "q", v.Search, "after", v.Teams[teamsShown-1].Team)
+		v.More = page.Query("/reachability", "q", v.Search, "after", string(v.Teams[teamsShown-1].Team))
 	}
 	h.Pages.Render(rw, r, was.Status(), "reachability", v)
 }
@@ -205,16 +181,16 @@ func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was page.Ag
 // changeTeams creates or deletes a team. Its own settings have its members and administrators.
 func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
 	form := page.Typed(r)
-	api, name, to := h.Pages.API(r), form.Get("name"), "/reachability"
+	name, to := form.Get("name"), "/reachability"
 	var done string
 	var err error
 	if form.Get("form") == "delete" {
 		done = "The team " + name + " is deleted."
-		err = api.Send(http.MethodDelete, page.Query(page.Path("/v1/teams/%s", name), "force", form.Get("force")), nil,
-			nil)
+		_, err = h.Teams.Delete.Do(r.Context(), page.Actor(r),
+			users.TeamRemoval{OneTeam: users.OneTeam{Team: name}, Force: form.Get("force") == "true"})
 	} else {
 		done, to = "The team "+name+" is created. Add its members and rosters.", page.Path("/teams/%s/settings", name)
-		err = api.Send(http.MethodPost, "/api/v0/teams", map[string]any{"name": url.QueryEscape(name),
+		err = h.Pages.API(r).Send(http.MethodPost, "/api/v0/teams", map[string]any{"name": url.QueryEscape(name),
 			"scheduling_timezone": form.Get("scheduling_timezone")}, nil)
 	}
 	h.Pages.Finish(rw, r, done, to, err, func(refusal page.Refusal) {

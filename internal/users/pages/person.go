@@ -6,21 +6,17 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth/accounts"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// contact is a contact of /v1.
-type contact struct {
-	Mode        users.Mode `json:"mode"`
-	Destination string     `json:"destination"`
-	Verified    bool       `json:"verified"`
-	Verifiable  bool       `json:"verifiable"`
-	Managed     bool       `json:"managed"`
-	Failing     string     `json:"failing"` // why no message can reach it; "" = nothing is known against it
-}
+// contact is a contact as pages show it.
+type contact struct{ users.ShownContact }
 
 // Label returns the mode as text.
 func (c contact) Label() string { return modeTexts[c.Mode] }
@@ -40,10 +36,6 @@ func (s shift) Starts() time.Time { return time.Unix(s.Start, 0) }
 // Ends returns when the shift ends.
 func (s shift) Ends() time.Time { return time.Unix(s.End, 0) }
 
-type device struct {
-	Platform string `json:"platform"`
-}
-
 // personView is the page of a person. Its forms are shown to those who may change the person's settings.
 type personView struct {
 	page.Frame
@@ -57,7 +49,7 @@ type personView struct {
 	Summary  []line
 	Rules    []ruleRow
 	Quiet    quiet
-	Devices  []device
+	Devices  []users.ShownDevice
 	Shifts   []shift
 	Missing  []page.Option // modes without a contact
 	Modes    []page.Option
@@ -80,14 +72,18 @@ func accountTabs(user, current string, own bool) []page.Tab {
 // open reads the person of the path, and whether the reader may change the person's settings. If it fails, it has
 // answered the request.
 func (h Handlers) open(rw http.ResponseWriter, r *http.Request, title string) (v personView, ok bool) {
-	api := h.Pages.API(r)
+	var err error
 	user, _ := path(r)
-	err := api.Get(page.Path("/v1/users/%s", user), &v.Person)
+	v.Person.Person, err = h.People.Get.Do(r.Context(), page.Actor(r), users.OnePerson{User: user})
 	if err == nil {
-		err = page.List(api, page.Path("/v1/users/%s/contacts", v.Person.Name), &v.Contacts)
+		var found operation.Page[users.ShownContact]
+		found, err = h.Contacts.List.Do(r.Context(), page.Actor(r), users.OnePerson{User: v.Person.Name})
 		v.Mine = err == nil
 		if fault.Is(err, fault.Forbidden) {
 			err = nil
+		}
+		for _, one := range found.Items {
+			v.Contacts = append(v.Contacts, contact{one})
 		}
 	}
 	if err != nil {
@@ -130,12 +126,11 @@ func (h Handlers) showPerson(rw http.ResponseWriter, r *http.Request, was page.A
 		return
 	}
 	v.Again, v.Tabs, v.Roles = was, accountTabs(v.Person.Name, "", v.Own), roleOptions()
-	api, name := h.Pages.API(r), v.Person.Name
-	err := api.Get(page.Path("/api/v0/users/%s/upcoming?limit=10", name), &v.Shifts)
+	err := h.Pages.API(r).Get(page.Path("/api/v0/users/%s/upcoming?limit=10", v.Person.Name), &v.Shifts)
 	if err == nil && v.Mine {
-		err = v.readRules(api)
+		err = h.readRules(r, &v)
 	} else if err == nil {
-		err = v.readContacts(api)
+		err = h.readContacts(r, &v)
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -149,33 +144,38 @@ func (h Handlers) showPerson(rw http.ResponseWriter, r *http.Request, was page.A
 	h.Pages.Render(rw, r, was.Status(), "person", v)
 }
 
-// readContacts reads the contacts of somebody else, which the on-call API shows.
-func (v *personView) readContacts(api page.API) error {
-	var found struct {
-		Contacts map[users.Mode]string `json:"contacts"`
-	}
-	err := api.Get(page.Path("/api/v0/users/%s?fields=contacts", v.Person.Name), &found)
-	for _, m := range users.Modes {
-		if to := found.Contacts[m]; to != "" {
-			v.Contacts = append(v.Contacts, contact{Mode: m, Destination: to})
-		}
+// readContacts reads what the reader sees of the contacts of somebody else.
+func (h Handlers) readContacts(r *http.Request, v *personView) error {
+	found, err := h.Contacts.Visible.Do(r.Context(), page.Actor(r), users.OnePerson{User: v.Person.Name})
+	for _, c := range found.Items {
+		v.Contacts = append(v.Contacts, contact{users.ShownContact{Mode: c.Mode, Destination: c.Destination}})
 	}
 	return err
 }
 
 // readRules reads how pages reach the person.
-func (v *personView) readRules(api page.API) error {
-	var rules users.NotificationRules
-	var profile struct {
-		Devices []device `json:"device"`
+func (h Handlers) readRules(r *http.Request, v *personView) error {
+	ctx, by, one := r.Context(), page.Actor(r), users.OnePerson{User: v.Person.Name}
+	rules, err := h.Preferences.Rules.Do(ctx, by, one)
+	if err != nil {
+		return err
 	}
-	defaults, err := defaultModes(api)
-	for path, into := range map[string]any{"/v1/users/%s/notification-rules": &rules, "/v1/users/%s/quiet-limits": &v.Quiet, "/v0/users/%s": &profile} {
-		if err == nil {
-			err = api.Get(page.Path(path, v.Person.Name), into)
-		}
+	if v.Quiet.QuietLimits, err = h.Preferences.Quiet.Do(ctx, by, one); err != nil {
+		return err
 	}
-	v.Devices = profile.Devices
+	devices, err := h.Preferences.Devices.Do(ctx, by, one)
+	if err != nil {
+		return err
+	}
+	priorities, err := h.Preferences.Priorities.Do(ctx, by, operation.None{})
+	if err != nil {
+		return err
+	}
+	defaults := map[users.Priority]users.Mode{}
+	for _, p := range priorities.Items {
+		defaults[p.Priority] = p.Mode
+	}
+	v.Devices = devices.Items
 	contacts := map[users.Mode]string{}
 	for _, c := range v.Contacts {
 		contacts[c.Mode] = c.Destination
@@ -190,21 +190,7 @@ func (v *personView) readRules(api page.API) error {
 			v.Missing = append(v.Missing, o)
 		}
 	}
-	return err
-}
-
-// defaultModes returns the modes of the installation by priority.
-func defaultModes(api page.API) (map[users.Priority]users.Mode, error) {
-	var found []struct {
-		Name users.Priority `json:"name"`
-		Mode users.Mode     `json:"default_mode"`
-	}
-	err := api.Get("/v0/priorities", &found)
-	out := map[users.Priority]users.Mode{}
-	for _, f := range found {
-		out[f.Name] = f.Mode
-	}
-	return out, err
+	return nil
 }
 
 // contactForm returns the name of the form that adds a contact, or of the one that changes a contact.
@@ -216,42 +202,47 @@ func contactForm(form url.Values) string {
 }
 
 // setContact adds or replaces a contact. The choice phone means calls and texts.
-func setContact(api page.API, user string, form url.Values) (done, to string, err error) {
+func (h Handlers) setContact(r *http.Request, user string, form url.Values) (done, to string, err error) {
 	modes := []string{form.Get("mode")}
 	if modes[0] == "phone" {
 		modes = []string{string(users.SMS), string(users.Call)}
 	}
 	for _, m := range modes {
 		if err == nil {
-			err = api.Send(http.MethodPut, page.Path("/v1/users/%s/contacts/%s", user, m),
-				map[string]string{"destination": form.Get("destination")}, nil)
+			_, err = h.Contacts.Set.Do(r.Context(), page.Actor(r), users.ContactEdit{OneContact: oneContact(user, m),
+				Body: users.Destination{Destination: form.Get("destination")}})
 		}
 	}
 	return "The contact is saved. Send a test message to see that it works.", "", err
 }
 
+func oneContact(user, mode string) users.OneContact {
+	return users.OneContact{OnePerson: users.OnePerson{User: user}, Mode: mode}
+}
+
 // contact carries out a button of a contact.
 func (h Handlers) contact(rw http.ResponseWriter, r *http.Request) {
 	form := page.Typed(r)
-	api, mode := h.Pages.API(r), wire.Param(r, "mode")
+	mode := wire.Param(r, "mode")
 	user, to := path(r)
-	at := page.Path("/v1/users/%s/contacts/%s", user, mode)
+	ctx, by, one := r.Context(), page.Actor(r), oneContact(user, mode)
 	var err error
 	var done string
 	switch wire.Param(r, "action") {
 	case "remove":
-		done, err = "The contact is removed.", api.Send(http.MethodDelete, at, nil, nil)
+		done = "The contact is removed."
+		_, err = h.Contacts.Remove.Do(ctx, by, one)
 	case "code":
-		done, err = "A code is on its way. Type it below.", api.Send(http.MethodPost, at+"/code", nil, nil)
+		done = "A code is on its way. Type it below."
+		_, err = h.Contacts.SendCode.Do(ctx, by, one)
 	case "verify":
-		done, err = "The contact is verified.", api.Send(http.MethodPost, at+"/verify",
-			map[string]string{"code": form.Get("code")}, nil)
+		done = "The contact is verified."
+		_, err = h.Contacts.Verify.Do(ctx, by,
+			users.Verification{OneContact: one, Body: users.ContactCode{Code: form.Get("code")}})
 	case "test":
-		var sent struct {
-			ID int64 `json:"notification_id"`
-		}
-		if err = api.Send(http.MethodPost, at+"/test", nil, &sent); err == nil {
-			http.Redirect(rw, r, to+"?test="+strconv.FormatInt(sent.ID, 10)+"#test", http.StatusSeeOther)
+		var sent users.SentTest
+		if sent, err = h.Contacts.Test.Do(ctx, by, one); err == nil {
+			http.Redirect(rw, r, to+"?test="+strconv.FormatInt(sent.Notification, 10)+"#test", http.StatusSeeOther)
 			return
 		}
 	default:
@@ -262,27 +253,18 @@ func (h Handlers) contact(rw http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// sent is a message of /v1.
-type sent struct {
-	ID          int64      `json:"id"`
-	State       string     `json:"state"`
-	Mode        users.Mode `json:"mode"`
-	Destination string     `json:"destination"`
-	SentAt      time.Time  `json:"sent_at"`
-	Attempts    []struct {
-		Vendor  string `json:"vendor"`
-		Outcome string `json:"outcome"`
-		Detail  string `json:"detail"`
-	} `json:"attempts"`
-}
+// sent is a test message.
+type sent struct{ messages.MessageDetail }
 
 // Waits reports whether the message is not sent yet.
-func (m sent) Waits() bool { return m.State == "pending" || m.State == "taken" || m.State == "sending" }
+func (m sent) Waits() bool {
+	return m.State == messages.Pending || m.State == messages.Taken || m.State == messages.Sending
+}
 
 // Reason returns what the vendor said last; "" = nothing.
 func (m sent) Reason() string {
 	if n := len(m.Attempts); n > 0 {
-		return m.Attempts[n-1].Detail
+		return string(m.Attempts[n-1].Detail)
 	}
 	return ""
 }
@@ -298,47 +280,60 @@ type testView struct {
 // test renders what became of a test message. If the browser asked for this part only, it has answered the request and
 // returns false.
 func (h Handlers) test(rw http.ResponseWriter, r *http.Request, notification string) (page.Live, bool) {
-	api := h.Pages.API(r)
-	var found page.Listed[sent]
-	err := api.Get(page.Query("/v1/messages", "notification_id", notification, "limit", "5"), &found)
-	for i, m := range found.Items {
-		if err == nil {
-			err = api.Get(page.Path("/v1/messages/%v", m.ID), &found.Items[i])
-		}
-	}
+	all, err := h.testMessages(r, notification)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return page.Live{}, false
 	}
-	return h.Pages.Live(rw, r, "test-message", testView{found.Items, h.Pages.Mailbox()})
+	return h.Pages.Live(rw, r, "test-message", testView{all, h.Pages.Mailbox()})
+}
+
+// testMessages reads the messages of a test.
+func (h Handlers) testMessages(r *http.Request, notification string) (all []sent, err error) {
+	id, err := strconv.ParseInt(notification, 10, 64)
+	if err != nil || id < 1 {
+		return nil, fault.New(fault.NotFound, "there is no such test")
+	}
+	found, err := h.Messages.List.Do(r.Context(), page.Actor(r),
+		messages.Filter{Paging: operation.Paging{Limit: 5}, NotificationID: id})
+	for _, m := range found.Items {
+		detail, err := h.Messages.Get.Do(r.Context(), page.Actor(r), messages.One{ID: m.ID})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sent{detail})
+	}
+	return all, err
 }
 
 // changeAccount changes the account of a person, for administrators.
-func changeAccount(api page.API, user string, form url.Values) (done, to string, err error) {
-	at := page.Path("/v1/users/%s", user)
-	change := func(body map[string]any) error {
-		return api.Send(http.MethodPut, page.Query(at, "force", form.Get("force")), body, nil)
+func (h Handlers) changeAccount(r *http.Request, user string, form url.Values) (done, to string, err error) {
+	ctx, by, one, force := r.Context(), page.Actor(r), users.OnePerson{User: user}, form.Get("force") == "true"
+	change := func(c users.AccountChange) error {
+		_, err := h.People.Change.Do(ctx, by, users.PersonEdit{OnePerson: one, Force: force, Body: c})
+		return err
 	}
+	on, off := true, false
 	switch form.Get("action") {
 	case "role":
-		role := form.Get("role")
-		return "The role is changed.", "", change(map[string]any{"admin": role == users.RoleAdmin,
-			"read_only": role == users.RoleReadOnly})
+		admin, readOnly := form.Get("role") == users.RoleAdmin, form.Get("role") == users.RoleReadOnly
+		return "The role is changed.", "", change(users.AccountChange{Admin: &admin, ReadOnly: &readOnly})
 	case "name":
-		return "The name is changed.", "", change(map[string]any{"full_name": form.Get("full_name")})
+		name := form.Get("full_name")
+		return "The name is changed.", "", change(users.AccountChange{FullName: &name})
 	case "off":
-		return user + " is switched off: no log-in, and no pages.", "", change(map[string]any{"active": false})
+		return user + " is switched off: no log-in, and no pages.", "", change(users.AccountChange{Active: &off})
 	case "on":
-		return user + " is active again.", "", change(map[string]any{"active": true})
+		return user + " is active again.", "", change(users.AccountChange{Active: &on})
 	case "password":
-		return "A link for a new password is on its way. It works for 30 minutes.", "", api.Send(http.MethodPost, at+
-			"/password-link", nil, nil)
+		_, err = h.Accounts.SendPasswordLink.Do(ctx, by, accounts.Person{User: user})
+		return "A link for a new password is on its way. It works for 30 minutes.", "", err
 	case "second-factor":
-		return "The second factor is removed. The password alone logs the person in.", "", api.Send(http.MethodDelete,
-			at+"/second-factor", nil, nil)
+		_, err = h.Accounts.RemoveFactor.Do(ctx, by, accounts.Person{User: user})
+		return "The second factor is removed. The password alone logs the person in.", "", err
 	case "delete":
-		return user + " is deleted.", "/people", api.Send(http.MethodDelete,
-			page.Query(at, "force", form.Get("force")), nil, nil)
+		_, err = h.People.Delete.Do(ctx, by, users.PersonRemoval{OnePerson: one, Force: force})
+		return user + " is deleted.", "/people", err
 	}
 	return "", "", fault.Invalidf("action", "there is no such action")
 }

@@ -1,15 +1,16 @@
 package pages
 
 import (
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -20,25 +21,13 @@ type applicationModes struct {
 	Modes       map[users.Priority]users.Mode
 }
 
-// limit is a reprioritisation of the v0 API: messages beyond Count of a mode within the window go to another mode.
-type limit struct {
-	From    users.Mode `json:"src_mode"`
-	To      users.Mode `json:"dst_mode"`
-	Count   int        `json:"count"`
-	Seconds int        `json:"duration"`
-}
+// limit is a reprioritisation as the page shows it.
+type limit struct{ users.ShownReprioritisation }
 
 // Text describes the limit.
 func (l limit) Text() string {
-	return "More than " + strconv.Itoa(l.Count) + " by " + modeTexts[l.From] + " in " +
-		humanize.Duration(time.Duration(l.Seconds)*time.Second) + ": the further ones come by " + modeTexts[l.To] + "."
-}
-
-// category is a choice for a category of an application.
-type category struct {
-	Application string     `json:"application"`
-	Category    string     `json:"category"`
-	Mode        users.Mode `json:"mode"`
+	return "More than " + strconv.Itoa(l.Count) + " by " + modeTexts[l.Mode] + " in " +
+		humanize.Duration(time.Duration(l.WindowSeconds)*time.Second) + ": the further ones come by " + modeTexts[l.To] + "."
 }
 
 type preferencesView struct {
@@ -49,9 +38,9 @@ type preferencesView struct {
 	Clocks       []page.Option
 	Applications []applicationModes
 	Limits       []limit
-	Categories   []category
-	Known        []category // categories of applications, to choose from
-	Names        []string   // of applications
+	Categories   []users.CategoryChoice
+	Known        []users.CategoryChoice // the categories of applications with their own modes, to choose from
+	Names        []string               // of applications
 	Priorities   []users.Priority
 	FixedSMS     bool
 	WithDrop     []page.Option
@@ -68,57 +57,68 @@ func (h Handlers) showPreferences(rw http.ResponseWriter, r *http.Request, was p
 	}
 	p.Again, p.Tabs = was, accountTabs(p.Person.Name, "/preferences", p.Own)
 	v := preferencesView{personView: p, Priorities: users.Priorities,
-		WithDrop: append([]page.Option{{Value: "default", Label: "no choice"}}, modeOptions(true)...),
+		WithDrop: append([]page.Option{{Value: noChoice, Label: "no choice"}}, modeOptions(true)...),
 		Clocks: []page.Option{{Label: "as the browser does"}, {Value: "24", Label: "24 hours: 18:30"},
 			{Value: "12", Label: "12 hours: 6:30 PM"}}}
 	v.Modes = modeOptions(false)
-	if err := v.read(h.Pages.API(r)); err != nil {
+	if err := h.readPreferences(r, &v); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	h.Pages.Render(rw, r, was.Status(), "preferences", v)
 }
 
-func (v *preferencesView) read(api page.API) error {
-	var settings struct {
-		TimeZone string `json:"time_zone"`
-		Clock    string `json:"clock"`
+func (h Handlers) readPreferences(r *http.Request, v *preferencesView) error {
+	ctx, by, one := r.Context(), page.Actor(r), users.OnePerson{User: v.Person.Name}
+	shown, err := h.Preferences.Shown.Do(ctx, by, one)
+	if err != nil {
+		return err
 	}
-	var profile struct {
-		Applications map[string]map[users.Priority]users.Mode `json:"per_app_modes"`
-		Fixed        []users.Mode                             `json:"template_overrides"`
+	modes, err := h.Preferences.Modes.Do(ctx, by, users.ChoicesOf{OnePerson: one})
+	if err != nil {
+		return err
 	}
-	var applications page.Listed[page.Named]
-	var known []struct {
-		Application string     `json:"application"`
-		Name        string     `json:"name"`
-		Mode        users.Mode `json:"mode"`
+	limits, err := h.Preferences.Reprioritisations.Do(ctx, by, one)
+	if err != nil {
+		return err
 	}
-	name := v.Person.Name
-	for _, read := range []struct {
-		path string
-		into any
-	}{
-		{page.Path("/v1/users/%s/settings", name), &settings}, {page.Path("/v0/users/%s", name),
-			&profile}, {page.Path("/v0/users/reprioritization/%s", name), &v.Limits},
-		{page.Path("/v0/users/%s/categories", name), &v.Categories}, {"/v0/timezones",
-			&v.Zones}, {"/v1/applications?limit=500", &applications}, {"/v0/categories", &known},
-	} {
-		if err := api.Get(read.path, read.into); err != nil {
-			return err
-		}
+	categories, err := h.Preferences.Categories.Do(ctx, by, users.ChoicesOf{OnePerson: one})
+	if err != nil {
+		return err
 	}
-	v.TimeZone, v.ClockChoice, v.FixedSMS = settings.TimeZone, settings.Clock, slices.Contains(profile.Fixed, users.SMS)
-	for _, app := range slices.Sorted(maps.Keys(profile.Applications)) {
-		v.Applications = append(v.Applications, applicationModes{app, profile.Applications[app]})
+	fixed, err := h.Preferences.FixedTexts.Do(ctx, by, one)
+	if err != nil {
+		return err
 	}
-	for _, a := range applications.Items {
-		v.Names = append(v.Names, a.Name)
+	known, err := h.Categories(ctx, filters.Query{})
+	if err != nil {
+		return err
+	}
+	v.TimeZone, v.ClockChoice, v.FixedSMS = string(shown.TimeZone), string(shown.Clock), fixed.SMS
+	v.Zones, v.Applications, v.Categories = h.TimeZones, byApplication(modes.Items), categories.Items
+	for _, l := range limits.Items {
+		v.Limits = append(v.Limits, limit{l})
 	}
 	for _, k := range known {
-		v.Known = append(v.Known, category{k.Application, k.Name, k.Mode})
+		v.Known = append(v.Known, users.CategoryChoice{Application: k.Application, Category: k.Name, Mode: k.Mode})
 	}
+	v.Names = page.Suggest(r, h.Applications.List, catalog.ApplicationFilter{Paging: operation.Paging{Limit: page.Longest}},
+		func(a catalog.ApplicationRow) string { return a.Name })
 	return nil
+}
+
+// byApplication returns the choices for single applications, which are in the order of their names.
+func byApplication(choices []users.ModeChoice) (out []applicationModes) {
+	for _, c := range choices {
+		if c.Application == "" {
+			continue
+		}
+		if n := len(out); n == 0 || out[n-1].Application != c.Application {
+			out = append(out, applicationModes{c.Application, map[users.Priority]users.Mode{}})
+		}
+		out[len(out)-1].Modes[c.Priority] = c.Mode
+	}
+	return out
 }
 
 // Chosen returns the choice of an application for a priority.
@@ -126,56 +126,73 @@ func (a applicationModes) Chosen(p users.Priority) string {
 	if m, ok := a.Modes[p]; ok {
 		return string(m)
 	}
-	return "default"
+	return noChoice
 }
 
 // setPreference carries out a form of the page.
-func setPreference(api page.API, user string, form url.Values) (done, to string, err error) {
+func (h Handlers) setPreference(r *http.Request, user string, form url.Values) (done, to string, err error) {
+	ctx, by, one, own := r.Context(), page.Actor(r), users.OnePerson{User: user}, h.Preferences
 	switch form.Get("form") {
 	case "times":
-		body := map[string]any{"time_zone": orNil(form.Get("time_zone")), "clock": orNil(form.Get("clock"))}
-		return "Time zone and clock are saved.", "", api.Send(http.MethodPut, page.Path("/v1/users/%s/settings", user),
-			body, nil)
+		in, err := page.Decode[users.DisplaySettings](r)
+		if err == nil {
+			_, err = own.ReplaceShown.Do(ctx, by, users.DisplayEdit{OnePerson: one, Body: in})
+		}
+		return "Time zone and clock are saved.", "", err
 	case "application":
-		application := form.Get("application")
-		if application == "" {
-			return "", "", fault.Invalidf("application", "choose the application")
-		}
-		body := map[string]string{"application": application}
-		for _, p := range users.Priorities {
-			if mode := form.Get(string(p)); mode != "" {
-				body[string(p)] = mode
-			}
-		}
-		return "The modes for " + application + " are saved.", "", api.Send(http.MethodPost,
-			page.Path("/v0/users/modes/%s", user), body, nil)
+		return h.setApplicationModes(r, user, form)
 	case "limit":
-		count, errCount := strconv.Atoi(form.Get("count"))
-		minutes, errMinutes := strconv.Atoi(form.Get("duration"))
-		switch {
-		case errCount != nil:
-			return "", "", fault.Invalidf("count", "the number of messages must be a number")
-		case errMinutes != nil || minutes < 1 || minutes > 60:
-			return "", "", fault.Invalidf("duration", "the window must be 1 to 60 minutes")
+		in, err := page.Decode[users.Excess](r)
+		if err == nil {
+			_, err = own.SetReprioritisation.Do(ctx, by, users.ReprioritisationEdit{Body: in,
+				OneReprioritisation: users.OneReprioritisation{OnePerson: one, Mode: form.Get("mode")}})
 		}
-		body := map[string]any{"src_mode": form.Get("src_mode"), "dst_mode": form.Get("dst_mode"), "count": count,
-			"duration": minutes * 60}
-		return "The limit is saved.", "", api.Send(http.MethodPost, page.Path("/v0/users/reprioritization/%s", user),
-			body, nil)
+		return "The limit is saved.", "", err
 	case "no-limit":
-		return "The limit is removed.", "", api.Send(http.MethodDelete,
-			page.Path("/v0/users/reprioritization/%s/%s", user, form.Get("mode")), nil, nil)
+		_, err = own.RemoveReprioritisation.Do(ctx, by,
+			users.OneReprioritisation{OnePerson: one, Mode: form.Get("mode")})
+		return "The limit is removed.", "", err
 	case "category":
-		return "The choice is saved.", "", api.Send(http.MethodPost,
-			page.Path("/v0/users/%s/categories/%s", user, form.Get("application")),
-			map[string]*string{form.Get("category"): orNil(form.Get("mode"))}, nil)
-	case "fixed-text":
-		state := "disabled"
-		if form.Get("sms") != "" {
-			state = "enabled"
+		in, err := page.Decode[users.CategoryChoice](r)
+		if err == nil {
+			_, err = own.ChooseCategories.Do(ctx, by, users.CategoriesEdit{OnePerson: one,
+				Body: users.CategoryChoices{Choices: []users.CategoryChoice{in}}})
 		}
-		return "The choice is saved.", "", api.Send(http.MethodPost, page.Path("/v0/users/overrides/%s", user),
-			map[string]any{"template_overrides": map[string]string{"sms": state}}, nil)
+		return "The choice is saved.", "", err
+	case "fixed-text":
+		in, err := page.Decode[users.FixedTexts](r)
+		if err == nil {
+			_, err = own.ReplaceFixedTexts.Do(ctx, by, users.FixedTextsEdit{OnePerson: one, Body: in})
+		}
+		return "The choice is saved.", "", err
 	}
 	return "", "", fault.Invalidf("form", "there is no such form")
+}
+
+// noChoice is the value of a field without a mode.
+const noChoice = "default"
+
+// setApplicationModes stores the modes for an application. The field of a priority that is left out keeps its choice.
+func (h Handlers) setApplicationModes(r *http.Request, user string, form url.Values) (done, to string, err error) {
+	application := form.Get("application")
+	if application == "" {
+		return "", "", fault.Invalidf("application", "choose the application")
+	}
+	var chosen []users.ModeChoice
+	for _, p := range users.Priorities {
+		mode := form.Get(string(p))
+		if mode == "" {
+			continue
+		}
+		if mode == noChoice {
+			mode = ""
+		}
+		chosen = append(chosen, users.ModeChoice{Application: application, Priority: p, Mode: users.Mode(mode)})
+	}
+	_, err = h.Preferences.ChooseModes.Do(r.Context(), page.Actor(r),
+		users.ModesEdit{OnePerson: users.OnePerson{User: user}, Body: users.ModeChoices{Choices: chosen}})
+	if fault.FieldOf(err) == "choices[0].application" {
+		err = fault.Invalidf("application", "%s", fault.Public(err))
+	}
+	return "The modes for " + application + " are saved.", "", err
 }

@@ -112,7 +112,8 @@ func (v *remindersView) read(api page.API) error {
 }
 
 // setReminder carries out a form of the page.
-func setReminder(api page.API, user string, form url.Values) (done, to string, err error) {
+func (h Handlers) setReminder(r *http.Request, user string, form url.Values) (done, to string, err error) {
+	api := h.Pages.API(r)
 	switch form.Get("form") {
 	case "reminder":
 		kind := form.Get("type")

@@ -120,7 +120,7 @@ func modeOptions(drop bool) []page.Option {
 }
 
 // setRules replaces the rules of a person.
-func setRules(api page.API, user string, form url.Values) (done, to string, err error) {
+func (h Handlers) setRules(r *http.Request, user string, form url.Values) (done, to string, err error) {
 	rules := make([]users.NotificationRule, len(users.Priorities))
 	for i, p := range users.Priorities {
 		rules[i] = users.NotificationRule{Priority: p, Mode: users.Mode(form.Get(fmt.Sprintf("rules[%d].mode", i)))}
@@ -139,8 +139,8 @@ func setRules(api page.API, user string, form url.Values) (done, to string, err 
 				users.FollowUp{Mode: users.Mode(mode), After: time.Duration(minutes * float64(time.Minute))})
 		}
 	}
-	err = api.Send(http.MethodPut, page.Path("/v1/users/%s/notification-rules", user), users.NotificationRules{Rules: rules},
-		nil)
+	_, err = h.Preferences.ReplaceRules.Do(r.Context(), page.Actor(r), users.RulesEdit{
+		OnePerson: users.OnePerson{User: user}, Body: users.NotificationRules{Rules: rules}})
 	return "The rules are saved.", "", err
 }
 
@@ -165,16 +165,11 @@ func (q quiet) OnWorkingDays(p string) bool {
 	return false
 }
 
-func setQuiet(api page.API, user string, form url.Values) (done, to string, err error) {
-	body := map[string]any{"working_days_only": append([]string{}, form["working_days_only"]...)}
-	if limit := form.Get("calls_and_texts_per_day"); limit != "" {
-		n, err := strconv.Atoi(limit)
-		if err != nil {
-			return "", "", fault.Invalidf("calls_and_texts_per_day", "the limit must be a number between 0 and %d",
-				users.MaxPerDay)
-		}
-		body["calls_and_texts_per_day"] = n
+func (h Handlers) setQuiet(r *http.Request, user string, _ url.Values) (done, to string, err error) {
+	limits, err := page.Decode[users.QuietLimits](r)
+	if err == nil {
+		_, err = h.Preferences.ReplaceQuiet.Do(r.Context(), page.Actor(r),
+			users.QuietEdit{OnePerson: users.OnePerson{User: user}, Body: limits})
 	}
-	return "The limits are saved.", "", api.Send(http.MethodPut, page.Path("/v1/users/%s/quiet-limits", user), body,
-		nil)
+	return "The limits are saved.", "", err
 }

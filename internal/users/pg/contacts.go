@@ -121,11 +121,15 @@ func (c *Contacts) Set(ctx context.Context, id users.ID, to users.Contact, trust
 	})
 }
 
-// SendTest sends a test message to a contact of a person on behalf of the application, and returns the number of its
+// SendTest sends a test message to a contact of a person on behalf of the application with that name, and returns the number of its
 // notification. A Throttled fault when too many were sent.
-func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User, mode users.Mode, by string) (int64, error) {
+func (c *Contacts) SendTest(ctx context.Context, application string, u users.User, mode users.Mode, by string) (int64, error) {
+	sender, err := postgres.Query(ctx, c.db, (*postgresdb.Queries).ApplicationID, application)
+	if err != nil {
+		return 0, err
+	}
 	var destination string
-	err := c.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+	err = c.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
 		to, err := contactIn(ctx, q, u.ID, mode)
 		if err != nil {
 			return err
@@ -158,7 +162,7 @@ func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User
 		return 0, err
 	}
 	return c.notifications.Create(ctx, messages.Notification{
-		ApplicationID: application, Subject: "Iris: test message", Priority: users.High, Lifetime: codeLife, Bare: true,
+		ApplicationID: sender, Subject: "Iris: test message", Priority: users.High, Lifetime: codeLife, Bare: true,
 		Body: "This is a test message of Iris for " + u.Name + ". It shows that this " + string(mode) +
 			" contact works. Nothing is wrong, and there is nothing to do.",
 		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(destination), Target: u.Name,
@@ -185,9 +189,13 @@ func contactIn(ctx context.Context, q *postgresdb.Queries, id users.ID, mode use
 	return users.Contact{}, err
 }
 
-// SendCode sends a code to a contact of a person on behalf of the application. A Throttled fault when too many codes
+// SendCode sends a code to a contact of a person on behalf of the application with that name. A Throttled fault when too many codes
 // were sent; a Conflict when the contact is verified already.
-func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID, mode users.Mode) error {
+func (c *Contacts) SendCode(ctx context.Context, application string, id users.ID, mode users.Mode) error {
+	sender, err := postgres.Query(ctx, c.db, (*postgresdb.Queries).ApplicationID, application)
+	if err != nil {
+		return err
+	}
 	code, err := newCode()
 	if err != nil {
 		return err
@@ -227,7 +235,7 @@ func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID,
 		return err
 	}
 	_, err = c.notifications.Create(ctx, messages.Notification{
-		ApplicationID: application, Subject: "Iris: confirm this contact", Priority: users.High, Lifetime: codeLife, Bare: true,
+		ApplicationID: sender, Subject: "Iris: confirm this contact", Priority: users.High, Lifetime: codeLife, Bare: true,
 		Body: "Your code for Iris is " + c.keys.SealForRecipient(code, destination) +
 			". It works for 15 minutes. If you did not ask for it, ignore it.",
 		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(destination), Target: destination,

@@ -92,7 +92,7 @@ func TestAContactThatAPersonSetsIsVerifiedByACode(t *testing.T) {
 	f.is("", users.Email, "eve@example.com")
 	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Confirm(ctx, eve.ID, users.SMS)), "ann has it")
 
-	require.NoError(t, f.contacts.SendCode(ctx, 1, eve.ID, users.Email))
+	require.NoError(t, f.contacts.SendCode(ctx, "iris", eve.ID, users.Email))
 	var body, destination string
 	require.NoError(t, f.db.Pool().QueryRow(ctx,
 		`select r.body, m.recipient from notification_requests r join messages m on m.request_id = r.id`).Scan(&body, &destination))
@@ -107,7 +107,7 @@ func TestAContactThatAPersonSetsIsVerifiedByACode(t *testing.T) {
 		`select count(*) from contact_codes c where c::text like '%' || $1 || '%'`, code[1]).Scan(&leaked))
 	require.Zero(t, leaked, "the code is stored hashed")
 
-	err := f.contacts.SendCode(ctx, 1, eve.ID, users.Email)
+	err := f.contacts.SendCode(ctx, "iris", eve.ID, users.Email)
 	require.Equal(t, fault.Throttled, fault.KindOf(err), "one a minute")
 	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.Email, "000")))
 	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Verify(ctx, ann.ID, users.SMS, code[1])),
@@ -134,11 +134,11 @@ func TestCodesAreLimitedAndExpire(t *testing.T) {
 	require.NoError(t, f.choose(eve, users.SMS, "+15550100009"))
 	require.NoError(t, f.choose(kim, users.Call, "+15550100009"))
 	for range 5 {
-		require.NoError(t, f.contacts.SendCode(ctx, 1, eve.ID, users.SMS))
+		require.NoError(t, f.contacts.SendCode(ctx, "iris", eve.ID, users.SMS))
 		f.exec("update contact_codes set created_at = created_at - interval '2 minutes'")
 	}
-	require.Equal(t, fault.Throttled, fault.KindOf(f.contacts.SendCode(ctx, 1, eve.ID, users.SMS)), "five an hour")
-	require.Equal(t, fault.Throttled, fault.KindOf(f.contacts.SendCode(ctx, 1, kim.ID, users.Call)),
+	require.Equal(t, fault.Throttled, fault.KindOf(f.contacts.SendCode(ctx, "iris", eve.ID, users.SMS)), "five an hour")
+	require.Equal(t, fault.Throttled, fault.KindOf(f.contacts.SendCode(ctx, "iris", kim.ID, users.Call)),
 		"to one number, whoever asks")
 
 	code := func() string {
@@ -155,13 +155,13 @@ func TestCodesAreLimitedAndExpire(t *testing.T) {
 	f.exec("update contact_codes set created_at = created_at - interval '1 day', attempts = 0")
 	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.SMS, code())),
 		"after fifteen minutes")
-	require.NoError(t, f.contacts.SendCode(ctx, 1, eve.ID, users.SMS))
+	require.NoError(t, f.contacts.SendCode(ctx, "iris", eve.ID, users.SMS))
 	require.NoError(t, f.contacts.Verify(ctx, eve.ID, users.SMS, code()))
 	f.is("eve", users.Call, "+15550100009")
 	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Confirm(ctx, kim.ID, users.Call)),
 		"one number is one person's, for texts and calls")
-	require.Equal(t, fault.NotFound, fault.KindOf(f.contacts.SendCode(ctx, 1, eve.ID, users.Slack)))
-	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.SendCode(ctx, 1, eve.ID, users.Webhook)))
+	require.Equal(t, fault.NotFound, fault.KindOf(f.contacts.SendCode(ctx, "iris", eve.ID, users.Slack)))
+	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.SendCode(ctx, "iris", eve.ID, users.Webhook)))
 }
 
 // A release that does not know the column for verified contacts can still write contacts. They are not verified, and no

@@ -60,11 +60,11 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 		return nil
 	}
 	return s.changing(ctx, u, by, audit.CategoriesSet, func(ctx context.Context, q *db.Queries) error {
-		for _, c := range choices {
+		for i, c := range choices {
 			category, err := q.CategoryID(ctx, db.CategoryIDParams{Application: postgres.Storable(c.Application),
 				Category: postgres.Storable(c.Category)})
 			if fault.Is(postgres.MapError(err), fault.NotFound) {
-				return fault.Invalidf("category", "Invalid category specified")
+				return inChoice(i, fault.Invalidf("category", "Invalid category specified"))
 			}
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package pg
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/audit"
@@ -99,12 +100,12 @@ func (s *Settings) SetModes(ctx context.Context, u users.User, choices []users.M
 	}
 	return s.changing(ctx, u, by, audit.ModesSet, func(ctx context.Context, q *postgresdb.Queries) error {
 		apps := map[string]int64{"": 0}
-		for _, c := range choices {
+		for i, c := range choices {
 			app, known := apps[c.Application]
 			if !known {
 				var err error
 				if app, err = applicationID(ctx, q, c.Application); err != nil {
-					return err
+					return inChoice(i, err)
 				}
 				apps[c.Application] = app
 			}
@@ -124,6 +125,14 @@ func applicationID(ctx context.Context, q *postgresdb.Queries, name string) (int
 	return id, err
 }
 
+// inChoice returns an Invalid fault of a choice with the place of the choice in the list.
+func inChoice(i int, err error) error {
+	if fault.Is(err, fault.Invalid) {
+		return fault.Invalidf(fmt.Sprintf("choices[%d].%s", i, fault.FieldOf(err)), "%s", fault.Public(err))
+	}
+	return err
+}
+
 func setMode(ctx context.Context, q *postgresdb.Queries, user, app int64, c users.ModeChoice) error {
 	priority, mode := string(c.Priority), string(c.Mode)
 	switch {
@@ -141,24 +150,54 @@ func setMode(ctx context.Context, q *postgresdb.Queries, user, app int64, c user
 		ApplicationID: app, Priority: users.Priority(priority), Mode: users.Mode(mode)})
 }
 
-// Modes returns a person's choices of modes: their own with an empty name, else those for the application, which is an
-// Invalid fault when it does not exist.
-func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (map[users.Priority]users.Mode, error) {
-	return postgres.Get(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (out map[users.Priority]users.Mode, err error) {
-		if application == "" {
-			return modesOf(ctx, q, int64(id))
+// ModeChoices returns a person's choices of modes: with an empty name first those for all applications, then those for
+// single ones by name; else those for the application, which is an Invalid fault when it does not exist.
+func (s *Settings) ModeChoices(ctx context.Context, id users.ID, application string) ([]users.ModeChoice, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *postgresdb.Queries) (out []users.ModeChoice, err error) {
+		var only int64
+		if application != "" {
+			only, err = applicationID(ctx, q, application)
+		} else {
+			out, err = choicesForAll(ctx, q, id)
 		}
-		app, err := applicationID(ctx, q, application)
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		rows, err := q.ModesOfUserFor(ctx, postgresdb.ModesOfUserForParams{UserID: id, ApplicationID: app})
-		out = make(map[users.Priority]users.Mode, len(rows))
+		rows, err := q.ApplicationModesOfUser(ctx, id)
 		for _, m := range rows {
-			out[m.Priority] = m.Mode
+			if only == 0 || m.ApplicationID == only {
+				out = append(out, users.ModeChoice{Application: m.Application, Priority: m.Priority, Mode: m.Mode})
+			}
 		}
 		return out, err
 	})
+}
+
+// choicesForAll returns a person's choices for all applications, most urgent first.
+func choicesForAll(ctx context.Context, q *postgresdb.Queries, id users.ID) (out []users.ModeChoice, err error) {
+	modes, err := modesOf(ctx, q, int64(id))
+	for _, p := range users.Priorities {
+		if m, chosen := modes[p]; chosen {
+			out = append(out, users.ModeChoice{Priority: p, Mode: m})
+		}
+	}
+	return out, err
+}
+
+// PriorityModes returns the default mode of every priority.
+func (s *Settings) PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
+	return PriorityModes(ctx, s.db)
+}
+
+// FixedTexts returns the modes in which a person's messages carry the operator's text.
+func (s *Settings) FixedTexts(ctx context.Context, id users.ID) ([]users.Mode, error) {
+	return postgres.Query(ctx, s.db, (*postgresdb.Queries).FixedTextsOfUser, id)
+}
+
+// Devices returns the active phones of a person that take push messages, oldest first.
+func (s *Settings) Devices(ctx context.Context, id users.ID) ([]users.Device, error) {
+	rows, err := postgres.Query(ctx, s.db, (*postgresdb.Queries).DevicesOfUser, id)
+	return postgres.Convert(rows, func(r postgresdb.DevicesOfUserRow) users.Device { return users.Device(r) }), err
 }
 
 // Others returns the named settings of a person that have no column of their own.

@@ -89,7 +89,7 @@ func TestSettingsRefuseWrongData(t *testing.T) {
 	} {
 		require.True(t, fault.Is(err, fault.Invalid), "%s: %v", name, err)
 	}
-	_, err = s.Modes(ctx, ana.ID, "none")
+	_, err = s.ModeChoices(ctx, ana.ID, "none")
 	require.EqualError(t, err, "Application none not found")
 	require.True(t, fault.Is(s.SetTimeZone(ctx, nobody, "UTC", "test"), fault.NotFound))
 	require.True(t, fault.Is(s.SetModes(ctx, nobody, []users.ModeChoice{{Priority: users.High, Mode: users.SMS}},

@@ -62,16 +62,17 @@ func (q *Queries) ApplicationID(ctx context.Context, name string) (int64, error)
 }
 
 const applicationModesOfUser = `-- name: ApplicationModesOfUser :many
-select a.name as application, m.priority, m.mode
-from user_application_modes m join applications a on a.id = m.application_id
+select a.id as application_id, a.name as application, m.priority, m.mode
+from user_application_modes m join applications a on a.id = m.application_id join priorities p on p.name = m.priority
 where m.user_id = $1
-order by lower(a.name)
+order by lower(a.name), p.id
 `
 
 type ApplicationModesOfUserRow struct {
-	Application string
-	Priority    users.Priority
-	Mode        users.Mode
+	ApplicationID int64
+	Application   string
+	Priority      users.Priority
+	Mode          users.Mode
 }
 
 func (q *Queries) ApplicationModesOfUser(ctx context.Context, userID users.ID) ([]ApplicationModesOfUserRow, error) {
@@ -83,7 +84,12 @@ func (q *Queries) ApplicationModesOfUser(ctx context.Context, userID users.ID) (
 	items := []ApplicationModesOfUserRow{}
 	for rows.Next() {
 		var i ApplicationModesOfUserRow
-		if err := rows.Scan(&i.Application, &i.Priority, &i.Mode); err != nil {
+		if err := rows.Scan(
+			&i.ApplicationID,
+			&i.Application,
+			&i.Priority,
+			&i.Mode,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -253,40 +259,6 @@ func (q *Queries) ModesOfUser(ctx context.Context, userID users.ID) ([]ModesOfUs
 	items := []ModesOfUserRow{}
 	for rows.Next() {
 		var i ModesOfUserRow
-		if err := rows.Scan(&i.Priority, &i.Mode); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const modesOfUserFor = `-- name: ModesOfUserFor :many
-select priority, mode from user_application_modes where user_id = $1 and application_id = $2
-`
-
-type ModesOfUserForParams struct {
-	UserID        users.ID
-	ApplicationID int64
-}
-
-type ModesOfUserForRow struct {
-	Priority users.Priority
-	Mode     users.Mode
-}
-
-func (q *Queries) ModesOfUserFor(ctx context.Context, arg ModesOfUserForParams) ([]ModesOfUserForRow, error) {
-	rows, err := q.db.Query(ctx, modesOfUserFor, arg.UserID, arg.ApplicationID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ModesOfUserForRow{}
-	for rows.Next() {
-		var i ModesOfUserForRow
 		if err := rows.Scan(&i.Priority, &i.Mode); err != nil {
 			return nil, err
 		}

@@ -38,10 +38,10 @@ select @user_id::bigint, unnest(sqlc.arg(priorities)::text[]), unnest(sqlc.arg(p
     unnest(sqlc.arg(delays)::int[]);
 
 -- name: ApplicationModesOfUser :many
-select a.name as application, m.priority, m.mode
-from user_application_modes m join applications a on a.id = m.application_id
+select a.id as application_id, a.name as application, m.priority, m.mode
+from user_application_modes m join applications a on a.id = m.application_id join priorities p on p.name = m.priority
 where m.user_id = @user_id
-order by lower(a.name);
+order by lower(a.name), p.id;
 
 -- name: SetUserApplicationMode :exec
 insert into user_application_modes (user_id, application_id, priority, mode) values (@user_id, @application_id, @priority, @mode)
@@ -118,5 +118,3 @@ select registration_id, platform from devices where user_id = @user_id and activ
 insert into devices (registration_id, user_id, platform) values (@registration_id, @user_id, @platform)
 on conflict (registration_id) do update set user_id = excluded.user_id, platform = excluded.platform, active = true;
 
--- name: ModesOfUserFor :many
-select priority, mode from user_application_modes where user_id = @user_id and application_id = @application_id;
