@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,11 @@ func TestContactsShown(t *testing.T) {
 	own, _ := s.token(bob, "read")
 	contacts := func(as caller, path string) map[string]any {
 		got, _ := decode[m](s.do(as, get, path, nil).is(200))["contacts"].(map[string]any)
+		seen := map[string]any{}
+		for _, c := range itemsOf[m](s.do(as, get, "/v1"+strings.TrimPrefix(path, "/api/v0")+"/visible-contacts", nil).is(200)) {
+			seen[fmt.Sprint(c["mode"])] = c["destination"]
+		}
+		require.Equal(t, got, seen, "both doors show the same")
 		return got
 	}
 	hidden := contacts(owner, "/api/v0/users/bob")

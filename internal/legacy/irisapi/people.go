@@ -14,8 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Settings stores what /v0 shows of people and no operation has: the profile, the numbers of targets, a time zone of those
-// that the operator allows, and the phones that take push messages.
+// Settings stores what only /v0 has of people: the profile, the numbers of targets, a time zone of those that the
+// operator allows, and the registration of phones that take push messages.
 type Settings interface {
 	ByTarget(ctx context.Context, targetID int64) (users.User, error)
 	Profile(ctx context.Context, id users.ID) (users.Profile, error)

@@ -73,7 +73,8 @@ func (p modes) get(w http.ResponseWriter, r *http.Request, u users.User) error {
 
 // answer answers with the choices for an application; "" = those for all applications.
 func (p modes) answer(w http.ResponseWriter, r *http.Request, u users.User, application string) error {
-	found, err := p.Preferences.Modes.Do(r.Context(), p.caller(r), users.ChoicesOf{OnePerson: onePerson(u), Application: application})
+	found, err := p.Preferences.Modes.Do(r.Context(), p.caller(r),
+		users.ChoicesOf{OnePerson: onePerson(u), Application: application})
 	out := make(Record, len(users.Priorities))
 	for i, priority := range users.Priorities {
 		out[i] = Member{string(priority), noChoice}
@@ -184,7 +185,8 @@ func parseReprioritisation(b Body) (source users.Mode, e users.Excess, err error
 	count, ok := Integer(b.Members["count"])
 	b.Check(ok, fault.Titled("Invalid count", "count must be an integer"))
 	b.Check(count > 0, fault.Titled("Invalid count", "count must be greater than 0"))
-	b.Check(count <= users.MostMessages, fault.Titled("Invalid count", fmt.Sprint("count must be under ", users.MostMessages)))
+	b.Check(count <= users.MostMessages,
+		fault.Titled("Invalid count", fmt.Sprint("count must be under ", users.MostMessages)))
 	e.Count = int(count)
 	source, ok = modeOf(b.Members["src_mode"])
 	b.Check(ok, fault.Titled("Invalid source mode.", "Invalid source mode."))

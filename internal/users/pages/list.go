@@ -105,9 +105,9 @@ func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
 	_, err := h.People.Add.Do(r.Context(), page.Actor(r), users.NewAccount{Name: name, FullName: text("full_name"),
 		Admin: form.Get("role") == users.RoleAdmin, ReadOnly: form.Get("role") == users.RoleReadOnly,
 		Contacts: map[users.Mode]operation.Text{users.Email: text("contacts.email"), users.SMS: phone, users.Call: phone}})
-	h.Pages.Finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
-		h.showList(rw, r, page.Again{Form: "add", Typed: form, Refusal: refusal})
-	})
+	done := name + " is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one."
+	h.Pages.Finish(rw, r, done, page.Path("/people/%s", name), err,
+		func(refusal page.Refusal) { h.showList(rw, r, page.Again{Form: "add", Typed: form, Refusal: refusal}) })
 }
 
 // decide confirms or rejects a held deactivation.

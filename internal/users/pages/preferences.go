@@ -102,7 +102,8 @@ func (h Handlers) readPreferences(r *http.Request, v *preferencesView) error {
 	for _, k := range known {
 		v.Known = append(v.Known, users.CategoryChoice{Application: k.Application, Category: k.Name, Mode: k.Mode})
 	}
-	v.Names = page.Suggest(r, h.Applications.List, catalog.ApplicationFilter{Paging: operation.Paging{Limit: page.Longest}},
+	v.Names = page.Suggest(r, h.Applications.List,
+		catalog.ApplicationFilter{Paging: operation.Paging{Limit: page.Longest}},
 		func(a catalog.ApplicationRow) string { return a.Name })
 	return nil
 }

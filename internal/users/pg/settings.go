@@ -166,7 +166,8 @@ func (s *Settings) ModeChoices(ctx context.Context, id users.ID, application str
 		rows, err := q.ApplicationModesOfUser(ctx, id)
 		for _, m := range rows {
 			if only == 0 || m.ApplicationID == only {
-				out = append(out, users.ModeChoice{Application: m.Application, Priority: m.Priority, Mode: m.Mode})
+				out = append(out,
+					users.ModeChoice{Application: m.Application, Priority: m.Priority, Mode: m.Mode})
 			}
 		}
 		return out, err
