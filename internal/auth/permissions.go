@@ -23,7 +23,6 @@ var (
 	ErrServiceToken = users.ErrServiceToken
 	// ErrNotReached hides what belongs to another application, or does not exist.
 	ErrNotReached = operation.ErrNotReached
-	ErrOwnerOnly  = operation.ErrOwnerOnly
 )
 
 // MayRead admits every authenticated caller to the reads that Iris left open. It admits anybody if AnonymousReads is
@@ -206,15 +205,6 @@ func (a Actor) MayUseInternal(allowed []string) error {
 	return nil
 }
 
-// MayEditApplication allows changing the settings of the application with that internal id: to its owners and
-// administrators. The application's own key is not enough.
-func (a Actor) MayEditApplication(application int64) error {
-	if a.Admin || !a.ReadOnly && slices.Contains(a.Owns, application) {
-		return nil
-	}
-	return ErrOwnerOnly
-}
-
 // Owning returns the actor with the application added to Owns, if the actor's person is one of the owners or the actor
 // belongs to the team that owns it.
 func (a Actor) Owning(application int64, owners []users.ID, team users.OwningTeam) Actor {
@@ -222,10 +212,4 @@ func (a Actor) Owning(application int64, owners []users.ID, team users.OwningTea
 		a.Owns = append(slices.Clone(a.Owns), application)
 	}
 	return a
-}
-
-// MayNameCategories allows setting the categories of an application: to the application itself, its owners and
-// administrators.
-func (a Actor) MayNameCategories(application int64) bool {
-	return a.MayEditApplication(application) == nil || a.program() && a.ApplicationID == application
 }

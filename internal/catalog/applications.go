@@ -18,8 +18,14 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// maxVariable is the longest name of a variable, in bytes.
-const maxVariable = 255
+// MaxVariables is the most variables of an application, and MaxVariable the longest name of one, in bytes.
+const (
+	MaxVariables = 1000
+	MaxVariable  = 255
+)
+
+// IsVariable reports whether a variable can have this name.
+func IsVariable(name string) bool { return name != "" && len(name) <= MaxVariable }
 
 // ApplicationRow is an application as lists show it.
 type ApplicationRow struct {
@@ -102,8 +108,7 @@ func (e ApplicationEdit) Check() error {
 	var wrong fault.Wrong
 	b := e.Body
 	for i, name := range b.Variables {
-		wrong.If(name == "" || len(name) > maxVariable, fmt.Sprintf("variables[%d]", i),
-			"variables must be names of 1 to %d bytes", maxVariable)
+		wrong.If(!IsVariable(name), fmt.Sprintf("variables[%d]", i), "variables must be names of 1 to %d bytes", MaxVariable)
 	}
 	for i, name := range b.RequiredVariables {
 		wrong.If(!slices.Contains(b.Variables, name), fmt.Sprintf("required_variables[%d]", i),
@@ -119,8 +124,7 @@ func (e ApplicationEdit) Check() error {
 		wrong.If(!slices.Contains(users.Priorities, priority), "default_modes."+string(priority),
 			"there is no priority %.60q", string(priority))
 	}
-	sender := string(b.SenderEmail)
-	wrong.If(sender != "" && (!Destination(sender) || !strings.Contains(sender, "@")), "sender_email",
+	wrong.If(b.SenderEmail != "" && !IsEmail(string(b.SenderEmail)), "sender_email",
 		"sender_email must be an e-mail address")
 	if b.SampleContext.Value != nil {
 		var object map[string]json.RawMessage
@@ -155,18 +159,19 @@ type ApplicationFallback struct {
 	Body Fallback `json:"body"`
 }
 
-// Quota is how many messages an application may send, and how many it sent.
-type Quota struct {
-	Hard        int            `json:"hard_threshold" doc:"More messages than this in hard_seconds are dropped."`
-	HardSeconds int64          `json:"hard_seconds"`
-	HardUse     int            `json:"hard_use" doc:"Messages in the last hard_seconds."`
-	Soft        int            `json:"soft_threshold" doc:"If there are more messages than this in soft_seconds, the target gets an e-mail."`
-	SoftSeconds int64          `json:"soft_seconds"`
-	SoftUse     int            `json:"soft_use"`
-	Plan        operation.Text `json:"plan" doc:"The plan of the incident that is opened when messages are dropped; null = the plan was deleted."`
-	Target      operation.Text `json:"target"`
-	WaitSeconds int64          `json:"wait_seconds"`
+// Renaming gives an application another name.
+type Renaming struct {
+	OneApplication
+	Body NewName `json:"body"`
 }
+
+// NewName is another name of an application.
+type NewName struct {
+	Name string `json:"name" doc:"1 to 255 bytes without a colon. Programs sign with the name."`
+}
+
+// ErrSameName refuses the name that an application has.
+var ErrSameName = fault.Invalidf("name", "the application has this name already")
 
 // The operations on applications.
 var (
@@ -188,9 +193,11 @@ var (
 		Path:  "/v1/applications/{app}",
 		Needs: operation.Member, Rule: operation.OfApplication, Audit: []audit.Action{audit.ApplicationDeleted}, Summary: "Delete an application that was never used",
 		Errors: []int{409, 412}, Note: "409 when it has variables, texts, incidents or messages. With the ETag of a GET as If-Match, 412 when somebody changed the settings meanwhile."})
-	QuotaOfApplication = operation.Define[OneApplication, Quota](operation.Doc{Name: "application.quota",
-		Method: http.MethodGet, Path: "/v1/applications/{app}/quota",
-		Needs: operation.Reader, Summary: "The quota of an application and its use", Note: "404: the application has no quota of its own."})
+	RenameApplication = operation.Define[Renaming, Application](operation.Doc{Name: "application.rename",
+		Method: http.MethodPost, Path: "/v1/applications/{app}/rename", Status: http.StatusOK,
+		Needs: operation.Member, Rule: operation.OfApplicationByPeople, Audit: []audit.Action{audit.ApplicationRenamed},
+		Summary: "Give an application another name", Errors: []int{409, 422},
+		Note: "Programs sign with the name: change it in them at the same time. 409: another application has the name."})
 	OwnerOfApplication = operation.Define[OneApplication, Owner](operation.Doc{Name: "application.owner",
 		Method: http.MethodGet, Path: "/v1/applications/{app}/owner",
 		Needs: operation.Reader, Summary: "The team that owns an application and its integrations", Note: "ETag names the team."})
@@ -229,8 +236,26 @@ type ApplicationStore interface {
 	Add(ctx context.Context, name, by string) (int64, error)
 	Change(ctx context.Context, id int64, c applications.Change, by string) error
 	Delete(ctx context.Context, id int64, ifMatch []string, by string) error
+	// Rename refuses the name of another application with a Conflict fault.
+	Rename(ctx context.Context, id int64, name, by string) error
+	// Key returns "" for a key that the application lacks.
+	Key(ctx context.Context, id int64) (primary, secondary string, err error)
+	// AddSecondary returns the new key. If there is a secondary key, it returns a Conflict fault.
+	AddSecondary(ctx context.Context, id int64, by string) (string, error)
+	// Rekey makes the secondary key the primary one. Without a secondary key it returns a Conflict fault.
+	Rekey(ctx context.Context, id int64, by string) error
 	// Quota of an application without one is a NotFound fault.
 	Quota(ctx context.Context, id int64) (applications.Quota, error)
+	// SetQuota returns applications.ErrQuotaPlan if there is no such active plan, applications.ErrQuotaTarget if there
+	// is no such target.
+	SetQuota(ctx context.Context, id int64, q applications.Quota, by string) error
+	RemoveQuota(ctx context.Context, id int64, by string) error
+	SetCategories(ctx context.Context, id int64, all []applications.Category, by string) error
+	// IncidentEmails returns the plan of each incident address.
+	IncidentEmails(ctx context.Context, id int64) (map[string]string, error)
+	// SetIncidentEmails returns an Invalid fault if a plan or an address cannot be used. The field of a fault about a
+	// plan is the address.
+	SetIncidentEmails(ctx context.Context, id int64, plans map[string]string, by string) error
 	// SetFallback removes the stored fallback if to is nil.
 	SetFallback(ctx context.Context, id int64, to *escalation.Target) error
 }
@@ -245,22 +270,36 @@ type ApplicationDeps struct {
 	Fallbacks func(ctx context.Context, ids []int64) (map[int64]escalation.Application, error)
 	// Pause pauses or resumes an application. A name that does not exist is a NotFound fault.
 	Pause func(ctx context.Context, name string, paused bool, by string) error
+	// Statistics are shared with other users.
+	Statistics *applications.RecentStatistics
 }
 
 // Applications are the operations on applications. They are safe for concurrent use.
 type Applications struct {
-	List           operation.Op[ApplicationFilter, operation.Page[ApplicationRow]]
-	Create         operation.Op[NewApplication, Application]
-	Get            operation.Op[OneApplication, Application]
-	Replace        operation.Op[ApplicationEdit, Application]
-	Delete         operation.Op[ApplicationRemoval, operation.None]
-	Quota          operation.Op[OneApplication, Quota]
-	Owner          operation.Op[OneApplication, Owner]
-	Give           operation.Op[ApplicationGiving, Owner]
-	Pause          operation.Op[ApplicationPausing, Pause]
-	Fallback       operation.Op[OneApplication, Fallback]
-	ChangeFallback operation.Op[ApplicationFallback, Fallback]
-	RemoveFallback operation.Op[OneApplication, operation.None]
+	List              operation.Op[ApplicationFilter, operation.Page[ApplicationRow]]
+	Create            operation.Op[NewApplication, Application]
+	Get               operation.Op[OneApplication, Application]
+	Replace           operation.Op[ApplicationEdit, Application]
+	Rename            operation.Op[Renaming, Application]
+	Delete            operation.Op[ApplicationRemoval, operation.None]
+	Key               operation.Op[OneApplication, Key]
+	SecondaryKey      operation.Op[OneApplication, Key]
+	AddSecondaryKey   operation.Op[OneApplication, Key]
+	RotateKey         operation.Op[OneApplication, operation.None]
+	Quota             operation.Op[OneApplication, Quota]
+	ReplaceQuota      operation.Op[QuotaEdit, Quota]
+	RemoveQuota       operation.Op[OneApplication, operation.None]
+	Categories        operation.Op[OneApplication, Categories]
+	ReplaceCategories operation.Op[CategoryEdit, Categories]
+	Addresses         operation.Op[OneApplication, IncidentAddresses]
+	ReplaceAddresses  operation.Op[AddressEdit, IncidentAddresses]
+	Statistics        operation.Op[OneApplication, WeeklyFigures]
+	Owner             operation.Op[OneApplication, Owner]
+	Give              operation.Op[ApplicationGiving, Owner]
+	Pause             operation.Op[ApplicationPausing, Pause]
+	Fallback          operation.Op[OneApplication, Fallback]
+	ChangeFallback    operation.Op[ApplicationFallback, Fallback]
+	RemoveFallback    operation.Op[OneApplication, operation.None]
 
 	deps ApplicationDeps
 }
@@ -269,7 +308,14 @@ type Applications struct {
 func NewApplications(d ApplicationDeps) *Applications {
 	a := &Applications{deps: d}
 	a.List, a.Create, a.Get, a.Replace = ListApplications.By(a.list), CreateApplication.By(a.create), GetApplication.By(a.get), ReplaceApplication.By(a.replace)
-	a.Delete, a.Quota, a.Owner, a.Give = DeleteApplication.By(a.remove), QuotaOfApplication.By(a.quota), OwnerOfApplication.By(a.owner), GiveApplication.By(a.give)
+	a.Rename, a.Delete = RenameApplication.By(a.rename), DeleteApplication.By(a.remove)
+	a.Key, a.SecondaryKey = KeyOfApplication.By(a.key), SecondaryKeyOfApplication.By(a.secondaryKey)
+	a.AddSecondaryKey, a.RotateKey = AddSecondaryKey.By(a.addSecondaryKey), RotateKey.By(a.rotateKey)
+	a.Quota, a.ReplaceQuota, a.RemoveQuota = QuotaOfApplication.By(a.quota), ReplaceQuota.By(a.replaceQuota), RemoveQuota.By(a.removeQuota)
+	a.Categories, a.ReplaceCategories = CategoriesOfApplication.By(a.categories), ReplaceCategories.By(a.replaceCategories)
+	a.Addresses, a.ReplaceAddresses = AddressesOfApplication.By(a.addresses), ReplaceAddresses.By(a.replaceAddresses)
+	a.Statistics = FiguresOfApplication.By(a.figures)
+	a.Owner, a.Give = OwnerOfApplication.By(a.owner), GiveApplication.By(a.give)
 	a.Pause, a.Fallback = PauseApplication.By(a.pause), FallbackOfApplication.By(a.fallback)
 	a.ChangeFallback, a.RemoveFallback = ChangeApplicationFallback.By(a.changeFallback), RemoveApplicationFallback.By(a.removeFallback)
 	return a
@@ -331,7 +377,7 @@ func (a *Applications) create(ctx context.Context, by operation.Actor, n NewAppl
 	if _, err := a.deps.Store.Add(ctx, n.Name, by.Name); err != nil {
 		return Application{}, err
 	}
-	return a.get(ctx, by, OneApplication{n.Name})
+	return a.get(ctx, by, OneApplication{strings.TrimSpace(n.Name)})
 }
 
 func (a *Applications) find(ctx context.Context, name string) (applications.Application, error) {
@@ -339,9 +385,9 @@ func (a *Applications) find(ctx context.Context, name string) (applications.Appl
 	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "there is no such application"))
 }
 
-// owned finds an application that the caller may change. It refuses other callers in the same way for an application
-// that does not exist.
-func (a *Applications) owned(ctx context.Context, by operation.Actor, name string) (applications.Application, error) {
+// Owned finds an application that the caller may change. It refuses other callers with operation.ErrOwnerOnly, also for
+// an application that does not exist. /v0 calls it to refuse them in its own words before it reads a body.
+func (a *Applications) Owned(ctx context.Context, by operation.Actor, name string) (applications.Application, error) {
 	found, err := a.find(ctx, name)
 	if (err == nil || fault.Is(err, fault.NotFound)) && !MayEdit(by, found.OwnerIDs, found.Team) {
 		return found, operation.ErrOwnerOnly
@@ -355,7 +401,7 @@ func (a *Applications) get(ctx context.Context, by operation.Actor, one OneAppli
 }
 
 func (a *Applications) replace(ctx context.Context, by operation.Actor, e ApplicationEdit) (Application, error) {
-	found, err := a.owned(ctx, by, e.Application)
+	found, err := a.Owned(ctx, by, e.Application)
 	if err != nil {
 		return Application{}, err
 	}
@@ -418,7 +464,7 @@ func (a *Applications) change(ctx context.Context, by operation.Actor, found app
 	return c, wrong.Err()
 }
 
-// owners checks the new owners. An owner who changes the owners stays one.
+// owners checks the new owners and returns them, see keepOwner.
 func (a *Applications) owners(ctx context.Context, by operation.Actor, names []string) ([]string, error) {
 	for i, name := range names {
 		if _, err := a.deps.People.ByName(ctx, name); err != nil {
@@ -426,32 +472,57 @@ func (a *Applications) owners(ctx context.Context, by operation.Actor, names []s
 				"there is no user %.100q", name))
 		}
 	}
-	if by.Role != operation.Admin && by.Person != 0 && !slices.Contains(names, by.Name) {
-		names = append(slices.Clone(names), by.Name)
+	return keepOwner(by, names), nil
+}
+
+// keepOwner returns the new owners with the caller: an owner who changes the owners stays one.
+func keepOwner(by operation.Actor, names []string) []string {
+	if by.Role == operation.Admin || by.Person == 0 || slices.Contains(names, by.Name) {
+		return names
 	}
-	return names, nil
+	return append(slices.Clone(names), by.Name)
+}
+
+// Change replaces the settings that /v0 has, which are more than those of Replace. It skips owners that do not exist and
+// default modes that the application may not use. It changes the modes only if the caller is an administrator.
+func (a *Applications) Change(ctx context.Context, by operation.Actor, name string, c applications.Change) error {
+	found, err := a.Owned(ctx, by, name)
+	if err != nil {
+		return err
+	}
+	if by.Role != operation.Admin {
+		c.Modes = nil
+	}
+	if c.Owners != nil {
+		owners := keepOwner(by, *c.Owners)
+		c.Owners = &owners
+	}
+	return a.deps.Store.Change(ctx, found.ID, c, by.Name)
+}
+
+// rename gives an application another name, which may differ in case only.
+func (a *Applications) rename(ctx context.Context, by operation.Actor, r Renaming) (Application, error) {
+	found, err := a.ownedByPerson(ctx, by, r.Application)
+	name := strings.TrimSpace(r.Body.Name)
+	if err == nil && name == found.Name {
+		err = ErrSameName
+	}
+	if err == nil {
+		err = a.deps.Store.Rename(ctx, found.ID, name, by.Name)
+	}
+	if err != nil {
+		return Application{}, err
+	}
+	return a.get(ctx, by, OneApplication{name})
 }
 
 // remove deletes an application. One that has variables, texts, incidents or messages stays.
 func (a *Applications) remove(ctx context.Context, by operation.Actor, r ApplicationRemoval) (none operation.None, err error) {
-	found, err := a.owned(ctx, by, r.Application)
+	found, err := a.Owned(ctx, by, r.Application)
 	if err != nil {
 		return none, err
 	}
 	return none, a.deps.Store.Delete(ctx, found.ID, r.Tags(), by.Name)
-}
-
-func (a *Applications) quota(ctx context.Context, _ operation.Actor, one OneApplication) (Quota, error) {
-	found, err := a.find(ctx, one.Application)
-	if err != nil {
-		return Quota{}, err
-	}
-	q, err := a.deps.Store.Quota(ctx, found.ID)
-	seconds := func(d time.Duration) int64 { return int64(d / time.Second) }
-	return Quota{q.HardThreshold, seconds(q.HardDuration), q.HardUse, q.SoftThreshold, seconds(q.SoftDuration),
-			q.SoftUse, operation.Text(q.Plan), operation.Text(q.Target),
-			seconds(q.WaitAfterwards)}, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound,
-			"the application %s has no quota of its own", found.Name))
 }
 
 func (a *Applications) owner(ctx context.Context, _ operation.Actor, one OneApplication) (Owner, error) {
@@ -497,10 +568,7 @@ func (a *Applications) removeFallback(ctx context.Context, by operation.Actor, o
 }
 
 func (a *Applications) setFallback(ctx context.Context, by operation.Actor, name string, to *escalation.Target) error {
-	if by.Program {
-		return fault.New(fault.Unauthenticated, "log in as an owner of the application or an admin")
-	}
-	found, err := a.owned(ctx, by, name)
+	found, err := a.ownedByPerson(ctx, by, name)
 	if err != nil {
 		return err
 	}

@@ -130,6 +130,14 @@ func MayChange(by operation.Actor, creator users.ID, team users.OwningTeam) bool
 	return inTeam(by, team)
 }
 
+// changeableBy returns a Forbidden fault if MayChange is false. verb says what the caller wants.
+func (v Version) changeableBy(by operation.Actor, verb string) error {
+	if MayChange(by, v.creatorID, v.owner) {
+		return nil
+	}
+	return fault.Newf(fault.Forbidden, "Only %s or an admin may %s the %s %s", v.owner.Or(v.Creator), verb, v.kind, v.Name)
+}
+
 // ErrNotOwner refuses a change of the team that owns an object.
 var ErrNotOwner = fault.New(fault.Forbidden,
 	"Only administrators, the owner and administrators of the team that owns this may give it to another team")

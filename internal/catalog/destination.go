@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -19,3 +20,6 @@ func Destination(s string) bool {
 	}
 	return !blank && len(s) <= MaxDestination && utf8.ValidString(s)
 }
+
+// IsEmail reports whether s can be an e-mail address.
+func IsEmail(s string) bool { return Destination(s) && strings.Contains(s, "@") }

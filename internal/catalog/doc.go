@@ -1,5 +1,6 @@
-// Package catalog decides what people and programs can do with plans and templates: who may save, activate, delete or
-// give away a version, which content is right, and what a plan would do. Every door calls its operations (Plans,
-// Templates); the API of Iris calls Save. It knows neither storage nor transport. A fault names the field as bodies of
-// /v1 spell it, and has the title that clients of /v0 expect.
+// Package catalog decides what people and programs can do with plans, templates and applications: who may save, change,
+// delete or give away one, which content is right, and what a plan would do. Every door calls its operations (Plans,
+// Templates, Applications). The API of Iris also calls the methods for changes that only /v0 has (Save, SetActive, Erase,
+// Change). The package knows neither storage nor transport. A fault names the field as bodies of /v1 spell it. Faults
+// about plans and templates have the title that clients of /v0 expect.
 package catalog

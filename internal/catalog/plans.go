@@ -223,7 +223,11 @@ const (
 type PlanStore interface {
 	versionStore[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
 	Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error)
+	// Roles returns all roles that plans can name, in a fixed order.
+	Roles(ctx context.Context) ([]escalation.TargetRole, error)
 	Create(ctx context.Context, d escalation.PlanContent) (escalation.PlanID, error)
+	// Delete deletes all versions of a plan. If incidents or a quota have one, it returns an Invalid fault.
+	Delete(ctx context.Context, name string) error
 	// Uses leaves out numbers that do not exist.
 	Uses(ctx context.Context, ids []escalation.PlanID) ([]applications.PlanUse, error)
 	// The changes of all versions of a plan. A nil fallback removes the stored one. by is the actor of the audit log.
@@ -273,6 +277,7 @@ type Plans struct {
 	RemoveFallback operation.Op[OnePlan, operation.None]
 	Simulate       operation.Op[PlanQuestion, simulation.Report]
 	Preview        operation.Op[PlanPreview, Foreseen]
+	Roles          operation.Op[operation.None, operation.Page[TargetRole]]
 
 	deps     PlanDeps
 	versions versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
@@ -289,7 +294,7 @@ func NewPlans(d PlanDeps) *Plans {
 	p.UsesOf, p.Uses = UsesOfPlans.By(p.usesOf), UsesOfPlan.By(p.uses)
 	p.Settings, p.ChangeSettings, p.Pause = SettingsOfPlan.By(p.settings), ChangeSettings.By(p.changeSettings), PausePlan.By(p.pause)
 	p.Fallback, p.ChangeFallback, p.RemoveFallback = FallbackOfPlan.By(p.fallback), ChangeFallback.By(p.changeFallback), RemoveFallback.By(p.removeFallback)
-	p.Simulate, p.Preview = SimulatePlan.By(p.simulate), PreviewPlan.By(p.preview)
+	p.Simulate, p.Preview, p.Roles = SimulatePlan.By(p.simulate), PreviewPlan.By(p.preview), ListTargetRoles.By(p.roles)
 	return p
 }
 
@@ -420,6 +425,25 @@ func (p *Plans) remove(ctx context.Context, by operation.Actor, r Removal) (none
 		}
 		return nil, fault.When(err, fault.NotFound, nil)
 	})
+}
+
+// SetActive activates or deactivates a version of a plan, as clients of /v0 do. Callers for whom MayChange is false get a
+// Forbidden fault.
+func (p *Plans) SetActive(ctx context.Context, by operation.Actor, id escalation.PlanID, active bool) error {
+	return p.versions.setActive(ctx, by, id, active)
+}
+
+// Erase deletes all versions of the plan that has a version, as clients of /v0 do, if no incident has it. Callers for
+// whom MayChange is false get a Forbidden fault.
+func (p *Plans) Erase(ctx context.Context, by operation.Actor, id escalation.PlanID) error {
+	found, err := p.deps.Store.ByID(ctx, id)
+	if err == nil {
+		err = versionOfPlan(found.Plan).changeableBy(by, "delete")
+	}
+	if err == nil {
+		err = p.deps.Store.Delete(ctx, found.Name)
+	}
+	return err
 }
 
 func (p *Plans) owner(ctx context.Context, _ operation.Actor, one OnePlan) (Owner, error) {

@@ -313,6 +313,12 @@ func (t *Templates) remove(ctx context.Context, by operation.Actor, r TemplateRe
 		func(context.Context, messages.TemplateID) ([]string, error) { return nil, nil })
 }
 
+// SetActive activates or deactivates a version of a template, as clients of /v0 do. Callers for whom MayChange is false
+// get a Forbidden fault.
+func (t *Templates) SetActive(ctx context.Context, by operation.Actor, id messages.TemplateID, active bool) error {
+	return t.versions.setActive(ctx, by, id, active)
+}
+
 func (t *Templates) owner(ctx context.Context, _ operation.Actor, one OneTemplate) (Owner, error) {
 	return t.versions.owner(ctx, one.Template)
 }

@@ -16,12 +16,13 @@ import (
 // Filter selects plans or templates. Texts are compared as a whole, in any case.
 type Filter struct {
 	operation.Paging
-	Name     string `query:"name" json:"name,omitempty"`
-	Creator  string `query:"creator" json:"creator,omitempty" doc:"A person's name."`
-	Team     string `query:"team" json:"team,omitempty" doc:"The team that owns it."`
-	Member   string `query:"member" json:"member,omitempty" doc:"A person who saved it, or a member of the team that owns it."`
-	Search   string `query:"search" json:"search,omitempty" doc:"A part of the name."`
-	Versions string `query:"versions" json:"versions,omitempty" enum:"active,all" doc:"all: also those that are not active; default: active."`
+	Name        string `query:"name" json:"name,omitempty"`
+	Creator     string `query:"creator" json:"creator,omitempty" doc:"A person's name."`
+	Team        string `query:"team" json:"team,omitempty" doc:"The team that owns it."`
+	Member      string `query:"member" json:"member,omitempty" doc:"A person who saved it, or a member of the team that owns it."`
+	Search      string `query:"search" json:"search,omitempty" doc:"A part of the name."`
+	Application string `query:"application" json:"application,omitempty" doc:"Only plans that name a template with a text for this application, and templates with a text for it."`
+	Versions    string `query:"versions" json:"versions,omitempty" enum:"active,all" doc:"all: also those that are not active; default: active."`
 	operation.Period
 }
 
@@ -31,6 +32,7 @@ func (f Filter) query() (q filters.Query, err error) {
 	q.Add("team", filters.Eq, f.Team)
 	q.Add("member", filters.Eq, f.Member)
 	q.Add("name", filters.Contains, f.Search)
+	q.Add("application", filters.Eq, f.Application)
 	if f.Versions != "all" {
 		q.Conditions = append(q.Conditions, filters.Equal("active", true))
 	}
@@ -57,6 +59,8 @@ type versionStore[V, D any, ID ~int64] interface {
 	// Switch activates the version "to" and deactivates the version "from"; 0 = none. It returns a Stale fault if
 	// "from" is not the active version. by is the actor of the audit log.
 	Switch(ctx context.Context, from, to ID, by string) error
+	// SetActive activates a version in place of the active one, or deactivates it.
+	SetActive(ctx context.Context, id ID, active bool) error
 	// UsedBy names what uses a plan or template.
 	UsedBy(ctx context.Context, name string) ([]string, error)
 }
@@ -119,11 +123,20 @@ func (v versions[V, D, ID]) changeable(ctx context.Context, by operation.Actor, 
 			fault.Newf(fault.NotFound, "there is no active %s %.100q", v.kind, name))
 	}
 	_, head := v.head(found)
-	if !MayChange(by, head.creatorID, head.owner) {
-		err = fault.Newf(fault.Forbidden, "only %s or an admin may change the %s %s", head.owner.Or(head.Creator),
-			v.kind, head.Name)
+	return found, head, head.changeableBy(by, "change")
+}
+
+// setActive activates or deactivates a version, in any state of the others.
+func (v versions[V, D, ID]) setActive(ctx context.Context, by operation.Actor, id ID, active bool) error {
+	found, err := v.store.ByID(ctx, id)
+	if err == nil {
+		_, head := v.head(found)
+		err = head.changeableBy(by, "change")
 	}
-	return found, head, err
+	if err == nil {
+		err = v.store.SetActive(ctx, id, active)
+	}
+	return err
 }
 
 // replaces returns the version that a new version of a name must replace; nil = any.

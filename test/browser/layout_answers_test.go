@@ -70,7 +70,7 @@ func (c *client) answers() []answer {
 		{layoutPage{"application-settings", application + "/edit", problem}, "variables=" + long +
 			"&sample_context=none", true},
 		{layoutPage{"application-quota", application + "/quota", problem},
-			"soft_quota_threshold=1&hard_quota_threshold=none&target_name=" + long, true},
+			"soft_threshold=1&hard_threshold=none&target=" + long, true},
 		{layoutPage{"purge-refused", "/system/purge", problem}, "reason=&application=none", true},
 		{layoutPage{"token-refused", "/tokens", problem}, "name=" + long, true},
 		{layoutPage{"invitation-refused", "/invitations", problem}, "name=demo&email=none", true},

@@ -29,7 +29,7 @@ func applicationsPages() []right {
 		right{post, "/applications/demo/second-key", nil, 200, owners,
 			func(s *server) { s.exec("update applications set secondary_key_sealed = null where name = 'demo'") }},
 		right{post, "/applications/demo/secondary", nil, 200, owners, withSecond},
-		right{post, "/applications/demo/quota", quotaForm("plan_name", "pager"), 303, owners, nil},
+		right{post, "/applications/demo/quota", quotaForm("plan", "pager"), 303, owners, nil},
 		right{post, "/applications/demo/quota/remove", nil, 303, owners, nil},
 		right{post, "/applications/demo/categories", formOf("name", "news", "mode", "email", "description", "d"), 303,
 			owners, nil},
@@ -37,7 +37,7 @@ func applicationsPages() []right {
 			nil},
 		right{post, "/applications/demo/fallback", formOf("role", "user", "target", "bob"), 303, owners, nil},
 		right{post, "/applications/demo/owner", formOf("team", ""), 303, owners, nil},
-		right{post, "/applications/demo/rename", formOf("new_name", "demo3"), 303, owners, demoAgain},
+		right{post, "/applications/demo/rename", formOf("name", "demo3"), 303, owners, demoAgain},
 		right{post, "/applications/spare3/delete", nil, 303, owners, func(s *server) {
 			demoAgain(s)
 			s.exec(`insert into applications (name) values ('spare3') on conflict do nothing;
@@ -59,8 +59,8 @@ func demoAgain(s *server) { s.exec("update applications set name = 'demo' where 
 
 // quotaForm returns the form of a quota with other values for some fields.
 func quotaForm(pairs ...string) string {
-	all := []string{"soft_quota_threshold", "5", "soft_quota_duration", "90s", "hard_quota_threshold", "10",
-		"hard_quota_duration", "2m", "plan_name", "pager", "target_name", "ann", "wait_time", "3m"}
+	all := []string{"soft_threshold", "5", "soft_seconds", "90s", "hard_threshold", "10",
+		"hard_seconds", "2m", "plan", "pager", "target", "ann", "wait_seconds", "3m"}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		for j := 0; j < len(all); j += 2 {
 			if all[j] == pairs[i] {
@@ -92,14 +92,14 @@ func TestAKeyIsRotatedInTheBrowser(t *testing.T) {
 	require.NotContains(t, s.do(owner, get, "/applications/demo", nil).is(200).body, old,
 		"the page shows no key by itself")
 	require.Equal(t, old, s.submit(owner, "/applications/demo/key").key())
-	require.Contains(t, s.submit(owner, "/applications/demo/secondary").is(409).body, "has no second key")
-	require.Contains(t, s.submit(owner, "/applications/demo/rekey").is(400).body, "secondary key does not exist")
+	s.submit(owner, "/applications/demo/secondary").is(404)
+	require.Contains(t, s.submit(owner, "/applications/demo/rekey").is(409).body, "has no secondary key")
 	fresh := s.submit(owner, "/applications/demo/second-key").key()
 	require.NotEqual(t, old, fresh)
 	page := s.do(owner, get, "/applications/demo", nil).is(200).body
 	require.NotContains(t, page, fresh, "it is shown once")
 	require.Contains(t, page, "Two keys are valid")
-	require.Contains(t, s.submit(owner, "/applications/demo/second-key").is(400).body, "Secondary key already exists")
+	require.Contains(t, s.submit(owner, "/applications/demo/second-key").is(409).body, "has a secondary key already")
 	require.True(t, works(old))
 	require.True(t, works(fresh))
 	require.Contains(t, s.submit(owner, "/applications/demo/rekey").follow(owner).body, "The old key is removed")
@@ -183,7 +183,7 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm(), "Content-Type", form).follow(owner).body,
 		"10 messages in 2m:")
 	require.EqualValues(t, 90, decode[m](s.do(bob, get, "/v1/applications/demo/quota", nil).is(200))["soft_seconds"])
-	require.Regexp(t, `name="soft_quota_duration"[^>]*value="1m30s"`, s.do(owner, get, at, nil).body,
+	require.Regexp(t, `name="soft_seconds"[^>]*value="1m30s"`, s.do(owner, get, at, nil).body,
 		"no second is lost")
 	s.exec(`insert into sliding_counts (key, state) select 'quota:' || id, jsonb_build_object('w', jsonb_build_object('e', jsonb_build_array(
 		jsonb_build_object('t', floor(extract(epoch from clock_timestamp() - interval '90 s') * 1000), 'n', 4), jsonb_build_object('t', floor(extract(epoch from clock_timestamp()) * 1000), 'n', 2))))
@@ -193,12 +193,12 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 		"in the last two minutes, and in the last minute")
 	require.Contains(t, s.do(bob, get, at, nil).body, "<strong>6 now</strong>")
 	s.do(bob, get, "/v1/applications/other/quota", nil).is(404)
-	bad := s.do(owner, post, at+"/quota", quotaForm("hard_quota_threshold", "3"), "Content-Type", form).is(400)
-	require.Contains(t, bad.body, "Hard threshold must be bigger")
-	require.Regexp(t, `name="hard_quota_threshold"[^>]*value="3"[^>]*aria-invalid="true"`, bad.body)
-	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("wait_time", "soon"), "Content-Type",
+	bad := s.do(owner, post, at+"/quota", quotaForm("hard_threshold", "3"), "Content-Type", form).is(400)
+	require.Contains(t, bad.body, "hard_threshold must be above soft_threshold")
+	require.Regexp(t, `name="hard_threshold"[^>]*value="3"[^>]*aria-invalid="true"`, bad.body)
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("wait_seconds", "soon"), "Content-Type",
 		form).is(400).body, "is no period")
-	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("plan_name", "none"), "Content-Type",
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("plan", "none"), "Content-Type",
 		form).is(400).body, `value="none"`)
 	require.Contains(t, s.submit(owner, at+"/quota/remove").follow(owner).body, "no quota of its own")
 
@@ -222,8 +222,8 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	require.Contains(t, s.do(bob, get, "/applications", nil).body, `href="/applications?show=mine" aria-current="page"`)
 	require.Contains(t, s.submit(bob, at+"/owner", "team", "none").body, `value="none"`)
 	require.Contains(t, s.submit(owner, at+"/delete").is(409).body, "problem")
-	require.Contains(t, s.submit(owner, at+"/rename", "new_name", "other").is(400).body, `value="other"`)
-	require.Contains(t, s.submit(owner, at+"/rename", "new_name", "demo shop").follow(owner).body,
+	require.Contains(t, s.submit(owner, at+"/rename", "name", "other").is(409).body, `value="other"`)
+	require.Contains(t, s.submit(owner, at+"/rename", "name", "demo shop").follow(owner).body,
 		"<h1 dir=\"auto\">demo shop</h1>")
 	require.Contains(t, s.submit(admin, "/applications/shop/delete").follow(admin).body, "is deleted")
 	require.Contains(t, s.do(bob, get, "/applications?name=mo+sh", nil).is(200).body, "demo shop")

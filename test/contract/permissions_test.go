@@ -208,6 +208,34 @@ func rights() []right {
 			s.exec(`insert into applications (name) values ('spare') on conflict do nothing;
 				insert into application_owners select a.id, u.id from applications a, users u where a.name = 'spare' and u.name = 'ann' on conflict do nothing`)
 		}},
+		{get, "/v1/target-roles", nil, 200, "", nil},
+		{put, "/v1/applications/demo/quota", m{"hard_threshold": 10, "hard_seconds": 60, "soft_threshold": 5,
+			"soft_seconds": 60, "plan": "pager", "target": "ann", "wait_seconds": 60}, 200, "", nil},
+		{del, "/v1/applications/demo/quota", nil, 204, "", nil},
+		{get, "/v1/applications/demo/categories", nil, 200, "", nil},
+		{put, "/v1/applications/demo/categories", m{"categories": []m{{"name": "news", "mode": "email"}}}, 200, "", nil},
+		{get, "/v1/applications/demo/incident-addresses", nil, 200, "", nil},
+		{put, "/v1/applications/demo/incident-addresses",
+			m{"addresses": []m{{"address": "in@example.com", "plan": "pager"}}}, 200, "", nil},
+		{get, "/v1/applications/demo/statistics", nil, 200, "", nil},
+		{post, "/v1/applications/spare/rename", m{"name": "spare4"}, 200, "", func(s *server) {
+			s.exec(`update applications set name = 'spare' where name = 'spare4';
+				insert into applications (name) values ('spare') on conflict do nothing;
+				insert into application_owners select a.id, u.id from applications a, users u where a.name = 'spare' and u.name = 'ann' on conflict do nothing`)
+		}},
+		{get, "/v1/applications/demo/key", nil, 200, "", nil},
+		{get, "/v1/applications/demo/secondary-key", nil, 200, "", func(s *server) {
+			s.do(admin, post, "/v0/applications/demo/secondary", nil)
+		}},
+		{post, "/v1/applications/demo/secondary-key", nil, 201, "", func(s *server) {
+			s.exec("update applications set secondary_key_sealed = null where name = 'demo'")
+		}},
+		{post, "/v1/applications/demo/key/rotate", nil, 204, "", func(s *server) {
+			s.do(admin, post, "/v0/applications/demo/secondary", nil)
+		}},
+		{get, "/v1/applications?search=demo", nil, 200, "", func(s *server) { // the key has changed
+			s.keys["demo"] = decode[map[string]string](s.do(admin, get, "/v0/applications/demo/key", nil).is(200))["key"]
+		}},
 		{get, "/v1/notifications/{notification}", nil, 200, "", nil},
 		{get, "/v1/plans", nil, 200, "", nil},
 		{get, "/v1/plans/pager", nil, 200, "", nil},
@@ -684,7 +712,8 @@ var admitted = map[[2]string]string{
 	{"user"}: writers, {"user", string(operation.InTheNameOf)}: forBob, {"user",
 		string(operation.OfAuthor)}: "133ooo3o3",
 	{"user", string(operation.People)}: "133ooooo3", {"user", string(operation.OfApplication)}: "133333oo3",
-	{"user", string(operation.OfApplicationByPeople)}: "111133oo3", {"user", string(operation.Confined)}: changing,
+	{"user", string(operation.OfApplicationByPeople)}: "111133oo3", {"user", string(operation.OfApplicationAndItsKey)}: "13o333oo3",
+	{"user", string(operation.Confined)}:            changing,
 	{"user", string(operation.ConfinedInTheNameOf)}: claiming,
 	{"admin"}: "1333333o3", {"public"}: everybody,
 	{"any", string(operation.Themselves)}: "13333oooo", {"user", string(operation.Themselves)}: "13333ooo3",
@@ -878,6 +907,7 @@ var resources = []string{
 	"/v1/system/",
 	"/v1/silences/",
 	"/v1/oncall",
+	"/v1/target-roles",
 	"/v1/teams",
 	"/v1/teams/{team}",
 	"/v1/templates",

@@ -128,6 +128,9 @@ func secret(path string) bool {
 	case strings.HasPrefix(path, "/v0/applications/"):
 		return strings.HasSuffix(path, "/key") || strings.HasSuffix(path, "/secondary") ||
 			strings.HasSuffix(path, "/rekey")
+	case strings.HasPrefix(path, "/v1/applications/"):
+		return strings.HasSuffix(path, "/key") || strings.HasSuffix(path, "/secondary-key") ||
+			strings.HasSuffix(path, "/key/rotate")
 	case strings.HasPrefix(path, "/v1/integrations/"):
 		return strings.HasSuffix(path, "/payloads") || strings.HasSuffix(path, "/preview")
 	}

@@ -68,6 +68,9 @@ func TestNeeded(t *testing.T) {
 		{http.MethodGet, "/v0/applications/demo/key", tokens.Admin},
 		{http.MethodHead, "/v0/applications/demo/secondary/", tokens.Admin},
 		{http.MethodPost, "/v0/applications/demo/rekey", tokens.Admin},
+		{http.MethodGet, "/v1/applications/demo/key", tokens.Admin},
+		{http.MethodPost, "/v1/applications/demo/secondary-key", tokens.Admin},
+		{http.MethodPost, "/v1/applications/demo/key/rotate", tokens.Admin},
 		{http.MethodGet, "/v1/integrations/x/payloads", tokens.Admin},
 		{"BREW", "/v1/unknown", tokens.Admin},
 	} {

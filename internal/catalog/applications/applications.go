@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/etag"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -79,6 +80,12 @@ type Quota struct {
 	HardUse        int // messages in the last HardDuration
 	SoftUse        int // messages in the last SoftDuration
 }
+
+// Why a quota cannot be set.
+var (
+	ErrQuotaPlan   = fault.Invalidf("plan", "there is no active plan of this name")
+	ErrQuotaTarget = fault.Invalidf("target", "there is no person, team or mailing list of this name")
+)
 
 // FilterSchema names the fields of GET /v0/applications.
 var FilterSchema = filters.Schema{

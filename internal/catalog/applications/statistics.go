@@ -1,6 +1,7 @@
 package applications
 
 import (
+	"maps"
 	"math"
 	"time"
 
@@ -77,6 +78,22 @@ func (s *Statistics) Of(application int64) *Figures {
 	}
 	return f
 }
+
+// Figures returns the figures of an application; without figures they are empty. It changes nothing, because requests
+// share the statistics.
+func (s *Statistics) Figures(application int64) *Figures {
+	out := &Figures{ClaimMedian: unknownMedians()}
+	if have := s.ByID[application]; have != nil {
+		*out = *have
+	}
+	modes := out.Modes
+	out.Modes = map[users.Mode]*Delivered{}
+	maps.Copy(out.Modes, modes)
+	return out
+}
+
+// At is a point in time: 0 is the hour of the statistics, and each further point is a week earlier.
+func (s *Statistics) At(point int) time.Time { return s.Hour.Add(-time.Duration(point) * Week) }
 
 // Mode returns the counts of a mode; it adds empty ones if there are none.
 func (f *Figures) Mode(m users.Mode) *Delivered {

@@ -1,12 +1,10 @@
 // This file serves the pages of applications: the list, and the page of one with its keys, quota, categories, addresses
-// and settings. Keys, categories, addresses, quota and name are changed through /v0.
+// and settings.
 
 package pages
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,9 +37,10 @@ func (h ApplicationPages) Routes(r chi.Router) {
 func (h ApplicationPages) ChangeRoutes(r chi.Router) {
 	r.Post("/applications/new", h.saveNew)
 	r.Post("/applications/{app}/edit", h.save)
-	r.Post("/applications/{app}/key", h.showKey("key"))
-	r.Post("/applications/{app}/secondary", h.showKey("secondary"))
-	r.Post("/applications/{app}/second-key", h.addKey)
+	r.Post("/applications/{app}/key", h.showKey(h.Applications.Key, "The key."))
+	r.Post("/applications/{app}/secondary", h.showKey(h.Applications.SecondaryKey, "The second key."))
+	r.Post("/applications/{app}/second-key", h.showKey(h.Applications.AddSecondaryKey,
+		"The new key. The old one is still valid."))
 	applications := h.objects()
 	for name, change := range map[string]page.Change{
 		"rekey": h.rekey, "quota": h.setQuota, "quota/remove": h.removeQuota, "categories": h.setCategories, "addresses": h.setAddresses,
@@ -108,19 +107,16 @@ func (h ApplicationPages) list(rw http.ResponseWriter, r *http.Request) {
 // quota is the quota of an application. The zero quota is none.
 type quota struct{ catalog.Quota }
 
-type category struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Mode        string `json:"mode"`
-}
+type category struct{ catalog.Category }
 
 // Modes are the choices for the mode of the category.
 func (c category) Modes() []page.Option { return page.Options(users.Modes...) }
 
-type address struct{ Email, Plan string }
-
 // figure is a statistic of the last week.
-type figure struct{ Label, Value string }
+type figure struct {
+	Label string
+	Value int64
+}
 
 type applicationShowView struct {
 	page.Frame
@@ -129,9 +125,9 @@ type applicationShowView struct {
 	May          bool // the reader may change it
 	Quota        quota
 	Categories   []category
-	Addresses    []address
+	Addresses    []catalog.IncidentAddress
 	Fallback     catalog.Fallback
-	Plans        []page.Named
+	Plans        []catalog.PlanRow
 	Integrations []integrations.Row
 	Figures      []figure
 	Teams        []string
@@ -149,22 +145,22 @@ func (v applicationShowView) CategoryRows() (out []category) {
 	if v.Form == "categories" {
 		out = nil
 		for _, row := range rows(v.Typed, "name", "mode", "description") {
-			out = append(out, category{Name: row[0], Mode: row[1], Description: row[2]})
+			out = append(out, category{catalog.Category{Name: row[0], Mode: users.Mode(row[1]), Description: row[2]}})
 		}
 	}
 	return append(out, make([]category, moreRows)...)
 }
 
 // AddressRows are the rows of the form of addresses.
-func (v applicationShowView) AddressRows() (out []address) {
+func (v applicationShowView) AddressRows() (out []catalog.IncidentAddress) {
 	out = slices.Clone(v.Addresses)
 	if v.Form == "addresses" {
 		out = nil
 		for _, row := range rows(v.Typed, "email", "plan") {
-			out = append(out, address{row[0], row[1]})
+			out = append(out, catalog.IncidentAddress{Address: row[0], Plan: row[1]})
 		}
 	}
-	return append(out, make([]address, moreRows)...)
+	return append(out, make([]catalog.IncidentAddress, moreRows)...)
 }
 
 // Period is a duration of the quota as people type it; "" = there is no quota.
@@ -202,8 +198,8 @@ func (h ApplicationPages) read(r *http.Request, v *applicationShowView) error {
 	if err != nil {
 		return err
 	}
-	ctx, by, api, one := r.Context(), page.Actor(r), h.Pages.API(r), applicationOne(a.Name)
-	v.A, v.Teams, v.May = a, api.Teams(), a.MayEdit && !page.Reader(r).ReadOnly
+	ctx, by, one := r.Context(), page.Actor(r), applicationOne(a.Name)
+	v.A, v.Teams, v.May = a, h.Pages.API(r).Teams(), a.MayEdit && !page.Reader(r).ReadOnly
 	if v.Quota.Quota, err = h.Applications.Quota.Do(ctx, by, one); fault.When(err, fault.NotFound, nil) != nil {
 		return err
 	}
@@ -216,34 +212,29 @@ func (h ApplicationPages) read(r *http.Request, v *applicationShowView) error {
 		return err
 	}
 	v.Integrations = found.Items
-	var emails map[string]string
-	for path, into := range map[string]any{"/v0/categories/%s": &v.Categories,
-		"/v0/applications/%s/incident_emails": &emails, "/v0/applications/%s/plans?fields=name": &v.Plans} {
-		if err := api.Get(page.Path(path, a.Name), into); fault.When(err, fault.NotFound, nil) != nil {
-			return err
-		}
-	}
-	for _, email := range slices.Sorted(maps.Keys(emails)) {
-		v.Addresses = append(v.Addresses, address{email, emails[email]})
-	}
-	return h.figures(r, a.Name, v)
-}
-
-// figures reads the statistics of the last week.
-func (h ApplicationPages) figures(r *http.Request, name string, v *applicationShowView) error {
-	var all map[string][]map[string]float64
-	fields := []figure{{"incidents", "total_incidents_last_week"}, {"messages sent", "total_messages_sent_last_week"},
-		{"incidents of high priority", "high_priority_incidents_last_week"}}
-	err := h.Pages.API(r).Get(page.Path("/v0/applications/%s/stats?fields=total_incidents_last_week&fields=total_messages_sent_last_week&fields=high_priority_incidents_last_week", name), &all)
+	plans, err := h.Plans.List.Do(ctx, by,
+		catalog.Filter{Paging: operation.Paging{Limit: page.Longest}, Application: a.Name})
 	if err != nil {
-		return fault.When(err, fault.Unavailable, nil) // the figures are computed once an hour
+		return err
 	}
-	for _, f := range fields {
-		if points := all[f.Value]; len(points) > 0 {
-			for _, n := range points[0] {
-				v.Figures = append(v.Figures, figure{f.Label, fmt.Sprint(int64(n))})
-			}
-		}
+	v.Plans = plans.Items
+	categories, err := h.Applications.Categories.Do(ctx, by, one)
+	if err != nil {
+		return err
 	}
-	return nil
+	for _, c := range categories.Categories {
+		v.Categories = append(v.Categories, category{c})
+	}
+	addresses, err := h.Applications.Addresses.Do(ctx, by, one)
+	if err != nil {
+		return err
+	}
+	v.Addresses = addresses.Addresses
+	figures, err := h.Applications.Statistics.Do(ctx, by, one)
+	if err == nil {
+		last := figures.Weeks[0]
+		v.Figures = []figure{{"incidents", last.Incidents}, {"messages sent", last.Messages},
+			{"incidents of high priority", last.HighPriority}}
+	}
+	return fault.When(err, fault.Unavailable, nil) // the figures are computed once an hour
 }

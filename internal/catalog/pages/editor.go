@@ -83,7 +83,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 		}
 	} else if team := r.URL.Query().Get("team"); team != "" {
 		f.values.Set("team", page.Storable(team))
-	} else if len(h.Pages.API(r).Names("/v1/teams")) == 0 { // nobody can be on call yet: the first plan pages its author
+	} else if len(h.teamNames(r)) == 0 { // nobody can be on call yet: the first plan pages its author
 		f.Steps[0].Rows[0].Role, f.Steps[0].Rows[0].Name = "user", page.Reader(r).Name
 	}
 	h.editor(rw, r, http.StatusOK, f, draftView{})
@@ -313,17 +313,20 @@ func (h Handlers) storeRest(r *http.Request, f form, saved plan) (missing string
 	return "the fallback", err
 }
 
+// teamNames returns the names of teams, for suggestions.
+func (h Handlers) teamNames(r *http.Request) []string {
+	return page.Suggest(r, h.Teams.List, operation.Paging{Limit: page.Longest},
+		func(t users.TeamRow) string { return t.Name })
+}
+
 // editor renders the editor, or its part for the script.
 func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f form, d draftView) {
 	title, action := "New plan", "/plans/new"
 	if f.Plan != "" {
 		title, action = "Edit "+f.Plan, page.Path("/plans/%s/edit", f.Plan)
 	}
-	var roles []struct {
-		Name string `json:"name"`
-		Kind string `json:"type"`
-	}
-	if err := h.Pages.API(r).Get("/v0/target_roles", &roles); err != nil {
+	roles, err := h.Plans.Roles.Do(r.Context(), page.Actor(r), operation.None{})
+	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
@@ -333,12 +336,9 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 		Yes: []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"},
 			{Value: "false", Label: "no"}},
 		Priorities: page.Options(users.Priorities...), Modes: page.OptionsOr("none", users.ContactModes...)}
-	for _, one := range roles {
+	for _, one := range roles.Items {
 		view.Roles = append(view.Roles, role{one.Name, one.Kind, one.Name})
 	}
-	// The roles that the list of /v0 leaves out.
-	view.Roles = append(view.Roles, role{oncall.RoleNextOnCall, "team", oncall.RoleNextOnCall},
-		role{oncall.RoleRoundRobin, "team", oncall.RoleRoundRobin})
 	field := d.Refusal.Field
 	view.OpenSettings = field != "" && d.Step == 0 &&
 		!slices.Contains([]string{"name", "team", "description", "steps", "at", "assume", "application", "target"},
@@ -346,7 +346,7 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 	view.PreviewZone = page.Zone(r).String()
 	view.Teams = h.Pages.API(r).Teams()
 	if page.Reader(r).Admin { // who may choose any team
-		view.Teams = h.Pages.API(r).Names("/v1/teams")
+		view.Teams = h.teamNames(r)
 	}
 	view.Owners = page.OptionsOr("no team: only you", view.Teams...)
 	if team := f.Value("team"); team != "" && !slices.Contains(view.Teams, team) {

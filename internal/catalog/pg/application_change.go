@@ -155,7 +155,7 @@ func (a *Applications) Rename(ctx context.Context, id int64, name, by string) er
 	}
 	return a.changing(ctx, id, by, audit.ApplicationRenamed, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.Name == auth.SessionApplication {
-			return fault.Invalidf("new_name", "The application %s cannot be renamed: logged-in people act through it",
+			return fault.Invalidf("name", "The application %s cannot be renamed: logged-in people act through it",
 				row.Name)
 		}
 		err := q.RenameApplication(ctx, db.RenameApplicationParams{ID: id, Name: name})
@@ -199,15 +199,17 @@ func (a *Applications) Delete(ctx context.Context, id int64, ifMatch []string, b
 	})
 }
 
-// AddSecondary adds a secondary key; a Conflict when there is one.
-func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) error {
-	return a.changing(ctx, id, by, audit.ApplicationSecondaryKeyAdded, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
+// AddSecondary adds a secondary key and returns it; a Conflict when there is one.
+func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) (key string, err error) {
+	err = a.changing(ctx, id, by, audit.ApplicationSecondaryKeyAdded, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.SecondaryKeySealed != nil {
 			return fault.New(fault.Conflict, "the application has a secondary key already")
 		}
+		key = auth.NewApplicationKey()
 		return q.SetApplicationKeys(ctx, db.SetApplicationKeysParams{ID: id, KeySealed: row.KeySealed,
-			SecondaryKeySealed: a.Seal(id, "secondary", auth.NewApplicationKey())})
+			SecondaryKeySealed: a.Seal(id, "secondary", key)})
 	})
+	return key, err
 }
 
 // Rekey makes the secondary key the primary one and clears the secondary; a Conflict when there is none.

@@ -75,23 +75,18 @@ func (a *Applications) Quota(ctx context.Context, id int64) (applications.Quota,
 		TargetKind: r.TargetKind, WaitAfterwards: postgres.FromSeconds(r.WaitSeconds)}, err
 }
 
-// Why a quota cannot be set. Faults of SetQuota wrap one of these.
-var (
-	ErrNoActivePlan = errors.New("no active plan of that name")
-	ErrNoSuchTarget = errors.New("no active target of that name")
-)
-
-// SetQuota replaces an application's quota. A plan that is not active and a target that is not there are Invalid.
+// SetQuota replaces an application's quota. It returns applications.ErrQuotaPlan if there is no such active plan, and
+// applications.ErrQuotaTarget if there is no such target.
 func (a *Applications) SetQuota(ctx context.Context, id int64, c applications.Quota, by string) error {
 	return a.changing(ctx, id, by, audit.ApplicationQuotaSet, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		if _, err := q.ActivePlanID(ctx, postgres.Storable(c.Plan)); errors.Is(err, pgx.ErrNoRows) {
-			return fault.Wrap(fault.Invalid, ErrNoActivePlan, "No active ID found for that plan")
+			return applications.ErrQuotaPlan
 		} else if err != nil {
 			return err
 		}
 		target, err := q.AnyTarget(ctx, postgres.Storable(c.Target))
 		if errors.Is(err, pgx.ErrNoRows) {
-			return fault.Wrap(fault.Invalid, ErrNoSuchTarget, "No ID found for that target")
+			return applications.ErrQuotaTarget
 		}
 		if err != nil {
 			return err

@@ -65,10 +65,10 @@ func TestKeysAreChangedOneAfterTheOther(t *testing.T) {
 	a := pg.NewApplications(d, pgtest.Installation(t, d).Keys)
 	id, _, err := a.Create(t.Context(), "demo")
 	require.NoError(t, err)
-	outcomes := make([]error, 4)
+	keys, outcomes := make([]string, 4), make([]error, 4)
 	var wg sync.WaitGroup
 	for i := range outcomes {
-		wg.Go(func() { outcomes[i] = a.AddSecondary(t.Context(), id, "root") })
+		wg.Go(func() { keys[i], outcomes[i] = a.AddSecondary(t.Context(), id, "root") })
 	}
 	wg.Wait()
 	made := 0
@@ -82,6 +82,7 @@ func TestKeysAreChangedOneAfterTheOther(t *testing.T) {
 	require.Equal(t, 1, made)
 	_, second, err := a.Key(t.Context(), id)
 	require.NoError(t, err)
+	require.Contains(t, keys, second)
 	require.NoError(t, a.Rekey(t.Context(), id, "root"))
 	first, none, err := a.Key(t.Context(), id)
 	require.NoError(t, err)

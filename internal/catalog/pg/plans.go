@@ -150,6 +150,16 @@ func (p *Plans) List(ctx context.Context, q filters.Query) ([]escalation.Plan, e
 	return postgres.Convert(found, planHead), nil
 }
 
+// Roles returns all roles that plans can name, in a fixed order.
+func (p *Plans) Roles(ctx context.Context) ([]escalation.TargetRole, error) {
+	rows, err := postgres.Query(ctx, p.db, (*postgresdb.Queries).TargetRoles, false)
+	return postgres.Convert(rows, roleOf), err
+}
+
+func roleOf(r postgresdb.TargetRolesRow) escalation.TargetRole {
+	return escalation.TargetRole{Name: r.Name, Kind: r.TargetKind}
+}
+
 // Reach returns what exists of the named targets and templates, and the roles there are.
 func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error) {
 	return postgres.Get(ctx, p.db, func(ctx context.Context, q *postgresdb.Queries) (r escalation.Reach, err error) {

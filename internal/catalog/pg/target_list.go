@@ -52,9 +52,7 @@ func (t *Targets) Exists(ctx context.Context, name string) (bool, error) {
 // Roles returns the roles that /v0 lists, in a fixed order.
 func (t *Targets) Roles(ctx context.Context) ([]escalation.TargetRole, error) {
 	rows, err := postgres.Query(ctx, t.db, (*db.Queries).TargetRoles, true)
-	return postgres.Convert(rows, func(r db.TargetRolesRow) escalation.TargetRole {
-		return escalation.TargetRole{Name: r.Name, Kind: r.TargetKind}
-	}), err
+	return postgres.Convert(rows, roleOf), err
 }
 
 // OnAnyList reports whether the person of that name is on any of the mailing lists of these names, ignoring case.

@@ -63,6 +63,8 @@ var templateColumns = map[string]postgres.Column{
 	"member": {Expr: "w.name", Kind: filters.Text,
 		Within: "exists (select from users w where (w.id = t.creator_id or w.id = any(o.members)) and %)"},
 	"active": {Expr: "(ta.template_id is not null)", Kind: filters.Bool},
+	"application": {Expr: "a.name", Kind: filters.Text, Within: "exists (select from template_contents c " +
+		"join applications a on a.id = c.application_id where c.template_id = t.id and %)"},
 }
 
 // List returns template versions: newest first with a limit, else by id.

@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -62,15 +63,13 @@ type incidentPage struct {
 // roleLabels are texts for roles of targets. Other roles are shown by name.
 var roleLabels = map[string]string{"user": "a person", "oncall-primary": "on call, primary",
 	"oncall-secondary": "on call, secondary", "manager": "manager",
+	"next-on-call": "on call next", "round-robin": "one member of the team, in turn",
 	"team": "everybody in the team", "mailing-list": "a mailing list"}
 
 // roles reads whom a reader can page besides the plan.
 func (h Handlers) roles(r *http.Request) (out []page.Option, err error) {
-	var all []struct {
-		Name string `json:"name"`
-	}
-	err = h.Pages.API(r).Get("/v0/target_roles", &all)
-	for _, one := range all {
+	all, err := h.Plans.Roles.Do(r.Context(), page.Actor(r), operation.None{})
+	for _, one := range all.Items {
 		out = append(out, page.Option{Value: one.Name, Label: cmp.Or(roleLabels[one.Name], one.Name)})
 	}
 	return out, err

@@ -128,6 +128,8 @@ const (
 	OfItsTeam Rule = "administrators, and people who administer the team"
 	// ConfinedInTheNameOf is Confined and InTheNameOf.
 	ConfinedInTheNameOf Rule = "in their own name; administrators and applications that act for people in any name; an application with its key reaches only its own"
+	// OfApplicationAndItsKey is OfApplication with the key of the application.
+	OfApplicationAndItsKey Rule = "administrators, owners of the application, members of the team that owns it, and the key of the application"
 	// AsApplication is for what is made in the name of an application.
 	AsApplication Rule = "the key of the application, its owners, members of the team that owns it, administrators, and applications with the power to open incidents for others"
 	// Confined is for what an application sees of its own only.
@@ -146,8 +148,8 @@ type Doc struct {
 	Audit   []audit.Action // the entries of the audit log that it may write; none = it writes none
 	Status  int            // of the answer; 0 = 201 for POST, 204 for DELETE, else 200
 	Errors  []int          // statuses of errors besides those of every operation
-	// Secret: the answer has a secret that is shown once. It must not be stored anywhere, so an Idempotency-Key is
-	// refused.
+	// Secret: the answer has a secret. It must not be stored anywhere, so an Idempotency-Key is refused. Administrators
+	// who may only read do not get it.
 	Secret bool
 }
 
@@ -216,7 +218,7 @@ func (o Op[In, Out]) DoValid(ctx context.Context, by Actor, in In) (out Out, err
 
 // admit returns the caller in the role that it has for the operation. It refuses one whose role is too low.
 func (o Op[In, Out]) admit(by Actor) (Actor, error) {
-	if by.ReadOnlyAdmin && o.Method == http.MethodGet {
+	if by.ReadOnlyAdmin && o.Method == http.MethodGet && !o.Secret {
 		by.Role = Admin
 	}
 	return by, by.Require(o.Needs)

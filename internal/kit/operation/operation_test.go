@@ -74,19 +74,20 @@ func TestDoRefusesBeforeTheFunctionRuns(t *testing.T) {
 	require.ErrorIs(t, operation.Actor{Role: operation.Member}.Require(operation.Admin), operation.ErrAdminOnly)
 }
 
-func TestAReadOnlyAdministratorReadsEverythingAndChangesNothing(t *testing.T) {
+func TestAReadOnlyAdministratorReadsEverythingButSecretsAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	by := operation.Actor{Role: operation.Reader, ReadOnlyAdmin: true}
 	for _, c := range []struct {
-		method string
-		needs  operation.Role
-		may    bool
+		method      string
+		needs       operation.Role
+		secret, may bool
 	}{
-		{http.MethodGet, operation.Admin, true},
-		{http.MethodPost, operation.Admin, false},
-		{http.MethodDelete, operation.Member, false},
+		{http.MethodGet, operation.Admin, false, true},
+		{http.MethodGet, operation.Member, true, false},
+		{http.MethodPost, operation.Admin, false, false},
+		{http.MethodDelete, operation.Member, false, false},
 	} {
-		op := operation.Define[operation.None, operation.None](operation.Doc{Method: c.method, Needs: c.needs}).
+		op := operation.Define[operation.None, operation.None](operation.Doc{Method: c.method, Needs: c.needs, Secret: c.secret}).
 			By(func(_ context.Context, _ operation.Actor, none operation.None) (operation.None, error) {
 				return none, nil
 			})

@@ -12,16 +12,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
-// Caches are shared by all requests.
-type Caches struct {
-	Statistics *RecentStatistics
-}
-
-// NewCaches returns empty caches.
-func NewCaches(statistics StatisticsStore) Caches {
-	return Caches{NewRecentStatistics(statistics)}
-}
-
 // Deps are the parts that the API works on. New sets Admit of Mount and the functions Refused of the parts.
 type Deps struct {
 	Mount        routing.Mount

@@ -2,12 +2,16 @@ package irisapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -64,73 +68,56 @@ type refusals struct {
 	program string // 401 for a caller that is no person; "" = the text is stranger
 	// stranger: 403 for a caller who may not change the application; 401 if program is "".
 	stranger string
-	// unknown: 400 if the application does not exist; "" = the handler gets an application with the ID 0. %s is the
-	// name.
+	// unknown: 400 if the application does not exist; "" = the operation of the handler refuses it.
 	unknown string
 }
 
-// ownerHandler serves a route about an application to a caller who may change its settings. by names the caller.
-type ownerHandler func(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error
+// ownerHandler serves a route about the application in the path to a caller who may change it.
+type ownerHandler func(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error
 
-// owned returns a route's handler that calls h for permitted callers and refuses others with the texts of say.
+// owned returns a route's handler that calls h for permitted callers and refuses others with the texts of say, before h
+// reads a body.
 func (d ApplicationsDeps) owned(say refusals, h ownerHandler) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		app, err := d.ownedBy(r, say)
-		if err != nil {
-			return err
+		actor, one := wire.Actor(r.Context()), oneApplication(r)
+		if actor.Username == "" && say.program != "" {
+			return fault.New(fault.Unauthenticated, say.program)
 		}
-		return h(w, r, app, By(r))
+		by := actor.Caller(auth.Openings{})
+		_, err := d.Operations.Owned(r.Context(), by, one.Application)
+		switch {
+		case err == nil, fault.Is(err, fault.NotFound) && say.unknown == "":
+			return h(w, r, by, one)
+		case fault.Is(err, fault.NotFound):
+			return fault.New(fault.Invalid, strings.ReplaceAll(say.unknown, "%s", one.Application))
+		case errors.Is(err, operation.ErrOwnerOnly) && say.program == "":
+			return fault.New(fault.Unauthenticated, say.stranger)
+		case errors.Is(err, operation.ErrOwnerOnly):
+			return fault.New(fault.Forbidden, say.stranger)
+		}
+		return err
 	}
 }
 
-// ownedBy finds the application of the path for a caller who may change its settings. Only administrators learn that an
-// application does not exist: nobody owns it, so other callers get the refusal for strangers.
-func (d ApplicationsDeps) ownedBy(r *http.Request, say refusals) (found applications.Application, err error) {
-	actor, name := wire.Actor(r.Context()), ApplicationName(r)
-	if actor.Username == "" && say.program != "" {
-		return found, fault.New(fault.Unauthenticated, say.program)
-	}
-	found, err = d.Applications.Describe(r.Context(), name)
-	switch {
-	case err != nil && !fault.Is(err, fault.NotFound):
-		return found, err
-	case actor.Owning(found.ID, found.OwnerIDs, found.Team).MayEditApplication(found.ID) == nil:
-	case say.program == "":
-		return found, fault.New(fault.Unauthenticated, say.stranger)
-	default:
-		return found, fault.New(fault.Forbidden, say.stranger)
-	}
-	if err != nil && say.unknown != "" {
-		return found, fault.New(fault.Invalid, strings.ReplaceAll(say.unknown, "%s", name))
-	}
-	return found, nil
+// oneApplication returns the application that the path names.
+func oneApplication(r *http.Request) catalog.OneApplication {
+	return catalog.OneApplication{Application: ApplicationName(r)}
 }
 
-// Applications stores applications, the keys that they sign with, their quotas, and the addresses whose mail opens
-// incidents. Describe ignores case and returns a NotFound fault for an unknown name. Each change is one transaction and
-// is in the audit log under the name by.
+// Applications reads applications, their quotas, and the addresses whose mail opens incidents. Describe ignores case. An
+// application that does not exist and a quota that was not set are NotFound faults.
 type Applications interface {
 	List(ctx context.Context, q filters.Query) ([]applications.Application, error)
 	Describe(ctx context.Context, name string) (applications.Application, error)
-	Add(ctx context.Context, name, by string) (int64, error)
-	Change(ctx context.Context, id int64, c applications.Change, by string) error
-	Rename(ctx context.Context, id int64, name, by string) error
-	Delete(ctx context.Context, id int64, ifMatch []string, by string) error
-	SetCategories(ctx context.Context, id int64, all []applications.Category, by string) error
-	Key(ctx context.Context, id int64) (primary, secondary string, err error)
-	AddSecondary(ctx context.Context, id int64, by string) error
-	Rekey(ctx context.Context, id int64, by string) error
 	Quota(ctx context.Context, id int64) (applications.Quota, error)
-	SetQuota(ctx context.Context, id int64, c applications.Quota, by string) error
-	RemoveQuota(ctx context.Context, id int64, by string) error
 	IncidentEmails(ctx context.Context, id int64) (map[string]string, error)
-	SetIncidentEmails(ctx context.Context, id int64, plans map[string]string, by string) error
 }
 
 // ApplicationsDeps are the parts that the routes work on. All are required.
 type ApplicationsDeps struct {
 	Applications Applications
-	Statistics   *RecentStatistics
+	Operations   *catalog.Applications
+	Statistics   *applications.RecentStatistics
 	Tags         Tags
 }
 
@@ -156,8 +143,8 @@ func ApplicationsRoutes(d ApplicationsDeps) []routing.Route {
 		routing.Post("/v0/categories/{app}", routing.Write, change.setCategories),
 		routing.Get("/v0/applications/{app}/key", routing.Write, d.owned(noKey, key.key)),
 		routing.Get("/v0/applications/{app}/secondary", routing.Write, d.owned(noKey, key.secondary)),
-		routing.Post("/v0/applications/{app}/secondary", routing.Write, key.change(d.Applications.AddSecondary, noSecondary)),
-		routing.Post("/v0/applications/{app}/rekey", routing.Write, key.change(d.Applications.Rekey, noRotation)),
+		routing.Post("/v0/applications/{app}/secondary", routing.Write, changeKeys(d, d.Operations.AddSecondaryKey, noSecondary)),
+		routing.Post("/v0/applications/{app}/rekey", routing.Write, changeKeys(d, d.Operations.RotateKey, noRotation)),
 		routing.Get("/v0/applications/{app}/quota", routing.Read, limit.getQuota),
 		routing.Post("/v0/applications/{app}/quota", routing.Write, d.owned(noQuota, limit.setQuota)),
 		routing.Delete("/v0/applications/{app}/quota", routing.Write, d.owned(noQuotaRemove, limit.removeQuota)),

@@ -24,20 +24,15 @@ type Versions[V, D any, ID ~int64] interface {
 	ByName(ctx context.Context, name string) (D, error)
 }
 
-// Plans reads versions of plans, activates and deletes them.
+// Plans reads versions of plans.
 type Plans interface {
 	Versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
 	// Aggregation lists the active plans.
 	Aggregation(ctx context.Context) ([]escalation.Plan, error)
-	SetActive(ctx context.Context, id escalation.PlanID, active bool) error
-	Delete(ctx context.Context, name string) error
 }
 
-// Templates reads versions of templates and activates them.
-type Templates interface {
-	Versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]
-	SetActive(ctx context.Context, id messages.TemplateID, active bool) error
-}
+// Templates reads versions of templates.
+type Templates = Versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]
 
 // CatalogDeps are the parts that the routes work on. All are required.
 type CatalogDeps struct {

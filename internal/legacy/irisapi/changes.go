@@ -3,15 +3,18 @@ package irisapi
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -29,8 +32,8 @@ var (
 )
 
 func (a changes) create(w http.ResponseWriter, r *http.Request) error {
-	actor := wire.Actor(r.Context())
-	if actor.MayAdminister() != nil {
+	by := wire.Actor(r.Context()).Caller(auth.Openings{})
+	if by.Require(operation.Admin) != nil {
 		return fault.New(fault.Unauthenticated, "Only admins can create apps")
 	}
 	b := ReadBody(w, r, "")
@@ -39,30 +42,19 @@ func (a changes) create(w http.ResponseWriter, r *http.Request) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	id, err := a.Applications.Add(r.Context(), name, actor.String())
+	made, err := a.Operations.Create.Do(r.Context(), by, catalog.NewApplication{Name: name})
 	if err != nil {
 		return fault.When(err, fault.Conflict, fault.Invalidf("name", "This app already exists"))
 	}
-	return routing.Answer(w, http.StatusCreated, Record{{"id", id}})
+	return routing.Answer(w, http.StatusCreated, Record{{"id", made.ID}})
 }
 
-func (a changes) change(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
+func (a changes) change(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error {
 	c, err := parseChange(ReadBody(w, r, ""))
-	if err != nil {
-		return err
+	if err == nil {
+		err = a.Operations.Change(r.Context(), by, one.Application, c)
 	}
-	if actor := wire.Actor(r.Context()); actor.MayAdminister() != nil {
-		c.Modes = nil // only administrators may change them; Iris ignores them silently for other callers
-		keepOwner(&c, actor)
-	}
-	return Done(w, a.Applications.Change(r.Context(), app.ID, c, by))
-}
-
-// keepOwner adds the caller to the new owners: owners cannot remove themselves.
-func keepOwner(c *applications.Change, actor auth.Actor) {
-	if c.Owners != nil && actor.Username != "" && !slices.Contains(*c.Owners, actor.Username) {
-		*c.Owners = append(*c.Owners, actor.Username)
-	}
+	return Done(w, err)
 }
 
 // parseChange checks the fields in the order of Iris, because clients depend on which error comes first.
@@ -101,18 +93,13 @@ func parseSample(b Body) *string {
 	return text
 }
 
-const (
-	maxVariable  = 255 // bytes of a name
-	maxVariables = 1000
-)
-
 func parseVariables(b Body) []string {
 	names, ok := texts(b.Members["variables"])
 	b.Check(ok, fault.Invalidf("variables", "variables must be specified and be a list"))
-	b.Check(len(names) <= maxVariables, fault.Invalidf("variables", "an application can have at most %d variables",
-		maxVariables))
-	wrong := slices.ContainsFunc(names, func(name string) bool { return name == "" || len(name) > maxVariable })
-	b.Check(!wrong, fault.Invalidf("variables", "variables must be names of 1 to %d bytes", maxVariable))
+	b.Check(len(names) <= catalog.MaxVariables, fault.Invalidf("variables", "an application can have at most %d variables",
+		catalog.MaxVariables))
+	wrong := slices.ContainsFunc(names, func(name string) bool { return !catalog.IsVariable(name) })
+	b.Check(!wrong, fault.Invalidf("variables", "variables must be names of 1 to %d bytes", catalog.MaxVariable))
 	return names
 }
 
@@ -131,8 +118,7 @@ func parseSenders(b Body) map[users.Mode]string {
 			mode)) // clients know the title with its %s
 		out[users.Email] = ""
 		if address := given[mode]; address != nil {
-			valid := *address == "" || catalog.Destination(*address) && strings.Contains(*address, "@")
-			b.Check(valid, fault.Invalidf("custom_sender_addresses",
+			b.Check(*address == "" || catalog.IsEmail(*address), fault.Invalidf("custom_sender_addresses",
 				"The custom sender address of email must be an e-mail address"))
 			out[users.Email] = strings.TrimSpace(*address)
 		}
@@ -167,48 +153,58 @@ func parseModes(b Body, c *applications.Change) {
 	}
 }
 
-func (a changes) remove(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
-	err := fault.When(a.Applications.Delete(r.Context(), app.ID, nil, by), fault.Conflict,
-		fault.New(fault.Invalid, "Cannot remove app. It has likely already in use."))
+func (a changes) remove(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error {
+	_, err := a.Operations.Delete.Do(r.Context(), by, catalog.ApplicationRemoval{OneApplication: one})
+	err = fault.When(err, fault.Conflict, fault.New(fault.Invalid, "Cannot remove app. It has likely already in use."))
 	return Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, noDelete.unknown)))
 }
 
-func (a changes) rename(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
+func (a changes) rename(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error {
 	b := ReadBody(w, r, "")
 	name := strings.TrimSpace(b.Text("new_name"))
 	b.Check(name != "", fault.Invalidf("new_name", "Missing new_name from post body"))
-	b.Check(name != cmp.Or(app.Name, ApplicationName(r)), fault.Invalidf("new_name",
-		"New and old app name are identical"))
 	if err := b.Err(); err != nil {
 		return err
 	}
-	err := fault.When(a.Applications.Rename(r.Context(), app.ID, name, by), fault.Conflict,
-		fault.Invalidf("new_name", "Destination app name likely already exists"))
-	return Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No rows changed; old app name incorrect")))
+	_, err := a.Operations.Rename.Do(r.Context(), by, catalog.Renaming{OneApplication: one, Body: catalog.NewName{Name: name}})
+	missing := fault.Is(err, fault.NotFound)
+	switch {
+	case errors.Is(err, catalog.ErrSameName), missing && name == one.Application:
+		err = fault.Invalidf("new_name", "New and old app name are identical")
+	case missing:
+		err = fault.New(fault.Invalid, "No rows changed; old app name incorrect")
+	}
+	return Done(w, fault.When(err, fault.Conflict, fault.Invalidf("new_name", "Destination app name likely already exists")))
 }
 
 // setCategories replaces the categories of an application.
 func (a changes) setCategories(w http.ResponseWriter, r *http.Request) error {
-	found, err := a.Applications.Describe(r.Context(), ApplicationName(r))
+	by, edit := wire.Actor(r.Context()).Caller(auth.Openings{}), catalog.CategoryEdit{OneApplication: oneApplication(r)}
+	found, err := a.Applications.Describe(r.Context(), edit.Application)
 	if err != nil {
 		return err // a NotFound fault is answered with an empty 404
 	}
-	actor := wire.Actor(r.Context())
-	if !actor.Owning(found.ID, found.OwnerIDs, found.Team).MayNameCategories(found.ID) {
+	if !catalog.MaySetCategories(by, found) {
 		return fault.New(fault.Unauthenticated, "You don't have permissions to create this category")
 	}
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
 		return err
 	}
-	all, err := parseCategories(raw)
-	if err != nil {
-		return err
+	edit.Body.Categories, err = parseCategories(raw)
+	wrong := edit.Check()
+	if at, rest, _ := strings.Cut(strings.TrimPrefix(fault.FieldOf(wrong), "categories["), "]."); rest == "mode" {
+		i, _ := strconv.Atoi(at)
+		wrong = fault.Titled("Invalid mode", string(edit.Body.Categories[i].Mode))
 	}
-	return Answer(w, Record{}, a.Applications.SetCategories(r.Context(), found.ID, all, actor.String()))
+	if err = cmp.Or(wrong, err); err == nil {
+		_, err = a.Operations.ReplaceCategories.Do(r.Context(), by, edit)
+	}
+	return Answer(w, Record{}, err)
 }
 
-func parseCategories(raw []byte) ([]applications.Category, error) {
+// parseCategories reads a list of categories. With an error it returns those before the first one that cannot be read.
+func parseCategories(raw []byte) ([]catalog.Category, error) {
 	if err := wire.CheckJSON(raw); err != nil {
 		return nil, err
 	}
@@ -217,26 +213,17 @@ func parseCategories(raw []byte) ([]applications.Category, error) {
 		return nil, fault.Titled(wire.InvalidJSON, "a list of objects with name, description and mode is expected")
 	}
 	missing := fault.New(fault.Invalid, "Missing required attributes")
-	out := make([]applications.Category, len(given))
-	seen := map[string]bool{}
-	for i, g := range given {
+	out := []catalog.Category{}
+	for _, g := range given {
 		b := Of(g, "", "")
 		b.Check(b.Given("name") && b.Given("description") && b.Given("mode"), missing)
-		c := applications.Category{Name: strings.TrimSpace(b.Text("name")),
-			Description: strings.TrimSpace(b.Text("description"))}
-		mode := strings.TrimSpace(b.Text("mode"))
-		key := strings.ToLower(c.Name)
+		c := catalog.Category{Name: strings.TrimSpace(b.Text("name")), Description: b.Text("description"),
+			Mode: users.Mode(strings.TrimSpace(b.Text("mode")))}
 		b.Check(c.Name != "", missing)
-		b.Check(len(c.Name) <= maxVariable, fault.Invalidf("name",
-			"The name of a category must not be longer than %d bytes", maxVariable))
-		b.Check(!seen[key], fault.Invalidf("name", "The category %s is given twice", c.Name))
-		seen[key] = true
-		c.Mode, ok = users.ParseMode(mode)
-		b.Check(ok, fault.Titled("Invalid mode", mode))
 		if err := b.Err(); err != nil {
-			return nil, err
+			return out, err
 		}
-		out[i] = c
+		out = append(out, c)
 	}
 	return out, nil
 }

@@ -23,6 +23,7 @@ import (
 	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/catalog/pg"
 	pgdelivery "github.com/iris-oncall/iris/internal/delivery/pg"
 	"github.com/iris-oncall/iris/internal/dev/golden"
@@ -132,7 +133,7 @@ type parts struct {
 	Counts        *pgincidents.Incidents // what Rates counts
 	Incidents     opening.Incidents      // nil = Counts
 	People        users.Finder
-	Statistics    irisapi.StatisticsStore
+	Statistics    applications.StatisticsStore
 	Resolver      *oncall.Resolver
 	Load          *load.Load
 	Rates         opening.Rates
@@ -206,7 +207,7 @@ func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisa
 		DummyRoles: c.DummyRoles})
 	requests, err := wire.NewRequests(p.Registerer)
 	require.NoError(f, err)
-	caches := irisapi.NewCaches(p.Statistics)
+	statistics := applications.NewRecentStatistics(p.Statistics)
 	in, plans, templates := pgincidents.New(f.db), pg.NewPlans(f.db), pg.NewTemplates(f.db)
 	opened, settings, messages := p.Incidents, pgusers.NewSettings(f.db), pgincidents.NewMessages(f.db)
 	if opened == nil {
@@ -217,8 +218,8 @@ func (f *fixture) parts(p parts, apps *pg.Applications, errs *wire.Errors) irisa
 	return irisapi.Deps{
 		Mount: routing.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent,
 			Once: keys.Once, Observe: requests.Observe},
-		Applications: irisapi.ApplicationsDeps{Applications: apps,
-			Statistics: caches.Statistics, Tags: tags},
+		Applications: irisapi.ApplicationsDeps{Applications: apps, Operations: catalog.NewApplications(catalog.ApplicationDeps{Store: apps, People: p.People}),
+			Statistics: statistics, Tags: tags},
 		Catalog: irisapi.CatalogDeps{Plans: plans, Templates: templates, Openings: c.Openings, Tags: tags, Authors: authors,
 			PlanOperations: catalog.NewPlans(catalog.PlanDeps{Store: plans, Authors: authors,
 				Syntax: texts.CheckSyntax, MaxLength: c.MaxPlanLength, ListLimit: c.ListLimit}),

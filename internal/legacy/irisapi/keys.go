@@ -1,11 +1,11 @@
 package irisapi
 
 import (
-	"context"
 	"net/http"
 
-	"github.com/iris-oncall/iris/internal/catalog/applications"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -21,33 +21,30 @@ var (
 		unknown: "Re-key failed; secondary key does not exist or invalid app name"}
 )
 
-func (a keys) key(w http.ResponseWriter, r *http.Request, app applications.Application, _ string) error {
-	primary, _, err := a.Applications.Key(r.Context(), app.ID)
-	if err == nil && primary == "" { // the application of web sessions has no key until somebody makes one
-		err = fault.New(fault.Invalid, noKey.unknown)
-	}
-	return answerKey(w, primary, err)
+func (a keys) key(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error {
+	found, err := a.Operations.Key.Do(r.Context(), by, one)
+	return answerKey(w, found, fault.When(err, fault.NotFound, fault.New(fault.Invalid, noKey.unknown)))
 }
 
-func (a keys) secondary(w http.ResponseWriter, r *http.Request, app applications.Application, _ string) error {
-	_, secondary, err := a.Applications.Key(r.Context(), app.ID)
-	return answerKey(w, secondary, err)
+func (a keys) secondary(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error {
+	found, err := a.Operations.SecondaryKey.Do(r.Context(), by, one)
+	return answerKey(w, found, fault.When(err, fault.NotFound, nil))
 }
 
-// answerKey answers with a key; "" = there is no such key.
-func answerKey(w http.ResponseWriter, key string, err error) error {
+// answerKey answers with a key; an empty one is null.
+func answerKey(w http.ResponseWriter, found catalog.Key, err error) error {
 	if err == nil {
 		w.Header().Set("Cache-Control", "no-store")
 	}
-	return Answer(w, Record{{"key", OrNull(key)}}, err)
+	return Answer(w, Record{{"key", OrNull(found.Key)}}, err)
 }
 
-// change returns a handler that changes the keys of an application. An application whose keys do not allow the change
-// is refused as if it did not exist.
-func (a keys) change(change func(ctx context.Context, id int64, by string) error, say refusals) routing.Handler {
-	return a.owned(say, func(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
+// changeKeys returns a handler that changes the keys of an application. An application whose keys do not allow the
+// change is refused as if it did not exist.
+func changeKeys[Out any](d ApplicationsDeps, change operation.Op[catalog.OneApplication, Out], say refusals) routing.Handler {
+	return d.owned(say, func(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error {
+		_, err := change.Do(r.Context(), by, one)
 		unknown := fault.New(fault.Invalid, say.unknown)
-		err := fault.When(change(r.Context(), app.ID, by), fault.Conflict, unknown)
-		return Done(w, fault.When(err, fault.NotFound, unknown))
+		return Done(w, fault.When(fault.When(err, fault.Conflict, unknown), fault.NotFound, unknown))
 	})
 }

@@ -1,16 +1,18 @@
 package irisapi
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
 
@@ -41,29 +43,27 @@ var (
 		stranger: "You don't have permissions to change this application's email incident settings.", unknown: "Application %s not found"}
 )
 
-func (a limits) setQuota(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
+func (a limits) setQuota(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error {
 	q, err := parseQuota(ReadBody(w, r, ""))
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = a.Operations.ReplaceQuota.Do(r.Context(), by, catalog.QuotaEdit{OneApplication: one, Body: q})
 	}
-	if err = a.Applications.SetQuota(r.Context(), app.ID, q, by); err != nil {
-		return fault.When(err, fault.NotFound, fault.New(fault.Invalid, noApplicationID))
+	if err != nil {
+		return refusedQuota(err)
 	}
 	return routing.Answer(w, http.StatusCreated, []int{})
 }
 
-// maxQuota is the largest threshold, and the longest duration in seconds.
+// maxQuota is the largest number of a quota.
 const maxQuota = 1 << 30
 
-func parseQuota(b Body) (q applications.Quota, err error) {
+func parseQuota(b Body) (q catalog.QuotaSettings, err error) {
 	var thresholds [2]int64
-	var seconds [3]int64
 	numbers := []struct {
 		name string
 		into *int64
-	}{{"hard_quota_threshold", &thresholds[0]}, {"soft_quota_threshold", &thresholds[1]}, {"hard_quota_duration",
-		&seconds[0]},
-		{"soft_quota_duration", &seconds[1]}, {"wait_time", &seconds[2]}}
+	}{{"hard_quota_threshold", &thresholds[0]}, {"soft_quota_threshold", &thresholds[1]},
+		{"hard_quota_duration", &q.HardSeconds}, {"soft_quota_duration", &q.SoftSeconds}, {"wait_time", &q.WaitSeconds}}
 	exact := len(b.Members) == len(numbers)+2 && b.Has("plan_name") && b.Has("target_name")
 	for _, n := range numbers {
 		exact = exact && b.Has(n.name)
@@ -74,20 +74,34 @@ func parseQuota(b Body) (q applications.Quota, err error) {
 		*n.into, ok = Integer(b.Members[n.name])
 		b.Check(ok && *n.into <= maxQuota, fault.Invalidf(n.name, "Some int keys are not integers"))
 	}
-	for _, n := range numbers {
-		b.Check(*n.into > 0, fault.Invalidf(n.name, "All int keys must be over 0"))
+	q.Hard, q.Soft = int(thresholds[0]), int(thresholds[1])
+	if b.Err() == nil {
+		q.Plan, q.Target = operation.Text(b.Text("plan_name")), operation.Text(b.Text("target_name"))
 	}
-	q.HardThreshold, q.SoftThreshold = int(thresholds[0]), int(thresholds[1])
-	b.Check(q.HardThreshold > q.SoftThreshold, fault.Invalidf("hard_quota_threshold",
-		"Hard threshold must be bigger than soft threshold"))
-	q.HardDuration, q.SoftDuration = time.Duration(seconds[0])*time.Second, time.Duration(seconds[1])*time.Second
-	q.WaitAfterwards = time.Duration(seconds[2]) * time.Second
-	q.Plan, q.Target = b.Text("plan_name"), b.Text("target_name")
 	return q, b.Err()
 }
 
-func (a limits) removeQuota(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
-	return Empty(w, http.StatusNoContent, a.Applications.RemoveQuota(r.Context(), app.ID, by))
+// refusedQuota returns the refusal of a quota in the words of Iris.
+func refusedQuota(err error) error {
+	field := fault.FieldOf(err)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return fault.New(fault.Invalid, noApplicationID)
+	case errors.Is(err, catalog.ErrThresholds):
+		return fault.Invalidf("hard_quota_threshold", "Hard threshold must be bigger than soft threshold")
+	case strings.HasSuffix(field, "_threshold"), strings.HasSuffix(field, "_seconds"):
+		return fault.Invalidf(field, "All int keys must be over 0")
+	case field == "plan":
+		return fault.New(fault.Invalid, "No active ID found for that plan")
+	case field == "target":
+		return fault.New(fault.Invalid, "No ID found for that target")
+	}
+	return err
+}
+
+func (a limits) removeQuota(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error {
+	_, err := a.Operations.RemoveQuota.Do(r.Context(), by, one)
+	return Empty(w, http.StatusNoContent, err)
 }
 
 func (a limits) getEmails(w http.ResponseWriter, r *http.Request) error {
@@ -99,23 +113,21 @@ func (a limits) getEmails(w http.ResponseWriter, r *http.Request) error {
 	return Answer(w, emails, fault.When(err, fault.NotFound, nil))
 }
 
-func (a limits) setEmails(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
-	b := ReadBody(w, r, "")
-	plans, seen := map[string]string{}, map[string]bool{}
-	for _, email := range slices.Sorted(maps.Keys(b.Members)) {
+func (a limits) setEmails(w http.ResponseWriter, r *http.Request, by operation.Actor, one catalog.OneApplication) error {
+	b, edit := ReadBody(w, r, ""), catalog.AddressEdit{OneApplication: one}
+	edit.Body.Addresses = []catalog.IncidentAddress{}
+	for _, address := range slices.Sorted(maps.Keys(b.Members)) {
 		var plan string
-		key := strings.ToLower(strings.TrimSpace(email))
-		err := json.Unmarshal(b.Members[email], &plan)
-		b.Check(err == nil && b.Given(email), fault.Invalidf("", "The plan of %s must be a string", email))
-		b.Check(catalog.Destination(email) && strings.Contains(email, "@"),
-			fault.Invalidf("", "%s is not an e-mail address", email))
-		b.Check(!seen[key], fault.Invalidf("", "The address %s is given twice", email))
-		seen[key], plans[strings.TrimSpace(email)] = true, plan
+		if json.Unmarshal(b.Members[address], &plan) != nil || !b.Given(address) {
+			b.Check(false, cmp.Or(edit.Check(), error(fault.Invalidf("", "The plan of %s must be a string", address))))
+			break
+		}
+		edit.Body.Addresses = append(edit.Body.Addresses, catalog.IncidentAddress{Address: address, Plan: plan})
 	}
 	if err := b.Err(); err != nil {
 		return err
 	}
-	err := a.Applications.SetIncidentEmails(r.Context(), app.ID, plans, by)
+	_, err := a.Operations.ReplaceAddresses.Do(r.Context(), by, edit)
 	return Done(w, fault.When(err, fault.Conflict, fault.New(fault.Invalid,
 		"These email addresses are already in use by another app")))
 }

@@ -105,21 +105,15 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !catalog.MayChange(a.caller(r.Context()), p.CreatorID, p.Team) {
-		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the plan %s", p.Team.Or(p.Creator), p.Name)
-	}
-	return Answer(w, Flag(active), a.Plans.SetActive(r.Context(), p.ID, active))
+	return Answer(w, Flag(active), a.PlanOperations.SetActive(r.Context(), a.caller(r.Context()), p.ID, active))
 }
 
-// remove deletes a plan. Its versions stay as history.
+// remove deletes a plan with all versions.
 func (a plans) remove(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	p, err := a.versions().activeOrNewest(ctx, wire.Param(r, "plan"))
-	if err == nil && !catalog.MayChange(a.caller(ctx), p.CreatorID, p.Team) {
-		err = fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Team.Or(p.Creator), p.Name)
-	}
 	if err == nil {
-		err = a.Plans.Delete(ctx, p.Name)
+		err = a.PlanOperations.Erase(ctx, a.caller(ctx), p.ID)
 	}
 	return Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No plan matched")))
 }

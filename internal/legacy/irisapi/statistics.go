@@ -2,17 +2,13 @@ package irisapi
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/catalog/applications"
-	"github.com/iris-oncall/iris/internal/kit/cache"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/users"
@@ -105,7 +101,7 @@ var singleFigures = []figure{totalIncidents, totalSent, weekIncidents, weekSent,
 
 // at is the name of a point in time on the wire: its Unix seconds.
 func at(s *applications.Statistics, point int) string {
-	return strconv.FormatInt(s.Hour.Add(-time.Duration(point)*applications.Week).Unix(), 10)
+	return strconv.FormatInt(s.At(point).Unix(), 10)
 }
 
 // show answers with figures at all points, newest first.
@@ -149,21 +145,7 @@ func (s statistics) application(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return show(w, r, applicationFigures, now, figuresOf(now, found.ID))
-}
-
-// figuresOf returns the figures of an application. It changes nothing, because requests share the statistics.
-func figuresOf(s *applications.Statistics, id int64) *applications.Figures {
-	one := applications.NewStatistics(s.Hour)
-	of := one.Of(id)
-	if have := s.ByID[id]; have != nil {
-		*of = *have
-		of.Modes = map[users.Mode]*applications.Delivered{}
-		for mode, d := range have.Modes {
-			of.Modes[mode] = d
-		}
-	}
-	return of
+	return show(w, r, applicationFigures, now, now.Figures(found.ID))
 }
 
 // single answers with one figure of every application that has figures, largest first.
@@ -199,7 +181,7 @@ func ranking(s *applications.Statistics, apps []applications.Application, fig fi
 		if s.ByID[a.ID] == nil {
 			continue
 		}
-		p := place{name: a.Name, value: fig.value(s, figuresOf(s, a.ID), point)}
+		p := place{name: a.Name, value: fig.value(s, s.Figures(a.ID), point)}
 		switch v := p.value.(type) {
 		case int64:
 			p.size = float64(v)
@@ -221,51 +203,4 @@ func ranking(s *applications.Statistics, apps []applications.Application, fig fi
 		out[i] = Record{{p.name, p.value}}
 	}
 	return out
-}
-
-// StatisticsStore computes the statistics of the current full hour, or reads them if they are stored.
-type StatisticsStore interface {
-	Current(ctx context.Context) (applications.Statistics, error)
-}
-
-// readAgain is how long statistics are cached. An import may compute them again within their hour.
-const readAgain = time.Minute
-
-// RecentStatistics reads the statistics at most once a minute, because a computation may be slow. After a failure it
-// returns earlier statistics of the same hour, else the error, for a minute. It is safe for concurrent use.
-type RecentStatistics struct {
-	store StatisticsStore
-	reads *cache.Cache[int64, outcome] // by hour, in Unix seconds
-	last  atomic.Pointer[applications.Statistics]
-}
-
-// outcome is the result of a read.
-type outcome struct {
-	found *applications.Statistics
-	err   error
-}
-
-// NewRecentStatistics returns an empty cache of the statistics in store.
-func NewRecentStatistics(store StatisticsStore) *RecentStatistics {
-	return &RecentStatistics{store: store, reads: cache.New(cache.Config[int64, outcome]{TTL: readAgain, Entries: 2})}
-}
-
-// Current returns the statistics. Callers must not change them.
-func (r *RecentStatistics) Current(ctx context.Context) (*applications.Statistics, error) {
-	hour := time.Now().Truncate(time.Hour)
-	got, err := r.reads.Get(ctx, hour.Unix(), func(ctx context.Context) (outcome, error) {
-		found, err := r.store.Current(ctx)
-		if err == nil {
-			r.last.Store(&found)
-			return outcome{found: &found}, nil
-		}
-		if last := r.last.Load(); last != nil && last.Hour.Equal(hour) {
-			return outcome{found: last}, nil
-		}
-		return outcome{err: err}, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return got.found, got.err
 }

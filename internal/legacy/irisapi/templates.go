@@ -154,9 +154,5 @@ func (a templates) activate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !catalog.MayChange(a.caller(r.Context()), t.CreatorID, t.Team) {
-		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the template %s", t.Team.Or(t.Creator),
-			t.Name)
-	}
-	return Answer(w, Flag(active), a.Templates.SetActive(r.Context(), t.ID, active))
+	return Answer(w, Flag(active), a.TemplateOperations.SetActive(r.Context(), a.caller(r.Context()), t.ID, active))
 }

@@ -13,6 +13,7 @@ import (
 	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	pgbuckets "github.com/iris-oncall/iris/internal/buckets/pg"
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/escalation/reach"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
@@ -67,7 +68,7 @@ type apiShared struct {
 	strict        *wire.Authenticator // refuses requests without credentials, whatever the compatibility switches are
 	requests      *wire.Requests
 	acceptor      *accept.Acceptor
-	caches        irisapi.Caches
+	statistics    *applications.RecentStatistics
 	load          *incidentsload.Load
 	rates         *incidentsload.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
@@ -135,7 +136,7 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit,
 			dummy), Load: s.load, DummyRoles: dummy, Region: s.Region, Clock: s.Clock,
 	})
-	s.caches = irisapi.NewCaches(s.Statistics)
+	s.statistics = applications.NewRecentStatistics(s.Statistics)
 	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, operator.SimulatorConfig{ListLimit: listLimit, PerDay: a.cfg.QuietTime.CallsAndTextsPerDay, DummyRoles: dummy}); err != nil {
 		return nil, err
 	}
@@ -154,7 +155,7 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	pagesauth.Mount(s.typed, s.access)
 	pagessilences.Mount(s.typed, s.silences)
 	s.applications = catalog.NewApplications(catalog.ApplicationDeps{Store: s.Applications, People: s.Users,
-		Teams: s.Owners, Owners: s.Owners, Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused})
+		Teams: s.Owners, Owners: s.Owners, Fallbacks: s.Directory.Applications, Pause: pgsystem.New(s.DB).SetPaused, Statistics: s.statistics})
 	pagescatalog.Mount(s.typed, s.plans, s.templates, s.applications)
 	finder, _ := s.calendarEdge()
 	s.planned = mount.New(func(ctx context.Context) operation.Actor { return wire.Actor(ctx).CalendarCaller(finder.Openings) }).Open()
@@ -211,8 +212,8 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Mount: routing.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent,
 			Once: s.keys.Once, Observe: s.requests.Observe},
 		Applications: irisapi.ApplicationsDeps{
-			Applications: s.Applications,
-			Statistics:   s.caches.Statistics, Tags: tags,
+			Applications: s.Applications, Operations: s.applications,
+			Statistics: s.statistics, Tags: tags,
 		},
 		Catalog: irisapi.CatalogDeps{
 			Plans: s.Plans, PlanOperations: s.plans,

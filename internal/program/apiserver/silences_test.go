@@ -19,6 +19,7 @@ import (
 	pgauth "github.com/iris-oncall/iris/internal/auth/pg"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/catalog/applications"
 	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	pgcatalog "github.com/iris-oncall/iris/internal/catalog/pg"
 	pgescalation "github.com/iris-oncall/iris/internal/escalation/pg"
@@ -36,6 +37,7 @@ import (
 	"github.com/iris-oncall/iris/internal/silences"
 	silencepages "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/silences/pg"
+	pgsystem "github.com/iris-oncall/iris/internal/system/pg"
 	"github.com/iris-oncall/iris/internal/users"
 	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
@@ -56,7 +58,8 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, acceptor *notification
 		catalog.NewTemplates(catalog.TemplateDeps{Store: templates, Authors: authors, Owners: pgcatalog.NewOwners(db),
 			Syntax: messages.CheckSyntax}),
 		catalog.NewApplications(catalog.ApplicationDeps{Store: apps, People: authors.People, Teams: authors.Teams,
-			Owners: pgcatalog.NewOwners(db), Fallbacks: pgescalation.NewDirectory(db).Applications}))
+			Owners: pgcatalog.NewOwners(db), Fallbacks: pgescalation.NewDirectory(db).Applications,
+			Statistics: applications.NewRecentStatistics(pgsystem.NewStatistics(db))}))
 	silencepages.Mount(a, silences.New(store, silences.NewKeeper(store, silences.NewCurrent(store, nil), nil, wake,
 		zap.NewNop())))
 	entries := auth.NewAuditLog(pgauth.NewAudit(db).List)

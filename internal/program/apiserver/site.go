@@ -77,7 +77,7 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 			Plans: d.plans, Applications: d.applications, Open: d.open, Next: d.next, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Version: s.Incidents.VersionOf, Wake: d.Wake},
 		Sections: site.Sections{
 			Catalog: pagescatalog.Deps{Plans: d.plans, Templates: d.templates, Applications: d.applications,
-				Incidents: d.incidents, Notifications: d.notifications, Integrations: d.integrations},
+				Incidents: d.incidents, Notifications: d.notifications, Integrations: d.integrations, Teams: d.teams},
 			System: pagessystem.Deps{System: d.system, Applications: d.applications, Incidents: d.incidents,
 				Integrations: d.integrations, Messages: d.messages, Plans: d.plans, Preferences: d.preferences,
 				Contacts: d.contacts, People: d.people, Personal: d.personal, OnCall: d.onCall},

@@ -237,6 +237,10 @@ type noPlans struct{ catalog.PlanStore }
 
 func (noPlans) List(context.Context, filters.Query) ([]escalation.Plan, error) { return nil, nil }
 
+func (noPlans) Roles(context.Context) ([]escalation.TargetRole, error) {
+	return []escalation.TargetRole{{Name: "user", Kind: "user"}, {Name: "team", Kind: "team"}, {Name: "oncall-primary", Kind: "team"}}, nil
+}
+
 // nothingNext cannot simulate.
 func nothingNext(context.Context, incidents.ID) (simulation.Next, error) {
 	return simulation.Next{}, fault.New(fault.NotFound, "there is nothing")
@@ -329,7 +333,8 @@ func setup(t *testing.T) (*world, *browser) {
 			Catalog: pagescatalog.Deps{Plans: plans,
 				Templates:    catalog.NewTemplates(catalog.TemplateDeps{Store: noTemplates{}}),
 				Applications: known, Incidents: &incidents.Incidents{},
-				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: sending},
+				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: sending,
+				Teams: users.NewTeams(noTeams{}, nil)},
 			System: pagessystem.Deps{System: system.New(system.Deps{Seen: noSystem{}}), Plans: plans,
 				Incidents:    incidents.NewIncidents(incidents.Deps{Store: w}),
 				Integrations: sending,
@@ -351,14 +356,7 @@ func setup(t *testing.T) (*world, *browser) {
 				Services: servicetokens.NewServices(noTokens{}, noTokens{}, noTokens{}, time.Hour)},
 			Audit: pagesauth.AuditLogDeps{Read: w.audited.list},
 		},
-		APIs: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/v0/target_roles" {
-				http.NotFound(rw, r)
-				return
-			}
-			rw.Header().Set("Content-Type", "application/json")
-			_, _ = rw.Write([]byte(`[{"name": "user"}, {"name": "team"}, {"name": "oncall-primary"}]`))
-		}),
+		APIs: http.NotFoundHandler(),
 		Account: pagesauth.Deps{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets},
 			Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets: accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets,
