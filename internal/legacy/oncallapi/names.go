@@ -3,8 +3,6 @@ package oncallapi
 import (
 	"net/http"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
@@ -13,29 +11,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
-
-// badName has the characters that the name of a team or roster may not have.
-const badName = "!\"#%&'()*+,./;<=>@[\\]^`{|}~"
-
-// nameProblem returns the first run of characters that a name may not have; "" for a valid name.
-func nameProblem(name string) string {
-	start := strings.IndexAny(name, badName)
-	if start < 0 {
-		if i := strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == utf8.RuneError || r == 0x7f }); i >= 0 {
-			_, size := utf8.DecodeRuneInString(name[i:])
-			return name[i : i+size]
-		}
-		return ""
-	}
-	end := start
-	for end < len(name) && strings.IndexByte(badName, name[end]) >= 0 {
-		end++
-	}
-	return name[start:end]
-}
-
-// maxName is the maximum length of a name, in bytes.
-const maxName = 255
 
 func (a services) routes() []routing.Route {
 	return []routing.Route{

@@ -3,6 +3,7 @@ package pages
 import (
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/web/mount"
 )
 
@@ -43,4 +44,19 @@ func Mount(a *mount.API, p *planning.Planning, c *calendaring.Calendaring) {
 	mount.Mount(a, c.Import)
 	mount.Mount(a, c.PreviewRotation)
 	mount.Mount(a, c.PreviewSchedule)
+}
+
+// MountTeams adds the operations on teams and rosters to /v1.
+func MountTeams(a *mount.API, t *teams.Teams) {
+	mount.Mount(a, t.Create)
+	mount.Mount(a, t.Change)
+	mount.Mount(a, t.AddMember)
+	mount.Mount(a, t.RemoveMember)
+	mount.Mount(a, t.AddAdmin)
+	mount.Mount(a, t.RemoveAdmin)
+	mount.Mount(a, t.Rosters)
+	mount.Mount(a, t.CreateRoster)
+	mount.Mount(a, t.Roster)
+	mount.Mount(a, t.ReplaceRoster)
+	mount.Mount(a, t.DeleteRoster)
 }

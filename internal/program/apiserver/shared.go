@@ -34,6 +34,7 @@ import (
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	oncallrequests "github.com/iris-oncall/iris/internal/oncall/requests"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/operator"
@@ -89,6 +90,7 @@ type wings struct {
 	preferences   *users.Preferences
 	silences      *silences.Silences
 	system        *system.System
+	teams         *teams.Teams
 	templates     *catalog.Templates
 }
 
@@ -150,6 +152,9 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	pagesoncall.Mount(s.planned, plans, calendaring.New(calendaring.Deps{Finder: finder.Finder, Grace: finder.Grace,
 		Memberships: s.Teams, Absences: s.Absences, Sealer: s.Keys, Swaps: s.Absences, Imports: s.Shifts, Members: s.Teams,
 		Rotations: s.Schedules, Planning: plans}))
+	s.teams = teams.New(teams.Deps{Finder: finder, Administrators: plans, People: s.People, Store: s.Teams,
+		Rosters: s.Rosters, PlanNamed: s.planNamed(), TimeZones: a.cfg.TimeZones, Region: s.Region})
+	pagesoncall.MountTeams(s.planned, s.teams)
 	s.integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})
 	pagesintake.Mount(s.typed, s.integrations,
@@ -259,6 +264,17 @@ func (s *apiShared) planning(finder oncallrequests.Requests) planning.Deps {
 		Imports: s.Shifts, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars}
 }
 
+// planNamed returns the check of plans that teams name; nil if teams have no use for them.
+func (s *apiShared) planNamed() func(context.Context, string) error {
+	if s.cfg.Oncall.EscalateApplication == "" {
+		return nil
+	}
+	return func(ctx context.Context, name string) error {
+		_, err := s.Stores.Plans.ByName(ctx, name)
+		return err
+	}
+}
+
 // oncallAPI creates the calendar API below /api/v0.
 func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 	requests, authenticator := s.calendarEdge()
@@ -266,8 +282,8 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 		Requests: requests, Authenticator: authenticator, Errors: s.errors,
 		Teams: oncallapi.TeamsDeps{
 			Teams: s.Teams, Rosters: s.Rosters,
-			Names: s.Names, ScheduleChanges: s.Schedules, Notices: s.Notices, Plans: s.Plans,
-			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes, Region: s.Region,
+			Names: s.Names, ScheduleChanges: s.Schedules, Notices: s.Notices, Rules: s.teams,
+			TimeZones: s.cfg.TimeZones, Modes: noticeModes,
 		},
 		People: oncallapi.PeopleDeps{
 			Users: s.People, Notices: s.Notices, Feeds: s.Shifts, Modes: noticeModes, Region: s.Region,
