@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/audit"
@@ -36,6 +37,12 @@ type RosterMember struct {
 	InRotation *bool  `json:"in_rotation,omitempty" doc:"false: schedules that choose people by themselves leave the person out. Default: true."`
 }
 
+// RostersOfTeam selects rosters of a team.
+type RostersOfTeam struct {
+	planning.OfTeam
+	operation.Paging
+}
+
 // OneRoster names a roster of a team, ignoring case.
 type OneRoster struct {
 	planning.OfTeam
@@ -63,9 +70,9 @@ type RosterEdit struct {
 
 // The operations on rosters.
 var (
-	ListRosters = operation.Define[planning.OfTeam, operation.Page[Roster]](operation.Doc{Name: "roster.list",
+	ListRosters = operation.Define[RostersOfTeam, operation.Page[Roster]](operation.Doc{Name: "roster.list",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/rosters", Needs: operation.Reader,
-		Summary: "The rosters of a team"})
+		Summary: "The rosters of a team by name"})
 	CreateRoster = operation.Define[NewRoster, Roster](operation.Doc{Name: "roster.create", Method: http.MethodPost,
 		Path: "/v1/teams/{team}/rosters", Needs: operation.Member, Rule: operation.OfTeam,
 		Audit:   []audit.Action{audit.RosterCreated, audit.RosterUserAdded},
@@ -112,17 +119,21 @@ func rosterOf(team oncall.Profile, r oncall.Roster) Roster {
 	return out
 }
 
-func (t *Teams) rosters(ctx context.Context, _ operation.Actor, of planning.OfTeam) (out operation.Page[Roster], err error) {
+func (t *Teams) rosters(ctx context.Context, _ operation.Actor, of RostersOfTeam) (out operation.Page[Roster], err error) {
 	team, err := t.deps.Finder.ActiveTeam(ctx, of.Team)
 	if err != nil {
 		return out, err
 	}
 	found, err := t.deps.Rosters.ByTeam(ctx, team.ID)
-	out.Items = make([]Roster, len(found))
-	for i, r := range found {
-		out.Items[i] = rosterOf(team, r)
+	if err != nil {
+		return out, err
 	}
-	return out, err
+	all := make([]Roster, len(found))
+	for i, r := range found {
+		all[i] = rosterOf(team, r)
+	}
+	slices.SortFunc(all, func(a, b Roster) int { return strings.Compare(a.Name, b.Name) })
+	return operation.PageByName(of.Paging, all, func(r Roster) string { return r.Name })
 }
 
 func (t *Teams) roster(ctx context.Context, _ operation.Actor, one OneRoster) (Roster, error) {

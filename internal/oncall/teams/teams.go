@@ -45,8 +45,8 @@ type NewTeam struct {
 	Settings
 }
 
-// TeamChange changes settings of a team.
-type TeamChange struct {
+// Change is what changes of the settings of a team.
+type Change struct {
 	Name     *string `json:"name,omitempty" maxLength:"255" doc:"The new name."`
 	TimeZone *string `json:"time_zone,omitempty" maxLength:"100" doc:"One of the time zones of the installation. Shifts that exist stay."`
 	Settings
@@ -55,7 +55,7 @@ type TeamChange struct {
 // TeamEdit changes settings of a team.
 type TeamEdit struct {
 	users.OneTeam
-	Body TeamChange `json:"body"`
+	Body Change `json:"body"`
 }
 
 // The operations on teams. Those that list, read and delete teams are in package users.
@@ -132,7 +132,7 @@ type Teams struct {
 	RemoveMember  operation.Op[OnePerson, operation.None]
 	AddAdmin      operation.Op[OnePerson, operation.None]
 	RemoveAdmin   operation.Op[OnePerson, operation.None]
-	Rosters       operation.Op[planning.OfTeam, operation.Page[Roster]]
+	Rosters       operation.Op[RostersOfTeam, operation.Page[Roster]]
 	CreateRoster  operation.Op[NewRoster, Roster]
 	Roster        operation.Op[OneRoster, Roster]
 	ReplaceRoster operation.Op[RosterEdit, Roster]
