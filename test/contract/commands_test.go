@@ -224,6 +224,9 @@ func TestEveryKindOnTheCommandLine(t *testing.T) {
 		reader.refused(2, "--where team=NAME", "list rosters")
 		reader.refused(2, "PARENT/NAME", "get roster night")
 		reader.refused(1, "This token lacks the scope", "delete roster ops/night")
+		s.exec("insert into services (name) values ('night mail')")
+		require.Regexp(t, `(?m)^night mail`, reader.does("list services"))
+		s.exec("delete from services")
 		r.does("delete roster ops/night")
 		r.refused(1, "there is no roster \"ops/night\"", "get roster ops/night")
 	}

@@ -145,7 +145,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		Teams: oncallapi.TeamsDeps{Teams: teams, Rosters: rosters,
 			Names: names, ScheduleChanges: schedules, Notices: notices,
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
-		Rules: rules.Deps{People: people, Store: teams, Rosters: rosters},
+		Rules: rules.Deps{People: people, Store: teams, Rosters: rosters, Services: names},
 		People: oncallapi.PeopleDeps{Users: people, Notices: notices,
 			Feeds: shifts, Modes: modes},
 		Events: oncallapi.EventsDeps{Calendars: live, Teams: teams, Users: people, Names: names, Notices: notices},

@@ -189,3 +189,52 @@ func TestReplacedRostersKeepTheOrderOfTheirSchedules(t *testing.T) {
 	f.ok(ann, "PUT", "/v1/teams/ops/rosters/ops-roster", `{"name":"ops-roster","members":[{"user":"eve"},{"user":"ann"},{"user":"cat"}]}`)
 	require.Contains(t, f.ok(bob, "GET", "/api/v0/teams/ops/rosters/ops-roster/schedules", ""), `"data":["cat","ann","eve"]`)
 }
+
+func TestServicesAndTheirTeams(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const at, ours = "/v1/services", "/v1/teams/ops/services"
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", at, `{"name":"x"}`}, {"PUT", at + "/web", `{"name":"x"}`}, {"DELETE", at + "/web", ""}} {
+		f.refused(403, ann, c.method, c.path, c.body)
+	}
+	rec := f.do(root, "POST", at, `{"name":" mail room "}`)
+	require.Equal(t, 201, rec.Code, rec.Body)
+	require.Equal(t, at+"/mail%20room", rec.Header().Get("Location"))
+	require.Contains(t, f.refused(409, program, "POST", at, `{"name":"mail room"}`), "choose another name")
+	f.refused(400, root, "POST", at, `{"name":" "}`)
+	f.refused(400, root, "POST", at, `{"name":"`+strings.Repeat("ü", 200)+`"}`)
+	f.ok(root, "PUT", at+"/MAIL%20room", `{"name":"mail"}`)
+	f.refused(409, root, "PUT", at+"/mail", `{"name":"web"}`)
+	f.refused(404, root, "PUT", at+"/none", `{"name":"x"}`)
+	require.Equal(t, []string{"database", "mail", "web"}, namesIn(f, at))
+
+	for range 2 {
+		f.ok(ann, "PUT", ours+"/WEB", "")
+	}
+	require.Equal(t, 1, f.count(`select count(*) from audit_log where actor = 'ann' and action = 'service added to a team'`))
+	f.ok(ann, "PUT", ours+"/database", "")
+	require.Equal(t, []string{"database", "web"}, itemsOf[string](f, bob, "GET", ours, ""))
+	require.Contains(t, f.ok(bob, "GET", at+"/web", ""), `"team":"ops"`)
+	require.Contains(t, f.ok(bob, "GET", at+"/mail", ""), `"team":null`)
+	require.Contains(t, f.refused(409, root, "PUT", "/v1/teams/empty/services/web", ""), "team ops answers for web")
+	f.ok(ann, "DELETE", ours+"/web", "")
+	require.Contains(t, f.refused(404, ann, "DELETE", ours+"/web", ""), "does not answer for this service")
+	for _, method := range []string{"PUT", "DELETE"} {
+		f.refused(403, bob, method, ours+"/web", "")
+		f.refused(404, ann, method, ours+"/none", "")
+		f.refused(404, root, method, "/v1/teams/none/services/web", "")
+	}
+	f.refused(404, bob, "GET", "/v1/teams/none/services", "")
+	f.ok(program, "DELETE", at+"/mail", "")
+	f.refused(404, root, "DELETE", at+"/mail", "")
+	f.refused(404, bob, "GET", at+"/mail", "")
+}
+
+// namesIn returns the names of the rows of a list of /v1.
+func namesIn(f *fixture, path string) (out []string) {
+	for _, row := range itemsOf[struct{ Name string }](f, bob, "GET", path, "") {
+		out = append(out, row.Name)
+	}
+	return out
+}

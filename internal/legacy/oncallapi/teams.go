@@ -53,15 +53,12 @@ type Rosters interface {
 type Names interface {
 	Services(ctx context.Context) ([]oncall.Service, error)
 	Service(ctx context.Context, name string) (oncall.Service, error)
-	SaveService(ctx context.Context, id int64, name string, by oncall.By) error
-	DeleteService(ctx context.Context, s oncall.Service, by oncall.By) error
 	CreateRole(ctx context.Context, name string, by oncall.By) error
 	DeleteRole(ctx context.Context, name string, by oncall.By) error
 	ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error)
 	TeamServices(ctx context.Context, team int64) ([]string, error)
 	AllTeamServices(ctx context.Context) ([][2]string, error)
 	Claim(ctx context.Context, team, service int64) error
-	Unclaim(ctx context.Context, team, service int64) error
 }
 
 // ScheduleChanges stores schedules and fills calendars from them. A schedule that does not exist is a NotFound fault.

@@ -46,7 +46,7 @@ func Mount(a *mount.API, p *planning.Planning, c *calendaring.Calendaring) {
 	mount.Mount(a, c.PreviewSchedule)
 }
 
-// MountTeams adds the operations on teams and rosters to /v1.
+// MountTeams adds the operations on teams, rosters and services to /v1.
 func MountTeams(a *mount.API, t *teams.Teams) {
 	mount.Mount(a, t.Create)
 	mount.Mount(a, t.Change)
@@ -59,4 +59,12 @@ func MountTeams(a *mount.API, t *teams.Teams) {
 	mount.Mount(a, t.Roster)
 	mount.Mount(a, t.ReplaceRoster)
 	mount.Mount(a, t.DeleteRoster)
+	mount.Mount(a, t.Services)
+	mount.Mount(a, t.CreateService)
+	mount.Mount(a, t.Service)
+	mount.Mount(a, t.RenameService)
+	mount.Mount(a, t.DeleteService)
+	mount.Mount(a, t.TeamServices)
+	mount.Mount(a, t.Claim)
+	mount.Mount(a, t.Unclaim)
 }

@@ -61,7 +61,7 @@ type TeamEdit struct {
 // The operations on teams. Those that list, read and delete teams are in package users.
 var (
 	CreateTeam = operation.Define[NewTeam, Team](operation.Doc{Name: "team.create", Method: http.MethodPost,
-		Path: "/v1/teams", Needs: operation.Member, Rule: operation.OfCalendars,
+		Path: "/v1/teams", Needs: operation.Member, Rule: operation.WithCalendars,
 		Audit: []audit.Action{audit.TeamCreated}, Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
 		Summary: "Make a team; the caller becomes its administrator"})
 	ChangeTeam = operation.Define[TeamEdit, Team](operation.Doc{Name: "team.change", Method: http.MethodPut,
@@ -116,6 +116,7 @@ type Deps struct {
 	People         People
 	Store          Store
 	Rosters        Rosters
+	Services       Services
 	// PlanNamed returns a NotFound fault if there is no escalation plan of that name; nil = teams may name any plan.
 	PlanNamed func(ctx context.Context, name string) error
 	// TimeZones are the time zones that a team may choose; none = every one.
@@ -137,6 +138,14 @@ type Teams struct {
 	Roster        operation.Op[OneRoster, Roster]
 	ReplaceRoster operation.Op[RosterEdit, Roster]
 	DeleteRoster  operation.Op[OneRoster, operation.None]
+	Services      operation.Op[operation.Paging, operation.Page[ServiceRow]]
+	CreateService operation.Op[ServiceSettings, Service]
+	Service       operation.Op[OneService, Service]
+	RenameService operation.Op[ServiceEdit, Service]
+	DeleteService operation.Op[OneService, operation.None]
+	TeamServices  operation.Op[ServicesOfTeam, operation.Page[string]]
+	Claim         operation.Op[ServiceOfTeam, operation.None]
+	Unclaim       operation.Op[ServiceOfTeam, operation.None]
 
 	deps Deps
 }
@@ -149,6 +158,9 @@ func New(d Deps) *Teams {
 	t.AddAdmin, t.RemoveAdmin = AddAdmin.By(t.adding(d.Store.AddAdmin)), RemoveAdmin.By(t.removing(d.Store.RemoveAdmin, errNoAdmin))
 	t.Rosters, t.CreateRoster, t.Roster = ListRosters.By(t.rosters), CreateRoster.By(t.createRoster), GetRoster.By(t.roster)
 	t.ReplaceRoster, t.DeleteRoster = ReplaceRoster.By(t.replaceRoster), DeleteRoster.By(t.deleteRoster)
+	t.Services, t.CreateService, t.Service = ListServices.By(t.services), CreateService.By(t.createService), GetService.By(t.service)
+	t.RenameService, t.DeleteService = RenameService.By(t.renameService), DeleteService.By(t.deleteService)
+	t.TeamServices, t.Claim, t.Unclaim = ListTeamServices.By(t.teamServices), ClaimService.By(t.claim), UnclaimService.By(t.unclaim)
 	return t
 }
 

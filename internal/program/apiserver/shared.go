@@ -153,7 +153,7 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 		Memberships: s.Teams, Absences: s.Absences, Sealer: s.Keys, Swaps: s.Absences, Imports: s.Shifts, Members: s.Teams,
 		Rotations: s.Schedules, Planning: plans}))
 	s.teams = teams.New(teams.Deps{Finder: finder, Administrators: plans, People: s.People, Store: s.Teams,
-		Rosters: s.Rosters, PlanNamed: s.planNamed(), TimeZones: a.cfg.TimeZones, Region: s.Region})
+		Rosters: s.Rosters, Services: s.Names, PlanNamed: s.planNamed(), TimeZones: a.cfg.TimeZones, Region: s.Region})
 	pagesoncall.MountTeams(s.planned, s.teams)
 	s.integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})

@@ -29,11 +29,11 @@ import (
 
 // kinds are the kinds of objects that get, list and delete know.
 var kinds = []operation.Resource{catalog.ApplicationKind, integrations.Kind, catalog.PlanKind, catalog.TemplateKind,
-	silences.Kind, users.PersonKind, teams.Kind, teams.RosterKind}
+	silences.Kind, users.PersonKind, teams.Kind, teams.RosterKind, teams.ServiceKind}
 
 // kindArgument is a kind, in the singular or the plural.
 type kindArgument struct {
-	Kind string `arg:"" help:"Kind of the object: application, integration, plan, roster, silence, team, template or user."`
+	Kind string `arg:"" help:"Kind of the object: application, integration, plan, roster, service, silence, team, template or user."`
 }
 
 func (c kindArgument) resource() (operation.Resource, error) {
