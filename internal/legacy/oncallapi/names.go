@@ -219,7 +219,8 @@ func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 // unclaimService removes a service from a team.
 func (a services) unclaimService(w http.ResponseWriter, r *http.Request) error {
 	_, err := a.Rules.Unclaim.Do(r.Context(), a.caller(r), rules.ServiceOfTeam{
-		OneTeam: users.OneTeam{Team: routing.Param(r, "team")}, OneService: rules.OneService{Service: routing.Param(r, "service")}})
+		OneTeam:    users.OneTeam{Team: routing.Param(r, "team")},
+		OneService: rules.OneService{Service: routing.Param(r, "service")}})
 	return routing.Done(w, http.StatusOK, err)
 }
 

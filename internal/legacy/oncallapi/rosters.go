@@ -211,8 +211,8 @@ func rosterOrder(ro oncall.Roster, names []string) ([]users.ID, error) {
 
 // deleteRoster deletes a roster and its schedules.
 func (a rosters) deleteRoster(w http.ResponseWriter, r *http.Request) error {
-	_, err := a.Rules.DeleteRoster.Do(r.Context(), a.caller(r), rules.OneRoster{OfTeam: planning.OfTeam{Team: routing.Param(r, "team")},
-		Roster: routing.Param(r, "roster")})
+	_, err := a.Rules.DeleteRoster.Do(r.Context(), a.caller(r), rules.OneRoster{
+		OfTeam: planning.OfTeam{Team: routing.Param(r, "team")}, Roster: routing.Param(r, "roster")})
 	return routing.Done(w, http.StatusOK, err)
 }
 

@@ -58,10 +58,15 @@ func (t *Teams) Promote(ctx context.Context, team oncall.Profile, name string, b
 	return t.add(ctx, team, name, by, t.deps.Store.AddAdmin)
 }
 
+// onPerson is the function of an operation on a person of a team.
+type onPerson = func(context.Context, operation.Actor, OnePerson) (operation.None, error)
+
 // changeOfPerson adds a person to those of a team, or removes the person.
 type changeOfPerson func(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 
-func (t *Teams) add(ctx context.Context, team oncall.Profile, name string, by oncall.By, add changeOfPerson) (oncall.Person, error) {
+func (t *Teams) add(ctx context.Context, team oncall.Profile, name string, by oncall.By,
+	add changeOfPerson,
+) (oncall.Person, error) {
 	u, err := t.deps.People.ByName(ctx, name)
 	if err != nil {
 		return u, fault.When(err, fault.NotFound, errNoUser)
@@ -70,7 +75,7 @@ func (t *Teams) add(ctx context.Context, team oncall.Profile, name string, by on
 }
 
 // adding returns the function of an operation that adds a person. A person who is there already is no error.
-func (t *Teams) adding(add changeOfPerson) func(context.Context, operation.Actor, OnePerson) (operation.None, error) {
+func (t *Teams) adding(add changeOfPerson) onPerson {
 	return func(ctx context.Context, by operation.Actor, one OnePerson) (none operation.None, err error) {
 		team, err := t.deps.Administrators.Own(ctx, by, one.Team)
 		if err != nil {
@@ -83,7 +88,7 @@ func (t *Teams) adding(add changeOfPerson) func(context.Context, operation.Actor
 
 // removing returns the function of an operation that removes a person. missing is the fault of a person who is not
 // there.
-func (t *Teams) removing(remove changeOfPerson, missing error) func(context.Context, operation.Actor, OnePerson) (operation.None, error) {
+func (t *Teams) removing(remove changeOfPerson, missing error) onPerson {
 	return func(ctx context.Context, by operation.Actor, one OnePerson) (none operation.None, err error) {
 		team, err := t.deps.Administrators.Own(ctx, by, one.Team)
 		if err != nil {

@@ -51,7 +51,7 @@ type OneRoster struct {
 
 // RosterSettings are what people choose of a roster.
 type RosterSettings struct {
-	Name    string         `json:"name" maxLength:"255" doc:"At most 255 bytes, without punctuation except - _ : ? and $." example:"everybody"`
+	Name    string         `json:"name" maxLength:"255" doc:"At most 255 bytes: letters, digits, spaces and - _ : ? $." example:"everybody"`
 	Members []RosterMember `json:"members" maxItems:"500" doc:"All members, in their order; [] = none."`
 }
 
@@ -119,6 +119,7 @@ func rosterOf(team oncall.Profile, r oncall.Roster) Roster {
 	return out
 }
 
+// rosters lists the rosters of a team by name.
 func (t *Teams) rosters(ctx context.Context, _ operation.Actor, of RostersOfTeam) (out operation.Page[Roster], err error) {
 	team, err := t.deps.Finder.ActiveTeam(ctx, of.Team)
 	if err != nil {

@@ -62,17 +62,17 @@ var (
 	ListServices = operation.Define[operation.Paging, operation.Page[ServiceRow]](operation.Doc{Name: "service.list",
 		Method: http.MethodGet, Path: "/v1/services", Needs: operation.Reader, Summary: "Services by name"})
 	CreateService = operation.Define[ServiceSettings, Service](operation.Doc{Name: "service.create",
-		Method: http.MethodPost, Path: "/v1/services", Needs: operation.Member, Rule: operation.OfCalendar,
+		Method: http.MethodPost, Path: "/v1/services", Needs: operation.Member, Rule: operation.OfOncall,
 		Audit: []audit.Action{audit.ServiceSaved}, Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
 		Summary: "Make a service"})
 	GetService = operation.Define[OneService, Service](operation.Doc{Name: "service.get", Method: http.MethodGet,
 		Path: "/v1/services/{service}", Needs: operation.Reader, Summary: "A service, and the team that answers for it"})
 	RenameService = operation.Define[ServiceEdit, Service](operation.Doc{Name: "service.rename", Method: http.MethodPut,
-		Path: "/v1/services/{service}", Needs: operation.Member, Rule: operation.OfCalendar,
+		Path: "/v1/services/{service}", Needs: operation.Member, Rule: operation.OfOncall,
 		Audit: []audit.Action{audit.ServiceSaved}, Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
 		Summary: "Rename a service"})
 	DeleteService = operation.Define[OneService, operation.None](operation.Doc{Name: "service.delete",
-		Method: http.MethodDelete, Path: "/v1/services/{service}", Needs: operation.Member, Rule: operation.OfCalendar,
+		Method: http.MethodDelete, Path: "/v1/services/{service}", Needs: operation.Member, Rule: operation.OfOncall,
 		Audit: []audit.Action{audit.ServiceDeleted}, Summary: "Delete a service"})
 	ListTeamServices = operation.Define[ServicesOfTeam, operation.Page[string]](operation.Doc{Name: "team.services",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/services", Needs: operation.Reader,

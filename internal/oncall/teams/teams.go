@@ -39,16 +39,17 @@ type Settings struct {
 
 // NewTeam is a team that does not exist.
 type NewTeam struct {
-	Name     string `json:"name" maxLength:"255" doc:"At most 255 bytes, without punctuation except - _ : ? and $." example:"ops"`
-	TimeZone string `json:"time_zone" maxLength:"100" doc:"One of the time zones of the installation. Shifts are made on its clock." example:"Europe/Zurich"`
+	Name     string `json:"name" maxLength:"255" doc:"At most 255 bytes: letters, digits, spaces and - _ : ? $." example:"ops"`
+	TimeZone string `json:"time_zone" maxLength:"100" doc:"The time zone on whose clock shifts are made, one of those that the installation offers." example:"Europe/Zurich"`
 	Admin    string `json:"admin,omitempty" maxLength:"255" doc:"The name of the first administrator. Callers who are no person must give it; people become the administrator themselves."`
 	Settings
 }
 
-// Change is what changes of the settings of a team.
+// Change is what changes of the settings of a team. As with people (user.change), what is left out stays, so that two
+// callers can change different settings at the same time.
 type Change struct {
 	Name     *string `json:"name,omitempty" maxLength:"255" doc:"The new name."`
-	TimeZone *string `json:"time_zone,omitempty" maxLength:"100" doc:"One of the time zones of the installation. Shifts that exist stay."`
+	TimeZone *string `json:"time_zone,omitempty" maxLength:"100" doc:"One of the time zones that the installation offers. Shifts that exist stay."`
 	Settings
 }
 
@@ -61,7 +62,7 @@ type TeamEdit struct {
 // The operations on teams. Those that list, read and delete teams are in package users.
 var (
 	CreateTeam = operation.Define[NewTeam, Team](operation.Doc{Name: "team.create", Method: http.MethodPost,
-		Path: "/v1/teams", Needs: operation.Member, Rule: operation.WithCalendars,
+		Path: "/v1/teams", Needs: operation.Member, Rule: operation.InOncall,
 		Audit: []audit.Action{audit.TeamCreated}, Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity},
 		Summary: "Make a team; the caller becomes its administrator"})
 	ChangeTeam = operation.Define[TeamEdit, Team](operation.Doc{Name: "team.change", Method: http.MethodPut,
@@ -154,13 +155,17 @@ type Teams struct {
 func New(d Deps) *Teams {
 	t := &Teams{deps: d}
 	t.Create, t.Change = CreateTeam.By(t.create), ChangeTeam.By(t.change)
-	t.AddMember, t.RemoveMember = AddMember.By(t.adding(d.Store.AddMember)), RemoveMember.By(t.removing(d.Store.RemoveMember, errNoMember))
-	t.AddAdmin, t.RemoveAdmin = AddAdmin.By(t.adding(d.Store.AddAdmin)), RemoveAdmin.By(t.removing(d.Store.RemoveAdmin, errNoAdmin))
-	t.Rosters, t.CreateRoster, t.Roster = ListRosters.By(t.rosters), CreateRoster.By(t.createRoster), GetRoster.By(t.roster)
-	t.ReplaceRoster, t.DeleteRoster = ReplaceRoster.By(t.replaceRoster), DeleteRoster.By(t.deleteRoster)
-	t.Services, t.CreateService, t.Service = ListServices.By(t.services), CreateService.By(t.createService), GetService.By(t.service)
-	t.RenameService, t.DeleteService = RenameService.By(t.renameService), DeleteService.By(t.deleteService)
-	t.TeamServices, t.Claim, t.Unclaim = ListTeamServices.By(t.teamServices), ClaimService.By(t.claim), UnclaimService.By(t.unclaim)
+	t.AddMember = AddMember.By(t.adding(d.Store.AddMember))
+	t.RemoveMember = RemoveMember.By(t.removing(d.Store.RemoveMember, errNoMember))
+	t.AddAdmin = AddAdmin.By(t.adding(d.Store.AddAdmin))
+	t.RemoveAdmin = RemoveAdmin.By(t.removing(d.Store.RemoveAdmin, errNoAdmin))
+	t.Rosters, t.CreateRoster = ListRosters.By(t.rosters), CreateRoster.By(t.createRoster)
+	t.Roster, t.ReplaceRoster = GetRoster.By(t.roster), ReplaceRoster.By(t.replaceRoster)
+	t.DeleteRoster = DeleteRoster.By(t.deleteRoster)
+	t.Services, t.CreateService = ListServices.By(t.services), CreateService.By(t.createService)
+	t.Service, t.RenameService = GetService.By(t.service), RenameService.By(t.renameService)
+	t.DeleteService, t.TeamServices = DeleteService.By(t.deleteService), ListTeamServices.By(t.teamServices)
+	t.Claim, t.Unclaim = ClaimService.By(t.claim), UnclaimService.By(t.unclaim)
 	return t
 }
 
@@ -246,7 +251,8 @@ func (t *Teams) change(ctx context.Context, by operation.Actor, e TeamEdit) (Tea
 
 // taken names the team in the fault of a name that exists.
 func taken(err error, name string) error {
-	return fault.When(err, fault.Conflict, fault.Newf(fault.Conflict, "there is a team %q already: choose another name", name))
+	return fault.When(err, fault.Conflict,
+		fault.Newf(fault.Conflict, "there is a team %q already: choose another name", name))
 }
 
 // shown reads a team with all its settings.
@@ -256,7 +262,8 @@ func (t *Teams) shown(ctx context.Context, name string) (Team, error) {
 		return Team{}, err
 	}
 	s, err := t.deps.Finder.ActiveTeam(ctx, found.Name)
-	return Team{found, operation.Text(s.SlackNotifications), operation.Text(s.OverridePhone), s.IrisEnabled, s.APIManaged}, err
+	return Team{found, operation.Text(s.SlackNotifications), operation.Text(s.OverridePhone), s.IrisEnabled,
+		s.APIManaged}, err
 }
 
 func trimmed(text *string) *string {

@@ -129,7 +129,9 @@ func (r *Rosters) Replace(ctx context.Context, team oncall.Profile, id int64, e 
 }
 
 // replaceMembers removes, changes and adds members. It returns them in the order in which they are then.
-func (r *Rosters) replaceMembers(ctx context.Context, q *db.Queries, team oncall.Profile, old oncall.Roster, members []oncall.RosterMember, by oncall.By) (left []users.ID, err error) {
+func (r *Rosters) replaceMembers(ctx context.Context, q *db.Queries, team oncall.Profile, old oncall.Roster,
+	members []oncall.RosterMember, by oncall.By,
+) (left []users.ID, err error) {
 	wanted := map[users.ID]oncall.RosterMember{}
 	for _, m := range members {
 		wanted[m.User] = m
