@@ -31,6 +31,21 @@ func (p TeamPatch) Apply(s TeamSettings) TeamSettings {
 	return s
 }
 
+// Without returns the change without what the settings have already.
+func (p TeamPatch) Without(s TeamSettings) TeamPatch {
+	drop(&p.Name, s.Name)
+	drop(&p.Description, s.Description)
+	drop(&p.TimeZone, s.TimeZone)
+	drop(&p.Email, s.Email)
+	drop(&p.SlackChannel, s.SlackChannel)
+	drop(&p.SlackNotifications, s.SlackNotifications)
+	drop(&p.IrisPlan, s.IrisPlan)
+	drop(&p.OverridePhone, s.OverridePhone)
+	drop(&p.IrisEnabled, s.IrisEnabled)
+	drop(&p.APIManaged, s.APIManaged)
+	return p
+}
+
 // NoticePatch changes a notice setting; nil leaves a part unchanged.
 type NoticePatch struct {
 	Type     *NoticeType
@@ -86,5 +101,12 @@ func badNotice(detail string) error { return fault.Titled("invalid setting updat
 func set[T any](field *T, value *T) {
 	if value != nil {
 		*field = *value
+	}
+}
+
+// drop leaves a value unchanged that the field has already.
+func drop[T comparable](value **T, field T) {
+	if *value != nil && **value == field {
+		*value = nil
 	}
 }

@@ -73,6 +73,13 @@ type RosterMember struct {
 	Priority   int
 }
 
+// RosterEdit replaces the name and the members of a roster.
+type RosterEdit struct {
+	IfMatch []string // the tags of the states that may be changed; nil = any
+	Name    string
+	Members []RosterMember // in order, each once; only User, Name and InRotation count
+}
+
 // RoleInfo is an on-call role.
 type RoleInfo struct {
 	ID           int64

@@ -217,6 +217,18 @@ func TestEveryKindOnTheCommandLine(t *testing.T) {
 		reader.refused(2, "--limit", "list plans --limit 0")
 		r.does("delete silence " + number)
 		r.refused(1, "(--force)", "delete template words")
+
+		s.do(admin, post, "/v1/teams/ops/rosters", m{"name": "night", "members": []m{{"user": "ann"}}}).is(201)
+		require.Regexp(t, `(?m)^night +\[.*ann`, reader.does("list rosters --where team=ops"))
+		require.Regexp(t, `(?m)^name: night$`, reader.does("get roster ops/night"))
+		reader.refused(2, "--where team=NAME", "list rosters")
+		reader.refused(2, "PARENT/NAME", "get roster night")
+		reader.refused(1, "This token lacks the scope", "delete roster ops/night")
+		s.exec("insert into services (name) values ('night mail')")
+		require.Regexp(t, `(?m)^night mail`, reader.does("list services"))
+		s.exec("delete from services")
+		r.does("delete roster ops/night")
+		r.refused(1, "there is no roster \"ops/night\"", "get roster ops/night")
 	}
 }
 

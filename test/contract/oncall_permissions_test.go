@@ -192,6 +192,30 @@ var permissions = []permission{
 	{del, "/v1/calendar-feeds/{key}", "401 403 403 403 403 403 204 403 204", "", aKey},
 	{get, "/v1/users/{user}/calendar-feeds", "401 403 403 403 403 403 200 403 200", "", aKey},
 	{del, "/v1/users/{user}/calendar-feeds", "401 403 403 403 403 403 204 403 204", "", aKey},
+	{post, "/v1/teams", "401 403 201 403 400 400 201 400 400", `{"name": "t$n", "time_zone": "UTC", "admin": "pat"}`,
+		nil}, // everybody but pat may not name pat
+	{post, "/v1/teams", "401 403 400 403 201 201 201 201 201", `{"name": "t$n", "time_zone": "UTC"}`,
+		nil}, // the application must name an administrator
+	{put, "/v1/teams/{team}", "401 403 200 403 403 403 403 200 200", `{"email": "$n@example.com"}`, nil},
+	{put, "/v1/teams/{team}/members/{user}", "401 403 204 403 403 403 403 204 204", "", noMember},
+	{del, "/v1/teams/{team}/members/{user}", "401 403 204 403 403 403 403 204 204", "", nil},
+	{put, "/v1/teams/{team}/admins/{user}", "401 403 204 403 403 403 403 204 204", "", noMember},
+	{del, "/v1/teams/{team}/admins/{user}", "401 403 204 403 403 403 403 204 204", "", anAdmin},
+	{get, "/v1/teams/{team}/rosters", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/v1/teams/{team}/rosters", "401 403 201 403 403 403 403 201 201",
+		`{"name": "r$n", "members": [{"user": "pat"}]}`, nil},
+	{get, "/v1/teams/{team}/rosters/{roster}", "401 403 200 200 200 200 200 200 200", "", nil},
+	{put, "/v1/teams/{team}/rosters/{roster}", "401 403 200 403 403 403 403 200 200",
+		`{"name": "r", "members": [{"user": "pat"}, {"user": "bob", "in_rotation": false}, {"user": "ann"}]}`, nil},
+	{del, "/v1/teams/{team}/rosters/{roster}", "401 403 204 403 403 403 403 204 204", "", anotherRoster},
+	{get, "/v1/services", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/v1/services", "401 403 201 403 403 403 403 403 201", `{"name": "s$n"}`, nil},
+	{get, "/v1/services/{service}", "401 403 200 200 200 200 200 200 200", "", nil},
+	{put, "/v1/services/{service}", "401 403 200 403 403 403 403 403 200", `{"name": "shop$n"}`, anotherService},
+	{del, "/v1/services/{service}", "401 403 204 403 403 403 403 403 204", "", anotherService},
+	{get, "/v1/teams/{team}/services", "401 403 200 200 200 200 200 200 200", "", nil},
+	{put, "/v1/teams/{team}/services/{service}", "401 403 204 403 403 403 403 204 204", "", noShop},
+	{del, "/v1/teams/{team}/services/{service}", "401 403 204 403 403 403 403 204 204", "", nil},
 	{get, "/v1/teams/{team}/rotations", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/teams/{team}/rotations", "401 403 201 403 403 403 403 201 201", dailyRotation + "}", inRoster},
 	{post, "/v1/teams/{team}/rotations/preview", "401 403 200 403 403 200 200 200 200", dailyDraft, inRoster},
@@ -279,6 +303,8 @@ var (
 		select name from t`)
 	anAdmin = made("user", `with u as (insert into users (name) values ('p' || nextval('n')) returning id, name), m as (insert into team_members (team_id, user_id, position, admin)
 		select t.id, u.id, 9, true from u, teams t where t.name = 'ops') select name from u`)
+	// noMember is a person who is in no team.
+	noMember      = made("user", "insert into users (name) values ('p' || nextval('n')) returning name")
 	anotherRoster = made("roster", "insert into rosters (team_id, name) select id, 'r' || nextval('n') from teams where name = 'ops' returning name")
 	inRoster      = done("insert into roster_members (roster_id, user_id, priority) select r.id, u.id, 9 from rosters r, users u where r.name = 'r' and u.name = 'pat'")
 	aShift        = func(s *server) m {
@@ -437,7 +463,7 @@ func TestEveryOncallRouteHasAPermission(t *testing.T) {
 	}
 	served := map[string]bool{}
 	for _, o := range s.api.operations {
-		if ofOncall(o.path) {
+		if o.ofOncall() {
 			served[o.method+" "+o.path] = true
 		}
 	}

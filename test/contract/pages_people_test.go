@@ -42,7 +42,7 @@ func peoplePages() []right {
 			"type", "oncall_reminder", "time_before", "1", "unit", "3600"), 303, own, nil},
 		{post, "/people/zed/account", form("action", "role", "role", "read_only"), 303, admins, zed},
 		{get, "/reachability", nil, 200, people, nil},
-		{post, "/reachability", form("form", "create", "name", "spare team", "scheduling_timezone", "UTC"), 303,
+		{post, "/reachability", form("form", "create", "name", "spare team", "time_zone", "UTC"), 303,
 			"11111ooo3", func(s *server) { s.exec("delete from teams where name = 'spare team'") }},
 		{get, "/on-call-roles", nil, 200, people, nil},
 		{post, "/on-call-roles", form("form", "add", "name", "spare"), 303, admins,
@@ -195,7 +195,7 @@ func TestAccountsOfPeople(t *testing.T) {
 
 	s.post(admin, "/on-call-roles", "form", "add", "name", "bench").is(303)
 	s.post(admin, "/on-call-roles", "form", "delete", "name", "bench").is(303)
-	s.post(admin, "/reachability", "form", "create", "name", "night shift", "scheduling_timezone", "UTC").is(303)
+	s.post(admin, "/reachability", "form", "create", "name", "night shift", "time_zone", "UTC").is(303)
 	for i := range 100 {
 		s.do(admin, post, "/api/v0/teams", m{"name": fmt.Sprintf("squad %02d", i),
 			"scheduling_timezone": "UTC"}).is(201)

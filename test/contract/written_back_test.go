@@ -54,6 +54,8 @@ func TestWhatIsReadCanBeWrittenBack(t *testing.T) {
 		{owner, "/v1/integrations/heartbeat/heartbeats/default",
 			"id name integration created_at created_by state last_ping_at deadline missed_at incident_id"},
 		{owner, "/v1/rotations/1", "id team timezone"},
+		{owner, "/v1/teams/ops", "members managed_members admins"},
+		{owner, "/v1/teams/ops/rosters/r", "id team"},
 		{owner, "/v1/users/ann/settings", ""},
 		{owner, "/v1/users/ann/quiet-limits", ""},
 		{owner, "/v1/users/ann/notification-rules", ""},

@@ -118,6 +118,9 @@ func Needed(method, path string) Scope {
 // team with any scope.
 func administrators(path string) bool {
 	rest, ok := strings.CutPrefix(path, "/api/v0/teams/")
+	if !ok {
+		rest, ok = strings.CutPrefix(path, "/v1/teams/")
+	}
 	segments := strings.Split(rest, "/")
 	return ok && len(segments) > 1 && segments[1] == "admins"
 }

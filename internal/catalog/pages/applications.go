@@ -4,6 +4,8 @@
 package pages
 
 import (
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
+
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -199,7 +201,7 @@ func (h ApplicationPages) read(r *http.Request, v *applicationShowView) error {
 		return err
 	}
 	ctx, by, one := r.Context(), page.Actor(r), applicationOne(a.Name)
-	v.A, v.Teams, v.May = a, h.Pages.API(r).Teams(), a.MayEdit && !page.Reader(r).ReadOnly
+	v.A, v.Teams, v.May = a, pagesusers.TeamsOf(r, h.People), a.MayEdit && !page.Reader(r).ReadOnly
 	if v.Quota.Quota, err = h.Applications.Quota.Do(ctx, by, one); fault.When(err, fault.NotFound, nil) != nil {
 		return err
 	}

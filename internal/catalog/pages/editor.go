@@ -1,6 +1,8 @@
 package pages
 
 import (
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
+
 	"cmp"
 	"errors"
 	"fmt"
@@ -78,12 +80,12 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 		f.Base = ""
 		f.values.Set("opened", opened)
 		f.values.Set("name", "copy of "+p.Name)
-		if !page.Reader(r).Admin && !slices.Contains(h.Pages.API(r).Teams(), string(p.Team)) {
+		if !page.Reader(r).Admin && !slices.Contains(pagesusers.TeamsOf(r, h.People), string(p.Team)) {
 			f.values.Del("team")
 		}
 	} else if team := r.URL.Query().Get("team"); team != "" {
 		f.values.Set("team", page.Storable(team))
-	} else if len(h.teamNames(r)) == 0 { // nobody can be on call yet: the first plan pages its author
+	} else if len(pagesusers.TeamNames(r, h.Teams)) == 0 { // nobody can be on call yet: the first plan pages its author
 		f.Steps[0].Rows[0].Role, f.Steps[0].Rows[0].Name = "user", page.Reader(r).Name
 	}
 	h.editor(rw, r, http.StatusOK, f, draftView{})
@@ -313,12 +315,6 @@ func (h Handlers) storeRest(r *http.Request, f form, saved plan) (missing string
 	return "the fallback", err
 }
 
-// teamNames returns the names of teams, for suggestions.
-func (h Handlers) teamNames(r *http.Request) []string {
-	return page.Suggest(r, h.Teams.List, operation.Paging{Limit: page.Longest},
-		func(t users.TeamRow) string { return t.Name })
-}
-
 // editor renders the editor, or its part for the script.
 func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f form, d draftView) {
 	title, action := "New plan", "/plans/new"
@@ -344,9 +340,9 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 		!slices.Contains([]string{"name", "team", "description", "steps", "at", "assume", "application", "target"},
 			field)
 	view.PreviewZone = page.Zone(r).String()
-	view.Teams = h.Pages.API(r).Teams()
+	view.Teams = pagesusers.TeamsOf(r, h.People)
 	if page.Reader(r).Admin { // who may choose any team
-		view.Teams = h.teamNames(r)
+		view.Teams = pagesusers.TeamNames(r, h.Teams)
 	}
 	view.Owners = page.OptionsOr("no team: only you", view.Teams...)
 	if team := f.Value("team"); team != "" && !slices.Contains(view.Teams, team) {

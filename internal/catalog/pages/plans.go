@@ -26,6 +26,7 @@ type Deps struct {
 	Notifications *notifications.Notifications
 	Integrations  *integrations.Integrations
 	Teams         *users.Teams
+	People        *users.People
 }
 
 // Handlers serves the pages of plans. It is safe for concurrent use.

@@ -1,6 +1,8 @@
 package pages
 
 import (
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
+
 	"net/http"
 	"slices"
 
@@ -52,8 +54,7 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Aga
 		h.Pages.Render(rw, r, http.StatusOK, "plan-simulation", sim)
 		return
 	}
-	api := h.Pages.API(r)
-	view := planView{Again: again, P: p, Teams: api.Teams(), Self: p.Path(), Sim: sim, Assumptions: assumptions(),
+	view := planView{Again: again, P: p, Teams: pagesusers.TeamsOf(r, h.People), Self: p.Path(), Sim: sim, Assumptions: assumptions(),
 		Facts: p.facts(s), Line: line(p, s.Delay),
 		Head: Head(p.Version)}
 	view.Owns = view.Head.MayEdit && !page.Reader(r).ReadOnly

@@ -4,6 +4,8 @@
 package pages
 
 import (
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
+
 	"fmt"
 	"net/http"
 	"net/url"
@@ -115,9 +117,8 @@ func (h TemplatePages) render(rw http.ResponseWriter, r *http.Request, again pag
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	api := h.Pages.API(r)
 	v := showView{Frame: h.Pages.Frame(r, t.Name, "templates"), Again: again, T: t, Head: Head(t.Version),
-		Teams: api.Teams(), Apps: byApplication(t.Content), Lost: lost(t)}
+		Teams: pagesusers.TeamsOf(r, h.People), Apps: byApplication(t.Content), Lost: lost(t)}
 	v.Owns = v.Head.MayEdit && !page.Reader(r).ReadOnly
 	if versions, err := h.objects().Versions(r, t.Name, "", page.ShownVersions); err == nil { // the page can do without the other versions
 		v.Versions = versions.Items

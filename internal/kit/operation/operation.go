@@ -108,10 +108,12 @@ const (
 	HiddenOfTeam Rule = "people with a session or a token who are administrators, or administrators of the team that has it"
 	// WithToken is for requests about their own token.
 	WithToken Rule = "callers with a personal token or a service token"
+	// InOncall is for what every caller of the calendar may make.
+	InOncall Rule = "people, service tokens, and applications that may use the on-call API"
+	// OfOncall is for what belongs to the calendar as a whole, and to no team.
+	OfOncall Rule = "administrators, and applications that may use the on-call API"
 	// OfTeam is for what the administrators of a team change.
 	OfTeam Rule = "administrators of the team, administrators, and applications that may use the on-call API"
-	// OfInstallation is for what belongs to the whole installation in calendars.
-	OfInstallation Rule = "administrators, and applications that may use the on-call API"
 	// InTeam is for what the members of a team change.
 	InTeam Rule = "members of the team, administrators, and applications that may use the on-call API"
 	// InPerson is for the consent of a person.

@@ -9,8 +9,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -109,17 +107,4 @@ func (a Requests) Administered(r *http.Request) (oncall.Profile, error) {
 		return t, err
 	}
 	return t, a.Planner(r.Context()).MayAdministerTeam(t.ID, t.Name)
-}
-
-// ZoneName checks the name of a time zone and returns it; any spelling of UTC becomes "UTC". Its errors are not always
-// faults: callers replace them.
-func ZoneName(name string) (string, error) {
-	if strings.EqualFold(name, "utc") {
-		return "UTC", nil
-	}
-	if name == "" || name == "Local" {
-		return name, fault.Invalidf("time_zone", "unknown time zone %q", name)
-	}
-	_, err := time.LoadLocation(name)
-	return name, err
 }

@@ -35,6 +35,7 @@ import (
 	pgoncall "github.com/iris-oncall/iris/internal/oncall/pg"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
+	rules "github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
@@ -91,6 +92,8 @@ type deps struct {
 	People        oncallapi.PeopleDeps
 	Events        oncallapi.EventsDeps
 	Escalate      oncallapi.EscalateDeps
+	Rules         rules.Deps
+	CheckPlans    bool // teams may name only plans that exist
 	Planning      planning.Deps
 	Calendaring   calendaring.Deps
 	Contacts      users.ContactStore
@@ -142,8 +145,9 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			UserKey:     userKey,
 			Memberships: teams, Errors: problems},
 		Teams: oncallapi.TeamsDeps{Teams: teams, Rosters: rosters,
-			Names: names, ScheduleChanges: schedules, OnCallRoles: calendaring.NewRoles(names), Notices: notices, Plans: plans,
+			Names: names, ScheduleChanges: schedules, OnCallRoles: calendaring.NewRoles(names), Notices: notices,
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
+		Rules: rules.Deps{People: people, Store: teams, Rosters: rosters, Services: names},
 		People: oncallapi.PeopleDeps{Users: people, Notices: notices,
 			Feeds: shifts, Search: calendaring.NewSearch(teams, people.Search)},
 		Events: oncallapi.EventsDeps{Calendars: live, Teams: teams, Users: people, Names: names, Notices: notices},
@@ -176,6 +180,15 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	d.People.Personal = personal.New(d.Personal)
 	f.deps.People.Personal = d.People.Personal
 	pages.Mount(planned, c.Planning, calendaring.New(c), d.People.Personal, d.Teams.OnCallRoles, d.People.Search)
+	d.Rules.Finder, d.Rules.Administrators, d.Rules.TimeZones = d.Requests, c.Planning, d.Teams.TimeZones
+	if d.CheckPlans {
+		d.Rules.PlanNamed = func(ctx context.Context, name string) error {
+			_, err := plans.ByName(ctx, name)
+			return err
+		}
+	}
+	d.Teams.Rules = rules.New(d.Rules)
+	pages.MountTeams(planned, d.Teams.Rules)
 	pagesusers.MountContacts(planned, users.NewContacts(d.Contacts, d.Personal.Callers, ""))
 	f.calendar = planned.Routes()
 	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams,

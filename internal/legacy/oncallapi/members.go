@@ -4,10 +4,14 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/oncall"
+	rules "github.com/iris-oncall/iris/internal/oncall/teams"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
+	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 func (a members) routes() []routing.Route {
@@ -48,12 +52,14 @@ func (a members) teamPeople(r *http.Request, active *bool) ([]oncall.TeamPerson,
 	return a.Teams.People(r.Context(), t.ID)
 }
 
-// teamAndUser finds the team and the user of the path. It refuses callers who may not administer the team.
-func (a members) teamAndUser(r *http.Request) (t oncall.Profile, u oncall.Person, err error) {
-	if t, err = a.Administered(r); err == nil {
-		u, err = a.People.ByName(r.Context(), routing.Param(r, "user"))
-	}
-	return t, u, err
+// caller returns the caller of a request, for operations.
+func (a TeamsDeps) caller(r *http.Request) operation.Actor {
+	return wire.Actor(r.Context()).CalendarCaller(a.Openings)
+}
+
+// person names the person of the path in the team of the path.
+func (a members) person(r *http.Request) rules.OnePerson {
+	return rules.OnePerson{OneTeam: users.OneTeam{Team: routing.Param(r, "team")}, User: routing.Param(r, "user")}
 }
 
 // namesOf answers with the names of the people for whom shown is true.
@@ -104,22 +110,16 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	if name == "" {
 		return Integrity("name missing for user")
 	}
-	u, err := a.People.ByName(r.Context(), name)
-	if err != nil {
-		return fault.When(err, fault.NotFound, Integrity("user "+name+" not found"))
-	}
-	err = a.Teams.AddMember(r.Context(), t, u, By(r, b.Raw))
+	u, err := a.Rules.Join(r.Context(), t, name, By(r, b.Raw))
+	err = fault.When(err, fault.NotFound, Integrity("user "+name+" not found"))
 	return a.Created(w, r, u, fault.When(err, fault.Conflict,
 		Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
 }
 
 // removeMember removes a person from a team.
 func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
-	t, u, err := a.teamAndUser(r)
-	if err != nil {
-		return err
-	}
-	return routing.Done(w, http.StatusOK, a.Teams.RemoveMember(r.Context(), t, u, By(r, nil)))
+	_, err := a.Rules.RemoveMember.Do(r.Context(), a.Caller(r), a.person(r))
+	return routing.Done(w, http.StatusOK, err)
 }
 
 // addAdmin makes a person an administrator of a team. Unknown people and administrators of the team are a 422.
@@ -140,22 +140,16 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	if name == "" {
 		return errNoName
 	}
-	u, err := a.People.ByName(r.Context(), name)
-	if err != nil {
-		return fault.When(err, fault.NotFound, Integrity(invalid))
-	}
-	err = a.Teams.AddAdmin(r.Context(), t, u, By(r, nil))
+	u, err := a.Rules.Promote(r.Context(), t, name, By(r, nil))
+	err = fault.When(err, fault.NotFound, Integrity(invalid))
 	return a.Created(w, r, u, fault.When(err, fault.Conflict,
 		Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
 }
 
 // removeAdmin takes the administration of a team away from a person.
 func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
-	t, u, err := a.teamAndUser(r)
-	if err != nil {
-		return err
-	}
-	return routing.Done(w, http.StatusOK, a.Teams.RemoveAdmin(r.Context(), t, u, By(r, nil)))
+	_, err := a.Rules.RemoveAdmin.Do(r.Context(), a.Caller(r), a.person(r))
+	return routing.Done(w, http.StatusOK, err)
 }
 
 // listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown

@@ -3,8 +3,6 @@ package oncallapi
 import (
 	"net/http"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -12,32 +10,10 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	rules "github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
-
-// badName has the characters that the name of a team or roster may not have.
-const badName = "!\"#%&'()*+,./;<=>@[\\]^`{|}~"
-
-// nameProblem returns the first run of characters that a name may not have; "" for a valid name.
-func nameProblem(name string) string {
-	start := strings.IndexAny(name, badName)
-	if start < 0 {
-		if i := strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == utf8.RuneError || r == 0x7f }); i >= 0 {
-			_, size := utf8.DecodeRuneInString(name[i:])
-			return name[i : i+size]
-		}
-		return ""
-	}
-	end := start
-	for end < len(name) && strings.IndexByte(badName, name[end]) >= 0 {
-		end++
-	}
-	return name[start:end]
-}
-
-// maxName is the maximum length of a name, in bytes.
-const maxName = 255
 
 func (a services) routes() []routing.Route {
 	return []routing.Route{
@@ -121,11 +97,19 @@ func (a services) listServices(w http.ResponseWriter, r *http.Request) error {
 
 // createService creates a service. Only administrators of Iris and applications of the on-call API may do this.
 func (a services) createService(w http.ResponseWriter, r *http.Request) error {
-	return a.saveService(w, r, 0)
+	if err := auth.MayManageOncall(a.Caller(r)); err != nil {
+		return err
+	}
+	name, err := jsonbody.ReadName(w, r)
+	if err != nil {
+		return err
+	}
+	_, err = a.Rules.CreateService.DoValid(r.Context(), a.Caller(r), rules.ServiceSettings{Name: name})
+	return routing.Done(w, http.StatusCreated, serviceTaken(name, err))
 }
 
 // renameService changes the name of a service. Only administrators of Iris and applications of the on-call API may do
-// this.
+// this. An unknown service is refused before the body is read.
 func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
 	if err := auth.MayManageOncall(a.Caller(r)); err != nil {
 		return err
@@ -134,25 +118,17 @@ func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.saveService(w, r, s.ID)
-}
-
-// saveService stores the name of a service; id 0 = a new service.
-func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) error {
-	if err := auth.MayManageOncall(a.Caller(r)); err != nil {
-		return err
-	}
 	name, err := jsonbody.ReadName(w, r)
 	if err != nil {
 		return err
 	}
-	if err := a.Names.SaveService(r.Context(), id, name, By(r, nil)); err != nil {
-		return fault.When(err, fault.Conflict, Integrity(`service name "`+name+`" already exists`))
-	}
-	if id == 0 {
-		return routing.Empty(w, http.StatusCreated)
-	}
-	return routing.Empty(w, http.StatusOK)
+	_, err = a.Rules.RenameService.DoValid(r.Context(), a.Caller(r), rules.ServiceEdit{
+		OneService: rules.OneService{Service: s.Name}, Body: rules.ServiceSettings{Name: name}})
+	return routing.Done(w, http.StatusOK, serviceTaken(name, err))
+}
+
+func serviceTaken(name string, err error) error {
+	return fault.When(err, fault.Conflict, Integrity(`service name "`+name+`" already exists`))
 }
 
 // getService answers with the number and name of a service.
@@ -169,11 +145,8 @@ func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
 	if err := auth.MayManageOncall(a.Caller(r)); err != nil {
 		return err
 	}
-	s, err := a.Names.Service(r.Context(), routing.Param(r, "service"))
-	if err != nil {
-		return err
-	}
-	return routing.Done(w, http.StatusOK, a.Names.DeleteService(r.Context(), s, By(r, nil)))
+	_, err := a.Rules.DeleteService.Do(r.Context(), a.Caller(r), rules.OneService{Service: routing.Param(r, "service")})
+	return routing.Done(w, http.StatusOK, err)
 }
 
 // serviceTeams answers with the names of a service's teams; an empty list for an unknown service.
@@ -243,15 +216,10 @@ func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 
 // unclaimService removes a service from a team.
 func (a services) unclaimService(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Administered(r)
-	if err != nil {
-		return err
-	}
-	s, err := a.Names.Service(r.Context(), routing.Param(r, "service"))
-	if err != nil {
-		return err
-	}
-	return routing.Done(w, http.StatusOK, a.Names.Unclaim(r.Context(), t.ID, s.ID))
+	_, err := a.Rules.Unclaim.Do(r.Context(), a.Caller(r), rules.ServiceOfTeam{
+		OneTeam:    users.OneTeam{Team: routing.Param(r, "team")},
+		OneService: rules.OneService{Service: routing.Param(r, "service")}})
+	return routing.Done(w, http.StatusOK, err)
 }
 
 // foreignModes are the modes of Oncall that clients expect in the list although Iris cannot send in them.

@@ -126,7 +126,7 @@ func TestAudit(t *testing.T) {
 func TestEscalate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *deps) {
-		d.Teams.CheckPlans, d.Escalate.Config.Escalate, d.Escalate.Config.PublicURL = true, "calendar", "https://iris.example.com"
+		d.CheckPlans, d.Escalate.Config.Escalate, d.Escalate.Config.PublicURL = true, "calendar", "https://iris.example.com"
 		d.Escalate.Config.Urgent = oncallapi.Plan{Name: "urgent", Targets: []oncallapi.RoleTarget{{Role: "team"}}}
 	})
 	f.exec(`insert into templates (name, creator_id) select 'words', id from users where name = 'ann'`)

@@ -10,7 +10,9 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	rules "github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 )
@@ -92,17 +94,6 @@ func (a rosters) listRosters(w http.ResponseWriter, r *http.Request) error {
 	return routing.Reply(w, http.StatusOK, out, err)
 }
 
-// rosterNameProblem returns the fault of a name that no roster may have; nil for a valid name.
-func rosterNameProblem(name string) error {
-	switch bad := nameProblem(name); {
-	case bad != "":
-		return fault.Titled("invalid roster name", `roster name contains invalid character "`+bad+`"`)
-	case len(name) > maxName:
-		return fault.Titled("invalid roster name", "roster name is longer than 255 bytes")
-	}
-	return nil
-}
-
 // errNoName has the same text as title and description: clients read either one.
 var errNoName = fault.Titled("name attribute missing from request", "name attribute missing from request")
 
@@ -123,13 +114,13 @@ func (a rosters) createRoster(w http.ResponseWriter, r *http.Request) error {
 	if name = strings.TrimSpace(name); name == "" {
 		return errNoName
 	}
-	if err := rosterNameProblem(name); err != nil {
-		return err
+	if err := rules.CheckRosterName(name); err != nil {
+		return titled(badRoster, err)
 	}
 	if missing != nil { // Oncall's clients expect the text of a duplicate name for an unknown team, too
 		return Integrity(`roster name "` + name + `" already exists for team ` + routing.Param(r, "team"))
 	}
-	if _, err := a.Rosters.Create(r.Context(), t, name, By(r, b.Raw)); err != nil {
+	if _, err := a.Rosters.Create(r.Context(), t, name, nil, By(r, b.Raw)); err != nil {
 		return fault.When(err, fault.Conflict, Integrity(`roster name "`+name+`" already exists for team `+
 			t.Name))
 	}
@@ -186,8 +177,10 @@ func (a rosters) updateRoster(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if err := rosterNameProblem(name); err != nil {
-		return err
+	if name != "" {
+		if err := rules.CheckRosterName(name); err != nil {
+			return titled(badRoster, err)
+		}
 	}
 	err = a.Rosters.Change(r.Context(), t, ro, name, order, By(r, b.Raw))
 	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict,
@@ -218,11 +211,9 @@ func rosterOrder(ro oncall.Roster, names []string) ([]users.ID, error) {
 
 // deleteRoster deletes a roster and its schedules.
 func (a rosters) deleteRoster(w http.ResponseWriter, r *http.Request) error {
-	t, ro, err := a.managed(r)
-	if err != nil {
-		return err
-	}
-	return routing.Done(w, http.StatusOK, a.Rosters.Delete(r.Context(), t, ro, By(r, nil)))
+	_, err := a.Rules.DeleteRoster.Do(r.Context(), a.Caller(r), rules.OneRoster{
+		OfTeam: planning.OfTeam{Team: routing.Param(r, "team")}, Roster: routing.Param(r, "roster")})
+	return routing.Done(w, http.StatusOK, err)
 }
 
 // listRosterUsers answers with the names of a roster's members; an empty list for an unknown team or roster.

@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	rules "github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -31,10 +32,6 @@ type Teams interface {
 	Delete(ctx context.Context, team oncall.Profile, by oncall.By) error
 	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
 	Memberships(ctx context.Context) ([][2]string, error)
-	AddMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
-	RemoveMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
-	AddAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
-	RemoveAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 	Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error)
 	Subscribe(ctx context.Context, team, other, role int64) error
 	Unsubscribe(ctx context.Context, team, other, role int64) error
@@ -43,10 +40,9 @@ type Teams interface {
 // Rosters stores rosters and who is in them.
 type Rosters interface {
 	ByTeam(ctx context.Context, team int64) ([]oncall.Roster, error)
-	Create(ctx context.Context, team oncall.Profile, name string, by oncall.By) (int64, error)
+	Create(ctx context.Context, team oncall.Profile, name string, members []oncall.RosterMember, by oncall.By) (int64, error)
 	Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID,
 		by oncall.By) error
-	Delete(ctx context.Context, team oncall.Profile, roster oncall.Roster, by oncall.By) error
 	AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool,
 		by oncall.By) error
 	SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool,
@@ -58,13 +54,10 @@ type Rosters interface {
 type Names interface {
 	Services(ctx context.Context) ([]oncall.Service, error)
 	Service(ctx context.Context, name string) (oncall.Service, error)
-	SaveService(ctx context.Context, id int64, name string, by oncall.By) error
-	DeleteService(ctx context.Context, s oncall.Service, by oncall.By) error
 	ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error)
 	TeamServices(ctx context.Context, team int64) ([]string, error)
 	AllTeamServices(ctx context.Context) ([][2]string, error)
 	Claim(ctx context.Context, team, service int64) error
-	Unclaim(ctx context.Context, team, service int64) error
 }
 
 // ScheduleChanges stores schedules and fills calendars from them. A schedule that does not exist is a NotFound fault.
@@ -77,7 +70,7 @@ type ScheduleChanges interface {
 		scheduling.Calendars, error)
 }
 
-// Plans finds the escalation plans that teams name.
+// Plans finds the escalation plans that requests name.
 type Plans interface {
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
 }
@@ -91,15 +84,12 @@ type TeamsDeps struct {
 	ScheduleChanges ScheduleChanges
 	OnCallRoles     calendaring.OnCallRoles
 	Notices         Notices
-	Plans           Plans
-	// CheckPlans refuses a team that names an escalation plan which does not exist.
-	CheckPlans bool
+	// Rules has the operations and the rules of teams and rosters.
+	Rules *rules.Teams
 	// TimeZones are the time zones that a team may choose.
 	TimeZones []string
 	// Modes are the modes in which people may be notified of shifts.
 	Modes []users.Mode
-	// Region is the country of phone numbers without a country code.
-	Region users.Region `optional:"true"`
 }
 
 // Each type serves the routes of one resource.
@@ -187,13 +177,12 @@ func (a teams) settings(b jsonbody.Object) (p oncall.TeamPatch, err error) {
 			*at = &trimmed
 		}
 	}
-	if p.OverridePhone != nil && len(*p.OverridePhone) > maxName { // any text is accepted, as in Oncall: imported teams have notes here
-		return p, fault.Titled("invalid payload", "override_phone_number is longer than 255 bytes")
-	}
 	if p.OverridePhone != nil {
-		if number, err := a.Region.Number(*p.OverridePhone); err == nil {
-			p.OverridePhone = &number
+		number, err := a.Rules.OverridePhone(*p.OverridePhone)
+		if err != nil {
+			return p, titled("invalid payload", err)
 		}
+		p.OverridePhone = &number
 	}
 	for name, at := range map[string]**bool{"iris_enabled": &p.IrisEnabled, "api_managed_roster": &p.APIManaged} {
 		if !b.Has(name) {
@@ -207,18 +196,19 @@ func (a teams) settings(b jsonbody.Object) (p oncall.TeamPatch, err error) {
 	return p, nil
 }
 
-// teamNameProblem returns the fault of a name that no team may have; nil for a valid name.
-func teamNameProblem(name string) error {
-	switch bad := nameProblem(name); {
-	case bad != "":
-		return fault.Titled("invalid team name", `team name contains invalid character "`+bad+`"`)
-	case name == "":
-		return fault.Titled("invalid team name", "empty team name")
-	case len(name) > maxName:
-		return fault.Titled("invalid team name", "team name is longer than 255 bytes")
+// titled returns the fault of a rule under the title that clients of Oncall expect; nil stays nil.
+func titled(title string, err error) error {
+	if !fault.Is(err, fault.Invalid) {
+		return err
 	}
-	return nil
+	return fault.Titled(title, fault.Public(err))
 }
+
+// The titles of names that teams and rosters may not have.
+const (
+	badTeam   = "invalid team name"
+	badRoster = "invalid roster name"
+)
 
 // createTeam creates a team with one administrator, for every authenticated caller who is not read-only.
 func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
@@ -259,35 +249,31 @@ func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamS
 		name = plain
 	}
 	s.Name = strings.TrimSpace(name)
-	if err := teamNameProblem(s.Name); err != nil {
-		return s, err
+	if err := rules.CheckName(s.Name); err != nil {
+		return s, titled(badTeam, err)
 	}
 	p, err := a.settings(b)
 	if err != nil {
 		return s, err
 	}
 	s = p.Apply(s)
-	if s.SlackChannel != "" && s.SlackChannel[0] != '#' {
+	if rules.CheckChannel("", s.SlackChannel) != nil {
 		return s, fault.Titled("invalid slack channel", "slack channel name needs to start with #")
 	}
-	if s.SlackNotifications != "" && s.SlackNotifications[0] != '#' {
+	if rules.CheckChannel("", s.SlackNotifications) != nil {
 		return s, fault.Titled("invalid slack notifications channel",
 			"slack channel notifications name needs to start with #")
 	}
-	if s.TimeZone, err = ZoneName(s.TimeZone); err != nil {
+	if s.TimeZone, err = rules.Zone(s.TimeZone, nil); err != nil {
 		return s, fault.Titled("invalid payload", "requested scheduling_timezone is not a time zone: "+s.TimeZone)
 	}
 	return s, a.planExists(ctx, s.IrisPlan)
 }
 
-// planExists refuses an escalation plan that does not exist, if CheckPlans is set.
+// planExists refuses an escalation plan that a team may not name.
 func (a teams) planExists(ctx context.Context, plan string) error {
-	if plan == "" || !a.CheckPlans {
-		return nil
-	}
-	_, err := a.Plans.ByName(ctx, plan)
-	return fault.When(err, fault.NotFound, fault.Titled("invalid iris escalation plan", "no iris plan named "+plan+
-		" exists"))
+	return fault.When(a.Rules.CheckPlan(ctx, plan), fault.Invalid,
+		fault.Titled("invalid iris escalation plan", "no iris plan named "+plan+" exists"))
 }
 
 // firstAdmin returns the administrator of a new team: the caller, or the person whom an application names.
@@ -423,8 +409,8 @@ func (a teams) patch(b jsonbody.Object, is oncall.TeamSettings) (oncall.TeamPatc
 	}
 	if name != nil {
 		*name = strings.TrimSpace(*name)
-		if err := teamNameProblem(*name); err != nil {
-			return oncall.TeamPatch{}, err
+		if err := rules.CheckName(*name); err != nil {
+			return oncall.TeamPatch{}, titled(badTeam, err)
 		}
 	}
 	p, err := a.settings(b)
@@ -433,8 +419,8 @@ func (a teams) patch(b jsonbody.Object, is oncall.TeamSettings) (oncall.TeamPatc
 	}
 	p.Name = name
 	if p.TimeZone != nil && *p.TimeZone != is.TimeZone {
-		zone, err := ZoneName(*p.TimeZone)
-		if len(a.TimeZones) > 0 && !slices.Contains(a.TimeZones, zone) || err != nil {
+		zone, err := rules.Zone(*p.TimeZone, a.TimeZones)
+		if err != nil {
 			return p, fault.Titled("invalid payload",
 				"requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
 		}

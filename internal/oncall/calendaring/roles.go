@@ -37,11 +37,11 @@ var (
 		Summary: "On-call roles in the order of calendars"})
 	AddRole = operation.Define[NewRole, operation.None](operation.Doc{Name: "on-call-role.add",
 		Method: http.MethodPost, Path: "/v1/on-call-roles", Status: http.StatusNoContent, Needs: operation.Member,
-		Rule: operation.OfInstallation, Audit: []audit.Action{audit.OnCallRoleCreated},
+		Rule: operation.OfOncall, Audit: []audit.Action{audit.OnCallRoleCreated},
 		Errors: []int{http.StatusConflict}, Summary: "Add an on-call role"})
 	RemoveRole = operation.Define[OneRole, operation.None](operation.Doc{Name: "on-call-role.remove",
 		Method: http.MethodDelete, Path: "/v1/on-call-roles/{role}", Needs: operation.Member,
-		Rule: operation.OfInstallation, Audit: []audit.Action{audit.OnCallRoleDeleted},
+		Rule: operation.OfOncall, Audit: []audit.Action{audit.OnCallRoleDeleted},
 		Errors: []int{http.StatusConflict}, Summary: "Remove an on-call role that nothing uses",
 		Note: "409: schedules or shifts use it."})
 )

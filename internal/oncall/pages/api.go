@@ -5,6 +5,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/web/mount"
 )
 
@@ -70,4 +71,27 @@ func Mount(a *mount.API, p *planning.Planning, c *calendaring.Calendaring, own *
 	mount.Mount(a, own.TeamFeed)
 	mount.Mount(a, own.NewTeamFeed)
 	mount.Mount(a, own.DropTeamFeed)
+}
+
+// MountTeams adds the operations on teams, rosters and services to /v1.
+func MountTeams(a *mount.API, t *teams.Teams) {
+	mount.Mount(a, t.Create)
+	mount.Mount(a, t.Change)
+	mount.Mount(a, t.AddMember)
+	mount.Mount(a, t.RemoveMember)
+	mount.Mount(a, t.AddAdmin)
+	mount.Mount(a, t.RemoveAdmin)
+	mount.Mount(a, t.Rosters)
+	mount.Mount(a, t.CreateRoster)
+	mount.Mount(a, t.Roster)
+	mount.Mount(a, t.ReplaceRoster)
+	mount.Mount(a, t.DeleteRoster)
+	mount.Mount(a, t.Services)
+	mount.Mount(a, t.CreateService)
+	mount.Mount(a, t.Service)
+	mount.Mount(a, t.RenameService)
+	mount.Mount(a, t.DeleteService)
+	mount.Mount(a, t.TeamServices)
+	mount.Mount(a, t.Claim)
+	mount.Mount(a, t.Unclaim)
 }

@@ -193,7 +193,7 @@ func (p *Planning) coverage(ctx context.Context, _ operation.Actor, of OfTeam) (
 }
 
 func (p *Planning) setCoverage(ctx context.Context, by operation.Actor, e CoverEdit) (Cover, error) {
-	t, err := p.own(ctx, by, e.Team)
+	t, err := p.Own(ctx, by, e.Team)
 	if err != nil {
 		return Cover{}, err
 	}

@@ -83,7 +83,7 @@ func (p *Planning) dropHolidays(ctx context.Context, by operation.Actor, of OfTe
 
 // ownHolidays finds a team whose administrator the caller is, and whose holidays come from no subscription.
 func (p *Planning) ownHolidays(ctx context.Context, by operation.Actor, name string) (oncall.Profile, error) {
-	t, err := p.own(ctx, by, name)
+	t, err := p.Own(ctx, by, name)
 	if err != nil {
 		return t, err
 	}

@@ -152,8 +152,8 @@ func Author(by operation.Actor, body any) oncall.By {
 	return out
 }
 
-// own finds a team whose administrator the caller is.
-func (p *Planning) own(ctx context.Context, by operation.Actor, name string) (oncall.Profile, error) {
+// Own finds an active team whose administrator the caller is.
+func (p *Planning) Own(ctx context.Context, by operation.Actor, name string) (oncall.Profile, error) {
 	t, err := p.deps.Finder.ActiveTeam(ctx, name)
 	if err != nil {
 		return t, err

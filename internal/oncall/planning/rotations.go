@@ -162,7 +162,7 @@ func (p *Planning) rotation(ctx context.Context, _ operation.Actor, one OneRotat
 }
 
 func (p *Planning) createRotation(ctx context.Context, by operation.Actor, n NewRotation) (Rotation, error) {
-	t, err := p.own(ctx, by, n.Team)
+	t, err := p.Own(ctx, by, n.Team)
 	if err != nil {
 		return Rotation{}, err
 	}

@@ -194,7 +194,7 @@ func (p *Planning) ownPerson(ctx context.Context, by operation.Actor, name strin
 }
 
 func (p *Planning) subscribeTeam(ctx context.Context, by operation.Actor, c CalendarOfTeam) (Subscription, error) {
-	t, err := p.own(ctx, by, c.Team)
+	t, err := p.Own(ctx, by, c.Team)
 	if err != nil {
 		return Subscription{}, err
 	}

@@ -37,6 +37,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	oncallrequests "github.com/iris-oncall/iris/internal/oncall/requests"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/login"
 	"github.com/iris-oncall/iris/internal/program/operator"
@@ -101,6 +102,7 @@ type wings struct {
 	search        operation.Op[calendaring.SearchFilter, calendaring.Found]
 	silences      *silences.Silences
 	system        *system.System
+	oncallTeams   *teams.Teams
 	teams         *users.Teams
 	templates     *catalog.Templates
 }
@@ -169,7 +171,10 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	callers := oncallrequests.Callers{Requests: finder}
 	s.personal = personal.New(personal.Deps{Finder: finder.Finder, Pins: s.People, Notices: s.Notices, Keys: s.Notices,
 		Callers: callers, Modes: noticeModes})
+	s.oncallTeams = teams.New(teams.Deps{Finder: finder, Administrators: s.planning, People: s.People, Store: s.Teams,
+		Rosters: s.Rosters, Services: s.Names, PlanNamed: s.planNamed(), TimeZones: a.cfg.TimeZones, Region: s.Region})
 	pagesoncall.Mount(s.planned, s.planning, s.calendaring, s.personal, s.onCallRoles, s.search)
+	pagesoncall.MountTeams(s.planned, s.oncallTeams)
 	mount.Mount(s.typed, s.onCall)
 	s.integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})
@@ -282,6 +287,17 @@ func (s *apiShared) planningDeps(finder oncallrequests.Requests) planning.Deps {
 		Imports: s.Shifts, Subscriptions: s.Subscribed, Subscribed: s.Subscribed, PrivateCalendars: s.cfg.Oncall.PrivateCalendars}
 }
 
+// planNamed returns the check of plans that teams name; nil if teams have no use for them.
+func (s *apiShared) planNamed() func(context.Context, string) error {
+	if s.cfg.Oncall.EscalateApplication == "" {
+		return nil
+	}
+	return func(ctx context.Context, name string) error {
+		_, err := s.Stores.Plans.ByName(ctx, name)
+		return err
+	}
+}
+
 // oncallAPI creates the calendar API below /api/v0.
 func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 	requests, authenticator := s.calendarEdge()
@@ -289,8 +305,8 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 		Requests: requests, Authenticator: authenticator, Errors: s.errors,
 		Teams: oncallapi.TeamsDeps{
 			Teams: s.Teams, Rosters: s.Rosters,
-			Names: s.Names, ScheduleChanges: s.Schedules, OnCallRoles: s.onCallRoles, Notices: s.Notices, Plans: s.Plans,
-			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes, Region: s.Region,
+			Names: s.Names, ScheduleChanges: s.Schedules, OnCallRoles: s.onCallRoles, Notices: s.Notices, Rules: s.oncallTeams,
+			TimeZones: s.cfg.TimeZones, Modes: noticeModes,
 		},
 		People: oncallapi.PeopleDeps{
 			Users: s.People, Notices: s.Notices, Feeds: s.Shifts, Personal: s.personal, Search: s.search, Region: s.Region,

@@ -7,6 +7,7 @@ package apiserver
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/go-chi/chi/v5"
 
@@ -52,11 +53,12 @@ func NewV1(d V1Deps) (*V1, error) {
 func (a *V1) Routes(r chi.Router) {
 	ofCalendar := routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified,
 		Admit: a.Calendar.Admit, Translate: pagesoncall.Plain,
-		Observe: a.Observe, Options: true}
+		Observe: a.Observe}
 	ofCalendar.Routes(r, a.Planned.Routes())
 	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Once,
-		Observe: a.Observe, Options: true}
+		Observe: a.Observe}
 	others.Routes(r, a.Typed.Routes())
+	routing.Options(r, slices.Concat(a.Planned.Routes(), a.Typed.Routes()))
 }
 
 // Handler returns a router with this API only, for tests and for the iris command on a database.

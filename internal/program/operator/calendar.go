@@ -53,7 +53,7 @@ func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 	if err != nil {
 		return err
 	}
-	id, err := rosters.Create(ctx, team, n.Roster, by)
+	id, err := rosters.Create(ctx, team, n.Roster, nil, by)
 	if err != nil {
 		return err
 	}

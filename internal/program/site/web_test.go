@@ -272,6 +272,13 @@ type noTeams struct{ users.TeamStore }
 
 func (noTeams) Rows(context.Context) ([]users.TeamRow, error) { return nil, nil }
 
+// noAccounts has nobody.
+type noAccounts struct{ users.Accounts }
+
+func (noAccounts) Account(context.Context, string) (users.Account, error) {
+	return users.Account{}, fault.New(fault.NotFound, "nobody")
+}
+
 // noTemplates has no template.
 type noTemplates struct{ catalog.TemplateStore }
 
@@ -334,7 +341,7 @@ func setup(t *testing.T) (*world, *browser) {
 				Templates:    catalog.NewTemplates(catalog.TemplateDeps{Store: noTemplates{}}),
 				Applications: known, Incidents: &incidents.Incidents{},
 				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: sending,
-				Teams: users.NewTeams(noTeams{}, nil)},
+				Teams: users.NewTeams(noTeams{}, nil), People: users.NewPeople(users.PeopleDeps{Accounts: noAccounts{}})},
 			System: pagessystem.Deps{System: system.New(system.Deps{Seen: noSystem{}}), Plans: plans,
 				Incidents:    incidents.NewIncidents(incidents.Deps{Store: w}),
 				Integrations: sending,

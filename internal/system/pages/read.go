@@ -40,7 +40,7 @@ type data struct {
 	paged   []incidents.IncidentInList
 	contact []users.ShownContact
 	rules   []users.NotificationRule
-	usual   []usual // modes of priorities without a rule
+	usual   []users.PriorityRow // modes of priorities without a rule
 	senders []integrations.Row
 	sent    []messages.MessageInList
 	vendors system.Vendors
@@ -49,15 +49,10 @@ type data struct {
 	missing string
 }
 
-type usual struct {
-	Name users.Priority `json:"name"`
-	Mode users.Mode     `json:"default_mode"`
-}
-
 // read reads everything for the reader of r, in two rounds: first what does not depend on the teams, then the data of
 // the teams.
 func (h Home) read(r *http.Request) (*data, error) {
-	d, me, api := &data{now: time.Now()}, page.Reader(r), h.Pages.API(r)
+	d, me := &data{now: time.Now()}, page.Reader(r)
 	self := users.OnePerson{User: me.Name}
 	reads := map[string]func() error{
 		"your teams": func() error {
@@ -73,7 +68,7 @@ func (h Home) read(r *http.Request) (*data, error) {
 			d.rules = found.Rules
 			return err
 		},
-		"the modes of priorities": func() error { return api.Get("/v0/priorities", &d.usual) },
+		"the modes of priorities": items(r, h.Preferences.Priorities, operation.None{}, &d.usual),
 		"your incidents": items(r, h.Incidents.List, incidents.Filter{Paging: operation.Paging{Limit: maxIncidents},
 			State: "open", Owner: me.Name}, &d.owned),
 		"incidents that page you": items(r, h.Incidents.List,

@@ -182,8 +182,8 @@ func (d *data) contactWarnings(name string) []page.Warning {
 		}
 	}
 	for _, u := range d.usual { // the person has no rule for the priority: warn only about a missing phone number
-		if !chosen[u.Name] && slices.Contains(phoneModes, u.Mode) {
-			lacks(u.Name, u.Mode)
+		if !chosen[u.Priority] && slices.Contains(phoneModes, u.Mode) {
+			lacks(u.Priority, u.Mode)
 		}
 	}
 	for _, mode := range modes {

@@ -80,7 +80,7 @@ func TestWarnings(t *testing.T) {
 		"Your contact for email is not verified.",
 	}, texts(d.warnings("ann", time.UTC)))
 	d = data{contact: []users.ShownContact{{Mode: "sms", Destination: "+1"}},
-		usual: []usual{{"urgent", "call"}, {"high", "sms"}, {"medium", "slack"}}}
+		usual: []users.PriorityRow{{Priority: "urgent", Mode: "call"}, {Priority: "high", Mode: "sms"}, {Priority: "medium", Mode: "slack"}}}
 	require.Equal(t, []string{"Pages with priority urgent come by call, and you have no phone number for call."},
 		texts(d.warnings("ann", time.UTC)))
 	d.rules = []users.NotificationRule{{Priority: "urgent"}}

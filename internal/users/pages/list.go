@@ -1,6 +1,10 @@
 package pages
 
 import (
+	"github.com/iris-oncall/iris/internal/oncall/teams"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+
 	"net/http"
 	"net/url"
 	"slices"
@@ -190,8 +194,8 @@ func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
 			users.TeamRemoval{OneTeam: users.OneTeam{Team: name}, Force: form.Get("force") == "true"})
 	} else {
 		done, to = "The team "+name+" is created. Add its members and rosters.", page.Path("/teams/%s/settings", name)
-		err = h.Pages.API(r).Send(http.MethodPost, "/api/v0/teams", map[string]any{"name": url.QueryEscape(name),
-			"scheduling_timezone": form.Get("scheduling_timezone")}, nil)
+		_, err = h.OncallTeams.Create.Do(r.Context(), page.Actor(r),
+			teams.NewTeam{Name: name, TimeZone: form.Get("time_zone")})
 	}
 	h.Pages.Finish(rw, r, done, to, err, func(refusal page.Refusal) {
 		h.showReach(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})
@@ -202,7 +206,7 @@ type rolesView struct {
 	page.Frame
 	page.Again
 	Tabs []page.Tab
-	Rows []page.Named
+	Rows []calendaring.Role
 }
 
 // roles shows the names of on-call roles.
@@ -211,24 +215,25 @@ func (h Handlers) roles(rw http.ResponseWriter, r *http.Request) { h.showRoles(r
 func (h Handlers) showRoles(rw http.ResponseWriter, r *http.Request, was page.Again) {
 	v := rolesView{Frame: h.Pages.Frame(r, "On-call roles", "people"), Again: was}
 	v.Tabs = peopleTabs(v.Frame, "/on-call-roles")
-	if err := h.Pages.API(r).Get("/api/v0/roles", &v.Rows); err != nil {
+	found, err := h.OnCallRoles.List.Do(r.Context(), page.Actor(r), operation.None{})
+	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
+	v.Rows = found.Items
 	h.Pages.Render(rw, r, was.Status(), "on-call-roles", v)
 }
 
 func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
 	form := page.Typed(r)
-	api, name := h.Pages.API(r), form.Get("name")
-	var done string
+	name := form.Get("name")
+	done := "The role " + name + " is added."
 	var err error
 	if form.Get("form") == "delete" {
-		done, err = "The role "+name+" is deleted.", api.Send(http.MethodDelete, page.Path("/api/v0/roles/%s", name),
-			nil, nil)
+		done = "The role " + name + " is deleted."
+		_, err = h.OnCallRoles.Remove.Do(r.Context(), page.Actor(r), calendaring.OneRole{Role: name})
 	} else {
-		done, err = "The role "+name+" is added.", api.Send(http.MethodPost, "/api/v0/roles",
-			map[string]string{"name": name}, nil)
+		_, err = h.OnCallRoles.Add.Do(r.Context(), page.Actor(r), calendaring.NewRole{Name: name})
 	}
 	h.Pages.Finish(rw, r, done, "/on-call-roles", err, func(refusal page.Refusal) {
 		h.showRoles(rw, r, page.Again{Form: form.Get("form"), Typed: form, Refusal: refusal})

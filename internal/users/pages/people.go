@@ -4,6 +4,10 @@
 package pages
 
 import (
+	"github.com/iris-oncall/iris/internal/oncall/teams"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+
 	"context"
 	"net/http"
 	"net/url"
@@ -35,6 +39,10 @@ type Deps struct {
 	// Categories reads the categories of all applications.
 	Categories func(ctx context.Context, q filters.Query) ([]applications.Category, error)
 	TimeZones  []string // to choose from
+	Personal    *personal.Personal
+	OnCallRoles calendaring.OnCallRoles
+	OncallTeams *teams.Teams
+	NoticeModes []users.Mode // in which people may be notified of shifts
 	PublicURL  string   // begins the addresses of calendars, without a final slash
 }
 

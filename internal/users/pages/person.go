@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,20 +23,8 @@ type contact struct{ users.ShownContact }
 // Label returns the mode as text.
 func (c contact) Label() string { return modeTexts[c.Mode] }
 
-// shift is a coming shift of the on-call API.
-type shift struct {
-	Team  string `json:"team"`
-	Role  string `json:"role"`
-	Start int64  `json:"start"`
-	End   int64  `json:"end"`
-	Count int    `json:"num_events"`
-}
-
-// Starts returns when the shift begins.
-func (s shift) Starts() time.Time { return time.Unix(s.Start, 0) }
-
-// Ends returns when the shift ends.
-func (s shift) Ends() time.Time { return time.Unix(s.End, 0) }
+// shownShifts is how many of the next shifts of a person are shown.
+const shownShifts = 10
 
 // personView is the page of a person. Its forms are shown to those who may change the person's settings.
 type personView struct {
@@ -50,7 +40,7 @@ type personView struct {
 	Rules    []ruleRow
 	Quiet    quiet
 	Devices  []users.ShownDevice
-	Shifts   []shift
+	Shifts   []personal.NextShift
 	Missing  []page.Option // modes without a contact
 	Modes    []page.Option
 	Roles    []page.Option
@@ -126,7 +116,9 @@ func (h Handlers) showPerson(rw http.ResponseWriter, r *http.Request, was page.A
 		return
 	}
 	v.Again, v.Tabs, v.Roles = was, accountTabs(v.Person.Name, "", v.Own), roleOptions()
-	err := h.Pages.API(r).Get(page.Path("/api/v0/users/%s/upcoming?limit=10", v.Person.Name), &v.Shifts)
+	shifts, err := h.Personal.Shifts.Do(r.Context(), page.Actor(r),
+		personal.ShiftFilter{OnePerson: users.OnePerson{User: v.Person.Name}, Limit: shownShifts})
+	v.Shifts = shifts.Items
 	if err == nil && v.Mine {
 		err = h.readRules(r, &v)
 	} else if err == nil {

@@ -1,6 +1,11 @@
 package pages
 
 import (
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,16 +26,8 @@ var noticeTypes = []page.Option{
 	{Value: "event_swapped", Label: "shifts are swapped"}, {Value: "event_substituted", Label: "somebody is replaced"},
 }
 
-// notice is a reminder, or a notice of changes, of the on-call API.
-type notice struct {
-	ID     int64    `json:"id"`
-	Team   string   `json:"team"`
-	Mode   string   `json:"mode"`
-	Type   string   `json:"type"`
-	Before *int64   `json:"time_before"`
-	Mine   *int     `json:"only_if_involved"`
-	Roles  []string `json:"roles"`
-}
+// notice is a reminder, or a notice of changes.
+type notice struct{ personal.Reminder }
 
 // Text describes the notice.
 func (n notice) Text() string {
@@ -40,36 +37,25 @@ func (n notice) Text() string {
 			what = t.Label
 		}
 	}
-	if n.Before != nil {
-		return "By " + n.Mode + ", " + humanize.Duration(time.Duration(*n.Before)*time.Second) + " " + what
+	if n.BeforeSeconds != nil {
+		return "By " + string(n.Mode) + ", " + humanize.Duration(time.Duration(*n.BeforeSeconds)*time.Second) + " " + what
 	}
-	text := "By " + n.Mode + ", when " + what
-	if n.Mine != nil && *n.Mine == 1 {
+	text := "By " + string(n.Mode) + ", when " + what
+	if n.OnlyMine != nil && *n.OnlyMine {
 		text += " and it concerns me"
 	}
 	return text
 }
 
-// feed is a secret address of a calendar.
-type feed struct {
-	Key  string `json:"key"`
-	Name string `json:"name"`
-	Type string `json:"type"`
-	Made int64  `json:"time_created"`
-}
-
-// At returns when the address was made.
-func (f feed) At() time.Time { return time.Unix(f.Made, 0) }
-
 type remindersView struct {
 	personView
 	Notices []notice
-	Feeds   []feed
+	Feeds   []personal.Feed
 	Teams   []page.Option
 	Kinds   []page.Option
 	Ways    []page.Option
 	Units   []page.Option
-	Roles   []page.Named
+	Roles   []calendaring.Role
 	Origin  string // begins the address of a feed
 }
 
@@ -86,67 +72,78 @@ func (h Handlers) showReminders(rw http.ResponseWriter, r *http.Request, was pag
 	v := remindersView{personView: p, Kinds: noticeTypes, Units: []page.Option{{Value: "60", Label: "minutes"},
 		{Value: "3600", Label: "hours"}, {Value: "86400", Label: "days"}},
 		Origin: h.PublicURL + "/api/v0/ical/"}
-	if err := v.read(h.Pages.API(r)); err != nil {
+	if err := h.readReminders(r, &v); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	h.Pages.Render(rw, r, was.Status(), "reminders", v)
 }
 
-func (v *remindersView) read(api page.API) error {
-	var modes []string
-	err := api.Get(page.Path("/api/v0/users/%s/notifications", v.Person.Name), &v.Notices)
-	if err == nil {
-		err = api.Get("/api/v0/modes", &modes)
+func (h Handlers) readReminders(r *http.Request, v *remindersView) error {
+	ctx, by, of := r.Context(), page.Actor(r), users.OnePerson{User: v.Person.Name}
+	reminders, err := h.Personal.Reminders.Do(ctx, by, of)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = api.Get("/api/v0/roles", &v.Roles)
+	for _, one := range reminders.Items {
+		v.Notices = append(v.Notices, notice{one})
 	}
-	if err == nil {
-		err = fault.When(api.Get(page.Path("/api/v0/ical_key/requester/%s", v.Person.Name), &v.Feeds), fault.NotFound,
-			nil)
+	roles, err := h.OnCallRoles.List.Do(ctx, by, operation.None{})
+	if err != nil {
+		return err
 	}
-	v.Ways = page.Options(modes...)
-	v.Teams = page.Options(v.Person.Teams...)
+	feeds, err := h.Personal.Feeds.Do(ctx, by, of)
+	v.Roles, v.Feeds, v.Ways, v.Teams = roles.Items, feeds.Items, page.Options(h.NoticeModes...), page.Options(v.Person.Teams...)
 	return err
 }
 
 // setReminder carries out a form of the page.
 func (h Handlers) setReminder(r *http.Request, user string, form url.Values) (done, to string, err error) {
-	api := h.Pages.API(r)
+	ctx, by, of := r.Context(), page.Actor(r), users.OnePerson{User: user}
 	switch form.Get("form") {
 	case "reminder":
-		kind := form.Get("type")
-		body := map[string]any{"team": form.Get("team"), "roles": append([]string{}, form["roles"]...),
-			"mode": form.Get("mode"), "type": kind}
-		if strings.HasSuffix(kind, "_reminder") {
-			n, err := strconv.Atoi(form.Get("time_before"))
-			unit, errUnit := strconv.Atoi(form.Get("unit"))
-			if err != nil || errUnit != nil || n < 0 || n > 10_000 {
-				return "", "", fault.Invalidf("time_before", "say how long before the shift, as a number")
-			}
-			body["time_before"] = n * unit
-		} else {
-			body["only_if_involved"] = form.Get("only_if_involved") != ""
+		settings, err := reminderOf(form)
+		if err != nil {
+			return "", "", err
 		}
-		if len(form["roles"]) == 0 {
-			return "", "", fault.Invalidf("roles", "choose at least one role")
-		}
-		return "The reminder is added.", "", api.Send(http.MethodPost,
-			page.Path("/api/v0/users/%s/notifications", user), body, nil)
+		_, err = h.Personal.AddReminder.Do(ctx, by, personal.NewReminder{OnePerson: of, Body: settings})
+		return "The reminder is added.", "", err
 	case "no-reminder":
-		return "The reminder is removed.", "", api.Send(http.MethodDelete,
-			page.Path("/api/v0/notifications/%s", form.Get("id")), nil, nil)
-	case "feed":
-		path := page.Path("/api/v0/ical_key/user/%s", user)
-		if team := form.Get("team"); team != "" {
-			path = page.Path("/api/v0/ical_key/team/%s", team)
+		id, err := strconv.ParseInt(form.Get("id"), 10, 64)
+		if err == nil {
+			_, err = h.Personal.RemoveReminder.Do(ctx, by, personal.OneReminder{ID: id})
 		}
-		return "The calendar has a new address. An earlier one no longer works.", "", api.Send(http.MethodPost, path,
-			nil, nil)
+		return "The reminder is removed.", "", err
+	case "feed":
+		if team := form.Get("team"); team != "" {
+			_, err = h.Personal.NewTeamFeed.Do(ctx, by, users.OneTeam{Team: team})
+		} else {
+			_, err = h.Personal.NewPersonFeed.Do(ctx, by, of)
+		}
+		return "The calendar has a new address. An earlier one no longer works.", "", err
 	case "no-feed":
-		return "The address no longer works.", "", api.Send(http.MethodDelete,
-			page.Path("/api/v0/ical_key/key/%s", form.Get("key")), nil, nil)
+		_, err = h.Personal.RemoveFeed.Do(ctx, by, personal.OneFeed{Key: form.Get("key")})
+		return "The address no longer works.", "", err
 	}
 	return "", "", fault.Invalidf("form", "there is no such form")
+}
+
+// reminderOf reads the form of a new reminder. Its fields have the names of the operation, but for the time before the
+// shift, which has a unit.
+func reminderOf(form url.Values) (s personal.ReminderSettings, err error) {
+	team, kind, mode := form.Get("team"), form.Get("type"), users.Mode(form.Get("mode"))
+	s = personal.ReminderSettings{Team: &team, Type: &kind, Mode: &mode, Roles: append([]string{}, form["roles"]...)}
+	if !strings.HasSuffix(kind, "_reminder") {
+		only := form.Get("only_mine") != ""
+		s.OnlyMine = &only
+		return s, nil
+	}
+	n, err := strconv.ParseInt(form.Get("before_seconds"), 10, 32)
+	unit, errUnit := strconv.ParseInt(form.Get("unit"), 10, 32)
+	if err != nil || errUnit != nil || n < 0 {
+		return s, fault.Invalidf("before_seconds", "say how long before the shift, as a number")
+	}
+	seconds := n * unit
+	s.BeforeSeconds = &seconds
+	return s, nil
 }

@@ -12,3 +12,10 @@ import (
 func TeamNames(r *http.Request, t *users.Teams) []string {
 	return page.Suggest(r, t.List, operation.Paging{Limit: page.Longest}, func(t users.TeamRow) string { return t.Name })
 }
+
+// TeamsOf returns the teams of the reader. If they cannot be read, there are none: pages only suggest them, and hide
+// buttons.
+func TeamsOf(r *http.Request, people *users.People) []string {
+	me, _ := people.Get.Do(r.Context(), page.Actor(r), users.OnePerson{User: page.Reader(r).Name})
+	return me.Teams
+}

@@ -2,9 +2,13 @@ package pg
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/auditlog"
+	"github.com/iris-oncall/iris/internal/kit/etag"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -47,14 +51,21 @@ func rostersOf(ctx context.Context, q *db.Queries, team int64) ([]oncall.Roster,
 	return out, err
 }
 
-// Create adds a roster; a Conflict fault when the team has one of that name.
-func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, by oncall.By) (int64, error) {
+// Create adds a roster with members; a Conflict fault when the team has one of that name.
+func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, members []oncall.RosterMember, by oncall.By) (int64, error) {
 	return postgres.GetInTx(ctx, r.teams.db, func(ctx context.Context, q *db.Queries) (id int64, err error) {
+		if _, err := q.LockTeam(ctx, team.ID); err != nil {
+			return id, err
+		}
 		if id, err = q.CreateRoster(ctx, db.CreateRosterParams{TeamID: team.ID, Name: name}); err != nil {
 			return id, err
 		}
-		return id, auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_created",
+		err = auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_created",
 			map[string]any{"roster_id": id, "request_body": by.Body})
+		for i := 0; err == nil && i < len(members); i++ {
+			err = r.add(ctx, q, team, oncall.Roster{ID: id, Name: name}, members[i], asked(by, members[i]))
+		}
+		return id, err
 	})
 }
 
@@ -62,23 +73,94 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 // has checked that order names each member once.
 func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if order != nil {
-			if err := q.OrderRoster(ctx, db.OrderRosterParams{RosterID: old.ID, UserIds: postgres.Numbers(order)}); err != nil {
-				return err
-			}
-			if err := teamChanged(ctx, q, by, audit.RosterOrderChanged, team, "roster "+old.Name); err != nil {
-				return err
-			}
-		}
-		if name == "" || name == old.Name {
-			return nil
-		}
-		if err := postgres.RequireRow(q.RenameRoster(ctx, db.RenameRosterParams{ID: old.ID, Name: name})); err != nil {
+		return change(ctx, q, team, old, name, order, by)
+	})
+}
+
+func change(ctx context.Context, q *db.Queries, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
+	if order != nil {
+		if err := q.OrderRoster(ctx, db.OrderRosterParams{RosterID: old.ID, UserIds: postgres.Numbers(order)}); err != nil {
 			return err
 		}
-		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_edited",
-			map[string]any{"old_name": old.Name, "new_name": name})
+		if err := teamChanged(ctx, q, by, audit.RosterOrderChanged, team, "roster "+old.Name); err != nil {
+			return err
+		}
+	}
+	if name == "" || name == old.Name {
+		return nil
+	}
+	if err := postgres.RequireRow(q.RenameRoster(ctx, db.RenameRosterParams{ID: old.ID, Name: name})); err != nil {
+		return err
+	}
+	return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_edited",
+		map[string]any{"old_name": old.Name, "new_name": name})
+}
+
+// Replace locks the team and gives a roster another name and other members. It writes an entry of the audit log for
+// each part that changes. It returns a NotFound fault if the team has no such roster, etag.ErrStale if the roster is in
+// none of the states that may be changed, and a Conflict fault for a name that another one has.
+func (r *Rosters) Replace(ctx context.Context, team oncall.Profile, id int64, e oncall.RosterEdit, by oncall.By) error {
+	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team.ID); err != nil {
+			return err
+		}
+		all, err := rostersOf(ctx, q, team.ID)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(one oncall.Roster) bool { return one.ID == id })
+		if i < 0 {
+			return fault.New(fault.NotFound, "not found")
+		}
+		old := all[i]
+		if err := etag.Match(e.IfMatch, old.Tag()); err != nil {
+			return err
+		}
+		left, err := r.replaceMembers(ctx, q, team, old, e.Members, by)
+		if err != nil {
+			return err
+		}
+		order := postgres.Convert(e.Members, func(m oncall.RosterMember) users.ID { return m.User })
+		if slices.Equal(left, order) {
+			order = nil
+		}
+		return change(ctx, q, team, old, e.Name, order, by)
 	})
+}
+
+// replaceMembers removes, changes and adds members. It returns them in the order in which they are then.
+func (r *Rosters) replaceMembers(ctx context.Context, q *db.Queries, team oncall.Profile, old oncall.Roster,
+	members []oncall.RosterMember, by oncall.By,
+) (left []users.ID, err error) {
+	wanted := map[users.ID]oncall.RosterMember{}
+	for _, m := range members {
+		wanted[m.User] = m
+	}
+	for _, m := range old.Members {
+		now, stays := wanted[m.User]
+		switch {
+		case !stays:
+			err = r.remove(ctx, q, team, old, m, by)
+		case now.InRotation != m.InRotation:
+			err = setInRotation(ctx, q, team, old, now, asked(by, now))
+		}
+		if err != nil {
+			return left, err
+		}
+		if stays {
+			left = append(left, m.User)
+		}
+		delete(wanted, m.User)
+	}
+	for _, m := range members {
+		if _, added := wanted[m.User]; added {
+			if err := r.add(ctx, q, team, old, m, asked(by, m)); err != nil {
+				return left, err
+			}
+			left = append(left, m.User)
+		}
+	}
+	return left, nil
 }
 
 // Delete removes a roster with its schedules. Members who are in no other roster of the team and do not administer it
@@ -103,6 +185,12 @@ func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall
 	})
 }
 
+// asked leaves what concerns one member of the body of a request about a whole roster.
+func asked(by oncall.By, m oncall.RosterMember) oncall.By {
+	by.Body = fmt.Appendf(nil, `{"in_rotation":%t}`, m.InRotation)
+	return by
+}
+
 // AddMember puts a person at the end of a roster and of the orders of its schedules, and makes them a member of the
 // team; a Conflict fault when they are in the roster.
 func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool, by oncall.By) error {
@@ -110,35 +198,43 @@ func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster onc
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		n, err := q.AddRosterMember(ctx, db.AddRosterMemberParams{RosterID: roster.ID, UserID: user.ID,
-			InRotation: inRotation})
-		if err := postgres.RequireNew(n, err); err != nil {
-			return err
-		}
-		if err := q.AppendToOrders(ctx, db.AppendToOrdersParams{RosterID: roster.ID, UserID: user.ID}); err != nil {
-			return err
-		}
-		if _, err := q.JoinTeam(ctx, db.JoinTeamParams{TeamID: team.ID, UserID: user.ID}); err != nil {
-			return err
-		}
-		if err := r.teams.subscribe(ctx, q, team.ID, user.ID); err != nil {
-			return err
-		}
-		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_added",
-			map[string]any{"roster": roster.Name, "user": user.Name, "request_body": by.Body})
+		return r.add(ctx, q, team, roster, oncall.RosterMember{User: user.ID, Name: user.Name, InRotation: inRotation}, by)
 	})
+}
+
+// add adds a member in a transaction that has locked the team.
+func (r *Rosters) add(ctx context.Context, q *db.Queries, team oncall.Profile, roster oncall.Roster, m oncall.RosterMember, by oncall.By) error {
+	n, err := q.AddRosterMember(ctx, db.AddRosterMemberParams{RosterID: roster.ID, UserID: m.User, InRotation: m.InRotation})
+	if err := postgres.RequireNew(n, err); err != nil {
+		return err
+	}
+	if err := q.AppendToOrders(ctx, db.AppendToOrdersParams{RosterID: roster.ID, UserID: m.User}); err != nil {
+		return err
+	}
+	if _, err := q.JoinTeam(ctx, db.JoinTeamParams{TeamID: team.ID, UserID: m.User}); err != nil {
+		return err
+	}
+	if err := r.teams.subscribe(ctx, q, team.ID, m.User); err != nil {
+		return err
+	}
+	return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_added",
+		map[string]any{"roster": roster.Name, "user": m.Name, "request_body": by.Body})
 }
 
 // SetInRotation adds a person to the rotation or removes them; it does nothing for people who are not in the roster.
 func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.SetInRotation(ctx, db.SetInRotationParams{RosterID: roster.ID, UserID: user.ID, InRotation: in})
-		if err != nil || n == 0 {
-			return err
-		}
-		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_edited",
-			map[string]any{"user": user.Name, "roster": roster.Name, "request_body": by.Body})
+		return setInRotation(ctx, q, team, roster, oncall.RosterMember{User: user.ID, Name: user.Name, InRotation: in}, by)
 	})
+}
+
+func setInRotation(ctx context.Context, q *db.Queries, team oncall.Profile, roster oncall.Roster, m oncall.RosterMember, by oncall.By) error {
+	n, err := q.SetInRotation(ctx, db.SetInRotationParams{RosterID: roster.ID, UserID: m.User, InRotation: m.InRotation})
+	if err != nil || n == 0 {
+		return err
+	}
+	return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_edited",
+		map[string]any{"user": m.Name, "roster": roster.Name, "request_body": by.Body})
 }
 
 // RemoveMember removes a person from a roster and from the orders of its schedules. A person who is in no other roster
@@ -148,17 +244,22 @@ func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster 
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		n, err := q.RemoveRosterMember(ctx, db.RemoveRosterMemberParams{RosterID: roster.ID, UserID: user.ID})
-		if err != nil || n == 0 {
-			return err
-		}
-		if err := q.RemoveFromOrders(ctx, db.RemoveFromOrdersParams{RosterID: roster.ID, UserID: user.ID}); err != nil {
-			return err
-		}
-		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {
-			return err
-		}
-		return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_deleted",
-			map[string]any{"roster": roster.Name, "user": user.Name})
+		return r.remove(ctx, q, team, roster, oncall.RosterMember{User: user.ID, Name: user.Name}, by)
 	})
+}
+
+// remove removes a member in a transaction that has locked the team.
+func (r *Rosters) remove(ctx context.Context, q *db.Queries, team oncall.Profile, roster oncall.Roster, m oncall.RosterMember, by oncall.By) error {
+	n, err := q.RemoveRosterMember(ctx, db.RemoveRosterMemberParams{RosterID: roster.ID, UserID: m.User})
+	if err != nil || n == 0 {
+		return err
+	}
+	if err := q.RemoveFromOrders(ctx, db.RemoveFromOrdersParams{RosterID: roster.ID, UserID: m.User}); err != nil {
+		return err
+	}
+	if err := leaveIfNothing(ctx, q, team.ID, int64(m.User)); err != nil {
+		return err
+	}
+	return auditlog.WriteOncall(ctx, q, by.Owner, team.Name, "roster_user_deleted",
+		map[string]any{"roster": roster.Name, "user": m.Name})
 }

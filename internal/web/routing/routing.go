@@ -88,7 +88,6 @@ type Mount struct {
 // Routes mounts a table of routes on a router, which should use wire.TrimSlash.
 func (m Mount) Routes(r chi.Router, table []Route) {
 	turns := wire.NewTurns(m.Errors)
-	allowed := map[string][]string{}
 	for _, rt := range table {
 		h := m.serve(rt)
 		if rt.Method == http.MethodPost && m.Once != nil {
@@ -108,14 +107,24 @@ func (m Mount) Routes(r chi.Router, table []Route) {
 			h = m.Observe(h)
 		}
 		r.Method(rt.Method, rt.Path, h)
-		allowed[rt.Path] = append(allowed[rt.Path], rt.Method)
 		if rt.Method == http.MethodGet {
 			r.Method(http.MethodHead, rt.Path, h)
-			allowed[rt.Path] = append(allowed[rt.Path], http.MethodHead)
 		}
 	}
-	if !m.Options {
-		return
+	if m.Options {
+		Options(r, table)
+	}
+}
+
+// Options mounts the answers to OPTIONS, with the methods that each path of the table has. Tables with the same paths
+// need one call together.
+func Options(r chi.Router, table []Route) {
+	allowed := map[string][]string{}
+	for _, rt := range table {
+		allowed[rt.Path] = append(allowed[rt.Path], rt.Method)
+		if rt.Method == http.MethodGet {
+			allowed[rt.Path] = append(allowed[rt.Path], http.MethodHead)
+		}
 	}
 	for path, methods := range allowed {
 		r.Options(path, options(methods))

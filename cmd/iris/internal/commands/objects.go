@@ -21,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/program/client"
 	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/users"
@@ -28,11 +29,11 @@ import (
 
 // kinds are the kinds of objects that get, list and delete know.
 var kinds = []operation.Resource{catalog.ApplicationKind, integrations.Kind, catalog.PlanKind, catalog.TemplateKind,
-	silences.Kind, users.PersonKind, users.TeamKind}
+	silences.Kind, users.PersonKind, teams.Kind, teams.RosterKind, teams.ServiceKind}
 
 // kindArgument is a kind, in the singular or the plural.
 type kindArgument struct {
-	Kind string `arg:"" help:"Kind of the object: application, integration, plan, silence, team, template or user."`
+	Kind string `arg:"" help:"Kind of the object: application, integration, plan, roster, service, silence, team, template or user."`
 }
 
 func (c kindArgument) resource() (operation.Resource, error) {
@@ -78,11 +79,20 @@ func (c List) Run(ctx context.Context, e remote.Env) error {
 
 // listObjects prints at most most objects of a kind.
 func listObjects(ctx context.Context, api *client.Client, out io.Writer, kind operation.Resource, where map[string]string, most int, as output) error {
+	path := kind.List.Path
 	query := url.Values{"limit": {fmt.Sprint(min(most, 500))}}
 	for name, value := range where {
+		if parameter := "{" + name + "}"; strings.Contains(path, parameter) {
+			path = strings.ReplaceAll(path, parameter, url.PathEscape(value))
+			continue
+		}
 		query.Set(name, value)
 	}
-	rows, err := client.First[json.RawMessage](ctx, api, kind.List.Path+"?"+query.Encode(), most)
+	if _, rest, missing := strings.Cut(path, "{"); missing {
+		name, _, _ := strings.Cut(rest, "}")
+		return remote.Usagef("a list of %s needs --where %s=NAME", kind.Plural, name)
+	}
+	rows, err := client.First[json.RawMessage](ctx, api, path+"?"+query.Encode(), most)
 	if err != nil {
 		return err
 	}
@@ -113,11 +123,21 @@ func listObjects(ctx context.Context, api *client.Client, out io.Writer, kind op
 type oneObject struct {
 	remote.Flags
 	kindArgument
-	Name string `arg:"" help:"Name of the object, or its number."`
+	Name string `arg:"" help:"Name of the object, or its number. A roster is TEAM/ROSTER."`
 }
 
-// path returns the path of the object.
-func (c oneObject) path(kind operation.Resource) string { return operation.Path(kind.Get.Path, c.Name) }
+// path returns the path of the object. The name of an object below another one has both names.
+func (c oneObject) path(kind operation.Resource) (string, error) {
+	names := strings.SplitN(c.Name, "/", strings.Count(kind.Get.Path, "{"))
+	if len(names) < strings.Count(kind.Get.Path, "{") {
+		return "", remote.Usagef("the name of a %s is written as PARENT/NAME, not as %.60q", kind.Kind, c.Name)
+	}
+	values := make([]any, len(names))
+	for i, name := range names {
+		values[i] = name
+	}
+	return operation.Path(kind.Get.Path, values...), nil
+}
 
 // Get prints an object.
 type Get struct {
@@ -131,12 +151,16 @@ func (c Get) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
+	path, err := c.path(kind)
+	if err != nil {
+		return err
+	}
 	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
 	var raw json.RawMessage
-	if err := api.Do(ctx, http.MethodGet, c.path(kind), nil, &raw); err != nil {
+	if err := api.Do(ctx, http.MethodGet, path, nil, &raw); err != nil {
 		return missing(err, kind.Kind, c.Name)
 	}
 	if c.Output != "table" {
@@ -165,11 +189,14 @@ func (c Delete) Run(ctx context.Context, e remote.Env) error {
 	if err != nil {
 		return err
 	}
+	path, err := c.path(kind)
+	if err != nil {
+		return err
+	}
 	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
-	path := c.path(kind)
 	if c.Force {
 		path += "?force=true"
 	}
