@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"

@@ -1,12 +1,10 @@
 package pages
 
 import (
-	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
-	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"

@@ -4,9 +4,9 @@
 package pages
 
 import (
-	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 
 	"context"
 	"net/http"
@@ -37,13 +37,13 @@ type Deps struct {
 	Messages     *messages.Messages
 	Applications *catalog.Applications
 	// Categories reads the categories of all applications.
-	Categories func(ctx context.Context, q filters.Query) ([]applications.Category, error)
-	TimeZones  []string // to choose from
+	Categories  func(ctx context.Context, q filters.Query) ([]applications.Category, error)
+	TimeZones   []string // to choose from
 	Personal    *personal.Personal
 	OnCallRoles calendaring.OnCallRoles
 	OncallTeams *teams.Teams
 	NoticeModes []users.Mode // in which people may be notified of shifts
-	PublicURL  string   // begins the addresses of calendars, without a final slash
+	PublicURL   string       // begins the addresses of calendars, without a final slash
 }
 
 // Handlers serves the pages. It is safe for concurrent use.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/auth/accounts"
 	"github.com/iris-oncall/iris/internal/kit/fault"

@@ -1,10 +1,10 @@
 package pages
 
 import (
-	"github.com/iris-oncall/iris/internal/oncall/personal"
-	"github.com/iris-oncall/iris/internal/oncall/calendaring"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/users"
 
 	"net/http"
 	"net/url"
