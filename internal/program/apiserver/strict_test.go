@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/servertest"
@@ -40,6 +41,7 @@ func TestCompatibilitySettingsDoNotAffectV1(t *testing.T) {
 	exempt := map[string]bool{"POST /v1/tokens/exchange": true} // the code in the body is the credential
 	calendar := mount.New(nil)
 	pages.Mount(calendar, planning.New(planning.Deps{}), calendaring.New(calendaring.Deps{}))
+	pages.MountTeams(calendar, teams.New(teams.Deps{Store: struct{ teams.Store }{}}))
 	pagesusers.MountContacts(calendar, users.NewContacts(nil, nil, ""))
 	for _, rt := range calendar.Routes() {
 		exempt[rt.Method+" "+rt.Path] = true
