@@ -16,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/program/config"
 	"github.com/iris-oncall/iris/internal/program/server"
 	"github.com/iris-oncall/iris/internal/program/servertest"
@@ -42,6 +43,7 @@ func TestCompatibilitySettingsDoNotAffectV1(t *testing.T) {
 	calendar := mount.New(nil)
 	pages.Mount(calendar, planning.New(planning.Deps{}), calendaring.New(calendaring.Deps{}),
 		personal.New(personal.Deps{}), calendaring.NewRoles(nil), calendaring.NewSearch(nil, nil))
+	pages.MountTeams(calendar, teams.New(teams.Deps{Store: struct{ teams.Store }{}}))
 	pagesusers.MountContacts(calendar, users.NewContacts(nil, nil, ""))
 	for _, rt := range calendar.Routes() {
 		exempt[rt.Method+" "+rt.Path] = true
