@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/intake/sources"
 )
 
 // integrationsPages are the rows of pages (see pages).
@@ -173,7 +175,7 @@ func TestTheCommandsOfIntegrationsWork(t *testing.T) {
 	s := newServer(t)
 	command := regexp.MustCompile(`curl -fsS(?: -H "(Authorization): ([^"]*)")? -H "Content-Type: application/json" (\S+) -d '(.*)'`)
 	tested := 0
-	for _, kind := range []string{"alertmanager", "grafana", "generic", "pagerduty", "opsgenie", "datadog", "sentry", "uptime_kuma", "nagios", "email", "heartbeat", "sns", "zabbix"} {
+	for _, kind := range sources.Types() {
 		page := html.UnescapeString(s.sends(owner, "/add-integration", "type", kind, "name", kind, "application",
 			"demo", "default_plan", "pager").is(200).body)
 		m := command.FindStringSubmatch(page)
@@ -189,7 +191,7 @@ func TestTheCommandsOfIntegrationsWork(t *testing.T) {
 		require.Less(t, a.status, 300, "%s: %s", kind, a.body)
 		s.comes("/integrations/"+kind, "opened incident")
 	}
-	require.Equal(t, 9, tested)
+	require.GreaterOrEqual(t, tested, 9, "sources whose page has a command that tests the integration")
 }
 
 // The rules are tried and stored in the typed order, and the first that matches wins.

@@ -94,10 +94,9 @@ func (a application) Sample() string {
 
 // list shows the applications by name: those of the reader, or all.
 func (h ApplicationPages) list(rw http.ResponseWriter, r *http.Request) {
-	v, err := page.ReadIndex(h.Pages, r, "Applications", "applications", func(r *http.Request, s page.Search) (out page.Listed[catalog.ApplicationRow], err error) {
-		found, err := h.Applications.List.Do(r.Context(), page.Actor(r), catalog.ApplicationFilter{
+	v, err := page.ReadIndex(h.Pages, r, "Applications", "applications", func(r *http.Request, s page.Search) (operation.Page[catalog.ApplicationRow], error) {
+		return h.Applications.List.Do(r.Context(), page.Actor(r), catalog.ApplicationFilter{
 			Paging: operation.Paging{Limit: page.ListLength, Cursor: s.Cursor}, Search: s.Name, Team: s.Team, Mine: s.Mine})
-		return page.Listed[catalog.ApplicationRow]{Items: found.Items, Next: page.Next(found.Next)}, err
 	})
 	if err != nil {
 		h.Pages.Fail(rw, r, err)

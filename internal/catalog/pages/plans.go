@@ -84,13 +84,13 @@ func (h Handlers) objects() page.Objects[plan] {
 			return plan{p}, err
 		},
 		Head: func(p plan) page.Version { return Head(p.Version) },
-		Versions: func(r *http.Request, name, cursor string, limit int) (out page.Listed[page.Version], err error) {
+		Versions: func(r *http.Request, name, cursor string, limit int) (out operation.Page[page.Version], err error) {
 			found, err := h.Plans.List.Do(r.Context(), page.Actor(r),
 				catalog.Filter{Paging: operation.Paging{Limit: limit, Cursor: cursor}, Name: name, Versions: "all"})
 			for _, p := range found.Items {
 				out.Items = append(out.Items, Head(p.Version))
 			}
-			out.Next = page.Next(found.Next)
+			out.Next = found.Next
 			return out, err
 		},
 		Activate: func(r *http.Request, o page.Version) error {
@@ -137,12 +137,12 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Render(rw, r, http.StatusOK, "plans", view)
 }
 
-func (h Handlers) search(r *http.Request, s page.Search) (out page.Listed[row], err error) {
+func (h Handlers) search(r *http.Request, s page.Search) (out operation.Page[row], err error) {
 	found, err := h.Plans.List.Do(r.Context(), page.Actor(r), Filter(r, s))
 	for _, p := range found.Items {
 		out.Items = append(out.Items, row{p})
 	}
-	out.Next = page.Next(found.Next)
+	out.Next = found.Next
 	return out, err
 }
 

@@ -54,13 +54,13 @@ func (h TemplatePages) objects() page.Objects[catalog.Template] {
 			return h.Templates.Get.Do(r.Context(), page.Actor(r), templateOne(name))
 		},
 		Head: func(t catalog.Template) page.Version { return Head(t.Version) },
-		Versions: func(r *http.Request, name, cursor string, limit int) (out page.Listed[page.Version], err error) {
+		Versions: func(r *http.Request, name, cursor string, limit int) (out operation.Page[page.Version], err error) {
 			found, err := h.Templates.List.Do(r.Context(), page.Actor(r),
 				catalog.Filter{Paging: operation.Paging{Limit: limit, Cursor: cursor}, Name: name, Versions: "all"})
 			for _, t := range found.Items {
 				out.Items = append(out.Items, Head(t.Version))
 			}
-			out.Next = page.Next(found.Next)
+			out.Next = found.Next
 			return out, err
 		},
 		Activate: func(r *http.Request, o page.Version) error {
@@ -79,9 +79,8 @@ func (h TemplatePages) objects() page.Objects[catalog.Template] {
 
 // list shows the templates, the newest first: those of the reader, or all.
 func (h TemplatePages) list(rw http.ResponseWriter, r *http.Request) {
-	v, err := page.ReadIndex(h.Pages, r, "Templates", "templates", func(r *http.Request, s page.Search) (out page.Listed[catalog.TemplateRow], err error) {
-		found, err := h.Templates.List.Do(r.Context(), page.Actor(r), Filter(r, s))
-		return page.Listed[catalog.TemplateRow]{Items: found.Items, Next: page.Next(found.Next)}, err
+	v, err := page.ReadIndex(h.Pages, r, "Templates", "templates", func(r *http.Request, s page.Search) (operation.Page[catalog.TemplateRow], error) {
+		return h.Templates.List.Do(r.Context(), page.Actor(r), Filter(r, s))
 	})
 	if err != nil {
 		h.Pages.Fail(rw, r, err)

@@ -123,7 +123,7 @@ func preparing(t *testing.T, s Suite) {
 func preparingFails(t *testing.T, s Suite) {
 	r := s.New(t)
 	v, ok := r.Vendor.(messages.Preparer)
-	require.True(t, ok)
+	require.True(t, ok, "every vendor with connections prepares them")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, res, ok := v.Prepare(ctx, s.message(r))

@@ -135,9 +135,10 @@ func accepted(t *testing.T, s Suite) {
 	require.Equal(t, messages.OutcomeSent, res.Outcome, res.Detail)
 	e := last(t, r)
 	require.True(t, e.Accepted, e.Reason)
-	require.Equal(t, int64(4711), e.MessageID)
-	require.Equal(t, int64(17), e.IncidentID)
-	require.Equal(t, "demo", e.Application)
+	const passed = "the vendor sends it, and the pretend server copies it to the entry"
+	require.Equal(t, int64(4711), e.MessageID, passed)
+	require.Equal(t, int64(17), e.IncidentID, passed)
+	require.Equal(t, "demo", e.Application, passed)
 	require.Equal(t, string(s.Mode), e.Mode)
 	if s.Mode != users.Call { // which fetches its text later
 		require.Contains(t, e.Body, "db1 is at 99 %")

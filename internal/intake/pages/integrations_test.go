@@ -94,7 +94,7 @@ func TestEveryTypeHasASetup(t *testing.T) {
 	t.Parallel()
 	h := Handlers{Deps: Deps{PublicURL: "https://iris.example.com", MailDomain: "alerts.example.com"}}
 	for _, kind := range sources.Types() {
-		require.True(t, slices.ContainsFunc(known, func(s source) bool { return s.Type == kind }), kind)
+		require.True(t, slices.ContainsFunc(known, func(s source) bool { return s.Type == kind }), "known in setup.go has no entry for %s", kind)
 		s := h.setup(kind, "secret-token")
 		require.Contains(t, s.Config, "secret-token", kind)
 		require.NotRegexp(t, `\b(ADDRESS|WITHTOKEN|BASE|TOKEN|DOMAIN)\b`, s.Where+s.Config+s.Test, kind)

@@ -43,7 +43,7 @@ func TestSamples(t *testing.T) {
 		kind, _, _ := strings.Cut(name, "-")
 		seen[kind] = true
 		decode := All()[kind]
-		require.NotNil(t, decode, name)
+		require.NotNil(t, decode, "testdata/%s: All in sources.go has no type %s", name, kind)
 		events, err := decode(request(string(body)))
 		require.NoError(t, err, name)
 		for k := range events {
@@ -54,7 +54,7 @@ func TestSamples(t *testing.T) {
 		require.NoError(t, err)
 		golden.Equal(t, filepath.Join("testdata", name+".golden"), string(got)+"\n", name)
 	}
-	require.Equal(t, slices.Sorted(maps.Keys(All())), slices.Sorted(maps.Keys(seen)), "each source has a sample")
+	require.Equal(t, slices.Sorted(maps.Keys(All())), slices.Sorted(maps.Keys(seen)), "each type of All in sources.go has a delivery testdata/TYPE-CASE.json")
 }
 
 func TestDecodersRefuseWhatCanNeverBeDecoded(t *testing.T) {

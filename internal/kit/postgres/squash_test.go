@@ -70,7 +70,7 @@ var volatile = []string{"created_at", "updated_at", "changed_at", "last_at", "si
 
 func TestSquashedMigrationsMakeTheSchemaOfTheEarlierOnes(t *testing.T) {
 	t.Parallel()
-	before, after := schemaLines(t, beforeSquash(t, 0)), schemaLines(t, pgtest.URL(t))
+	before, after := schemaLines(t, beforeSquash(t, 0)), schemaLines(t, afterSquash(t))
 	require.Greater(t, len(before), 1500, "the query reads the catalogs")
 	// The comment names the package that reads the column, which was moved.
 	require.Equal(t, []string{
@@ -81,42 +81,48 @@ func TestSquashedMigrationsMakeTheSchemaOfTheEarlierOnes(t *testing.T) {
 
 func TestSquashedMigrationsInsertTheRowsOfTheEarlierOnes(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, differences(seedRows(t, beforeSquash(t, 0)), seedRows(t, pgtest.URL(t))))
+	require.Empty(t, differences(seedRows(t, beforeSquash(t, 0)), seedRows(t, afterSquash(t))))
 }
 
-// A database of each kind goes on with migration 286: one with the last schema before the squash, and a new one.
+// A database of each kind goes on with the migrations after the squash, and with one more than this binary has: one
+// with the last schema before the squash, and a new one.
 func TestDatabasesFromBeforeTheSquashContinue(t *testing.T) {
 	t.Parallel()
-	next := fstest.MapFS{"0286_next.sql": {Data: []byte("-- +goose Up\ncreate table made_later (id int);\n" +
-		"insert into schema_compatibility (version, oldest) values (286, 285);\n-- +goose Down\ndrop table made_later;\n")}}
-	copyFiles(t, next, migrations.Files)
-	for name, url := range map[string]string{"before the squash": beforeSquash(t, 0), "new": pgtest.URL(t)} {
+	all := fstest.MapFS{}
+	copyFiles(t, all, migrations.Files)
+	newest, err := strconv.ParseInt(slices.Max(slices.Collect(maps.Keys(all)))[:4], 10, 64)
+	require.NoError(t, err)
+	next := maps.Clone(all)
+	next[fmt.Sprintf("%04d_next.sql", newest+1)] = &fstest.MapFile{Data: fmt.Appendf(nil, "-- +goose Up\ncreate table made_later (id int);\n"+
+		"insert into schema_compatibility (version, oldest) values (%d, %d);\n-- +goose Down\ndrop table made_later;\n", newest+1, newest)}
+	for name, url := range map[string]string{"before the squash": beforeSquash(t, 0), "new": afterSquash(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := pgtest.Open(t, url, postgres.Config{})
-			require.NoError(t, d.CheckSchema(t.Context()), "programs run on it before iris migrate")
 			schema := schemaLines(t, url)
-			require.NoError(t, postgres.Migrate(t.Context(), url, nil))
+			require.NoError(t, postgres.MigrateFiles(t.Context(), url, squashed(t)))
 			require.Equal(t, schema, schemaLines(t, url), "the squash changes no schema")
-			state, err := d.SchemaState(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, postgres.Schema{Have: 285, Want: 285, Fits: true}, state)
 			var unfit int
 			require.NoError(t, d.Pool().QueryRow(t.Context(),
 				`select count(*) from goose_db_version g left join schema_compatibility c
 				on c.version = g.version_id where g.version_id > 193 and c.oldest is distinct from 193`).Scan(&unfit))
 			require.Zero(t, unfit, "programs of the oldest release that can run on the schema still run")
 
+			require.NoError(t, postgres.Migrate(t.Context(), url, nil))
+			state, err := d.SchemaState(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, postgres.Schema{Have: newest, Want: newest, Fits: true}, state)
+
 			require.NoError(t, postgres.MigrateFiles(t.Context(), url, next))
 			require.NoError(t, postgres.MigrateFiles(t.Context(), url, next), "again")
 			state, err = d.SchemaState(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, postgres.Schema{Have: 286, Want: 285, Fits: true}, state)
+			require.Equal(t, postgres.Schema{Have: newest + 1, Want: newest, Fits: true}, state)
 			require.NoError(t, postgres.Migrate(t.Context(), url, nil), "the release before that migration")
 			var rows int
 			require.NoError(t, d.Pool().QueryRow(t.Context(),
 				"select count(*) from goose_db_version where version_id >= 276").Scan(&rows))
-			require.Equal(t, 11, rows)
+			require.Equal(t, len(next), rows)
 		})
 	}
 }
@@ -164,6 +170,24 @@ func beforeSquash(t *testing.T, version int64) string {
 	url := pgtest.EmptyURL(t)
 	migrateBeforeSquash(t, url, version)
 	return url
+}
+
+// afterSquash returns the URL of a new database with the squashed migrations, without the later ones.
+func afterSquash(t *testing.T) string {
+	t.Helper()
+	url := pgtest.EmptyURL(t)
+	require.NoError(t, postgres.MigrateFiles(t.Context(), url, squashed(t)))
+	return url
+}
+
+// squashed returns the squashed migrations, without the later ones.
+func squashed(t *testing.T) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	copyFiles(t, files, migrations.Files)
+	maps.DeleteFunc(files, func(name string, _ *fstest.MapFile) bool { return name > "0286" })
+	require.Len(t, files, 10)
+	return files
 }
 
 func migrateBeforeSquash(t *testing.T, url string, version int64) {

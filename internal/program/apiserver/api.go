@@ -252,7 +252,7 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 		return nil, nil, err
 	}
 	pages, err := newSite(siteDeps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions,
-		APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, wings: s.wings, Log: s.log, Registerer: s.reg})
+		Wake: s.notifier.Wake, wings: s.wings, Log: s.log, Registerer: s.reg})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -277,17 +277,6 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 		return nil, nil, err
 	}
 	return s.routes(zip, docs, v0, calendars, v1, alerts, answers, pages), pages, nil
-}
-
-// inProcess returns the handler of the APIs for requests of the pages.
-func (a *API) inProcess(apis ...interface{ Routes(r chi.Router) }) http.Handler {
-	r := chi.NewRouter()
-	r.Use(a.errors.Recover, a.errors.BoundQuery)
-	a.errors.Refuse(r)
-	for _, api := range apis {
-		api.Routes(r)
-	}
-	return r
 }
 
 // routes returns the handler of all parts, behind the middleware of every request.

@@ -31,7 +31,7 @@ type sourceRoute struct {
 func fields() map[string]string {
 	return map[string]string{"alertmanager": "alerts", "grafana": "state", "datadog": "title", "zabbix": "event_id",
 		"uptime_kuma": "msg", "nagios": "host",
-		"sentry": "data", "sns": "", "generic": "", "opsgenie": "message", "pagerduty": "event_action"}
+		"sentry": "data", "sns": "", "generic": "", "email": "", "opsgenie": "message", "pagerduty": "event_action"}
 }
 
 // sourceRoutes adds an integration of each type and returns the routes of all sources.
@@ -43,7 +43,9 @@ func sourceRoutes(s *intakeServer) (out []sourceRoute) {
 			c.Settings = json.RawMessage(`{"unsigned":true}`)
 		}
 		token := s.add(c)
-		out = append(out, sourceRoute{kind, "/v1/hooks/" + kind, "Bearer " + token, same, fields()[kind], "problem",
+		field, listed := fields()[kind]
+		require.True(s, listed, "fields has no entry for %s: add the field that the refusal of {} names", kind)
+		out = append(out, sourceRoute{kind, "/v1/hooks/" + kind, "Bearer " + token, same, field, "problem",
 			401, 400, 16 << 20})
 		switch kind {
 		case "pagerduty":

@@ -5,7 +5,6 @@ package apiserver
 import (
 	"cmp"
 	"context"
-	"net/http"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/chi/v5"
@@ -33,7 +32,6 @@ type siteDeps struct {
 	Config   config.API
 	Stores   *server.Stores
 	Sessions *scs.SessionManager
-	APIs     http.Handler // the JSON APIs
 	Wake     func(context.Context, buckets.Set)
 	wings
 	Log        *zap.Logger
@@ -101,7 +99,7 @@ func newSite(d siteDeps) (*siteAndSCIM, error) {
 		People:       login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:       signOn,
 		Account:      account,
-		Applications: s.Applications, Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
+		Applications: s.Applications, Sessions: d.Sessions, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
 	})
 	return &siteAndSCIM{pages, SCIM(d.Config, s, d.Log)}, err
 }

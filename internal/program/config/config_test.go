@@ -137,8 +137,12 @@ func TestTheManualListsEveryKeyAndVariable(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/configuration.md")
 	require.NoError(t, err)
 	manual := string(raw)
+	names := func(text string) {
+		t.Helper()
+		require.True(t, strings.Contains(manual, text), "docs/configuration.md does not name %s", text)
+	}
 	for _, name := range append(Variables(), otherVariables...) {
-		require.Contains(t, manual, "`"+name+"`")
+		names("`" + name + "`")
 	}
 	var walk func(section reflect.Type, path string)
 	walk = func(section reflect.Type, path string) {
@@ -149,20 +153,37 @@ func TestTheManualListsEveryKeyAndVariable(t *testing.T) {
 			case tag == ",squash":
 				walk(kind, path)
 			case tag == "compatibility":
-				require.Contains(t, manual, "`compatibility.*`") // they are in a document of their own
+				names("`compatibility.*`") // they are in a document of their own
 			case kind.Kind() == reflect.Struct:
 				walk(kind, path+tag+".")
 			case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct:
-				require.Contains(t, manual, "`"+path+tag+"[]`")
+				names("`" + path + tag + "[]`")
 				walk(kind.Elem(), "")
 			case kind.Kind() == reflect.Map:
-				require.Contains(t, manual, "`"+path+tag+".")
+				names("`" + path + tag + ".")
 			default:
-				require.Contains(t, manual, "`"+path+tag+"`")
+				names("`" + path + tag + "`")
 			}
 		}
 	}
 	walk(reflect.TypeFor[file](), "")
+}
+
+// Limits, duplicates and spares are decided by EachAccount: it visits the accounts of every kind of vendor.
+func TestEachAccountVisitsEveryVendor(t *testing.T) {
+	t.Parallel()
+	var p Processor
+	var want, got []string
+	for i := range reflect.TypeFor[Processor]().NumField() {
+		field := reflect.TypeFor[Processor]().Field(i)
+		if field.Type.Kind() == reflect.Slice && field.Type.Elem().Implements(reflect.TypeFor[interface{ shared() Account }]()) {
+			reflect.ValueOf(&p).Elem().Field(i).Set(reflect.MakeSlice(field.Type, 1, 1))
+			want = append(want, strings.ToLower(field.Name))
+		}
+	}
+	require.NotEmpty(t, want)
+	p.EachAccount(func(kind string, _ int, _ Account) { got = append(got, kind) })
+	require.ElementsMatch(t, want, got, "add the missing kind to EachAccount in validate_vendors.go")
 }
 
 func TestSecretsFromFiles(t *testing.T) {

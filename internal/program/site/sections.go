@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// Sections are what the pages besides incidents and accounts work on, apart from the APIs.
+// Sections are what the pages besides incidents and accounts work on.
 type Sections struct {
 	Catalog      pagescatalog.Deps
 	System       pagessystem.Deps

@@ -44,8 +44,7 @@ type Deps struct {
 	// Applications finds the application of people with a session.
 	Applications auth.Applications
 	Sessions     *scs.SessionManager
-	APIs         http.Handler // the JSON APIs, for requests of the pages
-	UserKey      string       // session key of the name of the logged-in person
+	UserKey      string // session key of the name of the logged-in person
 	// RecentLogin is how recent a log-in must be for dangerous changes; 0 = any.
 	RecentLogin time.Duration `optional:"true"`
 	Mailbox     bool          // `iris dev` serves a mailbox at /dev/mailbox
@@ -81,7 +80,7 @@ func New(d Deps) (*Web, error) {
 	sessions := *d.Sessions // a copy, so that failures become pages here and stay JSON elsewhere
 	sessions.ErrorFunc = w.sessionFailed
 	var err error
-	if w.pages, err = page.New(files, &sessions, d.APIs, d.Mailbox, log); err != nil {
+	if w.pages, err = page.New(files, &sessions, d.Mailbox, log); err != nil {
 		return nil, err
 	}
 	w.pages.Version = d.Version

@@ -363,7 +363,6 @@ func setup(t *testing.T) (*world, *browser) {
 				Services: servicetokens.NewServices(noTokens{}, noTokens{}, noTokens{}, time.Hour)},
 			Audit: pagesauth.AuditLogDeps{Read: w.audited.list},
 		},
-		APIs: http.NotFoundHandler(),
 		Account: pagesauth.Deps{Passwords: accounts.Passwords{Store: w, Hasher: &w.resets},
 			Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets: accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets,

@@ -159,3 +159,14 @@ func view(r *http.Request, page http.Handler, version string) (seen, *answer) {
 	page.ServeHTTP(w, again)
 	return s, w
 }
+
+// answer keeps the answer of a handler.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }

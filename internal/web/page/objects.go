@@ -1,6 +1,8 @@
 package page
 
 import (
+	"github.com/iris-oncall/iris/internal/kit/operation"
+
 	"cmp"
 	"fmt"
 	"net/http"
@@ -43,12 +45,12 @@ type Search struct {
 
 // ReadIndex reads the page of a list as the address of r asks: name, a part of the name; team; show, mine or all;
 // cursor. If the address has no parameters, the page shows the objects of the reader, or all if there are none.
-func ReadIndex[T any](p *Pages, r *http.Request, title, section string, list func(*http.Request, Search) (Listed[T], error)) (v Index[T], err error) {
+func ReadIndex[T any](p *Pages, r *http.Request, title, section string, list func(*http.Request, Search) (operation.Page[T], error)) (v Index[T], err error) {
 	q := r.URL.Query()
 	text := func(name string) string { return strings.TrimSpace(Storable(q.Get(name))) }
 	v = Index[T]{Frame: p.Frame(r, title, section), Search: text("name"), Team: text("team"),
 		Mine: q.Get("show") == "mine" || len(q) == 0}
-	read := func() (Listed[T], error) { return list(r, Search{v.Search, v.Team, q.Get("cursor"), v.Mine}) }
+	read := func() (operation.Page[T], error) { return list(r, Search{v.Search, v.Team, q.Get("cursor"), v.Mine}) }
 	found, err := read()
 	if err == nil && len(q) == 0 && len(found.Items) == 0 {
 		v.Mine = false
@@ -62,8 +64,8 @@ func ReadIndex[T any](p *Pages, r *http.Request, title, section string, list fun
 	}
 	v.Items, v.Tabs = found.Items, []Tab{{Label: "Mine and my teams'", Href: here("mine", ""), Current: v.Mine},
 		{Label: "All", Href: here("all", ""), Current: !v.Mine}}
-	if found.Next != "" {
-		v.Next = here(map[bool]string{true: "mine", false: "all"}[v.Mine], found.Next)
+	if found.Next != nil {
+		v.Next = here(map[bool]string{true: "mine", false: "all"}[v.Mine], *found.Next)
 	}
 	return v, nil
 }
@@ -78,7 +80,7 @@ type Objects[T any] struct {
 	// Text returns the content as lines that people can compare.
 	Text func(T) string
 	// Versions reads versions of a name, the newest first.
-	Versions func(r *http.Request, name, cursor string, limit int) (Listed[Version], error)
+	Versions func(r *http.Request, name, cursor string, limit int) (operation.Page[Version], error)
 	Activate func(r *http.Request, o Version) error
 	Give     func(r *http.Request, o Version, team string) error
 }
@@ -118,7 +120,7 @@ func (o Objects[T]) Compare(p *Pages) http.HandlerFunc {
 		q := r.URL.Query()
 		shown, err := o.Find(r)
 		name := o.Head(shown).Name
-		var all Listed[Version]
+		var all operation.Page[Version]
 		if err == nil {
 			all, err = o.Versions(r, name, q.Get("cursor"), ListLength)
 		}
@@ -149,20 +151,11 @@ func (o Objects[T]) Compare(p *Pages) http.HandlerFunc {
 			p.Fail(rw, r, err)
 			return
 		}
-		if all.Next != "" {
-			v.Next = Query(r.URL.Path, "cursor", all.Next)
+		if all.Next != nil {
+			v.Next = Query(r.URL.Path, "cursor", *all.Next)
 		}
 		p.Render(rw, r, http.StatusOK, "versions", v)
 	}
-}
-
-// Teams returns the teams of the reader. If they cannot be read, there are none.
-func (a API) Teams() []string {
-	var me struct {
-		Teams []string `json:"teams"`
-	}
-	_ = a.Get(Path("/v1/users/%s", a.Reader()), &me) // pages only suggest teams, and hide buttons
-	return me.Teams
 }
 
 // Change carries out a form about an object. It returns the message for the next page, and the address of that page; ""

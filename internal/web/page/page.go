@@ -61,7 +61,6 @@ type Pages struct {
 	// Version returns a text that changes when live parts may have changed; nil = nobody knows. See Run.
 	Version func(ctx context.Context) (string, error)
 	streams streams
-	apis    http.Handler
 	errors  *wire.Errors
 	mailbox bool
 	log     *zap.Logger
@@ -70,10 +69,10 @@ type Pages struct {
 	names     map[string]string // static file -> address
 }
 
-// New reads the folders "templates" and "static" of files. apis serves the JSON APIs (Pages.API). mailbox adds the
+// New reads the folders "templates" and "static" of files. mailbox adds the
 // mailbox of `iris dev` to the navigation.
-func New(files fs.FS, sessions *scs.SessionManager, apis http.Handler, mailbox bool, log *zap.Logger) (*Pages, error) {
-	p := &Pages{Sessions: sessions, apis: apis, errors: wire.NewErrors(log), mailbox: mailbox, log: log,
+func New(files fs.FS, sessions *scs.SessionManager, mailbox bool, log *zap.Logger) (*Pages, error) {
+	p := &Pages{Sessions: sessions, errors: wire.NewErrors(log), mailbox: mailbox, log: log,
 		streams: newStreams()}
 	if err := p.readAssets(files); err != nil {
 		return nil, err

@@ -73,7 +73,6 @@ func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	status := Status(known)
-	noteRefusal(r.Context(), known)
 	e.Observe(w, r, err)
 	switch {
 	case below(r, "/v0"):
