@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Key is a key of an application.
@@ -41,13 +42,21 @@ var (
 		Note: "409: it has no secondary key. " + noteKey})
 )
 
-// ownedByPerson is owned for operations that refuse the keys of applications.
+// ownedByPerson is Owned for operations that refuse the keys of applications.
 func (a *Applications) ownedByPerson(ctx context.Context, by operation.Actor, name string) (applications.Application, error) {
 	if by.Program {
 		return applications.Application{}, fault.New(fault.Unauthenticated,
 			"log in as an owner of the application or an admin")
 	}
 	return a.Owned(ctx, by, name)
+}
+
+// withKeys is ownedByPerson for operations on keys, which service tokens may not use either.
+func (a *Applications) withKeys(ctx context.Context, by operation.Actor, name string) (applications.Application, error) {
+	if by.Session && by.Person == 0 {
+		return applications.Application{}, users.ErrServiceToken
+	}
+	return a.ownedByPerson(ctx, by, name)
 }
 
 func (a *Applications) key(ctx context.Context, by operation.Actor, one OneApplication) (Key, error) {
@@ -62,7 +71,7 @@ func (a *Applications) secondaryKey(ctx context.Context, by operation.Actor, one
 func (a *Applications) readKey(ctx context.Context, by operation.Actor, one OneApplication, kind string,
 	which func(primary, secondary string) string,
 ) (Key, error) {
-	found, err := a.ownedByPerson(ctx, by, one.Application)
+	found, err := a.withKeys(ctx, by, one.Application)
 	if err != nil {
 		return Key{}, err
 	}
@@ -75,7 +84,7 @@ func (a *Applications) readKey(ctx context.Context, by operation.Actor, one OneA
 }
 
 func (a *Applications) addSecondaryKey(ctx context.Context, by operation.Actor, one OneApplication) (Key, error) {
-	found, err := a.ownedByPerson(ctx, by, one.Application)
+	found, err := a.withKeys(ctx, by, one.Application)
 	if err != nil {
 		return Key{}, err
 	}
@@ -84,7 +93,7 @@ func (a *Applications) addSecondaryKey(ctx context.Context, by operation.Actor, 
 }
 
 func (a *Applications) rotateKey(ctx context.Context, by operation.Actor, one OneApplication) (none operation.None, err error) {
-	found, err := a.ownedByPerson(ctx, by, one.Application)
+	found, err := a.withKeys(ctx, by, one.Application)
 	if err != nil {
 		return none, err
 	}

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -125,6 +126,9 @@ func administrators(path string) bool {
 	return ok && len(segments) > 1 && segments[1] == "admins"
 }
 
+// feed matches the paths of calendar feeds. Who has the key of a feed can read a calendar without a log-in.
+var feed = regexp.MustCompile(`^/v1/(calendar-feeds/|(users|teams)/[^/]+/calendar-feeds?$)`)
+
 // secret reports whether the answer of a path has a secret: keys of applications and feeds, or payloads of senders.
 func secret(path string) bool {
 	switch {
@@ -137,5 +141,5 @@ func secret(path string) bool {
 	case strings.HasPrefix(path, "/v1/integrations/"):
 		return strings.HasSuffix(path, "/payloads") || strings.HasSuffix(path, "/preview")
 	}
-	return strings.HasPrefix(path, "/api/v0/ical_key")
+	return strings.HasPrefix(path, "/api/v0/ical_key") || feed.MatchString(path)
 }

@@ -75,6 +75,11 @@ func TestNeeded(t *testing.T) {
 		{http.MethodPost, "/v1/applications/demo/secondary-key", tokens.Admin},
 		{http.MethodPost, "/v1/applications/demo/key/rotate", tokens.Admin},
 		{http.MethodGet, "/v1/integrations/x/payloads", tokens.Admin},
+		{http.MethodGet, "/v1/users/x/calendar-feed", tokens.Admin},
+		{http.MethodGet, "/v1/users/x/calendar-feeds/", tokens.Admin},
+		{http.MethodPost, "/v1/teams/x/calendar-feed", tokens.Admin},
+		{http.MethodGet, "/v1/calendar-feeds/x", tokens.Admin},
+		{http.MethodGet, "/v1/teams/calendar-feed/rotations", tokens.Read},
 		{"BREW", "/v1/unknown", tokens.Admin},
 	} {
 		require.Equal(t, c.want, tokens.Needed(c.method, c.path), "%s %s", c.method, c.path)

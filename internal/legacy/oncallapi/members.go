@@ -4,14 +4,12 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
-	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/oncall"
 	rules "github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/routing"
-	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
 func (a members) routes() []routing.Route {
@@ -50,11 +48,6 @@ func (a members) teamPeople(r *http.Request, active *bool) ([]oncall.TeamPerson,
 		return nil, err
 	}
 	return a.Teams.People(r.Context(), t.ID)
-}
-
-// caller returns the caller of a request, for operations.
-func (a TeamsDeps) caller(r *http.Request) operation.Actor {
-	return wire.Actor(r.Context()).CalendarCaller(a.Openings)
 }
 
 // person names the person of the path in the team of the path.

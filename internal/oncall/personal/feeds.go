@@ -75,7 +75,7 @@ var (
 		Audit: []audit.Action{audit.CalendarFeedKeyDeleted}, Summary: "Close a calendar feed"})
 	PersonFeed = operation.Define[users.OnePerson, FeedKey](operation.Doc{Name: "calendar-feed.of-person",
 		Method: http.MethodGet, Path: "/v1/users/{user}/calendar-feed", Needs: operation.Reader,
-		Rule: operation.InPerson, Summary: "The feed of a person's own calendar"})
+		Rule: operation.InPerson, Secret: true, Summary: "The feed of a person's own calendar"})
 	NewPersonFeed = operation.Define[users.OnePerson, FeedKey](operation.Doc{Name: "calendar-feed.new-of-person",
 		Method: http.MethodPost, Path: "/v1/users/{user}/calendar-feed", Needs: operation.Reader,
 		Rule: operation.InPerson, Secret: true, Audit: []audit.Action{audit.CalendarFeedKeyCreated},
@@ -86,7 +86,7 @@ var (
 		Summary: "Close the feed of a person's own calendar"})
 	TeamFeed = operation.Define[users.OneTeam, FeedKey](operation.Doc{Name: "calendar-feed.of-team",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/calendar-feed", Needs: operation.Reader,
-		Rule: operation.InPerson, Summary: "The caller's feed of a team's calendar"})
+		Rule: operation.InPerson, Secret: true, Summary: "The caller's feed of a team's calendar"})
 	NewTeamFeed = operation.Define[users.OneTeam, FeedKey](operation.Doc{Name: "calendar-feed.new-of-team",
 		Method: http.MethodPost, Path: "/v1/teams/{team}/calendar-feed", Needs: operation.Reader,
 		Rule: operation.InPerson, Secret: true, Audit: []audit.Action{audit.CalendarFeedKeyCreated},
