@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	oncallteams "github.com/iris-oncall/iris/internal/oncall/teams"
+
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
@@ -350,6 +352,7 @@ func setup(t *testing.T) (*world, *browser) {
 				Contacts: users.NewContacts(nil, nil, ""), People: users.NewPeople(users.PeopleDeps{}), Personal: personal.New(personal.Deps{})},
 			People: pagesusers.Deps{People: &users.People{}, Teams: &users.Teams{}, Preferences: &users.Preferences{},
 				Contacts: &users.Contacts{}, Accounts: &accounts.Administration{}, Held: &scim.Connections{},
+				Personal: &personal.Personal{}, OncallTeams: &oncallteams.Teams{},
 				Messages: sent, Applications: known,
 				Categories: func(context.Context, filters.Query) ([]applications.Category, error) { return nil, nil }},
 			Messages: pagesmessages.Deps{Messages: sent},
