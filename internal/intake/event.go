@@ -69,17 +69,19 @@ type Event struct {
 	Alerts []incidents.Alert
 	// Context is the sender's payload as the templates see it: a JSON object.
 	Context json.RawMessage
-	// Failures are expressions of the integration that could not be used, so that the decoder's defaults were, or the
-	// reason why the delivery pages as text.
+	// Failures are expressions of the integration that could not be used, so that the decoder's defaults were, unknown
+	// words of the sender, or the reason why the delivery pages as text.
 	Failures []Failure `json:",omitempty"`
 }
 
-// Failure says why an expression was not used for a field, or a delivery was not decoded.
+// Failure says why an expression or a word of the sender was not used for a field, or a delivery was not decoded.
 type Failure struct {
 	Field  string // key, title, summary, status, severity, link, labels.NAME; "" = the whole delivery
 	Reason string
 	// Empty: the expression rendered to nothing. Expressions may do so on purpose, so only the preview shows it.
 	Empty bool
+	// Unknown: the sender used a word that is in no table, see StatusOf and SeverityOf.
+	Unknown bool
 }
 
 // FailureText describes what was not understood; "" = nothing. It is shown on the integration and on the timeline.
@@ -87,7 +89,7 @@ func (e Event) FailureText() string {
 	var parts []string
 	for _, f := range e.Failures {
 		switch {
-		case f.Field == "":
+		case f.Field == "", f.Unknown:
 			parts = append(parts, f.Reason)
 		case !f.Empty:
 			parts = append(parts, "the expression of "+f.Field+" failed, its default was used: "+f.Reason)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
-	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
@@ -174,7 +173,7 @@ func (c *opsgenieCall) save(before heartbeats.Heartbeat) error {
 		content.Enabled = *c.given.Enabled
 	}
 	if c.given.AlertPriority != nil {
-		content.Severity = sources.Severity(*c.given.AlertPriority)
+		content.Severity, _ = intake.SeverityOf(*c.given.AlertPriority)
 	}
 	if c.given.Interval != nil {
 		unit, known := map[string]time.Duration{"": time.Minute, "minutes": time.Minute, "hours": time.Hour,

@@ -37,7 +37,9 @@ func group(m members, body []byte) intake.Event {
 	e.Key = ShortKey(joined(e.Key, m.text("receiver")))
 	alerts := m.list("alerts")
 	e.Alerts = alertRows(alerts)
-	e.Severity = worst(alerts, common)
+	if e.Severity = worst(alerts); e.Severity == "" {
+		e.SaySeverity(firstOf(common["severity"], common["priority"], common["level"]))
+	}
 	if cut := m.text("truncatedAlerts"); m.text("status") == "resolved" && (cut == "" || cut == "0") {
 		e.Status = intake.Resolved
 	}
@@ -113,20 +115,18 @@ func encoded(texts map[string]string) json.RawMessage {
 	return raw
 }
 
-// worst returns the highest severity of the alerts that fire, else that of the common labels.
-func worst(alerts []members, common map[string]string) (found intake.Severity) {
+// worst returns the highest severity of the alerts that fire; "" = none is known.
+func worst(alerts []members) (found intake.Severity) {
 	order := []intake.Severity{intake.Critical, intake.Error, intake.Warning, intake.Info}
 	best := len(order)
 	for _, a := range alerts {
 		if a.text("status") == "resolved" {
 			continue
 		}
-		if k := slices.Index(order, severity(a.within("labels").text("severity", "priority", "level"))); k >= 0 && k < best {
+		severity, _ := intake.SeverityOf(a.within("labels").text("severity", "priority", "level"))
+		if k := slices.Index(order, severity); k >= 0 && k < best {
 			best, found = k, order[k]
 		}
-	}
-	if found == "" {
-		found = severity(firstOf(common["severity"], common["priority"], common["level"]))
 	}
 	return found
 }

@@ -27,7 +27,9 @@ func Datadog(r intake.Request) ([]intake.Event, error) {
 			"title, cycle_key and monitor_id are missing: use the payload that Iris documents")
 	}
 	transition, kind := strings.ToLower(m.text("transition")), strings.ToLower(m.text("alert_type"))
-	e.Severity = severity(firstOf(m.text("priority"), kind))
+	if word := firstOf(m.text("priority"), kind); word != "success" {
+		e.SaySeverity(word)
+	}
 	switch {
 	case transition == "recovered", transition == "" && kind == "success":
 		e.Status = intake.Resolved

@@ -65,17 +65,18 @@ func Email(r intake.Request) ([]intake.Event, error) {
 		found = x.Find(context)
 	}
 	state, bare := subjectStatus(subject)
-	if found.Status != "" {
-		state = status(found.Status)
-	}
 	e := intake.Event{
 		Status: state, Title: humanize.Shorten(firstOf(found.Title, subject, "Mail from "+seen.Sender),
 			maxSummary), Summary: firstOf(found.Summary, body),
-		Severity: severity(found.Severity), Labels: map[string]string{}, Context: context, Links: addLink(nil,
+		Labels: map[string]string{}, Context: context, Links: addLink(nil,
 			found.Link, "Source"), Failures: found.Failures,
 		Key: ShortKey(firstOf(found.Key, storable(r.Query(KeyParameter)), storable(thread(m.Header)),
 			strings.ToLower(bare))),
 	}
+	if found.Status != "" {
+		e.SayStatus(found.Status)
+	}
+	e.SaySeverity(found.Severity)
 	if seen.Sender != "" {
 		e.Labels["sender"] = seen.Sender
 	}
@@ -160,7 +161,7 @@ func thread(h mail.Header) string {
 // count, such as "[FIRING:2]", "RECOVERY:" or that of Nagios, and surrounding stars.
 var (
 	replyPrefix = regexp.MustCompile(`(?i)^\s*(re|fwd?|aw|wg)\s*:\s*`)
-	stateTag    = regexp.MustCompile(`(?i)^\W{0,3}(firing|resolved|recovery|recovered|ok|alerting|alert|problem|acknowledged|no ?data|down|up|triggered|closed)\s*(?::\s*\d+)?(?:\s*[\]:*]+|\s+-)\s*`)
+	stateTag    = regexp.MustCompile(`(?i)^\W{0,3}(firing|resolved|recovery|recovered|ok|alerting|alert|problem|acknowledged|no ?data|down|up|triggered|closed|cleared|fixed|solved|critical|warning|error|failed|failure)\s*(?::\s*\d+)?(?:\s*[\]:*|]+|\s+-)\s*`)
 	nagiosTitle = regexp.MustCompile(`^\*\* (PROBLEM|RECOVERY|ACKNOWLEDGEMENT) (.+) is [A-Z]+ \*\*$`)
 )
 
@@ -172,10 +173,12 @@ func subjectStatus(subject string) (intake.Status, string) {
 	}
 	state := intake.Firing
 	if m := nagiosTitle.FindStringSubmatch(strings.TrimSpace(bare)); m != nil {
-		return status(strings.Replace(strings.ToLower(m[1]), "acknowledgement", "acknowledged", 1)), m[2]
+		state, _ = intake.StatusOf(m[1])
+		return state, m[2]
 	}
 	if m := stateTag.FindStringSubmatch(bare); m != nil {
-		state, bare = status(m[1]), bare[len(m[0]):]
+		state, _ = intake.StatusOf(m[1])
+		bare = bare[len(m[0]):]
 	}
 	return state, strings.TrimSpace(strings.Trim(bare, "* "))
 }

@@ -139,35 +139,31 @@ func generic(m members, body []byte, x intake.Expressions) intake.Event {
 		found = x.Find(body)
 	}
 	e := intake.Event{
-		Status: status(firstOf(found.Status, m.text("status", "state", "action", "event_action"))),
 		Title: humanize.Shorten(firstOf(found.Title, m.text("title", "summary", "subject", "name", "text",
 			"message")), maxSummary),
-		Summary:  firstOf(found.Summary, m.text("description", "message", "details", "text", "body")),
-		Severity: severity(firstOf(found.Severity, m.text("severity", "level", "priority"))),
-		Labels:   m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time",
+		Summary: firstOf(found.Summary, m.text("description", "message", "details", "text", "body")),
+		Labels:  m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time",
 			"date")), Context: body, Failures: found.Failures,
 		Key: ShortKey(firstOf(found.Key, m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id",
 			"key"))),
 	}
+	e.SayStatus(firstOf(found.Status, m.text("status", "state", "action", "event_action")))
+	e.SaySeverity(firstOf(found.Severity, m.text("severity", "level", "priority")))
 	if host := m.text("host"); host != "" && e.Labels["host"] == "" {
 		e.Labels["host"] = host
 	}
 	maps.Copy(e.Labels, found.Labels)
+	var texts string
+	if e.Title == "" {
+		e.Title, texts = titleOf(body)
+	}
 	if e.Key == "" && e.Title != "" {
 		e.Key = hashed(e.Title + "\x00" + e.Labels["host"])
+	}
+	if e.Title == "" && e.Status == intake.Firing { // they may change with each delivery, so they are no key
+		e.Title = texts
 	}
 	e.Links = addLink(addLink(nil, found.Link, "Source"), m.text("url", "link", "link_to_upstream_details"), "Source")
 	e.Images = addImages(nil, m.text("image_url", "imageUrl"))
 	return e
-}
-
-// status returns the status that a word of a sender means. Unknown words mean firing.
-func status(word string) intake.Status {
-	switch strings.ToLower(word) {
-	case "ok", "resolve", "resolved", "recover", "recovered", "recovery", "close", "closed", "up", "normal", "clear", "success":
-		return intake.Resolved
-	case "ack", "acknowledge", "acknowledged":
-		return intake.Acknowledged
-	}
-	return intake.Firing
 }

@@ -31,7 +31,7 @@ func Grafana(r intake.Request) ([]intake.Event, error) {
 	}
 	e.Key = ShortKey("rule:" + m.text("orgId") + "/" + m.text("ruleId", "ruleName"))
 	e.Labels = m.within("tags").texts()
-	e.Severity = severity(firstOf(e.Labels["severity"], e.Labels["priority"]))
+	e.SaySeverity(firstOf(e.Labels["severity"], e.Labels["priority"]))
 	e.Links = addLink(nil, m.text("ruleUrl"), "Rule")
 	e.Images = addImages(nil, m.text("imageUrl"))
 	return []intake.Event{e}, nil

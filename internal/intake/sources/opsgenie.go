@@ -25,7 +25,8 @@ func Opsgenie(r intake.Request) ([]intake.Event, error) {
 	}
 	e := intake.Event{Status: intake.Firing, Key: ShortKey(m.text("alias")),
 		Title:   humanize.Shorten(m.text("message"), maxMessage),
-		Summary: m.text("description"), Severity: opsgenieSeverity(m.text("priority")), Context: r.Body}
+		Summary: m.text("description"), Context: r.Body}
+	e.SaySeverity(firstOf(m.text("priority"), "P3")) // P3 is Opsgenie's default
 	if e.Title == "" {
 		return nil, fault.Invalidf("message", "message is missing")
 	}
@@ -45,14 +46,6 @@ func Opsgenie(r intake.Request) ([]intake.Event, error) {
 	e.Links = addLink(addLink(nil, e.Labels["url"], "Details"), e.Annotations["source"], "Source")
 	e.Images = addImages(nil, strings.Split(details.text("image_urls"), ", ")...)
 	return []intake.Event{e}, nil
-}
-
-// opsgenieSeverity returns the severity of a priority; P3 is the default.
-func opsgenieSeverity(priority string) intake.Severity {
-	if priority == "" {
-		return intake.Warning
-	}
-	return severity(priority)
 }
 
 // responders returns the names of the teams, escalations, schedules and people that an alert asks for.

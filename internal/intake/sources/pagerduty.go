@@ -24,8 +24,8 @@ func PagerDuty(r intake.Request) ([]intake.Event, error) {
 	}
 	payload := m.within("payload")
 	e := intake.Event{Key: m.text("dedup_key"), Title: humanize.Shorten(payload.text("summary"), maxSummary),
-		Severity: severity(payload.text("severity")),
 		StartsAt: instant(payload.text("timestamp")), Context: r.Body}
+	e.SaySeverity(payload.text("severity"))
 	if err := checkEvent(&e, m, "event_action", "dedup_key"); err != nil {
 		return nil, err
 	}

@@ -39,8 +39,9 @@ func sentryMetric(data members, action string) intake.Event {
 	alert := data.within("metric_alert")
 	e := intake.Event{Key: keyed("metric:", alert.text("id")),
 		Title: firstOf(data.text("description_title"), alert.text("title")), Summary: data.text("description_text"),
-		Severity: severity(action), StartsAt: instant(alert.text("date_started")), Links: addLink(nil,
+		StartsAt: instant(alert.text("date_started")), Links: addLink(nil,
 			data.text("web_url"), "Sentry")}
+	e.Severity, _ = intake.SeverityOf(action) // open and resolved are no severities
 	switch action {
 	case "critical", "warning", "open":
 		e.Status = intake.Firing
@@ -53,9 +54,9 @@ func sentryMetric(data members, action string) intake.Event {
 func sentryEvent(data members) intake.Event {
 	event := data.within("event")
 	e := intake.Event{Status: intake.Firing, Key: keyed("issue:", event.text("issue_id")), Title: event.text("title"),
-		Severity: severity(event.text("level")),
 		Labels: pick(event, "level", "environment",
 			"project"), StartsAt: instant(event.text("datetime")), Links: addLink(nil, event.text("web_url"), "Sentry")}
+	e.SaySeverity(event.text("level"))
 	if rule := data.text("triggered_rule"); rule != "" {
 		e.Annotations = map[string]string{"triggered_rule": rule}
 	}
@@ -72,8 +73,8 @@ func sentryEvent(data members) intake.Event {
 
 func sentryIssue(issue members, action string) intake.Event {
 	e := intake.Event{Key: keyed("issue:", issue.text("id")), Title: issue.text("title"),
-		Severity: severity(issue.text("level")),
-		Labels:   pick(issue, "shortId", "level"), Links: addLink(nil, issue.text("web_url", "permalink"), "Sentry")}
+		Labels: pick(issue, "shortId", "level"), Links: addLink(nil, issue.text("web_url", "permalink"), "Sentry")}
+	e.SaySeverity(issue.text("level"))
 	switch action {
 	case "created", "unresolved":
 		e.Status = intake.Firing

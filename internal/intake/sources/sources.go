@@ -42,24 +42,6 @@ func Types() []string {
 	return out
 }
 
-// Severity returns the severity that a word of a sender means; "" = none.
-func Severity(word string) intake.Severity { return severity(word) }
-
-// severity returns the severity that a word of a sender means; "" = none.
-func severity(word string) intake.Severity {
-	switch strings.ToLower(strings.TrimSpace(word)) {
-	case "critical", "crit", "fatal", "disaster", "emergency", "page", "p1":
-		return intake.Critical
-	case "error", "err", "high", "major", "p2":
-		return intake.Error
-	case "warning", "warn", "medium", "average", "minor", "p3":
-		return intake.Warning
-	case "info", "information", "notice", "low", "debug", "p4", "p5":
-		return intake.Info
-	}
-	return ""
-}
-
 // ShortKey returns a key of at most intake.MaxKey bytes. Longer keys are hashed.
 func ShortKey(key string) string {
 	if len(key) <= intake.MaxKey {
