@@ -67,7 +67,7 @@ func (a *Applications) secondaryKey(ctx context.Context, by operation.Actor, one
 	return a.readKey(ctx, by, one, "secondary key", func(_, secondary string) string { return secondary })
 }
 
-// readKey returns the key that which chooses. kind names it.
+// readKey returns one of the two keys of an application: which chooses it, and kind is its name in errors.
 func (a *Applications) readKey(ctx context.Context, by operation.Actor, one OneApplication, kind string,
 	which func(primary, secondary string) string,
 ) (Key, error) {

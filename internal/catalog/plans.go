@@ -433,7 +433,7 @@ func (p *Plans) SetActive(ctx context.Context, by operation.Actor, id escalation
 	return p.versions.setActive(ctx, by, id, active)
 }
 
-// Erase deletes all versions of the plan that has a version, as clients of /v0 do, if no incident has it. Callers for
+// Erase deletes all versions of the plan that has a version, as clients of /v0 do, if no incident and no quota has it. Callers for
 // whom MayChange is false get a Forbidden fault.
 func (p *Plans) Erase(ctx context.Context, by operation.Actor, id escalation.PlanID) error {
 	found, err := p.deps.Store.ByID(ctx, id)

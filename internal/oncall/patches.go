@@ -75,28 +75,26 @@ func (p NoticePatch) Apply(s NoticeSetting) NoticeSetting {
 	return s
 }
 
-// Decide returns the stored setting after the change, or the refusal, with the texts of Oncall. A reminder has Before
+// Decide returns the stored setting after the change, or the refusal. A reminder has Before
 // and no OnlyMine; other types have OnlyMine and no Before. A change from one to the other must give the field that the
 // new type needs.
 func (p NoticePatch) Decide(is NoticeSetting) (NoticeSetting, error) {
 	s := p.Apply(is)
 	switch {
 	case s.IsReminder && p.OnlyMine != nil:
-		return is, badNotice("reminder setting must define only time_before")
+		return is, fault.Invalidf("only_mine", "a reminder has no only_mine: leave it out")
 	case !s.IsReminder && p.Before != nil:
-		return is, badNotice("notification setting must define only only_if_involved")
+		return is, fault.Invalidf("before_seconds", "a notice has no before_seconds: leave it out")
 	case s.IsReminder:
 		s.OnlyMine = nil
 	default:
 		s.Before = nil
 	}
 	if s.IsReminder != is.IsReminder && s.Before == nil && s.OnlyMine == nil {
-		return is, badNotice("settings must define exactly one of {'time_before', 'only_if_involved'}")
+		return is, fault.Invalidf("before_seconds", "exactly one of before_seconds and only_mine is required")
 	}
 	return s, nil
 }
-
-func badNotice(detail string) error { return fault.Titled("invalid setting update", detail) }
 
 func set[T any](field *T, value *T) {
 	if value != nil {
@@ -104,7 +102,7 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// drop leaves a value unchanged that the field has already.
+// drop removes a value that the field has already.
 func drop[T comparable](value **T, field T) {
 	if *value != nil && **value == field {
 		*value = nil

@@ -70,7 +70,7 @@ type ClearedCategories struct {
 
 // ModeChoices are choices of modes by priority.
 type ModeChoices struct {
-	Choices []ModeChoice `json:"choices" maxItems:"10000" doc:"The choices that change. If two are for the same application and priority, the later one counts."`
+	Choices []ModeChoice `json:"choices" maxItems:"1000" doc:"The choices that change. If two are for the same application and priority, the later one counts."`
 }
 
 // ModesEdit changes choices of modes by priority.
@@ -99,7 +99,7 @@ func checkMode(wrong *fault.Wrong, field string, m Mode) {
 
 // CategoryChoices are choices of modes by category.
 type CategoryChoices struct {
-	Choices []CategoryChoice `json:"choices" maxItems:"10000" doc:"The choices that change. If two are for the same category, the later one counts."`
+	Choices []CategoryChoice `json:"choices" maxItems:"1000" doc:"The choices that change. If two are for the same category, the later one counts."`
 }
 
 // CategoriesEdit changes choices of modes by category.

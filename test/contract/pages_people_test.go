@@ -39,7 +39,7 @@ func peoplePages() []right {
 		{post, "/people/bob/quiet", form("calls_and_texts_per_day", "5", "working_days_only", "low"), 303, own, nil},
 		{post, "/people/bob/preferences", form("form", "times", "time_zone", "UTC", "clock", "24"), 303, own, nil},
 		{post, "/people/bob/reminders", form("form", "reminder", "team", "ops", "roles", "primary", "mode", "email",
-			"type", "oncall_reminder", "time_before", "1", "unit", "3600"), 303, own, nil},
+			"type", "oncall_reminder", "before_seconds", "1", "unit", "3600"), 303, own, nil},
 		{post, "/people/zed/account", form("action", "role", "role", "read_only"), 303, admins, zed},
 		{get, "/reachability", nil, 200, people, nil},
 		{post, "/reachability", form("form", "create", "name", "spare team", "time_zone", "UTC"), 303,
@@ -141,9 +141,9 @@ func TestRulesAndPreferencesOfAPerson(t *testing.T) {
 	s.post(bob, "/people/bob/preferences", "form", "nothing").is(400)
 
 	s.post(bob, "/people/bob/reminders", "form", "reminder", "team", "ops", "roles", "primary", "mode", "email",
-		"type", "oncall_reminder", "time_before", "2", "unit", "3600").is(303)
+		"type", "oncall_reminder", "before_seconds", "2", "unit", "3600").is(303)
 	s.post(bob, "/people/bob/reminders", "form", "reminder", "team", "ops", "mode", "email", "type", "oncall_reminder",
-		"time_before", "2", "unit", "3600").is(400)
+		"before_seconds", "2", "unit", "3600").is(400)
 	s.post(bob, "/people/bob/reminders", "form", "feed", "team", "").is(303)
 	page = s.do(bob, get, "/people/bob/reminders", nil).is(200).body
 	require.Contains(t, page, "By email, 2 h before my shift starts")

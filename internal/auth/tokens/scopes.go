@@ -127,7 +127,7 @@ func administrators(path string) bool {
 }
 
 // feed matches the paths of calendar feeds. Who has the key of a feed can read a calendar without a log-in.
-var feed = regexp.MustCompile(`^/v1/(calendar-feeds/|(users|teams)/[^/]+/calendar-feeds?$)`)
+var feed = regexp.MustCompile(`^/v1/(calendar-feeds/|(users|teams)/.+/calendar-feeds?$)`)
 
 // secret reports whether the answer of a path has a secret: keys of applications and feeds, or payloads of senders.
 func secret(path string) bool {

@@ -79,6 +79,7 @@ func TestNeeded(t *testing.T) {
 		{http.MethodGet, "/v1/users/x/calendar-feeds/", tokens.Admin},
 		{http.MethodPost, "/v1/teams/x/calendar-feed", tokens.Admin},
 		{http.MethodGet, "/v1/calendar-feeds/x", tokens.Admin},
+		{http.MethodGet, "/v1/users/corp/ann/calendar-feed", tokens.Admin}, // a name with a slash
 		{http.MethodGet, "/v1/teams/calendar-feed/rotations", tokens.Read},
 		{"BREW", "/v1/unknown", tokens.Admin},
 	} {

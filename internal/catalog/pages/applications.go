@@ -4,8 +4,6 @@
 package pages
 
 import (
-	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
-
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -18,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 

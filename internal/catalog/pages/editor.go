@@ -1,8 +1,6 @@
 package pages
 
 import (
-	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
-
 	"cmp"
 	"errors"
 	"fmt"
@@ -22,6 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -24,7 +25,7 @@ func (h ApplicationPages) showKey(read operation.Op[catalog.OneApplication, cata
 	return func(rw http.ResponseWriter, r *http.Request) {
 		found, err := read.Do(r.Context(), page.Actor(r), applicationOne(wire.Param(r, "app")))
 		if err != nil {
-			h.refused(rw, r, err)
+			h.refused(rw, r, fault.When(err, fault.NotFound, fault.New(fault.Conflict, fault.Public(err))))
 			return
 		}
 		h.renderSecret(rw, r, applicationShowView{Secret: found.Key, What: what})

@@ -1,14 +1,13 @@
 package pages
 
 import (
-	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
-
 	"net/http"
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 

@@ -4,8 +4,6 @@
 package pages
 
 import (
-	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
-
 	"fmt"
 	"net/http"
 	"net/url"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 

@@ -1,10 +1,6 @@
 package pages
 
 import (
-	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
-	"github.com/iris-oncall/iris/internal/intake"
-	"github.com/iris-oncall/iris/internal/intake/opening"
-
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,7 +8,10 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/catalog"
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/opening"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/web/page"

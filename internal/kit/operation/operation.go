@@ -108,7 +108,7 @@ const (
 	HiddenOfTeam Rule = "people with a session or a token who are administrators, or administrators of the team that has it"
 	// WithToken is for requests about their own token.
 	WithToken Rule = "callers with a personal token or a service token"
-	// InOncall is for what every caller of the calendar may make.
+	// InOncall is for what every caller of the on-call API may do.
 	InOncall Rule = "people, service tokens, and applications that may use the on-call API"
 	// OfOncall is for what belongs to the calendar as a whole, and to no team.
 	OfOncall Rule = "administrators, and applications that may use the on-call API"

@@ -1,15 +1,13 @@
 package oncallapi
 
 import (
-	"context"
-
-	"github.com/iris-oncall/iris/internal/auth"
-
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"

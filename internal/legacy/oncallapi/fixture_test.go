@@ -180,7 +180,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	d.People.Personal = personal.New(d.Personal)
 	f.deps.People.Personal = d.People.Personal
 	pages.Mount(planned, c.Planning, calendaring.New(c), d.People.Personal, d.Teams.OnCallRoles, d.People.Search)
-	d.Rules.Finder, d.Rules.Administrators, d.Rules.TimeZones = d.Requests, c.Planning, d.Teams.TimeZones
+	d.Rules.Finder, d.Rules.Administrators = d.Requests, c.Planning
 	if d.CheckPlans {
 		d.Rules.PlanNamed = func(ctx context.Context, name string) error {
 			_, err := plans.ByName(ctx, name)

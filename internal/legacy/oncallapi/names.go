@@ -73,9 +73,9 @@ func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, Integrity(fault.Public(err))))
 }
 
-// deleteRole deletes a role.
+// deleteRole deletes a role, with the schedules and shifts that use it, as Oncall does.
 func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
-	_, err := a.OnCallRoles.Remove.Do(r.Context(), a.Caller(r), calendaring.OneRole{Role: routing.Param(r, "role")})
+	_, err := a.OnCallRoles.Remove.Do(r.Context(), a.Caller(r), calendaring.RoleRemoval{Role: routing.Param(r, "role"), Force: true})
 	return routing.Done(w, http.StatusOK, err)
 }
 

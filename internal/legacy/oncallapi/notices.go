@@ -105,6 +105,8 @@ func noticeRefusal(err error, b jsonbody.Object) error {
 var noticeTexts = map[string]string{
 	"exactly one of before_seconds and only_mine is required": "settings must define exactly one of {'time_before', 'only_if_involved'}",
 	"a reminder needs before_seconds":                         "reminder setting must define time_before",
+	"a reminder has no only_mine: leave it out":               "reminder setting must define only time_before",
+	"a notice has no before_seconds: leave it out":            "notification setting must define only only_if_involved",
 	"a notice needs only_mine":                                "notification setting must define only_if_involved",
 }
 
@@ -143,6 +145,9 @@ func readNotice(b jsonbody.Object) (s personal.ReminderSettings, err error) {
 func (a notices) updateNotice(w http.ResponseWriter, r *http.Request) error {
 	id, err := ShiftID(r, "id")
 	if err != nil {
+		return err
+	}
+	if _, err := a.Personal.Own(r.Context(), id); err != nil {
 		return err
 	}
 	b, err := jsonbody.Read(w, r, badNoticeUpdate)

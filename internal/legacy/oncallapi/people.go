@@ -290,7 +290,10 @@ func (a people) upcoming(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	role, _ := params.Last(q, "role")
+	role, given := params.Last(q, "role")
+	if given && role == "" { // no role has this name
+		return routing.Answer(w, http.StatusOK, []any{})
+	}
 	found, err := a.Personal.Shifts.DoValid(r.Context(), a.Caller(r),
 		personal.ShiftFilter{OnePerson: ofUser(r), Limit: int(max(limit, 0)), Role: role})
 	out := make([]map[string]any, len(found.Items))
@@ -323,7 +326,7 @@ func (a people) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	filter := calendaring.SearchFilter{Text: keyword, Team: team}
 	found, err := a.Search.DoValid(r.Context(), a.Caller(r), filter)
-	if fault.Is(err, fault.NotFound) { // an unknown team has no members
+	if members && team == "" || fault.Is(err, fault.NotFound) { // an unknown team has no members
 		filter.Team = ""
 		found, err = a.Search.DoValid(r.Context(), a.Caller(r), filter)
 		found.Users = nil

@@ -25,9 +25,10 @@ type NewRole struct {
 	Name string `json:"name" maxLength:"255" example:"shadow"`
 }
 
-// OneRole names an on-call role, ignoring case.
-type OneRole struct {
-	Role string `path:"role" json:"role"`
+// RoleRemoval deletes an on-call role, ignoring the case of its name.
+type RoleRemoval struct {
+	Role  string `path:"role" json:"role"`
+	Force bool   `query:"force" json:"force,omitempty" doc:"true: also if schedules or shifts use it, which are deleted then."`
 }
 
 // The operations on on-call roles.
@@ -39,25 +40,27 @@ var (
 		Method: http.MethodPost, Path: "/v1/on-call-roles", Status: http.StatusNoContent, Needs: operation.Member,
 		Rule: operation.OfOncall, Audit: []audit.Action{audit.OnCallRoleCreated},
 		Errors: []int{http.StatusConflict}, Summary: "Add an on-call role"})
-	RemoveRole = operation.Define[OneRole, operation.None](operation.Doc{Name: "on-call-role.remove",
+	RemoveRole = operation.Define[RoleRemoval, operation.None](operation.Doc{Name: "on-call-role.remove",
 		Method: http.MethodDelete, Path: "/v1/on-call-roles/{role}", Needs: operation.Member,
 		Rule: operation.OfOncall, Audit: []audit.Action{audit.OnCallRoleDeleted},
-		Errors: []int{http.StatusConflict}, Summary: "Remove an on-call role that nothing uses",
-		Note: "409: schedules or shifts use it."})
+		Errors: []int{http.StatusConflict}, Summary: "Remove an on-call role",
+		Note: "409: schedules or shifts use it, unless force=true."})
 )
 
 // RoleStore stores on-call roles. A name that is taken is a Conflict fault.
 type RoleStore interface {
 	Roles
 	CreateRole(ctx context.Context, name string, by oncall.By) error
-	DeleteRole(ctx context.Context, name string, by oncall.By) error
+	// DeleteRole returns a Conflict fault for a role that schedules or shifts use, unless force is set: then they are
+	// deleted too.
+	DeleteRole(ctx context.Context, name string, force bool, by oncall.By) error
 }
 
 // OnCallRoles are the operations on on-call roles. They are safe for concurrent use.
 type OnCallRoles struct {
 	List   operation.Op[operation.None, operation.Page[Role]]
 	Add    operation.Op[NewRole, operation.None]
-	Remove operation.Op[OneRole, operation.None]
+	Remove operation.Op[RoleRemoval, operation.None]
 }
 
 // NewRoles returns the operations.
@@ -78,11 +81,11 @@ func NewRoles(store RoleStore) OnCallRoles {
 			err = store.CreateRole(ctx, strings.TrimSpace(n.Name), planning.Author(by, nil))
 			return none, fault.When(err, fault.Conflict, fault.Newf(fault.Conflict, `role "%s" already existed`, strings.TrimSpace(n.Name)))
 		}),
-		Remove: RemoveRole.By(func(ctx context.Context, by operation.Actor, one OneRole) (none operation.None, err error) {
+		Remove: RemoveRole.By(func(ctx context.Context, by operation.Actor, r RoleRemoval) (none operation.None, err error) {
 			if err := auth.MayManageOncall(by); err != nil {
 				return none, err
 			}
-			return none, store.DeleteRole(ctx, one.Role, planning.Author(by, nil))
+			return none, store.DeleteRole(ctx, r.Role, r.Force, planning.Author(by, nil))
 		}),
 	}
 }

@@ -9,12 +9,16 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
+
+// maxQuery is how many characters of a search are used.
+const maxQuery = 200
 
 // listed is how far ahead a list has shifts.
 const listed = 14 * 24 * time.Hour
@@ -126,10 +130,10 @@ func linksTo(names []string) []teamLink {
 // teamList shows the teams by name, or what a search finds.
 func (h Handlers) teamList(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := teamsView{Frame: h.Pages.Frame(r, "On call", "oncall"), Query: strings.TrimSpace(page.Storable(q.Get("q")))}
+	v := teamsView{Frame: h.Pages.Frame(r, "On call", "oncall"), Query: humanize.Shorten(strings.TrimSpace(page.Storable(q.Get("q"))), maxQuery)}
 	var err error
 	if v.Query == "" {
-		err = h.allTeams(r, &v, operation.Paging{Limit: page.ListLength, Cursor: q.Get("cursor")})
+		err = h.allTeams(r, &v, operation.Paging{Limit: page.ListLength, Cursor: q.Get("after")})
 	} else {
 		var found calendaring.Found
 		found, err = h.Search.Do(r.Context(), page.Actor(r), calendaring.SearchFilter{Text: v.Query})
@@ -151,7 +155,7 @@ func (h Handlers) allTeams(r *http.Request, v *teamsView, p operation.Paging) er
 		v.Teams = append(v.Teams, teamLink{t.Name, listPath(t.Name)})
 	}
 	if found.Next != nil {
-		v.More = page.Query("/oncall/teams", "cursor", *found.Next)
+		v.More = page.Query("/oncall/teams", "after", *found.Next)
 	}
 	return err
 }

@@ -62,7 +62,7 @@ type OneFeed struct {
 var (
 	ListFeeds = operation.Define[users.OnePerson, operation.Page[Feed]](operation.Doc{Name: "calendar-feed.list",
 		Method: http.MethodGet, Path: "/v1/users/{user}/calendar-feeds", Needs: operation.Reader,
-		Rule: operation.Themselves, Summary: "The calendar feeds that a person made"})
+		Rule: operation.Themselves, Secret: true, Summary: "The calendar feeds that a person made"})
 	RemoveFeeds = operation.Define[users.OnePerson, operation.None](operation.Doc{Name: "calendar-feed.remove-all",
 		Method: http.MethodDelete, Path: "/v1/users/{user}/calendar-feeds", Needs: operation.Reader,
 		Rule: operation.Themselves, Audit: []audit.Action{audit.CalendarFeedKeyDeleted},

@@ -74,7 +74,7 @@ func New(d Deps) *Personal {
 	return p
 }
 
-// person finds a person, whoever asks.
+// person finds a person. It checks no permission.
 func (p *Personal) person(ctx context.Context, name string) (oncall.Person, error) {
 	u, err := p.deps.Finder.People.ByName(ctx, name)
 	return u, fault.When(err, fault.NotFound, noPerson(name))

@@ -179,8 +179,8 @@ func (p *Personal) patch(ctx context.Context, s ReminderSettings) (out oncall.No
 	return out, nil
 }
 
-// own finds a reminder of a person whose settings the caller may change.
-func (p *Personal) own(ctx context.Context, id int64) (oncall.NoticeSetting, error) {
+// Own finds a reminder of a person whose settings the caller of the context may change.
+func (p *Personal) Own(ctx context.Context, id int64) (oncall.NoticeSetting, error) {
 	s, err := p.deps.Notices.ByID(ctx, id)
 	if err == nil {
 		_, err = p.owner(ctx, s.UserName)
@@ -190,7 +190,7 @@ func (p *Personal) own(ctx context.Context, id int64) (oncall.NoticeSetting, err
 
 // changeReminder hands the change to storage, which applies it to the present setting.
 func (p *Personal) changeReminder(ctx context.Context, _ operation.Actor, e ReminderEdit) (none operation.None, err error) {
-	if _, err := p.own(ctx, e.ID); err != nil {
+	if _, err := p.Own(ctx, e.ID); err != nil {
 		return none, err
 	}
 	patch, err := p.patch(ctx, e.Body)
@@ -201,7 +201,7 @@ func (p *Personal) changeReminder(ctx context.Context, _ operation.Actor, e Remi
 }
 
 func (p *Personal) removeReminder(ctx context.Context, _ operation.Actor, one OneReminder) (none operation.None, err error) {
-	if _, err := p.own(ctx, one.ID); err != nil {
+	if _, err := p.Own(ctx, one.ID); err != nil {
 		return none, err
 	}
 	return none, p.deps.Notices.Delete(ctx, one.ID)

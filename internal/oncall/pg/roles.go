@@ -40,8 +40,15 @@ func (n *RolesAndServices) CreateRole(ctx context.Context, name string, by oncal
 }
 
 // DeleteRole removes a role with its schedules and shifts; a NotFound fault when there is none.
-func (n *RolesAndServices) DeleteRole(ctx context.Context, name string, by oncall.By) error {
+func (n *RolesAndServices) DeleteRole(ctx context.Context, name string, force bool, by oncall.By) error {
 	return n.db.InTx(ctx, func(ctx context.Context, q *postgresdb.Queries) error {
+		used, err := q.OncallRoleUsed(ctx, postgres.Storable(name))
+		if err != nil {
+			return err
+		}
+		if used && !force {
+			return fault.Newf(fault.Conflict, "schedules or shifts use the role %q", name)
+		}
 		if err := postgres.RequireRow(q.DeleteOncallRole(ctx, postgres.Storable(name))); err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (a Requests) PersonNamed(ctx context.Context, name string, reads bool) (onc
 		}
 	}
 	actor := wire.Actor(ctx)
-	if a.Openings.AdminsEditMembers && actor.UserID != 0 && !reads && len(actor.TeamAdminOf) == 0 { // of a page
+	if a.Openings.AdminsEditMembers && actor.UserID != 0 && !reads && len(actor.TeamAdminOf)+len(actor.MemberOf) == 0 { // pages do not read the teams of their readers
 		var failed error
 		if actor, failed = withTeams(ctx, a.Memberships, actor); failed != nil {
 			return u, failed

@@ -86,7 +86,7 @@ var (
 	UnclaimService = operation.Define[ServiceOfTeam, operation.None](operation.Doc{Name: "team.remove-service",
 		Method: http.MethodDelete, Path: "/v1/teams/{team}/services/{service}", Needs: operation.Member,
 		Rule: operation.OfTeam, Audit: []audit.Action{audit.ServiceRemovedFromATeam},
-		Summary: "End that a team answers for a service"})
+		Summary: "Remove a service from a team"})
 )
 
 // ServiceKind has what all kinds of objects have.

@@ -40,8 +40,8 @@ type Settings struct {
 // NewTeam is a team that does not exist.
 type NewTeam struct {
 	Name     string `json:"name" maxLength:"255" doc:"At most 255 bytes: letters, digits, spaces and - _ : ? $." example:"ops"`
-	TimeZone string `json:"time_zone" maxLength:"100" doc:"The time zone on whose clock shifts are made, one of those that the installation offers." example:"Europe/Zurich"`
-	Admin    string `json:"admin,omitempty" maxLength:"255" doc:"The name of the first administrator. Callers who are no person must give it; people become the administrator themselves."`
+	TimeZone string `json:"time_zone" maxLength:"100" doc:"The time zone on whose clock shifts are made, by its IANA name." example:"Europe/Zurich"`
+	Admin    string `json:"admin,omitempty" maxLength:"255" doc:"The name of the first administrator. Callers who are not a person must give it; people become the administrator themselves."`
 	Settings
 }
 
@@ -49,7 +49,7 @@ type NewTeam struct {
 // callers can change different settings at the same time.
 type Change struct {
 	Name     *string `json:"name,omitempty" maxLength:"255" doc:"The new name."`
-	TimeZone *string `json:"time_zone,omitempty" maxLength:"100" doc:"One of the time zones that the installation offers. Shifts that exist stay."`
+	TimeZone *string `json:"time_zone,omitempty" maxLength:"100" doc:"The IANA name of a time zone. Shifts that exist stay."`
 	Settings
 }
 
@@ -110,7 +110,7 @@ type Store interface {
 	RemoveAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 }
 
-// Deps are the parts that the operations work on. All but the last three are required.
+// Deps are the parts that the operations work on. All but the last two are required.
 type Deps struct {
 	Finder         Finder
 	Administrators Administrators
@@ -120,8 +120,6 @@ type Deps struct {
 	Services       Services
 	// PlanNamed returns a NotFound fault if there is no escalation plan of that name; nil = teams may name any plan.
 	PlanNamed func(ctx context.Context, name string) error
-	// TimeZones are the time zones that a team may choose; none = every one.
-	TimeZones []string
 	// Region is the country of phone numbers without a country code.
 	Region users.Region
 }
@@ -169,7 +167,7 @@ func New(d Deps) *Teams {
 	return t
 }
 
-// create adds a team. Other than at the API of Oncall, the audit log names an application and not the administrator
+// create adds a team. Unlike the API of Oncall, the audit log names an application and not the administrator
 // whom it names.
 func (t *Teams) create(ctx context.Context, by operation.Actor, n NewTeam) (Team, error) {
 	p, err := t.patch(n.Settings)
@@ -183,7 +181,7 @@ func (t *Teams) create(ctx context.Context, by operation.Actor, n NewTeam) (Team
 	if err := t.check(ctx, p); err != nil {
 		return Team{}, err
 	}
-	if s.TimeZone, err = Zone(strings.TrimSpace(n.TimeZone), t.deps.TimeZones); err != nil {
+	if s.TimeZone, err = Zone(strings.TrimSpace(n.TimeZone), nil); err != nil {
 		return Team{}, err
 	}
 	admin, err := t.firstAdmin(ctx, by, strings.TrimSpace(n.Admin))
@@ -196,7 +194,7 @@ func (t *Teams) create(ctx context.Context, by operation.Actor, n NewTeam) (Team
 	return t.shown(ctx, s.Name)
 }
 
-// firstAdmin returns the administrator of a new team: the caller, or the person whom a caller names who is no person.
+// firstAdmin returns the administrator of a new team: the caller, or the person whom a caller names who is not a person.
 func (t *Teams) firstAdmin(ctx context.Context, by operation.Actor, named string) (oncall.Person, error) {
 	name := named
 	switch {
@@ -206,7 +204,7 @@ func (t *Teams) firstAdmin(ctx context.Context, by operation.Actor, named string
 	case by.Person != 0:
 		name = by.Name
 	case named == "":
-		return oncall.Person{}, fault.Invalidf("admin", "admin must name the first administrator: the caller is no person")
+		return oncall.Person{}, fault.Invalidf("admin", "admin must name the first administrator: the caller is not a person")
 	}
 	p, err := t.deps.People.ByName(ctx, name)
 	return p, fault.When(err, fault.NotFound, fault.Invalidf("admin", "there is no user %q", name))
@@ -233,7 +231,7 @@ func (t *Teams) change(ctx context.Context, by operation.Actor, e TeamEdit) (Tea
 		return Team{}, err
 	}
 	if p.TimeZone != nil {
-		zone, err := Zone(*p.TimeZone, t.deps.TimeZones)
+		zone, err := Zone(*p.TimeZone, nil)
 		if err != nil {
 			return Team{}, err
 		}

@@ -172,7 +172,7 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	s.personal = personal.New(personal.Deps{Finder: finder.Finder, Pins: s.People, Notices: s.Notices, Keys: s.Notices,
 		Callers: callers, Modes: noticeModes})
 	s.oncallTeams = teams.New(teams.Deps{Finder: finder, Administrators: s.planning, People: s.People, Store: s.Teams,
-		Rosters: s.Rosters, Services: s.Names, PlanNamed: s.planNamed(), TimeZones: a.cfg.TimeZones, Region: s.Region})
+		Rosters: s.Rosters, Services: s.Names, PlanNamed: s.planNamed(), Region: s.Region})
 	pagesoncall.Mount(s.planned, s.planning, s.calendaring, s.personal, s.onCallRoles, s.search)
 	pagesoncall.MountTeams(s.planned, s.oncallTeams)
 	mount.Mount(s.typed, s.onCall)

@@ -1,11 +1,6 @@
 package apiserver_test
 
 import (
-	"github.com/iris-oncall/iris/internal/intake/integrations"
-	"github.com/iris-oncall/iris/internal/intake/opening"
-	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
-	"github.com/iris-oncall/iris/internal/oncall/calendaring"
-
 	"context"
 	"fmt"
 	"net/http"
@@ -27,12 +22,16 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	pagesincidents "github.com/iris-oncall/iris/internal/incidents/pages"
 	pgincidents "github.com/iris-oncall/iris/internal/incidents/pg"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/opening"
+	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/messages"
 	pagesmessages "github.com/iris-oncall/iris/internal/messages/pages"
 	"github.com/iris-oncall/iris/internal/notifications"
 	pgnotifications "github.com/iris-oncall/iris/internal/notifications/pg"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/program/operator"
 	"github.com/iris-oncall/iris/internal/silences"
 	silencepages "github.com/iris-oncall/iris/internal/silences/pages"

@@ -34,7 +34,7 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 			}
 			return
 		}
-		ctx, app := wire.WithSessionUser(r.Context(), user), auth.Application{Name: auth.SessionApplication}
+		ctx, app := r.Context(), auth.Application{Name: auth.SessionApplication}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead { // what people open and send belongs to it
 			if app, err = wire.SessionApplication(ctx, w.applications); err != nil {
 				w.pages.Fail(rw, r, err)

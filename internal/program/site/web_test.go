@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	oncallteams "github.com/iris-oncall/iris/internal/oncall/teams"
-
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
@@ -51,6 +49,7 @@ import (
 	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
 	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
+	oncallteams "github.com/iris-oncall/iris/internal/oncall/teams"
 	pagessilences "github.com/iris-oncall/iris/internal/silences/pages"
 	"github.com/iris-oncall/iris/internal/system"
 	pagessystem "github.com/iris-oncall/iris/internal/system/pages"

@@ -1,9 +1,6 @@
 package pages
 
 import (
-	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
-	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
-
 	"cmp"
 	"fmt"
 	"net/http"
@@ -12,10 +9,12 @@ import (
 	"strconv"
 	"time"
 
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/silences"
+	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 

@@ -1,8 +1,6 @@
 package pages
 
 import (
-	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
-
 	"math"
 	"net/http"
 	"net/url"
@@ -13,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/catalog"
+	pagescatalog "github.com/iris-oncall/iris/internal/catalog/pages"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 	"github.com/iris-oncall/iris/internal/system"

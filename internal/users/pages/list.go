@@ -1,9 +1,6 @@
 package pages
 
 import (
-	"github.com/iris-oncall/iris/internal/oncall/calendaring"
-	"github.com/iris-oncall/iris/internal/oncall/teams"
-
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/auth/scim"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
@@ -229,7 +228,7 @@ func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
 	var err error
 	if form.Get("form") == "delete" {
 		done = "The role " + name + " is deleted."
-		_, err = h.OnCallRoles.Remove.Do(r.Context(), page.Actor(r), calendaring.OneRole{Role: name})
+		_, err = h.OnCallRoles.Remove.Do(r.Context(), page.Actor(r), calendaring.RoleRemoval{Role: name})
 	} else {
 		_, err = h.OnCallRoles.Add.Do(r.Context(), page.Actor(r), calendaring.NewRole{Name: name})
 	}

@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"github.com/iris-oncall/iris/internal/oncall/personal"
-
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"

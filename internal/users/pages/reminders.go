@@ -1,11 +1,6 @@
 package pages
 
 import (
-	"github.com/iris-oncall/iris/internal/kit/operation"
-	"github.com/iris-oncall/iris/internal/oncall/calendaring"
-	"github.com/iris-oncall/iris/internal/oncall/personal"
-	"github.com/iris-oncall/iris/internal/users"
-
 	"net/http"
 	"net/url"
 	"strconv"
@@ -14,6 +9,10 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/calendaring"
+	"github.com/iris-oncall/iris/internal/oncall/personal"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -109,10 +108,8 @@ func (h Handlers) setReminder(r *http.Request, user string, form url.Values) (do
 		_, err = h.Personal.AddReminder.Do(ctx, by, personal.NewReminder{OnePerson: of, Body: settings})
 		return "The reminder is added.", "", err
 	case "no-reminder":
-		id, err := strconv.ParseInt(form.Get("id"), 10, 64)
-		if err == nil {
-			_, err = h.Personal.RemoveReminder.Do(ctx, by, personal.OneReminder{ID: id})
-		}
+		id, _ := strconv.ParseInt(form.Get("id"), 10, 64) // 0 does not exist
+		_, err = h.Personal.RemoveReminder.Do(ctx, by, personal.OneReminder{ID: id})
 		return "The reminder is removed.", "", err
 	case "feed":
 		if team := form.Get("team"); team != "" {

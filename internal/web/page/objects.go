@@ -1,8 +1,6 @@
 package page
 
 import (
-	"github.com/iris-oncall/iris/internal/kit/operation"
-
 	"cmp"
 	"fmt"
 	"net/http"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 

@@ -69,8 +69,7 @@ type Pages struct {
 	names     map[string]string // static file -> address
 }
 
-// New reads the folders "templates" and "static" of files. mailbox adds the
-// mailbox of `iris dev` to the navigation.
+// New reads the folders "templates" and "static" of files. mailbox adds the mailbox of `iris dev` to the navigation.
 func New(files fs.FS, sessions *scs.SessionManager, mailbox bool, log *zap.Logger) (*Pages, error) {
 	p := &Pages{Sessions: sessions, errors: wire.NewErrors(log), mailbox: mailbox, log: log,
 		streams: newStreams()}

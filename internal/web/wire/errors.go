@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
@@ -240,6 +241,10 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 	}
 	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fault.Public(f),
 		Field: f.Field}
+	if f == auth.ErrHeader || f == auth.ErrNotLoggedIn { // their texts are for clients of Iris and Oncall
+		p.Detail = noCredentials
+		w.Header().Set("WWW-Authenticate", `Bearer realm="Iris"`) // RFC 6750
+	}
 	if f.Kind == fault.LogInAgain {
 		p.Type = "urn:iris:problem:log-in-again"
 	}
@@ -252,6 +257,11 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
+
+// noCredentials says how a caller without credentials gets some.
+const noCredentials = "The request has no credentials: send Authorization: Bearer TOKEN. People make a token in the " +
+	"console under Tokens, or with the command iris login; a team has service tokens. Programs may also sign with the key " +
+	"of an application."
 
 // errorPage is the error page for browsers. It loads no other file, because the server may be failing.
 var errorPage = template.Must(template.New("error").Parse(`<!doctype html>

@@ -80,7 +80,7 @@ func allowed(routes chi.Routes, r *http.Request) string {
 }
 
 // secretPaths are prefixes of paths whose next segment is a secret that gives access.
-var secretPaths = []string{"/ack/", "/api/v0/ical/", "/api/v0/ical_key/key/", "/v1/hooks/", "/login/password/",
+var secretPaths = []string{"/ack/", "/api/v0/ical/", "/api/v0/ical_key/key/", "/v1/calendar-feeds/", "/v1/hooks/", "/login/password/",
 	"/invitation/"}
 
 // LogPath returns the path of a request for logs. It replaces the secrets in secretPaths.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"sync"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -160,11 +159,7 @@ func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey stri
 	if follows, err := followProxy(ctx, sessions); err != nil || !follows {
 		return users.User{}, false, err
 	}
-	if read, ok := ctx.Value(readKey{}).(*read); ok && int64(read.user.ID) == sessions.GetInt64(ctx, auth.SessionUserID) {
-		u = read.user
-	} else {
-		u, err = people.ByName(ctx, name)
-	}
+	u, err = people.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) {
 		return users.User{}, false, nil
 	}
@@ -177,36 +172,9 @@ func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey stri
 	return u, true, nil
 }
 
-type readKey struct{}
-
-// read is what has been read about the caller of a request.
-type read struct {
-	user users.User
-	mu   sync.Mutex
-	app  auth.Application
-}
-
-// WithSessionUser returns a context for requests within the process. They use u, which SessionUser has just returned,
-// and read the application of sessions only once. All checks are the same as for other requests. No request from the
-// network has such a context.
-func WithSessionUser(ctx context.Context, u users.User) context.Context {
-	return context.WithValue(ctx, readKey{}, &read{user: u})
-}
-
 // SessionApplication returns the application of requests with a session.
 func SessionApplication(ctx context.Context, apps auth.Applications) (auth.Application, error) {
-	read, ok := ctx.Value(readKey{}).(*read)
-	if !ok {
-		return apps.ByName(ctx, auth.SessionApplication)
-	}
-	read.mu.Lock()
-	defer read.mu.Unlock()
-	if read.app.Name != "" {
-		return read.app, nil
-	}
-	var err error
-	read.app, err = apps.ByName(ctx, auth.SessionApplication)
-	return read.app, err
+	return apps.ByName(ctx, auth.SessionApplication)
 }
 
 // SessionToken returns the CSRF token of the session of ctx, which scripts of pages send with changes; "" without a

@@ -244,6 +244,18 @@ func (q *Queries) OncallPeople(ctx context.Context, arg OncallPeopleParams) ([]O
 	return items, nil
 }
 
+const oncallRoleUsed = `-- name: OncallRoleUsed :one
+select (exists (select from shifts s join oncall_roles r on r.id = s.role_id where lower(r.name) = lower($1))
+	or exists (select from schedules s join oncall_roles r on r.id = s.role_id where lower(r.name) = lower($1)))::boolean as used
+`
+
+func (q *Queries) OncallRoleUsed(ctx context.Context, name string) (bool, error) {
+	row := q.db.QueryRow(ctx, oncallRoleUsed, name)
+	var used bool
+	err := row.Scan(&used)
+	return used, err
+}
+
 const oncallRoles = `-- name: OncallRoles :many
 select id, name, display_order from oncall_roles order by id
 `

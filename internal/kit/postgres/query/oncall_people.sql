@@ -69,6 +69,10 @@ select id, name, display_order from oncall_roles order by id;
 -- name: CreateOncallRole :execrows
 insert into oncall_roles (name) values (@name) on conflict do nothing;
 
+-- name: OncallRoleUsed :one
+select (exists (select from shifts s join oncall_roles r on r.id = s.role_id where lower(r.name) = lower(@name))
+	or exists (select from schedules s join oncall_roles r on r.id = s.role_id where lower(r.name) = lower(@name)))::boolean as used;
+
 -- name: DeleteOncallRole :execrows
 delete from oncall_roles where lower(name) = lower(@name);
 
