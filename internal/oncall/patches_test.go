@@ -35,11 +35,11 @@ func TestNoticePatchDecidesWhatASettingBecomes(t *testing.T) {
 		"a notice without only mine": {is: reminder, p: NoticePatch{Type: &NoticeType{Name: "event_created"}},
 			refused: "exactly one of"},
 		"only mine for a reminder": {is: reminder, p: NoticePatch{OnlyMine: &yes},
-			refused: "must define only time_before"},
+			refused: "a reminder has no only_mine"},
 		"a time for another notice": {is: notice, p: NoticePatch{Before: &hour},
-			refused: "must define only only_if_involved"},
+			refused: "a notice has no before_seconds"},
 		"both when the kind changes": {is: notice, p: NoticePatch{Type: &NoticeType{IsReminder: true}, Before: &hour,
-			OnlyMine: &yes}, refused: "only time_before"},
+			OnlyMine: &yes}, refused: "a reminder has no only_mine"},
 	} {
 		got, err := c.p.Decide(c.is)
 		if c.refused != "" {
