@@ -92,7 +92,7 @@ func TestAKeyIsRotatedInTheBrowser(t *testing.T) {
 	require.NotContains(t, s.do(owner, get, "/applications/demo", nil).is(200).body, old,
 		"the page shows no key by itself")
 	require.Equal(t, old, s.submit(owner, "/applications/demo/key").key())
-	s.submit(owner, "/applications/demo/secondary").is(404)
+	s.submit(owner, "/applications/demo/secondary").is(409)
 	require.Contains(t, s.submit(owner, "/applications/demo/rekey").is(409).body, "has no secondary key")
 	fresh := s.submit(owner, "/applications/demo/second-key").key()
 	require.NotEqual(t, old, fresh)

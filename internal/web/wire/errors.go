@@ -243,7 +243,6 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 		Field: f.Field}
 	if f == auth.ErrHeader || f == auth.ErrNotLoggedIn { // their texts are for clients of Iris and Oncall
 		p.Detail = noCredentials
-		w.Header().Set("WWW-Authenticate", `Bearer realm="Iris"`) // RFC 6750
 	}
 	if f.Kind == fault.LogInAgain {
 		p.Type = "urn:iris:problem:log-in-again"
