@@ -27,7 +27,7 @@ func TestANewcomerGetsTheFirstPage(t *testing.T) {
 	require.Equal(t, []string{"done", "to do", "to do"}, b.steps())
 
 	b.do("step 2: a plan, which pages the newcomer unless they change it",
-		chromedp.Click(`#first-steps ~ ol li:nth-child(2) a`), visible(`#editor`),
+		chromedp.Click(`#first-steps ~ ol li:nth-child(2) a`), visible(`#editor`), settled,
 		chromedp.SendKeys(`#editor input[name=name]`, "my-first-plan"), visible(`#draft .line li`))
 	require.Contains(t, b.text(`#draft`), "demo")
 	b.shot("102-newcomer-plan")
