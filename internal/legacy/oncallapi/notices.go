@@ -88,10 +88,10 @@ func noticeRefusal(err error, b jsonbody.Object) error {
 	if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Field == "" {
 		return err
 	}
-	switch {
-	case f.Field == "roles":
+	switch f.Field {
+	case "roles":
 		return fault.Titled("invalid request", invalidRoles)
-	case f.Field == "team":
+	case "team":
 		return Integrity(f.Message)
 	}
 	text := f.Message

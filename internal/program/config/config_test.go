@@ -139,7 +139,7 @@ func TestTheManualListsEveryKeyAndVariable(t *testing.T) {
 	manual := string(raw)
 	names := func(text string) {
 		t.Helper()
-		require.True(t, strings.Contains(manual, text), "docs/configuration.md does not name %s", text)
+		require.Contains(t, manual, text, "docs/configuration.md does not name %s", text)
 	}
 	for _, name := range append(Variables(), otherVariables...) {
 		names("`" + name + "`")
