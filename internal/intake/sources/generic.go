@@ -147,23 +147,40 @@ func generic(m members, body []byte, x intake.Expressions) intake.Event {
 		Key: ShortKey(firstOf(found.Key, m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id",
 			"key"))),
 	}
-	e.SayStatus(firstOf(found.Status, m.text("status", "state", "action", "event_action")))
+	e.SayStatus(firstOf(found.Status, stateOf(m)))
 	e.SaySeverity(firstOf(found.Severity, m.text("severity", "level", "priority")))
 	if host := m.text("host"); host != "" && e.Labels["host"] == "" {
 		e.Labels["host"] = host
 	}
 	maps.Copy(e.Labels, found.Labels)
-	var texts string
+	inside := titles{}
 	if e.Title == "" {
-		e.Title, texts = titleOf(body)
+		inside = titlesIn(body)
+		e.Title = inside.identity
 	}
 	if e.Key == "" && e.Title != "" {
 		e.Key = hashed(e.Title + "\x00" + e.Labels["host"])
 	}
-	if e.Title == "" && e.Status == intake.Firing { // they may change with each delivery, so they are no key
-		e.Title = texts
+	if e.Title == "" && e.Status == intake.Firing { // a resolve keeps the title of its incident
+		e.Title = firstOf(inside.title, inside.texts)
 	}
 	e.Links = addLink(addLink(nil, found.Link, "Source"), m.text("url", "link", "link_to_upstream_details"), "Source")
 	e.Images = addImages(nil, m.text("image_url", "imageUrl"))
 	return e
+}
+
+// finished are words that say that something is over, and not how it ended.
+var finished = map[string]bool{"completed": true, "complete": true, "done": true}
+
+// stateOf returns the word with which a payload says its state. Of something that is over, the result counts. An action
+// that only says that something is over, as GitHub sends it, is no state.
+func stateOf(m members) string {
+	word, action := m.text("status", "state"), m.text("action", "event_action")
+	switch {
+	case finished[strings.ToLower(word)]:
+		return firstOf(m.text("conclusion", "result", "outcome"), word)
+	case word == "" && finished[strings.ToLower(action)]:
+		return m.text("conclusion", "result", "outcome")
+	}
+	return firstOf(word, action)
 }

@@ -9,11 +9,16 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
-// titleNames are the names of members that have a title, wherever they are in a payload, without their punctuation.
-var titleNames = map[string]bool{"title": true, "alertname": true, "alerttitle": true, "incidenttitle": true,
-	"rulename": true, "monitorname": true, "checkname": true, "conditionname": true, "eventname": true, "displayname": true,
-	"subject": true, "headline": true, "summary": true, "shortdescription": true, "name": true, "message": true,
-	"msg": true, "text": true, "description": true, "reason": true, "problem": true}
+// titleNames are the names of members that have a title wherever they are in a payload, in lower case and without
+// punctuation. The value says whether the title identifies what it is about, so that it can be a key. A name that
+// depends on what it is the name of ("name" in "job") has that before it.
+var titleNames = map[string]bool{
+	"title": true, "alertname": true, "alerttitle": true, "incidenttitle": true, "incidentname": true, "rulename": true,
+	"alertrulename": true, "monitorname": true, "checkname": true, "conditionname": true, "jobname": true, "servicename": true,
+	"displayname": true, "subject": true, "headline": true, "summary": true, "shortdescription": true,
+	"eventname": false, "name": false, "message": false, "msg": false, "text": false, "description": false, "reason": false,
+	"problem": false,
+}
 
 // maxTexts is how many texts stand for a title that a payload lacks.
 const maxTexts = 3
@@ -21,33 +26,47 @@ const maxTexts = 3
 // noText matches what says nothing to a person: ids, addresses, times and the like.
 var noText = regexp.MustCompile(`^(https?://\S*|[0-9a-fA-F-]{8,}|[\d\s.,:TZ/+-]*|true|false)$`)
 
-// titleOf returns what can stand for the title that a payload lacks at the top: the first text with a name like that of
-// a title, at any depth, and the first texts that say something to a person. "" = there is none.
-func titleOf(body []byte) (title, first string) {
+// titles are what can stand for the title that a payload lacks at the top; "" = there is none.
+type titles struct {
+	identity string // the first title that identifies what it is about
+	title    string // the first other text with a name like that of a title
+	texts    string // the first texts that say something to a person
+}
+
+var plainName = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
+
+// titlesIn searches a payload, at any depth.
+func titlesIn(body []byte) (out titles) {
 	var texts []string
-	walkTexts(body, func(name, text string) bool {
+	walkTexts(body, func(parent, name, text string) bool {
 		text = strings.Join(strings.Fields(text), " ")
 		if noText.MatchString(text) {
 			return true
 		}
-		if titleNames[strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(name))] {
-			title = text
+		name, within := strings.ToLower(plainName.Replace(name)), strings.ToLower(plainName.Replace(parent+name))
+		switch identifies, known := titleNames[name]; {
+		case identifies, titleNames[within]:
+			out.identity = text
 			return false
-		}
-		if len(texts) < maxTexts {
+		case known && out.title == "":
+			out.title = text
+		case len(texts) < maxTexts:
 			texts = append(texts, text)
 		}
 		return true
 	})
-	return humanize.Shorten(title, maxSummary), humanize.Shorten(strings.Join(texts, ", "), maxSummary)
+	out.identity, out.title = humanize.Shorten(out.identity, maxSummary), humanize.Shorten(out.title, maxSummary)
+	out.texts = humanize.Shorten(strings.Join(texts, ", "), maxSummary)
+	return out
 }
 
 // walkTexts calls visit with the texts of a JSON value, in their order, until visit returns false. name is that of the
-// member; texts of a list have the name of the list.
-func walkTexts(body []byte, visit func(name, text string) bool) {
+// member, and parent that of the object around it; texts of a list have the name of the list.
+func walkTexts(body []byte, visit func(parent, name, text string) bool) {
 	type level struct {
 		object bool
-		name   string // of the member that comes next, and of the list
+		of     string // the name of the object or list itself
+		name   string // of the member that comes next
 		key    bool   // a name comes next
 	}
 	var levels []level
@@ -68,7 +87,10 @@ func walkTexts(body []byte, visit func(name, text string) bool) {
 			}
 			next := level{object: v == '{', key: v == '{'}
 			if here != nil {
-				next.name, here.key = here.name, here.object
+				next.of, here.key = here.name, here.object
+				if !here.object {
+					next.of = here.of
+				}
 			}
 			levels = append(levels, next)
 		case string:
@@ -80,7 +102,11 @@ func walkTexts(body []byte, visit func(name, text string) bool) {
 				return
 			}
 			here.key = here.object
-			if !visit(here.name, v) {
+			name := here.name
+			if !here.object {
+				name = here.of
+			}
+			if !visit(here.of, name, v) {
 				return
 			}
 		default:

@@ -19,19 +19,22 @@ func TestAPayloadWithoutATitleHasOne(t *testing.T) {
 		`{"value":12}`:              "",
 		`{"a":{"b":[[{"c":"x"}]]}}`: "x",
 	} {
-		title, first := titleOf([]byte(body))
-		require.Equal(t, want, cmp.Or(title, first), body)
+		found := titlesIn([]byte(body))
+		require.Equal(t, want, cmp.Or(found.identity, found.title, found.texts), body)
 	}
+}
+
+func decodeGeneric(t *testing.T, body string) intake.Event {
+	t.Helper()
+	none := func(string) string { return "" }
+	found, err := Generic(intake.Request{Header: none, Query: none, Body: []byte(body)})
+	require.NoError(t, err)
+	return found[0]
 }
 
 func TestARecoveryFindsTheIncidentByATitleInside(t *testing.T) {
 	t.Parallel()
-	decode := func(body string) intake.Event {
-		found, err := Generic(intake.Request{Header: func(string) string { return "" }, Query: func(string) string { return "" },
-			Body: []byte(body)})
-		require.NoError(t, err)
-		return found[0]
-	}
+	decode := func(body string) intake.Event { return decodeGeneric(t, body) }
 	fired, fixed := decode(`{"status":"failed","job":{"name":"nightly backup"}}`), decode(`{"status":"fixed","job":{"name":"nightly backup"}}`)
 	require.Equal(t, "nightly backup", fired.Title)
 	require.Equal(t, intake.Resolved, fixed.Status)
@@ -39,6 +42,30 @@ func TestARecoveryFindsTheIncidentByATitleInside(t *testing.T) {
 	require.Equal(t, fired.Key, fixed.Key)
 	require.Empty(t, decode(`{"a":"one","b":"two"}`).Key, "texts that may change identify nothing")
 	require.Equal(t, "one, two", decode(`{"a":"one","b":"two"}`).Title)
+}
+
+// Two alerts that share the name of a repository or a person are two incidents.
+func TestANameInsideThatIdentifiesNothingIsNoKey(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`{"repository":{"name":"shop"},"run":7}`, `{"user":{"name":"bob"},"kind":"quota"}`} {
+		e := decodeGeneric(t, body)
+		require.NotEmpty(t, e.Title, body)
+		require.Empty(t, e.Key, body)
+	}
+}
+
+func TestWhatIsOverMayHaveFailed(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]intake.Status{
+		`{"title":"CI","action":"completed","workflow_run":{"conclusion":"failure"}}`: intake.Firing,
+		`{"title":"CI","action":"completed","conclusion":"success"}`:                  intake.Resolved,
+		`{"title":"CI","status":"completed","result":"failed"}`:                       intake.Firing,
+		`{"title":"CI","status":"completed","result":"succeeded"}`:                    intake.Resolved,
+		`{"title":"CI","status":"completed"}`:                                         intake.Resolved,
+		`{"title":"CI","status":"completed","result":"strange"}`:                      intake.Firing,
+	} {
+		require.Equal(t, want, decodeGeneric(t, body).Status, body)
+	}
 }
 
 func TestSubjectsOfMailsSayTheState(t *testing.T) {
