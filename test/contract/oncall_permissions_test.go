@@ -176,7 +176,7 @@ var permissions = []permission{
 	{get, "/v1/users/{user}/reminders", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/users/{user}/reminders", "401 403 201 403 403 403 201 403 201",
 		`{"team": "ops", "roles": ["primary"], "mode": "email", "type": "oncall_reminder", "before_seconds": 60}`, nil},
-	{patch, "/v1/reminders/{id}", "401 403 204 403 403 403 204 403 204", `{"before_seconds": 120}`, aNotice},
+	{put, "/v1/reminders/{id}", "401 403 204 403 403 403 204 403 204", `{"before_seconds": 120}`, aNotice},
 	{del, "/v1/reminders/{id}", "401 403 204 403 403 403 204 403 204", "", aNotice},
 	{get, "/v1/users/{user}/pinned-teams", "401 403 200 200 200 200 200 200 200", "", nil},
 	{put, "/v1/users/{user}/pinned-teams/{team}", "401 403 204 403 403 403 204 403 204", "", nil},

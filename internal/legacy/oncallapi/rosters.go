@@ -10,7 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
 	"github.com/iris-oncall/iris/internal/legacy/params"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	rules "github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
@@ -212,7 +211,7 @@ func rosterOrder(ro oncall.Roster, names []string) ([]users.ID, error) {
 // deleteRoster deletes a roster and its schedules.
 func (a rosters) deleteRoster(w http.ResponseWriter, r *http.Request) error {
 	_, err := a.Rules.DeleteRoster.Do(r.Context(), a.Caller(r), rules.OneRoster{
-		OfTeam: planning.OfTeam{Team: routing.Param(r, "team")}, Roster: routing.Param(r, "roster")})
+		OneTeam: users.OneTeam{Team: routing.Param(r, "team")}, Roster: routing.Param(r, "roster")})
 	return routing.Done(w, http.StatusOK, err)
 }
 

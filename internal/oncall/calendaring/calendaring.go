@@ -74,11 +74,6 @@ func New(d Deps) *Calendaring {
 	return c
 }
 
-// OfTeam names a team.
-type OfTeam struct {
-	Team string `path:"team" json:"team"`
-}
-
 // Event is a shift.
 type Event struct {
 	ID       oncall.ShiftID     `json:"id" doc:"0 for a new shift in a preview."`

@@ -219,7 +219,7 @@ type PagerTake struct {
 
 // PagerTaking puts the caller on call for a role of a team.
 type PagerTaking struct {
-	OfTeam
+	users.OneTeam
 	Body PagerTake `json:"body"`
 }
 

@@ -69,7 +69,7 @@ type ScheduleDraft struct {
 
 // DraftPreview asks what a schedule of a team would make.
 type DraftPreview struct {
-	OfTeam
+	users.OneTeam
 	Body ScheduleDraft `json:"body"`
 }
 

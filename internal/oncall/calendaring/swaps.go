@@ -26,7 +26,7 @@ type Swaps interface {
 
 // SwapFilter selects the swap requests of a team.
 type SwapFilter struct {
-	OfTeam
+	users.OneTeam
 	operation.Paging
 }
 
@@ -43,7 +43,7 @@ type SwapWish struct {
 
 // NewSwap asks for a swap.
 type NewSwap struct {
-	OfTeam
+	users.OneTeam
 	Body SwapWish `json:"body"`
 }
 

@@ -82,7 +82,7 @@ func (h Handlers) shifts(rw http.ResponseWriter, r *http.Request, v shiftsView, 
 	conflicts := map[int64]bool{}
 	for _, team := range teams {
 		found, err := h.Planning.Conflicts.Do(r.Context(), page.Actor(r),
-			planning.Period{OfTeam: planning.OfTeam{Team: team}, Start: f.Start, End: f.End})
+			planning.Period{OneTeam: users.OneTeam{Team: team}, Start: f.Start, End: f.End})
 		if err != nil {
 			h.Pages.Fail(rw, r, err)
 			return

@@ -80,7 +80,7 @@ var (
 		Audit: []audit.Action{audit.RemindersSet}, Errors: []int{http.StatusNotFound},
 		Summary: "Remind a person of shifts, or notify them of changes"})
 	ChangeReminder = operation.Define[ReminderEdit, operation.None](operation.Doc{Name: "reminder.change",
-		Method: http.MethodPatch, Path: "/v1/reminders/{id}", Status: http.StatusNoContent, Needs: operation.Reader,
+		Method: http.MethodPut, Path: "/v1/reminders/{id}", Status: http.StatusNoContent, Needs: operation.Reader,
 		Rule: operation.OfPerson, Audit: []audit.Action{audit.RemindersSet},
 		Summary: "Change a reminder or notice; members that are left out stay"})
 	RemoveReminder = operation.Define[OneReminder, operation.None](operation.Doc{Name: "reminder.remove",

@@ -29,7 +29,7 @@ const MaxWindow = 3 * 366 * 24 * time.Hour
 
 // Period is a time of a team.
 type Period struct {
-	OfTeam
+	users.OneTeam
 	Start time.Time `query:"start" json:"start,omitzero"`
 	End   time.Time `query:"end" json:"end,omitzero" doc:"At most three years after the start."`
 }
@@ -107,7 +107,7 @@ type CoverSettings struct {
 
 // CoverEdit sets when a team wants a role covered.
 type CoverEdit struct {
-	OfTeam
+	users.OneTeam
 	Role string        `path:"role" json:"role"`
 	Body CoverSettings `json:"body"`
 }
@@ -128,7 +128,7 @@ var (
 	ListGaps = operation.Define[PeriodOfRoles, operation.Page[Gap]](operation.Doc{Name: "team.gaps",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/gaps", Needs: operation.Reader,
 		Summary: "When nobody holds a role that the team wants covered", Note: "By default of the next 30 days."})
-	ListCoverage = operation.Define[OfTeam, operation.Page[Cover]](operation.Doc{Name: "team.coverage",
+	ListCoverage = operation.Define[users.OneTeam, operation.Page[Cover]](operation.Doc{Name: "team.coverage",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/coverage", Needs: operation.Reader,
 		Summary: "When the team wants its roles covered"})
 	SetCoverage = operation.Define[CoverEdit, Cover](operation.Doc{Name: "team.set-coverage", Method: http.MethodPut,
@@ -169,7 +169,7 @@ func (p *Planning) gaps(ctx context.Context, _ operation.Actor, of PeriodOfRoles
 }
 
 // coverage has a row for each role that has a rule or schedules. A role without a rule is covered as its schedules say.
-func (p *Planning) coverage(ctx context.Context, _ operation.Actor, of OfTeam) (out operation.Page[Cover], err error) {
+func (p *Planning) coverage(ctx context.Context, _ operation.Actor, of users.OneTeam) (out operation.Page[Cover], err error) {
 	t, err := p.deps.Finder.ActiveTeam(ctx, of.Team)
 	if err != nil {
 		return out, err

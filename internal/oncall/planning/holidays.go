@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // HolidayCalendar is the holidays of a team.
@@ -28,13 +29,13 @@ type Holiday struct {
 
 // HolidayUpload replaces the holidays of a team.
 type HolidayUpload struct {
-	OfTeam
+	users.OneTeam
 	RawBody []byte `contentType:"text/calendar" json:"body" doc:"An iCalendar text."`
 }
 
 // The operations on holidays.
 var (
-	GetHolidays = operation.Define[OfTeam, HolidayCalendar](operation.Doc{Name: "team.holidays",
+	GetHolidays = operation.Define[users.OneTeam, HolidayCalendar](operation.Doc{Name: "team.holidays",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/holidays", Needs: operation.Reader,
 		Summary: "The holidays of a team", Note: "404: the team has no holiday calendar."})
 	SetHolidays = operation.Define[HolidayUpload, operation.None](operation.Doc{Name: "team.set-holidays",
@@ -42,13 +43,13 @@ var (
 		Status: http.StatusNoContent, Audit: []audit.Action{audit.HolidaysChanged},
 		Summary: "Set the holidays of a team from an iCalendar", Errors: []int{409},
 		Note: "409: they come from a calendar subscription."})
-	DropHolidays = operation.Define[OfTeam, operation.None](operation.Doc{Name: "team.drop-holidays",
+	DropHolidays = operation.Define[users.OneTeam, operation.None](operation.Doc{Name: "team.drop-holidays",
 		Method: http.MethodDelete, Path: "/v1/teams/{team}/holidays", Needs: operation.Member, Rule: operation.OfTeam,
 		Audit: []audit.Action{audit.HolidaysDeleted}, Summary: "Forget the holidays of a team", Errors: []int{409},
 		Note: "409: they come from a calendar subscription."})
 )
 
-func (p *Planning) holidays(ctx context.Context, _ operation.Actor, of OfTeam) (HolidayCalendar, error) {
+func (p *Planning) holidays(ctx context.Context, _ operation.Actor, of users.OneTeam) (HolidayCalendar, error) {
 	t, err := p.deps.Finder.ActiveTeam(ctx, of.Team)
 	if err != nil {
 		return HolidayCalendar{}, err
@@ -73,7 +74,7 @@ func (p *Planning) setHolidays(ctx context.Context, by operation.Actor, u Holida
 	return none, p.deps.Holidays.SetHolidays(ctx, t, scheduling.HolidayCalendar{Source: string(u.RawBody), Days: days}, Author(by, nil))
 }
 
-func (p *Planning) dropHolidays(ctx context.Context, by operation.Actor, of OfTeam) (none operation.None, err error) {
+func (p *Planning) dropHolidays(ctx context.Context, by operation.Actor, of users.OneTeam) (none operation.None, err error) {
 	t, err := p.ownHolidays(ctx, by, of.Team)
 	if err != nil {
 		return none, err

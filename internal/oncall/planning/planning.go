@@ -85,25 +85,25 @@ type Deps struct {
 
 // Planning are the operations. They are safe for concurrent use.
 type Planning struct {
-	Rotations          operation.Op[OfTeam, operation.Page[Rotation]]
+	Rotations          operation.Op[users.OneTeam, operation.Page[Rotation]]
 	CreateRotation     operation.Op[NewRotation, Rotation]
 	Rotation           operation.Op[OneRotation, Rotation]
 	Replace            operation.Op[RotationEdit, Rotation]
 	DeleteRotation     operation.Op[OneRotation, operation.None]
 	Gaps               operation.Op[PeriodOfRoles, operation.Page[Gap]]
-	Coverage           operation.Op[OfTeam, operation.Page[Cover]]
+	Coverage           operation.Op[users.OneTeam, operation.Page[Cover]]
 	SetCoverage        operation.Op[CoverEdit, Cover]
 	Shares             operation.Op[PeriodOfRoles, operation.Page[Share]]
 	Absences           operation.Op[Period, operation.Page[Absence]]
 	AddAbsence         operation.Op[NewAbsence, MadeAbsence]
 	RemoveAbsence      operation.Op[OneAbsence, operation.None]
 	Conflicts          operation.Op[Period, operation.Page[Conflict]]
-	Holidays           operation.Op[OfTeam, HolidayCalendar]
+	Holidays           operation.Op[users.OneTeam, HolidayCalendar]
 	SetHolidays        operation.Op[HolidayUpload, operation.None]
-	DropHolidays       operation.Op[OfTeam, operation.None]
-	TeamCalendars      operation.Op[OfTeam, operation.Page[Subscription]]
+	DropHolidays       operation.Op[users.OneTeam, operation.None]
+	TeamCalendars      operation.Op[users.OneTeam, operation.Page[Subscription]]
 	SubscribeTeam      operation.Op[CalendarOfTeam, Subscription]
-	PersonCalendars    operation.Op[OfPerson, operation.Page[Subscription]]
+	PersonCalendars    operation.Op[users.OnePerson, operation.Page[Subscription]]
 	SubscribePerson    operation.Op[CalendarOfPerson, Subscription]
 	ChangeSubscription operation.Op[SubscriptionEdit, Subscription]
 	Unsubscribe        operation.Op[OneSubscription, operation.None]
@@ -124,11 +124,6 @@ func New(d Deps) *Planning {
 	p.PersonCalendars, p.SubscribePerson = PersonCalendars.By(p.personCalendars), SubscribePerson.By(p.subscribePerson)
 	p.ChangeSubscription, p.Unsubscribe, p.Refresh = ChangeSubscription.By(p.changeSubscription), Unsubscribe.By(p.unsubscribe), RefreshSubscription.By(p.refreshSubscription)
 	return p
-}
-
-// OfTeam names a team.
-type OfTeam struct {
-	Team string `path:"team" json:"team"`
 }
 
 // whole returns a list that has one page.

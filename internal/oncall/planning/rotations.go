@@ -75,7 +75,7 @@ func (r Rotation) Tag() string { return r.tag }
 
 // NewRotation is a rotation of a team that does not exist yet.
 type NewRotation struct {
-	OfTeam
+	users.OneTeam
 	Body RotationSettings `json:"body"`
 }
 
@@ -93,7 +93,7 @@ type RotationEdit struct {
 
 // The operations on rotations.
 var (
-	ListRotations = operation.Define[OfTeam, operation.Page[Rotation]](operation.Doc{Name: "rotation.list",
+	ListRotations = operation.Define[users.OneTeam, operation.Page[Rotation]](operation.Doc{Name: "rotation.list",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/rotations", Needs: operation.Reader,
 		Summary: "Rotations of a team"})
 	CreateRotation = operation.Define[NewRotation, Rotation](operation.Doc{Name: "rotation.create",
@@ -112,7 +112,7 @@ var (
 		Summary: "Delete a rotation; shifts that exist stay"})
 )
 
-func (p *Planning) rotations(ctx context.Context, _ operation.Actor, of OfTeam) (operation.Page[Rotation], error) {
+func (p *Planning) rotations(ctx context.Context, _ operation.Actor, of users.OneTeam) (operation.Page[Rotation], error) {
 	t, err := p.deps.Finder.ActiveTeam(ctx, of.Team)
 	if err != nil {
 		return operation.Page[Rotation]{}, err

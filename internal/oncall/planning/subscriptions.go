@@ -76,14 +76,9 @@ func subscriptionOf(s editing.CalendarSubscription) Subscription {
 	return out
 }
 
-// OfPerson names a person.
-type OfPerson struct {
-	User string `path:"user" json:"user"`
-}
-
 // CalendarOfTeam subscribes a team.
 type CalendarOfTeam struct {
-	OfTeam
+	users.OneTeam
 	Body struct {
 		URL  string                   `json:"url"`
 		Name operation.Text           `json:"name" required:"false"`
@@ -94,7 +89,7 @@ type CalendarOfTeam struct {
 
 // CalendarOfPerson subscribes a person.
 type CalendarOfPerson struct {
-	OfPerson
+	users.OnePerson
 	Body struct {
 		URL       string         `json:"url"`
 		Name      operation.Text `json:"name" required:"false"`
@@ -119,7 +114,7 @@ type SubscriptionEdit struct {
 
 // The operations on subscriptions.
 var (
-	TeamCalendars = operation.Define[OfTeam, operation.Page[Subscription]](operation.Doc{
+	TeamCalendars = operation.Define[users.OneTeam, operation.Page[Subscription]](operation.Doc{
 		Name: "calendar-subscription.of-team", Method: http.MethodGet,
 		Path: "/v1/teams/{team}/calendar-subscriptions", Needs: operation.Reader,
 		Summary: "Calendars to which a team subscribes"})
@@ -128,7 +123,7 @@ var (
 		Path: "/v1/teams/{team}/calendar-subscriptions", Needs: operation.Member, Rule: operation.OfTeam,
 		Audit:   []audit.Action{audit.CalendarSubscribed},
 		Summary: "Subscribe a team to a calendar of shifts or holidays", Errors: []int{404, 409}})
-	PersonCalendars = operation.Define[OfPerson, operation.Page[Subscription]](operation.Doc{
+	PersonCalendars = operation.Define[users.OnePerson, operation.Page[Subscription]](operation.Doc{
 		Name: "calendar-subscription.of-person", Method: http.MethodGet,
 		Path: "/v1/users/{user}/calendar-subscriptions", Needs: operation.Reader, Rule: operation.OfPerson,
 		Summary: "Calendars of times in which a person cannot be on call"})
@@ -162,7 +157,7 @@ func pageOfSubscriptions(found []editing.CalendarSubscription, err error) (opera
 	return whole(rows), err
 }
 
-func (p *Planning) teamCalendars(ctx context.Context, _ operation.Actor, of OfTeam) (out operation.Page[Subscription], err error) {
+func (p *Planning) teamCalendars(ctx context.Context, _ operation.Actor, of users.OneTeam) (out operation.Page[Subscription], err error) {
 	t, err := p.deps.Finder.ActiveTeam(ctx, of.Team)
 	if err != nil {
 		return out, err
@@ -170,7 +165,7 @@ func (p *Planning) teamCalendars(ctx context.Context, _ operation.Actor, of OfTe
 	return pageOfSubscriptions(p.deps.Subscribed.OfTeam(ctx, t.ID))
 }
 
-func (p *Planning) personCalendars(ctx context.Context, by operation.Actor, of OfPerson) (out operation.Page[Subscription], err error) {
+func (p *Planning) personCalendars(ctx context.Context, by operation.Actor, of users.OnePerson) (out operation.Page[Subscription], err error) {
 	u, err := p.ownPerson(ctx, by, of.User)
 	if err != nil {
 		return out, err

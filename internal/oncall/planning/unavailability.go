@@ -70,7 +70,7 @@ type AbsenceSettings struct {
 
 // NewAbsence adds an unavailability.
 type NewAbsence struct {
-	OfTeam
+	users.OneTeam
 	Preview bool            `query:"preview" json:"preview,omitempty" doc:"true: nothing is stored."`
 	Body    AbsenceSettings `json:"body"`
 }

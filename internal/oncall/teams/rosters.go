@@ -39,13 +39,13 @@ type RosterMember struct {
 
 // RostersOfTeam selects rosters of a team.
 type RostersOfTeam struct {
-	planning.OfTeam
+	users.OneTeam
 	operation.Paging
 }
 
 // OneRoster names a roster of a team, ignoring case.
 type OneRoster struct {
-	planning.OfTeam
+	users.OneTeam
 	Roster string `path:"roster" json:"roster"`
 }
 
@@ -57,7 +57,7 @@ type RosterSettings struct {
 
 // NewRoster is a roster that does not exist.
 type NewRoster struct {
-	planning.OfTeam
+	users.OneTeam
 	Body RosterSettings `json:"body"`
 }
 

@@ -54,7 +54,7 @@ type ServiceOfTeam struct {
 
 // ServicesOfTeam selects services of a team.
 type ServicesOfTeam struct {
-	planning.OfTeam
+	users.OneTeam
 	operation.Paging
 }
 
