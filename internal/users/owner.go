@@ -23,3 +23,8 @@ type Membership struct {
 	Member bool
 	Admin  bool
 }
+
+// OneTeam names a team, ignoring case.
+type OneTeam struct {
+	Team string `path:"team" json:"team"`
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/notifications"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -25,7 +26,7 @@ type Deps struct {
 	Incidents     *incidents.Incidents
 	Notifications *notifications.Notifications
 	Integrations  *integrations.Integrations
-	Teams         *users.Teams
+	Teams         *teams.Teams
 	People        *users.People
 }
 

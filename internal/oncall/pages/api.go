@@ -5,6 +5,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/personal"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/web/mount"
 )
@@ -94,4 +95,13 @@ func MountTeams(a *mount.API, t *teams.Teams) {
 	mount.Mount(a, t.TeamServices)
 	mount.Mount(a, t.Claim)
 	mount.Mount(a, t.Unclaim)
+}
+
+// MountReads adds the operations whose callers are those of the other routes of /v1: they do not accept the credentials
+// of Oncall's API.
+func MountReads(a *mount.API, t *teams.Teams, onCall operation.Op[calendaring.OnCallFilter, operation.Page[scheduling.Team]]) {
+	mount.Mount(a, t.List)
+	mount.Mount(a, t.Get)
+	mount.Mount(a, t.Delete)
+	mount.Mount(a, onCall)
 }

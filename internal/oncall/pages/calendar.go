@@ -15,24 +15,25 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/calendaring"
 	"github.com/iris-oncall/iris/internal/oncall/planning"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Teams finds a team by name, ignoring case. If there is no such team, it returns a NotFound fault.
-type Teams interface {
+// Finder finds a team by name, ignoring case. If there is no such team, it returns a NotFound fault.
+type Finder interface {
 	ByName(ctx context.Context, name string) (oncall.Team, error)
 }
 
 // Deps are the parts that the pages work on.
 type Deps struct {
-	Teams       Teams
+	Found       Finder
 	Calendaring *calendaring.Calendaring
 	Planning    *planning.Planning
 	People      *users.People
 	Search      operation.Op[calendaring.SearchFilter, calendaring.Found]
-	TeamList    operation.Op[operation.Paging, operation.Page[users.TeamRow]]
+	Teams       *teams.Teams
 }
 
 // Handlers serves the pages. It is safe for concurrent use.
@@ -101,7 +102,7 @@ func teamPath(name string) string { return "/teams/" + url.PathEscape(name) }
 
 // found returns the team of the path.
 func (h Handlers) found(r *http.Request) (oncall.Team, error) {
-	team, err := h.Teams.ByName(r.Context(), wire.Param(r, "team"))
+	team, err := h.Found.ByName(r.Context(), wire.Param(r, "team"))
 	if err == nil && !team.Active {
 		err = fault.New(fault.NotFound, "no such team")
 	}

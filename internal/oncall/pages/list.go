@@ -150,7 +150,7 @@ func (h Handlers) teamList(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) allTeams(r *http.Request, v *teamsView, p operation.Paging) error {
-	found, err := h.TeamList.Do(r.Context(), page.Actor(r), p)
+	found, err := h.Teams.List.Do(r.Context(), page.Actor(r), p)
 	for _, t := range found.Items {
 		v.Teams = append(v.Teams, teamLink{t.Name, listPath(t.Name)})
 	}

@@ -15,7 +15,7 @@ import (
 
 // Team is a team with all its settings.
 type Team struct {
-	users.Team
+	Shown
 	SlackNotifications operation.Text `json:"slack_channel_notifications" doc:"For clients of Oncall: the channel for messages about shifts. Iris sends nothing there."`
 	OverridePhone      operation.Text `json:"override_phone_number" doc:"The number that the API of Oncall shows instead of the numbers of whoever is primary."`
 	IrisEnabled        bool           `json:"iris_enabled" doc:"For clients of Oncall: they show the button that escalates."`
@@ -23,7 +23,7 @@ type Team struct {
 }
 
 // Location is the address of a team.
-func (t Team) Location() string { return operation.Path(users.GetTeam.Path, t.Name) }
+func (t Team) Location() string { return operation.Path(GetTeam.Path, t.Name) }
 
 // Settings are the settings of a team that a request gives. Texts lose the spaces at their ends.
 type Settings struct {
@@ -59,7 +59,7 @@ type TeamEdit struct {
 	Body Change `json:"body"`
 }
 
-// The operations on teams. Those that list, read and delete teams are in package users.
+// The operations that change teams.
 var (
 	CreateTeam = operation.Define[NewTeam, Team](operation.Doc{Name: "team.create", Method: http.MethodPost,
 		Path: "/v1/teams", Needs: operation.Member, Rule: operation.InOncall,
@@ -72,11 +72,7 @@ var (
 )
 
 // Kind has what all kinds of objects have.
-var Kind = func() operation.Resource {
-	r := users.TeamKind
-	r.Put = ChangeTeam.Doc
-	return r.MadeBy(CreateTeam.Doc)
-}()
+var Kind = operation.Kind(ListTeams, GetTeam, ChangeTeam, DeleteTeam, "NAME=name", "EMAIL=email").MadeBy(CreateTeam.Doc)
 
 // Administrators finds teams for their administrators. Package planning implements it.
 type Administrators interface {
@@ -100,7 +96,9 @@ type People interface {
 // Store stores teams and their people. A name that exists, and a person who is there already, are Conflict faults; a
 // person who is not there is a NotFound fault.
 type Store interface {
-	Team(ctx context.Context, name string) (users.Team, error)
+	// Rows lists the active teams. Team does not find deleted ones.
+	Rows(ctx context.Context) ([]Row, error)
+	Team(ctx context.Context, name string) (Shown, error)
 	Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error)
 	Update(ctx context.Context, id int64, p oncall.TeamPatch, by oncall.By) error
 	AddMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
@@ -118,6 +116,7 @@ type Deps struct {
 	Store          Store
 	Rosters        Rosters
 	Services       Services
+	Removals       users.Removals
 	// PlanNamed returns a NotFound fault if there is no escalation plan of that name; nil = teams may name any plan.
 	PlanNamed func(ctx context.Context, name string) error
 	// Region is the country of phone numbers without a country code.
@@ -126,6 +125,10 @@ type Deps struct {
 
 // Teams are the operations. They are safe for concurrent use.
 type Teams struct {
+	List   operation.Op[operation.Paging, operation.Page[Row]]
+	Get    operation.Op[users.OneTeam, Shown]
+	Delete operation.Op[Removal, operation.None]
+
 	Create        operation.Op[NewTeam, Team]
 	Change        operation.Op[TeamEdit, Team]
 	AddMember     operation.Op[OnePerson, operation.None]
@@ -152,6 +155,7 @@ type Teams struct {
 // New returns the operations on the parts.
 func New(d Deps) *Teams {
 	t := &Teams{deps: d}
+	t.List, t.Get, t.Delete = ListTeams.By(t.list), GetTeam.By(t.get), DeleteTeam.By(t.remove)
 	t.Create, t.Change = CreateTeam.By(t.create), ChangeTeam.By(t.change)
 	t.AddMember = AddMember.By(t.adding(d.Store.AddMember))
 	t.RemoveMember = RemoveMember.By(t.removing(d.Store.RemoveMember, errNoMember))

@@ -102,8 +102,7 @@ type wings struct {
 	search        operation.Op[calendaring.SearchFilter, calendaring.Found]
 	silences      *silences.Silences
 	system        *system.System
-	oncallTeams   *teams.Teams
-	teams         *users.Teams
+	teams         *teams.Teams
 	templates     *catalog.Templates
 }
 
@@ -171,11 +170,12 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	callers := oncallrequests.Callers{Requests: finder}
 	s.personal = personal.New(personal.Deps{Finder: finder.Finder, Pins: s.People, Notices: s.Notices, Keys: s.Notices,
 		Callers: callers, Modes: noticeModes})
-	s.oncallTeams = teams.New(teams.Deps{Finder: finder, Administrators: s.planning, People: s.People, Store: s.Teams,
-		Rosters: s.Rosters, Services: s.Names, PlanNamed: s.planNamed(), Region: s.Region})
+	removals := operator.NewRemovals(s.DB)
+	s.teams = teams.New(teams.Deps{Finder: finder, Administrators: s.planning, People: s.People, Store: s.Teams,
+		Rosters: s.Rosters, Services: s.Names, Removals: removals, PlanNamed: s.planNamed(), Region: s.Region})
 	pagesoncall.Mount(s.planned, s.planning, s.calendaring, s.personal, s.onCallRoles, s.search)
-	pagesoncall.MountTeams(s.planned, s.oncallTeams)
-	mount.Mount(s.typed, s.onCall)
+	pagesoncall.MountTeams(s.planned, s.teams)
+	pagesoncall.MountReads(s.typed, s.teams, s.onCall)
 	s.integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
 		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})
 	s.open = opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
@@ -183,11 +183,9 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	pagesintake.Mount(s.typed, s.integrations, s.open)
 	s.contacts = users.NewContacts(s.Contacts, callers, s.Region)
 	pagesusers.MountContacts(s.planned, s.contacts)
-	removals := operator.NewRemovals(s.DB)
 	s.preferences = users.NewPreferences(s.Users, s.Settings)
 	s.people = users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(s.DB), Removals: removals, Region: s.Region})
-	s.teams = users.NewTeams(s.Stores.Teams, removals)
-	pagesusers.Mount(s.typed, s.people, s.teams, s.preferences)
+	pagesusers.Mount(s.typed, s.people, s.preferences)
 	s.system = systemOf(a.cfg, s.Stores, s.notifier.Wake)
 	pagessystem.Mount(s.typed, s.system)
 	s.incidents = incidents.NewIncidents(incidents.Deps{Store: s.Incidents, Responders: s.Responders(),
@@ -305,7 +303,7 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 		Requests: requests, Authenticator: authenticator, Errors: s.errors,
 		Teams: oncallapi.TeamsDeps{
 			Teams: s.Teams, Rosters: s.Rosters,
-			Names: s.Names, ScheduleChanges: s.Schedules, OnCallRoles: s.onCallRoles, Notices: s.Notices, Rules: s.oncallTeams,
+			Names: s.Names, ScheduleChanges: s.Schedules, OnCallRoles: s.onCallRoles, Notices: s.Notices, Rules: s.teams,
 			TimeZones: s.cfg.TimeZones, Modes: noticeModes,
 		},
 		People: oncallapi.PeopleDeps{

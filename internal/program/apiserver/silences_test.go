@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	pagesoncall "github.com/iris-oncall/iris/internal/oncall/pages"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
+
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
@@ -64,10 +67,10 @@ func typed(db *postgres.DB, apps *pgcatalog.Applications, acceptor *notification
 	entries := auth.NewAuditLog(pgauth.NewAudit(db).List)
 	mount.Mount(a, entries.List)
 	mount.Mount(a, entries.Export)
-	mount.Mount(a, calendaring.NewOnCall(operator.NewOnCall(db, apps).Who))
 	removals := operator.NewRemovals(db)
+	pagesoncall.MountReads(a, teams.New(teams.Deps{Store: pgusers.NewOncallTeams(db, nil), Removals: removals}),
+		calendaring.NewOnCall(operator.NewOnCall(db, apps).Who))
 	pagesusers.Mount(a, users.NewPeople(users.PeopleDeps{Accounts: operator.NewAccounts(db), Removals: removals}),
-		users.NewTeams(pgusers.NewOncallTeams(db, nil), removals),
 		users.NewPreferences(pgusers.NewUsers(db), pgusers.NewSettings(db)))
 	in := pgincidents.New(db)
 	pagesintake.Mount(a, i, opening.NewOpenIncident(opening.OperationDeps{Opener: opener, Get: in.Get, Wake: wake,

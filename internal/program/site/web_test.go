@@ -269,9 +269,9 @@ func (noApplications) List(context.Context, filters.Query) ([]applications.Appli
 }
 
 // noTeams has no team.
-type noTeams struct{ users.TeamStore }
+type noTeams struct{ oncallteams.Store }
 
-func (noTeams) Rows(context.Context) ([]users.TeamRow, error) { return nil, nil }
+func (noTeams) Rows(context.Context) ([]oncallteams.Row, error) { return nil, nil }
 
 // noAccounts has nobody.
 type noAccounts struct{ users.Accounts }
@@ -342,24 +342,24 @@ func setup(t *testing.T) (*world, *browser) {
 				Templates:    catalog.NewTemplates(catalog.TemplateDeps{Store: noTemplates{}}),
 				Applications: known, Incidents: &incidents.Incidents{},
 				Notifications: notifications.NewNotifications(nil, nil, nil, nil), Integrations: sending,
-				Teams: users.NewTeams(noTeams{}, nil), People: users.NewPeople(users.PeopleDeps{Accounts: noAccounts{}})},
+				Teams: oncallteams.New(oncallteams.Deps{Store: noTeams{}}), People: users.NewPeople(users.PeopleDeps{Accounts: noAccounts{}})},
 			System: pagessystem.Deps{System: system.New(system.Deps{Seen: noSystem{}}), Plans: plans,
 				Incidents:    incidents.NewIncidents(incidents.Deps{Store: w}),
 				Integrations: sending,
 				Applications: known,
 				Messages:     sent, Preferences: users.NewPreferences(w, noSettings{}),
 				Contacts: users.NewContacts(nil, nil, ""), People: users.NewPeople(users.PeopleDeps{}), Personal: personal.New(personal.Deps{})},
-			People: pagesusers.Deps{People: &users.People{}, Teams: &users.Teams{}, Preferences: &users.Preferences{},
+			People: pagesusers.Deps{People: &users.People{}, Preferences: &users.Preferences{},
 				Contacts: &users.Contacts{}, Accounts: &accounts.Administration{}, Held: &scim.Connections{},
-				Personal: &personal.Personal{}, OncallTeams: &oncallteams.Teams{},
+				Personal: &personal.Personal{}, Teams: &oncallteams.Teams{},
 				Messages: sent, Applications: known,
 				Categories: func(context.Context, filters.Query) ([]applications.Category, error) { return nil, nil }},
 			Messages: pagesmessages.Deps{Messages: sent},
 			Silences: pagessilences.Deps{Silences: w.silences.operations(), Incidents: w, Applications: known,
-				Plans: plans, Teams: users.NewTeams(noTeams{}, nil)},
+				Plans: plans, Teams: oncallteams.New(oncallteams.Deps{Store: noTeams{}})},
 			Integrations: pagesintake.Deps{Integrations: sending, Plans: plans, Applications: known,
 				PublicURL: "https://iris.example.com"}, PublicURL: "https://iris.example.com",
-			OnCall: pagesoncall.Deps{Teams: teams{}, Calendaring: calendaring.New(calendaring.Deps{}),
+			OnCall: pagesoncall.Deps{Found: teams{}, Teams: &oncallteams.Teams{}, Calendaring: calendaring.New(calendaring.Deps{}),
 				Planning: planning.New(planning.Deps{}), People: users.NewPeople(users.PeopleDeps{})}, Sessions: auth.NewSessions(&w.sessions, w, func(context.Context) string { return "" }),
 			Tokens: pagesauth.TokenDeps{Tokens: tokens.NewTokens(noTokens{}, noTokens{}, nil, time.Hour), Grants: noTokens{},
 				Services: servicetokens.NewServices(noTokens{}, noTokens{}, noTokens{}, time.Hour)},

@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/filters"
 	"github.com/iris-oncall/iris/internal/kit/matchers"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/silences"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -33,7 +33,7 @@ type Deps struct {
 	Incidents    Incidents
 	Applications *catalog.Applications
 	Plans        *catalog.Plans
-	Teams        *users.Teams
+	Teams        *teams.Teams
 }
 
 // Handlers serves the pages. It is safe for concurrent use.

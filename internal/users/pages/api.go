@@ -6,16 +6,13 @@ import (
 )
 
 // Mount adds the operations to /v1.
-func Mount(a *mount.API, p *users.People, t *users.Teams, own *users.Preferences) {
+func Mount(a *mount.API, p *users.People, own *users.Preferences) {
 	mount.Mount(a, p.List)
 	mount.Mount(a, p.Add)
 	mount.Mount(a, p.Get)
 	mount.Mount(a, p.Change)
 	mount.Mount(a, p.Delete)
 	mount.Mount(a, p.Reachability)
-	mount.Mount(a, t.List)
-	mount.Mount(a, t.Get)
-	mount.Mount(a, t.Delete)
 	mount.Mount(a, own.Rules)
 	mount.Mount(a, own.ReplaceRules)
 	mount.Mount(a, own.Quiet)

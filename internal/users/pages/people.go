@@ -28,7 +28,6 @@ import (
 // Deps are the operations that the pages carry out, and what else they show.
 type Deps struct {
 	People       *users.People
-	Teams        *users.Teams
 	Preferences  *users.Preferences
 	Contacts     *users.Contacts
 	Accounts     *accounts.Administration
@@ -40,7 +39,7 @@ type Deps struct {
 	TimeZones   []string // to choose from
 	Personal    *personal.Personal
 	OnCallRoles calendaring.OnCallRoles
-	OncallTeams *teams.Teams
+	Teams       *teams.Teams
 	NoticeModes []users.Mode // in which people may be notified of shifts
 	PublicURL   string       // begins the addresses of calendars, without a final slash
 }

@@ -4,13 +4,14 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 // TeamNames returns names of teams, for suggestions.
-func TeamNames(r *http.Request, t *users.Teams) []string {
-	return page.Suggest(r, t.List, operation.Paging{Limit: page.Longest}, func(t users.TeamRow) string { return t.Name })
+func TeamNames(r *http.Request, t *teams.Teams) []string {
+	return page.Suggest(r, t.List, operation.Paging{Limit: page.Longest}, func(t teams.Row) string { return t.Name })
 }
 
 // TeamsOf returns the teams of the reader. If they cannot be read, there are none: pages only suggest them, and hide

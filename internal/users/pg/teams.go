@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	postgresdb "github.com/iris-oncall/iris/internal/kit/postgres/db"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -55,23 +56,23 @@ func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPers
 }
 
 // Rows lists the active teams by number.
-func (t *OncallTeams) Rows(ctx context.Context) ([]users.TeamRow, error) {
+func (t *OncallTeams) Rows(ctx context.Context) ([]teams.Row, error) {
 	found, err := t.Names(ctx, true)
-	return postgres.Convert(found, func(one oncall.TeamName) users.TeamRow {
-		return users.TeamRow{Name: one.Name, Email: operation.Text(one.Email)}
+	return postgres.Convert(found, func(one oncall.TeamName) teams.Row {
+		return teams.Row{Name: one.Name, Email: operation.Text(one.Email)}
 	}), err
 }
 
 // Team finds an active team with its people, ignoring case; a NotFound fault when there is none.
-func (t *OncallTeams) Team(ctx context.Context, name string) (users.Team, error) {
+func (t *OncallTeams) Team(ctx context.Context, name string) (teams.Shown, error) {
 	p, err := t.ByName(ctx, name)
 	if err == nil && !p.Active {
 		err = fault.New(fault.NotFound, "it was deleted")
 	}
 	if err != nil {
-		return users.Team{}, err
+		return teams.Shown{}, err
 	}
-	out := users.Team{TeamRow: users.TeamRow{Name: p.Name, Email: operation.Text(p.Email)},
+	out := teams.Shown{Row: teams.Row{Name: p.Name, Email: operation.Text(p.Email)},
 		Description: operation.Text(p.Description), TimeZone: p.TimeZone, SlackChannel: operation.Text(p.SlackChannel),
 		Plan: operation.Text(p.IrisPlan), Members: []string{}, Managed: []string{}, Admins: []string{}}
 	people, err := t.People(ctx, p.ID)

@@ -1,0 +1,81 @@
+package teams
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/kit/audit"
+	"github.com/iris-oncall/iris/internal/kit/fault"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Row is a team as lists show it.
+type Row struct {
+	Name  string         `json:"name"`
+	Email operation.Text `json:"email"`
+}
+
+// Shown is a team as everybody sees it.
+type Shown struct {
+	Row
+	Description  operation.Text `json:"description"`
+	TimeZone     string         `json:"time_zone"`
+	SlackChannel operation.Text `json:"slack_channel"`
+	Plan         operation.Text `json:"plan"`
+	Members      []string       `json:"members"`
+	Managed      []string       `json:"managed_members" doc:"Members who are in the team because of their groups at an identity provider."`
+	Admins       []string       `json:"admins"`
+}
+
+// Removal deletes a team.
+type Removal struct {
+	users.OneTeam
+	Force bool `query:"force" json:"force,omitempty" doc:"true: even if something uses it."`
+}
+
+// The operations that list, read and delete teams.
+var (
+	ListTeams = operation.Define[operation.Paging, operation.Page[Row]](operation.Doc{Name: "team.list",
+		Method: http.MethodGet, Path: "/v1/teams", Needs: operation.Reader, Summary: "Teams by name"})
+	GetTeam = operation.Define[users.OneTeam, Shown](operation.Doc{Name: "team.get",
+		Method: http.MethodGet, Path: "/v1/teams/{team}", Needs: operation.Reader, Summary: "A team"})
+	DeleteTeam = operation.Define[Removal, operation.None](operation.Doc{Name: "team.delete",
+		Method: http.MethodDelete, Path: "/v1/teams/{team}", Needs: operation.Member, Rule: operation.OfItsTeam,
+		Audit: []audit.Action{audit.TeamDeleted}, Errors: []int{http.StatusConflict},
+		Summary: "Delete a team; its past stays", Note: "409 names what uses it, unless force=true."})
+)
+
+func (t *Teams) list(ctx context.Context, _ operation.Actor, p operation.Paging) (operation.Page[Row], error) {
+	all, err := t.deps.Store.Rows(ctx)
+	if err != nil {
+		return operation.Page[Row]{}, err
+	}
+	slices.SortFunc(all, func(a, b Row) int { return cmp.Compare(a.Name, b.Name) })
+	return operation.PageByName(p, all, func(r Row) string { return r.Name })
+}
+
+func (t *Teams) get(ctx context.Context, _ operation.Actor, one users.OneTeam) (Shown, error) {
+	found, err := t.deps.Store.Team(ctx, one.Team)
+	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "there is no such team"))
+}
+
+// remove lets administrators delete any team, and people those that they administer. Others do not learn whether the
+// team exists.
+func (t *Teams) remove(ctx context.Context, by operation.Actor, r Removal) (none operation.None, err error) {
+	if by.Role != operation.Admin {
+		may := false
+		if by.Person != 0 {
+			may, err = t.deps.Removals.AdministersTeam(ctx, users.ID(by.Person), r.Team)
+		}
+		if err == nil && !may {
+			err = operation.ErrAdminOnly
+		}
+		if err != nil {
+			return none, err
+		}
+	}
+	return none, t.deps.Removals.Remove(ctx, "team", r.Team, r.Force, by.Name)
+}
