@@ -28,7 +28,7 @@ type KeyStore interface {
 
 // FeedKey opens a calendar feed without log-in.
 type FeedKey struct {
-	Key string `json:"key" doc:"The feed is at /api/v0/ical/KEY. Whoever has the key can read the calendar."`
+	Key string `json:"key" doc:"The feed is at /api/v0/ical/KEY. Everybody who has the key can read the calendar."`
 }
 
 // OpenedFeed is what a key opens.

@@ -12,15 +12,15 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Row is a team as lists show it.
-type Row struct {
+// TeamRow is a team as lists show it.
+type TeamRow struct {
 	Name  string         `json:"name"`
 	Email operation.Text `json:"email"`
 }
 
-// Shown is a team as everybody sees it.
-type Shown struct {
-	Row
+// ShownTeam is a team as everybody sees it.
+type ShownTeam struct {
+	TeamRow
 	Description  operation.Text `json:"description"`
 	TimeZone     string         `json:"time_zone"`
 	SlackChannel operation.Text `json:"slack_channel"`
@@ -30,41 +30,41 @@ type Shown struct {
 	Admins       []string       `json:"admins"`
 }
 
-// Removal deletes a team.
-type Removal struct {
+// TeamRemoval deletes a team.
+type TeamRemoval struct {
 	users.OneTeam
 	Force bool `query:"force" json:"force,omitempty" doc:"true: even if something uses it."`
 }
 
 // The operations that list, read and delete teams.
 var (
-	ListTeams = operation.Define[operation.Paging, operation.Page[Row]](operation.Doc{Name: "team.list",
+	ListTeams = operation.Define[operation.Paging, operation.Page[TeamRow]](operation.Doc{Name: "team.list",
 		Method: http.MethodGet, Path: "/v1/teams", Needs: operation.Reader, Summary: "Teams by name"})
-	GetTeam = operation.Define[users.OneTeam, Shown](operation.Doc{Name: "team.get",
+	GetTeam = operation.Define[users.OneTeam, ShownTeam](operation.Doc{Name: "team.get",
 		Method: http.MethodGet, Path: "/v1/teams/{team}", Needs: operation.Reader, Summary: "A team"})
-	DeleteTeam = operation.Define[Removal, operation.None](operation.Doc{Name: "team.delete",
+	DeleteTeam = operation.Define[TeamRemoval, operation.None](operation.Doc{Name: "team.delete",
 		Method: http.MethodDelete, Path: "/v1/teams/{team}", Needs: operation.Member, Rule: operation.OfItsTeam,
 		Audit: []audit.Action{audit.TeamDeleted}, Errors: []int{http.StatusConflict},
 		Summary: "Delete a team; its past stays", Note: "409 names what uses it, unless force=true."})
 )
 
-func (t *Teams) list(ctx context.Context, _ operation.Actor, p operation.Paging) (operation.Page[Row], error) {
+func (t *Teams) list(ctx context.Context, _ operation.Actor, p operation.Paging) (operation.Page[TeamRow], error) {
 	all, err := t.deps.Store.Rows(ctx)
 	if err != nil {
-		return operation.Page[Row]{}, err
+		return operation.Page[TeamRow]{}, err
 	}
-	slices.SortFunc(all, func(a, b Row) int { return cmp.Compare(a.Name, b.Name) })
-	return operation.PageByName(p, all, func(r Row) string { return r.Name })
+	slices.SortFunc(all, func(a, b TeamRow) int { return cmp.Compare(a.Name, b.Name) })
+	return operation.PageByName(p, all, func(r TeamRow) string { return r.Name })
 }
 
-func (t *Teams) get(ctx context.Context, _ operation.Actor, one users.OneTeam) (Shown, error) {
+func (t *Teams) get(ctx context.Context, _ operation.Actor, one users.OneTeam) (ShownTeam, error) {
 	found, err := t.deps.Store.Team(ctx, one.Team)
 	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "there is no such team"))
 }
 
 // remove lets administrators delete any team, and people those that they administer. Others do not learn whether the
 // team exists.
-func (t *Teams) remove(ctx context.Context, by operation.Actor, r Removal) (none operation.None, err error) {
+func (t *Teams) remove(ctx context.Context, by operation.Actor, r TeamRemoval) (none operation.None, err error) {
 	if by.Role != operation.Admin {
 		may := false
 		if by.Person != 0 {

@@ -15,9 +15,9 @@ import (
 
 // Team is a team with all its settings.
 type Team struct {
-	Shown
+	ShownTeam
 	SlackNotifications operation.Text `json:"slack_channel_notifications" doc:"For clients of Oncall: the channel for messages about shifts. Iris sends nothing there."`
-	OverridePhone      operation.Text `json:"override_phone_number" doc:"The number that the API of Oncall shows instead of the numbers of whoever is primary."`
+	OverridePhone      operation.Text `json:"override_phone_number" doc:"The number that the API of Oncall shows instead of the numbers of the primary."`
 	IrisEnabled        bool           `json:"iris_enabled" doc:"For clients of Oncall: they show the button that escalates."`
 	APIManaged         bool           `json:"api_managed_roster" doc:"For clients of Oncall: a program keeps the rosters, so people should not edit them."`
 }
@@ -32,7 +32,7 @@ type Settings struct {
 	SlackChannel       operation.Optional[operation.Text] `json:"slack_channel,omitzero" maxLength:"255" doc:"The channel of the team, for people. It begins with #; null clears it." example:"#ops"`
 	SlackNotifications operation.Optional[operation.Text] `json:"slack_channel_notifications,omitzero" maxLength:"255" doc:"For clients of Oncall: the channel for messages about shifts. It begins with #; null clears it."`
 	Plan               operation.Optional[operation.Text] `json:"plan,omitzero" maxLength:"255" doc:"The plan that the clients of Oncall start for the team; null clears it."`
-	OverridePhone      operation.Optional[operation.Text] `json:"override_phone_number,omitzero" maxLength:"255" doc:"The number that the API of Oncall shows instead of the numbers of whoever is primary; null clears it."`
+	OverridePhone      operation.Optional[operation.Text] `json:"override_phone_number,omitzero" maxLength:"255" doc:"The number that the API of Oncall shows instead of the numbers of the primary; null clears it."`
 	IrisEnabled        *bool                              `json:"iris_enabled,omitempty" doc:"For clients of Oncall: true shows the button that escalates. A new team has false."`
 	APIManaged         *bool                              `json:"api_managed_roster,omitempty" doc:"For clients of Oncall: true says that a program keeps the rosters. A new team has false."`
 }
@@ -97,8 +97,8 @@ type People interface {
 // person who is not there is a NotFound fault.
 type Store interface {
 	// Rows lists the active teams. Team does not find deleted ones.
-	Rows(ctx context.Context) ([]Row, error)
-	Team(ctx context.Context, name string) (Shown, error)
+	Rows(ctx context.Context) ([]TeamRow, error)
+	Team(ctx context.Context, name string) (ShownTeam, error)
 	Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error)
 	Update(ctx context.Context, id int64, p oncall.TeamPatch, by oncall.By) error
 	AddMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
@@ -125,9 +125,9 @@ type Deps struct {
 
 // Teams are the operations. They are safe for concurrent use.
 type Teams struct {
-	List   operation.Op[operation.Paging, operation.Page[Row]]
-	Get    operation.Op[users.OneTeam, Shown]
-	Delete operation.Op[Removal, operation.None]
+	List   operation.Op[operation.Paging, operation.Page[TeamRow]]
+	Get    operation.Op[users.OneTeam, ShownTeam]
+	Delete operation.Op[TeamRemoval, operation.None]
 
 	Create        operation.Op[NewTeam, Team]
 	Change        operation.Op[TeamEdit, Team]

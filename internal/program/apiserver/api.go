@@ -268,7 +268,11 @@ func (s *apiShared) build(alerts *Receivers) (*chi.Mux, *siteAndSCIM, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	docs, err := openapi.New(server.Version(), pages.Asset, typed.And(ofCalendar))
+	all, err := typed.And(ofCalendar)
+	if err != nil {
+		return nil, nil, err
+	}
+	docs, err := openapi.New(server.Version(), pages.Asset, all)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -271,7 +271,7 @@ func (noApplications) List(context.Context, filters.Query) ([]applications.Appli
 // noTeams has no team.
 type noTeams struct{ oncallteams.Store }
 
-func (noTeams) Rows(context.Context) ([]oncallteams.Row, error) { return nil, nil }
+func (noTeams) Rows(context.Context) ([]oncallteams.TeamRow, error) { return nil, nil }
 
 // noAccounts has nobody.
 type noAccounts struct{ users.Accounts }

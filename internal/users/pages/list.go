@@ -188,7 +188,7 @@ func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
 	if form.Get("form") == "delete" {
 		done = "The team " + name + " is deleted."
 		_, err = h.Teams.Delete.Do(r.Context(), page.Actor(r),
-			teams.Removal{OneTeam: users.OneTeam{Team: name}, Force: form.Get("force") == "true"})
+			teams.TeamRemoval{OneTeam: users.OneTeam{Team: name}, Force: form.Get("force") == "true"})
 	} else {
 		done, to = "The team "+name+" is created. Add its members and rosters.", page.Path("/teams/%s/settings", name)
 		_, err = h.Teams.Create.Do(r.Context(), page.Actor(r),

@@ -11,7 +11,7 @@ import (
 
 // TeamNames returns names of teams, for suggestions.
 func TeamNames(r *http.Request, t *teams.Teams) []string {
-	return page.Suggest(r, t.List, operation.Paging{Limit: page.Longest}, func(t teams.Row) string { return t.Name })
+	return page.Suggest(r, t.List, operation.Paging{Limit: page.Longest}, func(t teams.TeamRow) string { return t.Name })
 }
 
 // TeamsOf returns the teams of the reader. If they cannot be read, there are none: pages only suggest them, and hide

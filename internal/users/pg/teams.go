@@ -56,23 +56,23 @@ func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPers
 }
 
 // Rows lists the active teams by number.
-func (t *OncallTeams) Rows(ctx context.Context) ([]teams.Row, error) {
+func (t *OncallTeams) Rows(ctx context.Context) ([]teams.TeamRow, error) {
 	found, err := t.Names(ctx, true)
-	return postgres.Convert(found, func(one oncall.TeamName) teams.Row {
-		return teams.Row{Name: one.Name, Email: operation.Text(one.Email)}
+	return postgres.Convert(found, func(one oncall.TeamName) teams.TeamRow {
+		return teams.TeamRow{Name: one.Name, Email: operation.Text(one.Email)}
 	}), err
 }
 
 // Team finds an active team with its people, ignoring case; a NotFound fault when there is none.
-func (t *OncallTeams) Team(ctx context.Context, name string) (teams.Shown, error) {
+func (t *OncallTeams) Team(ctx context.Context, name string) (teams.ShownTeam, error) {
 	p, err := t.ByName(ctx, name)
 	if err == nil && !p.Active {
 		err = fault.New(fault.NotFound, "it was deleted")
 	}
 	if err != nil {
-		return teams.Shown{}, err
+		return teams.ShownTeam{}, err
 	}
-	out := teams.Shown{Row: teams.Row{Name: p.Name, Email: operation.Text(p.Email)},
+	out := teams.ShownTeam{TeamRow: teams.TeamRow{Name: p.Name, Email: operation.Text(p.Email)},
 		Description: operation.Text(p.Description), TimeZone: p.TimeZone, SlackChannel: operation.Text(p.SlackChannel),
 		Plan: operation.Text(p.IrisPlan), Members: []string{}, Managed: []string{}, Admins: []string{}}
 	people, err := t.People(ctx, p.ID)

@@ -3,6 +3,8 @@ package openapi
 import (
 	"fmt"
 	"maps"
+	"reflect"
+	"slices"
 )
 
 // Typed describes operations whose inputs and outputs are types of Go.
@@ -11,11 +13,16 @@ type Typed struct {
 	Schemas    map[string]map[string]any // JSON Schema by name
 }
 
-// And returns the description of the operations of both.
-func (t Typed) And(more Typed) Typed {
+// And returns the description of the operations of both. It returns an error if two types share a name.
+func (t Typed) And(more Typed) (Typed, error) {
 	out := Typed{append(t.Operations, more.Operations...), maps.Clone(t.Schemas)}
-	maps.Copy(out.Schemas, more.Schemas)
-	return out
+	for _, name := range slices.Sorted(maps.Keys(more.Schemas)) {
+		if known, taken := out.Schemas[name]; taken && !reflect.DeepEqual(known, more.Schemas[name]) {
+			return out, fmt.Errorf("two types have the name %s in the description of /v1: rename one", name)
+		}
+		out.Schemas[name] = more.Schemas[name]
+	}
+	return out, nil
 }
 
 // Operation describes an operation. Its tag is resources.

@@ -174,7 +174,7 @@ func TestLogsHaveNoSecretPaths(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.WarnLevel)
 	for path, logged := range map[string]string{
-		"/api/v0/ical/0b1c-secret": "/api/v0/ical/...", "/api/v0/ical_key/key/0b1c-secret": "/api/v0/ical_key/key/...", "/ack/secret": "/ack/...", "/login/password/secret": "/login/password/...", "/invitation/secret": "/invitation/...",
+		"/api/v0/ical/0b1c-secret": "/api/v0/ical/...", "/api/v0/ical_key/key/0b1c-secret": "/api/v0/ical_key/key/...", "/v1/calendar-feeds/0b1c-secret": "/v1/calendar-feeds/...", "/ack/secret": "/ack/...", "/login/password/secret": "/login/password/...", "/invitation/secret": "/invitation/...",
 		"/api/v0/ical_key/user/ann": "/api/v0/ical_key/user/ann", "/v0/incidents": "/v0/incidents",
 	} {
 		errs := wire.NewErrors(zap.New(core))
