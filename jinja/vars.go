@@ -56,6 +56,28 @@ func (v Vars) Get(name string) (string, bool) {
 	return Text(x), true
 }
 
+// At returns the value at a path of names with dots between them, as a template would print it; false if there is none.
+// A number is the place in a list, from 0. It finds no name that has a dot.
+func (v Vars) At(path string) (string, bool) {
+	var x py.Value = v.dict
+	for name := range strings.SplitSeq(path, ".") {
+		known := false
+		switch in := x.(type) {
+		case *py.Dict:
+			x, known = in.GetString(name)
+		case *py.List:
+			n, err := strconv.Atoi(name)
+			if known = err == nil && n >= 0 && n < len(in.Items); known {
+				x = in.Items[n]
+			}
+		}
+		if !known {
+			return "", false
+		}
+	}
+	return Text(x), true
+}
+
 // Each calls f for every variable, in order, with the Text of its value.
 func (v Vars) Each(f func(name, text string)) {
 	v.dict.Each(func(k, x py.Value) bool {

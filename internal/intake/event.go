@@ -72,6 +72,18 @@ type Event struct {
 	// Failures are expressions of the integration that could not be used, so that the decoder's defaults were, unknown
 	// words of the sender, or the reason why the delivery pages as text.
 	Failures []Failure `json:",omitempty"`
+	// OtherKeys identify the incident if none is open with Key: one that was opened before a recipe, or by the first mail
+	// of a thread, has such a key until it ends.
+	OtherKeys []string `json:",omitempty"`
+	// Recipe is the recipe that read the payload; nil = none did.
+	Recipe *RecipeUse `json:",omitempty"`
+}
+
+// RecipeUse says which recipe read a delivery, and why.
+type RecipeUse struct {
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	Why   string `json:"why"` // such as "it has schemaId"
 }
 
 // Failure says why an expression or a word of the sender was not used for a field, or a delivery was not decoded.
@@ -82,6 +94,14 @@ type Failure struct {
 	Empty bool
 	// Unknown: the sender used a word that is in no table, see StatusOf and SeverityOf.
 	Unknown bool
+}
+
+// ReadBy says for people which recipe read the delivery; none = no recipe did.
+func (e Event) ReadBy() []string {
+	if e.Recipe == nil {
+		return nil
+	}
+	return []string{"read by the recipe " + e.Recipe.Name + ", because " + e.Recipe.Why}
 }
 
 // FailureText describes what was not understood; "" = nothing. It is shown on the integration and on the timeline.

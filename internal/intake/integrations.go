@@ -173,8 +173,8 @@ const (
 	maxName  = 255
 )
 
-// Check sets the defaults of the content. It returns an Invalid fault with all wrong fields. types are the known types.
-func (c *Content) Check(types []string) error {
+// Check sets the defaults of the content. It returns an Invalid fault with all wrong fields. types and recipes are those that there are.
+func (c *Content) Check(types, recipes []string) error {
 	c.Name = strings.TrimSpace(c.Name)
 	if len(c.Settings) == 0 || string(c.Settings) == "null" {
 		c.Settings = json.RawMessage(`{}`)
@@ -183,7 +183,7 @@ func (c *Content) Check(types []string) error {
 	wrong.If(c.Name == "" || c.Name == "\uFFFD" || utf8.RuneCountInString(c.Name) > maxName ||
 		strings.ContainsAny(c.Name, "/\x00"), "name", "name must have 1 to %d characters without a slash", maxName)
 	if known := slices.Contains(types, c.Type); known {
-		wrong.Join(c.checkSettings())
+		wrong.Join(c.checkSettings(recipes))
 	} else {
 		wrong.Add("type", "type must be one of: %s", strings.Join(types, ", "))
 	}
@@ -204,16 +204,20 @@ func (c *Content) Check(types []string) error {
 }
 
 // checkSettings returns an Invalid fault for settings that the type does not have.
-func (c *Content) checkSettings() error {
+func (c *Content) checkSettings(recipes []string) error {
 	x, err := Parse(c.Settings)
 	if c.Type == Generic || c.Type == Email {
+		if err == nil && x.Recipe != "" && x.Recipe != NoRecipe && !slices.Contains(recipes, x.Recipe) {
+			return fault.Invalidf("settings.recipe", "there is no recipe %.60q: use %s or one of %s", x.Recipe, NoRecipe,
+				strings.Join(recipes, ", "))
+		}
 		return err
 	}
 	if signatures.HasSettings(c.Type) {
 		_, err := signatures.Parse(c.Type, c.Settings)
 		return err
 	}
-	if err != nil || x.Given() {
+	if err != nil || x.Given() || x.Recipe != "" {
 		return fault.Invalidf("settings", "integrations of type %s have no settings", c.Type)
 	}
 	return nil

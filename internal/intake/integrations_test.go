@@ -15,7 +15,7 @@ func TestAllWrongFieldsOfAnIntegrationAreNamed(t *testing.T) {
 	c := Content{Name: "a/b", Type: "fax", DefaultSeverity: "loud", RatePerMinute: -1,
 		Rules: []Rule{{Match: "x"}}, Ends: Ends{ResolveAfter: after, CloseAfter: &after}}
 	var wrong *fault.Error
-	require.ErrorAs(t, c.Check([]string{Generic}), &wrong)
+	require.ErrorAs(t, c.Check([]string{Generic}, []string{"apprise"}), &wrong)
 	fields := []string{wrong.Field}
 	for _, other := range wrong.Others {
 		fields = append(fields, other.Name)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -29,7 +30,7 @@ func contextsOfSources(t *testing.T) map[string][]byte {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		kind, _, _ := strings.Cut(name, "-")
 		none := func(string) string { return "" }
-		events, err := sources.All()[kind](intake.Request{Header: none, Query: none, Body: body})
+		events, err := sources.All(recipes.Builtin())[kind](intake.Request{Header: none, Query: none, Body: body})
 		require.NoError(t, err)
 		for _, e := range events {
 			if e.Status == intake.Firing {

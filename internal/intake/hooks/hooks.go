@@ -388,6 +388,9 @@ func later(err error) error {
 	return out
 }
 
+// maxOutcomes is for how many events of a delivery the record says what they did.
+const maxOutcomes = 20
+
 // note records the delivery on its integration.
 func (d *delivery) note(err error) {
 	var parts []string
@@ -398,19 +401,17 @@ func (d *delivery) note(err error) {
 	if failure != "" {
 		parts = append(parts, failure)
 	}
+	if len(d.events) > 0 {
+		parts = append(parts, d.events[0].ReadBy()...)
+	}
 	if d.checked != "" {
 		parts = append(parts, d.checked)
 	}
-	for _, a := range d.answers() {
-		text := a.Outcome
-		if a.Incident != 0 {
-			text += fmt.Sprintf(" incident %d", a.Incident)
-		}
-		if a.Reason != "" {
-			text += ": " + a.Reason
-		}
-		if len(parts) < 20 {
-			parts = append(parts, text)
+	for k, r := range d.results[:min(len(d.results), maxOutcomes)] {
+		if d.errs[k] != nil {
+			parts = append(parts, "refused: "+fault.Public(d.errs[k]))
+		} else {
+			parts = append(parts, r.Text())
 		}
 	}
 	d.h.d.Activity.Note(d.from, d.tokenID, intake.Payload{At: d.at, Outcome: strings.Join(parts, "; "),
@@ -422,7 +423,7 @@ func (d *delivery) note(err error) {
 func (d *delivery) answers() []eventAnswer {
 	out := []eventAnswer{}
 	for k, r := range d.results {
-		a := eventAnswer{Key: d.events[k].Key, Outcome: string(r.Outcome), Incident: int64(r.ID)}
+		a := eventAnswer{Key: cmp.Or(r.Key, d.events[k].Key), Outcome: string(r.Outcome), Incident: int64(r.ID)}
 		if d.errs[k] != nil {
 			a.Outcome, a.Reason = "refused", fault.Public(d.errs[k])
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog/applications"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
@@ -224,6 +225,7 @@ type Deps struct {
 	Applications Applications
 	Previewer    receiving.Previewer
 	Types        []string // the types of integrations
+	Recipes      *recipes.Book
 }
 
 // Integrations are the operations on integrations. They are safe for concurrent use.
@@ -411,7 +413,7 @@ func (i *Integrations) content(ctx context.Context, b Content, name, kind string
 		after := time.Duration(*b.CloseAfter) * time.Second
 		c.Ends.CloseAfter = &after
 	}
-	wrong.Join(c.Check(i.deps.Types))
+	wrong.Join(c.Check(i.deps.Types, i.deps.Recipes.Names()))
 	if err := wrong.Err(); err != nil {
 		return c, err
 	}

@@ -103,7 +103,7 @@ func (d Deps) edited(c intake.Content, rules []intake.Rule, settings json.RawMes
 	if given(settings) {
 		c.Settings = settings
 	}
-	err := c.Check(d.Types)
+	err := c.Check(d.Types, d.Recipes.Names())
 	return c, err
 }
 

@@ -80,8 +80,11 @@ func decodeSafely(decode intake.Decoder, r intake.Request) (events []intake.Even
 
 func (p Previewer) route(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, at time.Time) (Preview, error) {
 	out := Preview{Event: e}
-	if e.Key != "" {
-		found, err := p.Alerts.AlertOfKey(ctx, from, e.Key)
+	for _, key := range append([]string{e.Key}, e.OtherKeys...) {
+		if e.Key == "" || out.Open != 0 {
+			break
+		}
+		found, err := p.Alerts.AlertOfKey(ctx, from, key)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return out, err
 		}

@@ -2,6 +2,7 @@ package receiving
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -82,6 +83,19 @@ const (
 type Result struct {
 	ID      incidents.ID
 	Outcome Outcome
+	Key     string // of the incident, if it has one of the other keys of the event; "" = that of the event
+}
+
+// Text says for people what the event did.
+func (r Result) Text() string {
+	text := string(r.Outcome)
+	if r.ID != 0 {
+		text += fmt.Sprintf(" incident %d", r.ID)
+	}
+	if r.Key != "" {
+		text += " (it keeps the key with which it was opened until it ends)"
+	}
+	return text
 }
 
 // Receiver carries out events. It is safe for concurrent use.
@@ -115,6 +129,16 @@ func (r *Receiver) Receive(ctx context.Context, app auth.Application, from intak
 
 func (r *Receiver) receive(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event, now time.Time) (Result, error) {
 	e.Severity = severity(from, e)
+	key, err := r.key(ctx, app, from, e)
+	if err != nil {
+		return Result{}, err
+	}
+	if key != e.Key {
+		e.Key, e.OtherKeys = key, nil
+		result, err := r.receive(ctx, app, from, e, now)
+		result.Key = key
+		return result, err
+	}
 	n, err := request(app, from, e)
 	if err != nil {
 		return Result{}, err
@@ -133,13 +157,32 @@ func (r *Receiver) receive(ctx context.Context, app auth.Application, from intak
 	return r.changed(ctx, id, found, Resolved), err
 }
 
+// key returns the key of the event, or another one of its keys if only with that an incident is open.
+func (r *Receiver) key(ctx context.Context, app auth.Application, from intake.Integration, e intake.Event) (string, error) {
+	if len(e.OtherKeys) == 0 || e.Key == "" {
+		return e.Key, nil
+	}
+	n := incidents.New{ApplicationID: app.ID, Integration: int64(from.ID)}
+	for _, key := range append([]string{e.Key}, e.OtherKeys...) {
+		n.DedupKey = key
+		known, found, err := r.d.Incidents.ByKey(ctx, n)
+		if err != nil {
+			return "", err
+		}
+		if found && known.Known {
+			return key, nil
+		}
+	}
+	return e.Key, nil
+}
+
 // changed returns the result of an event that ends the escalation of an incident.
 func (r *Receiver) changed(ctx context.Context, id incidents.ID, found bool, o Outcome) Result {
 	if !found {
 		return Result{Outcome: Ignored}
 	}
 	r.d.Wake(ctx, buckets.Of(int(int64(id)%buckets.Count)))
-	return Result{id, o}
+	return Result{ID: id, Outcome: o}
 }
 
 // fire opens or updates the incident of a firing event.
@@ -171,13 +214,13 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from intake.I
 	r.d.Load.Accepted(app.ID, 1)
 	r.d.Wake(ctx, buckets.Of(opened.Bucket))
 	r.reportFallback(from, chosen, opened.ID)
-	return Result{opened.ID, Opened}, nil
+	return Result{ID: opened.ID, Outcome: Opened}, nil
 }
 
 // update stores what a firing event says about an open incident, if that is new.
 func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, known incidents.Opened) (Result, error) {
 	if known.Held {
-		return Result{known.ID, Held}, nil
+		return Result{ID: known.ID, Outcome: Held}, nil
 	}
 	d := incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts, Late: n.Late,
 		Text: intake.News(known.Facts, facts(e))}
@@ -188,13 +231,13 @@ func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, 
 		}
 	}
 	if d.Text == "" && !known.Repage {
-		return Result{known.ID, Updated}, nil
+		return Result{ID: known.ID, Outcome: Updated}, nil
 	}
 	restarted, err := r.d.Incidents.Update(ctx, known.ID, d)
 	if restarted {
 		r.d.Wake(ctx, buckets.Of(known.Bucket))
 	}
-	return Result{known.ID, Updated}, err
+	return Result{ID: known.ID, Outcome: Updated}, err
 }
 
 func joined(a, b string) string {

@@ -221,10 +221,11 @@ func (n *session) carryOut(ctx context.Context, to recipient, raw []byte, p *int
 	if err != nil {
 		return err
 	}
-	p.Outcome = string(result.Outcome)
-	if result.ID != 0 {
-		p.Outcome += fmt.Sprintf(" incident %d", result.ID)
+	if len(events) == 0 {
+		p.Outcome = "it says nothing about an alert"
+		return nil
 	}
+	p.Outcome = strings.Join(append(events[0].ReadBy(), result.Text()), "; ")
 	return nil
 }
 

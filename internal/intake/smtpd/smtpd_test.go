@@ -27,6 +27,7 @@ import (
 	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/smtpd"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -133,7 +134,7 @@ func start(t *testing.T, w *world, cfg smtpd.Config) *smtpd.Server {
 	}
 	w.metrics = prometheus.NewRegistry()
 	s, err := smtpd.New(cfg, smtpd.Deps{Integrations: w, Applications: apps{}, Receiver: w, Activity: w,
-		Decode: sources.Email, Room: w.room, Log: zap.NewNop(),
+		Decode: sources.Email(recipes.Builtin()), Room: w.room, Log: zap.NewNop(),
 		Registerer: w.metrics})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
@@ -36,15 +37,21 @@ const (
 // KeyParameter is the name of the query parameter with the key that the recipient's address has, after a plus sign.
 const KeyParameter = "key"
 
-// Email decodes a mail as it was sent (RFC 5322). Its subject is the title, its text the summary. The key is that of
-// the address, else the first reference of its thread, else the subject without what changes from mail to mail. Only a
-// word at the begin of the subject, or the expressions of the integration, resolve or acknowledge. Automatic answers,
-// bounces and mails of Iris are Invalid faults.
-func Email(r intake.Request) ([]intake.Event, error) {
-	x, err := intake.Parse(r.Settings)
-	if err != nil {
-		return nil, err
+// Email returns a decoder of mails as they were sent (RFC 5322). The subject is the title, the text the summary. The key
+// is that of the address, else the first reference of its thread, else the subject without what changes from mail to
+// mail. Only a word at the begin of the subject, a recipe, or the expressions of the integration, resolve or
+// acknowledge. Automatic answers, invitations, bounces and mails of Iris are Invalid faults.
+func Email(book *recipes.Book) intake.Decoder {
+	return func(r intake.Request) ([]intake.Event, error) {
+		x, err := intake.Parse(r.Settings)
+		if err != nil {
+			return nil, err
+		}
+		return reader{book, x}.mail(r)
 	}
+}
+
+func (g reader) mail(r intake.Request) ([]intake.Event, error) {
 	m, err := mail.ReadMessage(bytes.NewReader(r.Body))
 	if err != nil || firstOf(m.Header.Get("From"), m.Header.Get("Subject"), m.Header.Get("Date"), m.Header.Get("Message-Id")) == "" {
 		return nil, fault.New(fault.Invalid,
@@ -60,18 +67,27 @@ func Email(r intake.Request) ([]intake.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := intake.Facts{}
-	if x.Given() {
-		found = x.Find(context)
+	read, use := g.recipe(context, g.book.Mail)
+	found := g.x.Find(context).Over(read.Facts)
+	if found.Ignore {
+		return nil, nil
 	}
 	state, bare := subjectStatus(subject)
-	e := intake.Event{
-		Status: state, Title: humanize.Shorten(firstOf(found.Title, subject, "Mail from "+seen.Sender),
-			maxSummary), Summary: firstOf(found.Summary, body),
-		Labels: map[string]string{}, Context: context, Links: addLink(nil,
-			found.Link, "Source"), Failures: found.Failures,
-		Key: ShortKey(firstOf(found.Key, storable(r.Query(KeyParameter)), storable(thread(m.Header)),
-			strings.ToLower(bare))),
+	byAddress, byThread, bySubject := storable(r.Query(KeyParameter)), storable(thread(m.Header)), strings.ToLower(bare)
+	e := intake.Event{Status: state, Recipe: use,
+		Title:   humanize.Shorten(firstOf(found.Title, subject, "Mail from "+seen.Sender), maxSummary),
+		Summary: firstOf(found.Summary, body), Labels: map[string]string{}, Context: context,
+		Links: addLink(nil, found.Link, "Source"), Failures: found.Failures,
+		Key: ShortKey(firstOf(byAddress, found.Key, byThread, bySubject)),
+	}
+	if g.x.Key != "" {
+		e.Key = ShortKey(firstOf(found.Key, byAddress, byThread, bySubject))
+	}
+	// The first mail of a thread has no reference, and before a recipe the key was another.
+	for _, other := range []string{byThread, bySubject} {
+		if other = ShortKey(other); other != "" && other != e.Key && byAddress == "" && g.x.Key == "" {
+			e.OtherKeys = append(e.OtherKeys, other)
+		}
 	}
 	if found.Status != "" {
 		e.SayStatus(found.Status)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
@@ -20,14 +21,26 @@ import (
 // maxEvents bounds the incidents that one delivery opens.
 const maxEvents = 1000
 
-// Generic decodes any body: a JSON object or a list of them, a form, or text. Titles, keys, statuses and so on have one
-// of the usual names, or the expressions of the integration find them. An object without a key is identified by its
-// title and host. A text is an event of its own.
-func Generic(r intake.Request) ([]intake.Event, error) {
-	x, err := intake.Parse(r.Settings)
-	if err != nil {
-		return nil, err
+// Generic returns a decoder of any body: a JSON object or a list of them, a form, XML, or text. A recipe, or the
+// expressions of the integration, find titles, keys, statuses and so on; else those with the usual names count. An
+// object without a key is identified by its title and host. A text is an event of its own.
+func Generic(book *recipes.Book) intake.Decoder {
+	return func(r intake.Request) ([]intake.Event, error) {
+		x, err := intake.Parse(r.Settings)
+		if err != nil {
+			return nil, err
+		}
+		return reader{book, x}.events(r)
 	}
+}
+
+// reader reads payloads by the settings of an integration.
+type reader struct {
+	book *recipes.Book
+	x    intake.Expressions
+}
+
+func (g reader) events(r intake.Request) ([]intake.Event, error) {
 	kind, params, _ := mime.ParseMediaType(r.Header("Content-Type"))
 	switch body := strings.TrimSpace(string(r.Body)); {
 	case body == "":
@@ -39,7 +52,7 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 		if err != nil {
 			return ofText(body, intake.Failure{Reason: "the body cannot be read as the multipart form that Content-Type names: it pages as text"}), nil
 		}
-		return ofForm(form, x)
+		return g.ofForm(form)
 	// curl calls JSON and texts a form unless it is told otherwise.
 	case kind == "application/x-www-form-urlencoded" && !strings.ContainsAny(body[:1], "{[") &&
 		strings.Contains(body, "="):
@@ -47,7 +60,14 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 		if err != nil {
 			return ofText(body), nil
 		}
-		return ofForm(form, x)
+		return g.ofForm(form)
+	case xmlLike.MatchString(body):
+		raw, err := xmlObject(body)
+		m, notObject := object(raw)
+		if err != nil || notObject != nil {
+			return ofText(body), nil
+		}
+		return g.event(m, raw), nil
 	case jsonLike.MatchString(body) && !json.Valid(r.Body):
 		return ofText(body, intake.Failure{Reason: "the body begins like JSON and is not valid JSON: it pages as text"}), nil
 	case strings.ContainsAny(body[:1], "{[") && !json.Valid(r.Body):
@@ -57,7 +77,7 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []intake.Event{generic(m, r.Body, x)}, nil
+		return g.event(m, r.Body), nil
 	case body[0] == '[':
 		var raw []json.RawMessage
 		if json.Unmarshal(r.Body, &raw) != nil {
@@ -67,12 +87,14 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 			return nil, fault.Newf(fault.Invalid, "the list has more than %d objects: send several lists", maxEvents)
 		}
 		var out []intake.Event
+		read := false
 		for _, one := range raw {
 			if m, err := object(one); err == nil {
-				out = append(out, generic(m, one, x))
+				out = append(out, g.event(m, one)...)
+				read = true
 			}
 		}
-		if len(out) == 0 {
+		if !read {
 			return nil, fault.New(fault.Invalid, "the list has no JSON object")
 		}
 		return out, nil
@@ -115,10 +137,10 @@ func multipartForm(body []byte, boundary string) (url.Values, error) {
 	return nil, fault.Newf(fault.Invalid, "the form has more than %d fields", maxFormFields)
 }
 
-func ofForm(form url.Values, x intake.Expressions) ([]intake.Event, error) {
+func (g reader) ofForm(form url.Values) ([]intake.Event, error) {
 	for _, name := range []string{"payload", "data"} {
 		if m, err := object([]byte(form.Get(name))); err == nil {
-			return []intake.Event{generic(m, []byte(form.Get(name)), x)}, nil
+			return g.event(m, []byte(form.Get(name))), nil
 		}
 	}
 	texts := map[string]string{}
@@ -130,14 +152,51 @@ func ofForm(form url.Values, x intake.Expressions) ([]intake.Event, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the form is empty")
 	}
-	return []intake.Event{generic(m, raw, x)}, nil
+	return g.event(m, raw), nil
 }
 
-func generic(m members, body []byte, x intake.Expressions) intake.Event {
-	found := intake.Facts{}
-	if x.Given() {
-		found = x.Find(body)
+// event returns the event of an object; none if the object says nothing about an alert.
+func (g reader) event(m members, body []byte) []intake.Event {
+	own := g.x.Find(body)
+	read, use := g.recipe(body, g.book.Webhook)
+	if use == nil {
+		e := generic(m, body, own.Over(read.Facts))
+		if own.Ignore {
+			return nil
+		}
+		return []intake.Event{e}
 	}
+	found := own.Over(read.Facts)
+	if found.Ignore {
+		return nil
+	}
+	inner, err := object(read.Payload)
+	if err != nil {
+		inner = m
+	}
+	e := generic(inner, read.Payload, found)
+	e.Recipe = use
+	if before := generic(m, body, own).Key; before != e.Key && before != "" {
+		e.OtherKeys = []string{before}
+	}
+	return []intake.Event{e}
+}
+
+// recipe reads a payload by the recipe of the settings. Without one, a recipe may recognise the payload if there are no
+// expressions. The use is nil if no recipe read it.
+func (g reader) recipe(payload []byte, read func(name string, payload []byte) (recipes.Reading, bool)) (recipes.Reading, *intake.RecipeUse) {
+	if g.book == nil || g.x.Recipe == "" && g.x.Given() {
+		return recipes.Reading{}, nil
+	}
+	out, ok := read(g.x.Recipe, payload)
+	if !ok {
+		return out, nil
+	}
+	return out, &out.Use
+}
+
+// generic returns the event of an object with the facts that were found; what they lack has one of the usual names.
+func generic(m members, body []byte, found intake.Facts) intake.Event {
 	e := intake.Event{
 		Title: humanize.Shorten(firstOf(found.Title, m.text("title", "summary", "subject", "name", "text",
 			"message")), maxSummary),

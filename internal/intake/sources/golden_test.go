@@ -13,6 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/dev/golden"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
@@ -42,7 +43,7 @@ func TestSamples(t *testing.T) {
 	for name, body := range samples(t) {
 		kind, _, _ := strings.Cut(name, "-")
 		seen[kind] = true
-		decode := All()[kind]
+		decode := All(recipes.Builtin())[kind]
 		require.NotNil(t, decode, "testdata/%s: All in sources.go has no type %s", name, kind)
 		events, err := decode(request(string(body)))
 		require.NoError(t, err, name)
@@ -54,7 +55,7 @@ func TestSamples(t *testing.T) {
 		require.NoError(t, err)
 		golden.Equal(t, filepath.Join("testdata", name+".golden"), string(got)+"\n", name)
 	}
-	require.Equal(t, slices.Sorted(maps.Keys(All())), slices.Sorted(maps.Keys(seen)), "each type of All in sources.go has a delivery testdata/TYPE-CASE.json")
+	require.Equal(t, slices.Sorted(maps.Keys(All(nil))), slices.Sorted(maps.Keys(seen)), "each type of All in sources.go has a delivery testdata/TYPE-CASE.json")
 }
 
 func TestDecodersRefuseWhatCanNeverBeDecoded(t *testing.T) {
@@ -67,7 +68,7 @@ func TestDecodersRefuseWhatCanNeverBeDecoded(t *testing.T) {
 			`{"title":"$EVENT_TITLE"}`, "title"},
 		{Zabbix, `{"event_id":"{EVENT.ID}"}`, "event_id"}, {UptimeKuma, `{}`, "msg"}, {UptimeKuma,
 			`{"heartbeat":{},"monitor":{}}`, "monitor.id"},
-		{Nagios, `{"host":"$HOSTNAME$"}`, "host"}, {Sentry, `{"action":"triggered"}`, "data"}, {SNS,
+		{Nagios, `{"host":"$HOSTNAME$"}`, "host"}, {Sentry, `{"action":"triggered"}`, "data"}, {SNS(recipes.Builtin()),
 			`{"Type":"Notification"}`, "Message"},
 	} {
 		_, err := c.decode(request(c.body))
@@ -76,7 +77,7 @@ func TestDecodersRefuseWhatCanNeverBeDecoded(t *testing.T) {
 		require.Equal(t, fault.Invalid, f.Kind, c.body)
 		require.Equal(t, c.field, f.Field, c.body)
 	}
-	for kind, decode := range All() {
+	for kind, decode := range All(recipes.Builtin()) {
 		for _, body := range []string{"", "{", "[7]"} {
 			if (kind == "generic" || kind == "sns") && body == "{" {
 				continue // pages as text
@@ -95,9 +96,9 @@ func TestWhatSaysNothingAboutAnAlertIsNoEvent(t *testing.T) {
 		`{"heartbeat":{"status":3},"monitor":{"id":1}}`:                            UptimeKuma,
 		`{"action":"assigned","data":{"issue":{"id":"1"}}}`:                        Sentry,
 		`{"action":"created","data":{"installation":{"uuid":"a"}}}`:                Sentry,
-		`{"Type":"UnsubscribeConfirmation"}`:                                       SNS,
-		`{"AlarmName":"a","AlarmArn":"b","NewStateValue":"INSUFFICIENT_DATA"}`:     SNS,
-		`{"Type":"SubscriptionConfirmation","SubscribeURL":"https://sns.example"}`: SNS,
+		`{"Type":"UnsubscribeConfirmation"}`:                                       SNS(recipes.Builtin()),
+		`{"AlarmName":"a","AlarmArn":"b","NewStateValue":"INSUFFICIENT_DATA"}`:     SNS(recipes.Builtin()),
+		`{"Type":"SubscriptionConfirmation","SubscribeURL":"https://sns.example"}`: SNS(recipes.Builtin()),
 	} {
 		events, err := decode(request(body))
 		require.NoError(t, err, body)
@@ -114,8 +115,8 @@ func TestNothingResolvesOnDoubt(t *testing.T) {
 		`{"host":"a","state":"UP"}`:                                         Nagios,
 		`{"heartbeat":{},"monitor":{"id":1}}`:                               UptimeKuma,
 		`{"alerts":[{"status":"resolved"}],"status":"x"}`:                   Alertmanager,
-		`{"AlarmName":"a","NewStateValue":"new"}`:                           SNS,
-		`{"id":1,"status":"unknown"}`:                                       Generic,
+		`{"AlarmName":"a","NewStateValue":"new"}`:                           SNS(recipes.Builtin()),
+		`{"id":1,"status":"unknown"}`:                                       Generic(recipes.Builtin()),
 		`{"message":"a","alias":"b","status":"closed"}`:                     Opsgenie,
 		`{"groupKey":"a","status":"resolved","truncatedAlerts":"3"}`:        Grafana,
 		`{"action":"open","data":{"metric_alert":{"id":1,"title":"a"}}}`:    Sentry,

@@ -35,7 +35,7 @@ func Sample(source string) (json.RawMessage, error) {
 		return nil, err
 	}
 	none := func(string) string { return "" }
-	events, err := All()[source](intake.Request{Header: none, Query: none, Body: body})
+	events, err := All(nil)[source](intake.Request{Header: none, Query: none, Body: body})
 	if err != nil {
 		return nil, err
 	}

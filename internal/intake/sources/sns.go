@@ -4,40 +4,46 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/humanize"
 )
 
-// SNS decodes notifications of Amazon SNS, with and without raw delivery. A message with an alarm of CloudWatch has the
+// SNS returns a decoder of notifications of Amazon SNS, with and without raw delivery. A message with an alarm of CloudWatch has the
 // alarm's name as key; any other message is decoded like Generic. Confirmations of subscriptions are no events.
-func SNS(r intake.Request) ([]intake.Event, error) {
+func SNS(book *recipes.Book) intake.Decoder {
+	generic := Generic(book)
+	return func(r intake.Request) ([]intake.Event, error) { return sns(r, generic) }
+}
+
+func sns(r intake.Request, generic intake.Decoder) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil || strings.EqualFold(r.Header("X-Amz-Sns-Rawdelivery"), "true") {
-		return snsMessage(r, "", "")
+		return snsMessage(r, generic, "", "")
 	}
 	switch m.text("Type") {
 	case "SubscriptionConfirmation", "UnsubscribeConfirmation":
 		return nil, nil
 	case "Notification":
 	default:
-		return snsMessage(r, "", "")
+		return snsMessage(r, generic, "", "")
 	}
 	if m.text("Message") == "" {
 		return nil, fault.Invalidf("Message", "Message is missing")
 	}
 	r.Body = []byte(m.text("Message"))
-	return snsMessage(r, m.text("Subject"), m.text("MessageId"))
+	return snsMessage(r, generic, m.text("Subject"), m.text("MessageId"))
 }
 
 // snsMessage decodes the message of a notification. A retry has the same id, so the id identifies a message without a
 // key.
-func snsMessage(r intake.Request, subject, id string) ([]intake.Event, error) {
+func snsMessage(r intake.Request, generic intake.Decoder, subject, id string) ([]intake.Event, error) {
 	if m, err := object(r.Body); err == nil && m.text("AlarmName") != "" {
 		return cloudWatch(m, r.Body), nil
 	}
 	r.Header = func(string) string { return "" } // the content type is that of the envelope
 	r.Settings = nil                             // they are about signatures
-	events, err := Generic(r)
+	events, err := generic(r)
 	for k := range events {
 		e := &events[k]
 		if e.Context == nil { // a text

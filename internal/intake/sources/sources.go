@@ -14,22 +14,23 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 )
 
-// All returns the decoders by type of integration.
-func All() map[string]intake.Decoder {
+// All returns the decoders by type of integration. Those without a format of their own read payloads by the recipes.
+func All(book *recipes.Book) map[string]intake.Decoder {
 	return map[string]intake.Decoder{
 		"alertmanager": Alertmanager,
 		"datadog":      Datadog,
-		"email":        Email,
-		"generic":      Generic,
+		"email":        Email(book),
+		"generic":      Generic(book),
 		"grafana":      Grafana,
 		"nagios":       Nagios,
 		"opsgenie":     Opsgenie,
 		"pagerduty":    PagerDuty,
 		"sentry":       Sentry,
-		"sns":          SNS,
+		"sns":          SNS(book),
 		"uptime_kuma":  UptimeKuma,
 		"zabbix":       Zabbix,
 	}
@@ -37,7 +38,7 @@ func All() map[string]intake.Decoder {
 
 // Types returns the types of integrations, sorted: those with a decoder, and heartbeat.
 func Types() []string {
-	out := append(slices.Collect(maps.Keys(All())), intake.Heartbeat)
+	out := append(slices.Collect(maps.Keys(All(nil))), intake.Heartbeat)
 	slices.Sort(out)
 	return out
 }

@@ -28,6 +28,7 @@ import (
 	intakeopening "github.com/iris-oncall/iris/internal/intake/opening"
 	pgintake "github.com/iris-oncall/iris/internal/intake/pg"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/notifications"
@@ -81,7 +82,7 @@ func newFixture(t *testing.T) *fixture {
 	sending := integrations.New(integrations.Deps{Store: senders, Heartbeats: pgintake.New(f.db), Applications: apps,
 		Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
 			Chooser: receiving.NewChooser(plans, pgnotifications.New(f.db), "", zap.NewNop()), Applications: apps,
-			Decoders: sources.All(), Alerts: senders}})
+			Decoders: sources.All(recipes.Builtin()), Alerts: senders}})
 	table := typed(f.db, apps, notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: directory,
 		Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle}), wake, sending,
 		intakeopening.Opener{Incidents: in, Plans: plans, Applications: apps, Lookups: pgnotifications.New(f.db), Load: idle})

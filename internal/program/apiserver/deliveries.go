@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake"
 	intakehooks "github.com/iris-oncall/iris/internal/intake/hooks"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/smtpd"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/program/config"
@@ -27,6 +28,7 @@ import (
 type Deps struct {
 	Config     config.API
 	Stores     *server.Stores
+	Recipes    *recipes.Book
 	Receiver   *receiving.Receiver
 	Activity   *receiving.Activity
 	Wake       receiving.Wake
@@ -44,7 +46,7 @@ type Deliveries struct {
 
 // newDeliveries creates the edges and opens the listener for mails.
 func newDeliveries(d Deps) (*Deliveries, error) {
-	s, decoders := d.Stores, sources.All()
+	s, decoders := d.Stores, sources.All(d.Recipes)
 	parts := intakehooks.Deps{
 		Integrations: s.Integrations, Applications: s.Applications, Receiver: d.Receiver, Activity: d.Activity, Errors: d.Errors,
 		Heartbeats: s.Heartbeats,

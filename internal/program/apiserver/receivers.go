@@ -15,6 +15,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents/load"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	legacywebhooks "github.com/iris-oncall/iris/internal/legacy/webhooks"
 	"github.com/iris-oncall/iris/internal/program/config"
@@ -42,7 +43,7 @@ type Receivers struct {
 const anyActive = 100_000
 
 // newReceivers creates the edges.
-func newReceivers(cfg config.API, open legacywebhooks.Openings, s *server.Stores, l Limits, wake receiving.Wake, e *wire.Errors, log *zap.Logger,
+func newReceivers(cfg config.API, book *recipes.Book, open legacywebhooks.Openings, s *server.Stores, l Limits, wake receiving.Wake, e *wire.Errors, log *zap.Logger,
 	reg prometheus.Registerer) (*Receivers, error) {
 	in := cfg.Intake
 	fallbacks := load.NewRates(s.Incidents, anyActive, in.FallbackPerMinute, time.Minute, nil)
@@ -65,7 +66,7 @@ func newReceivers(cfg config.API, open legacywebhooks.Openings, s *server.Stores
 		return nil, err
 	}
 	edges, err := newDeliveries(Deps{
-		Config: cfg, Stores: s, Receiver: receiver, Activity: activity, Wake: wake, Errors: e, Bodies: l.Bodies, Log: log, Registerer: reg,
+		Config: cfg, Stores: s, Recipes: book, Receiver: receiver, Activity: activity, Wake: wake, Errors: e, Bodies: l.Bodies, Log: log, Registerer: reg,
 	})
 	if err != nil {
 		return nil, err
@@ -75,8 +76,8 @@ func newReceivers(cfg config.API, open legacywebhooks.Openings, s *server.Stores
 }
 
 // previewer returns what answers what a delivery would do.
-func previewer(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Previewer {
-	return receiving.Previewer{Chooser: chooser(cfg, s, log), Applications: s.Applications, Decoders: sources.All(),
+func previewer(cfg config.API, book *recipes.Book, s *server.Stores, log *zap.Logger) receiving.Previewer {
+	return receiving.Previewer{Chooser: chooser(cfg, s, log), Applications: s.Applications, Decoders: sources.All(book),
 		Alerts: s.Integrations}
 }
 

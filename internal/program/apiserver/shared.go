@@ -23,6 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/opening"
 	pagesintake "github.com/iris-oncall/iris/internal/intake/pages"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -70,6 +71,7 @@ type apiShared struct {
 	requests      *wire.Requests
 	acceptor      *accept.Acceptor
 	statistics    *applications.RecentStatistics
+	recipes       *recipes.Book
 	load          *incidentsload.Load
 	rates         *incidentsload.Rates // nil = any number of incidents
 	simulator     *operator.Simulator
@@ -133,6 +135,9 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	if s.requests, err = wire.NewRequests(a.reg); err != nil {
 		return nil, err
 	}
+	if s.recipes, err = sources.Recipes(a.cfg.Intake.Recipes); err != nil {
+		return nil, err
+	}
 	s.acceptor = accept.New(accept.Deps{
 		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit,
 			dummy), Load: s.load, DummyRoles: dummy, Region: s.Region, Clock: s.Clock,
@@ -177,7 +182,7 @@ func (a *API) share(in pgauth.Installation) (*apiShared, error) {
 	pagesoncall.MountTeams(s.planned, s.teams)
 	pagesoncall.MountReads(s.typed, s.teams, s.onCall)
 	s.integrations = integrations.New(integrations.Deps{Store: s.Integrations, Heartbeats: s.Heartbeats,
-		Applications: s.Applications, Types: sources.Types(), Previewer: previewer(s.cfg, s.Stores, s.log)})
+		Applications: s.Applications, Types: sources.Types(), Recipes: s.recipes, Previewer: previewer(s.cfg, s.recipes, s.Stores, s.log)})
 	s.open = opening.NewOpenIncident(opening.OperationDeps{Opener: s.opener(), Caller: openingCaller, Get: s.Incidents.Get,
 		Wake: s.notifier.Wake})
 	pagesintake.Mount(s.typed, s.integrations, s.open)
@@ -333,7 +338,7 @@ func (s *apiShared) v1Parts() V1Deps {
 
 // receivers creates the edges that take alerts.
 func (s *apiShared) receivers() (*Receivers, error) {
-	return newReceivers(s.cfg, openings(s.cfg), s.Stores, Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies},
+	return newReceivers(s.cfg, s.recipes, openings(s.cfg), s.Stores, Limits{Load: s.load, Rates: s.rates, Bodies: s.bodies},
 		s.notifier.Wake, s.errors, s.log, s.reg)
 }
 

@@ -170,6 +170,8 @@ type Intake struct {
 	// FallbackPerMinute limits the incidents per minute that an application opens on its default plan or on
 	// CatchAllPlan.
 	FallbackPerMinute int `koanf:"fallback_per_minute" default:"60"`
+	// Recipes is a folder with further recipes, YAML files; "" = only those of the program.
+	Recipes string `koanf:"recipes"`
 	// SMTP receives the mails of integrations of type email.
 	SMTP IntakeSMTP `koanf:"smtp"`
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake"
 	pgintake "github.com/iris-oncall/iris/internal/intake/pg"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
@@ -59,7 +60,7 @@ type Content = intake.Content
 
 // Add adds an integration and returns its token. It returns a Conflict fault if the name exists.
 func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err error) {
-	if err := n.Check(Types()); err != nil {
+	if err := n.Check(Types(), recipes.Builtin().Names()); err != nil {
 		return "", err
 	}
 	app, err := s.application(ctx, n.Application)

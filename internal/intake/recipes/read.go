@@ -1,0 +1,129 @@
+package recipes
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/jinja"
+)
+
+// Reading is a payload as a recipe reads it.
+type Reading struct {
+	Use     intake.RecipeUse
+	Facts   intake.Facts
+	Payload []byte // the payload proper, without its envelope
+}
+
+// Webhook reads the payload of a webhook, a JSON object, by the recipe with the name, else by the one recipe that
+// recognises it; false = there is none. The failures of the reading say why a named recipe was not used, or that two
+// recipes recognise the payload.
+func (b *Book) Webhook(name string, payload []byte) (Reading, bool) {
+	return b.read(name, payload, func(r *Recipe) []Shape { return r.Webhook })
+}
+
+// Mail is Webhook for a mail: payload has the members subject, sender, body and headers.
+func (b *Book) Mail(name string, payload []byte) (Reading, bool) {
+	return b.read(name, payload, func(r *Recipe) []Shape { return r.Mail })
+}
+
+// maxEnvelopes bounds the envelopes around a payload.
+const maxEnvelopes = 3
+
+// found is a shape that fits.
+type found struct {
+	recipe *Recipe
+	shape  *Shape
+	groups []jinja.Field
+	paths  []string
+}
+
+func (b *Book) read(name string, payload []byte, shapes func(*Recipe) []Shape) (out Reading, ok bool) {
+	if name == intake.NoRecipe {
+		return out, false
+	}
+	candidates := b.sorted
+	if name != "" {
+		r, known := b.byName[name]
+		if !known {
+			return refused("there is no recipe %q here: the delivery is read without one", name), false
+		}
+		candidates = []*Recipe{r}
+	}
+	for depth := 0; ; depth++ {
+		vars, err := jinja.DecodeVars(payload)
+		if err != nil {
+			return out, ok
+		}
+		fits := fitting(candidates, vars, shapes)
+		switch {
+		case len(fits) > 1:
+			out.Facts.Failures = append(out.Facts.Failures, intake.Failure{
+				Reason: "the recipes " + names(fits) + " all recognise the delivery, so none is used: name one in the settings"})
+			return out, ok
+		case len(fits) == 0 && name != "" && !ok:
+			return refused("the delivery is not what the recipe %q expects: it is read without one", name), false
+		case len(fits) == 0:
+			return out, ok
+		}
+		f := fits[0]
+		inside, wrapped := vars.At(f.shape.Inside)
+		vars.Set("match", f.groups)
+		out, ok = Reading{Use: intake.RecipeUse{Name: f.recipe.Name, Label: f.recipe.Label,
+			Why: "it has " + strings.Join(f.paths, ", ")}, Facts: f.shape.FindIn(vars), Payload: payload}, true
+		if f.shape.Inside == "" || !wrapped || depth >= maxEnvelopes {
+			return out, ok
+		}
+		content, isObject := member(payload, f.shape.Inside, inside)
+		if !isObject {
+			return out, ok
+		}
+		payload, candidates = content, b.sorted
+		out.Payload = payload
+	}
+}
+
+func refused(format, name string) Reading {
+	reason := strings.Replace(format, "%q", name, 1)
+	return Reading{Facts: intake.Facts{Failures: []intake.Failure{{Reason: reason}}}}
+}
+
+func fitting(candidates []*Recipe, payload jinja.Vars, shapes func(*Recipe) []Shape) (out []found) {
+	for _, r := range candidates {
+		for k := range shapes(r) {
+			shape := &shapes(r)[k]
+			if groups, paths, ok := shape.fit(payload); ok {
+				out = append(out, found{r, shape, groups, paths})
+				break
+			}
+		}
+	}
+	return out
+}
+
+func names(all []found) string {
+	var out []string
+	for _, f := range all {
+		out = append(out, f.recipe.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// member returns the object at a path: the member itself, or the JSON in its text.
+func member(payload []byte, path, text string) ([]byte, bool) {
+	raw := json.RawMessage(payload)
+	for name := range strings.SplitSeq(path, ".") {
+		var in map[string]json.RawMessage
+		if json.Unmarshal(raw, &in) != nil {
+			return nil, false
+		}
+		raw = in[name]
+	}
+	for _, candidate := range [][]byte{raw, []byte(text)} {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(candidate, &object) == nil && len(object) > 0 {
+			return candidate, true
+		}
+	}
+	return nil, false
+}
