@@ -82,8 +82,8 @@ type Event struct {
 // RecipeUse says which recipe read a delivery, and why.
 type RecipeUse struct {
 	Name  string `json:"name"`
-	Label string `json:"label"`
-	Why   string `json:"why"` // such as "it has schemaId"
+	Label string `json:"label" doc:"For people."`
+	Why   string `json:"why" doc:"What it was recognised by."`
 }
 
 // Failure says why an expression or a word of the sender was not used for a field, or a delivery was not decoded.

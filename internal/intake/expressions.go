@@ -72,6 +72,27 @@ func Parse(settings json.RawMessage) (x Expressions, err error) {
 	return x, x.Compile()
 }
 
+// HasExpressions reports whether integrations of a type have expressions.
+func HasExpressions(kind string) bool { return kind == Generic || kind == Email || kind == SNS }
+
+// Split divides settings into the expressions and what else a type has. Settings that are no object are no expressions.
+func Split(settings json.RawMessage) (expressions, others json.RawMessage) {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(settings, &all) != nil {
+		return nil, settings
+	}
+	own := map[string]json.RawMessage{}
+	for _, name := range names {
+		if value, ok := all[name]; ok {
+			own[name] = value
+			delete(all, name)
+		}
+	}
+	expressions, _ = json.Marshal(own) // what was JSON is JSON
+	others, _ = json.Marshal(all)
+	return expressions, others
+}
+
 // Compile prepares the expressions for Find. An expression that does not compile is an Invalid fault that names it.
 func (x *Expressions) Compile() error {
 	if len(x.Labels) > maxLabels {

@@ -25,6 +25,7 @@ const (
 	Generic   = "generic"   // has expressions as settings
 	Email     = "email"     // has them too, and an address of a mailbox
 	Heartbeat = "heartbeat" // takes pings instead of events
+	SNS       = "sns"       // has expressions, and settings about signatures
 )
 
 // The rates of deliveries per minute: of an integration that names none, and the highest.
@@ -205,19 +206,25 @@ func (c *Content) Check(types, recipes []string) error {
 
 // checkSettings returns an Invalid fault for settings that the type does not have.
 func (c *Content) checkSettings(recipes []string) error {
-	x, err := Parse(c.Settings)
-	if c.Type == Generic || c.Type == Email {
-		if err == nil && x.Recipe != "" && x.Recipe != NoRecipe && !slices.Contains(recipes, x.Recipe) {
-			return fault.Invalidf("settings.recipe", "there is no recipe %.60q: use %s or one of %s", x.Recipe, NoRecipe,
-				strings.Join(recipes, ", "))
-		}
+	own, others := Split(c.Settings)
+	x, err := Parse(own)
+	switch {
+	case !HasExpressions(c.Type) && string(own) != "{}":
+		others = c.Settings
+	case err != nil:
 		return err
+	case x.Recipe != "" && x.Recipe != NoRecipe && !slices.Contains(recipes, x.Recipe):
+		return fault.Invalidf("settings.recipe", "there is no recipe %.60q: use %s, or one of %s", x.Recipe, NoRecipe,
+			strings.Join(recipes, ", "))
 	}
-	if signatures.HasSettings(c.Type) {
-		_, err := signatures.Parse(c.Type, c.Settings)
+	switch {
+	case signatures.HasSettings(c.Type):
+		_, err := signatures.Parse(c.Type, others)
 		return err
-	}
-	if err != nil || x.Given() || x.Recipe != "" {
+	case HasExpressions(c.Type):
+		_, err := Parse(c.Settings)
+		return err
+	case string(others) != "{}":
 		return fault.Invalidf("settings", "integrations of type %s have no settings", c.Type)
 	}
 	return nil

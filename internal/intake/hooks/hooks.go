@@ -75,6 +75,7 @@ func (h *Hooks) Routes(r chi.Router) {
 	for _, path := range []string{"/v1/hooks/{type}", "/v1/hooks/{type}/{token}"} {
 		r.Post(path, h.generic)
 		r.Put(path, h.generic)
+		r.Post(path+"/api/v2/alerts", h.generic) // what rulers add to the address of an Alertmanager
 	}
 	h.heartbeats(r)
 	h.pagerDuty(r)
@@ -235,7 +236,8 @@ func allowed(from intake.Integration, kind string) error {
 // verify checks the signature of a body, if the integration requires one.
 func (d *delivery) verify(r *http.Request, body []byte) error {
 	d.body, d.format = storable(body, d.token), r.Header.Get("Content-Type")
-	settings, err := signatures.Parse(d.from.Type, d.from.Settings)
+	_, others := intake.Split(d.from.Settings)
+	settings, err := signatures.Parse(d.from.Type, others)
 	if err != nil {
 		return err
 	}

@@ -240,6 +240,7 @@ type Integrations struct {
 	Payloads   operation.Op[Change, operation.Page[Payload]]
 	TestRoute  operation.Op[RouteTest, Route]
 	Preview    operation.Op[PayloadTest, operation.Page[Previewed]]
+	Recipes    operation.Op[operation.Paging, operation.Page[Recipe]]
 	Heartbeats *Heartbeats
 
 	deps Deps
@@ -251,6 +252,7 @@ func New(d Deps) *Integrations {
 	i.List, i.Get, i.Replace, i.Delete = List.By(i.list), Get.By(i.get), Replace.By(i.replace), Delete.By(i.remove)
 	i.AddToken, i.DropTokens, i.SetSecrets = AddToken.By(i.addToken), DropTokens.By(i.dropTokens), SetSecrets.By(i.setSecrets)
 	i.Payloads, i.TestRoute, i.Preview = Payloads.By(i.payloads), TestRoute.By(i.testRoute), Preview.By(i.preview)
+	i.Recipes = ListRecipes.By(i.listRecipes)
 	return i
 }
 

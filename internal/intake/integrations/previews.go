@@ -38,11 +38,18 @@ type Route struct {
 	Refusal    string              `json:"refusal,omitempty" doc:"Why no plan can take the event."`
 }
 
-// Delivery is a payload, or the number of a stored one. Settings and rules replace the stored ones.
+// SampleName names a sample of a recipe.
+type SampleName struct {
+	Recipe operation.Text `json:"recipe"`
+	Name   operation.Text `json:"name,omitempty" doc:"Default: the first."`
+}
+
+// Delivery is a payload, the number of a stored one, or a sample of a recipe. Settings and rules replace the stored ones.
 type Delivery struct {
 	Payload     json.RawMessage `json:"payload,omitempty" doc:"A text, or the JSON itself."`
 	ContentType operation.Text  `json:"content_type,omitempty"`
 	Stored      *int            `json:"stored,omitempty" nullable:"true" doc:"Without payload: the number of a stored payload, from 1 = the latest. Default: 1."`
+	Sample      *SampleName     `json:"sample,omitempty" doc:"Without payload: a sample of a recipe."`
 	Settings    json.RawMessage `json:"settings,omitempty"`
 	Rules       []intake.Rule   `json:"rules,omitempty"`
 	At          json.RawMessage `json:"at,omitempty" doc:"When it arrives, in RFC 3339 or Unix seconds; now by default."`
@@ -70,6 +77,7 @@ type Previewed struct {
 	Alerts      int               `json:"alerts" doc:"Alerts of the group."`
 	Failures    []Failure         `json:"failures" doc:"Expressions that failed or gave an empty text, so that their defaults are used. If field is empty, the payload was not understood and pages as plain text."`
 	Incident    *int64            `json:"incident" doc:"The open incident that would take the event, without any rule; null = none."`
+	Recipe      *intake.RecipeUse `json:"recipe" doc:"The recipe that read the payload; null = none."`
 	Route       *Route            `json:"route" doc:"Of a firing event that no open incident takes; otherwise null."`
 }
 
@@ -186,6 +194,14 @@ func (i *Integrations) delivery(ctx context.Context, b Delivery, of intake.ID) (
 		}
 		return d, nil
 	}
+	if b.Sample != nil {
+		s, err := sample(i.deps.Recipes, *b.Sample)
+		d.Body, d.ContentType = []byte(s.Body), s.ContentType
+		if !given(b.At) && !s.At.IsZero() {
+			d.At = s.At
+		}
+		return d, err
+	}
 	n := 1
 	if b.Stored != nil {
 		n = *b.Stored
@@ -207,7 +223,8 @@ func showPreview(p receiving.Preview) Previewed {
 	out := Previewed{Status: e.Status, Key: operation.Text(e.Key), Title: e.Title, Summary: e.Summary,
 		Severity: e.Severity, Labels: e.Labels, Annotations: e.Annotations, Links: append([]intake.Link{}, e.Links...),
 		Images: append([]intake.Image{}, e.Images...), StartsAt: instant(e.StartsAt), EndsAt: instant(e.EndsAt),
-		Alerts: len(e.Alerts), Failures: make([]Failure, len(e.Failures)), Incident: operation.OrNull(int64(p.Open))}
+		Alerts: len(e.Alerts), Failures: make([]Failure, len(e.Failures)), Incident: operation.OrNull(int64(p.Open)),
+		Recipe: e.Recipe}
 	for k, f := range e.Failures {
 		out.Failures[k] = Failure{f.Field, f.Reason}
 	}

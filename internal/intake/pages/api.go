@@ -20,6 +20,7 @@ func Mount(a *mount.API, i *integrations.Integrations, open operation.Op[opening
 	mount.Mount(a, i.Payloads)
 	mount.Mount(a, i.TestRoute)
 	mount.Mount(a, i.Preview)
+	mount.Mount(a, i.Recipes)
 	mount.Mount(a, i.Heartbeats.List)
 	mount.Mount(a, i.Heartbeats.OfIntegration)
 	mount.Mount(a, i.Heartbeats.Get)

@@ -15,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
@@ -84,6 +85,13 @@ func (i integration) Href() string { return href(i.Name) }
 
 // Label is the name of the type for people.
 func (i integration) Label() string { return sourceOf(i.Type).Label }
+
+// recipe is the recipe that the settings name; "" = none.
+func (i integration) recipe() string {
+	own, _ := intake.Split(i.Settings)
+	x, _ := intake.Parse(own) // what cannot be read names none
+	return x.Recipe
+}
 
 // HasHeartbeats reports whether heartbeats can belong to the integration.
 func (i integration) HasHeartbeats() bool { return slices.Contains(heartbeats.Types(), i.Type) }
@@ -239,7 +247,7 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v.Settings, v.Setup, v.Now, v.Lost = indented(v.I.Settings), h.setup(v.I.Type, ""), []page.Field{{Name: "now", Value: "true"}}, v.lost()
+	v.Settings, v.Setup, v.Now, v.Lost = indented(v.I.Settings), h.setup(h.source(r, v.I.Type, v.I.recipe()), ""), []page.Field{{Name: "now", Value: "true"}}, v.lost()
 	v.Frame = h.Pages.Frame(r, v.I.Name, "integrations")
 	v.May = v.I.MayEdit && !v.ReadOnly
 	h.Pages.Render(rw, r, http.StatusOK, "integration", v)

@@ -11,9 +11,11 @@ import (
 	_ "github.com/iris-oncall/iris/internal/dev/golden" // defines -update
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/recipes"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/hours"
+	"github.com/iris-oncall/iris/internal/kit/operation"
 )
 
 func TestRulesThatCannotBeSavedAgainAreShown(t *testing.T) {
@@ -94,12 +96,25 @@ func TestEveryTypeHasASetup(t *testing.T) {
 	t.Parallel()
 	h := Handlers{Deps: Deps{PublicURL: "https://iris.example.com", MailDomain: "alerts.example.com"}}
 	for _, kind := range sources.Types() {
-		require.True(t, slices.ContainsFunc(known, func(s source) bool { return s.Type == kind }), "known in setup.go has no entry for %s", kind)
-		s := h.setup(kind, "secret-token")
+		require.True(t, slices.ContainsFunc(known, func(s described) bool { return s.Type == kind }), "known in setup.go has no entry for %s", kind)
+		s := h.setup(sourceOf(kind), "secret-token")
 		require.Contains(t, s.Config, "secret-token", kind)
 		require.NotRegexp(t, `\b(ADDRESS|WITHTOKEN|BASE|TOKEN|DOMAIN)\b`, s.Where+s.Config+s.Test, kind)
 		require.Empty(t, s.Missing)
 		require.NotContains(t, strings.TrimSuffix(s.Test, "'"), "''", kind)
 	}
-	require.NotEmpty(t, Handlers{}.setup("email", "t").Missing)
+	require.NotEmpty(t, Handlers{}.setup(sourceOf("email"), "t").Missing)
+	for _, r := range recipes.Builtin().All() {
+		for kind, has := range map[string]bool{intake.Generic: len(r.Webhook) > 0, intake.Email: len(r.Mail) > 0} {
+			if !has {
+				continue
+			}
+			of, ok := recipeSource(integrations.Recipe{Name: r.Name, Setup: operation.Text(r.Setup),
+				MailSetup: operation.Text(r.MailSetup), Webhook: true, Mail: true}, kind)
+			require.True(t, ok, r.Name)
+			s := h.setup(of, "secret-token")
+			require.Contains(t, s.Config, "secret-token", "the set-up of the recipe %s", r.Name)
+			require.NotRegexp(t, `\b(ADDRESS|WITHTOKEN|TOKEN)\b`, s.Config, r.Name)
+		}
+	}
 }

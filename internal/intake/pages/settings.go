@@ -3,6 +3,7 @@ package pages
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -36,6 +37,9 @@ func severities(none string) []page.Option {
 type addView struct {
 	page.Frame
 	Sources      []source // the choice of the type, before the form
+	Senders      []source // that a recipe knows by their webhooks
+	Mails        []source // the same by their mails
+	Recipe       string   // the chosen one
 	Source       source
 	I            integrations.Content
 	Refusal      page.Refusal
@@ -47,14 +51,14 @@ type addView struct {
 func (h Handlers) newForm(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	h.showAdd(rw, r, integrations.Content{Type: operation.Text(q.Get("type")),
-		Application: operation.Text(q.Get("application")), DefaultPlan: operation.Text(q.Get("plan"))},
+		Application: operation.Text(q.Get("application")), DefaultPlan: operation.Text(q.Get("plan"))}, q.Get("recipe"),
 		page.Refusal{Status: http.StatusOK})
 }
 
-func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integrations.Content, refusal page.Refusal) {
-	v := addView{I: i, Refusal: refusal, Severities: severities("that of the event, else error")}
-	if v.Source = sourceOf(string(i.Type)); v.Source.About == "" {
-		v.Sources = offered()
+func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integrations.Content, recipe string, refusal page.Refusal) {
+	v := addView{I: i, Recipe: page.Storable(recipe), Refusal: refusal, Severities: severities("that of the event, else error")}
+	if v.Source = h.source(r, string(i.Type), recipe); v.Source.About == "" {
+		v.Sources, v.Senders, v.Mails = offered(), h.bySender(r, intake.Generic), h.bySender(r, intake.Email)
 	}
 	v.Plans, v.Names = pagescatalog.PlanNames(r, h.Plans), pagescatalog.ApplicationNames(r, h.Applications)
 	if v.I.Application == "" && len(v.Names) == 1 {
@@ -69,10 +73,14 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 	field := func(name string) operation.Text { return operation.Text(page.Typed(r).Get(name)) }
 	i := integrations.Content{Type: field("type"), Name: field("name"), Application: field("application"),
 		DefaultPlan: field("default_plan"), DefaultSeverity: field("default_severity")}
+	recipe := page.Typed(r).Get("recipe")
+	if recipe != "" {
+		i.Settings, _ = json.Marshal(intake.Expressions{Recipe: recipe}) // a text is never refused
+	}
 	made, err := h.made(r, i)
 	if err != nil {
 		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
-			h.showAdd(rw, r, i, refusal)
+			h.showAdd(rw, r, i, recipe, refusal)
 		}
 		return
 	}
@@ -107,7 +115,7 @@ type tokenView struct {
 
 // showToken shows a token that was made. No other page has it.
 func (h Handlers) showToken(rw http.ResponseWriter, r *http.Request, i integration, isNew bool) {
-	v := tokenView{Frame: h.Pages.Frame(r, i.Name, "integrations"), I: i, Setup: h.setup(i.Type, i.Token), New: isNew}
+	v := tokenView{Frame: h.Pages.Frame(r, i.Name, "integrations"), I: i, Setup: h.setup(h.source(r, i.Type, i.recipe()), i.Token), New: isNew}
 	h.Pages.Render(rw, r, http.StatusOK, "integration-token", v)
 }
 
@@ -184,6 +192,7 @@ type settingsView struct {
 	Labels, Topics             string // one per line
 	S                          signatures.Settings
 	Mapping, Signature, Amazon bool // which settings the type has
+	Recipes                    []page.Option
 	Payload                    string
 	Tried                      *tried
 }
@@ -203,11 +212,12 @@ func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
 	if i.CloseAfter != nil {
 		v.Close = page.Period(*i.CloseAfter)
 	}
-	v.X, _ = intake.Parse(i.Settings)
+	own, others := intake.Split(i.Settings)
+	v.X, _ = intake.Parse(own)
 	for _, name := range slices.Sorted(maps.Keys(v.X.Labels)) {
 		v.Labels += name + " = " + v.X.Labels[name] + "\n"
 	}
-	v.S, _ = signatures.Parse(i.Type, i.Settings)
+	v.S, _ = signatures.Parse(i.Type, others)
 	v.Topics = strings.Join(v.S.Topics, "\n")
 	if len(payloads) > 0 {
 		v.Payload = payloads[0].Body
@@ -218,7 +228,16 @@ func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
 func (h Handlers) showSettings(rw http.ResponseWriter, r *http.Request, v settingsView) {
 	v.Plans = pagescatalog.PlanNames(r, h.Plans)
 	v.Severities = severities("that of the event, else error")
-	v.Mapping = v.I.Type == intake.Generic || v.I.Type == intake.Email
+	v.Mapping = intake.HasExpressions(v.I.Type)
+	if v.Mapping {
+		v.Recipes = []page.Option{{Label: "the one that knows a delivery, if there is no mapping"},
+			{Value: intake.NoRecipe, Label: "none"}}
+		for _, one := range h.recipes(r) {
+			if v.I.Type == intake.Email && one.Mail || v.I.Type != intake.Email && one.Webhook {
+				v.Recipes = append(v.Recipes, page.Option{Value: one.Name, Label: one.Label})
+			}
+		}
+	}
 	v.Signature, v.Amazon = v.I.Type == "grafana", v.I.Type == "sns"
 	name := oneOf(r).Integration
 	v.Frame, v.Back = h.Pages.Frame(r, "Settings of "+name, "integrations"), href(name)
@@ -241,7 +260,8 @@ func (h Handlers) saveSettings(rw http.ResponseWriter, r *http.Request) {
 	v.I.DefaultPlan, v.I.DefaultSeverity = operation.Text(form.Get("default_plan")), operation.Text(form.Get("default_severity"))
 	v.X = intake.Expressions{Key: form.Get("settings.key"), Title: form.Get("settings.title"),
 		Summary: form.Get("settings.summary"),
-		Status:  form.Get("settings.status"), Severity: form.Get("settings.severity"), Link: form.Get("settings.link")}
+		Recipe:  form.Get("settings.recipe"), Ignore: form.Get("settings.ignore"),
+		Status: form.Get("settings.status"), Severity: form.Get("settings.severity"), Link: form.Get("settings.link")}
 	v.S = signatures.Settings{SignatureHeader: form.Get("signature_header"),
 		TimestampHeader: form.Get("timestamp_header"), Unsigned: form.Get("unsigned") != ""}
 	body, err := v.content(i)
@@ -290,8 +310,8 @@ func (v *settingsView) content(i integration) (c integrations.Content, err error
 		}
 		c.CloseAfter = &after
 	}
-	switch i.Type {
-	case intake.Generic, intake.Email:
+	settings := map[string]any{}
+	if intake.HasExpressions(i.Type) {
 		for _, line := range lines(v.Labels) {
 			name, source, ok := strings.Cut(line, "=")
 			if name = strings.TrimSpace(name); !ok || name == "" {
@@ -303,12 +323,25 @@ func (v *settingsView) content(i integration) (c integrations.Content, err error
 			}
 			v.X.Labels[name] = strings.TrimSpace(source)
 		}
-		c.Settings, err = json.Marshal(v.X)
-	case "grafana", "sns":
+		err = errors.Join(err, merge(settings, v.X))
+	}
+	if signatures.HasSettings(i.Type) {
 		v.S.Topics = lines(v.Topics)
-		c.Settings, err = json.Marshal(v.S)
+		err = errors.Join(err, merge(settings, v.S))
+	}
+	if len(settings) > 0 || len(i.Settings) > 0 {
+		c.Settings, _ = json.Marshal(settings) // texts are never refused
 	}
 	return c, err
+}
+
+// merge adds the members of a value to others.
+func merge(into map[string]any, value any) error {
+	raw, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(raw, &into)
+	}
+	return err
 }
 
 // content is the content of the integration.

@@ -3,15 +3,25 @@ package pages
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// source is a type of integrations in words.
+// source is a sender of integrations of a type.
 type source struct {
+	described
+	Recipe string // that reads its payloads; "" = the type alone says how
+}
+
+// described is a type of integrations, or a sender, in words.
+type described struct {
 	Type, Label, About string
 	// Where says what to do in the sender. ADDRESS, WITHTOKEN, BASE and TOKEN stand for the address without and with
 	// the token, the address of this server, and the token. Config is what is copied.
@@ -22,7 +32,7 @@ type source struct {
 }
 
 // known are the types in the order in which they are offered.
-var known = []source{
+var known = []described{
 	{"alertmanager", "Alertmanager", "Prometheus, Thanos, Mimir, Loki: groups of alerts by webhook.",
 		"Add the receiver to alertmanager.yml, and name it in a route.", `receivers:
   - name: iris
@@ -93,16 +103,58 @@ func offered() (out []source) {
 	types := sources.Types()
 	for _, s := range known {
 		if slices.Contains(types, s.Type) {
-			out = append(out, s)
+			out = append(out, source{described: s})
 		}
 	}
 	for _, t := range types {
 		if !slices.ContainsFunc(out, func(s source) bool { return s.Type == t }) {
-			out = append(out, source{Type: t, Label: t, About: "Deliveries of " + t + ".",
-				Where: "Send deliveries to this address.", Config: "ADDRESS\nAuthorization: Bearer TOKEN"})
+			out = append(out, source{described: described{Type: t, Label: t, About: "Deliveries of " + t + ".",
+				Where: "Send deliveries to this address.", Config: "ADDRESS\nAuthorization: Bearer TOKEN"}})
 		}
 	}
 	return out
+}
+
+// bySender returns the senders whose payloads a recipe reads, of integrations of a type.
+func (h Handlers) bySender(r *http.Request, kind string) (out []source) {
+	for _, one := range h.recipes(r) {
+		if of, ok := recipeSource(one, kind); ok {
+			out = append(out, of)
+		}
+	}
+	return out
+}
+
+// recipes returns the recipes. If they cannot be read, there are none: pages only offer them.
+func (h Handlers) recipes(r *http.Request) []integrations.Recipe {
+	found, _ := h.Integrations.Recipes.Do(r.Context(), page.Actor(r), operation.Paging{Limit: page.Longest})
+	return found.Items
+}
+
+// recipeSource describes the sender of a recipe; false = it reads no payloads of the type.
+func recipeSource(of integrations.Recipe, kind string) (source, bool) {
+	out := source{described{Type: kind, Label: of.Label, About: of.About, Config: string(of.Setup)}, of.Name}
+	mail := kind == intake.Email
+	if mail {
+		out.Config = cmp.Or(string(of.MailSetup), "TOKEN@DOMAIN")
+	}
+	for _, s := range of.Samples {
+		if !mail && out.Payload == "" && strings.HasPrefix(s.Body, "{") {
+			out.Payload = strings.ReplaceAll(s.Body, "'", `'\''`)
+		}
+	}
+	return out, mail && of.Mail || kind == intake.Generic && of.Webhook
+}
+
+// source describes the sender of integrations of a type that name a recipe; "" = none. A type or recipe without About is
+// unknown.
+func (h Handlers) source(r *http.Request, kind, recipe string) source {
+	for _, one := range h.recipes(r) {
+		if of, ok := recipeSource(one, kind); ok && one.Name == recipe {
+			return of
+		}
+	}
+	return sourceOf(kind)
 }
 
 // sourceOf returns a type; one without About is unknown.
@@ -112,16 +164,16 @@ func sourceOf(kind string) source {
 			return s
 		}
 	}
-	return source{Type: kind, Label: kind}
+	return source{described: described{Type: kind, Label: kind}}
 }
 
 // setup is how a sender is configured. Test is a command that opens an incident; "" = there is none. Missing says what
 // the server lacks.
 type setup struct{ Where, Config, Test, Missing string }
 
-// setup returns the set-up of the sender of an integration of a type. Without a token, TOKEN stands for it.
-func (h Handlers) setup(kind, token string) setup {
-	s := sourceOf(kind)
+// setup returns the set-up of the sender of an integration. Without a token, TOKEN stands for it.
+func (h Handlers) setup(s source, token string) setup {
+	kind := s.Type
 	if token == "" {
 		token = "TOKEN"
 	}
@@ -129,7 +181,7 @@ func (h Handlers) setup(kind, token string) setup {
 	address := h.PublicURL + path
 	fill := strings.NewReplacer("ADDRESS", address, "WITHTOKEN", h.PublicURL+withToken, "BASE", h.PublicURL, "TOKEN",
 		token, "@DOMAIN", "@"+h.MailDomain).Replace
-	out := setup{Where: s.Where, Config: fill(s.Config)}
+	out := setup{Where: cmp.Or(s.Where, s.About), Config: fill(s.Config)}
 	if kind == intake.Email && h.MailDomain == "" {
 		out.Missing = "This server receives no mails: an operator must set intake.smtp.addr and intake.smtp.domain first."
 		out.Config = strings.ReplaceAll(s.Config, "TOKEN", token)

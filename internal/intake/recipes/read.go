@@ -3,6 +3,7 @@ package recipes
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/jinja"
@@ -15,16 +16,16 @@ type Reading struct {
 	Payload []byte // the payload proper, without its envelope
 }
 
-// Webhook reads the payload of a webhook, a JSON object, by the recipe with the name, else by the one recipe that
-// recognises it; false = there is none. The failures of the reading say why a named recipe was not used, or that two
+// Webhook reads the payload of a webhook, a JSON object that arrived at a time, by the recipe with the name, else by the
+// one recipe that recognises it; false = there is none. The failures of the reading say why a named recipe was not used, or that two
 // recipes recognise the payload.
-func (b *Book) Webhook(name string, payload []byte) (Reading, bool) {
-	return b.read(name, payload, func(r *Recipe) []Shape { return r.Webhook })
+func (b *Book) Webhook(name string, payload []byte, at time.Time) (Reading, bool) {
+	return b.read(name, payload, at, func(r *Recipe) []Shape { return r.Webhook })
 }
 
 // Mail is Webhook for a mail: payload has the members subject, sender, body and headers.
-func (b *Book) Mail(name string, payload []byte) (Reading, bool) {
-	return b.read(name, payload, func(r *Recipe) []Shape { return r.Mail })
+func (b *Book) Mail(name string, payload []byte, at time.Time) (Reading, bool) {
+	return b.read(name, payload, at, func(r *Recipe) []Shape { return r.Mail })
 }
 
 // maxEnvelopes bounds the envelopes around a payload.
@@ -38,7 +39,7 @@ type found struct {
 	paths  []string
 }
 
-func (b *Book) read(name string, payload []byte, shapes func(*Recipe) []Shape) (out Reading, ok bool) {
+func (b *Book) read(name string, payload []byte, at time.Time, shapes func(*Recipe) []Shape) (out Reading, ok bool) {
 	if name == intake.NoRecipe {
 		return out, false
 	}
@@ -69,6 +70,7 @@ func (b *Book) read(name string, payload []byte, shapes func(*Recipe) []Shape) (
 		f := fits[0]
 		inside, wrapped := vars.At(f.shape.Inside)
 		vars.Set("match", f.groups)
+		vars.Set("delivery", []jinja.Field{{Name: "received", Value: at.UTC().Format("2006-01-02T15:04:05.000Z")}})
 		out, ok = Reading{Use: intake.RecipeUse{Name: f.recipe.Name, Label: f.recipe.Label,
 			Why: "it has " + strings.Join(f.paths, ", ")}, Facts: f.shape.FindIn(vars), Payload: payload}, true
 		if f.shape.Inside == "" || !wrapped || depth >= maxEnvelopes {

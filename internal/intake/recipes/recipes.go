@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -65,6 +66,7 @@ type Sample struct {
 	From        string     `yaml:"from"` // where the sample comes from: the sender's documentation, its source, a real run
 	Mail        bool       `yaml:"mail"` // the body is a mail
 	ContentType string     `yaml:"content_type"`
+	At          time.Time  `yaml:"at"` // when it arrived; zero = no matter
 	Body        string     `yaml:"body"`
 	Events      []Expected `yaml:"events"` // none = the delivery says nothing about an alert
 }

@@ -47,7 +47,7 @@ func Email(book *recipes.Book) intake.Decoder {
 		if err != nil {
 			return nil, err
 		}
-		return reader{book, x}.mail(r)
+		return reader{book, x, r.At}.mail(r)
 	}
 }
 
@@ -60,8 +60,11 @@ func (g reader) mail(r intake.Request) ([]intake.Event, error) {
 	if why := automatic(m.Header); why != "" {
 		return nil, fault.New(fault.Invalid, why)
 	}
-	body := mailText(textproto.MIMEHeader(m.Header), m.Body, &partBudget{left: maxParts}, 0).text()
-	subject := decodedWords(m.Header.Get("Subject"))
+	texts := mailText(textproto.MIMEHeader(m.Header), m.Body, &partBudget{left: maxParts}, 0)
+	if texts.invitation {
+		return nil, fault.New(fault.Invalid, "the mail is an invitation of a calendar, or an answer to one")
+	}
+	body, subject := texts.text(), decodedWords(m.Header.Get("Subject"))
 	seen := mailContext{Subject: subject, Sender: sender(m.Header), Body: body, Headers: mailHeaders(m.Header)}
 	context, err := json.Marshal(seen)
 	if err != nil {
@@ -117,20 +120,31 @@ type mailContext struct {
 // mail that is only generated automatically is a usual alert.
 func automatic(h mail.Header) string {
 	kind, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	subject, from := decodedWords(h.Get("Subject")), strings.ToLower(sender(h))
+	generated := h.Get("X-Auto-Response-Suppress") != "" || h.Get("Auto-Submitted") != "" && !strings.EqualFold(h.Get("Auto-Submitted"), "no")
 	switch {
 	case h.Get("X-Iris-Message-Id") != "":
 		return "the mail was sent by Iris: it would open an incident about an incident"
 	case strings.HasPrefix(strings.ToLower(h.Get("Auto-Submitted")),
-		"auto-replied"), h.Get("X-Autoreply") != "", h.Get("X-Autorespond") != "":
+		"auto-replied"), h.Get("X-Autoreply") != "", h.Get("X-Autorespond") != "",
+		strings.EqualFold(h.Get("Precedence"), "auto_reply"), generated && answerSubject.MatchString(subject):
 		return "the mail is an automatic answer"
 	case kind == "multipart/report" && params["report-type"] != "feedback-report", h.Get("X-Failed-Recipients") != "",
-		strings.HasPrefix(strings.ToUpper(sender(h)), "MAILER-DAEMON@"):
+		strings.HasPrefix(from, "mailer-daemon@"),
+		bounceSubject.MatchString(subject) && (generated || strings.HasPrefix(from, "postmaster@")):
 		return "the mail is a bounce"
 	case len(h["Received"]) > maxReceived:
 		return "the mail was passed on too often: it is in a loop"
 	}
 	return ""
 }
+
+// Subjects of automatic answers, as Exchange and Outlook write them in the languages that they know best, and of bounces.
+// They count only with another sign, because people may name an alert so.
+var (
+	answerSubject = regexp.MustCompile(`(?i)^(automatic reply|out of office|auto(matic)?[ -]?response|automatische antwort|abwesend|abwesenheit\S*|réponse automatique|respuesta automática|risposta automatica|automatisch antwoord|resposta automática|autosvar|automaattinen vastaus|autoodpowiedź|automatická odpověď|автоматический ответ|自動応答|自动答复|자동 회신)\s*[:：]`)
+	bounceSubject = regexp.MustCompile(`(?i)^(undeliverable|undelivered mail|delivery status notification|delivery (has )?failed|mail delivery (failed|failure|subsystem)|failure notice|returned mail|unzustellbar|nicht zustellbar|non remis|no se puede entregar)\b`)
+)
 
 // sender returns the address of the first author, or the header as it is.
 func sender(h mail.Header) string {
@@ -225,7 +239,10 @@ func storable(text string) string {
 }
 
 // mailTexts are the texts of a mail.
-type mailTexts struct{ plain, html string }
+type mailTexts struct {
+	plain, html string
+	invitation  bool // of a calendar
+}
 
 // text returns the plain text, or else the text of the HTML.
 func (t mailTexts) text() string {
@@ -256,8 +273,11 @@ func mailText(h textproto.MIMEHeader, body io.Reader, budget *partBudget, depth 
 			}
 			inner := mailText(part.Header, part, budget, depth+1)
 			found.plain, found.html = cmp.Or(found.plain, inner.plain), cmp.Or(found.html, inner.html)
+			found.invitation = found.invitation || inner.invitation
 		}
 	case disposition == "attachment":
+	case kind == "text/calendar":
+		found.invitation = params["method"] != ""
 	case kind == "text/plain":
 		found.plain = partText(h, params["charset"], body)
 	case kind == "text/html":

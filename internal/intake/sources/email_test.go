@@ -96,6 +96,39 @@ func TestMailsThatNobodyWroteAsAnAlert(t *testing.T) {
 		letter("Subject: a\nAuto-Submitted: auto-generated\nX-Auto-Response-Suppress: All", "x")).Key)
 }
 
+// TestAnswersBouncesAndInvitations: Exchange's answers are only "auto-generated", as alerts are. The same subject without
+// another sign is an alert.
+func TestAnswersBouncesAndInvitations(t *testing.T) {
+	t.Parallel()
+	invitation := "MIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=x"
+	for headers, why := range map[string]string{
+		"Subject: Automatic reply: Disk full\nX-Auto-Response-Suppress: All\nAuto-Submitted: auto-generated":        "automatic answer",
+		"Subject: =?utf-8?Q?R=C3=A9ponse_automatique_=3A?= Disk full\nX-Auto-Response-Suppress: DR, OOF, AutoReply": "automatic answer",
+		"Subject: away\nPrecedence: auto_reply":                                           "automatic answer",
+		"Subject: Undeliverable: Disk full\nX-Auto-Response-Suppress: All":                "bounce",
+		"Subject: Delivery Status Notification (Failure)\nAuto-Submitted: auto-generated": "bounce",
+		"Subject: Planning\n" + invitation:                                                "invitation",
+	} {
+		_, err := Email(recipes.Builtin())(request(letter(headers,
+			"--x\nContent-Type: text/plain\n\nx\n--x\nContent-Type: text/calendar; method=REQUEST\n\nBEGIN:VCALENDAR\n--x--")))
+		require.True(t, fault.Is(err, fault.Invalid), headers)
+		require.Contains(t, fault.Public(err), why, headers)
+	}
+	for _, subject := range []string{"Automatic reply: queue is stuck", "Undeliverable: 300 mails in the queue", "Delivery has failed 3 times"} {
+		require.Equal(t, subject, only(t, Email(recipes.Builtin()), letter("Subject: "+subject, "x")).Title)
+	}
+}
+
+// TestThreads: the first mail of a thread is known by its subject, its answers also by its id.
+func TestThreads(t *testing.T) {
+	t.Parallel()
+	first := only(t, Email(recipes.Builtin()), letter("Subject: Disk full\nMessage-Id: <1@mon>", "x"))
+	reply := only(t, Email(recipes.Builtin()), letter("Subject: Re: Disk full\nIn-Reply-To: <1@mon>\nReferences: <1@mon>", "x"))
+	require.Equal(t, "disk full", first.Key)
+	require.Equal(t, "<1@mon>", reply.Key)
+	require.Equal(t, []string{first.Key}, reply.OtherKeys)
+}
+
 // What a mail says about its recipient is a secret: it is in no context.
 func TestContextOfAMail(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/recipes"
@@ -30,7 +31,7 @@ func Generic(book *recipes.Book) intake.Decoder {
 		if err != nil {
 			return nil, err
 		}
-		return reader{book, x}.events(r)
+		return reader{book, x, r.At}.events(r)
 	}
 }
 
@@ -38,6 +39,7 @@ func Generic(book *recipes.Book) intake.Decoder {
 type reader struct {
 	book *recipes.Book
 	x    intake.Expressions
+	at   time.Time
 }
 
 func (g reader) events(r intake.Request) ([]intake.Event, error) {
@@ -184,11 +186,11 @@ func (g reader) event(m members, body []byte) []intake.Event {
 
 // recipe reads a payload by the recipe of the settings. Without one, a recipe may recognise the payload if there are no
 // expressions. The use is nil if no recipe read it.
-func (g reader) recipe(payload []byte, read func(name string, payload []byte) (recipes.Reading, bool)) (recipes.Reading, *intake.RecipeUse) {
+func (g reader) recipe(payload []byte, read func(string, []byte, time.Time) (recipes.Reading, bool)) (recipes.Reading, *intake.RecipeUse) {
 	if g.book == nil || g.x.Recipe == "" && g.x.Given() {
 		return recipes.Reading{}, nil
 	}
-	out, ok := read(g.x.Recipe, payload)
+	out, ok := read(g.x.Recipe, payload, g.at)
 	if !ok {
 		return out, nil
 	}

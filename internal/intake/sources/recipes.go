@@ -27,7 +27,7 @@ func Recipes(folder string) (*recipes.Book, error) {
 
 // SampleRequest is the delivery of a sample.
 func SampleRequest(s recipes.Sample) intake.Request {
-	return intake.Request{Body: []byte(s.Body), Query: func(string) string { return "" }, Header: func(name string) string {
+	return intake.Request{Body: []byte(s.Body), At: s.At, Query: func(string) string { return "" }, Header: func(name string) string {
 		if name == "Content-Type" {
 			return s.ContentType
 		}

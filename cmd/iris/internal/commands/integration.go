@@ -28,6 +28,7 @@ type Integration struct {
 	Secret  integrationSecret  `cmd:"" help:"Set or remove the secrets that check the signatures of deliveries."`
 	Set     integrationSet     `cmd:"" help:"Change settings of an integration. What no flag names stays."`
 	Preview integrationPreview `cmd:"" help:"Print what a payload would do: its events, the rule and the plan. Nothing is opened."`
+	Recipes integrationRecipes `cmd:"" help:"List the senders whose payloads and mails are known."`
 	Remove  integrationRemove  `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
 }
 
@@ -57,6 +58,7 @@ type integrationFlags struct {
 	CloseAfter   *time.Duration `help:"Time without news after which an incident is closed; 0 = never. Default: that of the installation." placeholder:"DURATION"`
 	Enabled      *bool          `help:"Whether deliveries are accepted." negatable:""`
 	Settings     string         `help:"File with the settings, a JSON object: expressions of a generic or email integration, signatures of grafana or sns." type:"existingfile" placeholder:"FILE"`
+	Recipe       *string        `help:"Recipe that reads the payloads of a generic, email or sns integration; none = none. Without it, the one that recognises a payload." placeholder:"NAME"`
 	Rules        string         `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
 }
 
@@ -78,7 +80,16 @@ func (f integrationFlags) given(body map[string]any) error {
 	if f.Enabled != nil {
 		body["enabled"] = *f.Enabled
 	}
-	return errors.Join(readJSON(f.Settings, body, "settings"), readJSON(f.Rules, body, "rules"))
+	if err := errors.Join(readJSON(f.Settings, body, "settings"), readJSON(f.Rules, body, "rules")); err != nil || f.Recipe == nil {
+		return err
+	}
+	settings, _ := body["settings"].(map[string]any)
+	if settings == nil {
+		settings = map[string]any{}
+	}
+	settings["recipe"] = *f.Recipe
+	body["settings"] = settings
+	return nil
 }
 
 // readJSON adds the content of a file to a body. No file adds nothing.
@@ -222,6 +233,7 @@ type integrationPreview struct {
 	integrationName
 	Payload     string `help:"File with a payload, - = standard input; without it, the latest delivery." placeholder:"FILE"`
 	ContentType string `help:"Content-Type of the payload." placeholder:"TYPE"`
+	Sample      string `help:"A sample of a recipe instead." placeholder:"RECIPE[/SAMPLE]"`
 }
 
 // Run prints the events of a payload.
@@ -229,6 +241,10 @@ func (c integrationPreview) Run(ctx context.Context, e remote.Env) error {
 	body := map[string]any{}
 	if c.ContentType != "" {
 		body["content_type"] = c.ContentType
+	}
+	if c.Sample != "" {
+		recipe, name, _ := strings.Cut(c.Sample, "/")
+		body["sample"] = map[string]string{"recipe": recipe, "name": name}
 	}
 	var raw []byte
 	var err error
@@ -261,6 +277,38 @@ func (c integrationPreview) Run(ctx context.Context, e remote.Env) error {
 		p.Write(e.Out)
 	}
 	return nil
+}
+
+type integrationRecipes struct{ remote.Flags }
+
+// Run lists the recipes.
+func (c integrationRecipes) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
+	if err != nil {
+		return err
+	}
+	all, err := client.All[struct {
+		Name, Label, About string
+		Webhook, Mail      bool
+	}](ctx, api, "/v1/recipes?limit=500")
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tTYPES\tSENDER\tABOUT")
+	for _, r := range all {
+		var types []string
+		if r.Webhook {
+			types = append(types, "generic")
+		}
+		if r.Mail {
+			types = append(types, "email")
+		}
+		if err := text.Row(w, r.Name, strings.Join(types, ","), r.Label, r.About); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
 }
 
 type integrationToken struct {

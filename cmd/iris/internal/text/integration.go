@@ -163,6 +163,10 @@ type Previewed struct {
 		Field  string `json:"field"`
 		Reason string `json:"reason"`
 	} `json:"failures"`
+	Recipe   *struct {
+		Label string `json:"label"`
+		Why   string `json:"why"`
+	} `json:"recipe"`
 	Incident int64  `json:"incident"` // 0 = none is open with the key
 	Route    *Route `json:"route"`
 }
@@ -176,6 +180,9 @@ func (p Previewed) Write(w io.Writer) {
 	}
 	for _, l := range p.Links {
 		fmt.Fprintf(w, "link: %s %s\n", l.URL, l.Text)
+	}
+	if p.Recipe != nil {
+		fmt.Fprintf(w, "read as: %s, because %s\n", p.Recipe.Label, p.Recipe.Why)
 	}
 	for _, f := range p.Failures {
 		if f.Field == "" {
