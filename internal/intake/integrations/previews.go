@@ -77,7 +77,7 @@ type Previewed struct {
 	Alerts      int               `json:"alerts" doc:"Alerts of the group."`
 	Failures    []Failure         `json:"failures" doc:"Expressions that failed or gave an empty text, so that their defaults are used. If field is empty, the payload was not understood and pages as plain text."`
 	Incident    *int64            `json:"incident" doc:"The open incident that would take the event, without any rule; null = none."`
-	Recipe      *intake.RecipeUse `json:"recipe" doc:"The recipe that read the payload; null = none."`
+	Recipe      *intake.RecipeUse `json:"recipe,omitempty" doc:"The recipe that read the payload; left out = none."`
 	Route       *Route            `json:"route" doc:"Of a firing event that no open incident takes; otherwise null."`
 }
 
