@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,6 +100,10 @@ func fitting(candidates []*Recipe, payload jinja.Vars, shapes func(*Recipe) []Sh
 				break
 			}
 		}
+	}
+	// What is inside an envelope is often known by more than its envelope.
+	if proper := slices.DeleteFunc(slices.Clone(out), func(f found) bool { return f.shape.Inside != "" }); len(proper) > 0 {
+		return proper
 	}
 	return out
 }

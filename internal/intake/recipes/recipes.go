@@ -66,7 +66,7 @@ type Sample struct {
 	From        string     `yaml:"from"` // where the sample comes from: the sender's documentation, its source, a real run
 	Mail        bool       `yaml:"mail"` // the body is a mail
 	ContentType string     `yaml:"content_type"`
-	At          time.Time  `yaml:"at"` // when it arrived; zero = no matter
+	At          time.Time  `yaml:"at"` // when it arrived; zero = now
 	Body        string     `yaml:"body"`
 	Events      []Expected `yaml:"events"` // none = the delivery says nothing about an alert
 }
@@ -244,7 +244,7 @@ func (s *Shape) compile() error {
 }
 
 // maxSubject bounds the text that an expression of Fits reads, in bytes.
-const maxSubject = 16 << 10
+const maxSubject = 64 << 10
 
 // fit reports whether a payload has the shape, and returns the named groups and the paths.
 func (s *Shape) fit(payload jinja.Vars) (groups []jinja.Field, paths []string, ok bool) {

@@ -65,7 +65,8 @@ func (g reader) mail(r intake.Request) ([]intake.Event, error) {
 		return nil, fault.New(fault.Invalid, "the mail is an invitation of a calendar, or an answer to one")
 	}
 	body, subject := texts.text(), decodedWords(m.Header.Get("Subject"))
-	seen := mailContext{Subject: subject, Sender: sender(m.Header), Body: body, Headers: mailHeaders(m.Header)}
+	seen := mailContext{Subject: subject, Sender: sender(m.Header), Body: body, Headers: mailHeaders(m.Header),
+		Addresses: linksIn(cmp.Or(texts.html, texts.plain))}
 	context, err := json.Marshal(seen)
 	if err != nil {
 		return nil, err
@@ -114,6 +115,27 @@ type mailContext struct {
 	Sender  string            `json:"sender"`
 	Body    string            `json:"body"`
 	Headers map[string]string `json:"headers"` // by lower-case name
+	// Addresses are those of the web in its text. A member named links would be taken for the links of the incident.
+	Addresses []string `json:"addresses,omitempty"`
+}
+
+const (
+	maxMailLinks = 20
+	maxMailLink  = 2000 // bytes
+)
+
+// webAddress matches an address in a text or in HTML.
+var webAddress = regexp.MustCompile(`https?://[^\s"'<>()\[\]]+`)
+
+// linksIn returns the first addresses in the text of a mail, each once.
+func linksIn(text string) (out []string) {
+	for _, found := range webAddress.FindAllString(text, 10*maxMailLinks) {
+		address := strings.TrimRight(html.UnescapeString(found), ".,;:!?")
+		if len(address) <= maxMailLink && len(out) < maxMailLinks && !slices.Contains(out, address) {
+			out = append(out, address)
+		}
+	}
+	return out
 }
 
 // automatic returns why a mail that another program answered, returned or sent for Iris is refused; "" = it is not. A
@@ -155,7 +177,7 @@ func sender(h mail.Header) string {
 }
 
 // unshown are headers that say how a mail was carried. They may name the recipient, whose address is a secret.
-var unshown = regexp.MustCompile(`(?i)^(received|delivered-to|x-original-to|envelope-to|return-path|to|cc|bcc|dkim-signature|arc-.*|authentication-results|received-spf|x-google-.*|x-received|x-forwarded-.*)$`)
+var unshown = regexp.MustCompile(`(?i)^(received|delivered-to|x-original-to|envelope-to|return-path|to|cc|bcc|dkim-signature|arc-.*|x-cron-env|authentication-results|received-spf|x-google-.*|x-received|x-forwarded-.*)$`)
 
 func mailHeaders(h mail.Header) map[string]string {
 	out := map[string]string{}

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/recipes"
@@ -27,6 +28,9 @@ func Recipes(folder string) (*recipes.Book, error) {
 
 // SampleRequest is the delivery of a sample.
 func SampleRequest(s recipes.Sample) intake.Request {
+	if s.At.IsZero() {
+		s.At = time.Now()
+	}
 	return intake.Request{Body: []byte(s.Body), At: s.At, Query: func(string) string { return "" }, Header: func(name string) string {
 		if name == "Content-Type" {
 			return s.ContentType
