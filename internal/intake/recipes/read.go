@@ -74,6 +74,8 @@ func (b *Book) read(name string, payload []byte, at time.Time, shapes func(*Reci
 		vars.Set("delivery", []jinja.Field{{Name: "received", Value: at.UTC().Format("2006-01-02T15:04:05.000Z")}})
 		out, ok = Reading{Use: intake.RecipeUse{Name: f.recipe.Name, Label: f.recipe.Label,
 			Why: "it has " + strings.Join(f.paths, ", ")}, Facts: f.shape.FindIn(vars), Payload: payload}, true
+		// An expression of a recipe may find nothing.
+		out.Facts.Failures = slices.DeleteFunc(out.Facts.Failures, func(f intake.Failure) bool { return f.Empty })
 		if f.shape.Inside == "" || !wrapped || depth >= maxEnvelopes {
 			return out, ok
 		}

@@ -16,8 +16,7 @@ import (
 
 // Describe returns the description of the operations for the OpenAPI document.
 func (a *API) Describe() (d openapi.Typed, err error) {
-	requireLists(a.huma.OpenAPI().Components.Schemas.Map())
-	raw, err := json.Marshal(a.huma.OpenAPI().Components.Schemas)
+	raw, err := json.Marshal(a.schemas())
 	if err == nil {
 		err = json.Unmarshal(raw, &d.Schemas)
 	}

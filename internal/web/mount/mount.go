@@ -77,7 +77,7 @@ func schemaName(t reflect.Type, hint string) string {
 
 // Routes returns the routes of the operations.
 func (a *API) Routes() []routing.Route {
-	requireLists(a.huma.OpenAPI().Components.Schemas.Map())
+	a.schemas()
 	return a.routes
 }
 
@@ -185,6 +185,14 @@ func send(c huma.Context, l operation.Lines) {
 	}
 }
 
+// schemas returns the schemas of the types.
+func (a *API) schemas() huma.Registry {
+	all := a.huma.OpenAPI().Components.Schemas
+	requireLists(all.Map())
+	allowNull(all)
+	return all
+}
+
 // requireLists makes lists that are required refuse null, which would be an empty list.
 func requireLists(schemas map[string]*huma.Schema) {
 	for _, s := range schemas {
@@ -192,6 +200,24 @@ func requireLists(schemas map[string]*huma.Schema) {
 			if p := s.Properties[name]; p != nil && p.Type == huma.TypeArray {
 				p.Nullable = false
 			}
+		}
+	}
+}
+
+// allowNull describes members that are a pointer to an object, and always there, as objects or null.
+func allowNull(schemas huma.Registry) {
+	for name, s := range schemas.Map() {
+		t := schemas.TypeFromRef("#/components/schemas/" + name)
+		if t == nil || t.Kind() != reflect.Struct {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			member, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			p := s.Properties[member]
+			if p == nil || p.Ref == "" || f.Type.Kind() != reflect.Pointer || strings.Contains(options, "omit") {
+				continue
+			}
+			s.Properties[member] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}, Description: p.Description}
 		}
 	}
 }
