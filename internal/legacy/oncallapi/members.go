@@ -2,6 +2,7 @@ package oncallapi
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
@@ -103,10 +104,28 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	if name == "" {
 		return Integrity("name missing for user")
 	}
-	u, err := a.Rules.Join(r.Context(), t, name, By(r, b.Raw))
-	err = fault.When(err, fault.NotFound, Integrity("user "+name+" not found"))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict,
-		Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
+	u, is, err := a.personIn(r, t, name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, Integrity("user "+name+" not found"))
+	}
+	if is.Member {
+		return Integrity(`user name "` + u.Name + `" is already in team ` + t.Name)
+	}
+	_, err = a.Rules.AddMember.DoValid(r.Context(), a.Caller(r),
+		rules.OnePerson{OneTeam: users.OneTeam{Team: t.Name}, User: u.Name})
+	return a.Created(w, r, u, err)
+}
+
+// personIn finds a person by name, and their part in a team.
+func (a members) personIn(r *http.Request, t oncall.Profile, name string) (u oncall.Person, is oncall.TeamPerson, err error) {
+	if u, err = a.People.ByName(r.Context(), name); err != nil {
+		return u, is, err
+	}
+	people, err := a.Teams.People(r.Context(), t.ID)
+	if i := slices.IndexFunc(people, func(p oncall.TeamPerson) bool { return p.ID == u.ID }); i >= 0 {
+		is = people[i]
+	}
+	return u, is, err
 }
 
 // removeMember removes a person from a team.
@@ -133,10 +152,16 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	if name == "" {
 		return errNoName
 	}
-	u, err := a.Rules.Promote(r.Context(), t, name, By(r, nil))
-	err = fault.When(err, fault.NotFound, Integrity(invalid))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict,
-		Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
+	u, is, err := a.personIn(r, t, name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, Integrity(invalid))
+	}
+	if is.Admin {
+		return Integrity(`user name "` + u.Name + `" is already an admin of team ` + t.Name)
+	}
+	_, err = a.Rules.AddAdmin.DoValid(r.Context(), a.Caller(r),
+		rules.OnePerson{OneTeam: users.OneTeam{Team: t.Name}, User: u.Name})
+	return a.Created(w, r, u, err)
 }
 
 // removeAdmin takes the administration of a team away from a person.

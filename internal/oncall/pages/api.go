@@ -87,6 +87,8 @@ func MountTeams(a *mount.API, t *teams.Teams) {
 	mount.Mount(a, t.Roster)
 	mount.Mount(a, t.ReplaceRoster)
 	mount.Mount(a, t.DeleteRoster)
+	mount.Mount(a, t.SetRosterMember)
+	mount.Mount(a, t.RemoveRosterMember)
 	mount.Mount(a, t.Services)
 	mount.Mount(a, t.CreateService)
 	mount.Mount(a, t.Service)
