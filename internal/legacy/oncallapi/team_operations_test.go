@@ -312,3 +312,31 @@ func TestOrdersOfARosterAreChangedAtTheSameTime(t *testing.T) {
 	}
 	require.Len(t, decode[[]string](f, bob, "GET", one+"/users", ""), 3)
 }
+
+func TestTeamsSubscribeToRolesOfOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const at = "/v1/teams/ops/subscriptions"
+	for range 2 {
+		f.want(204, "", ann, "PUT", at+"/EMPTY/Primary", "")
+	}
+	f.ok(ann, "PUT", at+"/empty/manager", "")
+	require.Equal(t, 2, f.count(`select count(*) from audit_log where actor = 'ann' and action = 'team subscribed'`))
+	require.JSONEq(t, `{"items":[{"team":"empty","role":"manager"},{"team":"empty","role":"primary"}],"next":null}`, f.ok(bob, "GET", at, ""))
+	first := decode[map[string]any](f, bob, "GET", at+"?limit=1", "")
+	require.Contains(t, f.ok(bob, "GET", at+"?limit=1&cursor="+first["next"].(string), ""), "primary")
+	require.Contains(t, f.ok(bob, "GET", "/api/v0/teams/ops/subscriptions", ""), `{"role":"primary","subscription":"empty"}`)
+	f.want(422, says("IntegrityError", "Subscription already exists"), ann, "POST", "/api/v0/teams/ops/subscriptions",
+		`{"role":"PRIMARY","subscription":"Empty"}`)
+	require.Contains(t, f.refused(400, ann, "PUT", at+"/ops/primary", ""), "name another team")
+	f.want(204, "", ann, "DELETE", at+"/empty/primary", "")
+	require.Contains(t, f.refused(404, ann, "DELETE", at+"/empty/primary", ""), "does not subscribe")
+	require.Equal(t, 1, f.count(`select count(*) from audit_log where actor = 'ann' and action = 'team unsubscribed'`))
+	for _, method := range []string{"PUT", "DELETE"} {
+		f.refused(403, bob, method, at+"/empty/primary", "")
+		f.refused(404, root, method, "/v1/teams/none/subscriptions/empty/primary", "")
+		require.Contains(t, f.refused(404, ann, method, at+"/none/primary", ""), "no such team")
+		require.Contains(t, f.refused(404, ann, method, at+"/empty/none", ""), "no such on-call role")
+	}
+	f.refused(404, bob, "GET", "/v1/teams/none/subscriptions", "")
+}

@@ -23,15 +23,13 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Teams reads teams and their people, and stores which roles of other teams their calendars also show.
+// Teams reads teams, their people, and which roles of other teams their calendars also show.
 type Teams interface {
 	Names(ctx context.Context, active bool) ([]oncall.TeamName, error)
 	ByName(ctx context.Context, name string) (oncall.Profile, error)
 	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
 	Memberships(ctx context.Context) ([][2]string, error)
 	Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error)
-	Subscribe(ctx context.Context, team, other, role int64) error
-	Unsubscribe(ctx context.Context, team, other, role int64) error
 }
 
 // Rosters reads rosters.

@@ -97,6 +97,9 @@ func MountTeams(a *mount.API, t *teams.Teams) {
 	mount.Mount(a, t.TeamServices)
 	mount.Mount(a, t.Claim)
 	mount.Mount(a, t.Unclaim)
+	mount.Mount(a, t.Subscriptions)
+	mount.Mount(a, t.Subscribe)
+	mount.Mount(a, t.Unsubscribe)
 }
 
 // MountReads adds the operations whose callers are those of the other routes of /v1: they do not accept the credentials

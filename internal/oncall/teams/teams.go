@@ -88,6 +88,8 @@ type Finder interface {
 	ActiveTeam(ctx context.Context, name string) (oncall.Profile, error)
 	// RosterNamed ignores case.
 	RosterNamed(ctx context.Context, t oncall.Profile, name string) (oncall.Roster, error)
+	// Role ignores case.
+	Role(ctx context.Context, name string) (oncall.RoleInfo, error)
 }
 
 // People finds people.
@@ -108,6 +110,11 @@ type Store interface {
 	RemoveMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 	AddAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 	RemoveAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
+	Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error)
+	// Subscribe returns a Conflict fault if the subscription exists.
+	Subscribe(ctx context.Context, team, other, role int64) error
+	// Unsubscribe returns a NotFound fault if there is no such subscription.
+	Unsubscribe(ctx context.Context, team, other, role int64) error
 }
 
 // Deps are the parts that the operations work on. All but the last two are required.
@@ -154,6 +161,9 @@ type Teams struct {
 	TeamServices  operation.Op[ServicesOfTeam, operation.Page[string]]
 	Claim         operation.Op[ServiceOfTeam, operation.None]
 	Unclaim       operation.Op[ServiceOfTeam, operation.None]
+	Subscriptions operation.Op[SubscriptionsOfTeam, operation.Page[SubscribedRole]]
+	Subscribe     operation.Op[OneSubscription, operation.None]
+	Unsubscribe   operation.Op[OneSubscription, operation.None]
 
 	deps Deps
 }
@@ -175,6 +185,8 @@ func New(d Deps) *Teams {
 	t.Service, t.RenameService = GetService.By(t.service), RenameService.By(t.renameService)
 	t.DeleteService, t.TeamServices = DeleteService.By(t.deleteService), ListTeamServices.By(t.teamServices)
 	t.Claim, t.Unclaim = ClaimService.By(t.claim), UnclaimService.By(t.unclaim)
+	t.Subscriptions, t.Subscribe = ListSubscriptions.By(t.subscriptions), AddSubscription.By(t.subscribe)
+	t.Unsubscribe = RemoveSubscription.By(t.unsubscribe)
 	return t
 }
 
