@@ -111,8 +111,6 @@ type Accounts interface {
 // them, unless force is set. An object that does not exist or is not active is a NotFound fault.
 type Removals interface {
 	Remove(ctx context.Context, kind, name string, force bool, actor string) error
-	// AdministersTeam reports whether a person administers a team.
-	AdministersTeam(ctx context.Context, person ID, team string) (bool, error)
 }
 
 // PeopleDeps are what People works on.

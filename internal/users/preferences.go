@@ -144,6 +144,7 @@ type Preferences struct {
 	Modes                  operation.Op[ChoicesOf, operation.Page[ModeChoice]]
 	ChooseModes            operation.Op[ModesEdit, operation.Page[ModeChoice]]
 	Reprioritisations      operation.Op[OnePerson, operation.Page[ShownReprioritisation]]
+	Reprioritisation       operation.Op[OneReprioritisation, ShownReprioritisation]
 	SetReprioritisation    operation.Op[ReprioritisationEdit, ShownReprioritisation]
 	RemoveReprioritisation operation.Op[OneReprioritisation, operation.None]
 	Categories             operation.Op[ChoicesOf, operation.Page[CategoryChoice]]
@@ -167,7 +168,8 @@ func NewPreferences(people Finder, store PreferenceStore) *Preferences {
 	p.Modes, p.ChooseModes = ModesOfPerson.By(p.modes), ChooseModes.By(p.chooseModes)
 	p.Reprioritisations, p.SetReprioritisation = ListReprioritisations.By(p.reprioritisations),
 		SetReprioritisation.By(p.setReprioritisation)
-	p.RemoveReprioritisation = RemoveReprioritisation.By(p.removeReprioritisation)
+	p.Reprioritisation, p.RemoveReprioritisation = GetReprioritisation.By(p.reprioritisation),
+		RemoveReprioritisation.By(p.removeReprioritisation)
 	p.Categories, p.ChooseCategories = CategoriesOfPerson.By(p.categories), ChooseCategories.By(p.chooseCategories)
 	p.ClearCategories = ClearCategories.By(p.clearCategories)
 	p.FixedTexts, p.ReplaceFixedTexts = FixedTextsOfPerson.By(p.fixedTexts), ReplaceFixedTexts.By(p.replaceFixedTexts)

@@ -85,6 +85,9 @@ var (
 		Name: "user.reprioritisations", Method: http.MethodGet, Path: "/v1/users/{user}/reprioritisations",
 		Needs: operation.Reader, Rule: operation.OwnSettings,
 		Summary: "The rules by which too many messages of one mode go to another mode"})
+	GetReprioritisation = operation.Define[OneReprioritisation, ShownReprioritisation](operation.Doc{
+		Name: "user.reprioritisation", Method: http.MethodGet, Path: "/v1/users/{user}/reprioritisations/{mode}",
+		Needs: operation.Reader, Rule: operation.OwnSettings, Summary: "The rule of a mode", Note: "404: the mode has no rule."})
 	SetReprioritisation = operation.Define[ReprioritisationEdit, ShownReprioritisation](operation.Doc{
 		Name: "user.set-reprioritisation", Method: http.MethodPut, Path: "/v1/users/{user}/reprioritisations/{mode}",
 		Needs: operation.Reader, Rule: operation.OwnSettings, Audit: []audit.Action{audit.ReprioritisationSet},
@@ -95,6 +98,12 @@ var (
 		Needs: operation.Reader, Rule: operation.OwnSettings, Audit: []audit.Action{audit.ReprioritisationRemoved},
 		Summary: "Remove the rule of a mode", Note: "404: the mode has no rule."})
 )
+
+// LimitKind has what all kinds of objects have. Pages call a reprioritisation the limit of a mode.
+var LimitKind = operation.Kind(ListReprioritisations, GetReprioritisation, SetReprioritisation, RemoveReprioritisation,
+	"MODE=mode", "COUNT=count", "SECONDS=window_seconds", "TO=to").Called("limit")
+
+func noRule(source Mode) error { return fault.Newf(fault.NotFound, "there is no rule for %s", source) }
 
 func (p *Preferences) reprioritisations(ctx context.Context, by operation.Actor, one OnePerson) (out operation.Page[ShownReprioritisation], err error) {
 	u, err := p.owner(ctx, by, one)
@@ -107,6 +116,23 @@ func (p *Preferences) reprioritisations(ctx context.Context, by operation.Actor,
 		shown[i] = ShownReprioritisation{r.Source, Excess{r.Count, int64(r.Window / time.Second), r.Destination}}
 	}
 	return whole(shown), err
+}
+
+func (p *Preferences) reprioritisation(ctx context.Context, by operation.Actor, one OneReprioritisation) (out ShownReprioritisation, err error) {
+	all, err := p.reprioritisations(ctx, by, one.OnePerson)
+	if err != nil {
+		return out, err
+	}
+	source, err := one.source()
+	if err != nil {
+		return out, err
+	}
+	for _, r := range all.Items {
+		if r.Mode == source {
+			return r, nil
+		}
+	}
+	return out, noRule(source)
 }
 
 func (p *Preferences) setReprioritisation(ctx context.Context, by operation.Actor, e ReprioritisationEdit) (out ShownReprioritisation, err error) {
@@ -131,6 +157,5 @@ func (p *Preferences) removeReprioritisation(ctx context.Context, by operation.A
 	if err != nil {
 		return none, err
 	}
-	return none, fault.When(p.store.RemoveReprioritisation(ctx, u, source, by.Name), fault.NotFound,
-		fault.Newf(fault.NotFound, "there is no rule for %s", source))
+	return none, fault.When(p.store.RemoveReprioritisation(ctx, u, source, by.Name), fault.NotFound, noRule(source))
 }

@@ -224,6 +224,24 @@ func TestEveryKindOnTheCommandLine(t *testing.T) {
 		reader.refused(2, "--where team=NAME", "list rosters")
 		reader.refused(2, "PARENT/NAME", "get roster night")
 		reader.refused(1, "This token lacks the scope", "delete roster ops/night")
+
+		s.do(admin, post, "/v1/teams/ops/rotations", m{"name": "nights", "role": "primary", "roster": "night", "layers": []m{
+			{"start": "2026-11-23T09:00", "every": 1, "unit": "weeks", "members": []m{{"user": "ann"}}}}}).is(201)
+		id := fmt.Sprint(s.number("select id from schedules where name = 'nights'"))
+		require.Regexp(t, `(?m)^`+id+` +nights +primary +night`, reader.does("list rotations --where team=ops"))
+		require.Regexp(t, `(?m)^name: nights$`, reader.does("get rotation "+id))
+		reader.refused(2, "--where team=NAME", "list rotations")
+		reader.refused(1, "This token lacks the scope", "delete rotation "+id)
+		r.does("delete rotation " + id)
+		r.refused(1, `there is no rotation "`+id+`"`, "delete rotation "+id)
+
+		s.do(bob, put, "/v1/users/bob/reprioritisations/call", m{"count": 3, "window_seconds": 60, "to": "email"}).is(200)
+		require.Regexp(t, `(?m)^call +3 +60 +email$`, reader.does("list limits --where user=bob"))
+		require.Regexp(t, `(?m)^to: email$`, reader.does("get limit bob/call"))
+		reader.refused(1, `there is no limit "bob/sms"`, "get limit bob/sms")
+		reader.refused(2, "--where user=NAME", "list limits")
+		r.does("delete limit bob/call")
+
 		s.exec("insert into services (name) values ('night mail')")
 		require.Regexp(t, `(?m)^night mail`, reader.does("list services"))
 		s.exec("delete from services")

@@ -670,3 +670,15 @@ func TestAdministratorsOfATeamDeleteItOnV1(t *testing.T) {
 	s.do(owner, del, "/v1/teams/ops?force=true", nil).is(204)
 	s.do(owner, get, "/api/v0/teams/ops", nil).is(404)
 }
+
+// A service token of a team does on calendars what an administrator of the team does, through both APIs.
+func TestServiceTokensOfATeamDeleteIt(t *testing.T) {
+	t.Parallel()
+	s := newCalendar(t)
+	for _, path := range []string{"/v1/teams/", "/api/v0/teams/"} {
+		s.do(admin, post, "/v1/teams", m{"name": "core", "time_zone": "UTC"}).is(201)
+		token, _ := s.serviceToken(admin, "core", "oncall", "config")
+		s.do(token, del, path+"ops", nil).is(403)
+		require.Less(t, s.do(token, del, path+"core", nil).status, 300, path)
+	}
+}

@@ -335,6 +335,7 @@ func rights() []right {
 			"", nil},
 		{get, "/v1/users/bob/reprioritisations", nil, 200, "", nil},
 		{put, "/v1/users/bob/reprioritisations/call", m{"count": 3, "window_seconds": 60, "to": "email"}, 200, "", nil},
+		{get, "/v1/users/bob/reprioritisations/call", nil, 200, "", nil},
 		{del, "/v1/users/bob/reprioritisations/call", nil, 204, "", func(s *server) {
 			s.exec("insert into user_reprioritizations select id, 'call', 'email', 3, 60 from users where name = 'bob' on conflict do nothing")
 		}},

@@ -50,6 +50,9 @@ type Actor struct {
 	// confined.
 	Application     int64
 	ApplicationName string
+	// Request is the body as a client of Oncall sent it, for the audit log of on-call; nil = the log has the input of
+	// the operation.
+	Request json.RawMessage
 }
 
 // The refusals of callers whose role is too low, and of those who are confined.
@@ -127,7 +130,7 @@ const (
 	// OwnSettings is for what a person chooses, whoever may write or only read.
 	OwnSettings Rule = "the person, administrators, and applications that act for people"
 	// OfItsTeam is for what belongs to a team as a whole.
-	OfItsTeam Rule = "administrators, and people who administer the team"
+	OfItsTeam Rule = "administrators, people who administer the team, and its service tokens"
 	// ConfinedInTheNameOf is Confined and InTheNameOf.
 	ConfinedInTheNameOf Rule = "in their own name; administrators and applications that act for people in any name; an application with its key reaches only its own"
 	// OfApplicationAndItsKey is OfApplication with the key of the application.

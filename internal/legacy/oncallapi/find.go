@@ -36,6 +36,13 @@ func (a Requests) Caller(r *http.Request) operation.Actor {
 	return wire.Actor(r.Context()).CalendarCaller(a.Openings)
 }
 
+// CallerOf is Caller for a change whose body the audit log of on-call keeps.
+func (a Requests) CallerOf(r *http.Request, b jsonbody.Object) operation.Actor {
+	by := a.Caller(r)
+	by.Request = b.Raw
+	return by
+}
+
 // Planner returns the caller of a change, whose teams the Authenticator has read.
 func (a Requests) Planner(ctx context.Context) auth.Planner {
 	return auth.Planner{Actor: wire.Actor(ctx).CalendarCaller(a.Openings)}

@@ -36,6 +36,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/requests"
 	rules "github.com/iris-oncall/iris/internal/oncall/teams"
+	"github.com/iris-oncall/iris/internal/program/operator"
 	"github.com/iris-oncall/iris/internal/users"
 	pagesusers "github.com/iris-oncall/iris/internal/users/pages"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
@@ -147,7 +148,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		Teams: oncallapi.TeamsDeps{Teams: teams, Rosters: rosters,
 			Names: names, ScheduleChanges: schedules, OnCallRoles: calendaring.NewRoles(names), Notices: notices,
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
-		Rules: rules.Deps{People: people, Store: teams, Rosters: rosters, Services: names},
+		Rules: rules.Deps{People: people, Store: teams, Rosters: rosters, Services: names, Removals: operator.NewRemovals(f.db)},
 		People: oncallapi.PeopleDeps{Users: people, Notices: notices,
 			Feeds: shifts, Search: calendaring.NewSearch(teams, people.Search)},
 		Events: oncallapi.EventsDeps{Calendars: live, Teams: teams, Users: people, Names: names, Notices: notices},

@@ -1,7 +1,9 @@
 package oncallapi
 
 import (
+	"context"
 	"net/http"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/legacy/jsonbody"
@@ -103,10 +105,28 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	if name == "" {
 		return Integrity("name missing for user")
 	}
-	u, err := a.Rules.Join(r.Context(), t, name, By(r, b.Raw))
-	err = fault.When(err, fault.NotFound, Integrity("user "+name+" not found"))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict,
-		Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
+	u, is, err := a.personIn(r, t, name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, Integrity("user "+name+" not found"))
+	}
+	if is.Member {
+		return Integrity(`user name "` + u.Name + `" is already in team ` + t.Name)
+	}
+	_, err = a.Rules.AddMember.DoValid(r.Context(), a.Caller(r),
+		rules.OnePerson{OneTeam: users.OneTeam{Team: t.Name}, User: u.Name})
+	return a.Created(w, r, u, err)
+}
+
+// personIn finds a person by name, and their part in a team.
+func (a members) personIn(r *http.Request, t oncall.Profile, name string) (u oncall.Person, is oncall.TeamPerson, err error) {
+	if u, err = a.People.ByName(r.Context(), name); err != nil {
+		return u, is, err
+	}
+	people, err := a.Teams.People(r.Context(), t.ID)
+	if i := slices.IndexFunc(people, func(p oncall.TeamPerson) bool { return p.ID == u.ID }); i >= 0 {
+		is = people[i]
+	}
+	return u, is, err
 }
 
 // removeMember removes a person from a team.
@@ -133,10 +153,16 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	if name == "" {
 		return errNoName
 	}
-	u, err := a.Rules.Promote(r.Context(), t, name, By(r, nil))
-	err = fault.When(err, fault.NotFound, Integrity(invalid))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict,
-		Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
+	u, is, err := a.personIn(r, t, name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, Integrity(invalid))
+	}
+	if is.Admin {
+		return Integrity(`user name "` + u.Name + `" is already an admin of team ` + t.Name)
+	}
+	_, err = a.Rules.AddAdmin.DoValid(r.Context(), a.Caller(r),
+		rules.OnePerson{OneTeam: users.OneTeam{Team: t.Name}, User: u.Name})
+	return a.Created(w, r, u, err)
 }
 
 // removeAdmin takes the administration of a team away from a person.
@@ -181,35 +207,42 @@ func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	if other == "" || role == "" {
 		return fault.Titled(title, "Missing subscription name or role name")
 	}
-	sub, err := a.ActiveTeam(r.Context(), other)
+	one := rules.OneSubscription{OneTeam: users.OneTeam{Team: t.Name}, Other: other, Role: role}
+	exists, err := a.subscribed(r.Context(), t, one)
 	if err != nil {
-		return fault.When(err, fault.NotFound, Integrity(`Team "`+other+`" not found`))
+		return err
 	}
-	if sub.ID == t.ID {
-		return fault.Titled(title, "Subscription team must be different from subscribing team")
+	if exists {
+		return Integrity("Subscription already exists")
 	}
-	known, err := a.Role(r.Context(), role)
+	_, err = a.Rules.Subscribe.DoValid(r.Context(), a.Caller(r), one)
+	err = fault.When(err, fault.Invalid, fault.Titled(title, "Subscription team must be different from subscribing team"))
+	switch fault.FieldOf(err) {
+	case "other":
+		err = Integrity(`Team "` + other + `" not found`)
+	case "role":
+		err = Integrity(`Role "` + role + `" not found`)
+	}
+	return routing.Done(w, http.StatusCreated, err)
+}
+
+// subscribed reports whether a team has a subscription.
+func (a members) subscribed(ctx context.Context, t oncall.Profile, one rules.OneSubscription) (bool, error) {
+	other, err := a.ActiveTeam(ctx, one.Other)
+	var role oncall.RoleInfo
+	if err == nil {
+		role, err = a.Role(ctx, one.Role)
+	}
 	if err != nil {
-		return fault.When(err, fault.NotFound, Integrity(`Role "`+role+`" not found`))
+		return false, fault.When(err, fault.NotFound, nil)
 	}
-	err = a.Teams.Subscribe(r.Context(), t.ID, sub.ID, known.ID)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
-		Integrity("Subscription already exists")))
+	found, err := a.Teams.Subscriptions(ctx, t.ID)
+	return slices.Contains(found, oncall.Subscription{TeamID: other.ID, Team: other.Name, Role: role.Name}), err
 }
 
 // unsubscribe removes a role of another team from a team's calendar.
 func (a members) unsubscribe(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Administered(r)
-	if err != nil {
-		return err
-	}
-	other, err := a.Teams.ByName(r.Context(), routing.Param(r, "other"))
-	if err != nil {
-		return err
-	}
-	role, err := a.Role(r.Context(), routing.Param(r, "role"))
-	if err != nil {
-		return err
-	}
-	return routing.Done(w, http.StatusOK, a.Teams.Unsubscribe(r.Context(), t.ID, other.ID, role.ID))
+	_, err := a.Rules.Unsubscribe.DoValid(r.Context(), a.Caller(r), rules.OneSubscription{
+		OneTeam: users.OneTeam{Team: routing.Param(r, "team")}, Other: routing.Param(r, "other"), Role: routing.Param(r, "role")})
+	return routing.Done(w, http.StatusOK, err)
 }

@@ -209,9 +209,16 @@ func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, Integrity(`service "`+name+`" not found`))
 	}
-	err = a.Names.Claim(r.Context(), t.ID, s.ID)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
-		Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
+	owners, err := a.Names.ServiceTeams(r.Context(), s.ID)
+	if err != nil {
+		return err
+	}
+	if len(owners) > 0 {
+		return Integrity(`service "` + s.Name + `" already claimed by team "` + owners[0].Name + `"`)
+	}
+	_, err = a.Rules.Claim.DoValid(r.Context(), a.Caller(r), rules.ServiceOfTeam{
+		OneTeam: users.OneTeam{Team: t.Name}, OneService: rules.OneService{Service: s.Name}})
+	return routing.Done(w, http.StatusCreated, err)
 }
 
 // unclaimService removes a service from a team.

@@ -1,8 +1,10 @@
 package oncallapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
@@ -113,17 +115,13 @@ func (a rosters) createRoster(w http.ResponseWriter, r *http.Request) error {
 	if name = strings.TrimSpace(name); name == "" {
 		return errNoName
 	}
-	if err := rules.CheckRosterName(name); err != nil {
-		return titled(badRoster, err)
-	}
 	if missing != nil { // Oncall's clients expect the text of a duplicate name for an unknown team, too
 		return Integrity(`roster name "` + name + `" already exists for team ` + routing.Param(r, "team"))
 	}
-	if _, err := a.Rosters.Create(r.Context(), t, name, nil, By(r, b.Raw)); err != nil {
-		return fault.When(err, fault.Conflict, Integrity(`roster name "`+name+`" already exists for team `+
-			t.Name))
-	}
-	return routing.Empty(w, http.StatusCreated)
+	_, err = a.Rules.CreateRoster.DoValid(r.Context(), a.CallerOf(r, b), rules.NewRoster{
+		OneTeam: users.OneTeam{Team: t.Name}, Body: rules.RosterSettings{Name: name}})
+	err = fault.When(err, fault.Conflict, Integrity(`roster name "`+name+`" already exists for team `+t.Name))
+	return routing.Done(w, http.StatusCreated, titled(badRoster, err))
 }
 
 // getRoster answers with the members and weekly schedules of a roster.
@@ -170,42 +168,54 @@ func (a rosters) updateRoster(w http.ResponseWriter, r *http.Request) error {
 	if name = strings.TrimSpace(name); name == "" && !ordered {
 		return fault.Titled("invalid roster update", "missing roster name or order")
 	}
-	var order []users.ID
-	if ordered {
-		if order, err = rosterOrder(ro, names); err != nil {
+	for range 5 {
+		e := rules.RosterEdit{OneRoster: oneRoster(t, ro), State: operation.In(ro.Tag())}
+		e.Body.Name = cmp.Or(name, ro.Name)
+		if e.Body.Members, err = rosterOrder(ro, names, ordered); err != nil {
+			return err
+		}
+		if _, err = a.Rules.ReplaceRoster.DoValid(r.Context(), a.CallerOf(r, b), e); !fault.Is(err, fault.Stale) {
+			break
+		}
+		// Somebody changed the roster meanwhile.
+		if ro, err = a.roster(r, t); err != nil {
 			return err
 		}
 	}
-	if name != "" {
-		if err := rules.CheckRosterName(name); err != nil {
-			return titled(badRoster, err)
-		}
-	}
-	err = a.Rosters.Change(r.Context(), t, ro, name, order, By(r, b.Raw))
-	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict,
-		Integrity("roster '"+name+"' already existed for team '"+t.Name+"'")))
+	err = fault.When(err, fault.Conflict, Integrity("roster '"+name+"' already existed for team '"+t.Name+"'"))
+	return routing.Done(w, http.StatusOK, titled(badRoster, err))
 }
 
-// rosterOrder returns the ids of the named members in this order. names must have each member of the roster once.
-func rosterOrder(ro oncall.Roster, names []string) ([]users.ID, error) {
+// oneRoster names a roster.
+func oneRoster(t oncall.Profile, ro oncall.Roster) rules.OneRoster {
+	return rules.OneRoster{OneTeam: users.OneTeam{Team: t.Name}, Roster: ro.Name}
+}
+
+// rosterOrder returns the members of a roster, in the order of names if ordered is true. names must then have each member
+// once.
+func rosterOrder(ro oncall.Roster, names []string, ordered bool) ([]rules.RosterMember, error) {
 	const title = "Invalid roster order"
-	left := map[string]users.ID{}
-	for _, m := range ro.Members {
-		left[strings.ToLower(m.Name)] = m.User
+	left, out := map[string]rules.RosterMember{}, make([]rules.RosterMember, len(ro.Members))
+	for i, m := range ro.Members {
+		out[i] = rules.RosterMember{User: m.Name, RosterPlace: rules.RosterPlace{InRotation: &m.InRotation}}
+		left[users.CanonicalName(m.Name)] = out[i]
 	}
-	order := make([]users.ID, 0, len(names))
+	if !ordered {
+		return out, nil
+	}
+	out = out[:0]
 	for _, n := range names {
-		id, ok := left[strings.ToLower(n)]
+		m, ok := left[users.CanonicalName(n)]
 		if !ok {
 			return nil, fault.Titled(title, "All users in provided order must be part of the roster")
 		}
-		delete(left, strings.ToLower(n))
-		order = append(order, id)
+		delete(left, users.CanonicalName(n))
+		out = append(out, m)
 	}
 	if len(left) > 0 {
 		return nil, fault.Titled(title, "Roster order must include all roster members")
 	}
-	return order, nil
+	return out, nil
 }
 
 // deleteRoster deletes a roster and its schedules.
@@ -269,9 +279,13 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, Integrity("invalid team or user"))
 	}
-	err = a.Rosters.AddMember(r.Context(), t, ro, u, in || !given, By(r, b.Raw))
-	return a.Created(w, r, u, fault.When(err, fault.Conflict,
-		Integrity(`user "`+u.Name+`" is already in the roster`)))
+	if slices.ContainsFunc(ro.Members, func(m oncall.RosterMember) bool { return m.User == u.ID }) {
+		return Integrity(`user "` + u.Name + `" is already in the roster`)
+	}
+	in = in || !given
+	_, err = a.Rules.SetRosterMember.DoValid(r.Context(), a.CallerOf(r, b), rules.RosterMemberEdit{
+		OneRosterMember: rules.OneRosterMember{OneRoster: oneRoster(t, ro), User: u.Name}, Body: rules.RosterPlace{InRotation: &in}})
+	return a.Created(w, r, u, err)
 }
 
 // updateRosterUser puts a member into the rotation or takes the member out of it. It ignores people who are not in the
@@ -292,14 +306,12 @@ func (a rosters) updateRosterUser(w http.ResponseWriter, r *http.Request) error 
 	if !given {
 		return fault.Titled("incomplete data", `missing field "in_rotation"`)
 	}
-	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
-	if err == nil {
-		err = a.Rosters.SetInRotation(r.Context(), t, ro, u, in, By(r, b.Raw))
+	user := routing.Param(r, "user")
+	if slices.ContainsFunc(ro.Members, func(m oncall.RosterMember) bool { return users.SameName(m.Name, user) }) {
+		_, err = a.Rules.SetRosterMember.DoValid(r.Context(), a.CallerOf(r, b), rules.RosterMemberEdit{
+			OneRosterMember: rules.OneRosterMember{OneRoster: oneRoster(t, ro), User: user}, Body: rules.RosterPlace{InRotation: &in}})
 	}
-	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, []string{})
+	return routing.Reply(w, http.StatusOK, []string{}, err)
 }
 
 // removeRosterUser removes a person from a roster. It ignores people who are not in the roster.
@@ -308,14 +320,9 @@ func (a rosters) removeRosterUser(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
-	if err == nil {
-		err = a.Rosters.RemoveMember(r.Context(), t, ro, u, By(r, nil))
-	}
-	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, []string{})
+	_, err = a.Rules.RemoveRosterMember.DoValid(r.Context(), a.Caller(r),
+		rules.OneRosterMember{OneRoster: oneRoster(t, ro), User: routing.Param(r, "user")})
+	return routing.Reply(w, http.StatusOK, []string{}, fault.When(err, fault.NotFound, nil))
 }
 
 // suggest answers with the member of a roster who is free for a shift and whose nearest other shift is the farthest

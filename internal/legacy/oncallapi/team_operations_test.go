@@ -238,3 +238,105 @@ func namesIn(f *fixture, path string) (out []string) {
 	}
 	return out
 }
+
+func TestMembersOfRostersAreSetAndRemoved(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const at, shown = "/v1/teams/ops/rosters/OPS-roster/members/", "/api/v0/teams/ops/rosters/ops-roster/users"
+	f.ok(ann, "POST", "/api/v0/teams/ops/rosters/ops-roster/schedules",
+		`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":604800}],"scheduler":{"name":"round-robin","data":["cat","ann","bob"]}}`)
+	for range 2 {
+		f.want(204, "", ann, "PUT", at+"EVE", `{"in_rotation":false}`)
+	}
+	f.want(200, `["ann","bob","cat","eve"]`, bob, "GET", shown, "")
+	f.want(200, `["ann","bob"]`, bob, "GET", shown+"?in_rotation=1", "")
+	f.want(200, `["ann","bob","cat","eve"]`, bob, "GET", "/api/v0/teams/ops/users", "")
+	require.Contains(t, f.ok(bob, "GET", "/api/v0/teams/ops/rosters/ops-roster/schedules", ""), `"data":["cat","ann","bob","eve"]`)
+	f.want(204, "", ann, "PUT", at+"eve", `{}`)
+	f.want(200, `["ann","bob","eve"]`, bob, "GET", shown+"?in_rotation=1", "")
+	f.want(204, "", ann, "DELETE", at+"eve", "")
+	require.Contains(t, f.refused(404, ann, "DELETE", at+"eve", ""), "not in the roster")
+	f.want(200, `["ann","bob","cat"]`, bob, "GET", "/api/v0/teams/ops/users", "")
+	for _, action := range []string{"roster member added", "roster member changed", "roster member removed"} {
+		require.Equal(t, 1, f.count(`select count(*) from audit_log where actor = 'ann' and action = $1`, action), action)
+	}
+	for _, method := range []string{"PUT", "DELETE"} {
+		require.Contains(t, f.refused(404, ann, method, at+"who", `{}`), "no such user")
+		f.refused(403, bob, method, at+"bob", `{}`)
+		f.refused(404, ann, method, strings.Replace(at, "OPS-roster", "none", 1)+"bob", `{}`)
+		f.refused(404, root, method, strings.Replace(at, "ops", "none", 1)+"bob", `{}`)
+	}
+}
+
+// The API of Oncall calls the operations. What differs for its clients is what they rely on.
+func TestClientsOfOncallKeepWhatTheyRelyOn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const ops = "/api/v0/teams/ops"
+	f.want(200, "", ann, "PUT", ops, `{"slack_channel":"ops"}`)
+	require.Equal(t, 1, f.count(`select count(*) from teams where slack_channel = 'ops'`), "a change takes any channel")
+	f.refused(400, ann, "PUT", "/v1/teams/ops", `{"slack_channel":"other"}`)
+
+	f.ok(ann, "POST", ops+"/rosters", `{"name":"night","why":"new"}`)
+	f.ok(ann, "POST", ops+"/rosters/night/users", `{"name":"eve"}`)
+	f.ok(ann, "PUT", ops+"/rosters/night/users/eve", `{"in_rotation":0}`)
+	for action, body := range map[string]string{"team_edited": `{"slack_channel":"ops"}`,
+		"roster_created": `{"name":"night","why":"new"}`, "roster_user_added": `{"name":"eve"}`, "roster_user_edited": `{"in_rotation":0}`} {
+		require.Equal(t, 1, f.count(`select count(*) from oncall_audit where owner = 'ann' and action = $1 and (context->'request_body')::jsonb = $2::jsonb`,
+			action, body), "the log has the body as it was sent: %s", action)
+	}
+	f.want(201, "", program, "POST", "/api/v0/teams", `{"name":"new","scheduling_timezone":"UTC","admin":"bob"}`)
+	require.Equal(t, 1, f.count(`select count(*) from oncall_audit where owner = 'bob' and action = 'team_created'`),
+		"the log names the administrator whom an application names")
+
+	f.want(200, "", ann, "PUT", ops+"/rosters/ops-roster", `{"name":"main","roster_order":["cat","ann","bob"]}`)
+	f.want(200, `["ann","bob"]`, bob, "GET", ops+"/rosters/main/users?in_rotation=1", "")
+	f.want(200, `["cat","ann","bob"]`, bob, "GET", ops+"/rosters/main/users", "")
+
+	f.exec(`insert into team_services (team_id, service_id) select t.id, s.id from teams t, services s where t.name = 'ops' and s.name = 'web'`)
+	f.want(422, says("IntegrityError", `service "web" already claimed by team "ops"`), ann, "POST", ops+"/services", `{"name":"WEB"}`)
+	f.want(200, "", program, "DELETE", ops, "") // although a service uses it
+	require.Equal(t, 1, f.count(`select count(*) from oncall_audit where owner = 'calendar' and team = 'ops' and action = 'team_deleted'`))
+}
+
+func TestOrdersOfARosterAreChangedAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const one = "/api/v0/teams/ops/rosters/ops-roster"
+	done := make(chan int, 4)
+	for _, order := range []string{`["cat","ann","bob"]`, `["bob","ann","cat"]`, `["ann","cat","bob"]`, `["cat","bob","ann"]`} {
+		go func() { done <- f.do(ann, "PUT", one, `{"roster_order":`+order+`}`).Code }()
+	}
+	for range 4 {
+		require.Equal(t, 200, <-done)
+	}
+	require.Len(t, decode[[]string](f, bob, "GET", one+"/users", ""), 3)
+}
+
+func TestTeamsSubscribeToRolesOfOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const at = "/v1/teams/ops/subscriptions"
+	for range 2 {
+		f.want(204, "", ann, "PUT", at+"/EMPTY/Primary", "")
+	}
+	f.ok(ann, "PUT", at+"/empty/manager", "")
+	require.Equal(t, 2, f.count(`select count(*) from audit_log where actor = 'ann' and action = 'team subscribed'`))
+	require.JSONEq(t, `{"items":[{"team":"empty","role":"manager"},{"team":"empty","role":"primary"}],"next":null}`, f.ok(bob, "GET", at, ""))
+	first := decode[map[string]any](f, bob, "GET", at+"?limit=1", "")
+	require.Contains(t, f.ok(bob, "GET", at+"?limit=1&cursor="+first["next"].(string), ""), "primary")
+	require.Contains(t, f.ok(bob, "GET", "/api/v0/teams/ops/subscriptions", ""), `{"role":"primary","subscription":"empty"}`)
+	f.want(422, says("IntegrityError", "Subscription already exists"), ann, "POST", "/api/v0/teams/ops/subscriptions",
+		`{"role":"PRIMARY","subscription":"Empty"}`)
+	require.Contains(t, f.refused(400, ann, "PUT", at+"/ops/primary", ""), "name another team")
+	f.want(204, "", ann, "DELETE", at+"/empty/primary", "")
+	require.Contains(t, f.refused(404, ann, "DELETE", at+"/empty/primary", ""), "does not subscribe")
+	require.Equal(t, 1, f.count(`select count(*) from audit_log where actor = 'ann' and action = 'team unsubscribed'`))
+	for _, method := range []string{"PUT", "DELETE"} {
+		f.refused(403, bob, method, at+"/empty/primary", "")
+		f.refused(404, root, method, "/v1/teams/none/subscriptions/empty/primary", "")
+		require.Contains(t, f.refused(404, ann, method, at+"/none/primary", ""), "no such team")
+		require.Contains(t, f.refused(404, ann, method, at+"/empty/none", ""), "no such on-call role")
+	}
+	f.refused(404, bob, "GET", "/v1/teams/none/subscriptions", "")
+}

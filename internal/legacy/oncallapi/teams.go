@@ -23,41 +23,27 @@ import (
 	"github.com/iris-oncall/iris/internal/web/wire"
 )
 
-// Teams stores teams, their members and admins, and which roles of other teams their calendars also show.
+// Teams reads teams, their people, and which roles of other teams their calendars also show.
 type Teams interface {
 	Names(ctx context.Context, active bool) ([]oncall.TeamName, error)
 	ByName(ctx context.Context, name string) (oncall.Profile, error)
-	Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error)
-	Update(ctx context.Context, id int64, p oncall.TeamPatch, by oncall.By) error
-	Delete(ctx context.Context, team oncall.Profile, by oncall.By) error
 	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
 	Memberships(ctx context.Context) ([][2]string, error)
 	Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error)
-	Subscribe(ctx context.Context, team, other, role int64) error
-	Unsubscribe(ctx context.Context, team, other, role int64) error
 }
 
-// Rosters stores rosters and who is in them.
+// Rosters reads rosters.
 type Rosters interface {
 	ByTeam(ctx context.Context, team int64) ([]oncall.Roster, error)
-	Create(ctx context.Context, team oncall.Profile, name string, members []oncall.RosterMember, by oncall.By) (int64, error)
-	Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID,
-		by oncall.By) error
-	AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool,
-		by oncall.By) error
-	SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool,
-		by oncall.By) error
-	RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error
 }
 
-// Names stores on-call roles, services, and which team a service belongs to.
+// Names reads services, and which team a service belongs to.
 type Names interface {
 	Services(ctx context.Context) ([]oncall.Service, error)
 	Service(ctx context.Context, name string) (oncall.Service, error)
 	ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error)
 	TeamServices(ctx context.Context, team int64) ([]string, error)
 	AllTeamServices(ctx context.Context) ([][2]string, error)
-	Claim(ctx context.Context, team, service int64) error
 }
 
 // ScheduleChanges stores schedules and fills calendars from them. A schedule that does not exist is a NotFound fault.
@@ -84,7 +70,7 @@ type TeamsDeps struct {
 	ScheduleChanges ScheduleChanges
 	OnCallRoles     calendaring.OnCallRoles
 	Notices         Notices
-	// Rules has the operations and the rules of teams and rosters.
+	// Rules has the operations on teams, rosters and services.
 	Rules *rules.Teams
 	// TimeZones are the time zones that a team may choose.
 	TimeZones []string
@@ -161,39 +147,53 @@ func activeParam(q url.Values) (bool, error) {
 	return params.Flag(q, "active", true)
 }
 
-// settings reads the settings that the body has, except the name.
-func (a teams) settings(b jsonbody.Object) (p oncall.TeamPatch, err error) {
-	for name, at := range map[string]**string{
-		"description": &p.Description, "email": &p.Email, "slack_channel": &p.SlackChannel,
-		"slack_channel_notifications": &p.SlackNotifications, "iris_plan": &p.IrisPlan, "override_phone_number": &p.OverridePhone,
-		"scheduling_timezone": &p.TimeZone,
+// settings reads the settings that the body has, except the name and the time zone.
+func settings(b jsonbody.Object) (s rules.Settings, err error) {
+	for name, at := range map[string]*operation.Optional[operation.Text]{
+		"description": &s.Description, "email": &s.Email, "slack_channel": &s.SlackChannel,
+		"slack_channel_notifications": &s.SlackNotifications, "iris_plan": &s.Plan, "override_phone_number": &s.OverridePhone,
 	} {
 		v, err := b.TextPtr(name)
 		if err != nil {
-			return p, err
+			return s, err
 		}
-		if v != nil {
-			trimmed := strings.TrimSpace(*v)
-			*at = &trimmed
-		}
+		*at = operation.Optional[operation.Text]{Given: v != nil, Value: (*operation.Text)(v)}
 	}
-	if p.OverridePhone != nil {
-		number, err := a.Rules.OverridePhone(*p.OverridePhone)
-		if err != nil {
-			return p, titled("invalid payload", err)
-		}
-		p.OverridePhone = &number
-	}
-	for name, at := range map[string]**bool{"iris_enabled": &p.IrisEnabled, "api_managed_roster": &p.APIManaged} {
+	for name, at := range map[string]**bool{"iris_enabled": &s.IrisEnabled, "api_managed_roster": &s.APIManaged} {
 		if !b.Has(name) {
 			continue
 		}
 		// Only true and false are accepted here: other routes also accept 0, 1 and null.
 		if err := json.Unmarshal(b.Members[name], at); err != nil || !b.Given(name) {
-			return p, fault.Titled("invalid payload", name+" must be boolean")
+			return s, fault.Titled("invalid payload", name+" must be boolean")
 		}
 	}
-	return p, nil
+	return s, nil
+}
+
+// refusedTeam gives the refusal of the operation, for a team of a name, the text that clients of Oncall know.
+func refusedTeam(err error, name string, s rules.Settings) error {
+	if !fault.Is(err, fault.Invalid) {
+		return err
+	}
+	switch fault.FieldOf(err) {
+	case "name":
+		if oncall.CheckTeamName(name) != nil { // not a rule of Oncall
+			return err
+		}
+		return titled(badTeam, err)
+	case "override_phone_number":
+		return titled("invalid payload", err)
+	case "slack_channel":
+		return fault.Titled("invalid slack channel", "slack channel name needs to start with #")
+	case "slack_channel_notifications":
+		return fault.Titled("invalid slack notifications channel",
+			"slack channel notifications name needs to start with #")
+	case "plan":
+		return fault.Titled("invalid iris escalation plan",
+			"no iris plan named "+strings.TrimSpace(string(*s.Plan.Value))+" exists")
+	}
+	return err
 }
 
 // titled returns the fault of a rule under the title that clients of Oncall expect; nil stays nil.
@@ -216,82 +216,53 @@ func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.newSettings(r.Context(), b)
-	if err != nil {
-		return err
-	}
-	admin, err := a.firstAdmin(r, b)
-	if err != nil {
-		return err
-	}
-	by := By(r, nil)
-	by.Owner = admin.Name
-	_, err = a.Teams.Create(r.Context(), s, admin.ID, by)
-	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict,
-		Integrity(`team name "`+s.Name+`" already exists`)))
-}
-
-// newSettings reads the settings of a new team, which must have a name and a time zone.
-func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamSettings, error) {
-	var s oncall.TeamSettings
 	for _, name := range []string{"name", "scheduling_timezone"} {
 		if v, err := b.Text(name); err != nil {
-			return s, err
+			return err
 		} else if v == "" {
-			return s, fault.Titled("", name+" attribute missing from request")
+			return fault.Titled("", name+" attribute missing from request")
 		}
 	}
-	name, err := b.Text("name")
+	n := rules.NewTeam{}
+	n.Name, err = b.Text("name")
+	n.TimeZone = jsonbody.Next(&err, b.Text, "scheduling_timezone")
+	if err == nil {
+		n.Settings, err = settings(b)
+	}
 	if err != nil {
-		return s, err
+		return err
 	}
-	if plain, err := url.QueryUnescape(name); err == nil {
-		name = plain
+	if plain, err := url.QueryUnescape(n.Name); err == nil {
+		n.Name = plain
 	}
-	s.Name = strings.TrimSpace(name)
-	if err := rules.CheckName(s.Name); err != nil {
-		return s, titled(badTeam, err)
+	n.Name = strings.TrimSpace(n.Name)
+	if n.Admin, err = firstAdmin(r, b); err != nil {
+		return err
 	}
-	p, err := a.settings(b)
-	if err != nil {
-		return s, err
+	by := a.Caller(r)
+	by.Name = n.Admin // as in Oncall, where the log names the person whom an application names
+	_, err = a.Rules.Create.DoValid(r.Context(), by, n)
+	switch field := fault.FieldOf(err); {
+	case field == "admin":
+		err = fault.Titled("invalid admin", "admin username "+n.Admin+" was not found in db")
+	case field == "time_zone":
+		err = fault.Titled("invalid payload", "requested scheduling_timezone is not a time zone: "+strings.TrimSpace(n.TimeZone))
+	case fault.Is(err, fault.Conflict):
+		err = Integrity(`team name "` + n.Name + `" already exists`)
 	}
-	s = p.Apply(s)
-	if rules.CheckChannel("", s.SlackChannel) != nil {
-		return s, fault.Titled("invalid slack channel", "slack channel name needs to start with #")
-	}
-	if rules.CheckChannel("", s.SlackNotifications) != nil {
-		return s, fault.Titled("invalid slack notifications channel",
-			"slack channel notifications name needs to start with #")
-	}
-	if s.TimeZone, err = rules.Zone(s.TimeZone, nil); err != nil {
-		return s, fault.Titled("invalid payload", "requested scheduling_timezone is not a time zone: "+s.TimeZone)
-	}
-	return s, a.planExists(ctx, s.IrisPlan)
+	return routing.Done(w, http.StatusCreated, refusedTeam(err, n.Name, n.Settings))
 }
 
-// planExists refuses an escalation plan that a team may not name.
-func (a teams) planExists(ctx context.Context, plan string) error {
-	return fault.When(a.Rules.CheckPlan(ctx, plan), fault.Invalid,
-		fault.Titled("invalid iris escalation plan", "no iris plan named "+plan+" exists"))
-}
-
-// firstAdmin returns the administrator of a new team: the caller, or the person whom an application names.
-func (a teams) firstAdmin(r *http.Request, b jsonbody.Object) (oncall.Person, error) {
-	name := wire.Actor(r.Context()).Username
-	if name == "" {
-		var err error
-		if name, err = b.Text("admin"); err != nil {
-			return oncall.Person{}, err
-		}
-		if name == "" {
-			return oncall.Person{}, fault.Titled("invalid admin",
-				"API requests must specify a team admin username in the admin field")
-		}
+// firstAdmin returns the name of the administrator of a new team: the caller, or the person whom an application names.
+func firstAdmin(r *http.Request, b jsonbody.Object) (string, error) {
+	if name := wire.Actor(r.Context()).Username; name != "" {
+		return name, nil
 	}
-	p, err := a.People.ByName(r.Context(), name)
-	return p, fault.When(err, fault.NotFound, fault.Titled("invalid admin", "admin username "+name+
-		" was not found in db"))
+	name, err := b.Text("admin")
+	if err == nil && name == "" {
+		err = fault.Titled("invalid admin", "API requests must specify a team admin username in the admin field")
+	}
+	return name, err
 }
 
 // teamObject is a team as the wire shows it.
@@ -386,47 +357,28 @@ func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.patch(b, t.TeamSettings)
+	e := rules.TeamEdit{OneTeam: users.OneTeam{Team: t.Name}, AnyChannel: true}
+	e.Body.Name, err = b.TextPtr("name")
+	e.Body.TimeZone = jsonbody.Next(&err, b.TextPtr, "scheduling_timezone")
+	if err == nil {
+		e.Body.Settings, err = settings(b)
+	}
 	if err != nil {
 		return err
 	}
-	after := p.Apply(t.TeamSettings)
-	if b.Has("iris_plan") {
-		if err := a.planExists(r.Context(), after.IrisPlan); err != nil {
-			return err
-		}
-	}
-	err = a.Teams.Update(r.Context(), t.ID, p, By(r, b.Raw))
-	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict,
-		Integrity("A team named '"+after.Name+"' already exists")))
-}
-
-// patch reads the changes of a team's settings.
-func (a teams) patch(b jsonbody.Object, is oncall.TeamSettings) (oncall.TeamPatch, error) {
-	name, err := b.TextPtr("name")
-	if err != nil {
-		return oncall.TeamPatch{}, err
-	}
-	if name != nil {
-		*name = strings.TrimSpace(*name)
-		if err := rules.CheckName(*name); err != nil {
-			return oncall.TeamPatch{}, titled(badTeam, err)
-		}
-	}
-	p, err := a.settings(b)
-	if err != nil {
-		return p, err
-	}
-	p.Name = name
-	if p.TimeZone != nil && *p.TimeZone != is.TimeZone {
-		zone, err := rules.Zone(*p.TimeZone, a.TimeZones)
-		if err != nil {
-			return p, fault.Titled("invalid payload",
+	if zone := e.Body.TimeZone; zone != nil && strings.TrimSpace(*zone) != t.TimeZone {
+		if _, err := rules.Zone(strings.TrimSpace(*zone), a.TimeZones); err != nil {
+			return fault.Titled("invalid payload",
 				"requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
 		}
-		p.TimeZone = &zone
 	}
-	return p, nil
+	name := t.Name
+	if e.Body.Name != nil {
+		name = strings.TrimSpace(*e.Body.Name)
+	}
+	_, err = a.Rules.Change.DoValid(r.Context(), a.CallerOf(r, b), e)
+	err = fault.When(err, fault.Conflict, Integrity("A team named '"+name+"' already exists"))
+	return routing.Done(w, http.StatusOK, refusedTeam(err, name, e.Body.Settings))
 }
 
 // quoted formats names as a Python list, as Oncall's texts have it.
@@ -434,13 +386,14 @@ func quoted(names []string) string {
 	return "['" + strings.Join(names, "', '") + "']"
 }
 
-// deleteTeam deletes a team. Unlike /v1 it does not check whether plans or services use the team.
+// deleteTeam deletes a team, even if plans or services use it.
 func (a teams) deleteTeam(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Teams.Delete(r.Context(), t, By(r, nil)))
+	_, err = a.Rules.Delete.DoValid(r.Context(), a.Caller(r), rules.TeamRemoval{OneTeam: users.OneTeam{Team: t.Name}, Force: true})
+	return routing.Done(w, http.StatusOK, err)
 }
 
 // teamChanges answers with the entries of the audit log about a team. In Oncall this route always failed.

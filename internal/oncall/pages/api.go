@@ -87,6 +87,8 @@ func MountTeams(a *mount.API, t *teams.Teams) {
 	mount.Mount(a, t.Roster)
 	mount.Mount(a, t.ReplaceRoster)
 	mount.Mount(a, t.DeleteRoster)
+	mount.Mount(a, t.SetRosterMember)
+	mount.Mount(a, t.RemoveRosterMember)
 	mount.Mount(a, t.Services)
 	mount.Mount(a, t.CreateService)
 	mount.Mount(a, t.Service)
@@ -95,6 +97,9 @@ func MountTeams(a *mount.API, t *teams.Teams) {
 	mount.Mount(a, t.TeamServices)
 	mount.Mount(a, t.Claim)
 	mount.Mount(a, t.Unclaim)
+	mount.Mount(a, t.Subscriptions)
+	mount.Mount(a, t.Subscribe)
+	mount.Mount(a, t.Unsubscribe)
 }
 
 // MountReads adds the operations whose callers are those of the other routes of /v1: they do not accept the credentials

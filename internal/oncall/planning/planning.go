@@ -140,6 +140,10 @@ func Author(by operation.Actor, body any) oncall.By {
 	if body == nil {
 		return out
 	}
+	if by.Request != nil {
+		out.Body = by.Request
+		return out
+	}
 	var err error
 	if out.Body, err = json.Marshal(body); err != nil {
 		panic(err) // what was read from JSON is JSON

@@ -112,6 +112,10 @@ var (
 		Summary: "Delete a rotation; shifts that exist stay"})
 )
 
+// RotationKind has what all kinds of objects have.
+var RotationKind = operation.Kind(ListRotations, GetRotation, ReplaceRotation, DeleteRotation, "ID=id", "NAME=name",
+	"ROLE=role", "ROSTER=roster").MadeBy(CreateRotation.Doc)
+
 func (p *Planning) rotations(ctx context.Context, _ operation.Actor, of users.OneTeam) (operation.Page[Rotation], error) {
 	t, err := p.deps.Finder.ActiveTeam(ctx, of.Team)
 	if err != nil {

@@ -1,4 +1,3 @@
-// Package teams has the operations that make and change teams, their people, their rosters and the services for which
-// they answer, and the rules of these. The doors call the operations. The API of Oncall also calls the rules, because
-// it answers with texts of its own.
+// Package teams has the operations that make and change teams, their people, their rosters, the services for which they
+// answer and the subscriptions between them, and the rules of these. All doors call the operations; the API of Oncall translates their refusals.
 package teams

@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/audit"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -62,20 +63,14 @@ func (t *Teams) get(ctx context.Context, _ operation.Actor, one users.OneTeam) (
 	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "there is no such team"))
 }
 
-// remove lets administrators delete any team, and people those that they administer. Others do not learn whether the
+// remove lets administrators delete any team, and others those that they administer. It does not tell others whether the
 // team exists.
 func (t *Teams) remove(ctx context.Context, by operation.Actor, r TeamRemoval) (none operation.None, err error) {
 	if by.Role != operation.Admin {
-		may := false
-		if by.Person != 0 {
-			may, err = t.deps.Removals.AdministersTeam(ctx, users.ID(by.Person), r.Team)
-		}
-		if err == nil && !may {
-			err = operation.ErrAdminOnly
-		}
-		if err != nil {
-			return none, err
+		_, err := t.deps.Administrators.Own(ctx, by, r.Team)
+		if err = fault.When(err, fault.NotFound, operation.ErrAdminOnly); err != nil {
+			return none, fault.When(err, fault.Forbidden, operation.ErrAdminOnly)
 		}
 	}
-	return none, t.deps.Removals.Remove(ctx, "team", r.Team, r.Force, by.Name)
+	return none, t.deps.Removals.Remove(ctx, "team", r.Team, r.Force, planning.Author(by, nil).Owner)
 }

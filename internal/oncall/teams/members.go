@@ -46,33 +46,11 @@ var (
 	errNoAdmin  = fault.New(fault.NotFound, "this person is not an administrator of the team")
 )
 
-// Join makes a person a member of a team. It returns a NotFound fault if there is no such person, and a Conflict fault
-// for a member.
-func (t *Teams) Join(ctx context.Context, team oncall.Profile, name string, by oncall.By) (oncall.Person, error) {
-	return t.add(ctx, team, name, by, t.deps.Store.AddMember)
-}
-
-// Promote makes a person a member and administrator of a team. It returns a NotFound fault if there is no such person,
-// and a Conflict fault for an administrator.
-func (t *Teams) Promote(ctx context.Context, team oncall.Profile, name string, by oncall.By) (oncall.Person, error) {
-	return t.add(ctx, team, name, by, t.deps.Store.AddAdmin)
-}
-
 // onPerson is the function of an operation on a person of a team.
 type onPerson = func(context.Context, operation.Actor, OnePerson) (operation.None, error)
 
 // changeOfPerson adds a person to those of a team, or removes the person.
 type changeOfPerson func(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
-
-func (t *Teams) add(ctx context.Context, team oncall.Profile, name string, by oncall.By,
-	add changeOfPerson,
-) (oncall.Person, error) {
-	u, err := t.deps.People.ByName(ctx, name)
-	if err != nil {
-		return u, fault.When(err, fault.NotFound, errNoUser)
-	}
-	return u, add(ctx, team, u, by)
-}
 
 // adding returns the function of an operation that adds a person. A person who is there already is no error.
 func (t *Teams) adding(add changeOfPerson) onPerson {
@@ -81,8 +59,11 @@ func (t *Teams) adding(add changeOfPerson) onPerson {
 		if err != nil {
 			return none, err
 		}
-		_, err = t.add(ctx, team, one.User, planning.Author(by, nil), add)
-		return none, fault.When(err, fault.Conflict, nil)
+		u, err := t.deps.People.ByName(ctx, one.User)
+		if err != nil {
+			return none, fault.When(err, fault.NotFound, errNoUser)
+		}
+		return none, fault.When(add(ctx, team, u, planning.Author(by, nil)), fault.Conflict, nil)
 	}
 }
 

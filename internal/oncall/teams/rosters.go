@@ -33,9 +33,16 @@ func (r Roster) Tag() string { return r.tag }
 
 // RosterMember is a person's place in a roster.
 type RosterMember struct {
-	User       string `json:"user" maxLength:"255" doc:"The name of a person, who becomes a member of the team."`
-	InRotation *bool  `json:"in_rotation,omitempty" doc:"false: schedules that choose people by themselves leave the person out. Default: true."`
+	User string `json:"user" maxLength:"255" doc:"The name of a person, who becomes a member of the team."`
+	RosterPlace
 }
+
+// RosterPlace is what people choose of a member of a roster.
+type RosterPlace struct {
+	InRotation *bool `json:"in_rotation,omitempty" doc:"false: schedules that choose people by themselves leave the person out. Default: true."`
+}
+
+func (p RosterPlace) inRotation() bool { return p.InRotation == nil || *p.InRotation }
 
 // RostersOfTeam selects rosters of a team.
 type RostersOfTeam struct {
@@ -68,6 +75,18 @@ type RosterEdit struct {
 	Body RosterSettings `json:"body"`
 }
 
+// OneRosterMember names a person in a roster.
+type OneRosterMember struct {
+	OneRoster
+	User string `path:"user" json:"user"`
+}
+
+// RosterMemberEdit puts a person into a roster, or changes their place in it.
+type RosterMemberEdit struct {
+	OneRosterMember
+	Body RosterPlace `json:"body"`
+}
+
 // The operations on rosters.
 var (
 	ListRosters = operation.Define[RostersOfTeam, operation.Page[Roster]](operation.Doc{Name: "roster.list",
@@ -93,6 +112,17 @@ var (
 		Rule: operation.OfTeam, Audit: []audit.Action{audit.RosterDeleted},
 		Summary: "Delete a roster with its schedules and rotations; shifts that exist stay",
 		Note:    "Members who are in no other roster of the team and do not administer it leave the team."})
+	SetRosterMember = operation.Define[RosterMemberEdit, operation.None](operation.Doc{Name: "roster.set-member",
+		Method: http.MethodPut, Path: "/v1/teams/{team}/rosters/{roster}/members/{user}", Status: http.StatusNoContent,
+		Needs: operation.Member, Rule: operation.OfTeam,
+		Audit:   []audit.Action{audit.RosterUserAdded, audit.RosterUserChanged},
+		Summary: "Put a person at the end of a roster, or change whether a member is in the rotation",
+		Note:    "The person becomes a member of the team. Other members stay as they are."})
+	RemoveRosterMember = operation.Define[OneRosterMember, operation.None](operation.Doc{Name: "roster.remove-member",
+		Method: http.MethodDelete, Path: "/v1/teams/{team}/rosters/{roster}/members/{user}", Needs: operation.Member,
+		Rule: operation.OfTeam, Audit: []audit.Action{audit.RosterUserRemoved},
+		Summary: "Remove a person from a roster, and from the order of its weekly schedules",
+		Note:    "A person who is in no other roster of the team and does not administer it leaves the team."})
 )
 
 // RosterKind has what all kinds of objects have.
@@ -107,14 +137,21 @@ type Rosters interface {
 	// Replace returns etag.ErrStale if the roster is in none of the states that may be changed.
 	Replace(ctx context.Context, team oncall.Profile, id int64, e oncall.RosterEdit, by oncall.By) error
 	Delete(ctx context.Context, team oncall.Profile, roster oncall.Roster, by oncall.By) error
+	// SetMember puts a person at the end of a roster, or changes whether a member is in the rotation.
+	SetMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, m oncall.RosterMember, by oncall.By) error
+	// RemoveMember returns a NotFound fault if the person is not in the roster.
+	RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error
 }
 
-var errNoRoster = fault.New(fault.NotFound, "the team has no such roster")
+var (
+	errNoRoster    = fault.New(fault.NotFound, "the team has no such roster")
+	errNotInRoster = fault.New(fault.NotFound, "this person is not in the roster")
+)
 
 func rosterOf(team oncall.Profile, r oncall.Roster) Roster {
 	out := Roster{ID: r.ID, Team: team.Name, Name: r.Name, Members: make([]RosterMember, len(r.Members)), tag: r.Tag()}
 	for i, m := range r.Members {
-		out.Members[i] = RosterMember{m.Name, &m.InRotation}
+		out.Members[i] = RosterMember{m.Name, RosterPlace{&m.InRotation}}
 	}
 	return out
 }
@@ -169,7 +206,7 @@ func (t *Teams) createRoster(ctx context.Context, by operation.Actor, n NewRoste
 		return Roster{}, err
 	}
 	name := strings.TrimSpace(n.Body.Name)
-	if err := CheckRosterName(name); err != nil {
+	if err := checkRosterName(name); err != nil {
 		return Roster{}, err
 	}
 	members, err := t.members(ctx, n.Body.Members)
@@ -190,7 +227,7 @@ func (t *Teams) replaceRoster(ctx context.Context, by operation.Actor, e RosterE
 	}
 	name := strings.TrimSpace(e.Body.Name)
 	if name != found.Name {
-		if err := CheckRosterName(name); err != nil {
+		if err := checkRosterName(name); err != nil {
 			return Roster{}, err
 		}
 	}
@@ -235,7 +272,35 @@ func (t *Teams) members(ctx context.Context, named []RosterMember) ([]oncall.Ros
 		}
 		wrong.If(seen[u.ID], field, "%s is a member twice", u.Name)
 		seen[u.ID] = true
-		out = append(out, oncall.RosterMember{User: u.ID, Name: u.Name, InRotation: m.InRotation == nil || *m.InRotation})
+		out = append(out, oncall.RosterMember{User: u.ID, Name: u.Name, InRotation: m.inRotation()})
 	}
 	return out, wrong.Err()
+}
+
+func (t *Teams) setRosterMember(ctx context.Context, by operation.Actor, e RosterMemberEdit) (none operation.None, err error) {
+	team, roster, u, err := t.inRoster(ctx, by, e.OneRosterMember)
+	if err != nil {
+		return none, err
+	}
+	m := oncall.RosterMember{User: u.ID, Name: u.Name, InRotation: e.Body.inRotation()}
+	return none, t.deps.Rosters.SetMember(ctx, team, roster, m, planning.Author(by, e.Body))
+}
+
+func (t *Teams) removeRosterMember(ctx context.Context, by operation.Actor, one OneRosterMember) (none operation.None, err error) {
+	team, roster, u, err := t.inRoster(ctx, by, one)
+	if err != nil {
+		return none, err
+	}
+	err = t.deps.Rosters.RemoveMember(ctx, team, roster, u, planning.Author(by, nil))
+	return none, fault.When(err, fault.NotFound, errNotInRoster)
+}
+
+// inRoster finds a person, and a roster of a team whose administrator the caller is.
+func (t *Teams) inRoster(ctx context.Context, by operation.Actor, one OneRosterMember) (oncall.Profile, oncall.Roster, oncall.Person, error) {
+	team, roster, err := t.managed(ctx, by, one.OneRoster)
+	if err != nil {
+		return team, roster, oncall.Person{}, err
+	}
+	u, err := t.deps.People.ByName(ctx, one.User)
+	return team, roster, u, fault.When(err, fault.NotFound, errNoUser)
 }

@@ -18,11 +18,11 @@ const badName = "!\"#%&'()*+,./;<=>@[\\]^`{|}~"
 // maxName is the maximum length of a name, in bytes.
 const maxName = 255
 
-// CheckName returns an Invalid fault for a name that no team may have.
-func CheckName(name string) error { return checkName("team", name) }
+// checkTeamName returns an Invalid fault for a name that no team may have.
+func checkTeamName(name string) error { return checkName("team", name) }
 
-// CheckRosterName returns an Invalid fault for a name that no roster may have.
-func CheckRosterName(name string) error { return checkName("roster", name) }
+// checkRosterName returns an Invalid fault for a name that no roster may have.
+func checkRosterName(name string) error { return checkName("roster", name) }
 
 func checkName(of, name string) error {
 	switch bad := nameProblem(name); {
@@ -53,9 +53,10 @@ func nameProblem(name string) string {
 	return name[start:end]
 }
 
-// CheckChannel returns an Invalid fault, which names the field, for a text that is no channel. An empty text is none.
-func CheckChannel(field, channel string) error {
-	if channel != "" && channel[0] != '#' {
+// checkChannel returns an Invalid fault, which names the field, for a text that is no channel. nil and an empty text are
+// none.
+func checkChannel(field string, channel *string) error {
+	if channel != nil && *channel != "" && (*channel)[0] != '#' {
 		return fault.Invalidf(field, "%s must begin with #", field)
 	}
 	return nil
@@ -76,9 +77,9 @@ func Zone(name string, offered []string) (string, error) {
 	return name, nil
 }
 
-// OverridePhone returns a number in international form. Any other text stays as it is: teams that were imported from
+// overridePhone returns a number in international form. Any other text stays as it is: teams that were imported from
 // Oncall have notes there. A text that is too long is an Invalid fault.
-func (t *Teams) OverridePhone(text string) (string, error) {
+func (t *Teams) overridePhone(text string) (string, error) {
 	if len(text) > maxName {
 		return text, fault.Invalidf("override_phone_number", "override_phone_number is longer than %d bytes", maxName)
 	}
@@ -88,8 +89,8 @@ func (t *Teams) OverridePhone(text string) (string, error) {
 	return text, nil
 }
 
-// CheckPlan returns an Invalid fault for an escalation plan that does not exist, if that matters. An empty name is none.
-func (t *Teams) CheckPlan(ctx context.Context, name string) error {
+// checkPlan returns an Invalid fault for an escalation plan that does not exist, if that matters. An empty name is none.
+func (t *Teams) checkPlan(ctx context.Context, name string) error {
 	if name == "" || t.deps.PlanNamed == nil {
 		return nil
 	}
@@ -102,7 +103,7 @@ func (t *Teams) patch(s Settings) (oncall.TeamPatch, error) {
 		SlackNotifications: given(s.SlackNotifications), IrisPlan: given(s.Plan), OverridePhone: given(s.OverridePhone),
 		IrisEnabled: s.IrisEnabled, APIManaged: s.APIManaged}
 	if p.OverridePhone != nil {
-		number, err := t.OverridePhone(*p.OverridePhone)
+		number, err := t.overridePhone(*p.OverridePhone)
 		if err != nil {
 			return p, err
 		}
@@ -124,16 +125,15 @@ func given(o operation.Optional[operation.Text]) *string {
 }
 
 // check returns an Invalid fault with the settings that no team may have. It does not check name and time zone.
-func (t *Teams) check(ctx context.Context, p oncall.TeamPatch) error {
+// anyChannel: channels may be any text.
+func (t *Teams) check(ctx context.Context, p oncall.TeamPatch, anyChannel bool) error {
 	var wrong fault.Wrong
-	for field, channel := range map[string]*string{"slack_channel": p.SlackChannel,
-		"slack_channel_notifications": p.SlackNotifications} {
-		if channel != nil {
-			wrong.Join(CheckChannel(field, *channel))
-		}
+	if !anyChannel {
+		wrong.Join(checkChannel("slack_channel", p.SlackChannel))
+		wrong.Join(checkChannel("slack_channel_notifications", p.SlackNotifications))
 	}
 	if err := wrong.Err(); err != nil || p.IrisPlan == nil {
 		return err
 	}
-	return t.CheckPlan(ctx, *p.IrisPlan)
+	return t.checkPlan(ctx, *p.IrisPlan)
 }

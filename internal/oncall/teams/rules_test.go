@@ -28,15 +28,15 @@ func TestNamesOfTeamsAndRosters(t *testing.T) {
 		"a\xffb":                 "team name contains invalid character \"\xff\"",
 		"what? $100: a-b_c":      "",
 	} {
-		err := CheckName(name)
+		err := checkTeamName(name)
 		if wrong == "" {
 			require.NoError(t, err, name)
-			require.NoError(t, CheckRosterName(name), name)
+			require.NoError(t, checkRosterName(name), name)
 			continue
 		}
 		require.Equal(t, "name", fault.FieldOf(err), name)
 		require.Equal(t, wrong, fault.Public(err), name)
-		require.Equal(t, strings.Replace(wrong, "team", "roster", 1), fault.Public(CheckRosterName(name)), name)
+		require.Equal(t, strings.Replace(wrong, "team", "roster", 1), fault.Public(checkRosterName(name)), name)
 	}
 }
 
@@ -69,20 +69,24 @@ func TestTimeZonesOfTeams(t *testing.T) {
 
 func TestChannelsBeginWithAHash(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, CheckChannel("slack_channel", ""))
-	require.NoError(t, CheckChannel("slack_channel", "#ops"))
-	require.EqualError(t, CheckChannel("slack_channel", "ops"), "slack_channel must begin with #")
+	channel := ""
+	require.NoError(t, checkChannel("slack_channel", nil))
+	require.NoError(t, checkChannel("slack_channel", &channel))
+	channel = "#ops"
+	require.NoError(t, checkChannel("slack_channel", &channel))
+	channel = "ops"
+	require.EqualError(t, checkChannel("slack_channel", &channel), "slack_channel must begin with #")
 }
 
 func TestPhoneNumbersBecomeInternationalAndNotesStay(t *testing.T) {
 	t.Parallel()
 	teams := New(Deps{Store: nobodyThere{}, Region: "CH"})
 	for text, want := range map[string]string{"044 668 18 00": "+41446681800", "ask Ann": "ask Ann", "": ""} {
-		got, err := teams.OverridePhone(text)
+		got, err := teams.overridePhone(text)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	_, err := teams.OverridePhone(strings.Repeat("5", 256))
+	_, err := teams.overridePhone(strings.Repeat("5", 256))
 	require.EqualError(t, err, "override_phone_number is longer than 255 bytes")
 }
 
@@ -92,11 +96,11 @@ func TestPlansThatTeamsNameMustExistIfTheyAreUsed(t *testing.T) {
 	teams := New(Deps{Store: nobodyThere{}, PlanNamed: func(_ context.Context, name string) error {
 		return map[string]error{"ghost": fault.New(fault.NotFound, "not found"), "broken": failure}[name]
 	}})
-	require.NoError(t, teams.CheckPlan(t.Context(), ""))
-	require.NoError(t, teams.CheckPlan(t.Context(), "pager"))
-	require.Equal(t, "plan", fault.FieldOf(teams.CheckPlan(t.Context(), "ghost")))
-	require.ErrorIs(t, teams.CheckPlan(t.Context(), "broken"), failure)
-	require.NoError(t, New(Deps{Store: nobodyThere{}}).CheckPlan(t.Context(), "ghost"))
+	require.NoError(t, teams.checkPlan(t.Context(), ""))
+	require.NoError(t, teams.checkPlan(t.Context(), "pager"))
+	require.Equal(t, "plan", fault.FieldOf(teams.checkPlan(t.Context(), "ghost")))
+	require.ErrorIs(t, teams.checkPlan(t.Context(), "broken"), failure)
+	require.NoError(t, New(Deps{Store: nobodyThere{}}).checkPlan(t.Context(), "ghost"))
 }
 
 func TestLeftOutSettingsStayAndNullClears(t *testing.T) {

@@ -57,6 +57,8 @@ type Change struct {
 type TeamEdit struct {
 	users.OneTeam
 	Body Change `json:"body"`
+	// AnyChannel: a channel need not begin with #. Clients of Oncall may change it to any text.
+	AnyChannel bool `json:"-"`
 }
 
 // The operations that change teams.
@@ -86,6 +88,8 @@ type Finder interface {
 	ActiveTeam(ctx context.Context, name string) (oncall.Profile, error)
 	// RosterNamed ignores case.
 	RosterNamed(ctx context.Context, t oncall.Profile, name string) (oncall.Roster, error)
+	// Role ignores case.
+	Role(ctx context.Context, name string) (oncall.RoleInfo, error)
 }
 
 // People finds people.
@@ -106,6 +110,11 @@ type Store interface {
 	RemoveMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 	AddAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 	RemoveAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
+	Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error)
+	// Subscribe returns a Conflict fault if the subscription exists.
+	Subscribe(ctx context.Context, team, other, role int64) error
+	// Unsubscribe returns a NotFound fault if there is no such subscription.
+	Unsubscribe(ctx context.Context, team, other, role int64) error
 }
 
 // Deps are the parts that the operations work on. All but the last two are required.
@@ -140,6 +149,10 @@ type Teams struct {
 	Roster        operation.Op[OneRoster, Roster]
 	ReplaceRoster operation.Op[RosterEdit, Roster]
 	DeleteRoster  operation.Op[OneRoster, operation.None]
+
+	SetRosterMember    operation.Op[RosterMemberEdit, operation.None]
+	RemoveRosterMember operation.Op[OneRosterMember, operation.None]
+
 	Services      operation.Op[operation.Paging, operation.Page[ServiceRow]]
 	CreateService operation.Op[ServiceSettings, Service]
 	Service       operation.Op[OneService, Service]
@@ -148,6 +161,9 @@ type Teams struct {
 	TeamServices  operation.Op[ServicesOfTeam, operation.Page[string]]
 	Claim         operation.Op[ServiceOfTeam, operation.None]
 	Unclaim       operation.Op[ServiceOfTeam, operation.None]
+	Subscriptions operation.Op[SubscriptionsOfTeam, operation.Page[SubscribedRole]]
+	Subscribe     operation.Op[OneSubscription, operation.None]
+	Unsubscribe   operation.Op[OneSubscription, operation.None]
 
 	deps Deps
 }
@@ -163,26 +179,27 @@ func New(d Deps) *Teams {
 	t.RemoveAdmin = RemoveAdmin.By(t.removing(d.Store.RemoveAdmin, errNoAdmin))
 	t.Rosters, t.CreateRoster = ListRosters.By(t.rosters), CreateRoster.By(t.createRoster)
 	t.Roster, t.ReplaceRoster = GetRoster.By(t.roster), ReplaceRoster.By(t.replaceRoster)
-	t.DeleteRoster = DeleteRoster.By(t.deleteRoster)
+	t.DeleteRoster, t.SetRosterMember = DeleteRoster.By(t.deleteRoster), SetRosterMember.By(t.setRosterMember)
+	t.RemoveRosterMember = RemoveRosterMember.By(t.removeRosterMember)
 	t.Services, t.CreateService = ListServices.By(t.services), CreateService.By(t.createService)
 	t.Service, t.RenameService = GetService.By(t.service), RenameService.By(t.renameService)
 	t.DeleteService, t.TeamServices = DeleteService.By(t.deleteService), ListTeamServices.By(t.teamServices)
 	t.Claim, t.Unclaim = ClaimService.By(t.claim), UnclaimService.By(t.unclaim)
+	t.Subscriptions, t.Subscribe = ListSubscriptions.By(t.subscriptions), AddSubscription.By(t.subscribe)
+	t.Unsubscribe = RemoveSubscription.By(t.unsubscribe)
 	return t
 }
 
-// create adds a team. Unlike the API of Oncall, the audit log names an application and not the administrator
-// whom it names.
 func (t *Teams) create(ctx context.Context, by operation.Actor, n NewTeam) (Team, error) {
 	p, err := t.patch(n.Settings)
 	if err != nil {
 		return Team{}, err
 	}
 	s := p.Apply(oncall.TeamSettings{Name: strings.TrimSpace(n.Name)})
-	if err := CheckName(s.Name); err != nil {
+	if err := checkTeamName(s.Name); err != nil {
 		return Team{}, err
 	}
-	if err := t.check(ctx, p); err != nil {
+	if err := t.check(ctx, p, false); err != nil {
 		return Team{}, err
 	}
 	if s.TimeZone, err = Zone(strings.TrimSpace(n.TimeZone), nil); err != nil {
@@ -227,11 +244,11 @@ func (t *Teams) change(ctx context.Context, by operation.Actor, e TeamEdit) (Tea
 	p.Name, p.TimeZone = trimmed(e.Body.Name), trimmed(e.Body.TimeZone)
 	p = p.Without(team.TeamSettings)
 	if p.Name != nil {
-		if err := CheckName(*p.Name); err != nil {
+		if err := checkTeamName(*p.Name); err != nil {
 			return Team{}, err
 		}
 	}
-	if err := t.check(ctx, p); err != nil {
+	if err := t.check(ctx, p, e.AnyChannel); err != nil {
 		return Team{}, err
 	}
 	if p.TimeZone != nil {

@@ -64,7 +64,8 @@ func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 	}
 	order := []users.ID{}
 	for _, name := range n.Members {
-		if err := rosters.AddMember(ctx, team, oncall.Roster{ID: id, Name: n.Roster}, known[name], true, by); err != nil {
+		if err := rosters.SetMember(ctx, team, oncall.Roster{ID: id, Name: n.Roster},
+			oncall.RosterMember{User: known[name].ID, Name: known[name].Name, InRotation: true}, by); err != nil {
 			return err
 		}
 		order = append(order, known[name].ID)

@@ -2,14 +2,12 @@ package operator
 
 import (
 	"context"
-	"slices"
 
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/catalog/pg"
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/postgres"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/users"
 	pgusers "github.com/iris-oncall/iris/internal/users/pg"
 )
 
@@ -58,20 +56,6 @@ type removal struct {
 	name   string
 	uses   []string
 	remove func() error
-}
-
-// AdministersTeam reports whether a user is an administrator of a team. A team that does not exist has no
-// administrators.
-func (r *Removals) AdministersTeam(ctx context.Context, person users.ID, name string) (bool, error) {
-	t, err := r.teams.ByName(ctx, name)
-	if err != nil {
-		if fault.Is(err, fault.NotFound) {
-			err = nil
-		}
-		return false, err
-	}
-	memberships, err := r.profiles.MembershipsOf(ctx, person)
-	return slices.ContainsFunc(memberships, func(s users.Membership) bool { return s.Admin && s.TeamID == t.ID }), err
 }
 
 func (r *Removals) team(ctx context.Context, name string, by oncall.By) (removal, error) {

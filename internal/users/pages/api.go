@@ -22,6 +22,7 @@ func Mount(a *mount.API, p *users.People, own *users.Preferences) {
 	mount.Mount(a, own.Modes)
 	mount.Mount(a, own.ChooseModes)
 	mount.Mount(a, own.Reprioritisations)
+	mount.Mount(a, own.Reprioritisation)
 	mount.Mount(a, own.SetReprioritisation)
 	mount.Mount(a, own.RemoveReprioritisation)
 	mount.Mount(a, own.Categories)

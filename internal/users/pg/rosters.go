@@ -69,14 +69,8 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 	})
 }
 
-// Change renames a roster and stores the order of its members. An empty name and a nil order change nothing. The caller
-// has checked that order names each member once.
-func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
-	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		return change(ctx, q, team, old, name, order, by)
-	})
-}
-
+// change renames a roster and stores the order of its members, in a transaction that has locked the team. A nil order
+// changes nothing.
 func change(ctx context.Context, q *db.Queries, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
 	if order != nil {
 		if err := q.OrderRoster(ctx, db.OrderRosterParams{RosterID: old.ID, UserIds: postgres.Numbers(order)}); err != nil {
@@ -86,7 +80,7 @@ func change(ctx context.Context, q *db.Queries, team oncall.Profile, old oncall.
 			return err
 		}
 	}
-	if name == "" || name == old.Name {
+	if name == old.Name {
 		return nil
 	}
 	if err := postgres.RequireRow(q.RenameRoster(ctx, db.RenameRosterParams{ID: old.ID, Name: name})); err != nil {
@@ -191,14 +185,18 @@ func asked(by oncall.By, m oncall.RosterMember) oncall.By {
 	return by
 }
 
-// AddMember puts a person at the end of a roster and of the orders of its schedules, and makes them a member of the
-// team; a Conflict fault when they are in the roster.
-func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool, by oncall.By) error {
+// SetMember puts a person at the end of a roster and of the orders of its schedules, and makes them a member of the
+// team. If they are in the roster, it changes whether they are in the rotation.
+func (r *Rosters) SetMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, m oncall.RosterMember, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		return r.add(ctx, q, team, roster, oncall.RosterMember{User: user.ID, Name: user.Name, InRotation: inRotation}, by)
+		err := r.add(ctx, q, team, roster, m, by)
+		if fault.Is(err, fault.Conflict) {
+			err = setInRotation(ctx, q, team, roster, m, by)
+		}
+		return err
 	})
 }
 
@@ -221,13 +219,6 @@ func (r *Rosters) add(ctx context.Context, q *db.Queries, team oncall.Profile, r
 		map[string]any{"roster": roster.Name, "user": m.Name, "request_body": by.Body})
 }
 
-// SetInRotation adds a person to the rotation or removes them; it does nothing for people who are not in the roster.
-func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool, by oncall.By) error {
-	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		return setInRotation(ctx, q, team, roster, oncall.RosterMember{User: user.ID, Name: user.Name, InRotation: in}, by)
-	})
-}
-
 func setInRotation(ctx context.Context, q *db.Queries, team oncall.Profile, roster oncall.Roster, m oncall.RosterMember, by oncall.By) error {
 	n, err := q.SetInRotation(ctx, db.SetInRotationParams{RosterID: roster.ID, UserID: m.User, InRotation: m.InRotation})
 	if err != nil || n == 0 {
@@ -237,8 +228,8 @@ func setInRotation(ctx context.Context, q *db.Queries, team oncall.Profile, rost
 		map[string]any{"user": m.Name, "roster": roster.Name, "request_body": by.Body})
 }
 
-// RemoveMember removes a person from a roster and from the orders of its schedules. A person who is in no other roster
-// of the team and does not administer it leaves the team.
+// RemoveMember removes a person from a roster and from the orders of its schedules; a NotFound fault if they are not in
+// it. A person who is in no other roster of the team and does not administer it leaves the team.
 func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
@@ -250,8 +241,8 @@ func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster 
 
 // remove removes a member in a transaction that has locked the team.
 func (r *Rosters) remove(ctx context.Context, q *db.Queries, team oncall.Profile, roster oncall.Roster, m oncall.RosterMember, by oncall.By) error {
-	n, err := q.RemoveRosterMember(ctx, db.RemoveRosterMemberParams{RosterID: roster.ID, UserID: m.User})
-	if err != nil || n == 0 {
+	err := postgres.RequireRow(q.RemoveRosterMember(ctx, db.RemoveRosterMemberParams{RosterID: roster.ID, UserID: m.User}))
+	if err != nil {
 		return err
 	}
 	if err := q.RemoveFromOrders(ctx, db.RemoveFromOrdersParams{RosterID: roster.ID, UserID: m.User}); err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/kit/operation"
+	"github.com/iris-oncall/iris/internal/oncall/planning"
 	"github.com/iris-oncall/iris/internal/oncall/teams"
 	"github.com/iris-oncall/iris/internal/program/client"
 	"github.com/iris-oncall/iris/internal/silences"
@@ -29,11 +30,11 @@ import (
 
 // kinds are the kinds of objects that get, list and delete know.
 var kinds = []operation.Resource{catalog.ApplicationKind, integrations.Kind, catalog.PlanKind, catalog.TemplateKind,
-	silences.Kind, users.PersonKind, teams.Kind, teams.RosterKind, teams.ServiceKind}
+	silences.Kind, users.PersonKind, teams.Kind, teams.RosterKind, teams.ServiceKind, planning.RotationKind, users.LimitKind}
 
 // kindArgument is a kind, in the singular or the plural.
 type kindArgument struct {
-	Kind string `arg:"" help:"Kind of the object: application, integration, plan, roster, service, silence, team, template or user."`
+	Kind string `arg:"" help:"Kind of the object: application, integration, limit, plan, roster, rotation, service, silence, team, template or user."`
 }
 
 func (c kindArgument) resource() (operation.Resource, error) {
@@ -80,7 +81,10 @@ func (c List) Run(ctx context.Context, e remote.Env) error {
 // listObjects prints at most most objects of a kind.
 func listObjects(ctx context.Context, api *client.Client, out io.Writer, kind operation.Resource, where map[string]string, most int, as output) error {
 	path := kind.List.Path
-	query := url.Values{"limit": {fmt.Sprint(min(most, 500))}}
+	query := url.Values{}
+	if kind.Paged {
+		query.Set("limit", fmt.Sprint(min(most, 500)))
+	}
 	for name, value := range where {
 		if parameter := "{" + name + "}"; strings.Contains(path, parameter) {
 			path = strings.ReplaceAll(path, parameter, url.PathEscape(value))
@@ -123,7 +127,7 @@ func listObjects(ctx context.Context, api *client.Client, out io.Writer, kind op
 type oneObject struct {
 	remote.Flags
 	kindArgument
-	Name string `arg:"" help:"Name of the object, or its number. A roster is TEAM/ROSTER."`
+	Name string `arg:"" help:"Name of the object, or its number. A roster is TEAM/ROSTER, a limit is USER/MODE."`
 }
 
 // path returns the path of the object. The name of an object below another one has both names.

@@ -192,7 +192,8 @@ func (q *Queries) RosterPeople(ctx context.Context, rosterIds []int64) ([]Roster
 }
 
 const setInRotation = `-- name: SetInRotation :execrows
-update roster_members set in_rotation = $1 where roster_id = $2 and user_id = $3
+update roster_members set in_rotation = $1
+where roster_id = $2 and user_id = $3 and in_rotation <> $1
 `
 
 type SetInRotationParams struct {

@@ -35,7 +35,8 @@ group by o.schedule_id
 on conflict do nothing;
 
 -- name: SetInRotation :execrows
-update roster_members set in_rotation = @in_rotation where roster_id = @roster_id and user_id = @user_id;
+update roster_members set in_rotation = @in_rotation
+where roster_id = @roster_id and user_id = @user_id and in_rotation <> @in_rotation;
 
 -- name: RemoveRosterMember :execrows
 delete from roster_members where roster_id = @roster_id and user_id = @user_id;

@@ -17,7 +17,7 @@ async function load() {
   [team, roles, subscriptions, names] = await Promise.all([
     loadTeam(page),
     v0.get("/roles"),
-    v0.get(path`/teams/${page.team}/subscriptions`),
+    v1.list(path`/teams/${page.team}/subscriptions`),
     v0.get("/teams"),
   ]);
   fill(
@@ -136,9 +136,9 @@ function subscriptionsCard() {
         h(
           "li",
           { class: "row nowrap spread" },
-          h("span", {}, roleBadge(s.role), " of ", h("a", { href: path`/teams/${s.subscription}` }, s.subscription)),
+          h("span", {}, roleBadge(s.role), " of ", h("a", { href: path`/teams/${s.team}` }, s.team)),
           team.mayManage &&
-            removeButton(`Remove ${s.role} of ${s.subscription}`, () => act(() => v0.remove(path`/teams/${team.name}/subscriptions/${s.subscription}/${s.role}`))),
+            removeButton(`Remove ${s.role} of ${s.team}`, () => act(() => v1.remove(path`/teams/${team.name}/subscriptions/${s.team}/${s.role}`))),
         ),
       ),
     ),
@@ -151,7 +151,7 @@ function subscriptionsCard() {
           class: "row adder",
           onsubmit: (e) => {
             e.preventDefault();
-            act(() => v0.post(path`/teams/${team.name}/subscriptions`, { subscription: other.value, role: role.value }));
+            act(() => v1.put(path`/teams/${team.name}/subscriptions/${other.value}/${role.value}`));
           },
         },
         "Add",
