@@ -118,7 +118,7 @@ func ReadBusy(raw []byte, zone *time.Location, from, until time.Time, wholeDays 
 		return nil, nil, fault.Invalidf("body",
 			"the calendar has more than %d busy times within a year: count only all-day events, or subscribe to a calendar that has only absences", maxBusy)
 	}
-	return out, LeftOut(new(ExternalCalendar).occurrences(nil, ical.Calendar{Problems: read.Problems})), nil
+	return out, LeftOut(problems(read.Problems)), nil
 }
 
 // LeftOut formats events that were not used.

@@ -19,6 +19,7 @@ type HolidayCalendar struct {
 	Holidays   []Holiday `json:"holidays"`
 	UploadedBy string    `json:"uploaded_by"`
 	UploadedAt time.Time `json:"uploaded_at"`
+	LeftOut    []string  `json:"left_out" doc:"Lines and events of the iCalendar that were not used, and why; at most 20."`
 }
 
 // Holiday is a day with a name.
@@ -42,7 +43,7 @@ var (
 		Method: http.MethodPut, Path: "/v1/teams/{team}/holidays", Needs: operation.Member, Rule: operation.OfTeam,
 		Status: http.StatusNoContent, Audit: []audit.Action{audit.HolidaysChanged},
 		Summary: "Set the holidays of a team from an iCalendar", Errors: []int{409},
-		Note: "409: they come from a calendar subscription."})
+		Note: "Lines and events that cannot be read are left out: see left_out. 409: they come from a calendar subscription."})
 	DropHolidays = operation.Define[users.OneTeam, operation.None](operation.Doc{Name: "team.drop-holidays",
 		Method: http.MethodDelete, Path: "/v1/teams/{team}/holidays", Needs: operation.Member, Rule: operation.OfTeam,
 		Audit: []audit.Action{audit.HolidaysDeleted}, Summary: "Forget the holidays of a team", Errors: []int{409},
@@ -55,7 +56,7 @@ func (p *Planning) holidays(ctx context.Context, _ operation.Actor, of users.One
 		return HolidayCalendar{}, err
 	}
 	c, err := p.deps.Holidays.Holidays(ctx, t.ID)
-	out := HolidayCalendar{[]Holiday{}, c.UploadedBy, c.UploadedAt.UTC()}
+	out := HolidayCalendar{[]Holiday{}, c.UploadedBy, c.UploadedAt.UTC(), append([]string{}, c.LeftOut...)}
 	for _, d := range c.Days {
 		out.Holidays = append(out.Holidays, Holiday{d.Day.String(), d.Name})
 	}
@@ -67,11 +68,16 @@ func (p *Planning) setHolidays(ctx context.Context, by operation.Actor, u Holida
 	if err != nil {
 		return none, err
 	}
-	days, err := editing.ReadHolidays(u.RawBody)
+	now, err := p.deps.People.Clock(ctx)
 	if err != nil {
 		return none, err
 	}
-	return none, p.deps.Holidays.SetHolidays(ctx, t, scheduling.HolidayCalendar{Source: string(u.RawBody), Days: days}, Author(by, nil))
+	days, leftOut, err := editing.ReadHolidays(u.RawBody, now)
+	if err != nil {
+		return none, err
+	}
+	return none, p.deps.Holidays.SetHolidays(ctx, t,
+		scheduling.HolidayCalendar{Source: string(u.RawBody), Days: days, LeftOut: leftOut}, Author(by, nil))
 }
 
 func (p *Planning) dropHolidays(ctx context.Context, by operation.Actor, of users.OneTeam) (none operation.None, err error) {

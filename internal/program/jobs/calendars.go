@@ -99,20 +99,20 @@ func (r *Reader) apply(ctx context.Context, d pg.DueSubscription, text []byte) (
 	case editing.KindShifts:
 		return r.shiftsOf(ctx, d, text, now, by)
 	case editing.KindHolidays:
-		days, err := editing.ReadHolidays(text)
+		days, leftOut, err := editing.ReadHolidays(text, now)
 		if err != nil {
 			return 0, nil, err
 		}
 		known, err := r.requests.Holidays(ctx, d.TeamID)
-		if err == nil && slices.Equal(known.Days, days) {
-			return len(days), nil, nil
+		if err == nil && slices.Equal(known.Days, days) && slices.Equal(known.LeftOut, leftOut) {
+			return len(days), leftOut, nil
 		}
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return 0, nil, err
 		}
 		team := oncall.Profile{ID: d.TeamID, TeamSettings: oncall.TeamSettings{Name: d.Team}}
-		return len(days), nil, r.requests.SetHolidays(ctx, team,
-			scheduling.HolidayCalendar{Source: string(text), Days: days}, by)
+		return len(days), leftOut, r.requests.SetHolidays(ctx, team,
+			scheduling.HolidayCalendar{Source: string(text), Days: days, LeftOut: leftOut}, by)
 	}
 	busy, left, err := editing.ReadBusy(text, d.Zone, now.Add(-busySince), now.Add(editing.ReadAhead), d.WholeDays)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Subscriptions of calendars of other programs: a team's shifts and holidays, and the reader's unavailability. The server reads each from
 // its URL every hour. The URL is never shown again.
-import { bdi, card, field, fill, flash, h, options, removeButton, working } from "./dom.js";
+import { bdi, card, field, fill, flash, h, leftOut, options, removeButton, working } from "./dom.js";
 import { path, seconds, v1 } from "./api.js";
 import { confirm, form } from "./dialog.js";
 import { roleBadge } from "./roles.js";
@@ -55,17 +55,7 @@ export function subscriptionCard({ title, text, at, roles, mayChange, changed })
           mayChange && [" · ", refresh, " · ", h("button", { type: "button", class: "link", onclick: () => attempt(() => edit(s)) }, "Change…")],
         ),
         s.problem && h("div", { class: "bad small", dir: "auto" }, s.problem, s.read_at && ". The results of the last successful reading stay in use."),
-        s.left_out.length > 0 &&
-          h(
-            "details",
-            { class: "small" },
-            h("summary", {}, "Left out: " + s.left_out.length),
-            h(
-              "ul",
-              {},
-              s.left_out.map((one) => h("li", {}, bdi(one))),
-            ),
-          ),
+        leftOut(s.left_out),
       ),
       mayChange && removeButton("Remove: " + s.name, () => remove(s)),
     );
