@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/countries"
 	"github.com/iris-oncall/iris/internal/oncall/ical"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
@@ -62,6 +63,28 @@ func ReadHolidays(raw []byte, now time.Time) (days []scheduling.Holiday, leftOut
 			"give one VEVENT with DTSTART for each holiday, such as DTSTART;VALUE=DATE:20261225", first, end-1)
 	}
 	return sortedHolidays(names), leftOut, nil
+}
+
+// CountryNamed returns the country with a code. An unknown code is an Invalid fault of the field "country".
+func CountryNamed(code string) (countries.Country, error) {
+	c, ok := countries.Find(code)
+	if !ok {
+		return c, fault.Invalidf("country",
+			"the holidays of %.20q are not known: choose a code of /v1/holiday-countries, such as DE or CH-ZH", code)
+	}
+	return c, nil
+}
+
+// CountryHolidays returns the public holidays of a country, of the same years as ReadHolidays.
+func CountryHolidays(code string, now time.Time) ([]scheduling.Holiday, error) {
+	country, err := CountryNamed(code)
+	if err != nil {
+		return nil, err
+	}
+	names := map[oncall.Date]string{}
+	first, end := holidayYears(now)
+	country.Days(names, first, end)
+	return sortedHolidays(names), nil
 }
 
 func sortedHolidays(names map[oncall.Date]string) []scheduling.Holiday {

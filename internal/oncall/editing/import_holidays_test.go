@@ -76,3 +76,14 @@ func TestHolidaysThatAreLeftOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, days, 60)
 }
+
+func TestHolidaysOfACountryAreOfTheSameYears(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	days, err := CountryHolidays("CH-ZH", now)
+	require.NoError(t, err)
+	require.Equal(t, "2024-01-01 Neujahrstag", days[0].Day.String()+" "+days[0].Name)
+	require.Equal(t, "2046-12-26", days[len(days)-1].Day.String())
+	_, err = CountryHolidays("ZH", now)
+	require.ErrorContains(t, err, `the holidays of "ZH" are not known`)
+}

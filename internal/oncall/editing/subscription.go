@@ -33,8 +33,9 @@ type CalendarSubscription struct {
 	UserName  string
 	Role      string // of shifts
 	Name      string
-	Host      string
-	WholeDays bool // only events of whole days make the person unavailable
+	Host      string // "" = the holidays are of a country
+	Country   string // code of the country whose holidays these are; "" = the calendar has a URL
+	WholeDays bool   // only events of whole days make the person unavailable
 	CreatedBy string
 	CreatedAt time.Time
 	// ReadAt is the last successful reading; zero = none yet. NextAt is the next reading.

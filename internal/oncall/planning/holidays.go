@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/kit/fault"
 	"github.com/iris-oncall/iris/internal/kit/operation"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/countries"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
@@ -28,6 +29,12 @@ type Holiday struct {
 	Name string `json:"name"`
 }
 
+// HolidayCountry is a country, or a part of one, whose holidays a team can subscribe to.
+type HolidayCountry struct {
+	Code string `json:"code" doc:"Of ISO 3166, such as CH or CH-ZH."`
+	Name string `json:"name"`
+}
+
 // HolidayUpload replaces the holidays of a team.
 type HolidayUpload struct {
 	users.OneTeam
@@ -36,6 +43,10 @@ type HolidayUpload struct {
 
 // The operations on holidays.
 var (
+	ListHolidayCountries = operation.Define[operation.None, operation.Page[HolidayCountry]](operation.Doc{
+		Name: "holiday-country.list", Method: http.MethodGet, Path: "/v1/holiday-countries", Needs: operation.Reader,
+		Summary: "The countries whose holidays are known",
+		Note:    "To use them, subscribe a team with kind holidays and the code as country."})
 	GetHolidays = operation.Define[users.OneTeam, HolidayCalendar](operation.Doc{Name: "team.holidays",
 		Method: http.MethodGet, Path: "/v1/teams/{team}/holidays", Needs: operation.Reader,
 		Summary: "The holidays of a team", Note: "404: the team has no holiday calendar."})
@@ -49,6 +60,14 @@ var (
 		Audit: []audit.Action{audit.HolidaysDeleted}, Summary: "Forget the holidays of a team", Errors: []int{409},
 		Note: "409: they come from a calendar subscription."})
 )
+
+func (p *Planning) holidayCountries(context.Context, operation.Actor, operation.None) (operation.Page[HolidayCountry], error) {
+	var out []HolidayCountry
+	for _, c := range countries.All {
+		out = append(out, HolidayCountry{c.Code, c.Name})
+	}
+	return whole(out), nil
+}
 
 func (p *Planning) holidays(ctx context.Context, _ operation.Actor, of users.OneTeam) (HolidayCalendar, error) {
 	t, err := p.deps.Finder.ActiveTeam(ctx, of.Team)

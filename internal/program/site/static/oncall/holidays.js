@@ -40,6 +40,7 @@ export function holidayCard(team) {
   load().catch((e) => fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e))));
   return card(
     "Holidays",
+    h("p", { class: "dim small" }, "From a file, or from a subscription above: to a calendar, or to the holidays of a country."),
     list,
     team.mayManage &&
       h(
