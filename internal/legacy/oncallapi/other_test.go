@@ -429,7 +429,7 @@ func TestRecurringAndInvalidHolidays(t *testing.T) {
 		`the calendar has more than 5000 occurrences`:                                    calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
 		`line 1 of the iCalendar cannot be read: "hello" is no property like NAME:value`: "hello",
 		`send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR`:           "BEGIN:VCALENDAR\r\n",
-		`line 3: parsing property UID`:                                                   "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID;X=\"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+		`line 3 of the iCalendar cannot be read: parsing property UID`:                   "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID;X=\"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
 	} {
 		rec := f.do(ann, "PUT", at, body)
 		require.Equal(t, 400, rec.Code, rec.Body)

@@ -44,8 +44,9 @@ type parser struct {
 }
 
 // parse returns the calendars of a text. A line that cannot be read, or is outside of the calendars, is left out and
-// becomes a Problem. An Invalid fault is a text without a calendar, or in which BEGIN and END do not match, for example
-// because a server sent only a part of it: the events that are missing must not count as removed.
+// becomes a Problem. An Invalid fault is a text without a calendar, in which BEGIN and END do not match, for example
+// because a server sent only a part of it, or in which a UID cannot be read: the events that are missing must not count
+// as removed.
 func parse(raw []byte) ([]*component, []Problem, error) {
 	p := parser{}
 	for number, line := range contentLines(raw) {
@@ -105,11 +106,9 @@ func (p *parser) line(number int, text string) error {
 	property, err := ics.ParseProperty(ics.ContentLine(text))
 	switch {
 	case err != nil:
-		p.leaveOut(number, text, humanize.Shorten(err.Error(), 100))
-		return nil
+		return p.leaveOut(number, text, humanize.Shorten(err.Error(), 100))
 	case property == nil:
-		p.leaveOut(number, text, fmt.Sprintf("%.60q is no property like NAME:value", text))
-		return nil
+		return p.leaveOut(number, text, fmt.Sprintf("%.60q is no property like NAME:value", text))
 	}
 	property.IANAToken = strings.ToUpper(property.IANAToken)
 	for name, values := range maps.Clone(property.ICalParameters) {
@@ -123,7 +122,7 @@ func (p *parser) line(number int, text string) error {
 	case property.IANAToken == "END":
 		return p.end(number, kind)
 	case len(p.open) == 0:
-		p.leaveOut(number, text, fmt.Sprintf("%.60q is outside of the calendar", text))
+		return p.leaveOut(number, text, fmt.Sprintf("%.60q is outside of the calendar", text))
 	default:
 		c := p.open[len(p.open)-1]
 		c.Properties = append(c.Properties, ics.IANAProperty{BaseProperty: *property})
@@ -157,20 +156,28 @@ func (p *parser) end(number int, kind string) error {
 	return nil
 }
 
-// leaveOut reports a line that is not used. An event cannot be read without some of its lines.
-func (p *parser) leaveOut(number int, text, why string) {
-	name := strings.ToUpper(text)
+// leaveOut reports a line that is not used. An event cannot be read without some of its lines. It is a fault if the line
+// is an event's UID: without it, nobody knows which event must not count as removed.
+func (p *parser) leaveOut(number int, text, why string) error {
+	name := text // as written: a description that was not folded may have a line "Status of the shift"
 	if i := strings.IndexAny(name, ":; \t"); i >= 0 {
 		name = name[:i]
 	}
-	if last := len(p.open) - 1; last >= 0 && slices.Contains(decisive, name) {
-		c := p.open[last]
+	c := &component{}
+	if last := len(p.open) - 1; last >= 0 {
+		c = p.open[last]
+	}
+	switch {
+	case c.kind == "VEVENT" && name == "UID":
+		return unreadable(lineName(number), why)
+	case slices.Contains(decisive, name):
 		c.broken = lineName(number) + ": " + why
 		if c.kind == "VEVENT" {
-			return // the problem of the event names the line
+			return nil // the problem of the event names the line
 		}
 	}
 	if p.reported++; p.reported <= maxReported {
 		p.problems = append(p.problems, Problem{Summary: lineName(number), Why: why})
 	}
+	return nil
 }

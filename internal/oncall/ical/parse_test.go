@@ -44,7 +44,8 @@ func TestALineThatCannotBeReadIsReported(t *testing.T) {
 	require.Equal(t, []ical.Problem{
 		{Summary: "line 10", Why: `"second line of the description, which is not folded https://" is no property like NAME:value`},
 		{Summary: "line 17", Why: "parsing property ATTENDEE: parse error: unexpected double quote in property param value CN in ATTEN…"},
-		{Summary: "line 34", Why: `"-- sent by the calendar server of example.com" is no property like NAME:value`},
+		{Summary: "line 31", Why: `"Status of the shift" is no property like NAME:value`},
+		{Summary: "line 36", Why: `"-- sent by the calendar server of example.com" is no property like NAME:value`},
 		{UID: "c", Summary: "Cleo", Why: `line 24: "DTEND 20261019T170000" is no property like NAME:value`},
 	}, got.Problems)
 	require.Equal(t, []string{"a", "b", "d"}, got.UIDs)
@@ -77,6 +78,7 @@ func TestAStructureThatIsBrokenIsRefused(t *testing.T) {
 		"BEGIN:VCALENDAR\nBEGIN VEVENT\nEND:VEVENT\nEND:VCALENDAR\n":                   "line 3 of the iCalendar cannot be read: END:VEVENT has no BEGIN",
 		"BEGIN:VCALENDAR\nEND:VCALENDAR\n" + event + "END:VEVENT\n":                    "line 3 of the iCalendar cannot be read: BEGIN:VEVENT is in the wrong place",
 		"BEGIN:VCALENDAR\nEND:VCALENDAR\nBEGIN:VCALENDAR\n" + event + "END:VEVENT\n":   "it does not end in END:VCALENDAR",
+		"BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID 1\nEND:VEVENT\nEND:VCALENDAR\n":            `line 3 of the iCalendar cannot be read: "UID 1" is no property like NAME:value`,
 		"BEGIN:VCALENDAR\nBEGIN:VCALENDAR\nEND:VCALENDAR\nEND:VCALENDAR\n":             "line 2 of the iCalendar cannot be read: BEGIN:VCALENDAR is in the wrong place",
 		"BEGIN:VCALENDAR\n" + strings.Repeat("BEGIN:X\n", 500_000) + "END:VCALENDAR\n": "line 11 of the iCalendar cannot be read: more than 10 parts are within each other",
 	} {

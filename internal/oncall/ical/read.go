@@ -117,7 +117,7 @@ func (r *reader) calendar(c *component) error {
 	var changes []*component
 	for _, e := range c.parts {
 		switch {
-		case e.kind != "VEVENT":
+		case e.kind != "VEVENT" || e.broken != "":
 		case e.GetProperty(ics.ComponentPropertyRecurrenceId) != nil:
 			changes = append(changes, e)
 		default:
@@ -205,33 +205,14 @@ func (r *reader) event(e *component) error {
 		}
 		return r.add(event, at, instant(start, zone), end)
 	}
-	spans := []oncall.Span{{Start: instant(start, zone), End: end}}
-	if rules := e.GetProperties(ics.ComponentPropertyRrule); len(rules) > 0 {
-		spans = spans[:0]
-		for _, rule := range rules {
-			if err := r.spend(rule.Value, start); err != nil {
-				return err
-			}
-			starts, err := scheduling.Recurring{Zone: zone, Start: start, Length: length,
-				Rule: rule.Value}.Starts(r.from, r.until)
-			if err != nil {
-				return wrong(fault.Public(err))
-			}
-			for _, at := range starts {
-				spans = append(spans, spanOf(instant(at, zone), at, length, zone))
-			}
+	for _, rule := range e.GetProperties(ics.ComponentPropertyRrule) {
+		if err := r.spend(rule.Value, start); err != nil {
+			return err
 		}
 	}
-	if e.GetProperty(ics.ComponentPropertyExrule) != nil {
-		return wrong("EXRULE: exceptions by a rule cannot be read; list them with EXDATE")
-	}
-	more, err := r.listed(e, ics.ComponentPropertyRdate, begin)
+	spans, err := r.spans(e, oncall.Span{Start: instant(start, zone), End: end}, start, length, zone)
 	if err != nil {
-		return wrong("RDATE: " + err.Error())
-	}
-	for _, l := range more {
-		at := l.in(zone)
-		spans = append(spans, spanOf(at, oncall.LocalIn(at, zone), length, zone))
+		return wrong(fault.Public(err))
 	}
 	left, err := r.listed(e, ics.ComponentPropertyExdate, begin)
 	if err != nil {
@@ -257,6 +238,36 @@ func (r *reader) event(e *component) error {
 		}
 	}
 	return nil
+}
+
+// spans returns when e takes place: by its rules, or once if it has none, and at the listed times. EXDATE is not
+// considered.
+func (r *reader) spans(e *component, first oncall.Span, start oncall.Local, length time.Duration, zone *time.Location) ([]oncall.Span, error) {
+	out := []oncall.Span{first}
+	for i, rule := range e.GetProperties(ics.ComponentPropertyRrule) {
+		if i == 0 {
+			out = nil // the rules have the first one too
+		}
+		starts, err := scheduling.Recurring{Zone: zone, Start: start, Length: length, Rule: rule.Value}.Starts(r.from, r.until)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range starts {
+			out = append(out, spanOf(instant(at, zone), at, length, zone))
+		}
+	}
+	if e.GetProperty(ics.ComponentPropertyExrule) != nil {
+		return nil, fault.Invalidf("body", "EXRULE: exceptions by a rule cannot be read; list them with EXDATE")
+	}
+	more, err := r.listed(e, ics.ComponentPropertyRdate, e.GetProperty(ics.ComponentPropertyDtStart))
+	if err != nil {
+		return nil, fault.Invalidf("body", "RDATE: %v", err)
+	}
+	for _, l := range more {
+		at := l.in(zone)
+		out = append(out, spanOf(at, oncall.LocalIn(at, zone), length, zone))
+	}
+	return out, nil
 }
 
 // spanOf returns an occurrence that begins at begin, when the clock shows or skips start. It ends length later on the

@@ -237,7 +237,7 @@ func TestReadTellsWhatItCannotRead(t *testing.T) {
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nEXDATE:x":                                           `EXDATE: "x" is not a time`,
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRDATE;VALUE=PERIOD:20261011T120000Z/PT1H":           "RDATE: periods are not supported: list the beginnings, or separate events",
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRRULE;X:FREQ=DAILY":                                 "line 9: parsing property RRULE: missing property value for X in RRULE",
-		"DTSTART:20261010T120000Z\nDURATION:PT1H\nexdate 20261010T120000Z":                            `line 9: "exdate 20261010T120000Z" is no property like NAME:value`,
+		"DTSTART:20261010T120000Z\nDURATION:PT1H\nEXDATE 20261010T120000Z":                            `line 9: "EXDATE 20261010T120000Z" is no property like NAME:value`,
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRDATE:x":                                            `RDATE: "x" is not a time`,
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nEXRULE:FREQ=DAILY":                                  "EXRULE: exceptions by a rule cannot be read; list them with EXDATE",
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRECURRENCE-ID:x":                                    `RECURRENCE-ID: "x" is not a time`,
