@@ -93,22 +93,25 @@ type occurrence struct {
 }
 
 type reader struct {
-	zone        *time.Location
-	from, until time.Time
-	most        int  // occurrences
-	days        bool // events are days
-	years       int  // in which rules were searched
-	out         Calendar
+	zone         *time.Location
+	from, until  time.Time
+	most         int  // occurrences
+	days         bool // events are days
+	years        int  // in which rules were searched
+	descriptions int  // of zones
+	out          Calendar
 
 	// Of the calendar that is read.
 	described map[string]*time.Location // zones that the calendar describes itself
+	zones     map[string]*time.Location // zones by name; nil = there is none
 	series    map[string]*component     // the events that may recur, by UID
 	moved     map[occurrence]bool
 }
 
 // calendar adds the occurrences of a calendar.
 func (r *reader) calendar(c *component) error {
-	r.described, r.series, r.moved = describedZones(c), map[string]*component{}, map[occurrence]bool{}
+	r.described, r.zones = r.describedZones(c), map[string]*time.Location{}
+	r.series, r.moved = map[string]*component{}, map[occurrence]bool{}
 	if p := c.GetProperty("X-WR-TIMEZONE"); p != nil {
 		if named, ok := r.named(p.Value); ok {
 			r.zone = named
@@ -439,21 +442,33 @@ func (r *reader) siblingZone(p, begin *ics.IANAProperty) *time.Location {
 }
 
 // named finds a zone: in the IANA database, in the calendar, by the end of a longer name, or by its name in Windows.
+// The database takes a while, so each name is looked up once.
 func (r *reader) named(name string) (*time.Location, bool) {
+	zone, known := r.zones[name]
+	if !known {
+		zone = r.lookUp(name)
+		r.zones[name] = zone
+	}
+	return zone, zone != nil
+}
+
+// zoneParts is the largest number of parts of a name in the database: America/Argentina/Salta.
+const zoneParts = 3
+
+func (r *reader) lookUp(name string) *time.Location {
 	if zone := exactZone(name); zone != nil {
-		return zone, true
+		return zone
 	}
 	if zone := r.described[name]; zone != nil {
-		return zone, true
+		return zone
 	}
 	parts := strings.Split(strings.Trim(strings.TrimSpace(name), `"/`), "/") // some programs add a path before the name
-	for i := range parts {
+	for i := max(0, len(parts)-zoneParts); i < len(parts); i++ {
 		if zone := exactZone(strings.Join(parts[i:], "/")); zone != nil {
-			return zone, true
+			return zone
 		}
 	}
-	zone := exactZone(windowsZones[strings.TrimSpace(name)])
-	return zone, zone != nil
+	return exactZone(windowsZones[strings.TrimSpace(name)])
 }
 
 // exactZone finds a zone of the IANA database by its whole name; nil = there is none.

@@ -15,7 +15,7 @@ import (
 
 // Bounds of the zones that a calendar describes.
 const (
-	maxZones       = 20
+	maxZones       = 100  // of all calendars in a text
 	maxObservances = 10   // of one zone
 	maxOnsets      = 2000 // of one part of a zone
 	firstYear      = 1600 // some programs use this year as the beginning
@@ -23,15 +23,15 @@ const (
 )
 
 // describedZones returns the zones that a calendar describes itself, by TZID. Those in the IANA database are taken from
-// there. Zones that cannot be read are missing; events that need one become Problems.
-func describedZones(c *component) map[string]*time.Location {
+// there. Zones that cannot be read, or exceed the bound, are missing; events that need one become Problems.
+func (r *reader) describedZones(c *component) map[string]*time.Location {
 	out := map[string]*time.Location{}
 	for _, z := range c.parts {
 		id := z.GetProperty(ics.ComponentPropertyTzid)
 		if z.kind != "VTIMEZONE" || id == nil || exactZone(id.Value) != nil {
 			continue
 		}
-		if len(out) == maxZones {
+		if r.descriptions++; r.descriptions > maxZones {
 			break
 		}
 		if zone, ok := describedZone(z, id.Value); ok {
